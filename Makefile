@@ -1,0 +1,41 @@
+# `make report` and `make test` do their own set-up: Python 3.11+, make and a package index are all they need.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+PROFILE ?= quick
+
+.PHONY: report test thorough lint types drift bench check clean
+
+report: $(INSTALLED)  ## derive, verify and render everything into build/report/
+	$(BIN)/onestep report --profile $(PROFILE)
+
+test: $(INSTALLED)  ## the fast tests
+	$(BIN)/python -m pytest -n 2 -m "not thorough"
+
+thorough: $(INSTALLED)  ## every test and the thorough profile of the ledger
+	$(BIN)/python -m pytest -n 2
+	$(BIN)/onestep verify --profile thorough
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+
+types: $(INSTALLED)
+	$(BIN)/mypy
+
+drift: $(INSTALLED)  ## does the committed ledger still follow from the code?
+	$(BIN)/onestep report --profile quick --check
+
+bench: $(INSTALLED)  ## speed and accuracy together, as ratios of one run
+	$(BIN)/python -m benchmarks.run
+
+check: test lint types drift
+
+clean:
+	rm -rf build
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed, this is " + sys.version.split()[0] + "; set PYTHON=...") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@touch $@

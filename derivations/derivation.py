@@ -1,0 +1,80 @@
+"""A derivation as data: steps a reader can follow and obligations a checker can discharge.
+
+Nothing in this module decides anything. A derivation may find its results in any way it likes; what makes a result
+trustworthy is the list of obligations it leaves behind, each small enough for ``verify.checker`` to recheck with
+elementary algebra alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+
+@dataclass(frozen=True)
+class Vanishing:
+    """The obligation that ``residual`` is identically zero on the domain of the derivation."""
+
+    says: str
+    residual: sp.Expr
+
+
+@dataclass(frozen=True)
+class RationalLimit:
+    """The obligation that ``expression`` -> ``value`` as ``variable`` -> infinity.
+
+    ``expression`` has to be rational in ``variable``: the checker compares the degrees of numerator and denominator of
+    the difference, and nothing else.
+    """
+
+    says: str
+    expression: sp.Expr
+    variable: sp.Symbol
+    value: sp.Expr
+
+
+@dataclass(frozen=True)
+class NonNegative:
+    """The obligation that ``expression`` >= 0, witnessed by a sum of squares with non-negative weights.
+
+    ``squares`` lists pairs (weight, base): the checker verifies that expression = sum weight * base**2 identically and
+    that every weight is non-negative by the assumptions on its symbols.
+    """
+
+    says: str
+    expression: sp.Expr
+    squares: tuple[tuple[sp.Expr, sp.Expr], ...]
+
+
+Obligation = Vanishing | RationalLimit | NonNegative
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of a derivation: what holds, why, and what has to be checked for it."""
+
+    reason: str
+    statement: sp.Basic
+    obligations: tuple[Obligation, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Derivation:
+    """A chain of steps that ends in ``results``: each symbol on the left is established to equal its expression.
+
+    ``hypotheses`` are the sentences that the steps use without proving them (an exchange of limits, the
+    replica-symmetric ansatz); they travel with every claim that rests on this derivation.
+    """
+
+    title: str
+    source: str
+    steps: tuple[Step, ...]
+    results: Mapping[sp.Basic, sp.Expr] = field(default_factory=dict)
+    hypotheses: tuple[str, ...] = ()
+
+    @property
+    def obligations(self) -> tuple[Obligation, ...]:
+        """All obligations of all steps, in order."""
+        return tuple(o for step in self.steps for o in step.obligations)

@@ -1,0 +1,30 @@
+"""SymPy to LaTeX in the notation of the paper: one printer for the ledger, the report and the command line."""
+
+from __future__ import annotations
+
+import sympy as sp
+from sympy.printing.latex import LatexPrinter
+
+# Undefined functions that stand for objects with a name of their own.
+_FUNCTION_NAMES = {
+    "mu0": r"\mu_0",
+    "mu1": r"\mu_1",
+    "mu2": r"\mu_2",
+    "sigma": r"\sigma",
+    "g": "g",
+}
+
+
+class _Printer(LatexPrinter):
+    def _print_Function(self, expr: sp.Function, exp: str | None = None) -> str:
+        name = _FUNCTION_NAMES.get(expr.func.__name__)
+        if name is None:
+            return str(super()._print_Function(expr, exp))
+        arguments = ", ".join(self._print(a) for a in expr.args)
+        power = f"^{{{exp}}}" if exp is not None else ""
+        return rf"{name}{power}({arguments})"
+
+
+def latex(expression: sp.Basic) -> str:
+    """LaTeX of an expression or a relation."""
+    return str(_Printer({"order": None, "ln_notation": True, "inv_trig_style": "full"}).doprint(expression))

@@ -1,0 +1,100 @@
+"""The trusted core: what it may discharge, what it has to refute, what it has to leave open."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from derivations.derivation import NonNegative, RationalLimit, Vanishing
+from derivations.expectation import Expectation
+from derivations.symbols import V1, alpha, c, kappa, n0, r
+from verify.checker import find_witness, settle, vanishes
+from verify.claim import Domain, Range
+from verify.evidence import Outcome
+
+mu0 = sp.Function("mu0")(kappa)
+DOMAIN = Domain(ranges=(Range(c, 0.5, 2.0), Range(r, 0.1, 3.0)))
+WITH_MU0 = Domain(interpretations=({"mu0": lambda k: k / (1 + k**2)},))
+
+
+@pytest.mark.parametrize(
+    "zero",
+    [
+        (r + c) ** 2 - r**2 - 2 * r * c - c**2,
+        1 / (1 + c) - 1 + c / (1 + c),
+        sp.sqrt(c) * sp.sqrt(2) / sp.sqrt(2 * c) - 1,
+        sp.exp(r) * sp.exp(-r) - 1,
+        1 / (1 + sp.sqrt(c)) - (1 - sp.sqrt(c)) / (1 - c),
+        Expectation(alpha * mu0**2 + mu0, kappa) - alpha * Expectation(mu0**2, kappa) - Expectation(mu0, kappa),
+        Expectation(1 / (1 + V1 * mu0**2), kappa) + V1 * Expectation(mu0**2 / (1 + V1 * mu0**2), kappa) - 1,
+        Expectation(kappa**4, kappa) - 3,
+    ],
+)
+def test_identities_are_discharged(zero: sp.Expr) -> None:
+    assert settle(Vanishing("", zero), WITH_MU0).outcome is Outcome.SUPPORTS
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        (r + c) ** 2 - r**2 - r * c - c**2,
+        sp.sqrt(c) - c,
+        sp.Float("1e-3") * r,
+        Expectation(alpha * mu0**2, kappa) - Expectation(mu0**2, kappa),
+        Expectation(kappa * mu0, kappa),
+    ],
+)
+def test_wrong_identities_are_refuted_with_a_witness(wrong: sp.Expr) -> None:
+    settled = settle(Vanishing("", wrong), WITH_MU0)
+    assert settled.outcome is Outcome.REFUTES
+    assert settled.witness
+
+
+def test_what_cannot_be_decided_stays_open() -> None:
+    # Two undefined functions without an interpretation: neither reducible nor evaluable.
+    f, g = sp.Function("f")(kappa), sp.Function("g")(kappa)
+    assert settle(Vanishing("", f - g), Domain()).outcome is Outcome.UNDECIDED
+
+
+def test_a_true_identity_beyond_the_rewritings_is_open_not_refuted() -> None:
+    # sin^2 + cos^2 - 1 needs a trigonometric rule that the checker does not have.
+    residual = sp.sin(r) ** 2 + sp.cos(r) ** 2 - 1
+    assert vanishes(residual) is None
+    assert settle(Vanishing("", residual), DOMAIN).outcome is Outcome.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("expression", "value", "outcome"),
+    [
+        ((n0 - 1) / n0 * c + r / n0, c, Outcome.SUPPORTS),
+        ((n0 - 1) / n0 * c + r / n0, r, Outcome.REFUTES),
+        (c * n0, c, Outcome.REFUTES),
+        (sp.sqrt(n0) / n0, sp.S.Zero, Outcome.UNDECIDED),
+    ],
+)
+def test_limits_of_rational_functions(expression: sp.Expr, value: sp.Expr, outcome: Outcome) -> None:
+    assert settle(RationalLimit("", expression, n0, value), DOMAIN).outcome is outcome
+
+
+def test_a_limit_may_not_depend_on_its_variable() -> None:
+    assert settle(RationalLimit("", n0, n0, n0), DOMAIN).outcome is Outcome.UNDECIDED
+
+
+def test_sums_of_squares() -> None:
+    square = NonNegative("", c * r**2 + 2 * c * r + c, ((c, r + 1),))
+    assert settle(square, DOMAIN).outcome is Outcome.SUPPORTS
+    wrong = NonNegative("", c * r**2 + c * r + c, ((c, r + 1),))
+    assert settle(wrong, DOMAIN).outcome is Outcome.REFUTES
+    negative_weight = NonNegative("", -c * r**2, ((-c, r),))
+    assert settle(negative_weight, DOMAIN).outcome is Outcome.UNDECIDED
+
+
+def test_an_expectation_is_not_confused_with_its_free_variable() -> None:
+    # kappa is averaged in one term and free in the other: not zero, although the integrands cancel.
+    residual = Expectation(mu0, kappa) - mu0
+    assert settle(Vanishing("", residual), WITH_MU0).outcome is Outcome.REFUTES
+
+
+def test_a_witness_lies_in_the_domain() -> None:
+    # Zero on the domain c > 0, r > 0 only if Abs is dropped: no witness may be found outside.
+    assert find_witness(sp.Abs(r) - r, DOMAIN) == ""

@@ -1,0 +1,85 @@
+"""Ways of getting evidence: what each must notice, and what it must not count."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.derivation import Derivation, Step, Vanishing
+from derivations.symbols import h1_star, h2_star
+from tests.toy import DOMAIN, LIMIT, TOLERANCE, claim, measure, norm
+from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch, Point
+from verify.claim import PROFILES, Claim, Domain, Kind, Range
+from verify.evidence import Evidence, Outcome
+from verify.strategies import coordinate_of, points_of
+
+QUICK = PROFILES["quick"]
+
+
+def run(check: ByDerivation | ByNumbers | ByObligations | BySearch, **changes: object) -> Evidence:
+    return check.run(claim(**changes), QUICK)
+
+
+def test_a_wrong_step_refutes_a_right_conclusion() -> None:
+    wrong_step = Step("a slip", sp.Eq(norm, LIMIT), (Vanishing("a slip", h1_star - 2 * h1_star),))
+    slipped = Derivation("with a slip", "toy", (wrong_step,), {norm: LIMIT})
+    assert run(ByDerivation(lambda: slipped)).outcome is Outcome.REFUTES
+
+
+def test_a_derivation_of_something_else_proves_nothing() -> None:
+    other = Derivation("of something else", "toy", (), {sp.Symbol("unrelated"): sp.S.One})
+    assert run(ByDerivation(lambda: other)).outcome is Outcome.UNDECIDED
+
+
+def test_numbers_without_points_decide_nothing() -> None:
+    never = ByNumbers("outside the hypotheses", lambda point: None, TOLERANCE)
+    assert run(never).outcome is Outcome.UNDECIDED
+
+
+def test_numbers_that_are_not_numbers_decide_nothing() -> None:
+    nan = ByNumbers("nan", lambda point: {"N": float("nan")}, TOLERANCE)
+    assert run(nan).outcome is Outcome.UNDECIDED
+
+
+def test_a_search_finds_a_rare_violation() -> None:
+    # x <= 0.9 fails on a tenth of [0, 1]: 100 examples miss it with probability 0.9^100 = 3e-5; the search is seeded.
+    x = sp.Symbol("x", real=True)
+    rare = claim(
+        kind=Kind.INEQUALITY,
+        statement=sp.Le(x, sp.Rational(9, 10), evaluate=False),
+        domain=Domain(ranges=(Range(x, 0.0, 1.0),)),
+    )
+    evidence = BySearch("rare", lambda point: {}, TOLERANCE).run(rare, PROFILES["thorough"])
+    assert evidence.outcome is Outcome.REFUTES
+
+
+def test_a_search_repeats_itself() -> None:
+    def once() -> list[Point]:
+        seen: list[Point] = []
+        BySearch("repeat", lambda point: (seen.append(dict(point)), measure(point))[1], TOLERANCE).run(claim(), QUICK)
+        return seen
+
+    assert once() == once()
+
+
+def test_inequalities_are_one_sided() -> None:
+    def with_statement(statement: sp.Basic) -> Claim:
+        return claim(kind=Kind.INEQUALITY, statement=statement)
+
+    numbers = ByNumbers("both sides", measure, TOLERANCE)
+    assert numbers.run(with_statement(sp.Le(norm, LIMIT + 1)), QUICK).outcome is Outcome.SUPPORTS
+    assert numbers.run(with_statement(sp.Ge(norm, LIMIT + 1)), QUICK).outcome is Outcome.REFUTES
+
+
+def test_conjunctions_need_every_part() -> None:
+    both = sp.And(sp.Ge(norm, h1_star**2), sp.Le(norm, h2_star / 1000))
+    assert ByNumbers("both", measure, TOLERANCE).run(claim(statement=both), QUICK).outcome is Outcome.REFUTES
+
+
+def test_strategies_stay_inside_their_domain() -> None:
+    from hypothesis import find
+
+    logarithmic = coordinate_of(Range("x", 0.01, 10.0, log=True))
+    assert find(logarithmic, lambda v: True) >= 0.01 * (1 - 1e-12)
+    point = find(points_of(DOMAIN), lambda p: p["alpha_0"] > 3)
+    assert 3 < point["alpha_0"] <= 4
+    assert set(point) == {r.name for r in DOMAIN.ranges}

@@ -1,0 +1,108 @@
+"""The ledger: order, dependencies, weakest links, exit codes, determinism and drift, on toy claims."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+import sympy as sp
+
+from derivations.symbols import h1_star
+from tests.toy import LIMIT, claim, norm
+from verify import ledger
+from verify.claim import Claim, Role
+from verify.verdict import Verdict
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> list[Claim]:
+    """A ledger whose only module states the claims of this list."""
+    claims: list[Claim] = [claim()]
+    monkeypatch.setattr(ledger, "MODULES", ("toy",))
+    monkeypatch.setattr(ledger, "claims_of", lambda module: tuple(claims))
+    ledger.all_claims.cache_clear()
+    yield claims
+    ledger.all_claims.cache_clear()
+
+
+def wrong(id_: str = "toy.wrong", **changes: object) -> Claim:
+    return claim(id=id_, statement=sp.Eq(norm, LIMIT - 2 * h1_star**2), **changes)
+
+
+def test_a_good_ledger_exits_with_zero(planted: list[Claim]) -> None:
+    result = ledger.run("quick")
+    assert result.exit_code == 0
+    assert result.summary["PROVED"] == 1
+
+
+def test_a_refuted_claim_of_ours_exits_with_one(planted: list[Claim]) -> None:
+    planted.append(wrong())
+    result = ledger.run("quick")
+    assert result.entries[-1].verdict is Verdict.REFUTED
+    assert result.exit_code == 1
+
+
+def test_a_refuted_printed_claim_is_a_finding_not_a_failure(planted: list[Claim]) -> None:
+    planted.append(wrong(role=Role.PRINTED))
+    result = ledger.run("quick")
+    assert result.entries[-1].verdict is Verdict.REFUTED
+    assert all(m.verdict is Verdict.REFUTED for m in result.entries[-1].mutants)
+    assert result.exit_code == 0
+
+
+def test_no_checks_is_untested_and_exits_with_three(planted: list[Claim]) -> None:
+    planted[0] = claim(checks=(), statement=sp.Le(norm, LIMIT))
+    assert ledger.run("quick").exit_code == 3
+
+
+def test_the_weakest_link_travels(planted: list[Claim]) -> None:
+    numbers_only = claim(id="toy.numbers", checks=claim().checks[1:])
+    planted[:] = [claim(id="toy.top", uses=("toy.numbers",)), numbers_only]
+    entries = {e.claim.id: e for e in ledger.run("quick").entries}
+    assert list(entries) == ["toy.numbers", "toy.top"]
+    assert entries["toy.top"].verdict is Verdict.PROVED
+    assert entries["toy.top"].weakest is Verdict.CONFIRMED
+
+
+@pytest.mark.parametrize(
+    ("claims", "message"),
+    [
+        ([claim(), claim()], "share an id"),
+        ([claim(uses=("toy.nothing",))], r"toy\.nothing"),
+        ([claim(id="a", uses=("b",)), claim(id="b", uses=("a",))], "rest on each other: a -> b -> a"),
+    ],
+)
+def test_malformed_ledgers_are_refused(planted: list[Claim], claims: list[Claim], message: str) -> None:
+    planted[:] = claims
+    with pytest.raises(ledger.LedgerError, match=message):
+        ledger.run("quick")
+
+
+def test_an_unknown_claim_is_named(planted: list[Claim]) -> None:
+    with pytest.raises(ledger.LedgerError, match=r"toy\.other"):
+        ledger.run("quick", ["toy.other"])
+
+
+def test_the_same_run_gives_the_same_bytes(planted: list[Claim]) -> None:
+    planted.append(wrong(role=Role.PRINTED))
+    assert ledger.dumps(ledger.run("quick")) == ledger.dumps(ledger.run("quick"))
+
+
+def test_drift_sees_verdicts_and_statements_and_tolerates_rounding(planted: list[Claim]) -> None:
+    old = json.loads(ledger.dumps(ledger.run("quick")))
+    old["claims"][0]["evidence"].append({"check": "s", "z": 1.23, "smallest_detectable": 0.02})
+    assert ledger.drift(old, old) == []
+
+    moved = copy.deepcopy(old)
+    moved["claims"][0]["evidence"][-1]["z"] = 1.24
+    assert ledger.drift(old, moved) == []
+    moved["claims"][0]["evidence"][-1]["z"] = 1.43
+    assert len(ledger.drift(old, moved)) == 1
+
+    for key, value in {"verdict": "CONFIRMED", "statement": "x", "weakest": "REFUTED"}.items():
+        changed = copy.deepcopy(old)
+        changed["claims"][0][key] = value
+        assert len(ledger.drift(old, changed)) == 1
+
+    assert ledger.drift(old, {**old, "claims": []}) == ["toy.limit: in the committed ledger only"]

@@ -1,0 +1,47 @@
+"""A small claim with a proof and a number, for tests of the verifier itself: E|vt|^2 -> h1*^2 + h2*/alpha0."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+import sympy as sp
+
+from derivations.derivation import Derivation, RationalLimit, Step
+from derivations.symbols import alpha0, d, h1_star, h2_star
+from verify.checks import ByDerivation, ByNumbers, Point
+from verify.claim import Claim, Domain, Kind, Range, Source
+from verify.tolerances import Tolerance
+
+norm = sp.Symbol("N", positive=True)
+EXACT = (1 - 1 / (alpha0 * d)) * h1_star**2 + ((d - 1) * h2_star + 3) / (alpha0 * d)
+LIMIT = h1_star**2 + h2_star / alpha0
+
+DOMAIN = Domain(ranges=(Range(alpha0, 0.5, 4.0), Range(h1_star, 0.2, 0.9), Range(h2_star, 0.9, 2.0)))
+TOLERANCE = Tolerance(1e-3, "the exact form at d = 1e5 differs from its limit by O(1e-5)")
+
+
+@cache
+def derivation() -> Derivation:
+    step = Step("leading order in d", sp.Eq(norm, LIMIT), (RationalLimit("the limit", EXACT, d, LIMIT),))
+    return Derivation("a toy limit", "toy", (step,), {norm: LIMIT})
+
+
+def measure(point: Point) -> Mapping[str, float]:
+    values = {k: v for k, v in point.items() if isinstance(v, float)}
+    dimension, n0 = 1e5, 1e5 * values["alpha_0"]
+    mean_square = values[h1_star.name] ** 2
+    return {"N": (1 - 1 / n0) * mean_square + ((dimension - 1) * values[h2_star.name] + 3) / n0}
+
+
+def claim(**changes: object) -> Claim:
+    fields: dict[str, object] = {
+        "id": "toy.limit",
+        "title": "a toy",
+        "source": Source("toy", "nowhere", (1,)),
+        "kind": Kind.LIMIT,
+        "statement": sp.Eq(norm, LIMIT),
+        "domain": DOMAIN,
+        "checks": (ByDerivation(derivation, takes_limit=True), ByNumbers("large d", measure, TOLERANCE)),
+    }
+    return Claim(**(fields | changes))  # type: ignore[arg-type]

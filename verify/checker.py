@@ -1,0 +1,174 @@
+"""The trusted core: rechecks obligations with elementary algebra.
+
+Only expand, powsimp, radsimp, together and a zero test on polynomials are used, never simplify, integrate or equals.
+What these cannot reduce to zero is not thereby wrong: it is refuted only by a witness, a point of the domain at which
+it is visibly not zero, and stays open otherwise.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+import sympy as sp
+
+from derivations.derivation import NonNegative, Obligation, RationalLimit, Vanishing
+from derivations.expectation import Expectation, expand_expectations
+from verify.claim import Domain, Range
+from verify.evaluate import evaluate
+from verify.evidence import Outcome, Settled
+
+# A residual counts as visibly non-zero when it exceeds this fraction of the sum of the sizes of its terms: rounding in
+# double precision reaches 1e-12 of it, and the smallest mutants change a formula by several per cent.
+VISIBLE = 1e-7
+WITNESS_ATTEMPTS = 8
+
+_REWRITINGS: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
+    ("expand", sp.expand),
+    ("linearity of expectations", lambda e: sp.expand(expand_expectations(e))),
+    ("powsimp", lambda e: sp.expand(sp.powsimp(sp.expand_log(e), force=False))),
+    ("radsimp", lambda e: sp.expand(sp.radsimp(e))),
+    ("common denominator", lambda e: sp.expand(sp.numer(sp.together(sp.expand_func(e))))),
+    ("powers of a common numerator", lambda e: sp.expand(sp.powdenest(sp.numer(sp.together(sp.powsimp(e)))))),
+    ("radicals of a common numerator", lambda e: sp.expand(sp.numer(sp.together(sp.radsimp(sp.expand(e)))))),
+    ("one expectation", lambda e: _under_one_expectation(e)),
+)
+
+
+def _under_one_expectation(expression: sp.Expr) -> sp.Expr:
+    """sum a_i E[f_i] + b as the integrand sum a_i f_i + b, on a common denominator: if that is zero, so is the sum.
+
+    Leaves an expression alone that is not linear in its expectations or mixes their variables.
+    """
+    variables: set[sp.Symbol] = set()
+    total: sp.Expr = sp.S.Zero
+    for term in sp.Add.make_args(sp.expand(expression)):
+        averages = [f for f in sp.Mul.make_args(term) if f.has(Expectation)]
+        if len(averages) > 1 or (averages and not isinstance(averages[0], Expectation)):
+            return expression
+        if not averages:
+            total += term
+            continue
+        variables |= set(averages[0].variables)
+        total += sp.cancel(term / averages[0]) * averages[0].integrand
+    if expression.free_symbols & variables:
+        return expression  # a variable may not be bound in one term and free in another
+    return sp.expand(sp.numer(sp.together(total)))
+
+
+@lru_cache(maxsize=8192)
+def vanishes(residual: sp.Expr) -> str | None:
+    """The name of the rewriting that reduced ``residual`` to zero, or None if none did."""
+    current = sp.sympify(residual)
+    if current == 0:
+        return "identical"
+    for name, rewrite in _REWRITINGS:
+        current = rewrite(current)
+        if current == 0:
+            return name
+    return None
+
+
+def settle(obligation: Obligation, domain: Domain) -> Settled:
+    """Recheck one obligation on ``domain``."""
+    match obligation:
+        case Vanishing(says, residual):
+            method = vanishes(residual)
+            if method is not None:
+                return Settled(says, Outcome.SUPPORTS, method)
+            return _refute_or_leave(says, residual, domain)
+        case RationalLimit(says, expression, variable, value):
+            return _settle_limit(says, expression, variable, value, domain)
+        case NonNegative(says, expression, squares):
+            return _settle_squares(says, expression, squares, domain)
+
+
+def _settle_limit(
+    says: str, expression: sp.Expr, variable: sp.Symbol, value: sp.Expr, domain: Domain
+) -> Settled:
+    if sp.sympify(value).has(variable):
+        return Settled(says, Outcome.UNDECIDED, f"the limit depends on {variable}")
+    numerator, denominator = sp.fraction(sp.together(sp.expand(expand_expectations(expression - value))))
+    if vanishes(numerator):
+        return Settled(says, Outcome.SUPPORTS, "identical before the limit")
+    over, under = numerator.as_poly(variable), denominator.as_poly(variable)
+    if over is None or under is None or over.degree() < 0:
+        return Settled(says, Outcome.UNDECIDED, f"not rational in {variable}")
+    # Trim leading coefficients of the numerator that vanish identically but not literally.
+    coefficients = over.all_coeffs()
+    while coefficients and vanishes(coefficients[0]):
+        coefficients.pop(0)
+    degree = len(coefficients) - 1
+    if degree < under.degree():
+        return Settled(says, Outcome.SUPPORTS, f"degrees in {variable}: {degree} < {under.degree()}")
+    lead = coefficients[0] / under.LC() if degree == under.degree() else coefficients[0]
+    return _refute_or_leave(f"{says} (leading order)", lead, domain)
+
+
+def _settle_squares(
+    says: str, expression: sp.Expr, squares: tuple[tuple[sp.Expr, sp.Expr], ...], domain: Domain
+) -> Settled:
+    for weight, base in squares:
+        if not sp.sympify(weight).is_nonnegative or not sp.sympify(base).is_real:
+            return Settled(says, Outcome.UNDECIDED, f"the weight {weight} or the base {base} has no decided sign")
+    residual = expression - sum(weight * base**2 for weight, base in squares)
+    method = vanishes(residual)
+    if method is not None:
+        return Settled(says, Outcome.SUPPORTS, f"sum of {len(squares)} squares, {method}")
+    return _refute_or_leave(f"{says} (sum of squares)", residual, domain)
+
+
+def _refute_or_leave(says: str, residual: sp.Expr, domain: Domain) -> Settled:
+    witness = find_witness(residual, domain)
+    if witness:
+        return Settled(says, Outcome.REFUTES, "a witness", witness)
+    return Settled(says, Outcome.UNDECIDED, "not reduced to zero, and no witness against it")
+
+
+def sample(domain: Domain, generator: random.Random) -> dict[str, float | str]:
+    """One point of the domain: ranges uniformly (or log-uniformly), choices uniformly."""
+    return {r.name: _draw(r, generator) for r in domain.ranges}
+
+
+def _draw(coordinate: Range, generator: random.Random) -> float | str:
+    if coordinate.choices:
+        return generator.choice(coordinate.choices)
+    if coordinate.log:
+        return float(coordinate.low * (coordinate.high / coordinate.low) ** generator.random())
+    return generator.uniform(coordinate.low, coordinate.high)
+
+
+def find_witness(residual: sp.Expr, domain: Domain) -> str:
+    """A point at which ``residual`` is visibly non-zero, as text; empty if none was found.
+
+    Symbols outside the ranges of the domain get generic positive values. Undefined functions take the domain's
+    interpretations in turn; without one that covers them there is no witness.
+    """
+    residual = expand_expectations(sp.expand(sp.sympify(residual)))
+    undefined = {f.func.__name__ for f in _undefined(residual)}
+    interpretations: tuple[Mapping[str, Callable[..., object]], ...] = domain.interpretations or ({},)
+    generator = random.Random(20240204)
+    terms = sp.Add.make_args(residual)
+    for attempt in range(WITNESS_ATTEMPTS):
+        functions = interpretations[attempt % len(interpretations)]
+        if not undefined <= set(functions):
+            continue
+        point = {k: v for k, v in sample(domain, generator).items() if isinstance(v, float)}
+        for symbol in sorted(residual.free_symbols, key=lambda s: s.name):
+            point.setdefault(symbol.name, generator.uniform(0.3, 1.7))
+        try:
+            values = [evaluate(term, point, functions) for term in terms]
+        except (TypeError, ZeroDivisionError, OverflowError, ValueError):
+            continue  # this point cannot be evaluated, another may
+        size = sum(map(abs, values))
+        if size == size and 0 < size < float("inf") and abs(sum(values)) > VISIBLE * size:
+            used = {s.name for s in residual.free_symbols}
+            where = ", ".join(f"{k}={v:.4g}" for k, v in point.items() if k in used)
+            return f"{sum(values):.4g} at {where or 'every point'}"
+    return ""
+
+
+def _undefined(expression: sp.Expr) -> set[sp.Expr]:
+    found = set(expression.atoms(sp.core.function.AppliedUndef))
+    return {f for f in found if not isinstance(f, Expectation)}

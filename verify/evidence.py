@@ -1,0 +1,146 @@
+"""Evidence: what a check found, as data. None of it is a verdict; ``verify.verdict`` turns evidence into one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """Which way a piece of evidence points."""
+
+    SUPPORTS = "supports"
+    REFUTES = "refutes"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Settled:
+    """One obligation after the checker looked at it.
+
+    ``method`` names the rewriting that reduced it to zero, or what happened instead; ``witness`` is a point at which
+    it is violated, empty otherwise.
+    """
+
+    says: str
+    outcome: Outcome
+    method: str
+    witness: str = ""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A list of obligations, each rechecked with elementary algebra. No obligations is no proof."""
+
+    check: str
+    obligations: tuple[Settled, ...]
+    takes_limit: bool = False
+    hypotheses: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """Refuted by one violated obligation, undecided by one open one or by none at all."""
+        outcomes = {o.outcome for o in self.obligations}
+        if Outcome.REFUTES in outcomes:
+            return Outcome.REFUTES
+        return Outcome.SUPPORTS if outcomes == {Outcome.SUPPORTS} else Outcome.UNDECIDED
+
+    @property
+    def summary(self) -> str:
+        """One sentence for the reader."""
+        for settled in self.obligations:
+            if settled.outcome is Outcome.REFUTES:
+                return f"fails: {settled.says}; witness {settled.witness}"
+        for settled in self.obligations:
+            if settled.outcome is Outcome.UNDECIDED:
+                return f"open: {settled.says} ({settled.method})"
+        count = len(self.obligations)
+        return f"{count} obligation{'s' * (count != 1)} discharged" if count else "no obligations, hence no proof"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Ball arithmetic: at every point both sides were enclosed; ``width`` is the largest radius of the difference.
+
+    It supports only if every enclosure of the difference contains zero and none is wider than ``allowed_width``.
+    """
+
+    check: str
+    points: int
+    width: float
+    allowed_width: float
+    excluded_at: str = ""
+
+    @property
+    def outcome(self) -> Outcome:
+        """A difference that excludes zero refutes, rigorously; wide balls decide nothing."""
+        if self.excluded_at:
+            return Outcome.REFUTES
+        return Outcome.SUPPORTS if self.points > 0 and self.width <= self.allowed_width else Outcome.UNDECIDED
+
+    @property
+    def summary(self) -> str:
+        """One sentence for the reader."""
+        if self.excluded_at:
+            return f"the enclosures of the two sides are disjoint at {self.excluded_at}"
+        return f"the enclosures overlap at {self.points} points, none wider than {self.allowed_width:.0e}"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Two independent computations at ``points`` points: the largest violation against the tolerance allowed.
+
+    ``smallest_detectable`` is the smallest relative error of the statement that this check would have caught.
+    """
+
+    check: str
+    points: int
+    worst: float
+    tolerance: float
+    worst_at: str
+    reason: str
+
+    @property
+    def smallest_detectable(self) -> float:
+        """A relative error beyond the tolerance is seen."""
+        return self.tolerance
+
+    @property
+    def outcome(self) -> Outcome:
+        """No points, or a value that is not a number, decide nothing."""
+        if self.points == 0 or self.worst != self.worst:
+            return Outcome.UNDECIDED
+        return Outcome.SUPPORTS if self.worst <= self.tolerance else Outcome.REFUTES
+
+    @property
+    def summary(self) -> str:
+        """One sentence for the reader."""
+        if self.outcome is Outcome.REFUTES:
+            return f"violated by {self.worst:.2g} (allowed {self.tolerance:.0e}) at {self.worst_at}"
+        if self.outcome is Outcome.UNDECIDED:
+            return f"{self.points} points gave no number: {self.worst_at}"
+        return f"holds at {self.points} points to {self.tolerance:.0e}"
+
+
+@dataclass(frozen=True)
+class FiniteSize:
+    """Simulation against a predicted limit: an extrapolation to infinite dimension and its distance in standard errors.
+
+    ``outcome`` is decided by the finite-size protocol (``verify.finite_size``), which states its false-alarm rate.
+    """
+
+    check: str
+    experiments: int
+    z: float
+    threshold: float
+    smallest_detectable: float
+    outcome: Outcome
+    sentence: str
+
+    @property
+    def summary(self) -> str:
+        """One sentence for the reader."""
+        return self.sentence
+
+
+Evidence = Proof | Certificate | Agreement | FiniteSize

@@ -1,0 +1,313 @@
+"""The ledger: all claims, ordered by dependency, run, with their verdicts; written down and compared.
+
+It holds no clock, host or timing, so that on one machine the same claims give the same file byte for byte.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import sympy as sp
+
+from verify.claim import PROFILES, Claim, Role
+from verify.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof
+from verify.mutants import mutants_of
+from verify.verdict import Verdict, decide, weakest
+
+# One module per part of the paper, in the order of the paper.
+MODULES = (
+    "verify.claims.section_2",
+    "verify.claims.section_3_1",
+    "verify.claims.section_3_2",
+    "verify.claims.section_3_3",
+    "verify.claims.section_4_3",
+    "verify.claims.closed_forms",
+    "verify.claims.limits",
+)
+
+
+class LedgerError(ValueError):
+    """The claims do not form a ledger: a duplicate id, an unknown dependency, or a cycle."""
+
+
+@dataclass(frozen=True)
+class MutantResult:
+    """What became of one wrong neighbour, and the check that decided it."""
+
+    name: str
+    statement: sp.Basic
+    verdict: Verdict
+    by: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One claim with everything that was found about it."""
+
+    claim: Claim
+    verdict: Verdict
+    evidence: tuple[Evidence, ...]
+    mutants: tuple[MutantResult, ...]
+    weakest: Verdict
+    hypotheses: tuple[str, ...]
+
+    @property
+    def surviving_mutants(self) -> tuple[MutantResult, ...]:
+        """Mutants that the checks failed to refute: each is a defect of the checks."""
+        return tuple(m for m in self.mutants if m.verdict is not Verdict.REFUTED)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """All entries of one run, in order of dependency."""
+
+    profile: str
+    entries: tuple[Entry, ...]
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """How many claims earned each verdict."""
+        counts = {verdict.value: 0 for verdict in Verdict}
+        for entry in self.entries:
+            counts[entry.verdict.value] += 1
+        return counts
+
+    @property
+    def exit_code(self) -> int:
+        """0 all well; 1 a claim of ours refuted or a mutant not refuted; 3 a claim of ours not decided."""
+        ours = [e for e in self.entries if e.claim.role is Role.OURS]
+        if any(e.verdict is Verdict.REFUTED for e in ours) or any(e.surviving_mutants for e in self.entries):
+            return 1
+        return 3 if any(e.verdict in (Verdict.INCONCLUSIVE, Verdict.UNTESTED) for e in ours) else 0
+
+
+@lru_cache(maxsize=1)
+def all_claims() -> tuple[Claim, ...]:
+    """Every claim of every module, in the order of the paper. Raises LedgerError if they do not form a ledger."""
+    claims = tuple(claim for name in MODULES for claim in claims_of(name))
+    by_id = {claim.id: claim for claim in claims}
+    if len(by_id) != len(claims):
+        repeated = sorted({c.id for c in claims if sum(d.id == c.id for d in claims) > 1})
+        raise LedgerError(f"two claims share an id: {', '.join(repeated)}")
+    for claim in claims:
+        for used in claim.uses:
+            if used not in by_id:
+                raise LedgerError(f"{claim.id} rests on {used}, which is no claim")
+    ordered(claims)
+    return claims
+
+
+def claims_of(module: str) -> tuple[Claim, ...]:
+    """The claims that one module states."""
+    found: tuple[Claim, ...] = importlib.import_module(module).CLAIMS
+    return found
+
+
+def ordered(claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    """The claims so that each comes after those it rests on. Raises LedgerError on a cycle."""
+    by_id = {claim.id: claim for claim in claims}
+    done: dict[str, Claim] = {}
+    path: list[str] = []
+
+    def visit(claim: Claim) -> None:
+        if claim.id in done:
+            return
+        if claim.id in path:
+            raise LedgerError("these claims rest on each other: " + " -> ".join([*path, claim.id]))
+        path.append(claim.id)
+        for used in claim.uses:
+            if used in by_id:
+                visit(by_id[used])
+        path.pop()
+        done[claim.id] = claim
+
+    for claim in claims:
+        visit(claim)
+    return tuple(done.values())
+
+
+def examine(claim: Claim, profile_name: str) -> tuple[Verdict, tuple[Evidence, ...], tuple[MutantResult, ...]]:
+    """Run the checks of one claim, then the same checks on each of its mutants until one refutes it."""
+    profile = PROFILES[profile_name]
+    evidence = tuple(check.run(claim, profile) for check in claim.checks)
+    verdict = decide(claim.kind, evidence)
+    results: list[MutantResult] = []
+    for mutant in mutants_of(claim):
+        mutated = claim.mutated(mutant)
+        found: list[Evidence] = []
+        for check in claim.checks:
+            found.append(check.run(mutated, profile))
+            if found[-1].outcome is Outcome.REFUTES:
+                break
+        decided = decide(claim.kind, found)
+        by = found[-1].check if decided is Verdict.REFUTED else ""
+        results.append(MutantResult(mutant.name, mutant.statement, decided, by))
+    return verdict, evidence, tuple(results)
+
+
+def examine_module(
+    module: str, profile_name: str, ids: frozenset[str]
+) -> list[tuple[str, Verdict, tuple[Evidence, ...], tuple[MutantResult, ...]]]:
+    """Examine the claims of one module that are among ``ids``; one unit of parallel work."""
+    return [(c.id, *examine(c, profile_name)) for c in claims_of(module) if c.id in ids]
+
+
+def run(
+    profile_name: str,
+    ids: Iterable[str] | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Ledger:
+    """Run the ledger, or the claims ``ids`` with all they rest on. Raises LedgerError for an unknown id."""
+    claims = all_claims()
+    chosen = _closure(claims, ids)
+    found: dict[str, tuple[Verdict, tuple[Evidence, ...], tuple[MutantResult, ...]]] = {}
+
+    def record(module: str, results: list[Any]) -> None:
+        found.update({id_: (verdict, evidence, mutants) for id_, verdict, evidence, mutants in results})
+        if progress:
+            progress(module)
+
+    modules = [m for m in MODULES if any(c.id in chosen for c in claims_of(m))]
+    if executor is None:
+        for module in modules:
+            record(module, examine_module(module, profile_name, chosen))
+    else:
+        futures = {executor.submit(examine_module, m, profile_name, chosen): m for m in modules}
+        for future in as_completed(futures):
+            record(futures[future], future.result())
+
+    entries: dict[str, Entry] = {}
+    for claim in ordered([c for c in claims if c.id in chosen]):
+        verdict, evidence, mutants = found[claim.id]
+        beneath = [entries[used] for used in claim.uses]
+        own = [*claim.domain.hypotheses, *(h for e in evidence if isinstance(e, Proof) for h in e.hypotheses)]
+        hypotheses = dict.fromkeys([*own, *(h for e in beneath for h in e.hypotheses)])
+        entries[claim.id] = Entry(
+            claim, verdict, evidence, mutants, weakest([verdict, *(e.weakest for e in beneath)]), tuple(hypotheses)
+        )
+    return Ledger(profile_name, tuple(entries.values()))
+
+
+def _closure(claims: Sequence[Claim], ids: Iterable[str] | None) -> frozenset[str]:
+    by_id = {claim.id: claim for claim in claims}
+    if ids is None:
+        return frozenset(by_id)
+    pending, chosen = list(ids), set[str]()
+    while pending:
+        current = pending.pop()
+        if current not in by_id:
+            raise LedgerError(f"no claim is called {current!r}; `onestep claims` lists them")
+        if current not in chosen:
+            chosen.add(current)
+            pending.extend(by_id[current].uses)
+    return frozenset(chosen)
+
+
+def as_json(ledger: Ledger) -> dict[str, Any]:
+    """The ledger as one JSON document, without clock, host or timing."""
+    from importlib.metadata import version
+
+    return {
+        "claims": [_entry_json(entry) for entry in ledger.entries],
+        "summary": ledger.summary,
+        "mutants": {
+            "tested": sum(len(e.mutants) for e in ledger.entries),
+            "refuted": sum(len(e.mutants) - len(e.surviving_mutants) for e in ledger.entries),
+        },
+        "provenance": {"suite": version("onestep"), "profile": ledger.profile, "sympy": sp.__version__},
+    }
+
+
+def dumps(ledger: Ledger) -> str:
+    """The ledger as text: keys in a fixed order, one newline at the end."""
+    return json.dumps(as_json(ledger), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def statement_latex(claim: Claim) -> str:
+    """The statement of a claim in LaTeX, rendered from the relation itself."""
+    from derivations.rendering import latex
+
+    return latex(claim.statement)
+
+
+def _entry_json(entry: Entry) -> dict[str, Any]:
+    claim = entry.claim
+    return {
+        "id": claim.id,
+        "title": claim.title,
+        "source": str(claim.source),
+        "equations": list(claim.source.equations),
+        "kind": claim.kind.value,
+        "role": claim.role.value,
+        "statement": statement_latex(claim),
+        "uses": list(claim.uses),
+        "hypotheses": list(entry.hypotheses),
+        "verdict": entry.verdict.value,
+        "weakest": entry.weakest.value,
+        "evidence": [evidence_json(e) for e in entry.evidence],
+        "mutants": [{"name": m.name, "verdict": m.verdict.value, "by": m.by} for m in entry.mutants],
+    }
+
+
+def evidence_json(evidence: Evidence) -> dict[str, Any]:
+    """One piece of evidence: what decides, and no number that rounding alone could move."""
+    common = {"check": evidence.check, "type": type(evidence).__name__, "outcome": evidence.outcome.value}
+    match evidence:
+        case Proof(obligations=obligations):
+            return common | {"obligations": [{"says": o.says, "outcome": o.outcome.value} for o in obligations]}
+        case Certificate(points=points, allowed_width=width):
+            return common | {"points": points, "width_at_most": width}
+        case Agreement(points=points, tolerance=tolerance, reason=reason):
+            return common | {"points": points, "tolerance": tolerance, "reason": reason}
+        case FiniteSize(experiments=experiments, z=z, threshold=threshold, smallest_detectable=detectable):
+            return common | {
+                "experiments": experiments,
+                "z": round(z, 2),
+                "threshold": round(threshold, 3),
+                "smallest_detectable": float(f"{detectable:.2g}"),
+            }
+
+
+# Simulations repeat on another machine up to rounding, which a chaotic bit of linear algebra may amplify a little.
+Z_DRIFT = 0.05
+RELATIVE_DRIFT = 0.05
+
+
+def drift(committed: Mapping[str, Any], fresh: Mapping[str, Any]) -> list[str]:
+    """How two ledgers differ, as sentences; empty if they agree.
+
+    Verdicts, statements, obligations and point counts are compared exactly, z-scores within ``Z_DRIFT``, detectable
+    errors within ``RELATIVE_DRIFT``.
+    """
+    old = {c["id"]: c for c in committed["claims"]}
+    new = {c["id"]: c for c in fresh["claims"]}
+    findings = [f"{i}: in the committed ledger only" for i in old if i not in new]
+    findings += [f"{i}: not in the committed ledger" for i in new if i not in old]
+    for id_ in (i for i in new if i in old):
+        findings += [f"{id_}: {difference}" for difference in _differences(old[id_], new[id_])]
+    if committed.get("provenance", {}).get("profile") != fresh.get("provenance", {}).get("profile"):
+        findings.append("the two ledgers were made under different profiles")
+    return findings
+
+
+def _differences(old: Any, new: Any, path: str = "") -> list[str]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        return [
+            difference
+            for key in dict.fromkeys([*old, *new])
+            for difference in _differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)
+        ]
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        return [d for i, (a, b) in enumerate(zip(old, new, strict=True)) for d in _differences(a, b, f"{path}[{i}]")]
+    if isinstance(old, float) and isinstance(new, float):
+        allowed = Z_DRIFT if path.endswith(".z") else RELATIVE_DRIFT * max(abs(old), abs(new))
+        if path.endswith((".z", ".smallest_detectable")) and abs(old - new) <= allowed:
+            return []
+    return [] if old == new else [f"{path} was {old!r}, is {new!r}"]

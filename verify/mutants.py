@@ -1,0 +1,108 @@
+"""Wrong neighbours of a statement: what a slip of the pen would make of it.
+
+Mutants are generated from the expression tree of the right-hand side (of an equation) by one change each: the sign of
+a term, a factor dropped, a square or a root lost, one symbol for its sibling, eight per cent more. At most one of each
+sort is taken, always in the order of the tree, so that the same statement has the same mutants on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import sympy as sp
+
+from derivations import symbols as s
+from derivations.expectation import Expectation
+from verify.checker import vanishes
+from verify.claim import Claim, Mutant
+
+# Siblings that are easily taken for each other, and ratios that are easily forgotten.
+_SIBLINGS: tuple[tuple[sp.Symbol, sp.Expr], ...] = (
+    (s.h1, s.h2),
+    (s.h1_star, s.h2_star),
+    (s.q1, s.q2),
+    (s.V1, s.V2),
+    (s.V1_hat, s.V2_hat),
+    (s.q1_hat, s.q2_hat),
+    (s.beta, sp.S.One),
+    (s.alpha0, sp.S.One),
+    (s.c, sp.S.One),
+)
+
+# Within ten per cent of the truth: what a numerical check has to be able to see.
+EIGHT_PERCENT = sp.Rational(27, 25)
+
+
+def mutants_of(claim: Claim) -> tuple[Mutant, ...]:
+    """The claim's own mutants, then the generated ones that are not provably the same statement."""
+    generated = generate(claim.statement) if isinstance(claim.statement, sp.Equality) else ()
+    seen: set[sp.Basic] = {claim.statement}
+    kept: list[Mutant] = []
+    for mutant in (*claim.mutants, *generated):
+        if mutant.statement not in seen and not equivalent(claim.statement, mutant.statement):
+            seen.add(mutant.statement)
+            kept.append(mutant)
+    return tuple(kept)
+
+
+def equivalent(first: sp.Basic, second: sp.Basic) -> bool:
+    """Whether two equations are provably the same: the differences of their sides differ by an identical zero."""
+    if not (isinstance(first, sp.Equality) and isinstance(second, sp.Equality)):
+        return bool(first == second)
+    return vanishes((first.lhs - first.rhs) - (second.lhs - second.rhs)) is not None
+
+
+def generate(statement: sp.Equality) -> tuple[Mutant, ...]:
+    """One mutant of each sort that the right-hand side admits."""
+    return tuple(
+        Mutant(name, sp.Eq(statement.lhs, changed, evaluate=False))
+        for name, changed in _changes(statement.rhs)
+        if changed != statement.rhs
+    )
+
+
+def _changes(expression: sp.Expr) -> Iterator[tuple[str, sp.Expr]]:
+    if expression != 0:
+        yield "eight per cent more", EIGHT_PERCENT * expression
+    sorts = {
+        "sign of a term": _sign_of_a_term,
+        "factor dropped": _factor_dropped,
+        "square lost": _square_lost,
+        "root lost": _root_lost,
+    }
+    for name, change in sorts.items():
+        for node in sp.preorder_traversal(expression):
+            replacement = change(node)
+            if replacement is not None:
+                yield name, _replace_once(expression, node, replacement)
+                break
+    for symbol, sibling in _SIBLINGS:
+        if expression.has(symbol):
+            yield f"{sibling} for {symbol}", expression.subs(symbol, sibling)
+            break
+
+
+def _replace_once(expression: sp.Expr, node: sp.Basic, replacement: sp.Basic) -> sp.Expr:
+    return expression.xreplace({node: replacement})
+
+
+def _sign_of_a_term(node: sp.Basic) -> sp.Expr | None:
+    if not isinstance(node, sp.Add):
+        return None
+    last = node.as_ordered_terms()[-1]
+    return node - 2 * last
+
+
+def _factor_dropped(node: sp.Basic) -> sp.Expr | None:
+    if not isinstance(node, sp.Mul):
+        return None
+    factors = [f for f in node.as_ordered_factors() if f.free_symbols and not isinstance(f, Expectation)]
+    return node / factors[0] if factors else None
+
+
+def _square_lost(node: sp.Basic) -> sp.Expr | None:
+    return node.base if isinstance(node, sp.Pow) and node.exp == 2 else None
+
+
+def _root_lost(node: sp.Basic) -> sp.Expr | None:
+    return node.base ** (2 * node.exp) if isinstance(node, sp.Pow) and abs(node.exp) == sp.Rational(1, 2) else None
