@@ -11,7 +11,7 @@ import sympy as sp
 from derivations.symbols import h1_star
 from tests.toy import LIMIT, claim, norm
 from verify import ledger
-from verify.claim import Claim, Role
+from verify.claim import Claim, Kind, Role
 from verify.verdict import Verdict
 
 
@@ -54,6 +54,16 @@ def test_a_refuted_printed_claim_is_a_finding_not_a_failure(planted: list[Claim]
 def test_no_checks_is_untested_and_exits_with_three(planted: list[Claim]) -> None:
     planted[0] = claim(checks=(), statement=sp.Le(norm, LIMIT))
     assert ledger.run("quick").exit_code == 3
+
+
+def test_a_definition_without_checks_neither_passes_nor_weakens(planted: list[Claim]) -> None:
+    definition = claim(id="toy.definition", kind=Kind.DEFINITION, checks=())
+    planted[:] = [definition, claim(uses=("toy.definition",))]
+    result = ledger.run("quick")
+    entries = {e.claim.id: e for e in result.entries}
+    assert result.exit_code == 0
+    assert entries["toy.definition"].verdict is Verdict.UNTESTED
+    assert entries["toy.limit"].weakest is Verdict.PROVED
 
 
 def test_the_weakest_link_travels(planted: list[Claim]) -> None:

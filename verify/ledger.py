@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy as sp
 
-from verify.claim import PROFILES, Claim, Role
+from verify.claim import PROFILES, Claim, Kind, Role
 from verify.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof
 from verify.mutants import mutants_of
 from verify.verdict import Verdict, decide, weakest
@@ -24,7 +24,11 @@ from verify.verdict import Verdict, decide, weakest
 MODULES = (
     "verify.claims.section_2",
     "verify.claims.section_3_1",
+    "verify.claims.appendix_a",
+    "verify.claims.appendix_a_bulk",
     "verify.claims.section_3_2",
+    "verify.claims.appendix_b",
+    "verify.claims.sign_activation",
     "verify.claims.section_3_3",
     "verify.claims.section_4_3",
     "verify.claims.closed_forms",
@@ -58,6 +62,11 @@ class Entry:
     hypotheses: tuple[str, ...]
 
     @property
+    def by_fiat(self) -> bool:
+        """A definition without checks: there is nothing to test, and it weakens nothing that rests on it."""
+        return self.claim.kind is Kind.DEFINITION and not self.evidence
+
+    @property
     def surviving_mutants(self) -> tuple[MutantResult, ...]:
         """Mutants that the checks failed to refute: each is a defect of the checks."""
         return tuple(m for m in self.mutants if m.verdict is not Verdict.REFUTED)
@@ -84,7 +93,8 @@ class Ledger:
         ours = [e for e in self.entries if e.claim.role is Role.OURS]
         if any(e.verdict is Verdict.REFUTED for e in ours) or any(e.surviving_mutants for e in self.entries):
             return 1
-        return 3 if any(e.verdict in (Verdict.INCONCLUSIVE, Verdict.UNTESTED) for e in ours) else 0
+        undecided = (Verdict.INCONCLUSIVE, Verdict.UNTESTED)
+        return 3 if any(e.verdict in undecided and not e.by_fiat for e in ours) else 0
 
 
 @lru_cache(maxsize=1)
@@ -138,7 +148,7 @@ def examine(claim: Claim, profile_name: str) -> tuple[Verdict, tuple[Evidence, .
     evidence = tuple(check.run(claim, profile) for check in claim.checks)
     verdict = decide(claim.kind, evidence)
     results: list[MutantResult] = []
-    for mutant in mutants_of(claim):
+    for mutant in mutants_of(claim) if claim.checks else ():
         mutated = claim.mutated(mutant)
         found: list[Evidence] = []
         for check in claim.checks:
@@ -189,9 +199,8 @@ def run(
         beneath = [entries[used] for used in claim.uses]
         own = [*claim.domain.hypotheses, *(h for e in evidence if isinstance(e, Proof) for h in e.hypotheses)]
         hypotheses = dict.fromkeys([*own, *(h for e in beneath for h in e.hypotheses)])
-        entries[claim.id] = Entry(
-            claim, verdict, evidence, mutants, weakest([verdict, *(e.weakest for e in beneath)]), tuple(hypotheses)
-        )
+        links = [verdict, *(e.weakest for e in beneath if not e.by_fiat)]
+        entries[claim.id] = Entry(claim, verdict, evidence, mutants, weakest(links), tuple(hypotheses))
     return Ledger(profile_name, tuple(entries.values()))
 
 

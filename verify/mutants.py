@@ -7,6 +7,7 @@ sort is taken, always in the order of the tree, so that the same statement has t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import sympy as sp
@@ -49,7 +50,20 @@ def equivalent(first: sp.Basic, second: sp.Basic) -> bool:
     """Whether two equations are provably the same: the differences of their sides differ by an identical zero."""
     if not (isinstance(first, sp.Equality) and isinstance(second, sp.Equality)):
         return bool(first == second)
-    return vanishes((first.lhs - first.rhs) - (second.lhs - second.rhs)) is not None
+    difference = (first.lhs - first.rhs) - (second.lhs - second.rhs)
+    return vanishes(difference) is not None or vanishes(_by_symmetry(difference)) is not None
+
+
+def _by_symmetry(expression: sp.Expr) -> sp.Expr:
+    """Expectations with the signs of their normal variables chosen in one fixed way: z and -z have one law."""
+
+    def chosen(average: sp.Expr) -> sp.Expr:
+        flips = itertools.product((1, -1), repeat=len(average.variables))
+        signs = ({v: sign * v for v, sign in zip(average.variables, flip, strict=True)} for flip in flips)
+        images = [average.integrand.subs(flip, simultaneous=True) for flip in signs]
+        return Expectation(min(images, key=str), *average.variables)
+
+    return expression.replace(lambda e: isinstance(e, Expectation), chosen)
 
 
 def generate(statement: sp.Equality) -> tuple[Mutant, ...]:

@@ -2,48 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import sympy as sp
 
 from verify import finite_size
 from verify.claim import Claim, Profile
-from verify.evaluate import evaluate
+from verify.evaluate import Functions, evaluate
 from verify.evidence import Evidence, FiniteSize, Outcome
+
+_OUTCOMES = {
+    finite_size.CONFIRMED: Outcome.SUPPORTS,
+    finite_size.REFUTED: Outcome.REFUTES,
+    finite_size.INCONCLUSIVE: Outcome.UNDECIDED,
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One experiment at one dimension: a sample per seed of the left-hand side of a statement, and the point it is at.
+
+    ``values`` gives numbers to the symbols of the right-hand side, at the ratios realised at this dimension;
+    ``functions`` implements its undefined functions.
+    """
+
+    dimension: int
+    samples: tuple[float, ...]
+    values: Mapping[str, float]
+    functions: Functions = field(default_factory=dict)
+
+
+Experiment = Callable[[Profile], Mapping[str, tuple[Measured, ...]]]
 
 
 @dataclass(frozen=True)
 class BySimulation:
     """Finite-dimensional experiments, extrapolated to infinite dimension, against what the statement predicts.
 
-    ``experiment`` runs (or recalls) the simulation under a profile and returns, for one named quantity, its samples at
-    several dimensions, with the values that the point of each experiment gives to the symbols of the statement. The
-    prediction is the right-hand side of the statement; the finite-size protocol decides.
+    ``experiment`` runs (or recalls) simulations under a profile: for each model, by name, what was measured at several
+    dimensions. The prediction is the right-hand side of the statement, so a mutant meets the same data. The
+    finite-size protocol decides, all models together at its false-alarm rate.
     """
 
     title: str
-    experiment: Callable[[Profile], tuple[finite_size.Samples, ...]]
+    experiment: Experiment
 
     @property
     def name(self) -> str:
+        """A few words for the reader."""
         return f"simulation: {self.title}"
 
     def run(self, claim: Claim, profile: Profile) -> Evidence:
+        """The evidence; raises TypeError for a statement that is not an equation."""
         statement = claim.statement
         if not isinstance(statement, sp.Equality):
             raise TypeError(f"{claim.id}: a simulation tests an equation, not {statement}")
-        results = tuple(
-            finite_size.extrapolate(samples, lambda values: evaluate(statement.rhs, values))
-            for samples in self.experiment(profile)
-        )
-        overall = finite_size.combine(results)
+        observables = {
+            model: [
+                finite_size.Observation(m.dimension, m.samples, evaluate(statement.rhs, m.values, m.functions))
+                for m in measured
+            ]
+            for model, measured in self.experiment(profile).items()
+        }
+        report = finite_size.compare_all(observables)
+        decided = [c for c in report.comparisons if c.z is not None and c.critical_z is not None]
+        worst = max(decided, key=lambda c: abs(c.z or 0.0), default=None)
+        detectable = [c.smallest_detectable for c in decided if c.smallest_detectable is not None]
         return FiniteSize(
             check=self.name,
-            experiments=len(results),
-            z=overall.z,
-            threshold=overall.threshold,
-            smallest_detectable=overall.smallest_detectable,
-            outcome=Outcome(overall.outcome),
-            sentence=overall.sentence,
+            experiments=report.samples,
+            z=worst.z if worst and worst.z is not None else 0.0,
+            threshold=worst.critical_z if worst and worst.critical_z is not None else 0.0,
+            smallest_detectable=max(detectable, default=float("inf")),
+            outcome=_OUTCOMES[report.verdict],
+            sentence=report.sentence,
         )

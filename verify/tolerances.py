@@ -18,3 +18,4 @@ SOLVER = Tolerance(1e-8, "fixed points are solved to a residual of 1e-12; condit
 QUADRATURE = Tolerance(1e-9, "the quadrature rules agree with their refinements to 1e-11; a hundred times that")
 ASYMPTOTIC = Tolerance(2e-3, "taken at a parameter of 1e4 whose corrections decay like its inverse, times 20")
 FINITE_DIFFERENCE = Tolerance(1e-5, "central differences, step 1e-5, of functions of order one: error 1e-10 / 1e-5")
+MINIMUM = Tolerance(1e-6, "a flat minimum is located to the root of the rounding of its value, 1e-8, times 100")

@@ -31,7 +31,8 @@ def decide(kind: Kind, evidence: Sequence[Evidence]) -> Verdict:
     """The verdict that this evidence earns for a claim of this kind.
 
     One refuting piece refutes. Otherwise the strongest fit supporting piece counts. Evidence that is undecided, or
-    unfit for the kind, never passes a claim. A definition without evidence is true by fiat and says so in its note.
+    unfit for the kind, never passes a claim. Without evidence a claim is untested, also a definition: it is true by
+    fiat, and the ledger neither counts it as passed nor lets it weaken what rests on it.
     """
     if any(e.outcome is Outcome.REFUTES for e in evidence):
         return Verdict.REFUTED

@@ -1,0 +1,176 @@
+"""What is measured on one readout at finite size: test error, order parameters.
+
+Order parameters, for groups a, b of neurons, with W the bulk (weights minus spike) and Pi = 1 - v v^T,
+
+    m_a = 1_a.a/sqrt(p),  zeta_a = a_a.W v/sqrt(p),  psi_a = a_a.W theta_perp/sqrt(p)  with |theta_perp| = 1,
+    q1_ab = (Pi W^T a_a).(Pi W^T a_b)/p,  q2_a = |a_a|^2/p.
+
+The theory's q1 and q2 are those of the readout without its uniform part: at finite p, |a_a|^2/p carries m_a^2/(pi_a p)
+and q1_aa carries c_a m_a^2/(pi_a p) on top, both O(1/d) and both known. `order_parameters` subtracts them, so that the
+extrapolation in 1/d has less to do; what remains is O(1/d). (The bulk of a trained network is measured with rows that
+sum to zero, so that its q1 carries no such term and nothing is subtracted from it.)
+
+The test error of a feature map is sampled on fresh inputs (`sampled_test_error`); that of the equivalent map is
+integrated exactly given the readout (`exact_test_error`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from numerics.ensembles import Array, FeatureMap, Sizes, block_rows
+from numerics.model import Model
+from numerics.profile import profile
+
+Row = tuple[tuple[str, float], ...]
+
+
+def sampled_test_error(
+    drawn: FeatureMap, target: Callable[[Array], Array], a: Array, samples: int, rng: np.random.Generator
+) -> Array:
+    """Mean of (g(theta.x) - a.phi(x)/sqrt(p))^2 over a fresh test set, one value per column of a (p, L).
+
+    Unbiased. In the directions v, theta_perp and W^T a the inputs are a randomly shifted low-discrepancy set (each
+    point alone is uniform, hence N(0, I_3) by the quantile function); the other d - 3 directions are independent.
+    """
+    p, d = drawn.weights.shape
+    axes = _explained_directions(drawn, a)
+    coordinates = shifted_normal_points(samples, len(axes), rng)
+    scaled = a / np.sqrt(p)
+    total = np.zeros(a.shape[1])
+    rows = block_rows(max(p, d))
+    for start in range(0, samples, rows):
+        wanted = coordinates[start : start + rows]
+        x = rng.standard_normal((len(wanted), d))
+        x += (wanted - x @ axes.T) @ axes
+        errors = np.asarray(target(x @ drawn.theta))[:, None] - drawn.features(x) @ scaled
+        total += np.einsum("il,il->l", errors, errors)
+    return total / samples
+
+
+def shifted_normal_points(samples: int, dimensions: int, rng: np.random.Generator) -> Array:
+    """`samples` points of R^s, each N(0, I_s) by itself, together evenly spread. Shape (samples, s).
+
+    A lattice rule j (1, a, a^2, ...)/N mod 1 with one uniform shift, through the normal quantile function.
+    """
+    from scipy.special import ndtri
+
+    points = (lattice(samples, dimensions) + rng.random(dimensions)) % 1.0
+    # The quantile function is infinite at 0, which a shift hits with probability 2^-53 per point.
+    return np.asarray(ndtri(np.maximum(points, 2.0**-54)))
+
+
+@lru_cache(maxsize=32)
+def lattice(samples: int, dimensions: int) -> Array:
+    """The best of 32 Korobov lattices j (1, a, a^2, ...)/N mod 1 by the figure of merit P_2. Shape (samples, s).
+
+    P_2 = (1/N) sum_j prod_s (1 + 2 pi^2 B_2(x_js)) - 1, B_2(x) = x^2 - x + 1/6: the worst-case squared error over
+    periodic functions with square-integrable mixed derivatives. An unlucky generator leaves an error that stays.
+    """
+    index = np.arange(samples)
+    best, merit = np.zeros((samples, dimensions)), np.inf
+    for generator in np.random.default_rng(samples).integers(1, max(2, samples), 32):
+        powers = [pow(int(generator), power, samples) for power in range(dimensions)]
+        points = np.stack([index * power % samples for power in powers], axis=1) / samples
+        value = float(np.mean(np.prod(1.0 + 2.0 * np.pi**2 * (points * (points - 1.0) + 1.0 / 6.0), axis=1)))
+        if value < merit:
+            best, merit = points, value
+    best.setflags(write=False)
+    return best
+
+
+def _explained_directions(drawn: FeatureMap, a: Array) -> Array:
+    """Orthonormal rows, shape (2 or 3, d): v, theta_perp, and what is left of W^T a (averaged over columns)."""
+    plane = np.stack([drawn.direction, drawn.theta_perp])
+    linear = a.mean(axis=1) @ drawn.weights
+    for _ in range(2):  # twice, so that what is left is orthogonal to rounding error
+        linear = linear - (linear @ plane.T) @ plane
+    size = float(np.linalg.norm(linear))
+    return np.vstack([plane, linear / size]) if size > 0.0 else plane
+
+
+def exact_test_error(drawn: FeatureMap, model: Model, a: Array) -> float:
+    """The equivalent map's test error given a (p,), exact but for the integral over kappa (adaptive rule, about 1e-11).
+
+    Given kappa the readout is yhat + sum_a mu1_a (z psi_a + ...) + mu2 noise, all Gaussian: this is e2 of the ridge
+    readout's saddle point with this sample's own m, zeta, psi, Q, q2 in it, finite-p terms included.
+    """
+    table = profile(model, refine=1)
+    sample = overlaps(drawn, a)
+    yhat = sample.m @ table.mu0 + table.kappa * (sample.zeta @ table.mu1)
+    rest = sample.q1 - np.outer(sample.psi, sample.psi)
+    e2 = (
+        (table.y0 - yhat) ** 2
+        + (table.y1 - sample.psi @ table.mu1) ** 2
+        + table.spread
+        + np.einsum("ai,ab,bi->i", table.mu1, rest, table.mu1)
+        + sample.q2 @ table.mu2_squared
+    )
+    return float(e2 @ table.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Overlaps:
+    """m, zeta, psi, q2 of shape (k,) and q1 of shape (k, k), as they are at finite p, nothing subtracted."""
+
+    m: Array
+    zeta: Array
+    psi: Array
+    q1: Array
+    q2: Array
+
+
+def overlaps(drawn: FeatureMap, a: Array) -> Overlaps:
+    """The overlaps of one readout a (p,) with its feature map; see the module's first lines for the formulas."""
+    p, groups, v = len(a), drawn.groups, drawn.direction
+    # Rows W^T a_a: the weights' part minus the spike's.
+    back = np.stack([a[where] @ drawn.weights[where] - (a[where] @ drawn.spikes[where]) * v for where in groups])
+    along = back @ v
+    plane = back - np.outer(along, v)
+    root = np.sqrt(p)
+    return Overlaps(
+        m=np.array([a[where].sum() for where in groups]) / root,
+        zeta=along / root,
+        psi=back @ drawn.theta_perp / root,
+        q1=plane @ plane.T / p,
+        q2=np.array([a[where] @ a[where] for where in groups]) / p,
+    )
+
+
+def order_parameters(drawn: FeatureMap, a: Array, sizes: Sizes) -> Row:
+    """m, zeta, psi, q1, q2 of one readout (p,), after the known m^2/p terms of the module's first lines."""
+    sample = overlaps(drawn, a)
+    bulk = np.array([_bulk_norm(drawn, where) for where in drawn.groups])
+    uniform = sample.m**2 / np.array(sizes.groups)
+    q1 = sample.q1 if drawn.centred_bulk else sample.q1 - np.diag(bulk * uniform)
+    values: dict[str, float] = {}
+    for name, value in (
+        ("m", sample.m),
+        ("zeta", sample.zeta),
+        ("psi", sample.psi),
+        ("q1", q1),
+        ("q2", sample.q2 - uniform),
+    ):
+        values |= named(name, value)
+    if drawn.centred_bulk:
+        values |= {"spike": float(drawn.spikes[0]), "alignment": drawn.alignment, "bulk": float(bulk[0])}
+    return tuple(values.items())
+
+
+def _bulk_norm(drawn: FeatureMap, where: slice) -> float:
+    """Mean squared norm |w|^2 - 2 s w.v + s^2 of a group's bulk rows; over p - 1 where the rows are centred."""
+    weights, spikes = drawn.weights[where], drawn.spikes[where]
+    squares = np.einsum("ij,ij->", weights, weights) - 2.0 * spikes @ (weights @ drawn.direction) + spikes @ spikes
+    return float(squares) / (len(spikes) - 1 if drawn.centred_bulk else len(spikes))
+
+
+def named(name: str, value: Array) -> dict[str, float]:
+    """{"m": x} for one group; {"m[0]": x, "m[1]": y}, {"q1[0,0]": ..., "q1[0,1]": ...} for several (a <= b only)."""
+    if value.size == 1:
+        return {name: float(value.reshape(-1)[0])}
+    entries = ((index, entry) for index, entry in np.ndenumerate(value) if tuple(sorted(index)) == index)
+    return {f"{name}[{','.join(map(str, index))}]": float(entry) for index, entry in entries}

@@ -1,0 +1,100 @@
+"""The ridge readout at finite size: argmin_a sum_mu (y_mu - a.phi_mu/sqrt(p))^2 + lambda |a|^2 on given features.
+
+Normal equations on the smaller side (p unknowns, or n by the identity A^T (A A^T + lambda)^-1 = (A^T A + lambda)^-1
+A^T with A = Phi/sqrt(p)), Cholesky for a few ridges, one eigendecomposition for many. Features arrive in blocks of
+samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from numerics.ensembles import Array, SimulationError
+
+# Above this many ridges one eigendecomposition (about 20 Cholesky factorisations at p = 1600) is cheaper.
+MANY_RIDGES = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Readout:
+    """One column per ridge: readouts `a` (p, L), and the mean squared training residual (L,), label noise included."""
+
+    a: Array
+    training_error: Array
+
+
+def fit(blocks: Iterator[tuple[Array, Array]], n: int, p: int, ridges: Sequence[float]) -> Readout:
+    """The ridge readouts for all `ridges` from blocks (features (rows, p), labels (rows,)) with n rows in all.
+
+    Memory: p^2 numbers where p < n, n p + n^2 otherwise. lambda = 0 is the least-norm interpolation where n <= p.
+    Raises SimulationError where the matrix is numerically singular (lambda = 0 at n = p, or constant features).
+    """
+    return _primal(blocks, n, p, ridges) if p < n else _dual(blocks, n, p, ridges)
+
+
+def _primal(blocks: Iterator[tuple[Array, Array]], n: int, p: int, ridges: Sequence[float]) -> Readout:
+    from scipy.linalg.blas import dsyrk
+
+    gram = np.zeros((p, p), order="F")
+    moment = np.zeros(p)
+    square = 0.0
+    for features, labels in blocks:
+        # features.T is already in Fortran order: no copy, and the lower triangle of the Gram matrix grows in place.
+        gram = dsyrk(1.0 / p, features.T, beta=1.0, c=gram, lower=1, overwrite_c=1)
+        moment += labels @ features
+        square += float(labels @ labels)
+    moment /= np.sqrt(p)
+    a = _solve(gram, moment, ridges)
+    # |y - A a|^2 = |y|^2 - a.A^T y - lambda |a|^2 by the normal equations: no second pass over the data.
+    residual = square - moment @ a - np.array(ridges) * np.einsum("il,il->l", a, a)
+    return Readout(a, residual / n)
+
+
+def _dual(blocks: Iterator[tuple[Array, Array]], n: int, p: int, ridges: Sequence[float]) -> Readout:
+    from scipy.linalg.blas import dsyrk
+
+    phi, y, start = np.empty((n, p)), np.empty(n), 0
+    for features, labels in blocks:
+        phi[start : start + len(labels)] = features
+        y[start : start + len(labels)] = labels
+        start += len(labels)
+    gram = dsyrk(1.0 / p, phi.T, trans=1, lower=1)
+    multipliers = _solve(gram, y, ridges)
+    # y - A a = lambda multipliers, exactly.
+    return Readout(
+        phi.T @ multipliers / np.sqrt(p), np.array(ridges) ** 2 * np.einsum("il,il->l", multipliers, multipliers) / n
+    )
+
+
+def _solve(gram: Array, rhs: Array, ridges: Sequence[float]) -> Array:
+    """(gram + lambda)^-1 rhs for every lambda, columns; `gram` holds its lower triangle and may be overwritten."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+
+    if len(ridges) > MANY_RIDGES:
+        values, vectors = eigh(gram, lower=True, overwrite_a=True, check_finite=False)
+        projected = vectors.T @ rhs
+        shifted = values[:, None] + np.array(ridges)
+        if shifted.min() <= values[-1] * len(values) * np.finfo(float).eps:
+            raise _singular(min(ridges))
+        return np.asarray(vectors @ (projected[:, None] / shifted))
+    solutions = np.empty((len(rhs), len(ridges)), order="F")
+    diagonal = np.einsum("ii->i", gram)
+    original = diagonal.copy()
+    for column, ridge in enumerate(ridges):
+        diagonal[:] = original + ridge
+        last = column == len(ridges) - 1
+        try:
+            factor = cho_factor(gram, lower=True, overwrite_a=last, check_finite=False)
+        except LinAlgError as error:
+            raise _singular(ridge) from error
+        solutions[:, column] = cho_solve(factor, rhs, check_finite=False)
+    return solutions
+
+
+def _singular(ridge: float) -> SimulationError:
+    return SimulationError(
+        f"the features are linearly dependent and ridge {ridge:g} does not lift it: take more, for example 0.001"
+    )

@@ -1,0 +1,53 @@
+"""Planting errors in derivations: a wrong rule goes in, and claims have to fall."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+
+from derivations import (
+    equivalence,
+    gradient_bulk,
+    gradient_constants,
+    gradient_step,
+    readout_normalisation,
+    sign_activation,
+    spike_coefficients,
+)
+from verify.checks import ByDerivation, ByObligations
+from verify.claim import PROFILES, Claim
+from verify.verdict import Verdict, decide
+
+_DERIVATIONS: tuple[ModuleType, ...] = (
+    equivalence,
+    gradient_bulk,
+    gradient_constants,
+    gradient_step,
+    readout_normalisation,
+    sign_activation,
+    spike_coefficients,
+)
+
+
+def clear_caches() -> None:
+    """Forget every derivation that was built."""
+    for module in _DERIVATIONS:
+        for value in vars(module).values():
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
+
+
+def verdict_by_proof(claim: Claim) -> Verdict:
+    """The verdict that the proofs of a claim earn, its numbers and simulations left aside."""
+    proofs = [check for check in claim.checks if isinstance(check, ByDerivation | ByObligations)]
+    return decide(claim.kind, [check.run(claim, PROFILES["quick"]) for check in proofs])
+
+
+@pytest.fixture
+def planting(monkeypatch: pytest.MonkeyPatch) -> object:
+    """The monkeypatch of a test, with fresh derivations before and after."""
+    clear_caches()
+    yield monkeypatch
+    monkeypatch.undo()
+    clear_caches()

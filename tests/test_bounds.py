@@ -1,0 +1,143 @@
+"""Bounds against closed forms, the limits they are limits of, and models with known optima."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from derivations.activation import activation
+from numerics.bounds import best_eta, best_ridge, best_spike, local_minima, lower_bound, upper_bound
+from numerics.model import Model, ReadoutGroup
+from numerics.ridge import solve
+from tests import reference_ridge
+
+
+def _model(student: str, target: str, **values: object) -> Model:
+    defaults = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
+    return Model(activation(student), activation(target), **(defaults | values))  # type: ignore[arg-type]
+
+
+def test_tanh_student_sin_target_at_full_alignment() -> None:
+    # Known from an independent Gauss-Hermite computation, to the digits printed there.
+    model = _model("tanh", "sin", spike=0.9, alignment=1.0)
+    assert upper_bound(model) == pytest.approx(0.0291049, abs=5e-8)
+    assert lower_bound(model) == pytest.approx(0.0016691, abs=5e-8)
+
+
+def test_sign_student_in_closed_form_functions() -> None:
+    # mu0 and mu1 of sign, y0 and y1 of sin are elementary; the Gram matrices by adaptive quadrature.
+    gamma, r, c = 0.7, 1.3, 0.8
+    rho = math.sqrt(1 - gamma**2)
+    mu0 = lambda k: math.erf(r * k / math.sqrt(2 * c))  # noqa: E731
+    mu1 = lambda k: math.sqrt(2 / (math.pi * c)) * math.exp(-r * r * k * k / (2 * c))  # noqa: E731
+    y0 = lambda k: float(reference_ridge.SIN.mean(np.array([gamma * k]), rho)[0])  # noqa: E731
+    y1 = lambda k: float(reference_ridge.SIN.slope(np.array([gamma * k]), rho)[0])  # noqa: E731
+
+    def inner(f, h) -> float:
+        value = lambda k: f(k) * h(k) * math.exp(-k * k / 2) / math.sqrt(2 * math.pi)  # noqa: E731
+        return quad(value, -9, 9, epsabs=1e-14, limit=200)[0]
+
+    square = 0.5 * (1 - math.exp(-2))
+    upper = square - inner(y0, mu0) ** 2 / inner(mu0, mu0)
+    along = lambda k: k * mu1(k)  # noqa: E731
+    gram = np.array([[inner(mu0, mu0), inner(mu0, along)], [inner(mu0, along), inner(along, along)]])
+    force = np.array([inner(y0, mu0), inner(y0, along)])
+    lower = square - force @ np.linalg.solve(gram, force) - inner(y1, mu1) ** 2 / inner(mu1, mu1)
+    model = _model("sign", "sin", spike=r, bulk=c, alignment=gamma)
+    assert upper_bound(model) == pytest.approx(upper, abs=1e-12)
+    assert lower_bound(model) == pytest.approx(lower, abs=1e-12)
+
+
+@pytest.mark.parametrize("student", ["tanh", "relu", "sign"])
+@pytest.mark.parametrize("alignment", [0.0, 0.6, 1.0])
+@pytest.mark.parametrize("groups", [(ReadoutGroup(),), (ReadoutGroup(1.0, 0.3), ReadoutGroup(-0.4, 0.7, 1.5, 0.2))])
+def test_the_error_at_large_ridge_is_the_upper_bound(student: str, alignment: float, groups: tuple) -> None:
+    # V = O(1/ridge), so the distance to the limit is O(1/ridge) = 1e-9 times a factor of order 10.
+    model = _model(student, "relu", alignment=alignment, groups=groups, ridge=1e9, noise=0.3)
+    assert solve(model).test_error == pytest.approx(upper_bound(model), abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_bounds_hold_over_the_ridge(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    student, target = rng.choice(["tanh", "erf", "sin", "hardtanh", "sign", "relu"], 2)
+    model = _model(
+        str(student), str(target), alpha=float(rng.uniform(0.2, 5)), beta=float(rng.uniform(0.3, 3)),
+        spike=float(rng.uniform(0, 3)), bulk=float(rng.uniform(0.5, 2)), alignment=float(rng.uniform()),
+        noise=float(rng.choice([0.0, 0.5])),
+    )  # fmt: skip
+    best, lower, upper = best_ridge(model), lower_bound(model), upper_bound(model)
+    # Rounding of sums of order one.
+    assert lower <= best.test_error + 1e-13
+    assert best.test_error <= upper + 1e-13
+    for ridge in (1e-3, 0.1, 10.0):
+        assert solve(model.changed(ridge=ridge)).test_error >= best.test_error - 1e-12
+
+
+def test_the_lower_bound_is_reached_with_many_samples() -> None:
+    # q and 1/V vanish as alpha grows: the error comes down to the distance to the span, at rate about 1/alpha.
+    model = _model("tanh", "sin", alpha=1e6, beta=0.3, ridge=1e-6, alignment=0.7)
+    floor = lower_bound(model)
+    error = solve(model).test_error
+    assert error >= floor
+    # With beta neurons per dimension the direction theta_perp is only partly expressed: a wide network gets closer.
+    wide = solve(model.changed(beta=1000.0, alpha=1e9)).test_error
+    assert floor <= wide < error
+    assert wide == pytest.approx(floor, abs=0.02 * (error - floor) + 1e-3)
+
+
+def test_perfect_learning_of_erf_by_erf() -> None:
+    # r = sqrt(1 + 2 c) makes mu0 = g: the bound is the square of rounding errors.
+    model = _model("erf", "erf", spike=math.sqrt(3.0), alignment=1.0)
+    assert upper_bound(model) < 1e-28
+    # The minimum is quadratic: the spike is found to the square root of what rounding leaves.
+    assert best_spike(model).spike == pytest.approx(math.sqrt(3.0), abs=1e-6)
+    assert best_spike(model, lower_bound).bound < 1e-14
+
+
+def test_two_minima_in_the_ridge_are_both_found() -> None:
+    model = _model(
+        "relu", "relu", alpha=3.256, beta=1.562, spike=2.029, bulk=1.243,
+        alignment=1.0, groups=(ReadoutGroup(bias=0.7),)
+    )  # fmt: skip
+    best = best_ridge(model)
+    assert len(best.minima) == 2
+    assert best.test_error == min(dip.error for dip in best.minima)
+    for dip in best.minima:
+        around = [solve(model.changed(ridge=dip.at * factor)).test_error for factor in (0.98, 1.0, 1.02)]
+        assert around[1] < min(around[0], around[2])
+
+
+def test_the_best_ridge_may_be_infinite() -> None:
+    # Without a spike and with an odd student, an even target cannot be learned: anything but zero is worse.
+    best = best_ridge(_model("tanh", "he(2, z)", spike=0.0))
+    assert best.at_infinity
+    assert best.test_error == pytest.approx(2.0, rel=1e-12)
+
+
+def test_the_best_learning_rate_beats_its_neighbours() -> None:
+    best = best_eta(activation("tanh"), activation("sin"), alpha=2.0, beta=1.0, alpha0=5.0, ridge=0.1, points=16)
+    assert not best.at_edge
+    assert best.model.spike > 0.0
+
+    def error(eta: float) -> float:
+        return solve(
+            Model.from_gradient_step(
+                activation("tanh"), activation("sin"), alpha=2.0, beta=1.0, ridge=0.1, alpha0=5.0, eta=eta
+            )
+        ).test_error
+
+    assert best.test_error == pytest.approx(error(best.eta), rel=1e-12)
+    assert best.test_error < min(error(best.eta * 0.98), error(best.eta * 1.02), error(0.0))
+
+
+def test_local_minima_are_those_of_a_known_function() -> None:
+    # (x^2 - 1)^2 + x/10 has minima near -1 and 1; its derivative 4 x^3 - 4 x + 1/10 = 0 there.
+    found = local_minima(lambda x: (x * x - 1) ** 2 + 0.1 * x, [float(x) for x in np.linspace(-2, 2, 21)])
+    assert len(found) == 2
+    for dip in found:
+        assert 4 * dip.at**3 - 4 * dip.at + 0.1 == pytest.approx(0.0, abs=1e-5)
+    assert local_minima(lambda x: x, [0.0, 1.0, 2.0]) == ()

@@ -1,0 +1,108 @@
+"""Section 2, Section 3.1 and Appendix A: right derivations prove every claim, a wrong sign in one refutes its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import sympy as sp
+
+from derivations import gradient_bulk, gradient_constants, gradient_step, readout_normalisation
+from derivations import symbols as s
+from tests.planting import planting, verdict_by_proof
+from verify.claim import Claim
+from verify.claims import appendix_a, appendix_a_bulk, section_2, section_3_1
+from verify.ledger import examine
+from verify.verdict import Verdict
+
+__all__ = ["planting"]
+
+ALL = (*section_2.CLAIMS, *section_3_1.CLAIMS, *appendix_a.CLAIMS, *appendix_a_bulk.CLAIMS)
+BY_ID = {claim.id: claim for claim in ALL}
+
+
+@pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)
+def test_every_claim_is_proved(claim: Claim) -> None:
+    assert verdict_by_proof(claim) is Verdict.PROVED
+
+
+def test_every_claim_names_equations_and_wrong_neighbours() -> None:
+    assert all(claim.source.equations and claim.mutants for claim in ALL)
+    assert len(BY_ID) == len(ALL)
+
+
+def test_the_equations_of_appendix_a_are_covered() -> None:
+    covered = {n for claim in ALL for n in claim.source.equations}
+    assert set(range(33, 60)) <= covered
+    assert {1, 2, 3, 4, 7, 8, 9, 10, 11, 12} <= covered
+
+
+def differences(count: sp.Expr, equal: sp.Expr, different: sp.Expr) -> sp.Expr:
+    """A wrong sign: pairs of different samples counted negatively."""
+    return (equal - (count - 1) * different) / count
+
+
+def correlated_squares(freedom: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """A wrong sign in the second moment of chi-square."""
+    return freedom, 3 * freedom - freedom * (freedom - 1)
+
+
+def uphill(expression: sp.Expr, variable: sp.Symbol, order: int = 1) -> sp.Expr:
+    """A wrong sign in every derivative."""
+    return -sp.Integer(1) * _differentiate(expression, variable, order)
+
+
+def wrong_stein(integrand: sp.Expr, variable: sp.Symbol, *others: sp.Symbol) -> sp.Expr:
+    """E[z f] = -E[f'], a wrong sign in Stein's lemma."""
+    return -_stein_step(integrand, variable, *others)
+
+
+def other_side() -> sp.Expr:
+    """A wrong sign in w.x: the row's own coordinate is left out of E|delta|^2 at first order."""
+    return -_along_w()
+
+
+_differentiate = gradient_step.differentiate
+_stein_step = gradient_constants.stein_step
+_along_w = gradient_bulk.along_w
+
+
+def longer_readout() -> tuple[sp.Expr, sp.Expr]:
+    """A wrong sign in the slides' objective."""
+    slides, ours = _objectives()
+    return slides - 2 * s.slides_ridge * sp.Symbol("A", positive=True), ours
+
+
+_objectives = readout_normalisation.rescaled_objectives
+
+PLANTS: tuple[tuple[object, str, Callable[..., object], tuple[str, ...]], ...] = (
+    (gradient_step, "differentiate", uphill, ("section-2.gradient-step", "result-3-1.split", "result-3-1.spike-strength")),
+    (
+        gradient_step,
+        "mean_over_pairs",
+        differences,
+        ("result-3-1.spike-norm-exact", "result-3-1.spike-norm", "result-3-1.spike-strength", "result-3-1.alignment"),
+    ),
+    (gradient_step, "chi_square_moments", correlated_squares, ("result-3-1.spike-concentration",)),
+    (gradient_bulk, "mean_over_pairs", differences, ("result-3-1.row-correction-exact",)),
+    (gradient_bulk, "stein_step", wrong_stein, ("result-3-1.mean-correction-along-target",)),
+    (gradient_bulk, "along_w", other_side, ("result-3-1.mean-correction-across-target",)),
+    (gradient_constants, "stein_step", wrong_stein, ("result-3-1.first-coefficient",)),
+    (readout_normalisation, "rescaled_objectives", longer_readout, ("section-2.ridge-of-the-slides",)),
+)
+
+
+@pytest.mark.parametrize(("module", "rule", "wrong", "ids"), PLANTS, ids=lambda value: value if isinstance(value, str) else "")
+def test_a_wrong_sign_in_a_rule_refutes_its_claims(
+    planting: pytest.MonkeyPatch, module: object, rule: str, wrong: Callable[..., object], ids: tuple[str, ...]
+) -> None:
+    planting.setattr(module, rule, wrong)
+    assert {i: verdict_by_proof(BY_ID[i]) for i in ids} == dict.fromkeys(ids, Verdict.REFUTED)
+
+
+@pytest.mark.parametrize("id_", ["result-3-1.spike-norm-exact", "result-3-1.row-correction-exact", "section-2.initial-output"])
+def test_every_mutant_is_refuted_by_all_checks_together(id_: str) -> None:
+    verdict, _, mutants = examine(BY_ID[id_], "quick")
+    assert verdict is Verdict.PROVED
+    assert len(mutants) >= 2
+    assert {m.verdict for m in mutants} == {Verdict.REFUTED}

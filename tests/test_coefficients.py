@@ -1,0 +1,156 @@
+"""h1, h2, mu0, mu1, mu2 and target moments: closed forms, Stein, the heat equation, and mpmath beside double."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf
+from scipy.special import erf
+
+from derivations.activation import activation
+from numerics.coefficients import conditional_coefficients, hermite_constants, target_moments
+from numerics.coefficients_mp import (
+    PrecisionError,
+    conditional_coefficients_mp,
+    gauss_legendre_mp,
+    gaussian_moments_mp,
+    hermite_constants_mp,
+    target_moments_mp,
+)
+
+KAPPA = np.array([-4.0, -1.1, 0.0, 0.3, 2.2, 7.0])
+PHI0 = 1 / math.sqrt(2 * math.pi)
+
+
+@pytest.mark.parametrize(
+    ("text", "mean", "h1", "h2", "curvature", "check"),
+    [
+        # Elementary integrals; E erf^2 = (2/pi) asin(2/3), E erf'(z)^2 = (4/pi)/sqrt(5).
+        ("relu", PHI0, 0.5, 0.5, PHI0, 0.25),
+        ("sign", 0.0, math.sqrt(2 / math.pi), 1.0, 0.0, math.inf),
+        ("erf", 0.0, 2 / math.sqrt(3 * math.pi), 2 / math.pi * math.asin(2 / 3), 0.0, 4 / math.pi * (5**-0.5 - 1 / 3)),
+        ("sin", 0.0, math.exp(-0.5), 0.5 * (1 - math.exp(-2)), 0.0, 0.5 * (1 + math.exp(-2)) - math.exp(-1)),
+        ("exp(z)", math.exp(0.5), math.exp(0.5), math.exp(2), math.exp(0.5), math.exp(2) - math.e),
+        ("he(3, z)", 0.0, 0.0, 6.0, 0.0, 18.0),
+        ("Abs(z)", 2 * PHI0, 0.0, 1.0, 2 * PHI0, 1.0),
+    ],
+)
+def test_hermite_constants_in_closed_form(
+    text: str, mean: float, h1: float, h2: float, curvature: float, check: float
+) -> None:
+    found = hermite_constants(activation(text))
+    assert found.mean == pytest.approx(mean, abs=1e-14)
+    assert found.h1 == pytest.approx(h1, rel=1e-13, abs=1e-14)
+    assert found.h2 == pytest.approx(h2, rel=1e-13)
+    assert found.curvature == pytest.approx(curvature, rel=1e-13, abs=1e-14)
+    assert found.h1_check == pytest.approx(check, rel=1e-12)
+    assert bool(found.h1_check_reason) == math.isinf(check)
+
+
+def test_unbounded_slopes_are_told_from_integrable_ones() -> None:
+    # sigma' = c |z|^p: square integrable only for p > -1/2. E sigma'^2 of z |z|^(-1/4): (9/16) E |z|^(-1/2).
+    assert math.isinf(hermite_constants(activation("sign(z)*sqrt(Abs(z))")).h1_check)
+    found = hermite_constants(activation("sign(z)*Abs(z)**(3/4)"))
+    second = 0.5625 * 2**-0.25 * math.gamma(0.25) / math.sqrt(math.pi)
+    # The last of the panels, of width 1e-11, holds about sqrt(1e-11) = 3e-6 of it and errs by a few percent.
+    assert found.h1_check + found.h1**2 == pytest.approx(second, rel=1e-6)
+
+
+@pytest.mark.parametrize(("spike", "bulk"), [(1.0, 1.0), (-0.7, 0.6), (2.5, 1.9), (0.0, 1.2)])
+@pytest.mark.parametrize("bias", [0.0, 0.4])
+def test_sign_and_erf_in_closed_form(spike: float, bulk: float, bias: float) -> None:
+    x = spike * KAPPA + bias
+    found = conditional_coefficients(activation("sign"), spike, bulk, bias, KAPPA)
+    mu0, mu1 = erf(x / math.sqrt(2 * bulk)), math.sqrt(2 / (math.pi * bulk)) * np.exp(-x * x / (2 * bulk))
+    assert found.mu0 == pytest.approx(mu0, abs=1e-14)
+    assert found.mu1 == pytest.approx(mu1, abs=1e-14)
+    assert found.mu2**2 == pytest.approx(1 - mu0**2 - bulk * mu1**2, abs=1e-14)
+    found = conditional_coefficients(activation("erf"), spike, bulk, bias, KAPPA)
+    assert found.mu0 == pytest.approx(erf(x / math.sqrt(1 + 2 * bulk)), abs=1e-14)
+    slope = 2 / math.sqrt(math.pi * (1 + 2 * bulk)) * np.exp(-x * x / (1 + 2 * bulk))
+    assert found.mu1 == pytest.approx(slope, abs=1e-14)
+
+
+@pytest.mark.parametrize("text", ["tanh", "relu", "hardtanh", "sign", "sin"])
+def test_mu1_is_the_slope_of_mu0_and_mu0_solves_the_heat_equation(text: str) -> None:
+    function, spike, bulk, step = activation(text), 1.3, 0.8, 1e-3
+
+    def mu(shift: float, variance: float = bulk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return conditional_coefficients(function, spike, variance, shift, KAPPA)
+
+    # d/db at fixed kappa is d/d(spike kappa); fourth-order differences err by step^4 times a derivative of order 100.
+    slope = (8 * (mu(step)[0] - mu(-step)[0]) - (mu(2 * step)[0] - mu(-2 * step)[0])) / (12 * step)
+    assert mu(0.0)[1] == pytest.approx(slope, abs=1e-9)
+    # d mu0/dc = (1/2) d mu1/dx.
+    heat = 8 * (mu(0, bulk + step)[0] - mu(0, bulk - step)[0]) - (mu(0, bulk + 2 * step)[0] - mu(0, bulk - 2 * step)[0])
+    bend = 8 * (mu(step)[1] - mu(-step)[1]) - (mu(2 * step)[1] - mu(-2 * step)[1])
+    assert heat == pytest.approx(0.5 * bend, abs=12 * step * 1e-8)
+
+
+@pytest.mark.parametrize("alignment", [0.0, 0.3, -0.9, 0.99999, 1 - 1e-12])
+def test_target_moments_of_sign_in_closed_form(alignment: float) -> None:
+    width = math.sqrt((1 - alignment) * (1 + alignment))
+    y0, y1, y2 = target_moments(activation("sign"), alignment, KAPPA * width)
+    x = alignment * KAPPA
+    # At alignment 1 - 1e-12 the argument itself is known to 1e-16/1e-6.
+    assert y0 == pytest.approx(erf(x / math.sqrt(2)), abs=1e-13)
+    assert y1 == pytest.approx(2 * PHI0 * np.exp(-0.5 * x * x), abs=1e-13)
+    assert y2 == pytest.approx(np.ones(6), abs=1e-13)
+
+
+@pytest.mark.parametrize("alignment", [1.0, -1.0])
+@pytest.mark.parametrize("text", ["relu", "sign", "tanh"])
+def test_target_moments_at_full_alignment_are_the_target_itself(text: str, alignment: float) -> None:
+    y0, y1, y2 = target_moments(activation(text), alignment, KAPPA)
+    g = {"relu": lambda x: np.maximum(x, 0), "sign": np.sign, "tanh": np.tanh}[text](alignment * KAPPA)
+    assert y0 == pytest.approx(g, rel=1e-15)
+    assert not np.any(y1)
+    assert y2 == pytest.approx(g * g, rel=1e-15)
+
+
+@pytest.mark.parametrize("text", ["tanh", "relu", "hardtanh", "sign", "erf", "gelu", "atan", "elu(z)"])
+def test_double_precision_against_mpmath(text: str) -> None:
+    function = activation(text)
+    double = conditional_coefficients(function, 1.2, 0.7, 0.1, KAPPA[:4])
+    for i in (0, 3):
+        mu0, mu1, mu2 = conditional_coefficients_mp(
+            function, mpf(1.2), mpf(0.7), mpf(0.1), mpf(float(KAPPA[i])), digits=20
+        )
+        assert double.mu0[i] == pytest.approx(float(mu0), abs=2e-14)
+        assert double.mu1[i] == pytest.approx(float(mu1), abs=2e-14)
+        assert double.mu2[i] == pytest.approx(float(mu2), abs=2e-14)
+    moments, precise = target_moments(function, 0.6, KAPPA), target_moments_mp(function, mpf(0.6), mpf(0.3), digits=20)
+    assert [float(part[3]) for part in moments] == pytest.approx([float(part) for part in precise], abs=2e-14)
+
+
+def test_forty_digits_in_closed_form() -> None:
+    with mp.workdps(60):
+        x, c = mpf(13) / 10, mpf(7) / 10
+        mu0, mu1, _ = conditional_coefficients_mp(activation("sign"), 1, c, 0, x, digits=40)
+        assert abs(mu0 - mp.erf(x / mp.sqrt(2 * c))) < mpf(10) ** -40
+        assert abs(mu1 - mp.sqrt(2 / (mp.pi * c)) * mp.exp(-x * x / (2 * c))) < mpf(10) ** -40
+        mu0, mu1, _ = conditional_coefficients_mp(activation("erf"), 1, c, 0, x, digits=40)
+        assert abs(mu0 - mp.erf(x / mp.sqrt(1 + 2 * c))) < mpf(10) ** -40
+        constants = hermite_constants_mp(activation("relu"), 40)
+        assert abs(constants.mean - 1 / mp.sqrt(2 * mp.pi)) < mpf(10) ** -40
+        assert abs(constants.h1_check - mpf(1) / 4) < mpf(10) ** -40
+        root = gaussian_moments_mp(activation("sqrt(Abs(z))"), mpf(0), mpf(1), 30).mean
+        assert abs(root - mpf(2) ** mpf("0.25") * mp.gamma(mpf("0.75")) / mp.sqrt(mp.pi)) < mpf(10) ** -29
+
+
+def test_jumps_have_no_derivative_variance_at_any_precision() -> None:
+    assert hermite_constants_mp(activation("sign"), 15).h1_check == mp.inf
+
+
+def test_precision_that_is_not_reached_is_an_error() -> None:
+    with pytest.raises(PrecisionError, match="digits"):
+        gaussian_moments_mp(activation("exp(-10000000*z**2)"), mpf(0), mpf(1), 15)
+
+
+def test_gauss_legendre_nodes_at_high_precision() -> None:
+    with mp.workdps(50):
+        rule = gauss_legendre_mp(20, mp.prec)
+        assert abs(mp.fsum(w for _, w in rule) - 2) < mpf(10) ** -49
+        assert abs(mp.fsum(w * x**38 for x, w in rule) - mpf(2) / 39) < mpf(10) ** -49

@@ -1,0 +1,147 @@
+"""Gamma against large random matrices, finite differences and its own limits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from numerics.deterministic_equivalent import (
+    IsotropicGroups,
+    IsotropicUniform,
+    groups_of,
+    isotropic,
+    marchenko_pastur,
+    pack,
+    unpack,
+)
+
+TWO = IsotropicGroups(ridge=0.2, beta=0.8, bulks=np.array([1.0, 1.7]), fractions=np.array([0.3, 0.7]))
+TWO_POINT = pack(np.array([[0.6, -0.25], [-0.25, 0.5]]), np.array([0.1, 0.3]))
+
+
+@pytest.mark.parametrize("groups", [1, 2, 3, 7])
+def test_packing_is_undone_by_unpacking(groups: int) -> None:
+    rng = np.random.default_rng(groups)
+    matrix = rng.normal(size=(groups, groups))
+    matrix += matrix.T
+    diagonal = rng.normal(size=groups)
+    packed = pack(matrix, diagonal)
+    assert groups_of(len(packed)) == groups
+    again, tail = unpack(packed)
+    assert np.array_equal(again, matrix)
+    assert np.array_equal(tail, diagonal)
+
+
+@pytest.mark.parametrize("beta", [0.2, 1.0, 4.0])
+@pytest.mark.parametrize("conjugate", [0.0, 1e-9, 0.7, 1e4])
+@pytest.mark.parametrize("shift", [1e-8, 0.3, 50.0])
+def test_marchenko_pastur_solves_the_two_equations_of_the_law(beta: float, conjugate: float, shift: float) -> None:
+    bulk = 1.3
+    overlap, tau = marchenko_pastur(conjugate, shift, beta, bulk)
+    inner = 1.0 + beta * bulk * conjugate * tau
+    # The equations in the form in which they are stated; 1e-12 leaves room for the cancellation in 1/tau only.
+    assert tau * (shift + bulk * conjugate / inner) == pytest.approx(1.0, rel=1e-12)
+    assert overlap == pytest.approx(bulk * tau / inner, rel=1e-14)
+
+
+def _sampled(seed: int, dimension: int) -> tuple[np.ndarray, np.ndarray]:
+    """(T, tau) of one large matrix with unit rows scaled to the bulk, by plain linear algebra."""
+    rng = np.random.default_rng(seed)
+    width = round(TWO.beta * dimension)
+    member = np.repeat([0, 1], [round(0.3 * width), width - round(0.3 * width)])
+    rows = rng.normal(size=(width, dimension))
+    rows *= np.sqrt(TWO.bulks[member])[:, None] / np.linalg.norm(rows, axis=1)[:, None]
+    matrix, diagonal = unpack(TWO_POINT)
+    gram = rows @ rows.T
+    system = np.diag(TWO.ridge + diagonal[member]) + matrix[np.ix_(member, member)] * gram
+    inverse = np.linalg.inv(system)
+    masks = [member == 0, member == 1]
+    tau = np.array([np.trace(inverse[np.ix_(m, m)]) for m in masks]) / width
+    product = gram * inverse.T
+    overlap = np.array([[product[np.ix_(a, b)].sum() for b in masks] for a in masks]) / width
+    return overlap, tau
+
+
+def test_groups_agree_with_a_large_random_matrix() -> None:
+    # Traces of resolvents fluctuate by O(1/d) and deviate by O(1/d): 10/d covers both with ease, and a wrong factor
+    # beta, c_a or pi_a moves the values by 20 % or more.
+    dimension = 1200
+    overlap, tau = _sampled(3, dimension)
+    expected, expected_tau = unpack(TWO.at(TWO_POINT).values)
+    assert np.max(np.abs(tau / expected_tau - 1.0)) < 10.0 / dimension
+    assert np.max(np.abs(overlap - expected)) < 10.0 / dimension * np.max(np.abs(expected))
+
+
+@pytest.mark.parametrize(
+    ("equivalent", "point"),
+    [
+        (IsotropicUniform(0.1, 0.7, 1.4), np.array([0.9, 0.2])),
+        (IsotropicUniform(0.1, 2.5, 0.6), np.array([3.0, 0.05])),
+        (TWO, TWO_POINT),
+    ],
+)
+def test_jacobians_are_the_finite_differences(equivalent, point) -> None:
+    step = 1e-5
+    analytic = equivalent.at(point)
+    slopes = analytic.overlap_jacobian()
+    for i in range(len(point)):
+        ahead, behind = point.copy(), point.copy()
+        ahead[i] += step
+        behind[i] -= step
+        after, before = equivalent.at(ahead), equivalent.at(behind)
+        # Central differences: truncation step^2 = 1e-10 times third derivatives of order 1e2, rounding 1e-11.
+        assert analytic.jacobian[:, i] == pytest.approx((after.values - before.values) / (2 * step), rel=1e-6, abs=1e-8)
+        assert slopes[i] == pytest.approx((after.overlap - before.overlap) / (2 * step), rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("groups", [2, 3])
+def test_equal_groups_are_the_uniform_case(groups: int) -> None:
+    # k equal groups with the same conjugates everywhere are one group: T_ab and tau_a add up to T and tau.
+    fractions = np.arange(1.0, groups + 1.0)
+    fractions /= fractions.sum()
+    uniform = IsotropicUniform(0.3, 1.2, 1.5)
+    split = IsotropicGroups(0.3, 1.2, np.full(groups, 1.5), fractions)
+    overlap, tau = unpack(split.at(pack(np.full((groups, groups), 0.8), np.full(groups, 0.4))).values)
+    whole = uniform.at(np.array([0.8, 0.4])).values
+    assert overlap.sum() == pytest.approx(whole[0], rel=1e-13)
+    assert tau == pytest.approx(whole[1] * fractions, rel=1e-13)
+
+
+def test_one_group_by_newton_is_the_closed_form() -> None:
+    closed = IsotropicUniform(0.05, 1.7, 0.9).at(np.array([2.0, 0.1]))
+    general = IsotropicGroups(0.05, 1.7, np.array([0.9]), np.array([1.0])).at(np.array([2.0, 0.1]))
+    assert general.values == pytest.approx(closed.values, rel=1e-13)
+    assert general.jacobian == pytest.approx(closed.jacobian, rel=1e-12)
+    assert general.overlap == pytest.approx(closed.overlap, rel=1e-13)
+    assert general.overlap_jacobian() == pytest.approx(closed.overlap_jacobian(), rel=1e-12)
+
+
+@pytest.mark.parametrize("start", [None, 1e-9, 1e9])
+def test_newton_reaches_the_same_tau_from_any_start(start: float | None) -> None:
+    equivalent = IsotropicGroups(1e-4, 1.0, np.array([1.0, 1.3, 0.2]), np.array([0.2, 0.3, 0.5]))
+    point = pack(np.array([[1.0, 0.4, 0.0], [0.4, 2.0, 0.9], [0.0, 0.9, 1.0]]), np.array([1e-3, 0.0, 2.0]))
+    reference = equivalent.at(point).values
+    if start is not None:
+        equivalent._start = np.full(3, start)
+    assert equivalent.at(point).values == pytest.approx(reference, rel=1e-12)
+
+
+def test_no_conjugates_give_the_largest_values() -> None:
+    for equivalent in (IsotropicUniform(0.5, 2.0, 1.1), TWO):
+        entries = len(equivalent.largest())
+        assert equivalent.at(np.zeros(entries)).values == pytest.approx(equivalent.largest(), rel=1e-14)
+
+
+def test_values_decrease_when_conjugates_grow() -> None:
+    # S^-1 decreases in the Loewner order, so tau_a and T (as a matrix) do.
+    matrix, diagonal = unpack(TWO_POINT)
+    before, tau_before = unpack(TWO.at(TWO_POINT).values)
+    bump = np.array([1.0, 0.5])
+    after, tau_after = unpack(TWO.at(pack(matrix + 0.1 * np.outer(bump, bump), diagonal + [0.0, 0.2])).values)
+    assert np.all(tau_after < tau_before)
+    assert np.all(np.linalg.eigvalsh(before - after) > 0.0)
+
+
+def test_the_right_class_is_chosen() -> None:
+    assert isinstance(isotropic(0.1, 1.0, (1.0,), (1.0,)), IsotropicUniform)
+    assert isinstance(isotropic(0.1, 1.0, (1.0, 1.0), (0.5, 0.5)), IsotropicGroups)

@@ -1,0 +1,135 @@
+"""Sizes, and the three feature maps: exact norms, exact moments, the exact gradient step."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from derivations.activation import activation
+from numerics.ensembles import (
+    Network,
+    SimulationError,
+    Sizes,
+    equivalent_map,
+    spiked_random_features,
+    trained_network,
+    unit_rows,
+)
+from numerics.measure import order_parameters
+from numerics.model import Model, ReadoutGroup
+from numerics.simulate import simulate
+
+TANH, SIN, SIGN, SOFTPLUS = (activation(n) for n in ("tanh", "sin", "sign", "softplus"))
+WORKED = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)
+TWO_GROUPS = replace(WORKED, groups=(ReadoutGroup(1.0, 0.5, 1.0), ReadoutGroup(-0.5, 0.5, 1.3)))
+
+
+def sizes_of(model: Model, d: int) -> Sizes:
+    return Sizes.rounded(d, alpha=model.alpha, beta=model.beta, fractions=model.fractions)
+
+
+def test_sizes_are_rounded_and_reported() -> None:
+    sizes = Sizes.rounded(101, alpha=1.5, beta=0.333, alpha0=2.0, fractions=(0.5, 0.25, 0.25))
+    # By hand: 151.5 -> 152 (half to even), 33.6 -> 34; 34 neurons as 17, 8.5, 8.5 -> 17, 9, 8 by largest remainder.
+    assert (sizes.n, sizes.p, sizes.n0, sizes.groups) == (152, 34, 202, (17, 9, 8))
+    assert (sizes.alpha, sizes.beta, sizes.alpha0) == (152 / 101, 34 / 101, 2.0)
+    assert sizes.fractions == (17 / 34, 9 / 34, 8 / 34)
+    assert sizes.slices == (slice(0, 17), slice(17, 26), slice(26, 34))
+    run = simulate(replace(WORKED, alpha=0.777, beta=0.513), dimension=50, seeds=1)
+    assert (run.model.alpha, run.model.beta) == (39 / 50, 26 / 50)
+
+
+@pytest.mark.parametrize(
+    ("d", "alpha", "beta", "fractions"), [(1, 1.0, 1.0, (1.0,)), (10, 0.01, 1.0, (1.0,)), (10, 1.0, 0.1, (0.5, 0.5))]
+)
+def test_sizes_that_cannot_be_are_refused(d: int, alpha: float, beta: float, fractions: tuple[float, ...]) -> None:
+    with pytest.raises(SimulationError):
+        Sizes.rounded(d, alpha=alpha, beta=beta, fractions=fractions)
+
+
+def test_spiked_features_have_exact_norms_and_alignment() -> None:
+    drawn = spiked_random_features(TWO_GROUPS, sizes_of(TWO_GROUPS, 40), np.random.default_rng(0))
+    bulk = drawn.weights - np.outer(drawn.spikes, drawn.direction)
+    # Exact by construction: rounding of a sum of 40 squares.
+    assert np.sum(bulk**2, axis=1) == pytest.approx([1.0] * 20 + [1.3] * 20, rel=1e-14)
+    assert drawn.alignment == pytest.approx(0.8, rel=1e-15)
+    assert np.linalg.norm(drawn.theta) == pytest.approx(1.0, rel=1e-15)
+    assert drawn.theta == pytest.approx(0.8 * drawn.direction + 0.6 * drawn.theta_perp, abs=1e-15)
+    assert list(drawn.spikes) == [1.0] * 20 + [-0.5] * 20
+    x = np.random.default_rng(1).standard_normal((7, 40))
+    assert drawn.features(x) == pytest.approx(np.tanh(x @ drawn.weights.T), rel=1e-14)
+
+
+def test_biases_shift_the_features() -> None:
+    model = replace(WORKED, groups=(ReadoutGroup(1.0, 0.5, bias=0.7), ReadoutGroup(1.0, 0.5, bias=-0.2)))
+    drawn = spiked_random_features(model, sizes_of(model, 20), np.random.default_rng(0))
+    x = np.random.default_rng(1).standard_normal((3, 20))
+    expected = np.tanh(x @ drawn.weights.T + np.repeat([0.7, -0.2], 10))
+    assert drawn.features(x) == pytest.approx(expected, rel=1e-14)
+
+
+def test_equivalent_features_have_the_conditional_moments() -> None:
+    """For x = kappa v + one fixed rest, phi has mean mu0 + mu1 w.x and variance mu2^2; sign has them in closed form."""
+    model = replace(WORKED, activation=SIGN, spike=1.3, bulk=0.7)
+    drawn = equivalent_map(model, sizes_of(model, 12), np.random.default_rng(0), np.random.default_rng(1))
+    x = np.random.default_rng(2).standard_normal(12)
+    kappa = x[0]
+    phi = drawn.features(np.tile(x, (40_000, 1)))
+    # mu0 = erf(u kappa/sqrt(2c)), mu1 = sqrt(2/(pi c)) exp(-u^2 kappa^2/(2c)), mu2^2 = 1 - mu0^2 - c mu1^2.
+    mu0 = math.erf(1.3 * kappa / math.sqrt(1.4))
+    mu1 = math.sqrt(2.0 / (math.pi * 0.7)) * math.exp(-(1.3**2) * kappa**2 / 1.4)
+    mu2_squared = 1.0 - mu0**2 - 0.7 * mu1**2
+    # Five standard errors of a mean, and of a variance, over 40,000 draws.
+    assert phi.mean(axis=0) == pytest.approx(mu0 + mu1 * drawn.weights @ x, abs=5 * math.sqrt(mu2_squared / 40_000))
+    assert phi.var(axis=0) == pytest.approx(np.full(12, mu2_squared), rel=5 * math.sqrt(2.0 / 40_000))
+
+
+def network(**changes: float) -> Network:
+    values = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 3.0} | changes
+    return Network(SOFTPLUS, SIN, **values)
+
+
+def test_gradient_step_is_the_gradient_of_the_loss() -> None:
+    problem = network(noise=0.2, beta=0.5)
+    sizes = Sizes.rounded(12, alpha=1.5, beta=0.5, alpha0=2.0, fractions=(1.0,))
+    drawn = trained_network(problem, sizes, np.random.default_rng(3), np.random.default_rng(4))
+    # The same draws again, in the documented order: rows; label noise, then inputs.
+    before = unit_rows(np.random.default_rng(3), sizes.p, sizes.d)
+    batch = np.random.default_rng(4)
+    noise = math.sqrt(0.2) * batch.standard_normal(sizes.n0)
+    x = batch.standard_normal((sizes.n0, sizes.d))
+    y = np.sin(x @ drawn.theta) + noise
+
+    def loss(w: np.ndarray) -> float:
+        # a0 = 1/sqrt(p) and f = a.sigma/sqrt(p): the mean over neurons.
+        return float(np.mean((y - np.logaddexp(0.0, x @ w.T).mean(axis=1)) ** 2) / 2.0)
+
+    gradient, h = np.zeros_like(before), 1e-6
+    for index in np.ndindex(before.shape):
+        moved = before.copy()
+        moved[index] += h
+        gradient[index] = loss(moved)
+        moved[index] -= 2 * h
+        gradient[index] = (gradient[index] - loss(moved)) / (2 * h)
+    # Central differences: rounding 1e-16/1e-6 and truncation 1e-12 beside gradients of 1e-2; eta = 3 d = 36.
+    assert drawn.weights - before == pytest.approx(-36.0 * gradient, abs=1e-7)
+
+
+def test_measured_spike_and_bulk_reassemble_the_network() -> None:
+    problem = network()
+    sizes = Sizes.rounded(60, alpha=1.5, beta=1.0, alpha0=2.0, fractions=(1.0,))
+    drawn = trained_network(problem, sizes, np.random.default_rng(0), np.random.default_rng(1))
+    bulk = drawn.weights - np.outer(drawn.spikes, drawn.direction)
+    assert np.abs(bulk.mean(axis=0)).max() < 1e-14  # the mean row is the spike; rounding
+    assert np.linalg.norm(drawn.direction) == pytest.approx(1.0, rel=1e-14)
+    assert drawn.theta_perp @ drawn.direction == pytest.approx(0.0, abs=1e-14)
+    measured = dict(order_parameters(drawn, np.ones(sizes.p), sizes))
+    assert measured["bulk"] == pytest.approx(np.sum(np.var(bulk, axis=0, ddof=1)), rel=1e-12)
+
+
+def test_jumping_student_has_no_gradient_step() -> None:
+    with pytest.raises(SimulationError, match="jumps"):
+        simulate(replace(network(), activation=SIGN), dimension=20, seeds=1, kind="network")

@@ -1,0 +1,204 @@
+"""The directions of import: derivations know nothing, numerics computes from definitions, verify sees both, reports all."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+OURS = ("derivations", "numerics", "verify", "reports", "benchmarks", "tests", "onestep")
+PACKAGES = ("derivations", "numerics", "verify", "reports")
+
+# What a package may import from the other packages of this suite.
+ALLOWED_OURS = {
+    "derivations": ("derivations",),
+    "numerics": ("numerics", "derivations.expression", "derivations.activation"),
+    "verify": ("derivations", "numerics", "verify"),
+    "reports": ("derivations", "numerics", "verify", "reports"),
+}
+# What it may import from elsewhere, beside the standard library; None: anything declared.
+ALLOWED_ELSEWHERE = {
+    # mpmath is what SymPy evaluates numbers with: a special function defined here lends it its value.
+    "derivations": {"sympy", "mpmath"},
+    "numerics": {"numpy", "scipy", "mpmath", "flint"},
+}
+# The tree of an expression spreads over several modules; these families are data, shared by all interpreters.
+SHARED_FAMILIES = ("derivations.expression", "derivations.activation")
+# Interpreters of that tree in SymPy: never for numerics.
+SYMPY_INTERPRETERS = ("derivations.sympy_expression",)
+
+
+def files(package: str) -> list[Path]:
+    """The Python files of one package."""
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def imports(path: Path) -> Iterator[tuple[str, bool, int]]:
+    """(module, whether at module level, line) of every import of a file, `from a import b` as both a and a.b."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nested = {
+        id(node)
+        for outer in ast.walk(tree)
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(outer)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, id(node) not in nested, node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: imports are absolute in this suite"
+            assert node.module is not None
+            yield node.module, id(node) not in nested, node.lineno
+
+
+def allowed(module: str, prefixes: tuple[str, ...]) -> bool:
+    """Whether a module belongs to one of the families: `derivations.expression` also covers `derivations.expression_tree`."""
+    for prefix in prefixes:
+        if module == prefix or module.startswith(prefix + "."):
+            return True
+        if prefix in SHARED_FAMILIES and module.startswith(prefix + "_"):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_arrows_run_one_way(package: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {module}"
+        for path in files(package)
+        for module, _, line in imports(path)
+        if module.split(".")[0] in OURS and not allowed(module, ALLOWED_OURS[package])
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("package", sorted(ALLOWED_ELSEWHERE))
+def test_each_layer_uses_its_own_libraries(package: str) -> None:
+    known = set(sys.stdlib_module_names) | ALLOWED_ELSEWHERE[package] | set(OURS)
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {module}"
+        for path in files(package)
+        for module, _, line in imports(path)
+        if module.split(".")[0] not in known
+    ]
+    assert wrong == []
+
+
+def test_the_expression_and_activation_families_are_standard_library_only() -> None:
+    family = {
+        path.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."): path
+        for path in files("derivations")
+        if path.stem.startswith(("expression", "activation"))
+    }
+    wrong = [
+        f"{name}:{line} imports {module}"
+        for name, path in family.items()
+        for module, top, line in imports(path)
+        if top and module.split(".")[0] in {"sympy", "numpy", "scipy", "mpmath", "flint"}
+    ]
+    assert family
+    assert wrong == []
+
+
+def test_numerics_never_reaches_the_derivations_through_the_shared_families() -> None:
+    # A solve must not be able to see a derived formula, not even through what the shared modules import.
+    seen: set[str] = set()
+    pending = [m for path in files("numerics") for m, _, _ in imports(path) if m.startswith("derivations")]
+    while pending:
+        module = pending.pop()
+        path = ROOT / (module.replace(".", "/") + ".py")
+        if module in seen or not path.is_file():
+            continue
+        seen.add(module)
+        pending += [m for m, top, _ in imports(path) if top and m.startswith("derivations")]
+    texts = {module: (ROOT / (module.replace(".", "/") + ".py")).read_text(encoding="utf-8") for module in seen}
+    # Whatever is reachable is data about an expression: none of it states a formula of the theory.
+    assert [module for module, text in texts.items() if "Derivation(" in text or "import sympy" in text.split("def ")[0]] == []
+
+
+def test_nothing_evaluates_text() -> None:
+    forbidden = {"eval", "exec", "sympify", "parse_expr", "literal_eval", "compile"}
+    wrong = []
+    for package in PACKAGES:
+        for path in files(package):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if not isinstance(node, ast.Call):
+                    continue
+                called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+                # re.compile compiles a pattern, sp.sympify(number) converts a number: neither reads code.
+                harmless = called == "compile" and isinstance(node.func, ast.Attribute)
+                harmless |= called == "sympify" and not any(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in node.args)
+                if called in forbidden and not harmless:
+                    wrong.append(f"{path.relative_to(ROOT)}:{node.lineno} calls {called}")
+    assert wrong == []
+
+
+def test_no_handler_catches_everything() -> None:
+    wrong = []
+    for package in (*PACKAGES, "tests"):
+        for path in files(package):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ExceptHandler) and (
+                    node.type is None or (isinstance(node.type, ast.Name) and node.type.id in {"Exception", "BaseException"})
+                ):
+                    wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert wrong == []
+
+
+def test_libraries_do_not_print() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for package in ("derivations", "numerics", "verify")
+        for path in files(package)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    ]
+    assert wrong == []
+
+
+def modules_after(code: str) -> set[str]:
+    """The modules loaded by a fresh interpreter after ``code``."""
+    script = f"import json, sys\n{code}\nprint(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    return set(json.loads(done.stderr.strip().splitlines()[-1]))
+
+
+SOLVE = (
+    "from reports.cli import run\n"
+    "assert run(['solve', '--activation', 'tanh', '--target', 'sin', '--alpha', '1.5', '--beta', '1', '--ridge', '0.1',"
+    " '--spike', '1', '--bulk', '1', '--alignment', '0.8', '--json']) == 0"
+)
+
+
+def test_a_solve_waits_for_neither_sympy_nor_scipy_optimize() -> None:
+    loaded = modules_after(SOLVE)
+    assert "numerics.ridge" in loaded
+    heavy = {"sympy", "scipy.optimize", "scipy.special", "scipy.linalg", "matplotlib", "hypothesis", "jinja2", "flint"}
+    assert loaded & heavy == set()
+
+
+def test_help_waits_for_nothing_heavy() -> None:
+    loaded = modules_after("from reports.cli import run\nassert run(['--help']) == 0\nassert run(['solve', '--help']) == 0")
+    assert loaded & {"numpy", "scipy", "sympy", "matplotlib", "rich", "jinja2", "mpmath"} == set()
+
+
+def test_the_public_face_imports_nothing_until_asked() -> None:
+    loaded = modules_after("import onestep\ndir(onestep)")
+    assert loaded & {"numpy", "sympy", "scipy"} == set()
+
+
+def test_the_public_face_offers_what_it_names() -> None:
+    import onestep
+
+    assert set(onestep.__all__) == set(onestep._HOMES)
+    for name in onestep.__all__:
+        assert getattr(onestep, name) is not None
+    with pytest.raises(AttributeError, match="it offers"):
+        getattr(onestep, "unknown_name")  # noqa: B009

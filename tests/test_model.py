@@ -1,0 +1,141 @@
+"""The model refuses what it has to refuse, in one sentence, and maps the gradient step as Result 3.1 does."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from derivations.activation import activation
+from numerics.model import Model, ModelError, ReadoutGroup, gradient_step
+
+TANH, SIN, SIGN, RELU = (activation(text) for text in ("tanh", "sin", "sign", "relu"))
+
+
+def _model(**changes: object) -> Model:
+    values: dict[str, object] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1}
+    return Model(TANH, SIN, **(values | changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("alpha", 0.0), ("alpha", -1.0), ("alpha", math.nan), ("alpha", math.inf), ("alpha", "many"), ("alpha", None),
+        ("beta", 0.0), ("beta", -0.5), ("ridge", -1e-9), ("ridge", math.nan), ("noise", -0.1), ("bulk", 0.0),
+        ("alignment", 1.0000001), ("alignment", -2.0), ("alignment", math.nan), ("spike", math.inf),
+    ],
+)  # fmt: skip
+def test_a_parameter_out_of_range_is_refused_in_one_sentence(name: str, value: object) -> None:
+    with pytest.raises(ModelError) as caught:
+        _model(**{name: value})
+    message = str(caught.value)
+    assert message.startswith(name)
+    assert "for example" in message
+    assert "\n" not in message
+
+
+def test_the_edges_of_the_ranges_are_accepted() -> None:
+    _model(ridge=0.0, noise=0.0, alignment=-1.0, spike=-3.0)
+    _model(alignment=1, alpha=2)  # integers are numbers
+    assert isinstance(_model(alpha=2).alpha, float)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        (),
+        (ReadoutGroup(1.0, 0.5),),
+        (ReadoutGroup(1.0, 1.5), ReadoutGroup(1.0, -0.5)),
+        (ReadoutGroup(math.nan, 1.0),),
+        (ReadoutGroup(1.0, 1.0, bulk=0.0),),
+        (ReadoutGroup(1.0, 1.0, bias=math.inf),),
+    ],
+)
+def test_unusable_groups_are_refused(groups: tuple[ReadoutGroup, ...]) -> None:
+    with pytest.raises(ModelError):
+        _model(groups=groups)
+
+
+def test_groups_take_spike_and_bulk_of_the_model() -> None:
+    model = _model(spike=2.0, bulk=1.2, groups=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5, 1.3, 0.1)))
+    assert model.slopes == (2.0, -1.0)
+    assert model.bulks == (1.2, 1.3)
+    assert model.biases == (0.0, 0.1)
+    assert model.fractions == (0.5, 0.5)
+
+
+def test_a_model_is_a_frozen_value() -> None:
+    model = _model()
+    assert model == _model()
+    assert hash(model) == hash(_model())
+    assert model.changed(ridge=0.2).ridge == 0.2
+    with pytest.raises(FrozenInstanceError):
+        model.alpha = 2.0  # type: ignore[misc]
+    with pytest.raises(ModelError):
+        model.changed(ridge=-0.2)
+
+
+def test_infinite_second_moments_are_refused() -> None:
+    # E exp(0.2 x^2)^2 with x ~ N(0, spike^2 + bulk) is finite only when 0.8 (spike^2 + bulk) < 1.
+    steep = activation("exp(z**2/5)")
+    Model(steep, TANH, 1.5, 1.0, 0.1, spike=0.1, bulk=1.0)
+    with pytest.raises(ModelError, match="infinite"):
+        Model(steep, TANH, 1.5, 1.0, 0.1, spike=1.0, bulk=1.0)
+
+
+def test_the_gradient_step_map_in_closed_form() -> None:
+    # Student He_3 + z: h1 = 1, sigma' = 3 z^2 - 2, E[(sigma' - h1)^2] = 9 E (z^2 - 1)^2 = 18. Target 2 z: h1* = 2,
+    # h2* = 4, with noise 0.5: 4.5/alpha0 = 1.5.
+    spike, bulk, alignment = gradient_step(
+        activation("z**3 - 2*z"), activation("2*z"), alpha0=3.0, eta=0.5, beta=2.0, noise=0.5
+    )
+    assert spike == pytest.approx(0.25 * math.sqrt(5.5), rel=1e-13)
+    assert alignment == pytest.approx(2.0 / math.sqrt(5.5), rel=1e-13)
+    assert bulk == pytest.approx(1.0 + 0.25**2 * 1.5 * 18.0, rel=1e-13)
+
+
+def test_the_gradient_step_of_tanh_towards_sign() -> None:
+    # h1* = sqrt(2/pi), h2* = 1 exactly; r, c and gamma to the digits known from an independent computation.
+    spike, bulk, alignment = gradient_step(TANH, SIGN, alpha0=2.0, eta=3.0, beta=1.0)
+    assert spike == pytest.approx(1.937271, abs=5e-7)
+    assert bulk == pytest.approx(1.438857, abs=5e-7)
+    assert alignment == pytest.approx(math.sqrt(2 / math.pi) / math.sqrt(2 / math.pi + 0.5), rel=1e-14)
+
+
+def test_no_step_leaves_plain_random_features() -> None:
+    for changes in ({"alpha0": 0.0, "eta": 3.0}, {"alpha0": 2.0, "eta": 0.0}):
+        model = Model.from_gradient_step(RELU, TANH, alpha=1.0, beta=1.0, ridge=0.1, **changes)
+        assert (model.spike, model.bulk, model.alignment) == (0.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("student", "target", "named"),
+    [
+        ("relu", "tanh", "E[sigma] = 0"),
+        ("he(2, z)", "relu", "E[sigma''] E[g] = 0"),
+        ("sign", "tanh", "jumps"),
+        ("sign(z)*sqrt(Abs(z))", "tanh", "E[(sigma' - h1)^2]"),
+    ],
+)
+def test_where_the_map_does_not_exist_it_says_what_fails(student: str, target: str, named: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        Model.from_gradient_step(
+            activation(student), activation(target), alpha=1.0, beta=1.0, ridge=0.1, alpha0=2.0, eta=1.0
+        )
+    assert named in str(caught.value)
+    for option in ("--spike", "--bulk", "--alignment"):
+        assert option in str(caught.value)
+
+
+def test_an_even_student_is_fine_when_the_target_is_centred() -> None:
+    # E[sigma''] E[g] vanishes through E[g] = 0; h1 = 0, so there is no spike.
+    model = Model.from_gradient_step(activation("he(2, z)"), TANH, alpha=1.0, beta=1.0, ridge=0.1, alpha0=2.0, eta=1.0)
+    assert model.spike == pytest.approx(0.0, abs=1e-14)
+
+
+@pytest.mark.parametrize("name", ["alpha0", "eta", "beta", "noise"])
+def test_the_gradient_step_checks_its_parameters(name: str) -> None:
+    values = {"alpha": 1.0, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 1.0, "noise": 0.0} | {name: -1.0}
+    with pytest.raises(ModelError, match=name):
+        Model.from_gradient_step(TANH, SIN, **values)

@@ -1,0 +1,317 @@
+"""The ridge saddle point: worked values, a plain independent solver, identities, limits, random models."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from derivations.activation import activation
+from numerics.deterministic_equivalent import isotropic
+from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.profile import profile
+from numerics.ridge import MOST_REFINEMENTS, RESIDUAL_GOAL, solve, solve_on
+from numerics.saddle_point import nonlinear_part
+from tests import reference_ridge
+
+NAMES = ("tanh", "erf", "sin", "arctan", "hardtanh", "sign", "relu")
+FUNCTIONS = {
+    "tanh": reference_ridge.TANH,
+    "sin": reference_ridge.SIN,
+    "sign": reference_ridge.SIGN,
+    "erf": reference_ridge.ERF,
+    "relu": reference_ridge.RELU,
+}
+WORKED = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
+
+
+def _model(student: str, target: str, **values: object) -> Model:
+    return Model(activation(student), activation(target), **values)  # type: ignore[arg-type]
+
+
+def _scalars(solution) -> dict[str, float]:
+    parameters = solution.order_parameters
+    return {
+        name: float(np.ravel(getattr(parameters, name))[0]) for name in ("m", "zeta", "psi", "q1", "q2", "V1", "V2")
+    }
+
+
+def test_tanh_student_sin_target() -> None:
+    solution = solve(_model("tanh", "sin", **WORKED))
+    # Converged values of another program (Gauss-Hermite, 61 x 81 nodes), to the digits it printed.
+    assert solution.test_error == pytest.approx(0.1258656085, abs=5e-11)
+    assert solution.training_error == pytest.approx(0.04535, abs=5e-6)
+    printed = {
+        "m": 0.99814,
+        "zeta": 0.02181,
+        "psi": 0.36049,
+        "q1": 0.29554,
+        "q2": 0.30936,
+        "V1": 2.19718,
+        "V2": 4.07012,
+    }
+    for name, value in printed.items():
+        assert _scalars(solution)[name] == pytest.approx(value, abs=5e-6)
+    assert solution.converged
+    assert solution.residual <= RESIDUAL_GOAL
+    assert solution.status == "converged"
+
+
+def test_tanh_student_sign_target_after_a_gradient_step() -> None:
+    # The kink that Gauss-Hermite rules get wrong in the second digit; the value is known to the digits printed.
+    model = Model.from_gradient_step(
+        activation("tanh"), activation("sign"), alpha=0.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=3.0
+    )
+    assert solve(model).test_error == pytest.approx(0.657570, abs=5e-7)
+
+
+def test_two_groups() -> None:
+    groups = (ReadoutGroup(1.0, 0.5, 1.0), ReadoutGroup(-0.5, 0.5, 1.3))
+    solution = solve(_model("tanh", "sin", **WORKED, groups=groups))
+    assert solution.test_error == pytest.approx(0.1278618, abs=5e-8)
+    assert solution.residual <= RESIDUAL_GOAL
+
+
+@pytest.mark.parametrize(
+    ("student", "target", "values"),
+    [
+        ("tanh", "sin", WORKED),
+        ("erf", "sign",
+         {"alpha": 0.5, "beta": 2.0, "ridge": 0.01, "spike": 2.0, "bulk": 1.5, "alignment": 0.6, "noise": 0.2}),
+        ("relu", "relu",
+         {"alpha": 2.5, "beta": 0.7, "ridge": 0.3, "spike": 1.3, "bulk": 0.8, "alignment": 0.9, "noise": 0.1}),
+        ("sign", "erf", {"alpha": 3.0, "beta": 1.3, "ridge": 0.5, "spike": 1.3, "bulk": 0.8, "alignment": -0.7}),
+        ("sin", "relu", {"alpha": 1.1, "beta": 1.0, "ridge": 0.05, "spike": 0.4, "bulk": 1.2, "alignment": 0.3}),
+    ],
+)  # fmt: skip
+def test_against_a_plain_damped_solver(student: str, target: str, values: dict[str, float]) -> None:
+    expected = reference_ridge.solve(FUNCTIONS[student], FUNCTIONS[target], **values)
+    solution = solve(_model(student, target, **values))
+    found = _scalars(solution) | {"test_error": solution.test_error, "training_error": solution.training_error}
+    for name, value in expected.items():
+        # The damped iteration stops at steps of 1e-13 and contracts by 0.9 or less per step.
+        assert found[name] == pytest.approx(value, abs=1e-10, rel=1e-10), name
+
+
+def _random_model(rng: np.random.Generator) -> Model:
+    student, target = rng.choice(NAMES, 2)
+    return _model(
+        str(student),
+        str(target),
+        alpha=float(rng.uniform(0.2, 5.0)),
+        beta=float(rng.uniform(0.3, 3.0)),
+        ridge=float(10.0 ** rng.uniform(-3.0, 1.0)),
+        noise=float(rng.choice([0.0, 0.3])),
+        spike=float(rng.choice([0.0, rng.uniform(0.0, 3.0), rng.uniform(0.0, 3.0), 3.0])),
+        bulk=float(rng.uniform(0.5, 2.0)),
+        alignment=float(rng.choice([0.0, 1.0, rng.uniform(), rng.uniform(), 1.0 - 10.0 ** rng.uniform(-8.0, -1.0)])),
+    )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_models_converge_and_stay_under_refinement(seed: int) -> None:
+    model = _random_model(np.random.default_rng(seed))
+    solution = solve(model)
+    assert solution.converged, solution.status
+    assert solution.residual <= RESIDUAL_GOAL
+    assert solution.training_error >= 0.0
+    assert solution.test_error >= 0.0
+    refined = solve(model, refine=1)
+    # Both are converged to 1e-11 of 1 + test error by their own estimate.
+    assert abs(refined.test_error - solution.test_error) <= 2e-11 * (1.0 + solution.test_error)
+
+
+@pytest.mark.parametrize("student", ["relu", "hardtanh", "sign"])
+@pytest.mark.parametrize("target", ["relu", "sign"])
+@pytest.mark.parametrize("alignment", [0.0, 0.5, 0.999999, 1.0, -1.0])
+def test_kinks_and_jumps_do_not_move_under_refinement(student: str, target: str, alignment: float) -> None:
+    model = _model(student, target, alpha=1.2, beta=0.8, ridge=0.05, spike=1.4, bulk=0.9, alignment=alignment)
+    solution, refined = solve(model), solve(model, refine=1)
+    assert solution.converged
+    assert refined.converged
+    assert abs(refined.test_error - solution.test_error) <= 2e-11 * (1.0 + solution.test_error)
+
+
+def test_alignment_one_is_the_limit_of_alignments_below() -> None:
+    # The layers of the target have width sqrt(1 - gamma^2); the error moves by O(width) where the target jumps, here
+    # 4e-6 times a constant of order one.
+    values = {"alpha": 1.2, "beta": 0.8, "ridge": 0.05, "spike": 1.4, "bulk": 0.9}
+    at = solve(_model("tanh", "sign", **values, alignment=1.0)).test_error
+    below = solve(_model("tanh", "sign", **values, alignment=1.0 - 1e-11)).test_error
+    assert 0.0 < abs(at - below) < 2e-5
+
+
+@pytest.mark.parametrize(
+    ("student", "groups"),
+    [("tanh", ()), ("relu", ()), ("tanh", (ReadoutGroup(1.0, 0.4), ReadoutGroup(-0.6, 0.6, 1.3, 0.2)))],
+)
+def test_the_minimum_of_the_training_energy_has_the_right_slope_in_the_ridge(student: str, groups: tuple) -> None:
+    # The minimum over a of (1/p)(sum_mu (y - f)^2 + ridge |a|^2) is (alpha/beta) training error + ridge sum_a q2_a; its
+    # derivative in the ridge is sum_a q2_a (envelope theorem). Neither V nor q is computed this way.
+    model = _model(student, "sin", **WORKED, noise=0.1, **({"groups": groups} if groups else {}))
+
+    def energy(ridge: float) -> float:
+        solution = solve(model.changed(ridge=ridge))
+        q2 = float(np.sum(solution.order_parameters.q2))
+        return model.alpha / model.beta * solution.training_error + ridge * q2
+
+    step = 1e-3
+    difference = (8 * (energy(0.1 + step) - energy(0.1 - step)) - (energy(0.1 + 2 * step) - energy(0.1 - 2 * step))) / (
+        12 * step
+    )
+    # Fourth-order differences: truncation (step/ridge)^4 = 1e-8.
+    assert difference == pytest.approx(float(np.sum(solve(model).order_parameters.q2)), rel=1e-6)
+
+
+def test_equal_groups_reproduce_the_uniform_readout() -> None:
+    uniform = solve(_model("tanh", "sin", **WORKED))
+    for weights in ((1.0, 1.0), (1.0, -1.0), (1.0, -1.0, 1.0)):
+        # For odd activations a change of sign of u is a change of sign of the readout.
+        groups = tuple(ReadoutGroup(weight, 1.0 / len(weights)) for weight in weights)
+        split = solve(_model("tanh", "sin", **WORKED, groups=groups))
+        assert split.converged
+        assert split.test_error == pytest.approx(uniform.test_error, rel=1e-11)
+        # The choice of least sum m^2/tau shares m evenly.
+        assert np.abs(split.order_parameters.m) == pytest.approx(
+            np.full(len(weights), _scalars(uniform)["m"] / len(weights)), rel=1e-9
+        )
+
+
+def test_unequal_fractions_of_equal_groups_share_the_mean_by_size() -> None:
+    groups = (ReadoutGroup(1.0, 0.2), ReadoutGroup(1.0, 0.8))
+    split = solve(_model("relu", "tanh", **WORKED, groups=groups)).order_parameters
+    assert split.m[1] / split.m[0] == pytest.approx(4.0, rel=1e-9)
+
+
+def test_nearly_equal_groups_converge() -> None:
+    groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(1.0001, 0.5))
+    assert solve(_model("tanh", "sin", **WORKED, groups=groups)).converged
+
+
+def test_no_spike_and_an_odd_activation_leave_no_mean() -> None:
+    solution = solve(_model("tanh", "sin", **(WORKED | {"spike": 0.0})))
+    assert _scalars(solution)["m"] == 0.0
+    assert solution.residual <= RESIDUAL_GOAL
+
+
+def test_without_spike_the_alignment_does_not_matter() -> None:
+    # Plain random features: the input has no distinguished direction, theta is split between v and its complement.
+    errors = [
+        solve(_model("relu", "sign", **(WORKED | {"spike": 0.0, "alignment": g}))).test_error for g in (0, 0.6, 1, -1)
+    ]
+    assert errors == pytest.approx([errors[0]] * 4, rel=1e-11)
+
+
+def test_without_spike_only_the_linear_part_of_the_target_is_learned() -> None:
+    # With ever more neurons and yet more samples: error -> h2* - h1*^2 = (1 - e^{-2})/2 - e^{-1}, from above.
+    floor = 0.5 * (1 - math.exp(-2)) - math.exp(-1)
+    values = WORKED | {"spike": 0.0, "ridge": 1e-4}
+    sizes = ((50.0, 5.0), (5000.0, 50.0), (500000.0, 500.0))
+    excess = [
+        solve(_model("tanh", "sin", **(values | {"alpha": a, "beta": b}))).test_error - floor for a, b in sizes
+    ]
+    assert excess == sorted(excess, reverse=True)
+    assert 0.0 < excess[-1] < 5e-4
+
+
+@pytest.mark.parametrize("scale", [0.3, 7.0])
+def test_scaling_the_activation_scales_the_ridge(scale: float) -> None:
+    base = solve(_model("tanh", "sin", **WORKED))
+    scaled = solve(_model(f"{scale}*tanh(z)", "sin", **(WORKED | {"ridge": 0.1 * scale**2})))
+    assert scaled.test_error == pytest.approx(base.test_error, rel=1e-11)
+
+
+def test_scaling_the_target_scales_the_errors() -> None:
+    base = solve(_model("tanh", "sin", **WORKED, noise=0.2))
+    scaled = solve(_model("tanh", "3*sin(z)", **WORKED, noise=1.8))
+    assert scaled.test_error == pytest.approx(9 * base.test_error, rel=1e-11)
+    assert scaled.training_error == pytest.approx(9 * base.training_error, rel=1e-11)
+
+
+def test_the_bulk_can_be_moved_into_the_activation() -> None:
+    one = solve(_model("relu", "sin", **(WORKED | {"bulk": 1.7, "spike": 0.9})))
+    other = solve(_model("relu(sqrt(17/10)*z)", "sin", **(WORKED | {"bulk": 1.0, "spike": 0.9 / math.sqrt(1.7)})))
+    assert other.test_error == pytest.approx(one.test_error, rel=1e-11)
+
+
+def test_a_bias_of_the_group_is_a_shift_of_the_activation() -> None:
+    biased = solve(_model("tanh", "relu", **WORKED, groups=(ReadoutGroup(bias=0.5),)))
+    shifted = solve(_model("tanh(z + 1/2)", "relu", **WORKED))
+    assert biased.test_error == pytest.approx(shifted.test_error, rel=1e-11)
+
+
+def test_newton_decreases_from_above_and_any_start_leads_to_the_same_point() -> None:
+    model = _model("tanh", "sign", **(WORKED | {"ridge": 1e-3, "spike": 2.5}))
+    table = profile(model)
+    equivalent = isotropic(model.ridge, model.beta, model.bulks, model.fractions)
+    reference = nonlinear_part(table, equivalent, 1.5)
+    assert reference.converged
+    for start in ([1e-6, 1e-6], [1e6, 1e-6], [1e-6, 1e6], [1e9, 1e9], [3.0, 300.0]):
+        found = nonlinear_part(table, equivalent, 1.5, np.array(start))
+        assert found.converged
+        # Two converged Newton iterations differ by the rounding of F times the inverse slope, about 10 here.
+        assert found.values == pytest.approx(reference.values, rel=1e-12)
+
+
+@pytest.mark.parametrize("student", ["sin", "relu", "tanh"])
+@pytest.mark.parametrize(("alpha", "beta"), [(0.5, 1.0), (2.5, 1.0)])
+def test_no_ridge_is_the_limit_from_above(student: str, alpha: float, beta: float) -> None:
+    values = {"alpha": alpha, "beta": beta, "spike": 0.3, "bulk": 1.0, "alignment": 0.8, "noise": 0.1}
+    limit = solve(_model(student, "sin", **values, ridge=0.0))
+    near = solve(_model(student, "sin", **values, ridge=1e-9))
+    assert limit.converged
+    # Regular on both sides of the threshold: the error is linear in the ridge, with slopes up to about 50 here.
+    assert near.test_error == pytest.approx(limit.test_error, abs=1e-6)
+    if alpha < beta:
+        assert limit.training_error == 0.0
+        assert np.all(np.isinf(limit.order_parameters.V2))
+        assert near.order_parameters.q2 == pytest.approx(limit.order_parameters.q2, rel=1e-6)
+
+
+def test_no_ridge_at_the_threshold_diverges_and_says_so() -> None:
+    values = {"alpha": 1.0, "beta": 1.0, "spike": 0.3, "bulk": 1.0, "alignment": 0.8}
+    with pytest.raises(ModelError, match="threshold"):
+        solve(_model("tanh", "sin", **values, ridge=0.0))
+    # ... like ridge^(-1/2): a hundred times smaller ridge, ten times the error (corrections of relative order 1e-4).
+    errors = [solve(_model("tanh", "sin", **values, ridge=ridge)).test_error for ridge in (1e-8, 1e-10)]
+    assert errors[1] / errors[0] == pytest.approx(10.0, rel=0.02)
+
+
+def test_no_ridge_out_of_reach_is_refused() -> None:
+    # A saturating activation with a strong spike: 1/V grows like exp(4 r |kappa|) and tails far out decide.
+    with pytest.raises(ModelError, match="out of reach"):
+        solve(_model("tanh", "sin", alpha=0.5, beta=1.0, ridge=0.0, spike=2.0, bulk=1.0, alignment=0.8))
+
+
+def test_linear_features_interpolate_at_the_input_dimension() -> None:
+    # A linear student with n < d: rank d, so the training error vanishes without ridge though beta is smaller still.
+    limit = solve(_model("z", "tanh", alpha=0.5, beta=0.8, ridge=0.0, spike=0.5, bulk=1.0, alignment=0.8))
+    near = solve(_model("z", "tanh", alpha=0.5, beta=0.8, ridge=1e-9, spike=0.5, bulk=1.0, alignment=0.8))
+    assert limit.training_error == 0.0
+    assert near.test_error == pytest.approx(limit.test_error, abs=1e-6)
+
+
+def test_what_fails_to_converge_says_so() -> None:
+    # Ten thousand oscillations within the bulk are beyond the doublings of the rules.
+    solution = solve(_model("sin(10000*z)", "tanh", **WORKED))
+    assert not solution.converged
+    assert "not converged" in solution.status
+    assert solution.error_estimate > 1e-7
+
+
+def test_the_solution_on_one_rule_does_not_depend_on_the_start() -> None:
+    model = _model("relu", "tanh", **WORKED)
+    table = profile(model, 1, 1)
+    first = solve_on(table, model)
+    again = solve_on(table, model, first.state.values)
+    assert again.test_error == pytest.approx(first.test_error, rel=1e-13)
+    assert again.iterations <= 2
+
+
+def test_solutions_are_frozen_and_iterations_bounded() -> None:
+    solution = solve(_model("tanh", "sin", **WORKED))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        solution.test_error = 0.0  # type: ignore[misc]
+    assert solution.iterations <= 40 * (1 + MOST_REFINEMENTS)

@@ -1,0 +1,193 @@
+r"""A zero test for the functions that closed forms of Gaussian averages are made of.
+
+The functions are sums of products of rational functions and square roots in the bulk variance c = e^2, polynomials in x,
+and atoms exp(u), erf(u), T(h, a), sin, cos. The test brings an expression to a normal form in which it is zero exactly
+if every coefficient is:
+
+- a square root of a polynomial that is positive at e = 0 becomes a product of symbols R with R^2 = f, one for each
+  irreducible factor f (multiplied back and compared);
+- sines and cosines become exponentials, the exponentials of a term are merged, equal atoms are recognised by the zero
+  test on their arguments;
+- the coefficient of each product of atoms is put over a common denominator, and its numerator, a polynomial modulo the
+  relations R^2 = f, is expanded.
+
+Zero is never claimed wrongly; an expression outside the class, or atoms with relations among them, may stay open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from derivations import symbols
+from derivations.owens_t import OwensT
+
+c = symbols.c
+e = sp.Symbol("e", positive=True)
+
+
+class OutsideClassError(ValueError):
+    """An expression that this module does not cover."""
+
+
+def vanishes_in_class(residual: sp.Expr) -> bool:
+    """Whether the normal form of ``residual`` is zero; False decides nothing."""
+    try:
+        return _Reducer().vanishes(sp.sympify(residual).xreplace({c: e**2}))
+    except (OutsideClassError, sp.PolynomialError):
+        return False
+
+
+@dataclass
+class _Reducer:
+    """One zero test: the radicals and atoms met so far."""
+
+    radicals: dict[sp.Expr, sp.Symbol] = field(default_factory=dict)
+    relations: dict[sp.Symbol, sp.Expr] = field(default_factory=dict)
+    atoms: list[tuple[sp.Expr, sp.Symbol]] = field(default_factory=list)
+    exponents: list[sp.Expr] = field(default_factory=list)
+
+    def vanishes(self, expression: sp.Expr) -> bool:
+        rational = self._without_radicals(_exponentials_only(without_erfc(expression)))
+        rational = self._with_symbols_for_atoms(rational)
+        coefficients: dict[tuple[int, sp.Expr], list[sp.Expr]] = {}
+        for term in products(rational):
+            exponent, product, coefficient = self._split(term)
+            coefficients.setdefault((self._exponent_index(exponent), product), []).append(coefficient)
+        return all(self.is_zero(sp.Add(*terms)) for terms in coefficients.values())
+
+    def is_zero(self, rational: sp.Expr) -> bool:
+        """Whether a rational function of x, e and radicals is identically zero."""
+        if rational == 0:
+            return True
+        numerator = sp.expand(sp.numer(sp.together(rational)))
+        return bool(self._reduced(numerator) == 0)
+
+    def _reduced(self, polynomial: sp.Expr) -> sp.Expr:
+        """Modulo R^2 = f: even powers of radicals replaced."""
+        rules = {}
+        for power in polynomial.atoms(sp.Pow):
+            if power.base in self.relations:
+                if not power.exp.is_Integer or power.exp < 0:
+                    raise OutsideClassError(f"the radical power {power} in a numerator")
+                half, odd = divmod(int(power.exp), 2)
+                rules[power] = self.relations[power.base] ** half * power.base**odd
+        return sp.expand(polynomial.xreplace(rules)) if rules else polynomial
+
+    def _without_radicals(self, expression: sp.Expr) -> sp.Expr:
+        found = {
+            power: self._radical_power(power)
+            for power in expression.atoms(sp.Pow)
+            if power.exp.is_Rational and not power.exp.is_Integer and power.base.free_symbols and power.base != e
+        }
+        return expression.xreplace(found)
+
+    def _radical_power(self, power: sp.Expr) -> sp.Expr:
+        if power.exp.q != 2:
+            raise OutsideClassError(f"the root {power} is not a square root")
+        base = self._without_radicals(power.base)
+        constant, factors = _factors(base)
+        result = constant**power.exp
+        for factor, multiplicity in factors:
+            if factor == e:
+                result *= e ** (multiplicity * power.exp)
+                continue
+            root = self.radicals.setdefault(factor, sp.Symbol(f"R{len(self.radicals)}", positive=True))
+            self.relations[root] = factor
+            result *= root ** (2 * multiplicity * power.exp)
+        return result
+
+    def _with_symbols_for_atoms(self, expression: sp.Expr) -> sp.Expr:
+        found = {a: self._atom_symbol(a) for a in expression.atoms(sp.erf, OwensT) if a.free_symbols}
+        return expression.xreplace(found)
+
+    def _atom_symbol(self, atom: sp.Expr) -> sp.Expr:
+        """The symbol of an equal atom met before, with the sign that oddness asks for, or a new one."""
+        for known, symbol in self.atoms:
+            if known.func != atom.func:
+                continue
+            signs = [self._sign_between(u, v) for u, v in zip(known.args, atom.args, strict=True)]
+            if all(signs):
+                return signs[-1] * symbol  # erf is odd in its argument, T even in the first and odd in the second
+        symbol = sp.Symbol(f"A{len(self.atoms)}")
+        self.atoms.append((atom, symbol))
+        return symbol
+
+    def _sign_between(self, u: sp.Expr, v: sp.Expr) -> int:
+        """1 if u = v, -1 if u = -v, else 0."""
+        if self.is_zero(u - v):
+            return 1
+        return -1 if self.is_zero(u + v) else 0
+
+    def _split(self, term: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+        """(exponent, product of atom symbols, coefficient)."""
+        symbols_ = {symbol for _, symbol in self.atoms}
+        exponent, product, coefficient = sp.S.Zero, sp.S.One, sp.S.One
+        for factor in sp.Mul.make_args(term):
+            if isinstance(factor, sp.exp):
+                exponent += factor.args[0]
+            elif factor.free_symbols & symbols_:
+                base, power = factor.as_base_exp()
+                if base not in symbols_ or not power.is_Integer or power < 0:
+                    raise OutsideClassError(f"the factor {factor}")
+                product *= factor
+            else:
+                coefficient *= factor
+        return exponent, product, coefficient
+
+    def _exponent_index(self, exponent: sp.Expr) -> int:
+        for i, known in enumerate(self.exponents):
+            if known == exponent or self.is_zero(known - exponent):
+                return i
+        self.exponents.append(exponent)
+        return len(self.exponents) - 1
+
+
+def products(expression: sp.Expr) -> tuple[sp.Expr, ...]:
+    """The terms of the multiplied-out expression; denominators and roots of sums are left alone."""
+    kept = {
+        power: sp.Dummy()
+        for power in expression.atoms(sp.Pow)
+        if power.base.is_Add and not (power.exp.is_Integer and power.exp.is_positive)
+    }
+    back = {dummy: power for power, dummy in kept.items()}
+    multiplied = sp.expand_mul(sp.expand_multinomial(expression.xreplace(kept)))
+    return tuple(term.xreplace(back) for term in sp.Add.make_args(multiplied))
+
+
+def without_erfc(expression: sp.Expr) -> sp.Expr:
+    """Complementary error functions as 1 - erf."""
+    return expression.xreplace({f: 1 - sp.erf(f.args[0]) for f in expression.atoms(sp.erfc)})
+
+
+def _exponentials_only(expression: sp.Expr) -> sp.Expr:
+    """Sines and cosines of symbols as exponentials of imaginary arguments."""
+
+    def circular(function: sp.Expr) -> sp.Expr:
+        u = function.args[0]
+        plus, minus = sp.exp(sp.I * u), sp.exp(-sp.I * u)
+        return (plus + minus) / 2 if isinstance(function, sp.cos) else (plus - minus) / (2 * sp.I)
+
+    return expression.xreplace({f: circular(f) for f in expression.atoms(sp.sin, sp.cos) if f.free_symbols})
+
+
+def _factors(base: sp.Expr) -> tuple[sp.Expr, list[tuple[sp.Expr, int]]]:
+    """A polynomial as a positive constant times factors that are positive at e = 0, or powers of e."""
+    numerator, denominator = sp.fraction(sp.together(base))
+    constant: sp.Expr = sp.S.One
+    found: list[tuple[sp.Expr, int]] = []
+    for part, sign in ((numerator, 1), (denominator, -1)):
+        leading, factors = sp.factor_list(part)
+        constant *= leading**sign
+        for factor, multiplicity in factors:
+            at_zero = factor.xreplace({e: sp.S.Zero})
+            if at_zero.is_negative:
+                factor, constant = sp.expand(-factor), constant * (-1) ** multiplicity
+            elif factor != e and not at_zero.is_positive:
+                raise OutsideClassError(f"the sign of {factor} at c = 0 is not evident")
+            found.append((factor, sign * multiplicity))
+    product = constant * sp.Mul(*(factor**multiplicity for factor, multiplicity in found))
+    if not constant.is_positive or sp.expand(sp.numer(sp.together(product - base))) != 0:
+        raise OutsideClassError(f"the radicand {base} could not be factored")
+    return constant, found

@@ -1,0 +1,93 @@
+"""Ball arithmetic for closed forms: a SymPy formula of the class at a point, as a rigorous enclosure.
+
+The second interpreter of closed forms beside their proof. It knows rational numbers, pi, i, sums, products, powers, exp,
+erf, erfc, sin, cos, atan and Owen's T, which is integrated from its definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+import sympy as sp
+from flint import acb, arb, fmpq
+
+from derivations.owens_t import OwensT
+
+Ball = Any  # an acb
+
+
+class NoBallError(ValueError):
+    """The formula holds something that this interpreter does not know."""
+
+
+def enclose(formula: sp.Expr, values: Mapping[sp.Symbol, Any]) -> Ball:
+    """A ball (acb, at flint's current precision) around ``formula`` with symbols at ``values`` (arb, Fraction or int)."""
+    return _Enclosing({symbol: _ball(value) for symbol, value in values.items()}).of(formula)
+
+
+def _ball(value: Any) -> Ball:
+    if isinstance(value, Fraction | int):
+        exact = Fraction(value)
+        return acb(arb(fmpq(exact.numerator, exact.denominator)))
+    return acb(value)
+
+
+class _Enclosing:
+    def __init__(self, values: Mapping[sp.Symbol, Ball]) -> None:
+        self.known: dict[sp.Expr, Ball] = dict(values)
+
+    def of(self, formula: sp.Expr) -> Ball:
+        found = self.known.get(formula)
+        if found is None:
+            found = self.known[formula] = self._of(formula)
+        return found
+
+    def _of(self, formula: sp.Expr) -> Ball:
+        if formula.is_Rational:
+            return acb(arb(fmpq(int(formula.p), int(formula.q))))
+        if formula is sp.pi:
+            return acb(arb.pi())
+        if formula is sp.I:
+            return acb(0, 1)
+        if formula is sp.E:
+            return acb(1).exp()
+        parts = [self.of(argument) for argument in formula.args]
+        if isinstance(formula, sp.Add):
+            return reduce(lambda a, b: a + b, parts)
+        if isinstance(formula, sp.Mul):
+            return reduce(lambda a, b: a * b, parts)
+        if isinstance(formula, sp.exp):
+            return parts[-1].exp()
+        if isinstance(formula, sp.Pow):
+            return _power(parts[0], formula.exp)
+        if isinstance(formula, OwensT):
+            return owens_t(parts[0], parts[1])
+        name = _METHODS.get(type(formula).__name__)
+        if name is None:
+            raise NoBallError(f"no enclosure is known for {formula.func}")
+        return getattr(parts[0], name)()
+
+
+_METHODS = {"erf": "erf", "erfc": "erfc", "sin": "sin", "cos": "cos", "atan": "atan", "log": "log", "sinh": "sinh"}
+_METHODS |= {"cosh": "cosh", "tanh": "tanh", "asinh": "asinh"}
+
+
+def _power(base: Ball, exponent: sp.Expr) -> Ball:
+    if exponent.is_Integer:
+        return base ** int(exponent)
+    if exponent.is_Rational and exponent.q == 2:
+        return base.sqrt() ** int(exponent.p)
+    raise NoBallError(f"the exponent {exponent} is no multiple of 1/2")
+
+
+def owens_t(h: Ball, a: Ball) -> Ball:
+    """T(h, a) = (1/2 pi) int_0^a exp(-h^2 (1+s^2)/2)/(1+s^2) ds for real h and a, rigorously."""
+    if not (h.imag == 0 and a.imag == 0):
+        raise NoBallError("Owen's T is enclosed for real arguments only")
+    decay = -h * h / 2
+    # The integrand is meromorphic with poles at +-i: near them its ball is not finite, which is what the integrator asks.
+    integral = acb.integral(lambda s, analytic: (decay * (1 + s * s)).exp() / (1 + s * s), 0, acb(a))
+    return acb((integral / (2 * acb(arb.pi()))).real)

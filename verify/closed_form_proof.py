@@ -1,0 +1,163 @@
+r"""Rechecks the obligations that make a formula the closed form of P_c of a function, and the checks that claims use.
+
+The heat equation is a zero test in the class of closed forms; the limit c -> 0+, the growth bound and the domain of
+analyticity are decided by ``verify.closed_form_limits``. What these cannot decide is left open, and refuted only by a witness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import sympy as sp
+
+from derivations import symbols
+from derivations.activation import activation
+from derivations.closed_form import (
+    AnalyticBelow,
+    ClosedForm,
+    HeatObligation,
+    InitialValue,
+    UniformGrowth,
+    closed_forms,
+    established,
+    heat_obligations,
+)
+from derivations.derivation import Vanishing
+from derivations.gaussian_class import Member
+from verify.checker import find_witness, settle
+from verify.claim import Claim, Domain, Profile, Range
+from verify.class_algebra import vanishes_in_class
+from verify.closed_form_limits import UndecidedError, check_growth, check_positive, limit
+from verify.evaluate import evaluate
+from verify.evidence import Evidence, Outcome, Proof, Settled
+
+x, c = symbols.x, symbols.c
+
+# A candidate that still differs from its initial value by this fraction at c = 1e-10 has another limit: P_c f - f is
+# c f''/2 there, and away from breakpoints the functions in question have moderate curvature.
+FAR_FROM_LIMIT = 1e-2
+
+
+def settle_heat(obligation: HeatObligation, domain: Domain) -> Settled:
+    """Recheck one obligation of a closed form."""
+    match obligation:
+        case InitialValue():
+            return _settle_initial(obligation, domain)
+        case UniformGrowth(says, expression):
+            return _settle_by_rule(says, "term by term", lambda: check_growth(expression))
+        case AnalyticBelow(says, expression, below):
+            return _settle_by_rule(says, "signs of coefficients", lambda: check_positive(expression, below))
+        case Vanishing(says, residual):
+            return _settle_residual(says, residual, domain)
+
+
+def _settle_by_rule(says: str, method: str, rule: Callable[[], None]) -> Settled:
+    try:
+        rule()
+    except UndecidedError as reason:
+        return Settled(says, Outcome.UNDECIDED, str(reason))
+    return Settled(says, Outcome.SUPPORTS, method)
+
+
+def _settle_residual(says: str, residual: sp.Expr, domain: Domain) -> Settled:
+    if vanishes_in_class(residual):
+        return Settled(says, Outcome.SUPPORTS, "normal form of the class")
+    if residual.has(sp.I):
+        return Settled(says, Outcome.UNDECIDED, "not reduced to zero; witnesses are not sought for complex formulas")
+    witness = find_witness(residual, domain)
+    return Settled(says, Outcome.REFUTES, "a witness", witness) if witness else settle(Vanishing(says, residual), domain)
+
+
+def prove(form: ClosedForm, name: str) -> Proof:
+    """All obligations of a closed form, rechecked. Witnesses are sought where the form holds."""
+    low, high = 0.05, float(min(form.valid_below, 2)) * 0.95
+    domain = Domain((Range(x, -1.5, 1.5), Range(c, low * min(1.0, high), high)))
+    obligations = dict.fromkeys(form.obligations)
+    return Proof(name, tuple(settle_heat(o, domain) for o in obligations))
+
+
+@dataclass(frozen=True)
+class ByHeatEquation:
+    """The right-hand side of the statement is P_c of a given function: heat equation, initial value, growth.
+
+    ``position`` is what x stands for in the statement (such as r kappa), ``variable`` the symbol in it to solve for.
+    """
+
+    function: Callable[[], Member]
+    variable: sp.Symbol = x
+    scale: sp.Expr = sp.S.One
+
+    @property
+    def name(self) -> str:
+        return "proof: heat equation, initial value, growth"
+
+    def run(self, claim: Claim, profile: Profile) -> Evidence:
+        statement = claim.statement
+        if not isinstance(statement, sp.Equality):
+            raise TypeError(f"{claim.id}: the heat equation proves a formula, not {statement}")
+        candidate = statement.rhs.xreplace({self.variable: x / self.scale})
+        obligations = heat_obligations(candidate, self.function())
+        ranges = (*claim.domain.ranges, Range(x, -1.5, 1.5))
+        domain = Domain(ranges, claim.domain.hypotheses)
+        return Proof(self.name, tuple(settle_heat(o, domain) for o in obligations))
+
+
+@dataclass(frozen=True)
+class ByClosedForm:
+    """The right-hand side of the statement is a quantity of one activation as the rules give it, their obligations rechecked.
+
+    ``activation`` is its text, ``quantity`` one that ``derivations.closed_form.established`` knows. Functions of x are
+    taken at x = r kappa.
+    """
+
+    activation: str
+    quantity: str
+
+    @property
+    def name(self) -> str:
+        return f"derivation: closed forms of {self.activation}"
+
+    def run(self, claim: Claim, profile: Profile) -> Evidence:
+        statement = claim.statement
+        if not isinstance(statement, sp.Equality):
+            raise TypeError(f"{claim.id}: a closed form proves a formula, not {statement}")
+        derived = _established(self.activation, self.quantity)[0].xreplace({x: symbols.r * symbols.kappa})
+        final = _settle_residual("the statement equals what was derived", statement.rhs - derived, claim.domain)
+        return Proof(self.name, (*_settled(self.activation, self.quantity), final))
+
+
+@lru_cache(maxsize=256)
+def _established(text: str, quantity: str) -> tuple[sp.Expr, tuple[HeatObligation, ...]]:
+    return established(closed_forms(activation(text)), quantity)
+
+
+@lru_cache(maxsize=256)
+def _settled(text: str, quantity: str) -> tuple[Settled, ...]:
+    domain = Domain((Range(x, -1.5, 1.5), Range(c, 0.05, 0.5)))
+    return tuple(settle_heat(o, domain) for o in dict.fromkeys(_established(text, quantity)[1]))
+
+
+def _settle_initial(obligation: InitialValue, domain: Domain) -> Settled:
+    says, place = obligation.says, obligation.place
+    try:
+        found = limit(obligation.expression.xreplace({x: place}))
+    except UndecidedError as reason:
+        return _refute_numerically(obligation, str(reason))
+    settled = _settle_residual(says, found - obligation.value, domain)
+    how = "limits of atoms" if settled.outcome is Outcome.SUPPORTS else "another limit"
+    return Settled(says, settled.outcome, f"{how}: {settled.method}", settled.witness)
+
+
+def _refute_numerically(obligation: InitialValue, reason: str) -> Settled:
+    """Where the rules fail: refuted if far from the initial value at a tiny c, else undecided."""
+    point = {str(v): 0.7 for v in obligation.expression.free_symbols | obligation.place.free_symbols} | {"c": 1e-10}
+    try:
+        found = evaluate(obligation.expression.xreplace({x: obligation.place}), point)
+        wanted = evaluate(obligation.value, point)
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        return Settled(obligation.says, Outcome.UNDECIDED, reason)
+    if not abs(found - wanted) <= FAR_FROM_LIMIT * max(1.0, abs(wanted)):  # also where the formula is not real
+        return Settled(obligation.says, Outcome.REFUTES, reason, f"{found:.4g} for {wanted:.4g} at c=1e-10, s=0.7")
+    return Settled(obligation.says, Outcome.UNDECIDED, reason)
