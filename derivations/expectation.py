@@ -87,6 +87,10 @@ def _expand_one(expectation: sp.Expr) -> sp.Expr:
     total: sp.Expr = sp.S.Zero
     for term in sp.Add.make_args(sp.expand(expectation.integrand)):
         constant, rest = term.as_independent(*variables, as_Add=False)
+        # expand() multiplies constants into denominators; they are taken out again.
+        numerator, denominator = sp.fraction(rest)
+        outside, inside = sp.factor_terms(denominator).as_independent(*variables, as_Add=False)
+        constant, rest = constant / outside, numerator / inside
         # A monomial in one of several variables averages on its own: independence.
         for variable in variables:
             powers, others = _split_power(rest, variable)

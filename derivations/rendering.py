@@ -12,10 +12,29 @@ _FUNCTION_NAMES = {
     "mu2": r"\mu_2",
     "sigma": r"\sigma",
     "g": "g",
+    "y0": "y_0",
+    "y1": "y_1",
+    "y2": "y_2",
+    "varrho": r"\varrho",
+    "vartau": r"\tau",
+    "varpi": r"\pi",
+    "sigma_prime": r"\sigma'",
+    "sigma_second": r"\sigma''",
+    "sigma_check": r"\check\sigma'",
+    "g_prime": "g'",
 }
 
 
+# A glyph with one of these is LaTeX already; SymPy would take its carets and underscores apart.
+_VERBATIM = frozenset("\\{}[]()|/ '")
+
+
 class _Printer(LatexPrinter):
+    def _print_Symbol(self, expr: sp.Symbol, style: str = "plain") -> str:
+        if _VERBATIM & set(expr.name):
+            return str(expr.name)
+        return str(super()._print_Symbol(expr, style))
+
     def _print_Function(self, expr: sp.Function, exp: str | None = None) -> str:
         name = _FUNCTION_NAMES.get(expr.func.__name__)
         if name is None:

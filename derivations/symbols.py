@@ -55,6 +55,7 @@ r = _define("r", "spike strength", real=True)
 gamma = _define("gamma", "alignment v.theta of spike and target", real=True)
 rho = _define("rho", "1 - gamma^2", nonnegative=True)
 c = _define("c", "bulk variance, the squared norm of a bulk row", positive=True)
+x = _define("x", "argument r kappa of the heat semigroup, mu0 = (P_c sigma)(x)", real=True)
 
 # Gaussian variables.
 kappa = _define("kappa", "projection v.x of the input on the spike, standard normal", real=True)
@@ -78,5 +79,254 @@ psi_hat = _define(r"\hat{\psi}", "conjugate of psi", real=True)
 
 test_error = _define(r"\varepsilon_g", "test error", nonnegative=True)
 training_error = _define(r"\varepsilon_t", "training error", nonnegative=True)
+
+# The gradient step (Section 2, Section 3.1 and Appendix A).
+output = _define("f", "output of the network on a sample")
+preactivation = _define("h", "w_k.x, what one neuron receives from a sample")
+readout_weight = _define("a", "readout weight of one neuron before the step", "d^(-1/2)")
+input_coordinate = _define(r"x_{\ell}", "one coordinate of a sample")
+weight_step = _define(r"\Delta w_{k\ell}", "what one sample adds to one first-layer weight", "1/d")
+spike_factor = _define(r"\tilde{u}", "one entry of the spike factor u~ = (eta d/sqrt p) h1 a0")
+v_coordinate = _define(r"\tilde{v}_{\ell}", "what one sample adds to one coordinate of v~ = (1/n0) sum y x", "1/d")
+bulk_step = _define(r"\Delta_{k\ell}", "what one sample adds to one entry of the bulk correction", "1/d")
+overlap = _define(
+    "epsilon", "overlap w.theta of a neuron with the target, or of two neurons with each other", "d^(-1/2)"
+)
+initial_output_square = _define(
+    r"\langle f^{2}\rangle", "mean square of the initial output over rows and inputs", "1/d"
+)
+output_force = _define(
+    r"\langle|\tilde{v}_f|^{2}\rangle", "mean square of (1/n0) sum f x, the output's share of v~", "1/d"
+)
+v_square_mean = _define(r"\langle|\tilde{v}|^{2}\rangle", "E|v~|^2 at finite n0 and d")
+v_square = _define(r"|\tilde{v}|^{2}", "limit of |v~|^2", positive=True)
+v_overlap_mean = _define(r"\langle\theta\cdot\tilde{v}\rangle", "E[theta.v~]")
+v_overlap_variance = _define(r"\mathrm{Var}(\theta\cdot\tilde{v})", "variance of theta.v~", "1/d")
+v_perp_variance = _define(
+    r"\mathrm{Var}|\tilde{v}_{\perp}|^{2}", "variance of the squared norm of v~ orthogonal to theta", "1/d"
+)
+delta_square_mean = _define(
+    r"\langle|\delta|^{2}\rangle", "E|delta|^2 of one row of the bulk correction, at finite n0 and d"
+)
+delta_square = _define(r"|\delta|^{2}", "limit of |delta|^2", nonnegative=True)
+delta_cross = _define(r"{w\cdot\delta}", "limit of w.delta")
+delta_variance = _define(r"\mathrm{Var}|\delta_{\perp}|^{2}", "variance of |delta|^2 orthogonal to theta and w", "1/d")
+slides_ridge = _define(
+    r"\lambda_{\mathrm{slides}}", "ridge penalty where the loss is (1/2n) sum + lambda |a|^2", positive=True
+)
+
+# The replica computation of the ridge readout (Section 3.3 and Appendix C) and its limits (Section 4.3, Appendix E).
+inverse_temperature = _define("B", "inverse temperature of the Gibbs measure over readouts", positive=True)
+replicas = _define("R", "number of replicas, continued to zero", real=True)
+xi = _define("xi", "a standard normal variable, independent of z", real=True)
+mode = _define("u", "a standard normal variable that labels an eigenvector of W W^T", real=True)
+local_field = _define(r"\mathsf{h}", "Gaussian part of the output of one replica on one sample", real=True)
+field_mean = _define("omega", "mean of the local field over thermal fluctuations", real=True)
+residual = _define("b", "label minus mu0 m - kappa mu1 zeta: what the local field has to fit", real=True)
+V = _define("V", "V(kappa) = mu1^2 V1 + mu2^2 V2, variance of the local field at one temperature", positive=True)
+moreau = _define(r"\mathcal{M}", "Moreau envelope of the square loss", nonnegative=True)
+spike_resolvent = _define(r"s^\top G_0 s", "(Wv).G0 Wv with G0 = (lambda + V1^ W W^T + V2^)^-1", positive=True)
+spike_resolvent_bulk = _define(r"s^\top G s", "(Wv).G Wv with G = (lambda + V1^ W Pi W^T + V2^)^-1", positive=True)
+spike_integral = _define("I", "int dnu varrho tau^2/(lambda + V1^ varrho + V2^)", positive=True)
+free_energy = _define(r"\Phi", "min over a of (1/p)(1/2 sum (y - f)^2 + lambda/2 |a|^2), in the limit")
+trace_term = _define(r"\Psi_t", "trace term of the replica-symmetric action, per neuron")
+entropic_term = _define(r"\Psi_w", "entropic term of the replica-symmetric action, per neuron")
+ridge_response = _define(r"\partial_\lambda\Phi", "derivative of the free energy in the ridge penalty")
+zeta_hat_slides = _define(r"\hat{\zeta}_{\mathrm{sl}}", "conjugate of zeta in the normalisation of the slides")
+psi_hat_slides = _define(r"\hat{\psi}_{\mathrm{sl}}", "conjugate of psi in the normalisation of the slides")
+psi_paper = _define(r"\psi_\rho", "a.W Pi theta/sqrt(p), which carries the norm sqrt(rho) of Pi theta")
+resolvent_square = _define("M_{02}", "(1/p) tr S^-2", positive=True)
+resolvent_mixed = _define("M_{12}", "(1/p) tr[W Pi W^T S^-2]", positive=True)
+resolvent_double = _define("M_{22}", "(1/p) tr[(W Pi W^T S^-1)^2]", positive=True)
+m_infinity = _define(r"m_\infty", "limit of m as the ridge penalty grows")
+error_infinity = _define(r"\varepsilon_\infty", "limit of the test error as the ridge penalty grows", nonnegative=True)
+best_error = _define(r"\inf_\lambda\varepsilon_g", "infimum of the test error over the ridge penalty", nonnegative=True)
+b1 = _define("b_1", "coefficient of mu0 in an approximation of the target")
+b2 = _define("b_2", "coefficient of kappa mu1 in an approximation of the target")
+b3 = _define("b_3", "coefficient of mu1 z in an approximation of the target")
+distance = _define(r"\mathrm{dist}^2", "squared distance of the target from a span", nonnegative=True)
+M = _define("M", "a.W theta/sqrt(p), overlap of the readout with the target in plain random features")
+M_hat = _define(r"\hat{M}", "conjugate of M")
+Q1 = _define("Q_1", "|W^T a|^2/p", nonnegative=True)
+scale = _define("s", "a factor by which activation, target or spike is rescaled", positive=True)
+error_rescaled = _define(r"\varepsilon_g'", "test error of the rescaled problem", nonnegative=True)
+
+gamma_square_growth = _define(r"\partial_{\alpha_0}\gamma^{2}", "derivative of the squared alignment in alpha0")
+linear_floor = _define(
+    r"\mathbb{E}(g-h_{1}^{\star}z)^{2}", "error of the best linear fit of the target", nonnegative=True
+)
+hermite_coefficients = tuple(
+    _define(f"s_{k}", f"E[He_{k}(z) sigma(z)]/sqrt({k}!), orthonormal Hermite coefficient of the activation")
+    for k in range(7)
+)
+partial_sum = _define(r"S_{J}", "sum over k = 2 .. 2J + 1 of k s_k^2")
+level = _define("J", "where a sum over Hermite coefficients is cut", positive=True)
+central_ratio = _define("b_{J}", "(2J - 1)!!/(2J)!!", positive=True)
+
+# Conditional features (Section 3.2 and Appendix B).
+mu0 = _define(r"\mu_{0}(\kappa)", "E sigma(r kappa + sqrt(c) z), mean feature given kappa")
+mu1 = _define(r"\mu_{1}(\kappa)", "E[z sigma(r kappa + sqrt(c) z)]/sqrt(c), linear coefficient given kappa")
+mu2_square = _define(
+    r"\mu_{2}(\kappa)^{2}", "E[sigma^2] - mu0^2 - c mu1^2, residual variance given kappa", nonnegative=True
+)
+mu0_slope = _define(r"\mu_{0}'(\kappa)", "derivative of mu0 in kappa")
+mu1_bias_slope = _define(r"\partial_{b}\mu_{1}", "derivative of mu1 in a bias added to r kappa, E sigma''")
+mu2_bias_slope = _define(r"\partial_{b}\mu_{2}^{2}", "derivative of mu2^2 in a bias added to r kappa")
+mu0_bulk_slope = _define(r"\partial_{c}\mu_{0}", "derivative of mu0 in the bulk variance c")
+spike_overlap = _define(r"s_{k}", "w_k.v, overlap of a bulk row with the spike direction", "d^(-1/2)")
+other_overlap = _define(r"s_{l}", "w_l.v, overlap of another bulk row with the spike direction", "d^(-1/2)")
+row_product = _define(r"{w_k\cdot w_l}", "inner product of two bulk rows", "d^(-1/2)")
+projected_product = _define(r"{w_k\cdot\Pi w_l}", "inner product of two bulk rows orthogonal to v", "d^(-1/2)")
+feature_mean = _define(r"\mathbb{E}[\varphi_{k}|\kappa]", "mean of a feature given kappa")
+feature_mean_slope = _define(r"\partial_{s}\mathbb{E}[\varphi_{k}|\kappa]", "its derivative in w_k.v at w_k.v = 0")
+feature_mean_curvature = _define(
+    r"\partial_{s}^{2}\mathbb{E}[\varphi_{k}|\kappa]", "its second derivative in w_k.v at w_k.v = 0"
+)
+covariance_slope = _define(
+    r"\partial_{\epsilon}\mathrm{Cov}", "derivative of the covariance of two features in their overlap, at zero overlap"
+)
+covariance_curvature = _define(r"\partial_{\epsilon}^{2}\mathrm{Cov}", "its second derivative")
+feature_variance = _define(r"\mathrm{Var}[\varphi_{k}|\kappa]", "variance of a feature given kappa", nonnegative=True)
+equivalent_covariance = _define(
+    r"\mathrm{Cov}_{\mathrm{cG}}", "covariance of two features of the equivalent map given kappa", "d^(-1/2)"
+)
+linear_fit_error = _define(
+    r"\mathbb{E}(\sigma-A-Bz)^{2}", "error of a linear fit A + B z of a feature given kappa", nonnegative=True
+)
+spike_row_norm = _define(r"\langle|Wv|^{2}\rangle", "mean of |Wv|^2 over bulk rows uniform on the sphere")
+hadamard_variance = _define(
+    r"\mathrm{Var}_{\circ}", "variance of a.((Wv) o (W x_perp))/sqrt(p), a term that is dropped", "1/d"
+)
+
+fit_constant = _define("A", "constant of a linear fit of a feature")
+fit_slope = _define("B", "slope of a linear fit of a feature")
+scaled_overlap = _define("tau", "sqrt(d) times an overlap of order d^(-1/2)")
+mean_gap = _define(
+    r"d\,\delta\mathbb{E}[\varphi_{k}|\kappa]",
+    "limit of d times the difference of the conditional means of the two maps",
+)
+covariance_gap = _define(
+    r"d\,\delta\mathrm{Cov}", "limit of d times the difference of the conditional covariances of the two maps"
+)
+hadamard_rate = _define(r"d\,\mathrm{Var}_{\circ}", "limit of d times the variance of the dropped term")
+correlation = _define(r"\varrho_{kl}", "correlation epsilon/c of what two neurons receive given kappa", "d^(-1/2)")
+pair_covariance = _define(
+    r"\mathrm{Cov}[\varphi_{k},\varphi_{l}|\kappa]", "covariance of two features given kappa", "d^(-1/2)"
+)
+equivalent_error = _define(
+    r"\varepsilon_{g}^{\mathrm{cG}}", "test error of the ridge readout on the equivalent map", nonnegative=True
+)
+
+# The ridge readout at finite size (Section 2).
+output_force_rate = _define(
+    r"d\langle|\tilde{v}_f|^{2}\rangle", "limit of d times the mean square of the output's share of v~"
+)
+readout_other = _define("a'", "another readout weight", "d^(-1/2)")
+gram_own = _define(r"{(\Phi^{T}\Phi)_{kk}}", "sum over samples of a squared feature", "d", positive=True)
+gram_cross = _define(r"{(\Phi^{T}\Phi)_{kl}}", "sum over samples of the product of two features", "d")
+label_overlap = _define(r"{(\Phi^{T}y)_{k}}", "sum over samples of feature times label", "d")
+
+spike_perfect = _define(
+    "r_0", "spike at which mu0 is proportional to the target and the upper bound vanishes", positive=True
+)
+eta_perfect = _define(r"\eta_0", "learning rate that makes the spike r_0", positive=True)
+target_overlap = _define(r"\langle g,\mu_0\rangle", "E[y0 mu0], overlap of the target with mu0")
+student_norm = _define(r"|\mu_0|^2", "E[mu0^2]", nonnegative=True)
+excess = _define(r"q_1-\psi^2", "what Cauchy-Schwarz leaves between q1 and psi^2", nonnegative=True)
+
+best_error_rate = _define(
+    r"\inf_{\lambda,\eta}\varepsilon_g",
+    "infimum of the test error over ridge and learning rate, gamma = c = 1",
+    nonnegative=True,
+)
+best_upper = _define(
+    r"\inf_r\,\mathrm{dist}^2(g,\langle\mu_0\rangle)", "least upper bound over the spike", nonnegative=True
+)
+best_lower = _define(
+    r"\inf_r\,\mathrm{dist}^2(g,\langle\mu_0,\kappa\mu_1\rangle)", "least lower bound over the spike", nonnegative=True
+)
+mu1_constant = _define(r"\mu_1", "mu1 where it does not depend on kappa: no spike", positive=True)
+mu2_constant = _define(r"\mu_2", "mu2 where it does not depend on kappa: no spike", nonnegative=True)
+error_no_spike = _define(
+    r"\varepsilon_{r\to0}", "limit of the test error as the spike vanishes, after d -> infinity", nonnegative=True
+)
+m_no_spike = _define(r"\lim r m", "limit of r m as the spike vanishes")
+zeta_no_spike = _define(r"\lim\zeta", "limit of zeta as the spike vanishes")
+
+gamma_more = _define(r"\gamma'", "alignment at a larger alpha0", real=True)
+
+# Closed forms of particular activations.
+feature_square = _define(
+    r"\mathbb{E}[\sigma^2]", "E[sigma(r kappa + sqrt(c) z)^2], second moment given kappa", nonnegative=True
+)
+leak = _define("ell", "slope of a leaky relu below zero", positive=True)
+sharpness = _define("q", "exponent of a Gaussian factor exp(-q z^2) or exp(q z^2)", positive=True)
+s3 = _define("s_3", "E[He_3(z) sigma(z)]/sqrt(3!), third Hermite coefficient of the activation")
+
+
+def _by_letter(glyph: str, meaning: str, **assumptions: bool) -> tuple[sp.Symbol, sp.Symbol]:
+    """One symbol for each of two letters of the vocabulary; ``{}`` in the glyph takes the letter."""
+    first, second = (_define(glyph.format(a), f"{meaning}, letter {a}", **assumptions) for a in (1, 2))
+    return first, second
+
+
+def _by_pair(
+    glyph: str, meaning: str, positive: bool = True
+) -> tuple[tuple[sp.Symbol, sp.Symbol], tuple[sp.Symbol, sp.Symbol]]:
+    """One symbol for each pair of two letters, symmetric; with ``positive`` the diagonal ones are."""
+    own, other = ({"positive": True} if positive else {"real": True}), {"real": True}
+    first = _define(glyph.format(11), f"{meaning}, letter 1", **own)
+    mixed = _define(glyph.format(12), f"{meaning}, letters 1 and 2", **other)
+    second = _define(glyph.format(22), f"{meaning}, letter 2", **own)
+    return (first, mixed), (mixed, second)
+
+
+# A readout that starts from a finite vocabulary (Appendix D). Two letters stand for any number: the equations for a
+# letter or a pair of letters have sums over letters that two of them show in full.
+letter = _by_letter("u_{}", "letter: initial readout weight times sqrt(p), factor of the spike r")
+fraction = _by_letter(r"\pi_{}", "share of the neurons", positive=True)
+c_of = _by_letter("c_{}", "bulk variance of the neurons", positive=True)
+m_of = _by_letter("m_{}", "1.a/sqrt(p) over the neurons")
+zeta_of = _by_letter(r"\zeta_{}", "a.Wv/sqrt(p) over the neurons")
+psi_of = _by_letter(r"\psi_{}", "a.W theta_perp/sqrt(p) over the neurons")
+q2_of = _by_letter("q^{{2}}_{{{}}}", "|a|^2/p over the neurons", nonnegative=True)
+V2_of = _by_letter("V^{{2}}_{{{}}}", "(1/p) tr S^-1 over the neurons", positive=True)
+zeta_hat_of = _by_letter(r"\hat{{\zeta}}_{}", "conjugate of zeta")
+psi_hat_of = _by_letter(r"\hat{{\psi}}_{}", "conjugate of psi")
+q2_hat_of = _by_letter(r"\hat{{q}}^{{2}}_{{{}}}", "conjugate of V2", nonnegative=True)
+V2_hat_of = _by_letter(r"\hat{{V}}^{{2}}_{{{}}}", "conjugate of q2", nonnegative=True)
+q1_of = _by_pair("q^{{1}}_{{{}}}", "(1/p) (Pi W^T a).(Pi W^T a)")
+V1_of = _by_pair("V^{{1}}_{{{}}}", "(1/p) tr[W Pi W^T S^-1] over a block")
+q1_hat_of = _by_pair(r"\hat{{q}}^{{1}}_{{{}}}", "conjugate of V1")
+V1_hat_of = _by_pair(r"\hat{{V}}^{{1}}_{{{}}}", "conjugate of q1")
+mixed = _by_pair(r"\mathsf{{M}}_{{{}}}", "entry of V1^ (1 + Theta V1^)^-1, Theta = diag(beta c V2)")
+trace_block = _by_pair("T_{{{}}}", "(1/p) tr[W Pi W^T G] over a block of one given bulk")
+trace_letter = _by_letter(r"\tau_{}", "(1/p) tr G over the neurons of one given bulk", positive=True)
+spike_block = _by_pair(r"Z_{{{}}}", "(Wv).G Wv over a block of one given bulk")
+target_block = _by_pair(r"P_{{{}}}", "(W theta_perp).G W theta_perp over a block of one given bulk")
+double_block = _by_pair(
+    r"{{\frac{{1}}{{p}}\mathrm{{tr}}[\Omega GKG]_{{{}}}}}", "(1/p) tr[W Pi W^T G K G] over a block of one given bulk"
+)
+double_letter = _by_letter(
+    r"{{\frac{{1}}{{p}}\mathrm{{tr}}[GKG]_{{{}}}}}",
+    "(1/p) tr[G K G] over the neurons of one given bulk",
+    nonnegative=True,
+)
+V_of_letter = _by_letter("V_{{u_{}}}", "(1/p) tr S^-1 over the neurons, orthogonal bulk", positive=True)
+V_hat_of_letter = _by_letter(r"\hat{{V}}_{{u_{}}}", "V2^ + c V1^ of a letter, orthogonal bulk", positive=True)
+q_hat_of_letter = _by_letter(r"\hat{{q}}_{{u_{}}}", "q2^ + c q1^ of a letter, orthogonal bulk", nonnegative=True)
+zeta_force_of = _by_letter("e_{}", "zeta over beta c V of a letter, orthogonal bulk")
+output_mean = _define(r"\hat{y}", "mean output at given kappa, sum of mu0 m + kappa mu1 zeta over the letters")
+output_variance = _define("q(\\kappa)", "variance of the output at given kappa that replicas share", nonnegative=True)
+
+# The spectrum of the feature covariance (Appendix F).
+stieltjes_argument = _define(r"\mathsf{z}", "argument of the Stieltjes transform, below the spectrum", negative=True)
+stieltjes = _define(r"g(\mathsf{z})", "(1/p) tr(Phi^T Phi/p - z)^-1 in the limit", positive=True)
+free_entropy = _define(r"\Phi(\mathsf{z})", "(1/p) E ln Z(z), free entropy")
+population = _define(r"\Sigma_{kl}", "E[phi_k phi_l], an entry of the population covariance")
+spike_eigenvalue_rate = _define(
+    r"{\lambda_{\mathrm{spike}}/p}", "largest eigenvalue of the population covariance over p", positive=True
+)
+energetic_term = _define(r"\Psi_y", "energetic term of the replica-symmetric action, per neuron")
 
 glossary: tuple[Entry, ...] = tuple(_entries)

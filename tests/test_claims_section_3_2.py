@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -13,14 +14,16 @@ from derivations.expectation import Expectation
 from derivations.named_functions import sigma
 from tests.planting import planting, verdict_by_proof
 from verify.claim import Claim
-from verify.claims import appendix_b, section_3_2
+from verify.claims import appendix_b, map_numbers, section_3_2
 from verify.claims import sign_activation as sign_claims
 from verify.ledger import examine
 from verify.verdict import Verdict
 
 __all__ = ["planting"]
 
-ALL = (*section_3_2.CLAIMS, *appendix_b.CLAIMS, *sign_claims.CLAIMS)
+# The equality of test errors is confirmed by simulation; all other claims have a proof.
+SIMULATED = section_3_2.SAME_ERROR
+ALL = tuple(c for c in (*section_3_2.CLAIMS, *appendix_b.CLAIMS, *sign_claims.CLAIMS) if c is not SIMULATED)
 BY_ID = {claim.id: claim for claim in ALL}
 
 
@@ -34,12 +37,32 @@ def test_the_equations_of_appendix_b_are_covered() -> None:
     assert {14, 15, *range(60, 74)} <= covered
 
 
+def test_the_two_maps_of_one_draw_have_close_errors() -> None:
+    # one draw at d = 100: both errors are near the limit .1259 of this model, known from the saddle point; at this size
+    # a single draw scatters by some ten per cent, so a factor of two is never met
+    spiked, equivalent = map_numbers.both_errors("tanh student, sine target", 100, 0)
+    assert 0.06 < spiked < 0.25
+    assert 0.06 < equivalent < 0.25
+
+
+def test_the_coefficients_of_the_simulated_map() -> None:
+    # sine: mu0 = exp(-c/2) sin(x), mu1 = exp(-c/2) cos(x), E sin^2 = (1 - exp(-2c) cos 2x)/2: characteristic functions
+    x, c = np.array([-1.1, 0.0, 0.4]), 1.3
+    mu0, mu1, mu2 = map_numbers.along_spike("sin", x, c)
+    assert mu0 == pytest.approx(np.exp(-c / 2) * np.sin(x), abs=1e-13)
+    assert mu1 == pytest.approx(np.exp(-c / 2) * np.cos(x), abs=1e-13)
+    square = (1 - np.exp(-2 * c) * np.cos(2 * x)) / 2
+    assert mu2**2 == pytest.approx(square - mu0**2 - c * mu1**2, abs=1e-13)
+
+
 def gaining(overlap: sp.Expr) -> Expectation:
     """A wrong sign: the variance grows by what is lost to the spike direction."""
     return Expectation(sigma(s.kappa * (s.r + overlap) + sp.sqrt(s.c + overlap**2) * s.z), s.z)
 
 
-def adding(vector: sp.Symbol, axis: sp.Symbol, products: dict[frozenset[sp.Symbol], sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
+def adding(
+    vector: sp.Symbol, axis: sp.Symbol, products: dict[frozenset[sp.Symbol], sp.Expr]
+) -> dict[sp.Symbol, sp.Expr]:
     """A wrong sign in the projection."""
     return {vector: sp.S.One, axis: products[frozenset({vector, axis})]}
 
@@ -60,7 +83,12 @@ PLANTS: tuple[tuple[object, str, Callable[..., object], tuple[str, ...]], ...] =
         spike_coefficients,
         "stein",
         lambda expectation: -_stein(expectation),
-        ("result-3-2.mu1-by-stein", "result-3-2.slope-of-mu0", "result-3-2.heat-equation", "result-3-2.mu1-to-first-order"),
+        (
+            "result-3-2.mu1-by-stein",
+            "result-3-2.slope-of-mu0",
+            "result-3-2.heat-equation",
+            "result-3-2.mu1-to-first-order",
+        ),
     ),
     (
         equivalence,
@@ -83,7 +111,9 @@ PLANTS: tuple[tuple[object, str, Callable[..., object], tuple[str, ...]], ...] =
 )
 
 
-@pytest.mark.parametrize(("module", "rule", "wrong", "ids"), PLANTS, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("module", "rule", "wrong", "ids"), PLANTS, ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_a_wrong_sign_in_a_rule_refutes_its_claims(
     planting: pytest.MonkeyPatch, module: object, rule: str, wrong: Callable[..., object], ids: tuple[str, ...]
 ) -> None:
@@ -91,7 +121,9 @@ def test_a_wrong_sign_in_a_rule_refutes_its_claims(
     assert {i: verdict_by_proof(BY_ID[i]) for i in ids} == dict.fromkeys(ids, Verdict.REFUTED)
 
 
-@pytest.mark.parametrize("id_", ["result-3-2.means-match", "result-3-2.residual-variance-is-least", "result-3-2.sign-mu2"])
+@pytest.mark.parametrize(
+    "id_", ["result-3-2.means-match", "result-3-2.residual-variance-is-least", "result-3-2.sign-mu2"]
+)
 def test_every_mutant_is_refuted_by_all_checks_together(id_: str) -> None:
     verdict, _, mutants = examine(BY_ID[id_], "quick")
     assert verdict is Verdict.PROVED

@@ -20,7 +20,22 @@ ROOT = Path(__file__).resolve().parent.parent
 
 SPIKED = ["--alpha", "1.5", "--beta", "1", "--ridge", "0.1", "--spike", "1", "--bulk", "1", "--alignment", "0.8"]
 WORKED = ["--activation", "tanh(z)", "--target", "sin(z)", *SPIKED]
-STEPPED = ["--activation", "tanh", "--target", "sign", "--alpha", "0.5", "--beta", "1", "--ridge", "0.1", "--alpha0", "2", "--eta", "3"]
+STEPPED = [
+    "--activation",
+    "tanh",
+    "--target",
+    "sign",
+    "--alpha",
+    "0.5",
+    "--beta",
+    "1",
+    "--ridge",
+    "0.1",
+    "--alpha0",
+    "2",
+    "--eta",
+    "3",
+]
 
 BUILT = [name for name in COMMANDS if name not in ("spectrum", "sweep")]
 
@@ -54,12 +69,16 @@ def replaced(name: str, value: str, base: Sequence[str] = WORKED) -> list[str]:
 def in_subprocess(args: Sequence[str], **environment: str) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own, as a script would run it."""
     return subprocess.run(
-        [sys.executable, "-m", "reports.cli", *args], cwd=ROOT, capture_output=True, text=True, timeout=60,
+        [sys.executable, "-m", "reports.cli", *args],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
         env=os.environ | environment,
-    )  # fmt: skip
+    )
 
 
-# --- solve ---------------------------------------------------------------------------------------------------------------------------
+# --- solve
 
 
 def test_solve_gives_the_worked_model(capfd: pytest.CaptureFixture[str]) -> None:
@@ -67,7 +86,15 @@ def test_solve_gives_the_worked_model(capfd: pytest.CaptureFixture[str]) -> None
     # Worked values of an independent implementation of the fixed point, to the digits that it printed.
     assert found["test_error"] == pytest.approx(0.1258656085, abs=5e-11)
     assert found["training_error"] == pytest.approx(0.04535, abs=5e-6)
-    expected = {"m": 0.99814, "zeta": 0.02181, "psi": 0.36049, "q1": 0.29554, "q2": 0.30936, "V1": 2.19718, "V2": 4.07012}
+    expected = {
+        "m": 0.99814,
+        "zeta": 0.02181,
+        "psi": 0.36049,
+        "q1": 0.29554,
+        "q2": 0.30936,
+        "V1": 2.19718,
+        "V2": 4.07012,
+    }
     order = found["order_parameters"]
     assert list(order) == ["m", "zeta", "psi", "q1", "q2", "V1", "V2"]
     for name, value in expected.items():
@@ -81,7 +108,8 @@ def test_solve_gives_the_worked_model(capfd: pytest.CaptureFixture[str]) -> None
 
 def test_solve_maps_the_gradient_step(capfd: pytest.CaptureFixture[str]) -> None:
     found = document(capfd, ["solve", *STEPPED])
-    # The worked values of tanh and sign after a step with alpha0 = 2, eta = 3: an independent quadrature split at the jump.
+    # The worked values of tanh and sign after a step with alpha0 = 2, eta = 3: an independent quadrature split at the
+    # jump.
     assert found["test_error"] == pytest.approx(0.657570, abs=1e-6)
     assert found["spike"] == pytest.approx(1.937271, abs=5e-7)
     assert found["bulk"] == pytest.approx(1.438857, abs=5e-7)
@@ -103,7 +131,19 @@ def test_solve_prints_for_people_what_it_prints_for_programs(capfd: pytest.Captu
 
 
 def test_a_sweep_is_a_product_in_command_line_order(capfd: pytest.CaptureFixture[str]) -> None:
-    args = ["solve", "--target", "sin", "--ridge", "0.1,1", "--activation", "tanh", "--beta", "1", "--alpha", "0.5:1.5:3"]
+    args = [
+        "solve",
+        "--target",
+        "sin",
+        "--ridge",
+        "0.1,1",
+        "--activation",
+        "tanh",
+        "--beta",
+        "1",
+        "--alpha",
+        "0.5:1.5:3",
+    ]
     found = document(capfd, [*args, "--spike", "1", "--bulk", "1", "--alignment", "0.8"])
     assert found["sweep"] == {"ridge": [0.1, 1.0], "alpha": [0.5, 1.0, 1.5]}
     assert list(found["sweep"]) == ["ridge", "alpha"]
@@ -133,7 +173,9 @@ def test_a_readout_of_two_groups(capfd: pytest.CaptureFixture[str]) -> None:
     assert [len(row) for row in found["order_parameters"]["q1"]] == [2, 2]
 
 
-@pytest.mark.parametrize("text", ["", "1", "1:0.5", "1:0.5,x:0.5", "1:nan,1:0.5", "1:0.5:0,1:0.5", "1:-1,1:2", "1:0.1:1:1:1,1:0.9"])
+@pytest.mark.parametrize(
+    "text", ["", "1", "1:0.5", "1:0.5,x:0.5", "1:nan,1:0.5", "1:0.5:0,1:0.5", "1:-1,1:2", "1:0.1:1:1:1,1:0.9"]
+)
 def test_a_bad_readout_is_refused(capfd: pytest.CaptureFixture[str], text: str) -> None:
     refused(capfd, ["solve", *WORKED, "--readout", text], "--readout", "for example")
 
@@ -153,7 +195,13 @@ def test_every_point_is_printed_when_one_does_not_converge(
         solution = honest(model)
         if model.alpha != 1.0:
             return solution
-        return replace(solution, converged=False, status="not converged: a test says so", test_error=float("inf"), residual=float("nan"))
+        return replace(
+            solution,
+            converged=False,
+            status="not converged: a test says so",
+            test_error=float("inf"),
+            residual=float("nan"),
+        )
 
     monkeypatch.setattr(numerics.ridge, "solve", failing)
     found = document(capfd, ["solve", *replaced("alpha", "0.5,1,1.5")], code=3)
@@ -182,7 +230,7 @@ def test_the_same_command_prints_the_same_bytes(capfd: pytest.CaptureFixture[str
     assert outcome(capfd, ["solve", *WORKED, "--json"]) == outcome(capfd, ["solve", *WORKED, "--json"])
 
 
-# --- bad input -----------------------------------------------------------------------------------------------------------------------
+# --- bad input
 
 BAD_EXPRESSIONS = {
     "unknown name": "tanh(q)",
@@ -234,9 +282,10 @@ BAD_NUMBERS = {
 
 def refused(capfd: pytest.CaptureFixture[str], args: Sequence[str], *words: str) -> str:
     """The one sentence with which a command line is refused: exit code 2, nothing on stdout, within 2 seconds."""
-    started = time.perf_counter()
+    # Processor time, not wall time: what else the machine is doing is not this command's doing.
+    started = time.process_time()
     code, out, err = outcome(capfd, args)
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 2.0
     assert (code, out) == (2, "")
     assert err.startswith("onestep: ")
     assert err.count("\n") == 1
@@ -249,7 +298,9 @@ def refused(capfd: pytest.CaptureFixture[str], args: Sequence[str], *words: str)
 
 @pytest.mark.parametrize("name", BAD_EXPRESSIONS)
 @pytest.mark.parametrize("option", ["activation", "target"])
-def test_bad_expressions_are_refused_in_one_sentence(capfd: pytest.CaptureFixture[str], option: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_expressions_are_refused_in_one_sentence(
+    capfd: pytest.CaptureFixture[str], option: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     refused(capfd, ["solve", *replaced(option, BAD_EXPRESSIONS[name])], f"--{option}: ")
     assert list(tmp_path.iterdir()) == []  # nothing was executed
@@ -276,7 +327,10 @@ def test_bad_gradient_steps_are_refused(capfd: pytest.CaptureFixture[str], optio
     ("args", "words"),
     [
         (["solve"], ("--activation", "for example")),
-        (["solve", "--activation", "tanh", "--target", "sin", "--alpha", "1", "--beta", "1", "--ridge", "1"], ("--spike", "--alpha0")),
+        (
+            ["solve", "--activation", "tanh", "--target", "sin", "--alpha", "1", "--beta", "1", "--ridge", "1"],
+            ("--spike", "--alpha0"),
+        ),
         (["solve", *WORKED, "--alpha0", "2"], ("--spike", "--alpha0")),
         (["solve", *STEPPED[:-2]], ("--eta",)),
         (["solve", *WORKED, "--kind", "srf"], ("--kind",)),
@@ -303,7 +357,7 @@ def test_bad_gradient_steps_are_refused(capfd: pytest.CaptureFixture[str], optio
         (["report", "--profile", "slow"], ("--profile", "quick", "for example")),
         (["report", "--out", "pyproject.toml"], ("--out", "for example")),
     ],
-)  # fmt: skip
+)
 def test_other_misuse_is_refused_in_one_sentence(
     capfd: pytest.CaptureFixture[str], args: list[str], words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -336,7 +390,7 @@ def test_the_map_that_does_not_exist_offers_the_direct_options(capfd: pytest.Cap
     refused(capfd, ["solve", *replaced("activation", "sign", STEPPED)], "--spike", "--bulk", "--alignment")
 
 
-# --- help, exit codes, streams -------------------------------------------------------------------------------------------------------
+# --- help, exit codes, streams
 
 
 @pytest.mark.parametrize("name", ["", *COMMANDS])
@@ -402,8 +456,11 @@ def test_an_interruption_is_quiet(tmp_path: Path) -> None:
     # The simulation is long enough (a minute) that the signal, sent once it is surely under way, meets it.
     process = subprocess.Popen(
         [sys.executable, "-m", "reports.cli", "simulate", *WORKED, "--dimension", "500", "--seeds", "500"],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     time.sleep(1.5)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
@@ -411,7 +468,8 @@ def test_an_interruption_is_quiet(tmp_path: Path) -> None:
 
 
 def test_a_broken_pipe_is_quiet() -> None:
-    script = f"{sys.executable} -m reports.cli solve {' '.join(repr(a) for a in replaced('alpha', '0.5:3:2000'))} --json | head -c 1; echo ${{PIPESTATUS[0]}}"
+    words = " ".join(map(repr, replaced("alpha", "0.5:3:2000")))
+    script = f"{sys.executable} -m reports.cli solve {words} --json | head -c 1; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.stderr == ""
     assert done.stdout.split("{", 1)[1].strip() == "141"
@@ -435,7 +493,7 @@ def test_colour_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
     assert console.verdict_text("PROVED") == "PROVED"
 
 
-# --- simulate, compare, bounds -------------------------------------------------------------------------------------------------------
+# --- simulate, compare, bounds
 
 
 def test_simulate_gives_means_and_standard_errors(capfd: pytest.CaptureFixture[str]) -> None:
@@ -455,7 +513,8 @@ def test_one_seed_has_no_standard_error(capfd: pytest.CaptureFixture[str]) -> No
 
 
 def test_compare_confirms_the_theory_and_says_what_it_would_have_caught(capfd: pytest.CaptureFixture[str]) -> None:
-    # A fixed seed: a right theory is refuted with probability 1e-3 at most (the protocol's false-alarm rate), met once here.
+    # A fixed seed: a right theory is refuted with probability 1e-3 at most (the protocol's false-alarm rate), met
+    # once here.
     args = ["compare", *WORKED, "--dimensions", "100,200,400", "--seeds", "12"]
     found = document(capfd, args)
     assert found["verdict"] == "CONFIRMED"
@@ -485,13 +544,30 @@ def test_bounds_enclose_the_best_ridge(capfd: pytest.CaptureFixture[str]) -> Non
 
 def test_an_infinite_best_ridge_is_spelled_out(capfd: pytest.CaptureFixture[str]) -> None:
     # An even activation and an odd target at alignment 0: the features only add noise, so every finite ridge hurts.
-    args = ["--activation", "z**2-1", "--target", "sin", "--alpha", "1", "--beta", "1", "--ridge", "1", "--spike", "0", "--bulk", "1", "--alignment", "0"]
+    args = [
+        "--activation",
+        "z**2-1",
+        "--target",
+        "sin",
+        "--alpha",
+        "1",
+        "--beta",
+        "1",
+        "--ridge",
+        "1",
+        "--spike",
+        "0",
+        "--bulk",
+        "1",
+        "--alignment",
+        "0",
+    ]
     found = document(capfd, ["bounds", *args])
     assert found["best_ridge"]["ridge"]["infinite"] is True
     assert found["best_ridge"]["ridge"]["reason"]
 
 
-# --- claims, errata, activation ------------------------------------------------------------------------------------------------------
+# --- claims, errata, activation
 
 
 def test_claims_lists_statements_without_running_anything(capfd: pytest.CaptureFixture[str]) -> None:
@@ -500,7 +576,18 @@ def test_claims_lists_statements_without_running_anything(capfd: pytest.CaptureF
     assert sum(found["summary"].values()) == len(found["claims"])
     ids = {claim["id"] for claim in found["claims"]}
     for claim in found["claims"]:
-        assert {"id", "source", "equations", "kind", "statement", "uses", "verdict", "weakest", "evidence", "mutants"} <= set(claim)
+        assert {
+            "id",
+            "source",
+            "equations",
+            "kind",
+            "statement",
+            "uses",
+            "verdict",
+            "weakest",
+            "evidence",
+            "mutants",
+        } <= set(claim)
         assert set(claim["uses"]) <= ids
         assert claim["statement"]
 
@@ -536,7 +623,17 @@ def test_errata_is_an_empty_list_so_far(capfd: pytest.CaptureFixture[str]) -> No
 def test_activation_takes_an_expression_that_begins_with_minus(capfd: pytest.CaptureFixture[str], text: str) -> None:
     found = document(capfd, ["activation", text])
     assert found["parity"] == "odd"
-    assert {"expression", "breakpoints", "growth", "analytic_strip", "coefficients", "information_exponent", "closed_forms", "proof", "bounds"} <= set(found)
+    assert {
+        "expression",
+        "breakpoints",
+        "growth",
+        "analytic_strip",
+        "coefficients",
+        "information_exponent",
+        "closed_forms",
+        "proof",
+        "bounds",
+    } <= set(found)
 
 
 def test_activation_reads_options_on_either_side(capfd: pytest.CaptureFixture[str]) -> None:

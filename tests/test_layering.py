@@ -1,4 +1,4 @@
-"""The directions of import: derivations know nothing, numerics computes from definitions, verify sees both, reports all."""
+"""The directions of import: derivations know nothing, numerics use definitions, verify sees both, reports all."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def imports(path: Path) -> Iterator[tuple[str, bool, int]]:
 
 
 def allowed(module: str, prefixes: tuple[str, ...]) -> bool:
-    """Whether a module belongs to one of the families: `derivations.expression` also covers `derivations.expression_tree`."""
+    """Whether a module is of one of the families: `derivations.expression` covers `derivations.expression_tree`."""
     for prefix in prefixes:
         if module == prefix or module.startswith(prefix + "."):
             return True
@@ -120,7 +120,9 @@ def test_numerics_never_reaches_the_derivations_through_the_shared_families() ->
         pending += [m for m, top, _ in imports(path) if top and m.startswith("derivations")]
     texts = {module: (ROOT / (module.replace(".", "/") + ".py")).read_text(encoding="utf-8") for module in seen}
     # Whatever is reachable is data about an expression: none of it states a formula of the theory.
-    assert [module for module, text in texts.items() if "Derivation(" in text or "import sympy" in text.split("def ")[0]] == []
+    assert [
+        module for module, text in texts.items() if "Derivation(" in text or "import sympy" in text.split("def ")[0]
+    ] == []
 
 
 def test_nothing_evaluates_text() -> None:
@@ -134,7 +136,9 @@ def test_nothing_evaluates_text() -> None:
                 called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
                 # re.compile compiles a pattern, sp.sympify(number) converts a number: neither reads code.
                 harmless = called == "compile" and isinstance(node.func, ast.Attribute)
-                harmless |= called == "sympify" and not any(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in node.args)
+                harmless |= called == "sympify" and not any(
+                    isinstance(a, ast.Constant) and isinstance(a.value, str) for a in node.args
+                )
                 if called in forbidden and not harmless:
                     wrong.append(f"{path.relative_to(ROOT)}:{node.lineno} calls {called}")
     assert wrong == []
@@ -146,7 +150,8 @@ def test_no_handler_catches_everything() -> None:
         for path in files(package):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.ExceptHandler) and (
-                    node.type is None or (isinstance(node.type, ast.Name) and node.type.id in {"Exception", "BaseException"})
+                    node.type is None
+                    or (isinstance(node.type, ast.Name) and node.type.id in {"Exception", "BaseException"})
                 ):
                     wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}")
     assert wrong == []
@@ -166,7 +171,9 @@ def test_libraries_do_not_print() -> None:
 def modules_after(code: str) -> set[str]:
     """The modules loaded by a fresh interpreter after ``code``."""
     script = f"import json, sys\n{code}\nprint(json.dumps(sorted(sys.modules)), file=sys.stderr)"
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+    )
     return set(json.loads(done.stderr.strip().splitlines()[-1]))
 
 
@@ -185,7 +192,9 @@ def test_a_solve_waits_for_neither_sympy_nor_scipy_optimize() -> None:
 
 
 def test_help_waits_for_nothing_heavy() -> None:
-    loaded = modules_after("from reports.cli import run\nassert run(['--help']) == 0\nassert run(['solve', '--help']) == 0")
+    loaded = modules_after(
+        "from reports.cli import run\nassert run(['--help']) == 0\nassert run(['solve', '--help']) == 0"
+    )
     assert loaded & {"numpy", "scipy", "sympy", "matplotlib", "rich", "jinja2", "mpmath"} == set()
 
 

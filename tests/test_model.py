@@ -103,6 +103,16 @@ def test_the_gradient_step_of_tanh_towards_sign() -> None:
     assert alignment == pytest.approx(math.sqrt(2 / math.pi) / math.sqrt(2 / math.pi + 0.5), rel=1e-14)
 
 
+def test_groups_step_in_proportion_to_their_weight() -> None:
+    groups = (ReadoutGroup(1.0, 0.4), ReadoutGroup(-0.5, 0.3), ReadoutGroup(2.0, 0.3, 1.1))
+    values = {"alpha": 1.0, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 1.5}
+    uniform = Model.from_gradient_step(TANH, SIN, **values)
+    model = Model.from_gradient_step(TANH, SIN, **values, groups=groups)
+    assert model.slopes == (uniform.spike, -0.5 * uniform.spike, 2.0 * uniform.spike)
+    # The update of a row is u times as large, its squared norm u^2 times; a bulk given by hand stays.
+    assert model.bulks == pytest.approx((uniform.bulk, 1.0 + 0.25 * (uniform.bulk - 1.0), 1.1), rel=1e-15)
+
+
 def test_no_step_leaves_plain_random_features() -> None:
     for changes in ({"alpha0": 0.0, "eta": 3.0}, {"alpha0": 2.0, "eta": 0.0}):
         model = Model.from_gradient_step(RELU, TANH, alpha=1.0, beta=1.0, ridge=0.1, **changes)

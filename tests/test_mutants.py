@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from derivations.expectation import Expectation
 from derivations.symbols import V1, V2, alpha0, c, h1_star, h2_star, kappa
 from tests.toy import LIMIT, claim, norm
 from verify.claim import Mutant
@@ -54,3 +55,10 @@ def test_a_check_that_cannot_fail_leaves_its_mutants_alive() -> None:
     blind = claim(checks=(ByNumbers("blind", measure, Tolerance(1.0, "blind on purpose")),))
     _, _, mutants = examine(blind, "quick")
     assert any(m.verdict is not Verdict.REFUTED for m in mutants)
+
+
+def test_the_sign_of_a_normal_variable_is_no_mutation() -> None:
+    f, z = sp.Function("f"), sp.Symbol("z", real=True)
+    right, left = Expectation(f(kappa + c * z), z), sp.Symbol("m", real=True)
+    assert equivalent(sp.Eq(left, right), sp.Eq(left, Expectation(f(kappa - c * z), z)))
+    assert not equivalent(sp.Eq(left, right), sp.Eq(left, Expectation(f(c * z - kappa), z)))

@@ -209,9 +209,7 @@ def test_without_spike_only_the_linear_part_of_the_target_is_learned() -> None:
     floor = 0.5 * (1 - math.exp(-2)) - math.exp(-1)
     values = WORKED | {"spike": 0.0, "ridge": 1e-4}
     sizes = ((50.0, 5.0), (5000.0, 50.0), (500000.0, 500.0))
-    excess = [
-        solve(_model("tanh", "sin", **(values | {"alpha": a, "beta": b}))).test_error - floor for a, b in sizes
-    ]
+    excess = [solve(_model("tanh", "sin", **(values | {"alpha": a, "beta": b}))).test_error - floor for a, b in sizes]
     assert excess == sorted(excess, reverse=True)
     assert 0.0 < excess[-1] < 5e-4
 
@@ -293,12 +291,28 @@ def test_linear_features_interpolate_at_the_input_dimension() -> None:
     assert near.test_error == pytest.approx(limit.test_error, abs=1e-6)
 
 
-def test_what_fails_to_converge_says_so() -> None:
-    # Ten thousand oscillations within the bulk are beyond the doublings of the rules.
-    solution = solve(_model("sin(10000*z)", "tanh", **WORKED))
+def test_a_rule_too_coarse_is_not_called_converged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numerics.profile.WIDEST_SPACING", 3.0)
+    monkeypatch.setattr("numerics.ridge.MOST_REFINEMENTS", 1)
+    # A bulk of its own keeps the spoiled table out of the cache that other tests read.
+    solution = solve(_model("tanh", "sin", **(WORKED | {"bulk": 1.000001})))
     assert not solution.converged
-    assert "not converged" in solution.status
+    assert "quadrature" in solution.status
     assert solution.error_estimate > 1e-7
+
+
+def test_a_residual_too_large_is_not_called_converged() -> None:
+    # exp at next to no spike: three means that are all but constant, a tiny ridge, order parameters of order 1e9.
+    groups = (
+        ReadoutGroup(0.25, 0.48, None, 0.11),
+        ReadoutGroup(-0.32, 0.5, 0.26),
+        ReadoutGroup(-1.26, 0.02, None, 2.04),
+    )
+    values = {"alpha": 0.245, "beta": 0.908, "ridge": 2e-5, "spike": 2e-5, "bulk": 1.644, "alignment": 1.0}
+    solution = solve(_model("exp(z)", "relu", **values, groups=groups))
+    assert not solution.converged
+    assert solution.residual > RESIDUAL_GOAL
+    assert "a larger ridge" in solution.status
 
 
 def test_the_solution_on_one_rule_does_not_depend_on_the_start() -> None:

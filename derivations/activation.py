@@ -1,0 +1,274 @@
+"""An activation or target as data: parity, breakpoints, growth and analyticity, read off the expression tree.
+
+Everything stated is decided by exact or interval arithmetic on rationals, or said to be undecided.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from derivations.expression import parse
+from derivations.expression_algebra import negate, substitute, subtract
+from derivations.expression_analyticity import HalfWidth, strip_half_width
+from derivations.expression_calculus import derivative
+from derivations.expression_growth import GrowsTooFast, Growth, exp_upper, growth
+from derivations.expression_locations import Location, difference_sign, order
+from derivations.expression_normal import TooComplex, normal
+from derivations.expression_panels import JUMP, ROOT, Panel, panels
+from derivations.expression_strip_growth import strip_growth
+from derivations.expression_tree import Expression, ExpressionError, Number, Z, walk
+from derivations.rational_intervals import Interval, Undecided, enclose, point
+
+_STRIPS = [Fraction(n) / 64 for n in (256, 192, 128, 96, 64, 48, 32, 24, 16, 12, 8, 4, 2, 1)]
+
+__all__ = ["Activation", "Breakpoint", "Growth", "Panel", "activation", "integrable_square"]
+
+
+@dataclass(frozen=True)
+class Breakpoint:
+    """A place where the expression changes from one analytic branch to another.
+
+    jump: the one-sided limits differ.  kink: the one-sided derivatives differ (or could not be shown equal).
+    root: a square root or fractional power vanishes there, so the derivative may be unbounded.
+    """
+
+    location: Location
+    jump: bool
+    kink: bool
+    root: bool
+    left: Expression
+    right: Expression
+
+    @property
+    def value(self) -> float:
+        """The place in double precision."""
+        return self.location.value
+
+    def enclosure(self, bits: int) -> tuple[Fraction, Fraction]:
+        """Rational bounds of the place, no further apart than 2**-bits."""
+        return self.location.enclosure(bits)
+
+    def __str__(self) -> str:
+        what = "jump" if self.jump else "root" if self.root else "kink" if self.kink else "smooth join"
+        return f"{what} at z = {self.location}"
+
+
+@dataclass(frozen=True)
+class Activation:
+    """A function of one real variable, real and finite on the whole line, with E|sigma(z)| finite under N(0, 1).
+
+    Build it with `activation(text)` or `Activation.checked(expression)`; the plain constructor checks lazily.
+    """
+
+    expression: Expression
+
+    def __str__(self) -> str:
+        return str(self.expression)
+
+    @classmethod
+    def checked(cls, expression: Expression) -> Activation:
+        """The activation, after the checks of domain and integrability.
+
+        Raises ExpressionError where the expression is not real and finite, or that cannot be decided.
+        """
+        built = cls(expression)
+        if 2 * built.growth.quadratic >= 1:
+            which = "is infinite" if built.growth.sharp else "could not be shown to be finite"
+            raise ExpressionError(
+                f"E|sigma(z)| of {expression} under a standard Gaussian {which}: it grows like "
+                f"exp({built.growth.quadratic} z**2), and less than exp(z**2/2) is accepted, as in exp(z**2/5)"
+            )
+        return built
+
+    @functools.cached_property
+    def panels(self) -> tuple[Panel, ...]:
+        """The open intervals between breakpoints, left to right, each with its analytic branch."""
+        return tuple(panels(self.expression))
+
+    @functools.cached_property
+    def breakpoints(self) -> tuple[Breakpoint, ...]:
+        """The breakpoints, sorted."""
+        return tuple(_breakpoint(before, after) for before, after in pairwise(self.panels))
+
+    @functools.cached_property
+    def growth(self) -> Growth:
+        """|sigma(x)| <= A (1+|x|)^k exp(a|x| + q x^2) on the whole line."""
+        return self._growth_of(tuple(panel.branch for panel in self.panels))
+
+    @functools.cached_property
+    def derivative_growth(self) -> Growth:
+        """The same bound for the derivative away from the breakpoints.
+
+        Raises GrowsTooFast where the derivative is unbounded at a breakpoint (a root) or no bound is found.
+        """
+        slopes = tuple(derivative(panel.branch) for panel in self.panels)
+        try:
+            return self._growth_of(slopes)
+        except GrowsTooFast:
+            bound = self._cauchy_bound()
+            if bound is None:
+                raise
+            return bound
+
+    def _cauchy_bound(self) -> Growth | None:
+        """|sigma'(x)| <= max |sigma| on the circle of radius d around x, over d; d inside the strip."""
+        if self.strip is None:
+            return None
+        radius = Fraction(1) if isinstance(self.strip, float) else min(Fraction(1), self.strip / 2)
+        bound = strip_growth(self.panels[0].branch, radius)
+        if bound is None:
+            return None
+        quadratic = max(Fraction(0), bound.quadratic)
+        factor = exp_upper(bound.rate * radius + quadratic * radius**2) * (1 + radius) ** math.ceil(bound.degree)
+        return Growth(bound.constant * factor / radius, bound.degree, bound.rate + 2 * quadratic * radius, quadratic)
+
+    def _growth_of(self, branches: tuple[Expression, ...]) -> Growth:
+        bounds = [growth(b, panel_interval(p)) for b, p in zip(branches, self.panels, strict=True)]
+        return functools.reduce(Growth.either, bounds)
+
+    @functools.cached_property
+    def parity(self) -> str:
+        """odd, even, neither or undecided (the zero function is even)."""
+        return _parity(self)
+
+    @functools.cached_property
+    def strip(self) -> HalfWidth:
+        """Half width of a strip around the real line where sigma is analytic: a lower bound, math.inf when entire.
+
+        None where there are breakpoints, or where it is undecided (then there are none).
+        """
+        if self.breakpoints:
+            return None
+        branch = self.panels[0].branch
+        ruled = strip_half_width(branch)
+        if ruled is not None:
+            return ruled
+        # a strip on which a growth bound is found is a strip of analyticity
+        return next((h for h in _STRIPS if strip_growth(branch, h) is not None), None)
+
+    @property
+    def strip_text(self) -> str:
+        """The strip in words."""
+        if self.breakpoints:
+            return "not analytic on the line"
+        if self.strip is None:
+            return "analytic on the line, half width of the strip undecided"
+        if self.strip == math.inf:
+            return "entire"
+        return f"analytic for |Im z| < {float(self.strip) * (1 - 1e-15):.15g}"
+
+    @property
+    def jumps(self) -> tuple[Breakpoint, ...]:
+        """The breakpoints where sigma jumps: there sigma' has a Dirac part."""
+        return tuple(b for b in self.breakpoints if b.jump)
+
+
+def panel_interval(panel: Panel, bits: int = 64) -> Interval:
+    """A closed interval with rational ends around the panel."""
+    low = -math.inf if panel.left is None else panel.left.place.enclosure(bits)[0]
+    high = math.inf if panel.right is None else panel.right.place.enclosure(bits)[1]
+    return Interval(low, high, panel.left is None, panel.right is None)
+
+
+@functools.lru_cache(maxsize=256)
+def activation(text: str) -> Activation:
+    """The activation written as `text`.
+
+    Raises ExpressionError, in one sentence, for text outside the language, for a function that is not real and finite
+    on the whole line (or not decidably so), and where E|sigma(z)| is infinite under a standard Gaussian.
+    """
+    expression = parse(text)
+    try:
+        return Activation.checked(expression)
+    except (Undecided, GrowsTooFast, TooComplex) as reason:
+        raise ExpressionError(f"{_short(str(expression))} is not accepted: {reason}") from None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def integrable_square(function: Activation, spike: float, bulk: float) -> bool:
+    """Whether E[sigma(u kappa + sqrt(c) z)^2] is finite, kappa and z standard Gaussian, u = spike, c = bulk.
+
+    The argument has variance v = u^2 + c (a bias changes nothing), and sigma^2 is integrable when 4 q v < 1 for the
+    growth exp(q x^2).  Raises ExpressionError where the bound reaches 1 but is not known to be attained.
+    """
+    variance = Fraction(spike) ** 2 + Fraction(bulk)
+    bound = function.growth
+    if 4 * bound.quadratic * variance < 1:
+        return True
+    if bound.sharp:
+        return False
+    raise ExpressionError(
+        f"whether the second moment of {function} is finite for an argument of variance {float(variance):.6g} "
+        f"could not be decided: the growth bound is exp({bound.quadratic} z**2)"
+    )
+
+
+def _breakpoint(before: Panel, after: Panel) -> Breakpoint:
+    assert after.left is not None
+    cut = after.left
+    gap = difference_sign(subtract(before.branch, after.branch), cut.place) if JUMP in cut.kinds else 0
+    if gap is None:
+        raise Undecided(f"whether the function jumps at z = {cut.place} could not be decided")
+    root = ROOT in cut.kinds
+    slopes = subtract(derivative(before.branch), derivative(after.branch))
+    kink = root or difference_sign(slopes, cut.place) != 0
+    return Breakpoint(cut.place, gap != 0, kink, root, before.branch, after.branch)
+
+
+def _parity(function: Activation) -> str:
+    mirrored = _mirror_sign(function)
+    if mirrored is not None:
+        return {1: "even", -1: "odd"}[mirrored]
+    even_refuted = odd_refuted = False
+    for x in _witnesses(function):
+        try:
+            here, there = (enclose(function.expression, point(y), 128) for y in (x, -x))
+        except Undecided:
+            continue
+        even_refuted |= here.low > there.high or here.high < there.low
+        odd_refuted |= here.low > -there.low or here.high < -there.high
+        if even_refuted and odd_refuted:
+            return "neither"
+    return "undecided"
+
+
+def _witnesses(function: Activation) -> list[Fraction]:
+    values = {Fraction(1), Fraction(2), Fraction(1, 2), Fraction(7, 3), Fraction(1, 1000), Fraction(5)}
+    values |= {abs(n.value) for n in walk(function.expression) if isinstance(n, Number) and 0 < abs(n.value) < 100}
+    values |= {abs(panel.sample()) for panel in function.panels} - {Fraction(0)}
+    return sorted(values)
+
+
+def _mirror_sign(function: Activation) -> int | None:
+    """1 or -1 when every branch is proved to be the mirror image of the opposite one, or its negative."""
+    parts = function.panels
+    ends = [panel.right.place for panel in parts[:-1] if panel.right is not None]
+    try:
+        for place, opposite in zip(ends, reversed(ends), strict=True):
+            if not _mirrored_places(place, opposite):
+                return None
+        forms = [normal(panel.branch) for panel in parts]
+        mirrored = [normal(substitute(panel.branch, negate(Z))) for panel in reversed(parts)]
+    except (Undecided, TooComplex):
+        return None
+    if all(a.same_as(b) for a, b in zip(forms, mirrored, strict=True)):
+        return 1
+    if all(a.same_as(b.scaled(Fraction(-1))) for a, b in zip(forms, mirrored, strict=True)):
+        return -1
+    return None
+
+
+def _mirrored_places(place: Location, opposite: Location) -> bool:
+    if opposite.exact is not None:
+        image = Location(negate(opposite.exact))
+    else:
+        assert opposite.function is not None
+        image = Location(None, substitute(opposite.function, negate(Z)), -opposite.high, -opposite.low)
+    return order(place, image) == 0

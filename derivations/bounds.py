@@ -1,0 +1,266 @@
+r"""Bounds on the test error over the ridge penalty: Section 4.3 and Appendix E, equations (26)-(27), (165)-(172).
+
+As the ridge grows all order parameters but m vanish and the test error becomes the squared distance of the target from
+the line through mu0: an upper bound on the infimum. Whatever the ridge, the prediction lies in the span of mu0,
+kappa mu1 and mu1 z, plus something uncorrelated: a lower bound.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import sympy as sp
+
+from derivations import symbols as s
+from derivations.along_spike import PAPER, mu0, mu1, mu2, over_kappa, squared_residual, y0, y1, y2
+from derivations.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from derivations.expectation import expand_expectations
+
+APPENDIX_E = f"{PAPER}, Appendix E"
+DOMINATED = "limits and the average over kappa are exchanged: 0 < 1/(1+V) <= 1 and the rest is integrable"
+
+# Averages that the linear equations are made of, as numbers while the ridge grows.
+A, B, D, F, H, P = sp.symbols("A B D F H P", real=True)
+w1, w2 = sp.symbols("w_1 w_2", nonnegative=True)  # lambda V1 and lambda V2, bounded
+
+
+def bound_on_traces() -> tuple[sp.Expr, sp.Expr]:
+    """V2 and its lower bound, written with what V1^ and V2^ fall short of their bounds (all quantities >= 0)."""
+    short_1, short_2, x = sp.symbols("e_1 e_2 x", nonnegative=True)
+    V2 = 1 / (s.ridge + s.V2_hat + s.c * s.V1_hat / (1 + x))
+    lower = 1 / (s.ridge + s.V2_hat + short_2 + s.c * (s.V1_hat + short_1))
+    return V2, lower
+
+
+def _traces_step() -> Step:
+    V2, lower = bound_on_traces()
+    short_1, short_2, x = sp.symbols("e_1 e_2 x", nonnegative=True)
+    gap = short_2 + s.c * short_1 + s.c * s.V1_hat * x / (1 + x)
+    C1, C2 = sp.symbols("C_1 C_2", nonnegative=True)
+    return Step(
+        "0 <= V1^ <= C_1 = (alpha/beta) E[mu1^2] and 0 <= V2^ <= C_2 = (alpha/beta) E[mu2^2] whatever the ridge, so "
+        "1/(lambda + C_2 + c C_1) <= V2 <= 1/lambda: lambda V2 -> 1, and V1 <= c V2 vanishes with it.",
+        sp.Eq(sp.Limit(s.ridge * s.V2, s.ridge, sp.oo), 1, evaluate=False),
+        (
+            NonNegative("V2 exceeds its lower bound", V2 - lower, ((gap * V2 * lower, sp.S.One),)),
+            NonNegative("V2 is below 1/lambda", 1 / s.ridge - V2, ((V2 / s.ridge * (1 / V2 - s.ridge), sp.S.One),)),
+            RationalLimit("the lower bound times lambda", s.ridge / (s.ridge + C2 + s.c * C1), s.ridge, sp.S.One),
+        ),
+    )
+
+
+def heavy_ridge_readout() -> tuple[sp.Expr, sp.Expr]:
+    """m and zeta from their two linear equations, V2 = w2/lambda, averages over 1/(1+V) written A, B, D, F, H."""
+    m, zeta = sp.symbols("m zeta", real=True)
+    solution = sp.solve(
+        [A * m + B * zeta - F, zeta - s.alpha * s.c * (w2 / s.ridge) * (H - B * m - D * zeta)], [m, zeta], dict=True
+    )[0]
+    return sp.factor(solution[m]), sp.factor(solution[zeta])
+
+
+@functools.cache
+def heavy_ridge() -> Derivation:
+    """Equations (165)-(168): order parameters and test error as lambda -> infinity."""
+    m, zeta = heavy_ridge_readout()
+    psi = s.alpha * (w1 / s.ridge) * P
+    # q1 and q2 solve a linear system with second moments of the resolvent, M = M'/lambda^2, and forces affine in q.
+    q1, q2 = sp.symbols("q_1 q_2", real=True)
+    moments = sp.symbols("M'_{22} M'_{12} M'_{02}", nonnegative=True)
+    f1, f2, g11, g12, g22 = sp.symbols("f_1 f_2 g_11 g_12 g_22", real=True)
+    force = (f1 + g11 * q1 + g12 * q2, f2 + g12 * q1 + g22 * q2)
+    sizes = sp.solve(
+        [
+            s.ridge**2 * q1 - moments[0] * force[0] - moments[1] * force[1],
+            s.ridge**2 * q2 - moments[1] * force[0] - moments[2] * force[1],
+        ],
+        [q1, q2],
+        dict=True,
+    )[0]
+    m_limit = over_kappa(mu0 * y0) / over_kappa(mu0**2)
+    error = over_kappa(squared_residual) - s.noise
+    dm, dzeta, dpsi, dq1, dq2 = sp.symbols("delta_m delta_zeta delta_psi delta_1 delta_2", real=True)
+    near = {
+        s.m: s.m_infinity + dm / s.ridge,
+        s.zeta: dzeta / s.ridge,
+        s.psi: dpsi / s.ridge,
+        s.q1: dq1 / s.ridge**2,
+        s.q2: dq2 / s.ridge**2,
+    }
+    slow = expand_expectations(error.subs(near, simultaneous=True)).subs(s.m_infinity, m_limit)
+    result = heavy_ridge_error()
+    pointwise = sp.Symbol("w", nonnegative=True)
+    steps = (
+        _traces_step(),
+        Step(
+            "So V(kappa) = w/lambda with w bounded by c mu1^2 + mu2^2, and 1/(1+V) -> 1 under every average.",
+            sp.Eq(sp.Limit(1 / (1 + pointwise / s.ridge), s.ridge, sp.oo), 1, evaluate=False),
+            (RationalLimit("1/(1+V) at a point", 1 / (1 + pointwise / s.ridge), s.ridge, sp.S.One),),
+        ),
+        Step(
+            "m and zeta solve A m + B zeta = F and zeta = alpha c V2 (H - B m - D zeta), with A = E[mu0^2/(1+V)], "
+            "B = E[kappa mu0 mu1/(1+V)], D = E[kappa^2 mu1^2/(1+V)], F = E[mu0 y0/(1+V)], H = E[kappa mu1 y0/(1+V)].",
+            sp.Eq(s.m, m, evaluate=False),
+            (
+                RationalLimit("m tends to F/A", m, s.ridge, F / A),
+                RationalLimit("zeta vanishes", zeta, s.ridge, sp.S.Zero),
+            ),
+        ),
+        Step(
+            "psi = alpha V1 P with P = E[mu1 y1/(1+V)] vanishes like 1/lambda.",
+            sp.Eq(s.psi, psi, evaluate=False),
+            (RationalLimit("psi vanishes", psi, s.ridge, sp.S.Zero),),
+        ),
+        Step(
+            "q1 and q2 are second moments of the resolvent, O(1/lambda^2), times forces that are affine in q1 and q2.",
+            sp.Eq(s.q2, sizes[q2], evaluate=False),
+            (
+                RationalLimit("q1 vanishes", sizes[q1], s.ridge, sp.S.Zero),
+                RationalLimit("q2 vanishes", sizes[q2], s.ridge, sp.S.Zero),
+            ),
+        ),
+        Step(
+            "With 1/(1+V) -> 1, F/A becomes the coefficient of the projection on mu0, equation (165).",
+            sp.Eq(s.m_infinity, m_limit, evaluate=False),
+        ),
+        Step(
+            "The test error E[e2] - Delta tends to the squared distance of the target from the line through mu0, "
+            "equation (168).",
+            sp.Eq(s.error_infinity, result, evaluate=False),
+            (RationalLimit("the test error", slow, s.ridge, result),),
+        ),
+    )
+    return Derivation(
+        "ridge to infinity",
+        f"{APPENDIX_E}, (165)-(168)",
+        steps,
+        {s.m_infinity: m_limit, s.error_infinity: result},
+        (DOMINATED,),
+    )
+
+
+def heavy_ridge_error() -> sp.Expr:
+    """E[e2] - Delta at zeta = psi = q1 = q2 = 0 and m at its limit."""
+    at_zero = over_kappa(squared_residual).subs({s.zeta: 0, s.psi: 0, s.q1: 0, s.q2: 0})
+    limit = over_kappa(mu0 * y0) / over_kappa(mu0**2)
+    return sp.expand(expand_expectations(at_zero).subs(s.m, limit)) - s.noise
+
+
+def distance_to(coefficients: tuple[sp.Symbol, ...]) -> sp.Expr:
+    """E(g - b1 mu0 - b2 kappa mu1 - b3 mu1 z)^2 for the coefficients given, the rest zero; label moments inserted."""
+    b1, b2, b3 = (*coefficients, *(sp.S.Zero,) * (3 - len(coefficients)))
+    along = b1 * mu0 + b2 * s.kappa * mu1
+    integrand = y2 - s.noise - 2 * y0 * along + along**2 - 2 * b3 * mu1 * y1 + b3**2 * mu1**2
+    return expand_expectations(over_kappa(integrand))
+
+
+@functools.cache
+def projection() -> Derivation:
+    """Equations (26), (167): the best multiple of mu0, and the distance that it leaves."""
+    objective = distance_to((s.b1,))
+    (best,) = sp.solve(sp.diff(objective, s.b1), s.b1)
+    least = sp.expand(objective.subs(s.b1, best))
+    norm = sp.Symbol("|\\mu_0|^2", positive=True)  # E[mu0^2] > 0 unless mu0 = 0
+    named = (objective - least).subs(over_kappa(mu0**2), norm)
+    steps = (
+        Step("The squared distance of the target from b mu0.", sp.Eq(s.distance, objective, evaluate=False)),
+        Step(
+            "It is quadratic in b and least at the projection, which is the limit of m.",
+            sp.Eq(s.b1, best, evaluate=False),
+            (
+                Vanishing("the derivative vanishes", sp.diff(objective, s.b1).subs(s.b1, best)),
+                NonNegative("the rest is a square", named, ((norm, s.b1 - over_kappa(mu0 * y0) / norm),)),
+            ),
+        ),
+        Step("What it leaves.", sp.Eq(s.distance, least, evaluate=False)),
+    )
+    return Derivation("projection on mu0", f"{APPENDIX_E}, (167)-(169)", steps, {s.b1: best, s.distance: least})
+
+
+@functools.cache
+def span() -> Derivation:
+    """Equations (27), (31): the distance of the target from the span of mu0, kappa mu1 and mu1 z."""
+    coefficients = (s.b1, s.b2, s.b3)
+    objective = distance_to(coefficients)
+    best = sp.solve([sp.diff(objective, x) for x in coefficients], coefficients, dict=True)[0]
+    least = sp.expand(objective.subs(best))
+    a, b, c = over_kappa(mu0**2), over_kappa(s.kappa * mu0 * mu1), over_kappa(s.kappa**2 * mu1**2)
+    steps = (
+        Step(
+            "Any readout predicts a combination of mu0, kappa mu1 and mu1 z, up to noise; the distance of the "
+            "target from their span.",
+            sp.Eq(s.distance, objective, evaluate=False),
+        ),
+        Step(
+            "The normal equations; mu1 z is orthogonal to the other two because z is centred and independent of kappa.",
+            sp.Eq(s.b3, best[s.b3], evaluate=False),
+            tuple(Vanishing(f"the derivative in {x} vanishes", sp.diff(objective, x).subs(best)) for x in coefficients),
+        ),
+        Step(
+            "What they leave: |g|^2 less the projections.",
+            sp.Eq(s.distance, least, evaluate=False),
+            (
+                Vanishing(
+                    "the second variation is the Gram matrix of the three functions",
+                    sp.Matrix(sp.hessian(objective, coefficients)).det() / 8 - (a * c - b**2) * over_kappa(mu1**2),
+                ),
+            ),
+        ),
+    )
+    return Derivation("distance from the span", f"{PAPER}, Section 4.3, (27), (31)", steps, {**best, s.distance: least})
+
+
+def error_above_span() -> sp.Expr:
+    """Test error less the distance at b = (m, zeta, psi): what the readout's noise costs."""
+    at_readout = distance_to((s.m, s.zeta, s.psi))
+    return expand_expectations(over_kappa(squared_residual) - s.noise - at_readout)
+
+
+@functools.cache
+def lower_bound() -> Derivation:
+    """Equations (170)-(172): the test error is never below the distance from the span."""
+    gap = error_above_span()
+    regular = sp.Symbol("1-\\beta\\hat{V}_1^2 V_1^2", positive=True)
+    M22 = s.V1**2 * (s.beta + s.V1**2 / (s.c**2 * s.V2**2 * regular))
+    M12 = s.V1**2 / (s.c * regular)
+    excess = (s.q1_hat + s.beta * s.psi_hat**2) * M22 + (s.q2_hat + s.beta * s.c * s.zeta_hat**2) * M12
+    excess -= (s.beta * s.V1 * s.psi_hat) ** 2
+    result = expand_expectations(over_kappa(mu1**2)) * s.excess + over_kappa(mu2**2) * s.q2
+    steps = (
+        Step(
+            "The test error is the distance from the span at b = (m, zeta, psi) plus the noise of the readout.",
+            sp.Eq(s.test_error - s.distance, gap, evaluate=False),
+            (Vanishing("the rest", gap.subs(s.q1, s.excess + s.psi**2) - result),),
+        ),
+        Step(
+            "q1 >= psi^2 by Cauchy-Schwarz, equation (170); for isotropic rows the saddle point shows it term by term.",
+            sp.Ge(s.q1 - s.psi**2, 0, evaluate=False),
+            (
+                NonNegative(
+                    "q1 - psi^2 is a sum of non-negative terms",
+                    excess,
+                    (
+                        (s.q1_hat * M22, sp.S.One),
+                        ((s.q2_hat + s.beta * s.c * s.zeta_hat**2) * M12, sp.S.One),
+                        (s.beta * s.V1**4 / (s.c**2 * s.V2**2 * regular), s.psi_hat),
+                    ),
+                ),
+            ),
+        ),
+        Step(
+            "Both terms of the rest are non-negative.",
+            sp.Ge(s.test_error, s.distance, evaluate=False),
+            (
+                NonNegative(
+                    "the rest",
+                    result,
+                    ((over_kappa(mu1**2) * s.excess, sp.S.One), (over_kappa(mu2**2) * s.q2, sp.S.One)),
+                ),
+            ),
+        ),
+    )
+    return Derivation(
+        "lower bound",
+        f"{APPENDIX_E}, (170)-(172)",
+        steps,
+        {s.test_error: expand_expectations(over_kappa(squared_residual) - s.noise)},
+    )

@@ -1,0 +1,233 @@
+r"""The upper bound in closed form: activation and target erf, or both sign, equations (26), (28)-(31), (165)-(169).
+
+Everything rests on two averages, obtained by differentiating in a scale a, where an exponential appears that only
+rescales the Gaussian variable:
+
+    E[erf(a kappa) erf(b kappa)],    E[mu0^2] and E[y0 mu0] being of this form.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import sympy as sp
+
+from derivations import symbols as s
+from derivations.along_spike import PAPER
+from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
+
+a, b, x = sp.symbols("a b x", positive=True)
+HEAT = (
+    "P_c sigma(x) = E sigma(x + sqrt(c) z) is the only solution of the heat equation with its initial value in the "
+    "class of "
+    "functions that grow slower than exp(A x^2) for every A > 0"
+)
+
+
+def erf_mean(position: sp.Expr, variance: sp.Expr) -> sp.Expr:
+    """P_c erf at a position: the candidate that the heat equation is checked for."""
+    return sp.erf(position / sp.sqrt(1 + 2 * variance))
+
+
+def sign_mean(position: sp.Expr, variance: sp.Expr) -> sp.Expr:
+    """P_c sign at a position, likewise."""
+    return sp.erf(position / sp.sqrt(2 * variance))
+
+
+def heat_residual(mean: sp.Expr) -> sp.Expr:
+    """dP/dc - (1/2) d^2 P/dx^2, with c the bulk variance."""
+    return sp.diff(mean, s.c) - sp.diff(mean, x, 2) / 2
+
+
+def exponential_factor(scale: sp.Expr) -> sp.Expr:
+    """E[f(kappa) exp(-a^2 kappa^2)] = t E[f(t kappa)]: the rescaling t = (1 + 2 a^2)^(-1/2)."""
+    return 1 / sp.sqrt(1 + 2 * scale**2)
+
+
+def erf_product_slope() -> sp.Expr:
+    """d/da E[erf(a kappa) erf(b kappa)]: exponential factor, then Stein, then an exponential factor again."""
+    t = exponential_factor(a)
+    # E[kappa exp(-a^2 kappa^2) f(kappa)] = t E[t kappa f(t kappa)] = t^3 E[f'(t kappa)] with f = erf(b x), whose
+    # derivative is (2b/sqrt pi) exp(-b^2 x^2)
+    return 2 / sp.sqrt(sp.pi) * t**3 * (2 * b / sp.sqrt(sp.pi)) * exponential_factor(b * t)
+
+
+def erf_product_mean(first: sp.Expr, second: sp.Expr) -> sp.Expr:
+    """E[erf(a kappa) erf(b kappa)], from its slope in a and its zero at a = 0."""
+    return 2 / sp.pi * sp.asin(2 * first * second / sp.sqrt((1 + 2 * first**2) * (1 + 2 * second**2)))
+
+
+def _product_steps() -> tuple[Step, ...]:
+    slope, mean = erf_product_slope(), erf_product_mean(a, b)
+    claimed = sp.diff(mean, a)
+    bare = sp.erf(a * x) * sp.erf(b * x)
+    kernel = 2 / sp.sqrt(sp.pi) * x * sp.exp(-(a**2) * x**2) * sp.erf(b * x)
+    # The slope and the derivative of the arcsine, both positive for a, b > 0, have equal squares.
+    return (
+        Step(
+            "The derivative of E[erf(a kappa) erf(b kappa)] in a has a factor exp(-a^2 kappa^2).",
+            sp.Eq(sp.Symbol("\\partial_a"), kernel, evaluate=False),
+            (Vanishing("derivative of the integrand", sp.diff(bare, a) - kernel),),
+        ),
+        Step(
+            "The factor rescales kappa by t = (1 + 2 a^2)^(-1/2); Stein's lemma and a second rescaling leave an "
+            "algebraic function.",
+            sp.Eq(sp.Symbol("\\partial_a"), slope, evaluate=False),
+            (
+                Vanishing(
+                    "exp(-a^2 x^2 - x^2/2) is a Gaussian of variance t^2",
+                    a**2 + sp.Rational(1, 2) - 1 / (2 * exponential_factor(a) ** 2),
+                ),
+            ),
+        ),
+        Step(
+            "Integrated from a = 0.",
+            sp.Eq(sp.Symbol("E[\\mathrm{erf}(a\\kappa)\\mathrm{erf}(b\\kappa)]"), mean, evaluate=False),
+            (
+                Vanishing("the square of the derivative agrees", _algebraic(claimed**2 - slope**2)),
+                Vanishing("both derivatives are positive: they agree at a = 0", (claimed - slope).subs(a, 0)),
+                Vanishing("the average vanishes at a = 0", mean.subs(a, 0)),
+            ),
+        ),
+    )
+
+
+def _algebraic(expression: sp.Expr) -> sp.Expr:
+    """The numerator of a rational function, roots of products combined."""
+    return sp.numer(sp.together(sp.powsimp(sp.expand(expression))))
+
+
+def _heat_step(name: str, mean: sp.Expr, initial: sp.Expr, at_zero: Vanishing | RationalLimit) -> Step:
+    return Step(
+        f"mu0 of {name} solves the heat equation in (c, x = r kappa) and starts from the activation at c = 0.",
+        sp.Eq(sp.Symbol("\\mu_0"), mean, evaluate=False),
+        (Vanishing("heat equation", heat_residual(mean)), at_zero),
+    )
+
+
+@functools.cache
+def erf_target() -> Derivation:
+    """Activation and target erf, gamma = 1: upper bound, and the spike and learning rate at which it vanishes."""
+    mean = erf_mean(x, s.c)
+    slope = s.r / sp.sqrt(1 + 2 * s.c)
+    overlap = erf_product_mean(slope, sp.S.One)
+    norm = erf_product_mean(slope, slope)
+    full = erf_product_mean(sp.S.One, sp.S.One)
+    error = full - overlap**2 / norm
+    spike = sp.Symbol("r", positive=True)
+    (perfect,) = sp.solve(spike / sp.sqrt(1 + 2 * s.c) - 1, spike)
+    # h1 = E[sigma'] = d/dx P_1 sigma at x = 0; at gamma = 1 (alpha0 -> infinity) c = 1 and r = (eta/beta) h1 h1*.
+    h1 = sp.diff(mean, x).subs({x: 0, s.c: 1})
+    (eta,) = sp.solve(s.eta / s.beta * h1**2 - perfect.subs(s.c, 1), s.eta)
+    kappa_slope = sp.diff(mean, x).subs(x, s.r * s.kappa)
+    steps = (
+        _heat_step("erf", mean, sp.erf(x), Vanishing("initial value", mean.subs(s.c, 0) - sp.erf(x))),
+        *_product_steps(),
+        Step(
+            "With a = 1 and b = r/sqrt(1+2c): overlap, norm and what the projection leaves.",
+            sp.Eq(s.error_infinity, error, evaluate=False),
+            (Vanishing("at r = sqrt(1+2c) nothing is left", error.subs(s.r, sp.sqrt(1 + 2 * s.c))),),
+        ),
+        Step(
+            "mu0 is the target itself when r = sqrt(1+2c).",
+            sp.Eq(s.spike_perfect, perfect, evaluate=False),
+            (Vanishing("mu0 = erf(kappa)", mean.subs(x, perfect * s.kappa) - sp.erf(s.kappa)),),
+        ),
+        Step(
+            "At alpha0 -> infinity c = 1 and r = (eta/beta) h1^2 with h1 = 2/sqrt(3 pi): the learning rate that "
+            "gives this spike.",
+            sp.Eq(s.eta_perfect, eta, evaluate=False),
+            (
+                Vanishing("h1^2 = 4/(3 pi)", h1**2 - 4 / (3 * sp.pi)),
+                Vanishing("the spike at this learning rate", (eta / s.beta * h1**2) ** 2 - 3),
+            ),
+        ),
+        Step(
+            "mu1 = P_c sigma' is a Gaussian in kappa, so its derivative is proportional to kappa mu1.",
+            sp.Eq(sp.Symbol("\\mu_1"), kappa_slope, evaluate=False),
+            (
+                Vanishing(
+                    "mu1' = -2 r^2 kappa mu1/(1+2c)",
+                    sp.diff(kappa_slope, s.kappa) + 2 * s.r**2 * s.kappa * kappa_slope / (1 + 2 * s.c),
+                ),
+            ),
+        ),
+    )
+    return Derivation(
+        "upper bound for erf",
+        f"{PAPER}, Section 4.3, (26), (28)",
+        steps,
+        {
+            s.error_infinity: error,
+            s.spike_perfect: perfect,
+            s.eta_perfect: eta,
+            s.target_overlap: overlap,
+            s.student_norm: norm,
+        },
+        (HEAT,),
+    )
+
+
+@functools.cache
+def sign_target() -> Derivation:
+    """Activation and target sign at any alignment: overlap, norm and upper bound as arcsines."""
+    mean = sign_mean(x, s.c)
+    rho = 1 - s.gamma**2
+    student, teacher = s.r / sp.sqrt(2 * s.c), s.gamma / sp.sqrt(2 * rho)
+    norm = erf_product_mean(student, student)
+    overlap_result = 2 / sp.pi * sp.asin(s.gamma * s.r / sp.sqrt(s.c + s.r**2))
+    norm_result = 2 / sp.pi * sp.asin(s.r**2 / (s.c + s.r**2))
+    error = 1 - overlap_result**2 / norm_result
+    slope = sp.diff(mean, x).subs(x, s.r * s.kappa)
+    root_c = sp.Symbol("sqrt(c)", positive=True)
+    far = sp.Symbol("1/sqrt(c)", positive=True)
+    inside = (teacher * student * 2) ** 2 / ((1 + 2 * teacher**2) * (1 + 2 * student**2))
+    steps = (
+        Step(
+            "mu0 = erf(r kappa/sqrt(2c)) solves the heat equation; its argument x/sqrt(2c) goes to infinity with "
+            "the sign of x as c -> 0.",
+            sp.Eq(sp.Symbol("\\mu_0"), mean.subs(x, s.r * s.kappa), evaluate=False),
+            (
+                Vanishing("heat equation", heat_residual(mean)),
+                RationalLimit(
+                    "the reciprocal of the argument vanishes as c -> 0",
+                    (1 / (x / (sp.sqrt(2) * root_c))).subs(root_c, 1 / far),
+                    far,
+                    sp.S.Zero,
+                ),
+            ),
+        ),
+        Step(
+            "The target's mean at fixed kappa is the same semigroup at variance 1 - gamma^2.",
+            sp.Eq(sp.Symbol("y_0"), sign_mean(s.gamma * s.kappa, rho), evaluate=False),
+            (Vanishing("its scale", sign_mean(s.gamma * s.kappa, rho) - sp.erf(teacher * s.kappa)),),
+        ),
+        *_product_steps(),
+        Step(
+            "Overlap of target and student, with a = gamma/sqrt(2(1-gamma^2)) and b = r/sqrt(2c).",
+            sp.Eq(s.target_overlap, overlap_result, evaluate=False),
+            (Vanishing("the squared argument of the arcsine", inside - (s.gamma**2 * s.r**2 / (s.c + s.r**2))),),
+        ),
+        Step(
+            "Norm of mu0, with a = b = r/sqrt(2c).",
+            sp.Eq(s.student_norm, norm_result, evaluate=False),
+            (Vanishing("the argument of the arcsine", sp.sin(sp.pi / 2 * norm) - s.r**2 / (s.c + s.r**2)),),
+        ),
+        Step(
+            "E[g^2] = 1 less the projection.",
+            sp.Eq(s.error_infinity, error, evaluate=False),
+            (Vanishing("what the projection leaves", error - (1 - overlap_result**2 / norm_result)),),
+        ),
+        Step(
+            "mu1 is a Gaussian in kappa, so its derivative is proportional to kappa mu1.",
+            sp.Eq(sp.Symbol("\\mu_1"), slope, evaluate=False),
+            (Vanishing("mu1' = -r^2 kappa mu1/c", sp.diff(slope, s.kappa) + s.r**2 * s.kappa * slope / s.c),),
+        ),
+    )
+    return Derivation(
+        "upper bound for sign",
+        f"{PAPER}, Section 4.3, (26), (165)-(169)",
+        steps,
+        {s.error_infinity: error, s.target_overlap: overlap_result, s.student_norm: norm_result},
+        (HEAT,),
+    )

@@ -1,0 +1,313 @@
+"""The safe parser: text to expression tree, by a whitelist over Python's `ast`; nothing is ever evaluated.
+
+The language: z, integers, decimals (exact rationals), pi, e, + - * / **, the functions of `named_activations`,
+Max, Min, Piecewise((value, condition), ..., (value, True)).  Everything else is refused in one sentence.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from fractions import Fraction
+from itertools import islice
+
+from derivations.expression_algebra import add, divide, multiply, negate, piecewise, power, substitute
+from derivations.expression_calculus import derivative
+from derivations.expression_text import to_text
+from derivations.expression_tree import (
+    AllOf,
+    Always,
+    Call,
+    Comparison,
+    Condition,
+    Constant,
+    Expression,
+    ExpressionError,
+    Maximum,
+    Minimum,
+    Number,
+    Piecewise,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    Variable,
+    Z,
+    depends_on_z,
+    walk,
+)
+from derivations.named_activations import named_function, stands_alone
+
+__all__ = [
+    "AllOf",
+    "Always",
+    "Call",
+    "Comparison",
+    "Condition",
+    "Constant",
+    "Expression",
+    "ExpressionError",
+    "Maximum",
+    "Minimum",
+    "Number",
+    "Piecewise",
+    "Power",
+    "Product",
+    "Quotient",
+    "Sum",
+    "Variable",
+    "depends_on_z",
+    "derivative",
+    "parse",
+    "substitute",
+    "to_text",
+]
+
+LONGEST_TEXT = 1000
+DEEPEST_NESTING = 50
+LARGEST_EXPONENT = 64
+MOST_NODES = 20_000
+# Rationals of up to this many bits above and below: far beyond the range of doubles, far below what slows a parser.
+LONGEST_NUMBER = 1024
+
+_EXAMPLE = 'for example "tanh(z)" or "Piecewise((z, z > 0), (0, True))"'
+_DECIMAL = re.compile(r"(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?")
+_COMPARISONS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+
+
+def parse(text: str, *, limited: bool = True) -> Expression:
+    """The expression tree of `text`; a function's name alone means that function of z.
+
+    With limited=False the caps on length and nesting are lifted: for canonical text that this package printed itself.
+    Raises ExpressionError, with one sentence, for anything outside the language.
+    """
+    _check_text(text, limited)
+    stripped = text.strip()
+    if stands_alone(stripped):
+        stripped += "(z)"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the tokeniser warns about odd literals; they are refused below
+        try:
+            root = ast.parse(stripped, mode="eval").body
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            raise ExpressionError(
+                f"the expression {_short(stripped)} is not well formed; a formula in z is accepted, {_EXAMPLE}"
+            ) from None
+    expr = _Reader(stripped, DEEPEST_NESTING if limited else 400).read(root, 0)
+    _check_size(expr, limited)
+    return expr
+
+
+def _check_text(text: str, limited: bool) -> None:
+    if limited and len(text) > LONGEST_TEXT:
+        raise ExpressionError(
+            f"the expression has {len(text)} characters, at most {LONGEST_TEXT} are accepted, {_EXAMPLE}"
+        )
+    if not text.strip():
+        raise ExpressionError(f"the expression is empty; a formula in z is accepted, {_EXAMPLE}")
+    strange = next((c for c in text if not (" " <= c <= "~")), None)
+    if strange is not None:
+        raise ExpressionError(
+            f"the expression holds the character {strange!a}; only plain ASCII on one line is accepted, {_EXAMPLE}"
+        )
+    depth = deepest = 0
+    for c in text:
+        depth += (c in "([{") - (c in ")]}")
+        deepest = max(deepest, depth)
+    if deepest > (DEEPEST_NESTING if limited else 190):
+        raise ExpressionError(
+            f"the expression nests {deepest} parentheses, at most {DEEPEST_NESTING} are accepted, {_EXAMPLE}"
+        )
+
+
+def _check_size(expr: Expression, limited: bool) -> None:
+    for node in walk(_checked_nodes(expr)):
+        if limited and isinstance(node, Power) and isinstance(node.exponent, Number):
+            _check_exponent(node.exponent.value)
+        if limited and isinstance(node, Number):
+            _check_number(node.value)
+
+
+def _checked_nodes(expr: Expression) -> Expression:
+    # nested calls such as mish(mish(...)) double the tree at every level: stop before it explodes
+    if sum(1 for _ in islice(walk(expr), MOST_NODES + 1)) > MOST_NODES:
+        raise ExpressionError(f"the expression expands to more than {MOST_NODES} nodes; write a shorter one")
+    return expr
+
+
+def _check_exponent(value: Fraction) -> None:
+    if abs(value) > LARGEST_EXPONENT or value.denominator > LARGEST_EXPONENT:
+        shown = str(value) if len(str(value)) < 20 else "given"
+        raise ExpressionError(f"the exponent {shown} is too large; at most {LARGEST_EXPONENT} is accepted: z**3")
+
+
+def _check_number(value: Fraction) -> None:
+    if value.numerator.bit_length() > LONGEST_NUMBER or value.denominator.bit_length() > LONGEST_NUMBER:
+        raise ExpressionError(
+            f"a number in the expression is too long: numerator and denominator may have {LONGEST_NUMBER} bits each"
+        )
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+class _Reader:
+    """Reads ast nodes into trees; `depth` counts genuine nesting, a chain a + b + c being one level."""
+
+    def __init__(self, text: str, deepest: int) -> None:
+        self.text = text
+        self.deepest = deepest
+
+    def read(self, node: ast.expr, depth: int) -> Expression:
+        if depth > self.deepest:
+            raise ExpressionError(f"the expression nests more than {DEEPEST_NESTING} levels deep; {_EXAMPLE}")
+        match node:
+            case ast.Constant():
+                return self._literal(node)
+            case ast.Name(id=name):
+                return self._name(name)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return negate(self.read(operand, depth + 1))
+            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+                return self.read(operand, depth + 1)
+            case ast.BinOp():
+                expr = self._operation(node, depth)
+                if isinstance(expr, Number):
+                    _check_number(expr.value)
+                return expr
+            case ast.Call():
+                return self._call(node, depth)
+        raise ExpressionError(self._refusal(node))
+
+    def _refusal(self, node: ast.expr) -> str:
+        kinds: list[tuple[type[ast.expr], str]] = [
+            (ast.Attribute, "attribute access"),
+            (ast.Compare, "a comparison outside a condition of Piecewise"),
+            (ast.Lambda, "a lambda"),
+            (ast.NamedExpr, "an assignment"),
+            (ast.BoolOp, "and/or"),
+            (ast.IfExp, "if/else (write Piecewise)"),
+            (ast.Subscript, "an index"),
+            (ast.Tuple, "a tuple outside Piecewise"),
+        ]
+        what = next((name for kind, name in kinds if isinstance(node, kind)), "this construction")
+        return f"{what} is not part of the language: {self._source(node)}; a formula in z is accepted, {_EXAMPLE}"
+
+    def _source(self, node: ast.AST) -> str:
+        return _short(ast.get_source_segment(self.text, node) or self.text)
+
+    def _literal(self, node: ast.Constant) -> Expression:
+        if type(node.value) is int:
+            return _checked(Fraction(node.value))
+        if type(node.value) is float:
+            literal = (ast.get_source_segment(self.text, node) or "").replace("_", "")
+            found = _DECIMAL.fullmatch(literal)
+            if found:
+                whole, after, exponent = found.groups()
+                shift = int(exponent or 0)
+                if abs(shift) > LONGEST_NUMBER:
+                    raise ExpressionError(f"the number {_short(literal)} is too large or too small for this language")
+                return _checked(Fraction(int(whole + after or "0"), 10 ** len(after)) * Fraction(10) ** shift)
+        kind = "True and False are" if isinstance(node.value, bool) else f"{self._source(node)} is"
+        raise ExpressionError(f"{kind} not a real number; integers and decimals are accepted, {_EXAMPLE}")
+
+    def _name(self, name: str) -> Expression:
+        if name == "z":
+            return Z
+        if name in ("pi", "e", "E"):
+            return Constant(name.lower())
+        known = named_function(name)
+        if known is not None:
+            raise ExpressionError(f"the function {name} needs an argument, for example {known.example}")
+        raise ExpressionError(
+            f"the name {_short(name)} is unknown; the variable is z, the constants are pi and e, and the functions are "
+            'those of the documentation such as tanh, erf, relu, he3, Max, Piecewise, for example "tanh(z)"'
+        )
+
+    def _operation(self, node: ast.BinOp, depth: int) -> Expression:
+        # walk down the left spine: a long sum or product is a loop here, not a recursion
+        groups: list[tuple[type[ast.operator], ...]] = [(ast.Add, ast.Sub), (ast.Mult, ast.Div)]
+        group = next((g for g in groups if isinstance(node.op, g)), None)
+        if group is None:
+            return self._power(node, depth)
+        spine: list[tuple[ast.operator, ast.expr]] = []
+        left: ast.expr = node
+        while isinstance(left, ast.BinOp) and isinstance(left.op, group):
+            spine.append((left.op, left.right))
+            left = left.left
+        result = self.read(left, depth + 1)
+        pending = [result]
+        for op, right_node in reversed(spine):
+            right = self.read(right_node, depth + 1)
+            if isinstance(op, ast.Add | ast.Sub):
+                pending.append(right if isinstance(op, ast.Add) else negate(right))
+                continue
+            result = multiply(result, right) if isinstance(op, ast.Mult) else divide(result, right)
+            if isinstance(result, Number):
+                _check_number(result.value)
+        return add(*pending) if len(pending) > 1 else result
+
+    def _power(self, node: ast.BinOp, depth: int) -> Expression:
+        if not isinstance(node.op, ast.Pow):
+            hint = "; a power is written z**2" if isinstance(node.op, ast.BitXor) else ""
+            raise ExpressionError(f"the operator in {self._source(node)} is not accepted: use + - * / **{hint}")
+        base, exponent = self.read(node.left, depth + 1), self.read(node.right, depth + 1)
+        if isinstance(exponent, Number):
+            _check_exponent(exponent.value)
+            if isinstance(base, Number):
+                size = max(base.value.numerator.bit_length(), base.value.denominator.bit_length())
+                if exponent.value.denominator == 1 and size * abs(exponent.value) > 2 * LONGEST_NUMBER:
+                    raise ExpressionError(f"the number {self._source(node)} is too large for this language")
+                if base.value == 0 and exponent.value < 0:
+                    raise ExpressionError("the expression divides by zero; every denominator must be non-zero")
+        return power(base, exponent)
+
+    def _call(self, node: ast.Call, depth: int) -> Expression:
+        if not isinstance(node.func, ast.Name):
+            raise ExpressionError(
+                f"only a function of the language can be called, not {self._source(node.func)}; {_EXAMPLE}"
+            )
+        name = node.func.id
+        if node.keywords or any(isinstance(arg, ast.Starred) for arg in node.args):
+            raise ExpressionError(f"{name} takes plain arguments only, {_EXAMPLE}")
+        if name == "Piecewise":
+            return self._piecewise(node, depth)
+        known = named_function(name)
+        if known is None:
+            raise ExpressionError(f"the function {_short(name)} is unknown; accepted are tanh, relu, ..., {_EXAMPLE}")
+        args = [self.read(arg, depth + 1) for arg in node.args]
+        if len(args) < known.least or (known.most is not None and len(args) > known.most):
+            raise ExpressionError(f"{name} was given {len(args)} arguments; write for example {known.example}")
+        return _checked_nodes(known.build(*args))
+
+    def _piecewise(self, node: ast.Call, depth: int) -> Expression:
+        usage = "Piecewise takes (value, condition) pairs, the last condition True: Piecewise((z, z > 0), (0, True))"
+        pieces: list[tuple[Expression, Condition]] = []
+        for pair in node.args:
+            if not isinstance(pair, ast.Tuple) or len(pair.elts) != 2:
+                raise ExpressionError(usage)
+            pieces.append((self.read(pair.elts[0], depth + 1), self._condition(pair.elts[1], depth + 1)))
+        if not pieces or not isinstance(pieces[-1][1], Always):
+            raise ExpressionError(usage)
+        return piecewise(*pieces)
+
+    def _condition(self, node: ast.expr, depth: int) -> Condition:
+        if isinstance(node, ast.Constant) and node.value is True:
+            return Always()
+        if not isinstance(node, ast.Compare) or any(type(op) not in _COMPARISONS for op in node.ops):
+            raise ExpressionError(
+                f"the condition {self._source(node)} is not accepted: write a comparison with < <= > >=, or True"
+            )
+        sides = [self.read(side, depth + 1) for side in (node.left, *node.comparators)]
+        parts = tuple(
+            Comparison(left, _COMPARISONS[type(op)], right)
+            for left, op, right in zip(sides, node.ops, sides[1:], strict=False)
+        )
+        return parts[0] if len(parts) == 1 else AllOf(parts)
+
+
+def _checked(value: Fraction) -> Number:
+    _check_number(value)
+    return Number(value)

@@ -1,0 +1,243 @@
+"""Constructors that keep expression trees canonical, and substitution.
+
+They fold rational numbers, flatten sums and products and collect like terms; a tree built by them alone prints as text
+that parses back to the same tree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from derivations.expression_tree import (
+    ONE,
+    ZERO,
+    AllOf,
+    Always,
+    Call,
+    Comparison,
+    Condition,
+    Constant,
+    Expression,
+    ExpressionError,
+    Maximum,
+    Minimum,
+    Number,
+    Piecewise,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    Variable,
+    number,
+)
+
+
+def split_coefficient(expr: Expression) -> tuple[Fraction, Expression]:
+    """(q, rest) with expr = q * rest, q the rational coefficient."""
+    if isinstance(expr, Number):
+        return expr.value, ONE
+    if isinstance(expr, Product) and isinstance(expr.factors[0], Number):
+        rest = expr.factors[1:]
+        return expr.factors[0].value, rest[0] if len(rest) == 1 else Product(rest)
+    return Fraction(1), expr
+
+
+def add(*terms: Expression) -> Expression:
+    """The sum, flattened, with like terms collected and the number last."""
+    collected: dict[Expression, Fraction] = {}
+    for term in terms:
+        for part in term.terms if isinstance(term, Sum) else (term,):
+            coefficient, rest = split_coefficient(part)
+            total = collected.get(rest, Fraction(0)) + coefficient
+            collected[rest] = total
+            if total == 0:
+                del collected[rest]
+    constant = collected.pop(ONE, Fraction(0))
+    parts = [multiply(Number(q), rest) for rest, q in collected.items()]
+    if constant:
+        parts.append(Number(constant))
+    if not parts:
+        return ZERO
+    return parts[0] if len(parts) == 1 else Sum(tuple(parts))
+
+
+def multiply(*factors: Expression) -> Expression:
+    """The product, flattened, with integer powers of equal bases collected and the number first."""
+    coefficient = Fraction(1)
+    collected: dict[Expression, int] = {}
+    for factor in factors:
+        for part in factor.factors if isinstance(factor, Product) else (factor,):
+            if isinstance(part, Number):
+                coefficient *= part.value
+                continue
+            base, exponent = part, 1
+            if isinstance(part, Power) and isinstance(part.exponent, Number) and part.exponent.value.denominator == 1:
+                base, exponent = part.base, int(part.exponent.value)
+            collected[base] = collected.get(base, 0) + exponent
+    if coefficient == 0:
+        return ZERO
+    parts = [base if k == 1 else Power(base, number(k)) for base, k in collected.items()]
+    if not parts:
+        return Number(coefficient)
+    if coefficient != 1:
+        parts.insert(0, Number(coefficient))
+    return parts[0] if len(parts) == 1 else Product(tuple(parts))
+
+
+def negate(expr: Expression) -> Expression:
+    """-expr."""
+    return multiply(number(-1), expr)
+
+
+def subtract(left: Expression, right: Expression) -> Expression:
+    """left - right."""
+    return add(left, negate(right))
+
+
+def divide(numerator: Expression, denominator: Expression) -> Expression:
+    """numerator / denominator with the rational coefficients taken out in front.
+
+    Raises ExpressionError for a denominator that is the number 0.
+    """
+    above, rest_above = split_coefficient(numerator)
+    below, rest_below = split_coefficient(denominator)
+    if below == 0:
+        raise ExpressionError("the expression divides by zero; every denominator must be non-zero, as in 1/(1+z**2)")
+    ratio = Number(above / below)
+    if above == 0 or rest_below == ONE:
+        return multiply(ratio, rest_above)
+    return multiply(ratio, Quotient(rest_above, rest_below))
+
+
+def power(base: Expression, exponent: Expression) -> Expression:
+    """base ** exponent; 1/u for a negative exponent, sqrt for 1/2, exp(exponent log(base)) if it is no number."""
+    if base == Constant("e"):
+        return call("exp", exponent)
+    if not isinstance(exponent, Number):
+        return call("exp", multiply(exponent, call("log", base)))
+    q = exponent.value
+    if q == 0:
+        return ONE
+    if q < 0:
+        return divide(ONE, power(base, Number(-q)))
+    if q == 1:
+        return base
+    if q == Fraction(1, 2):
+        return call("sqrt", base)
+    if q.denominator == 1:
+        if isinstance(base, Number):
+            return Number(base.value ** int(q))
+        if isinstance(base, Power) and isinstance(base.exponent, Number) and base.exponent.value.denominator == 1:
+            return Power(base.base, Number(base.exponent.value * q))
+    return Power(base, exponent)
+
+
+_AT_ZERO = dict.fromkeys(("sin", "tan", "sinh", "tanh", "asinh", "atan", "erf", "sign", "Abs", "sqrt"), Fraction(0))
+_AT_ZERO |= {"exp": Fraction(1), "cos": Fraction(1), "cosh": Fraction(1), "erfc": Fraction(1)}
+_AT_ZERO |= {"Heaviside": Fraction(1, 2), "sigmoid": Fraction(1, 2)}
+
+
+def rational_sqrt(value: Fraction) -> Fraction | None:
+    """The square root of a rational number where it is rational."""
+    if value < 0:
+        return None
+    root = Fraction(math.isqrt(value.numerator), math.isqrt(value.denominator))
+    return root if root * root == value else None
+
+
+def call(name: str, argument: Expression) -> Expression:
+    """The primitive function `name` of `argument`, folded where the value is a rational number known exactly."""
+    if isinstance(argument, Number):
+        value = argument.value
+        if value == 0 and name in _AT_ZERO:
+            return Number(_AT_ZERO[name])
+        if name == "log" and value == 1:
+            return ZERO
+        if name == "Abs":
+            return Number(abs(value))
+        if name in ("sign", "Heaviside"):
+            return number((value > 0) - (value < 0) if name == "sign" else int(value > 0))
+        root = rational_sqrt(value) if name == "sqrt" else None
+        if root is not None:
+            return Number(root)
+    if name == "log" and isinstance(argument, Call) and argument.name == "exp":
+        return argument.argument  # real arguments only
+    return Call(name, argument)
+
+
+def maximum(*args: Expression) -> Expression:
+    """The largest of the arguments; flattened, equal ones once, numbers folded."""
+    return _extremum(Maximum, max, args)
+
+
+def minimum(*args: Expression) -> Expression:
+    """The smallest of the arguments; flattened, equal ones once, numbers folded."""
+    return _extremum(Minimum, min, args)
+
+
+def _extremum(
+    kind: type[Maximum] | type[Minimum], choose: Callable[[Fraction, Fraction], Fraction], args: tuple[Expression, ...]
+) -> Expression:
+    kept: dict[Expression, None] = {}
+    best: Fraction | None = None
+    place = 0
+    for arg in args:
+        for part in arg.args if isinstance(arg, kind) else (arg,):
+            if isinstance(part, Number):
+                if best is None:
+                    best, place = part.value, len(kept)
+                best = choose(best, part.value)
+            else:
+                kept[part] = None
+    parts = list(kept)
+    if best is not None:
+        parts.insert(place, Number(best))
+    return parts[0] if len(parts) == 1 else kind(tuple(parts))
+
+
+def piecewise(*pieces: tuple[Expression, Condition]) -> Expression:
+    """The piecewise function; pieces behind the first `Always` are dropped."""
+    kept: list[tuple[Expression, Condition]] = []
+    for value, condition in pieces:
+        kept.append((value, condition))
+        if isinstance(condition, Always):
+            break
+    return kept[0][0] if isinstance(kept[0][1], Always) else Piecewise(tuple(kept))
+
+
+def map_children(expr: Expression, f: Callable[[Expression], Expression]) -> Expression:
+    """The node rebuilt by the canonical constructors with f applied to every child."""
+    match expr:
+        case Sum(terms):
+            return add(*map(f, terms))
+        case Product(factors):
+            return multiply(*map(f, factors))
+        case Power(base, exponent):
+            return power(f(base), exponent)
+        case Quotient(numerator, denominator):
+            return divide(f(numerator), f(denominator))
+        case Call(name, argument):
+            return call(name, f(argument))
+        case Maximum(args):
+            return maximum(*map(f, args))
+        case Minimum(args):
+            return minimum(*map(f, args))
+        case Piecewise(pieces):
+            return piecewise(*((f(value), _map_condition(condition, f)) for value, condition in pieces))
+    return expr
+
+
+def _map_condition(condition: Condition, f: Callable[[Expression], Expression]) -> Condition:
+    parts = tuple(Comparison(f(c.left), c.op, f(c.right)) for c in condition.comparisons())
+    if not parts:
+        return condition
+    return parts[0] if len(parts) == 1 else AllOf(parts)
+
+
+def substitute(expr: Expression, replacement: Expression) -> Expression:
+    """expr with z replaced by `replacement`."""
+    if isinstance(expr, Variable):
+        return replacement
+    return map_children(expr, lambda child: substitute(child, replacement))

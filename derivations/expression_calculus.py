@@ -1,0 +1,109 @@
+"""The derivative of an expression tree, almost everywhere."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from derivations.expression_algebra import (
+    add,
+    call,
+    divide,
+    maximum,
+    minimum,
+    multiply,
+    negate,
+    piecewise,
+    power,
+    subtract,
+)
+from derivations.expression_tree import (
+    ONE,
+    ZERO,
+    Always,
+    Call,
+    Comparison,
+    Constant,
+    Expression,
+    Maximum,
+    Minimum,
+    Number,
+    Piecewise,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    number,
+)
+
+
+def derivative(expr: Expression) -> Expression:
+    """d expr/dz where it exists; at a jump the Dirac part is left out (`Activation.breakpoints` tells the jumps)."""
+    match expr:
+        case Number() | Constant():
+            return ZERO
+        case Sum(terms):
+            return add(*map(derivative, terms))
+        case Product(factors):
+            return add(
+                *(multiply(*factors[:i], derivative(factor), *factors[i + 1 :]) for i, factor in enumerate(factors))
+            )
+        case Quotient(numerator, denominator):
+            first = divide(derivative(numerator), denominator)
+            second = divide(multiply(numerator, derivative(denominator)), power(denominator, number(2)))
+            return subtract(first, second)
+        case Power(base, Number(q)):
+            return multiply(Number(q), power(base, Number(q - 1)), derivative(base))
+        case Call(name, argument):
+            return multiply(_outer(name, argument), derivative(argument))
+        case Maximum(args):
+            return _extremum(args, ">", maximum)
+        case Minimum(args):
+            return _extremum(args, "<", minimum)
+        case Piecewise(pieces):
+            return piecewise(*((derivative(value), condition) for value, condition in pieces))
+    return ONE
+
+
+def _extremum(args: tuple[Expression, ...], op: str, join: object) -> Expression:
+    first, rest = args[0], args[1:]
+    other = rest[0] if len(rest) == 1 else (maximum if join is maximum else minimum)(*rest)
+    condition = Comparison(first, op, other)
+    return piecewise((derivative(first), condition), (derivative(other), Always()))
+
+
+def _outer(name: str, u: Expression) -> Expression:
+    """f'(u) for the primitive function f called `name`."""
+    square = power(u, number(2))
+    match name:
+        case "exp":
+            return call("exp", u)
+        case "log":
+            return divide(ONE, u)
+        case "sqrt":
+            return divide(Number(Fraction(1, 2)), call("sqrt", u))
+        case "sin":
+            return call("cos", u)
+        case "cos":
+            return negate(call("sin", u))
+        case "tan":
+            return add(power(call("tan", u), number(2)), ONE)
+        case "sinh":
+            return call("cosh", u)
+        case "cosh":
+            return call("sinh", u)
+        case "tanh":
+            return subtract(ONE, power(call("tanh", u), number(2)))
+        case "asinh":
+            return divide(ONE, call("sqrt", add(square, ONE)))
+        case "atan":
+            return divide(ONE, add(square, ONE))
+        case "erf" | "erfc":
+            sign = number(2 if name == "erf" else -2)
+            return multiply(sign, divide(call("exp", negate(square)), call("sqrt", Constant("pi"))))
+        case "Abs":
+            return call("sign", u)
+        case "sigmoid":
+            return multiply(call("sigmoid", u), call("sigmoid", negate(u)))
+        case "softplus":
+            return call("sigmoid", u)
+    return ZERO  # sign and Heaviside are flat away from their jump

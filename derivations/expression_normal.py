@@ -1,0 +1,263 @@
+"""A normal form, polynomial in atoms, that decides many identities between expression trees exactly.
+
+Two trees with the same normal form agree almost everywhere (Heaviside(0), sign(0) and the values of a Piecewise at its
+breakpoints are not looked at).  Different normal forms prove nothing.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from derivations.expression_algebra import add, call, divide, multiply, negate, power, subtract
+from derivations.expression_text import to_text
+from derivations.expression_tree import (
+    ONE,
+    Call,
+    Comparison,
+    Condition,
+    Constant,
+    Expression,
+    ExpressionError,
+    Maximum,
+    Minimum,
+    Number,
+    Piecewise,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    Variable,
+    number,
+)
+
+Monomial = tuple[tuple[str, int], ...]  # (text of the atom, exponent), sorted by text
+_MOST_TERMS = 600
+_ODD = frozenset({"sin", "tan", "sinh", "tanh", "asinh", "atan", "erf", "sign"})
+_EVEN = frozenset({"cos", "cosh", "Abs"})
+_SCALE_FREE = frozenset({"sign", "Abs"})  # sign(3 u) = sign(u), Abs(3 u) = 3 Abs(u)
+
+
+class TooComplex(ExpressionError):
+    """The normal form would have too many terms."""
+
+
+class Normal:
+    """A polynomial with rational coefficients in atoms; atoms are trees, named by their text."""
+
+    __slots__ = ("atoms", "terms")
+
+    def __init__(self, terms: dict[Monomial, Fraction], atoms: dict[str, Expression]) -> None:
+        self.terms = {m: q for m, q in terms.items() if q}
+        self.atoms = atoms
+        if len(self.terms) > _MOST_TERMS:
+            raise TooComplex("the expression has too many terms to be compared exactly")
+
+    def plus(self, other: Normal) -> Normal:
+        """The sum."""
+        terms = dict(self.terms)
+        for monomial, q in other.terms.items():
+            terms[monomial] = terms.get(monomial, Fraction(0)) + q
+        return Normal(terms, self.atoms | other.atoms)
+
+    def times(self, other: Normal) -> Normal:
+        """The product."""
+        if len(self.terms) * len(other.terms) > 60 * _MOST_TERMS:
+            raise TooComplex("the expression has too many terms to be compared exactly")
+        terms: dict[Monomial, Fraction] = {}
+        atoms = self.atoms | other.atoms
+        for left, p in self.terms.items():
+            for right, q in other.terms.items():
+                factor, monomial = _joined(left, right, atoms)
+                terms[monomial] = terms.get(monomial, Fraction(0)) + p * q * factor
+        return Normal(terms, atoms)
+
+    def scaled(self, q: Fraction) -> Normal:
+        """q times the polynomial."""
+        return Normal({m: q * p for m, p in self.terms.items()}, self.atoms)
+
+    def is_zero(self) -> bool:
+        """Whether no term is left."""
+        return not self.terms
+
+    def same_as(self, other: Normal) -> bool:
+        """Whether the two polynomials are the same."""
+        return self.terms == other.terms
+
+    def leading(self) -> Fraction:
+        """The coefficient of the first monomial in a fixed order (1 for zero)."""
+        return self.terms[min(self.terms)] if self.terms else Fraction(1)
+
+    def expression(self) -> Expression:
+        """The polynomial as a tree."""
+        return add(*(multiply(Number(q), self._monomial(m)) for m, q in sorted(self.terms.items())))
+
+    def _monomial(self, monomial: Monomial) -> Expression:
+        return multiply(*(power(self.atoms[name], number(k)) for name, k in monomial))
+
+    def polynomial(self) -> list[Fraction] | None:
+        """Coefficients in z from the constant upwards, or None where other atoms occur."""
+        coefficients: dict[int, Fraction] = {}
+        for monomial, q in self.terms.items():
+            if monomial and (len(monomial) > 1 or monomial[0][0] != "z" or monomial[0][1] < 0):
+                return None
+            coefficients[monomial[0][1] if monomial else 0] = q
+        return [coefficients.get(k, Fraction(0)) for k in range(max(coefficients, default=0) + 1)]
+
+
+def _joined(left: Monomial, right: Monomial, atoms: dict[str, Expression]) -> tuple[Fraction, Monomial]:
+    exponents = dict(left)
+    for name, k in right:
+        exponents[name] = exponents.get(name, 0) + k
+    factor = Fraction(1)
+    for name in list(exponents):
+        atom = atoms[name]
+        if isinstance(atom, Call) and atom.name == "sign":
+            exponents[name] %= 2  # sign(u)^2 = 1 almost everywhere
+        elif isinstance(atom, Call) and atom.name == "sqrt" and isinstance(atom.argument, Number):
+            half, exponents[name] = divmod(exponents[name], 2)
+            factor *= atom.argument.value**half
+        if exponents[name] == 0:
+            del exponents[name]
+    return factor, tuple(sorted(exponents.items()))
+
+
+def _constant(q: Fraction) -> Normal:
+    return Normal({(): q}, {})
+
+
+def _atom(expr: Expression) -> Normal:
+    name = to_text(expr)
+    return Normal({((name, 1),): Fraction(1)}, {name: expr})
+
+
+def _rewritten(expr: Expression) -> Expression | None:
+    """The same function through fewer primitives: Max, Min through Abs, sigmoid through tanh, and so on."""
+    half = Number(Fraction(1, 2))
+    match expr:
+        case Maximum((first, *rest)) | Minimum((first, *rest)):
+            other = rest[0] if len(rest) == 1 else type(expr)(tuple(rest))
+            gap = call("Abs", subtract(first, other))
+            gap = gap if isinstance(expr, Maximum) else negate(gap)
+            return multiply(half, add(first, other, gap))
+        case Piecewise(((value, condition), *rest)):
+            if not rest:
+                return value
+            other = Piecewise(tuple(rest))
+            return add(other, multiply(subtract(value, other), _indicator(condition)))
+        case Call("Heaviside", u):
+            return multiply(half, add(ONE, call("sign", u)))
+        case Call("sigmoid", u):
+            return multiply(half, add(ONE, call("tanh", multiply(half, u))))
+        case Call("erfc", u):
+            return subtract(ONE, call("erf", u))
+        case Call("softplus", u):  # u/2 + log(2 cosh(u/2)): its odd part is u/2
+            return add(multiply(half, u), call("log", multiply(number(2), call("cosh", multiply(half, u)))))
+    return None
+
+
+def _indicator(condition: Condition) -> Expression:
+    return multiply(*(call("Heaviside", _gap(c)) for c in condition.comparisons()))
+
+
+def _gap(c: Comparison) -> Expression:
+    return subtract(c.left, c.right) if c.op in (">", ">=") else subtract(c.right, c.left)
+
+
+def normal(expr: Expression) -> Normal:
+    """The normal form of the tree; raises TooComplex when it would be very large."""
+    rewritten = _rewritten(expr)
+    if rewritten is not None:
+        return normal(rewritten)
+    match expr:
+        case Number(value):
+            return _constant(value)
+        case Variable() | Constant():
+            return _atom(expr)
+        case Sum(terms):
+            total = _constant(Fraction(0))
+            for term in terms:
+                total = total.plus(normal(term))
+            return total
+        case Product(factors):
+            product = _constant(Fraction(1))
+            for factor in factors:
+                product = product.times(normal(factor))
+            return product
+        case Power(base, Number(q)):
+            inner = normal(base)
+            if q.denominator != 1:
+                return _atom(Power(inner.expression(), Number(q)))
+            result = _constant(Fraction(1))
+            for _ in range(int(q)):
+                result = result.times(inner)
+            return result
+        case Quotient(numerator, denominator):
+            return normal(numerator).times(_reciprocal(normal(denominator)))
+        case Call(name, argument):
+            return _normal_call(name, normal(argument))
+    raise TypeError(f"not an expression node: {expr!r}")
+
+
+def _reciprocal(below: Normal) -> Normal:
+    if below.is_zero():
+        raise ExpressionError("the expression divides by zero; every denominator must be non-zero, as in 1/(1+z**2)")
+    if len(below.terms) == 1:
+        ((monomial, q),) = below.terms.items()
+        inverse = tuple((name, -k) for name, k in monomial)
+        factor, joined = _joined((), inverse, below.atoms)
+        return Normal({joined: factor / q}, below.atoms)
+    scale = below.leading()
+    return _atom(divide(ONE, below.scaled(1 / scale).expression())).scaled(1 / scale)
+
+
+def _normal_call(name: str, inner: Normal) -> Normal:
+    sign = Fraction(1)
+    if name in _ODD | _EVEN and not inner.is_zero():
+        scale = inner.leading()
+        if name in _SCALE_FREE:
+            inner = inner.scaled(1 / scale)
+            sign = abs(scale) if name == "Abs" else Fraction(1 if scale > 0 else -1)
+        elif scale < 0:
+            inner = inner.scaled(Fraction(-1))
+            sign = Fraction(-1 if name in _ODD else 1)
+    folded = call(name, inner.expression())
+    if isinstance(folded, Number):
+        return _constant(sign * folded.value)
+    return _atom(folded).scaled(sign)
+
+
+def vanishes(expr: Expression) -> bool:
+    """Whether the normal form is zero: True proves expr = 0 almost everywhere, False proves nothing."""
+    try:
+        return normal(expr).is_zero()
+    except TooComplex:
+        return False
+
+
+def as_polynomial(expr: Expression) -> list[Fraction] | None:
+    """The rational coefficients c_0, c_1, ... when expr is a polynomial in z with rational coefficients, else None."""
+    try:
+        return normal(expr).polynomial()
+    except TooComplex:
+        return None
+
+
+def as_affine(expr: Expression) -> tuple[Expression, Expression] | None:
+    """(slope, intercept), constant expressions, when expr = slope z + intercept, else None."""
+    try:
+        form = normal(expr)
+    except TooComplex:
+        return None
+    slope: dict[Monomial, Fraction] = {}
+    intercept: dict[Monomial, Fraction] = {}
+    for monomial, q in form.terms.items():
+        powers = dict(monomial)
+        degree = powers.pop("z", 0)
+        if degree not in (0, 1) or any(_mentions_z(form.atoms[name]) for name in powers):
+            return None
+        (slope if degree else intercept)[tuple(sorted(powers.items()))] = q
+    return Normal(slope, form.atoms).expression(), Normal(intercept, form.atoms).expression()
+
+
+def _mentions_z(expr: Expression) -> bool:
+    return isinstance(expr, Variable) or any(_mentions_z(child) for child in expr.children())

@@ -1,0 +1,282 @@
+"""An expression cut into panels of the line on each of which it is one analytic expression, its branch.
+
+Zeros of the arguments of Abs, sign, Heaviside, of the differences inside Max, Min and conditions, and of radicands cut
+the line; zeros of denominators and of arguments of log are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from derivations.expression_algebra import call, map_children, negate, power, subtract
+from derivations.expression_locations import Location, order, sample_between, zeros
+from derivations.expression_normal import vanishes
+from derivations.expression_tree import (
+    ZERO,
+    Call,
+    Comparison,
+    Condition,
+    Expression,
+    ExpressionError,
+    Maximum,
+    Minimum,
+    Number,
+    Piecewise,
+    Power,
+    Quotient,
+    number,
+)
+from derivations.rational_intervals import Undecided, enclose, point
+
+CORNER, JUMP, ROOT = "corner", "jump", "root"
+_MOST_PANELS = 200
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A place where the branch may change, and what kinds of node are responsible."""
+
+    place: Location
+    kinds: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The open interval between two cuts (None is infinity) and the analytic expression valid on it."""
+
+    left: Cut | None
+    right: Cut | None
+    branch: Expression
+
+    def sample(self) -> Fraction:
+        """A rational point inside."""
+        return sample_between(_place(self.left), _place(self.right))
+
+
+def _place(cut: Cut | None) -> Location | None:
+    return None if cut is None else cut.place
+
+
+def panels(expr: Expression) -> list[Panel]:
+    """The panels of expr over the whole line, left to right; neighbours with the same branch are joined.
+
+    Raises ExpressionError for a pole, a logarithm or root of something that is not positive, infinitely many
+    breakpoints, or anything that could not be decided.
+    """
+    return _joined(_decompose(expr, None, None))
+
+
+def _joined(parts: list[Panel]) -> list[Panel]:
+    result = [parts[0]]
+    for part in parts[1:]:
+        last = result[-1]
+        assert part.left is not None
+        same = last.branch == part.branch or vanishes(subtract(last.branch, part.branch))
+        if same and ROOT not in part.left.kinds:
+            result[-1] = Panel(last.left, part.right, last.branch)
+        else:
+            result.append(part)
+    return result
+
+
+def _decompose(expr: Expression, left: Cut | None, right: Cut | None) -> list[Panel]:
+    if isinstance(expr, Piecewise):
+        return _decompose_piecewise(expr, left, right)
+    if isinstance(expr, Maximum | Minimum):
+        if len(expr.args) > 2:
+            kind = type(expr)
+            expr = kind((kind(expr.args[:-1]), expr.args[-1]))
+    elif isinstance(expr, Call) and expr.name == "sqrt":
+        expr = _even_root(expr)
+    children = expr.children()
+    if not children:
+        return [Panel(left, right, expr)]
+    result: list[Panel] = []
+    for low, high, branches in _common([_joined(_decompose(child, left, right)) for child in children]):
+        result += _node(expr, branches, low, high)
+        if len(result) > _MOST_PANELS:
+            raise ExpressionError(f"the expression has more than {_MOST_PANELS} breakpoints")
+    return result
+
+
+def _even_root(expr: Call) -> Expression:
+    match expr.argument:
+        case Power(base, Number(q)) if q.denominator == 1 and q % 2 == 0:
+            return power(call("Abs", base), number(q / 2))
+    return expr
+
+
+def _common(parts: list[list[Panel]]) -> list[tuple[Cut | None, Cut | None, list[Expression]]]:
+    """The common refinement: every piece with the branch of each part."""
+    positions = [0] * len(parts)
+    left = parts[0][0].left
+    result: list[tuple[Cut | None, Cut | None, list[Expression]]] = []
+    while True:
+        current = [part[i] for part, i in zip(parts, positions, strict=True)]
+        nearest: Cut | None = None
+        for panel in current:
+            nearest = _nearer(nearest, panel.right)
+        result.append((left, nearest, [panel.branch for panel in current]))
+        ended = True
+        for k, panel in enumerate(current):
+            reached = panel.right is not None and nearest is not None and order(panel.right.place, nearest.place) == 0
+            if reached and positions[k] + 1 < len(parts[k]):
+                positions[k] += 1
+                ended = False
+        if ended:
+            return result
+        left = nearest
+
+
+def _nearer(a: Cut | None, b: Cut | None) -> Cut | None:
+    if a is None or b is None:
+        return a or b
+    sign = order(a.place, b.place)
+    if sign == 0:
+        return Cut(a.place if a.place.exact is not None else b.place, a.kinds | b.kinds)
+    return a if sign < 0 else b
+
+
+def _node(expr: Expression, branches: list[Expression], left: Cut | None, right: Cut | None) -> list[Panel]:
+    """The panels of a node whose children have the given branches between left and right."""
+    following = iter(branches)
+    match expr:
+        case Call("Abs", _):
+            u = branches[0]
+            return _by_sign(u, left, right, CORNER, lambda sign: u if sign >= 0 else negate(u))
+        case Call("sign" | "Heaviside" as name, _):
+            return _by_sign(branches[0], left, right, JUMP, lambda sign: call(name, number(sign)))
+        case Maximum() | Minimum():
+            a, b = branches
+            top = isinstance(expr, Maximum)
+            return _by_sign(
+                subtract(a, b), left, right, CORNER, lambda sign: a if (sign >= 0) == top or sign == 0 else b
+            )
+        case Call("sqrt", _) | Power(_, Number()):
+            rebuilt = map_children(expr, lambda _: next(following))
+            if isinstance(rebuilt, Power) and isinstance(rebuilt.exponent, Number):
+                if rebuilt.exponent.value.denominator == 1:
+                    return [Panel(left, right, rebuilt)]
+            elif not (isinstance(rebuilt, Call) and rebuilt.name == "sqrt"):
+                return [Panel(left, right, rebuilt)]
+            return _roots(expr, branches[0], rebuilt, left, right)
+        case Quotient(_, denominator):
+            _refuse_zero(branches[1], left, right, f"1/({denominator}) has a pole")
+        case Call("log", argument):
+            _refuse_zero(branches[0], left, right, f"log({argument}) is infinite")
+            if _sign_inside(branches[0], left, right) < 0:
+                raise ExpressionError(f"log({argument}) is not real: its argument must be positive, as in log(1+z**2)")
+        case Call("tan", argument):
+            cosine = call("cos", branches[0])
+            _refuse_zero(cosine, left, right, f"tan({argument}) has a pole")
+    return [Panel(left, right, map_children(expr, lambda _: next(following)))]
+
+
+def _roots(expr: Expression, u: Expression, rebuilt: Expression, left: Cut | None, right: Cut | None) -> list[Panel]:
+    def branch(sign: int) -> Expression:
+        if sign < 0:
+            raise ExpressionError(f"{expr} is not real: its radicand must not be negative, as in sqrt(1+z**2)")
+        return rebuilt if sign else ZERO
+
+    # a radicand that vanishes at an end of the panel makes that end a root, whatever cut the panel there
+    parts = _by_sign(u, left, right, ROOT, branch)
+    if left is not None or right is not None:
+        for place in zeros(u, _place(left), _place(right)) if not vanishes(u) else []:
+            if left is not None and order(place, left.place) == 0:
+                parts[0] = Panel(Cut(left.place, left.kinds | {ROOT}), parts[0].right, parts[0].branch)
+            if right is not None and order(place, right.place) == 0:
+                parts[-1] = Panel(parts[-1].left, Cut(right.place, right.kinds | {ROOT}), parts[-1].branch)
+    return parts
+
+
+def _sign_inside(u: Expression, left: Cut | None, right: Cut | None) -> int:
+    """The sign of u inside a panel on which it has no zero (or is zero everywhere)."""
+    if vanishes(u):
+        return 0
+    x = sample_between(_place(left), _place(right))
+    bits = 64
+    while bits <= 8192:
+        sign = enclose(u, point(x), bits).sign()
+        if sign is not None:
+            return sign
+        bits *= 2
+    raise Undecided(f"the sign of {u} at z = {float(x):.6g} could not be decided")
+
+
+def _by_sign(
+    u: Expression, left: Cut | None, right: Cut | None, kind: str, branch: Callable[[int], Expression]
+) -> list[Panel]:
+    """The panel cut at the zeros of u, with branch(sign of u) on each part."""
+    if vanishes(u):
+        return [Panel(left, right, branch(0))]
+    inside = [
+        Cut(place, frozenset({kind}))
+        for place in zeros(u, _place(left), _place(right))
+        if (left is None or order(place, left.place) > 0) and (right is None or order(place, right.place) < 0)
+    ]
+    ends = [left, *inside, right]
+    return [Panel(a, b, branch(_sign_inside(u, a, b))) for a, b in pairwise(ends)]
+
+
+def _refuse_zero(u: Expression, left: Cut | None, right: Cut | None, what: str) -> None:
+    try:
+        everywhere = vanishes(u)
+        found = [] if everywhere else zeros(u, _place(left), _place(right))
+    except Undecided as reason:
+        raise ExpressionError(
+            f"it could not be decided whether {what} on the real line ({reason}); write it so that it plainly has none"
+        ) from None
+    if everywhere or found:
+        where = "everywhere" if everywhere else f"at z = {found[0]}"
+        raise ExpressionError(
+            f"{what} {where}; the expression must be real and finite on the whole line, as 1/(1+z**2) is"
+        )
+
+
+def _decompose_piecewise(expr: Piecewise, left: Cut | None, right: Cut | None) -> list[Panel]:
+    (value, condition), rest = expr.pieces[0], expr.pieces[1:]
+    if not rest:
+        return _decompose(value, left, right)
+    result: list[Panel] = []
+    for part in _where(condition, left, right):
+        chosen = value if part.branch != ZERO else _remaining(rest)
+        result += _decompose(chosen, part.left, part.right)
+    return result
+
+
+def _remaining(rest: tuple[tuple[Expression, Condition], ...]) -> Expression:
+    return rest[0][0] if not rest[0][1].comparisons() else Piecewise(rest)
+
+
+def _where(condition: Condition, left: Cut | None, right: Cut | None) -> list[Panel]:
+    """Panels with branch 1 where the condition holds and 0 where it does not."""
+    parts = [Panel(left, right, number(1))]
+    for c in condition.comparisons():
+        refined: list[Panel] = []
+        for part in parts:
+            refined += [part] if part.branch == ZERO else _compared(c, part.left, part.right)
+        parts = refined
+    merged = [parts[0]]
+    for part in parts[1:]:
+        if part.branch == merged[-1].branch:
+            merged[-1] = Panel(merged[-1].left, part.right, part.branch)
+        else:
+            merged.append(part)
+    return merged
+
+
+def _compared(c: Comparison, left: Cut | None, right: Cut | None) -> list[Panel]:
+    upward = c.op in (">", ">=")
+    gap = subtract(c.left, c.right) if upward else subtract(c.right, c.left)
+    at_equality = c.op in (">=", "<=")
+    result: list[Panel] = []
+    for part in _decompose(gap, left, right):
+
+        def holds(sign: int) -> Expression:
+            return number(int(sign > 0 or (sign == 0 and at_equality)))
+
+        result += _by_sign(part.branch, part.left, part.right, JUMP, holds)
+    return result

@@ -1,0 +1,240 @@
+"""Growth bounds on a strip: |f(x+iy)| <= A (1+|x|)^k exp(a|x| + q x^2) for all |y| <= height, with f analytic there.
+
+These bound the error of the trapezoidal rule.  A function outside the rules gets None, never a guess.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from derivations import rational_functions as rf
+from derivations import real_roots
+from derivations.expression_calculus import derivative
+from derivations.expression_growth import GrowsTooFast, Growth, exp_upper, exponential_of, inverse_bound
+from derivations.expression_normal import Normal, TooComplex, as_affine, as_polynomial, normal
+from derivations.expression_tree import Call, Expression, Number, Power, Product, Quotient, Sum, Variable, depends_on_z
+from derivations.rational_intervals import LINE, Undecided, enclose, point
+
+_BITS = 40
+_PI_LOW, _PI_HIGH = rf.pi_pair(64)
+
+
+def strip_growth(expr: Expression, height: Fraction) -> Growth | None:
+    """The bound on |Im z| <= height, or None where no rule applies (or the strip reaches a singularity)."""
+    try:
+        bound = _bound(expr, height)
+    except (GrowsTooFast, TooComplex, Undecided):
+        return None
+    return None if bound is None else replace(bound, sharp=False)
+
+
+def _bound(expr: Expression, height: Fraction) -> Growth | None:
+    if not depends_on_z(expr):
+        return _constant(expr)
+    match expr:
+        case Variable():
+            return Growth(max(Fraction(1), height), Fraction(1))
+        case Sum(terms):
+            return _combined([_bound(t, height) for t in terms], add=True)
+        case Product(factors):
+            return _combined([_bound(f, height) for f in factors], add=False)
+        case Power(base, Number(q)):
+            inner = _bound(base, height)
+            if inner is None or (q.denominator != 1 and _inverse(base, height) is None):
+                return None
+            return inner.to_power(q)
+        case Quotient(numerator, denominator):
+            above, below = _bound(numerator, height), _inverse(denominator, height)
+            return None if above is None or below is None else above.times(Growth(below))
+        case Call(name, argument):
+            return _call(name, argument, height)
+    return None
+
+
+def _constant(expr: Expression) -> Growth | None:
+    box = enclose(expr, point(Fraction(0)), _BITS)
+    if isinstance(box.low, float) or isinstance(box.high, float):
+        return None
+    return Growth(max(abs(box.low), abs(box.high)))
+
+
+def _combined(parts: list[Growth | None], add: bool) -> Growth | None:
+    total: Growth | None = None
+    for part in parts:
+        if part is None:
+            return None
+        total = part if total is None else total.plus(part) if add else total.times(part)
+    return total
+
+
+def _affine(u: Expression, height: Fraction) -> tuple[Fraction, Fraction, Fraction] | None:
+    """Upper bounds of |slope|, |intercept| and of |Im u| on the strip, for affine u."""
+    affine = as_affine(u)
+    if affine is None:
+        return None
+    slope, intercept = _constant(affine[0]), _constant(affine[1])
+    if slope is None or intercept is None:
+        return None
+    return slope.constant, intercept.constant, slope.constant * height
+
+
+def _inverse(u: Expression, height: Fraction) -> Fraction | None:
+    """An upper bound of 1/|u| on the strip, where u is analytic and without zeros."""
+    if not depends_on_z(u):
+        box = enclose(u, point(Fraction(0)), _BITS)
+        least = box.low if box.positive() else -box.high if box.negative() else Fraction(0)
+        return 1 / least if isinstance(least, Fraction) and least > 0 else None
+    polynomial = as_polynomial(u)
+    if polynomial is not None:
+        # |c prod (w - w_j)| >= |c| (free height - height)^degree
+        gap = real_roots.root_free_height(polynomial) - height
+        return 1 / (abs(polynomial[-1]) * gap ** (len(polynomial) - 1)) if gap > 0 else None
+    match u:
+        case Power(base, Number(q)):
+            inner = _inverse(base, height)
+            return None if inner is None else Growth(inner).to_power(q).constant
+        case Call("sqrt", base):
+            inner = _inverse(base, height)
+            return None if inner is None else Growth(inner).to_power(Fraction(1, 2)).constant
+        case Call("cosh", argument):
+            angle = imaginary_bound(argument, height)
+            if angle is None or angle >= _PI_LOW / 2:
+                return None
+            return 1 / rf.sin_cos_pairs(angle, _BITS)[1][0]  # |cosh(a+ib)|^2 = sinh^2 a + cos^2 b
+        case Call("exp", argument):
+            linear = _affine(argument, height)
+            return None if linear is None or linear[0] > 0 else exp_upper(linear[1])
+        case Sum((Call("exp", argument), Number(one))) if one == 1:
+            angle = imaginary_bound(argument, height)
+            return None if angle is None else _one_plus_exp(angle)
+    # |u(x+iy) - u(x)| <= height sup|u'|, and |u(x)| is bounded from below on the real line
+    drift = imaginary_bound(u, height)
+    if drift is None:
+        return None
+    least = 1 / inverse_bound(u, LINE) - drift
+    return 1 / least if least > 0 else None
+
+
+def imaginary_bound(u: Expression, height: Fraction) -> Fraction | None:
+    """An upper bound of |u(x+iy) - u(x)|, hence of |Im u|, on |y| <= height: height sup|u'|, u analytic there."""
+    bounds = _affine(u, height)
+    if bounds is not None:
+        return bounds[2]
+    slope = _bound(derivative(u), height)
+    if slope is None or slope.degree > 0 or slope.rate > 0 or slope.quadratic > 0:
+        return None
+    return slope.constant * height
+
+
+def _one_plus_exp(angle: Fraction) -> Fraction | None:
+    """Upper bound of 1/|1 + exp(w)| for |Im w| <= angle: 1 up to pi/2, 1/sin(angle) from there to pi."""
+    if angle <= _PI_LOW / 2:
+        return Fraction(1)
+    if angle >= _PI_LOW:
+        return None
+    sine = rf.sin_cos_pairs(angle, _BITS)[0][0]
+    return 1 / sine if sine > 0 else None
+
+
+def _call(name: str, u: Expression, height: Fraction) -> Growth | None:
+    if name == "exp":
+        return _exp(u, height)
+    if name == "tanh" and isinstance(u, Call) and u.name == "softplus":
+        return _tanh_softplus(u.argument, height)
+    if name in ("sqrt", "log"):
+        return _sqrt_log(name, u, height)
+    if name in ("sinh", "cosh"):
+        bounds = _affine(u, height)
+        if bounds is not None:
+            return Growth(exp_upper(bounds[1]), rate=bounds[0])
+    angle = imaginary_bound(u, height)
+    if angle is None:
+        return _entire_of_any(name, u, height)
+    match name:
+        case "sin" | "cos":
+            return Growth(exp_upper(angle))
+        case "erf" | "erfc":  # erf(a+ib) - erf(a) = (2/sqrt pi) i int_0^b exp(-(a+it)^2) dt
+            return Growth(2 + 2 * angle * exp_upper(angle * angle))
+        case "tanh":
+            if angle >= _PI_LOW / 2:
+                return None
+            sine, cosine = rf.sin_cos_pairs(angle, _BITS)
+            # |tanh(a+ib)|^2 = (sinh^2 a + sin^2 b)/(sinh^2 a + cos^2 b)
+            return Growth(max(Fraction(1), sine[1] / cosine[0])) if cosine[0] > 0 else None
+        case "sigmoid":
+            inverse = _one_plus_exp(angle)
+            return None if inverse is None else Growth(inverse)
+        case "softplus":  # |log(1 + e^w)| <= |w| + log 2 + log(1/inf |1 + e^-w|) + pi
+            inverse, linear = _one_plus_exp(angle), _bound(u, height)
+            if inverse is None or linear is None:
+                return None
+            return linear.plus(Growth(4 + rf.log_pair(inverse, _BITS)[1]))
+        case "atan":  # |Re| < pi/2, |Im| <= atanh(angle) <= angle/(1 - angle)
+            return Growth(_PI_HIGH / 2 + angle / (1 - angle)) if angle < 1 else None
+        case "asinh":  # |(asinh)'| <= 1/(1 - angle) on the strip
+            linear = _bound(u, height)
+            return linear.plus(Growth(angle / (1 - angle))) if angle < 1 and linear is not None else None
+    return _entire_of_any(name, u, height)
+
+
+def _entire_of_any(name: str, u: Expression, height: Fraction) -> Growth | None:
+    """sin, cos, sinh, cosh of an analytic argument: at most exp(|u|)."""
+    inner = _bound(u, height) if name in ("sin", "cos", "sinh", "cosh") else None
+    return None if inner is None else exponential_of(inner)
+
+
+def _exp(u: Expression, height: Fraction) -> Growth | None:
+    form = normal(u)
+    part = Normal({m: q for m, q in form.terms.items() if not m or (len(m) == 1 and m[0][0] == "z")}, form.atoms)
+    rest = Normal({m: q for m, q in form.terms.items() if m not in part.terms}, form.atoms)
+    polynomial = part.polynomial()
+    if polynomial is None or len(polynomial) > 3:
+        return None
+    c0, c1, c2 = (polynomial + [Fraction(0)] * 2)[:3]
+    # Re of the exponent: c2 (x^2 - y^2) + c1 x + c0
+    result = Growth(exp_upper(c0 + max(Fraction(0), -c2) * height * height), rate=abs(c1), quadratic=c2)
+    if rest.is_zero():
+        return result
+    inner = _bound(rest.expression(), height)
+    return None if inner is None else result.times(exponential_of(inner))
+
+
+def _tanh_softplus(argument: Expression, height: Fraction) -> Growth | None:
+    """tanh(log(1+E)) = 1 - 2/((1+E)^2 + 1), E = exp(w): the distance of -1 +- i to the sector |arg E| <= angle."""
+    bounds = _affine(argument, height)
+    if bounds is None or bounds[2] >= _PI_LOW * 3 / 4:
+        return None
+    angle = max(bounds[2], _PI_HIGH / 4)
+    sine = rf.sin_cos_pairs(_PI_LOW * 3 / 4 - angle, _BITS)[0][0]
+    return Growth(1 + 1 / sine**2) if sine > 0 else None
+
+
+def _sqrt_log(name: str, u: Expression, height: Fraction) -> Growth | None:
+    inner, inverse = _bound(u, height), _inverse(u, height)
+    if inner is None or inverse is None:
+        return None
+    if name == "sqrt":
+        return inner.to_power(Fraction(1, 2))
+    # |log u| <= |log |u|| + |arg u|
+    if inner.quadratic > 0:
+        return None
+    largest = rf.log_pair(max(Fraction(1), inner.constant) + 1, _BITS)[1]
+    smallest = rf.log_pair(max(Fraction(1), inverse) + 1, _BITS)[1]
+    return Growth(largest + smallest + _turn(u) + inner.degree + inner.rate, Fraction(1))
+
+
+def _turn(u: Expression) -> Fraction:
+    """An upper bound of |arg u| on a strip where `_inverse` found a bound, arg u being 0 or pi on the real line.
+
+    The argument turns by at most pi for every root of a polynomial, and by pi for 1 + exp, cosh and small drifts.
+    """
+    polynomial = as_polynomial(u)
+    if polynomial is not None:
+        return 4 * Fraction(len(polynomial))
+    match u:
+        case Power(base, Number(q)):
+            return _turn(base) * q
+        case Call("sqrt", base):
+            return _turn(base)
+    return Fraction(8)

@@ -1,0 +1,116 @@
+r"""The constants of Result 3.1 and what follows for the alignment (Section 3.1, equations (10) and (12) of arXiv
+2402.04980).
+
+h1 = E[z sigma] is the mean of sigma'; h1_check = E[(sigma' - h1)^2] is a sum over Hermite coefficients; the alignment
+grows with the batch.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import sympy as sp
+
+from derivations import symbols as s
+from derivations.derivation import Derivation, NonNegative, Step, Vanishing
+from derivations.expectation import Expectation, expand_expectations
+from derivations.gradient_step import spike
+from derivations.named_functions import differentiate, g, sigma
+
+
+def stein_step(integrand: sp.Expr, variable: sp.Symbol, *others: sp.Symbol) -> sp.Expr:
+    """Stein's lemma for the factor ``variable`` of an integrand: E[z f] = E[df/dz]."""
+    rest = sp.cancel(integrand / variable)
+    return Expectation(differentiate(rest, variable), variable, *others)
+
+
+@functools.cache
+def first_coefficient() -> Derivation:
+    """h1 = E[z sigma] = E[sigma'] by Stein's lemma: what is subtracted from sigma' is its mean."""
+    by_stein = stein_step(s.z * sigma(s.z), s.z)
+    return Derivation(
+        title="h1 is the mean of sigma'",
+        source="Section 3.1, equation (12)",
+        steps=(Step("Stein's lemma: E[z f(z)] = E[f'(z)].", sp.Eq(s.h1, by_stein, evaluate=False)),),
+        results={s.h1: by_stein},
+        hypotheses=("the activation is absolutely continuous and grows at most exponentially",),
+    )
+
+
+def hermite(order: int) -> sp.Expr:
+    """The probabilists' Hermite polynomial by its recurrence He_{k+1} = z He_k - He_k'."""
+    polynomial: sp.Expr = sp.S.One
+    for _ in range(order):
+        polynomial = sp.expand(s.z * polynomial - sp.diff(polynomial, s.z))
+    return polynomial
+
+
+def moment(polynomial: sp.Expr) -> sp.Expr:
+    """E of a polynomial in a standard normal variable."""
+    return expand_expectations(Expectation(sp.expand(polynomial), s.z))
+
+
+@functools.cache
+def linear_part(degree: int = 6) -> Derivation:
+    """h1_check = sum_{k >= 2} k s_k^2, for every polynomial activation of the given degree; equation (12)."""
+    coefficients = s.hermite_coefficients[: degree + 1]
+    polynomials = [hermite(k) for k in range(degree + 1)]
+    activation = sum(
+        (a * he / sp.sqrt(sp.factorial(k)) for k, (a, he) in enumerate(zip(coefficients, polynomials, strict=True))),
+        sp.S.Zero,
+    )
+    slope = sp.diff(activation, s.z)
+    mean = moment(slope)
+    variance = sp.expand(moment((slope - mean) ** 2))
+    return Derivation(
+        title="what the linear part of sigma' leaves",
+        source="Section 3.1, equation (12)",
+        steps=(
+            Step(
+                "sigma in orthonormal Hermite polynomials.",
+                sp.Eq(sigma(s.z), activation, evaluate=False),
+                tuple(
+                    Vanishing(f"He_{k}' = {k} He_{k - 1}", sp.diff(polynomials[k], s.z) - k * polynomials[k - 1])
+                    for k in range(1, degree + 1)
+                ),
+            ),
+            Step("The mean of sigma' is the first coefficient.", sp.Eq(s.h1, mean, evaluate=False)),
+            Step(
+                "Its variance, by the moments of the normal law, term by term.",
+                sp.Eq(s.h1_check, variance, evaluate=False),
+            ),
+        ),
+        results={s.h1_check: variance, s.h1: mean},
+        hypotheses=(
+            f"polynomials of degree {degree}; by Parseval's identity the sum extends to every sigma' of finite"
+            f" variance",
+        ),
+    )
+
+
+@functools.cache
+def alignment_growth() -> Derivation:
+    """gamma^2 as a function of alpha0: below alpha0/(1 + alpha0), and increasing; consequences of equation (10)."""
+    square = spike().results[s.gamma] ** 2
+    slope = sp.factor(sp.diff(square, s.alpha0))
+    total = s.alpha0 * s.h1_star**2 + s.h2_star
+    residual = expand_expectations(Expectation((g(s.z) - s.h1_star * s.z) ** 2, s.z)).subs(
+        {Expectation(g(s.z) ** 2, s.z): s.h2_star, Expectation(s.z * g(s.z), s.z): s.h1_star}
+    )
+    return Derivation(
+        title="the alignment grows with the batch",
+        source="Section 3.1, after Result 3.1",
+        steps=(
+            Step(
+                "The best linear fit of the target leaves h2* - h1*^2, which is an average of a square.",
+                sp.Eq(s.linear_floor, residual, evaluate=False),
+                (Vanishing("E(g - h1* z)^2 = h2* - h1*^2", residual - s.h2_star + s.h1_star**2),),
+            ),
+            Step(
+                "The derivative of gamma^2 in alpha0 is a square over a square, times h2*.",
+                sp.Eq(s.gamma_square_growth, slope, evaluate=False),
+                (NonNegative("gamma^2 does not decrease", slope, ((s.h2_star, s.h1_star / total),)),),
+            ),
+        ),
+        results={s.gamma_square_growth: slope, s.linear_floor: residual},
+    )

@@ -1,0 +1,114 @@
+r"""Activation and target as undefined functions whose derivatives have names, and the rules that move them about.
+
+``sigma``, ``g`` and their derivatives stay abstract: what is derived with them holds for every function that meets the
+hypotheses of the derivation. The rules are elementary: the chain rule with names, parity, and independence under a
+Gaussian average. Derivations call them by name, so that a test can plant a wrong rule and see claims fall.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations.expectation import Expectation, expand_expectations
+from derivations.symbols import z
+
+sigma = sp.Function("sigma", real=True)
+sigma_prime = sp.Function("sigma_prime", real=True)
+sigma_second = sp.Function("sigma_second", real=True)
+sigma_check = sp.Function("sigma_check", real=True)  # sigma' - E[sigma']
+g = sp.Function("g", real=True)
+g_prime = sp.Function("g_prime", real=True)
+
+# The derivative of each named function. The centred derivative differs from sigma' by a constant.
+_DERIVATIVES = {
+    sigma: sigma_prime,
+    sigma_prime: sigma_second,
+    sigma_check: sigma_second,
+    g: g_prime,
+}
+
+# Parity under z -> -z where sigma is odd: differentiating sigma(-z) = -sigma(z) makes sigma' even and sigma'' odd.
+ODD_ACTIVATION = {sigma: -1, sigma_prime: 1, sigma_check: 1, sigma_second: -1}
+
+
+def differentiate(expression: sp.Expr, variable: sp.Symbol, order: int = 1) -> sp.Expr:
+    """The derivative, with the chain rule carried out and derivatives of named functions under their names.
+
+    Raises ValueError for a derivative that has no name.
+    """
+    for _ in range(order):
+        expression = name_derivatives(sp.diff(expression, variable))
+    return expression
+
+
+def name_derivatives(expression: sp.Expr) -> sp.Expr:
+    """Replace d sigma(u)/du by sigma_prime(u), and so on; derivatives inside expectations included."""
+    named = expression.replace(lambda e: isinstance(e, sp.Derivative), _named)
+    return named.replace(lambda e: isinstance(e, sp.Subs), lambda e: e.doit())
+
+
+def _named(derivative: sp.Derivative) -> sp.Expr:
+    function = derivative.expr
+    ((variable, order),) = derivative.variable_count
+    name = function.func
+    for _ in range(int(order)):
+        if name not in _DERIVATIVES or function.args != (variable,):
+            raise ValueError(f"no name for the derivative {derivative}")
+        name = _DERIVATIVES[name]
+    return name(variable)
+
+
+def reflect(expectation: Expectation, *symbols: sp.Symbol) -> sp.Expr:
+    """The average with ``symbols`` negated in its integrand, for sigma odd.
+
+    A standard normal z and -z have one law: negating bound variables changes nothing, so an expectation that turns into
+    its own negative vanishes. A free symbol may be negated too where its law is symmetric.
+    """
+    signs = {v: -v for v in symbols}
+    integrand = expectation.integrand.subs(signs, simultaneous=True)
+    return Expectation(_pull_signs(integrand), *expectation.variables)
+
+
+def _pull_signs(integrand: sp.Expr) -> sp.Expr:
+    def pulled(call: sp.Expr) -> sp.Expr:
+        argument = call.args[0]
+        if argument.could_extract_minus_sign():
+            return ODD_ACTIVATION[call.func] * call.func(-argument)
+        return call
+
+    return integrand.replace(lambda e: getattr(e, "func", None) in ODD_ACTIVATION, pulled)
+
+
+def separate(expression: sp.Expr) -> sp.Expr:
+    """Expectations by linearity and independence: E[f(z) k(t)] = E[f(z)] E[k(t)], each average over its own
+    variable.
+    """
+    return sp.expand(expression).replace(lambda e: isinstance(e, Expectation), _separated)
+
+
+def _separated(expectation: sp.Expr) -> sp.Expr:
+    variables = set(expectation.variables)
+    total: sp.Expr = sp.S.Zero
+    for term in sp.Add.make_args(sp.expand(expectation.integrand)):
+        groups: dict[frozenset[sp.Symbol], sp.Expr] = {}
+        for factor in sp.Mul.make_args(term):
+            used = frozenset(factor.free_symbols & variables)
+            for other in [k for k in groups if k & used]:  # factors that share a variable stay together
+                factor *= groups.pop(other)
+                used |= other
+            groups[used] = groups.get(used, sp.S.One) * factor
+        product: sp.Expr = sp.S.One
+        for used, factor in groups.items():
+            product *= _average(factor, used)
+        total += product
+    return total
+
+
+def _average(factor: sp.Expr, used: frozenset[sp.Symbol]) -> sp.Expr:
+    """The average over ``used``; over one variable it is written with z, so that equal averages look equal."""
+    if not used:
+        return factor
+    if len(used) == 1:
+        (variable,) = used
+        return expand_expectations(Expectation(factor.subs(variable, z), z))
+    return Expectation(factor, *sorted(used, key=lambda v: v.name))

@@ -1,0 +1,378 @@
+"""Interval arithmetic with rational or infinite ends, open or closed: enclosures of an expression on a piece of R.
+
+Open ends matter: exp(z) lies in (0, oo), so 1/exp(z) has no pole although 0 bounds the range.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from derivations import rational_functions as rf
+from derivations.expression_tree import (
+    Call,
+    Comparison,
+    Constant,
+    Expression,
+    ExpressionError,
+    Maximum,
+    Minimum,
+    Number,
+    Piecewise,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    Variable,
+)
+
+End = Fraction | float  # a float is -inf or inf
+
+
+class Undecided(ExpressionError):
+    """The enclosure is too wide to tell whether the expression is real and finite here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The reals between low and high; an open end is not attained (infinite ends never are)."""
+
+    low: End
+    high: End
+    low_open: bool = False
+    high_open: bool = False
+
+    def positive(self) -> bool:
+        """Whether every member is > 0."""
+        return self.low > 0 or (self.low == 0 and self.low_open)
+
+    def negative(self) -> bool:
+        """Whether every member is < 0."""
+        return self.high < 0 or (self.high == 0 and self.high_open)
+
+    def sign(self) -> int | None:
+        """The common sign of all members, None if there is none."""
+        if self.positive():
+            return 1
+        if self.negative():
+            return -1
+        return 0 if self.low == 0 == self.high else None
+
+    def width(self) -> End:
+        """high - low."""
+        return _total(self.high, -self.low)
+
+
+LINE = Interval(-math.inf, math.inf, True, True)
+
+
+def point(x: Fraction) -> Interval:
+    """The interval [x, x]."""
+    return Interval(x, x)
+
+
+def _rounded(x: Interval, bits: int) -> Interval:
+    low = rf.round_down(x.low, bits) if isinstance(x.low, Fraction) else x.low
+    high = rf.round_up(x.high, bits) if isinstance(x.high, Fraction) else x.high
+    return Interval(low, high, x.low_open or low != x.low, x.high_open or high != x.high)
+
+
+def _total(a: End, b: End) -> End:
+    # an infinite end wins; Fraction + float would first turn the fraction into a float, which can overflow
+    return a if isinstance(a, float) else b if isinstance(b, float) else a + b
+
+
+def _plus(x: Interval, y: Interval) -> Interval:
+    return Interval(_total(x.low, y.low), _total(x.high, y.high), x.low_open or y.low_open, x.high_open or y.high_open)
+
+
+def _corner(a: End, a_open: bool, b: End, b_open: bool) -> tuple[End, bool]:
+    if a == 0 or b == 0:  # 0 times an infinite end is 0: infinity is never attained
+        return Fraction(0), not ((a == 0 and not a_open) or (b == 0 and not b_open))
+    if isinstance(a, float) or isinstance(b, float):
+        return math.inf if (a > 0) == (b > 0) else -math.inf, True
+    return a * b, a_open or b_open
+
+
+def _times(x: Interval, y: Interval) -> Interval:
+    corners = [
+        _corner(a, a_open, b, b_open)
+        for a, a_open in ((x.low, x.low_open), (x.high, x.high_open))
+        for b, b_open in ((y.low, y.low_open), (y.high, y.high_open))
+    ]
+    low, high = min(c[0] for c in corners), max(c[0] for c in corners)
+    low_open = all(is_open for value, is_open in corners if value == low)
+    high_open = all(is_open for value, is_open in corners if value == high)
+    return Interval(low, high, low_open, high_open)
+
+
+def _inverse_end(a: End, from_above: bool) -> End:
+    if a == 0:
+        return math.inf if from_above else -math.inf
+    return Fraction(0) if isinstance(a, float) else 1 / a
+
+
+def _inverse(x: Interval) -> Interval:
+    if x.sign() not in (1, -1):
+        raise Undecided("a denominator could be zero")
+    above = x.sign() == 1
+    return Interval(
+        _inverse_end(x.high, above),
+        _inverse_end(x.low, above),
+        x.high_open,
+        x.low_open,
+    )
+
+
+def _magnitude(x: Interval) -> Interval:
+    if x.low >= 0:
+        return x
+    if x.high <= 0:
+        return Interval(-x.high, -x.low, x.high_open, x.low_open)
+    if -x.low == x.high:
+        return Interval(Fraction(0), x.high, False, x.low_open and x.high_open)
+    return Interval(Fraction(0), max(-x.low, x.high), False, x.low_open if -x.low > x.high else x.high_open)
+
+
+def _whole_power(x: Interval, k: int) -> Interval:
+    base = _magnitude(x) if k % 2 == 0 else x
+    return Interval(base.low**k, base.high**k, base.low_open, base.high_open)
+
+
+def hull(parts: list[Interval]) -> Interval:
+    """The smallest interval around all parts."""
+    low, high = min(p.low for p in parts), max(p.high for p in parts)
+    return Interval(
+        low, high, all(p.low_open for p in parts if p.low == low), all(p.high_open for p in parts if p.high == high)
+    )
+
+
+PointFunction = Callable[[Fraction, int], rf.Pair]
+
+
+def _tanh_pair(x: Fraction, bits: int) -> rf.Pair:
+    low, high = rf.exp_pair(2 * x, bits)
+    return 1 - 2 / (low + 1), 1 - 2 / (high + 1)
+
+
+def _sigmoid_pair(x: Fraction, bits: int) -> rf.Pair:
+    low, high = rf.exp_pair(x, bits)
+    return low / (1 + low), high / (1 + high)
+
+
+def _softplus_pair(x: Fraction, bits: int) -> rf.Pair:
+    if x > 0:  # softplus(x) = x + softplus(-x)
+        low, high = _softplus_pair(-x, bits)
+        return x + low, x + high
+    low, high = rf.exp_pair(x, bits)
+    return max(Fraction(0), rf.log_pair(1 + low, bits)[0]), min(high, rf.log_pair(1 + high, bits)[1])
+
+
+def _sinh_pair(x: Fraction, bits: int) -> rf.Pair:
+    (low, high), (low_minus, high_minus) = rf.exp_pair(x, bits), rf.exp_pair(-x, bits)
+    return (low - high_minus) / 2, (high - low_minus) / 2
+
+
+def _cosh_pair(x: Fraction, bits: int) -> rf.Pair:
+    (low, high), (low_minus, high_minus) = rf.exp_pair(x, bits), rf.exp_pair(-x, bits)
+    return max(Fraction(1), (low + low_minus) / 2), (high + high_minus) / 2
+
+
+def _asinh_pair(x: Fraction, bits: int) -> rf.Pair:
+    if x < 0:
+        low, high = _asinh_pair(-x, bits)
+        return -high, -low
+    low, high = rf.sqrt_pair(1 + x * x, bits)
+    return max(Fraction(0), rf.log_pair(x + low, bits)[0]), rf.log_pair(x + high, bits)[1]
+
+
+# increasing functions: enclosure at a point, and the two limits at the ends of the domain (None: computed)
+_INCREASING: dict[str, tuple[PointFunction, End, End]] = {
+    "exp": (rf.exp_pair, Fraction(0), math.inf),
+    "tanh": (_tanh_pair, Fraction(-1), Fraction(1)),
+    "erf": (rf.erf_pair, Fraction(-1), Fraction(1)),
+    "sigmoid": (_sigmoid_pair, Fraction(0), Fraction(1)),
+    "softplus": (_softplus_pair, Fraction(0), math.inf),
+    "sinh": (_sinh_pair, -math.inf, math.inf),
+    "asinh": (_asinh_pair, -math.inf, math.inf),
+    "log": (rf.log_pair, -math.inf, math.inf),
+    "sqrt": (rf.sqrt_pair, Fraction(0), math.inf),
+}
+# Where |x| is larger, the limit at infinity stands for the value.
+_CLIP = {"exp": rf.LARGEST_ARGUMENT, "sinh": rf.LARGEST_ARGUMENT, "tanh": 1700, "sigmoid": 3000}
+
+
+def _increasing(name: str, x: Interval, bits: int) -> Interval:
+    if name == "atan":
+        half = rf.pi_pair(bits)[1] / 2
+        function, bottom, top = rf.atan_pair, -half, half
+    else:
+        function, bottom, top = _INCREASING[name]  # type: ignore[assignment]
+    if name == "log" and not x.positive():
+        raise Undecided("the argument of log could be zero or negative")
+    if name == "sqrt" and x.low < 0:
+        raise Undecided("the argument of sqrt could be negative")
+    clip = _CLIP.get(name, math.inf)
+    low, low_open = bottom, True
+    if isinstance(x.low, Fraction) and x.low >= -clip and not (name == "log" and x.low == 0):
+        low = max(bottom, function(Fraction(min(x.low, clip)), bits)[0])
+        low_open = x.low_open if name == "sqrt" and x.low == 0 else low == bottom
+    high, high_open = top, True
+    if isinstance(x.high, Fraction) and x.high <= clip:
+        high = min(top, function(Fraction(max(x.high, -clip)), bits)[1])
+        high_open = x.high_open or high == top
+    return Interval(low, high, low_open, high_open)
+
+
+def _cosine(x: Interval, bits: int, quarter: int) -> Interval:
+    """Range of cos(t - quarter pi/2): quarter 0 is cos, 1 is sin."""
+    if not (isinstance(x.low, Fraction) and isinstance(x.high, Fraction)) or x.high - x.low > 6:
+        return Interval(Fraction(-1), Fraction(1))
+    pick = 1 if quarter == 0 else 0
+    ends = [rf.sin_cos_pairs(e, bits)[pick] for e in (x.low, x.high)]
+    low, high = min(e[0] for e in ends), max(e[1] for e in ends)
+    size = max(0, max(abs(x.low), abs(x.high)).numerator.bit_length())
+    pi_low, pi_high = rf.pi_pair(bits + size)
+    # extremes at t = quarter pi/2 + n pi: cos is +1 for even n, -1 for odd n
+    bounds = [(e / p - Fraction(quarter, 2)) for e in (x.low, x.high) for p in (pi_low, pi_high)]
+    for n in range(math.ceil(min(bounds)), math.floor(max(bounds)) + 1):
+        if n % 2 == 0:
+            high = Fraction(1)
+        else:
+            low = Fraction(-1)
+    return Interval(low, high)
+
+
+def _tangent(x: Interval, bits: int) -> Interval:
+    half = rf.pi_pair(bits)[0] / 2
+    if not (-half < x.low and x.high < half):
+        if not (isinstance(x.low, Fraction) and isinstance(x.high, Fraction)):
+            raise Undecided("the argument of tan could reach a pole")
+        sine, cosine = _cosine(x, bits, 1), _cosine(x, bits, 0)
+        if cosine.sign() not in (1, -1):
+            raise Undecided("the argument of tan could reach a pole")
+        return _times(sine, _inverse(cosine))
+    ends = []
+    for e in (x.low, x.high):
+        assert isinstance(e, Fraction)
+        sine_pair, cosine_pair = rf.sin_cos_pairs(e, bits)
+        if cosine_pair[0] <= 0:
+            raise Undecided("the argument of tan could reach a pole")
+        ends.append(_times(Interval(*sine_pair), _inverse(Interval(*cosine_pair))))
+    return Interval(ends[0].low, ends[1].high)
+
+
+def _function(name: str, x: Interval, bits: int) -> Interval:
+    match name:
+        case "sin" | "cos":
+            return _cosine(x, bits, 1 if name == "sin" else 0)
+        case "tan":
+            return _tangent(x, bits)
+        case "Abs":
+            return _magnitude(x)
+        case "cosh":
+            m = _magnitude(x)
+            clip = Fraction(rf.LARGEST_ARGUMENT)
+            high = _cosh_pair(Fraction(m.high), bits)[1] if m.high <= clip else math.inf
+            return Interval(_cosh_pair(Fraction(min(m.low, clip)), bits)[0], high, False, m.high > clip)
+        case "erfc":
+            inner = _increasing("erf", x, bits)
+            return Interval(1 - inner.high, 1 - inner.low, inner.high_open, inner.low_open)
+        case "sign" | "Heaviside":
+            bottom = Fraction(-1 if name == "sign" else 0)
+            low = Fraction(1) if x.positive() else bottom
+            high = bottom if x.negative() else Fraction(1)
+            if x.sign() == 0:
+                return point((bottom + 1) / 2)
+            return Interval(low, high)
+    return _increasing(name, x, bits)
+
+
+def compare(c: Comparison, z: Interval, bits: int) -> bool | None:
+    """Whether the comparison holds on all of z; None when it cannot be told or depends on the point."""
+    difference = _plus(enclose(c.left, z, bits), _negated(enclose(c.right, z, bits)))
+    if c.op in ("<", "<="):
+        difference = _negated(difference)
+    if difference.positive() or (c.op in (">=", "<=") and difference.low >= 0):
+        return True
+    if difference.negative() or (c.op in (">", "<") and difference.high <= 0):
+        return False
+    return None
+
+
+def _negated(x: Interval) -> Interval:
+    return Interval(-x.high, -x.low, x.high_open, x.low_open)
+
+
+def enclose(expr: Expression, z: Interval, bits: int = 64) -> Interval:
+    """An interval that holds every value of expr over z.
+
+    Raises Undecided where the enclosure meets a pole or leaves the domain of log, sqrt, tan or a root.
+    """
+    match expr:
+        case Variable():
+            return z
+        case Number(rational):
+            return point(rational)
+        case Constant(name):
+            return Interval(*(rf.pi_pair(bits) if name == "pi" else rf.exp_pair(Fraction(1), bits)))
+        case Sum(terms):
+            total = point(Fraction(0))
+            for term in terms:
+                total = _plus(total, enclose(term, z, bits))
+            return _rounded(total, bits)
+        case Product(factors):
+            product = point(Fraction(1))
+            for factor in factors:
+                product = _rounded(_times(product, enclose(factor, z, bits)), bits)
+            return product
+        case Quotient(numerator, denominator):
+            return _rounded(_times(enclose(numerator, z, bits), _inverse(enclose(denominator, z, bits))), bits)
+        case Power(base, Number(q)):
+            return _rounded(_power(enclose(base, z, bits), q, bits), bits)
+        case Call(name, argument):
+            return _rounded(_function(name, enclose(argument, z, bits), bits), bits)
+        case Maximum(args) | Minimum(args):
+            parts = [enclose(a, z, bits) for a in args]
+            return _largest(parts) if isinstance(expr, Maximum) else _negated(_largest([_negated(p) for p in parts]))
+        case Piecewise(pieces):
+            possible: list[Interval] = []
+            for value, condition in pieces:
+                states = [compare(c, z, bits) for c in condition.comparisons()]
+                if False in states:
+                    continue
+                possible.append(enclose(value, z, bits))
+                if None not in states:
+                    break
+            return hull(possible)
+    raise TypeError(f"not an expression node: {expr!r}")
+
+
+def _largest(parts: list[Interval]) -> Interval:
+    low, high = max(p.low for p in parts), max(p.high for p in parts)
+    low_open = any(p.low_open for p in parts if p.low == low)
+    return Interval(low, high, low_open, all(p.high_open for p in parts if p.high == high))
+
+
+def _power(x: Interval, q: Fraction, bits: int) -> Interval:
+    if q.denominator == 1:
+        return _whole_power(x, int(q))
+    if x.low < 0:
+        raise Undecided("the base of a fractional power could be negative")
+    low = rf.root_pair(x.low, q, bits)[0] if isinstance(x.low, Fraction) and x.low > 0 else Fraction(0)
+    high: End = math.inf
+    if isinstance(x.high, Fraction):
+        high = rf.root_pair(x.high, q, bits)[1] if x.high > 0 else Fraction(0)
+    return Interval(low, high, x.low_open and x.low == 0, False)
+
+
+def constant_sign(expr: Expression, bits: int = 64, most: int = 1024) -> int | None:
+    """The sign of a constant expression, -1, 0 or 1; None if `most` bits cannot tell it from 0."""
+    while bits <= most:
+        sign = enclose(expr, point(Fraction(0)), bits).sign()
+        if sign is not None:
+            return sign
+        bits *= 2
+    return None

@@ -1,0 +1,335 @@
+"""Certified Gaussian expectations E[He_j(z) sigma(x)^i sigma'(x)^l], x = mean + sqrt(variance) z, z ~ N(0, 1).
+
+Two rules.  Where sigma is analytic in a strip with a growth bound there, the trapezoidal rule with its explicit error
+2 M/(exp(2 pi y/h) - 1), M a bound of the integral along Im z = y.  Otherwise panels between the breakpoints, each by
+flint's adaptive integration of the analytic branch.  Both add an explicit bound of the tail |z| > L.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import acb, arb
+
+from derivations.activation import Activation
+from derivations.expression import Expression, ExpressionError, derivative
+from derivations.expression_growth import Growth
+from derivations.expression_strip_growth import strip_growth
+from numerics.balls import BallError, location_ball, precision, program, rational_ball
+from numerics.gaussian_bounds import Envelope, envelope
+
+Ball = Any
+
+# Bits beyond those asked for: rounding of a few thousand terms, and cancellation between them.
+_GUARD_BITS = 40
+_BOUND_BITS = 64
+_MOST_NODES = 40_000
+
+
+class InfiniteMoment(BallError):
+    """The expectation asked for is infinite; the message is the reason."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """E[He_hermite(z) sigma^sigma sigma'^slope]."""
+
+    hermite: int = 0
+    sigma: int = 0
+    slope: int = 0
+
+
+@dataclass(frozen=True)
+class _Problem:
+    function: Activation
+    moments: tuple[Moment, ...]
+    mean: Fraction
+    variance: Fraction
+    bits: int
+    deadline: float
+
+    def scale(self) -> Ball:
+        return rational_ball(self.variance).sqrt()
+
+    def expired(self) -> bool:
+        return time.monotonic() > self.deadline
+
+    def powers(self, value: Growth, slope: Growth | None, moment: Moment) -> Growth:
+        bound = Growth(Fraction(1), sharp=True)
+        if moment.sigma:
+            bound = bound.times(value.to_power(Fraction(moment.sigma)))
+        if moment.slope and slope is not None:
+            bound = bound.times(slope.to_power(Fraction(moment.slope)))
+        return bound
+
+
+def expectations(
+    function: Activation,
+    moments: tuple[Moment, ...],
+    *,
+    mean: Fraction | int = 0,
+    variance: Fraction | int = 1,
+    bits: int = 128,
+    seconds: float = 60.0,
+) -> list[Ball]:
+    """Certified balls of the moments for x = mean + sqrt(variance) z, with a radius of about 2**-bits.
+
+    Raises InfiniteMoment where a moment is infinite, BallError where no certified value was found (the reason is said,
+    a time limit included).  Nothing that is not finite is ever returned.
+    """
+    if variance <= 0:
+        raise BallError(f"the variance must be positive, not {variance}")
+    if bits < 16:
+        raise BallError(f"at least 16 bits are needed, not {bits}")
+    problem = _Problem(function, moments, Fraction(mean), Fraction(variance), bits, time.monotonic() + seconds)
+    with precision(_BOUND_BITS):
+        envelopes = [_envelope(problem, moment) for moment in moments]
+        end = _truncation(envelopes, bits)
+        plan = _trapezoid_plan(problem, end)
+    with precision(bits + _GUARD_BITS):
+        results = _trapezoid(problem, end, plan) if plan is not None else _panels(problem, end)
+        tails = [e.tail(rational_ball(end)) for e in envelopes]
+        results = [
+            arb(0) if _moment_parity(problem, moment) == -1 else _with_error(result, tail)
+            for moment, result, tail in zip(moments, results, tails, strict=True)
+        ]
+    for moment, result in zip(moments, results, strict=True):
+        if not result.is_finite() or result.rad() > (1 + abs(result.mid())) * arb(2) ** -(bits // 2):
+            why = "the time limit was reached" if problem.expired() else "the integration did not converge"
+            raise BallError(f"no certified value of {_named(moment)} of {_short(function)}: {why}")
+    return results
+
+
+def _named(moment: Moment) -> str:
+    factors = [f"He_{moment.hermite}(z)"] if moment.hermite else []
+    factors += [f"sigma^{moment.sigma}"] if moment.sigma else []
+    factors += [f"sigma'^{moment.slope}"] if moment.slope else []
+    return f"E[{' '.join(factors) or '1'}]"
+
+
+def _short(function: Activation) -> str:
+    text = str(function)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _with_error(value: Ball, bound: Ball) -> Ball:
+    return value + arb(0, bound)
+
+
+def _envelope(problem: _Problem, moment: Moment) -> Envelope:
+    function = problem.function
+    slope = None
+    if moment.slope:
+        try:
+            slope = function.derivative_growth
+        except ExpressionError as reason:
+            raise BallError(f"the derivative of {function} could not be bounded: {reason}") from None
+    bound = problem.powers(function.growth, slope, moment)
+    result = envelope(bound, rational_ball(problem.mean), problem.scale()).times_hermite(moment.hermite)
+    if 2 * bound.quadratic * problem.variance >= 1:
+        powers = f"exp({bound.quadratic} x**2)"
+        if bound.sharp and not (moment.sigma and moment.slope):
+            raise InfiniteMoment(
+                f"the integrand grows like {powers}, not integrable for an argument of variance {problem.variance}"
+            )
+        raise BallError(f"whether the moment is finite could not be decided: the integrand is bounded by {powers} only")
+    return result
+
+
+def _truncation(envelopes: list[Envelope], bits: int) -> Fraction:
+    """L such that every tail beyond it is below 2**-(bits + 8)."""
+    goal = arb(2) ** -(bits + 8)
+    for quarter in range(8, 40_000):
+        end = Fraction(quarter, 4)
+        if all(e.tail(rational_ball(end)) < goal for e in envelopes):
+            return end
+    raise BallError("the integrand falls too slowly for its tail to be cut off")
+
+
+# ---- the trapezoidal rule -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Plan:
+    step: Fraction
+    errors: tuple[Ball, ...]
+
+
+_HEIGHTS = [Fraction(n, 16) for n in (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 80, 96, 128, 192, 256, 384, 512)]
+
+
+def _trapezoid_plan(problem: _Problem, end: Fraction) -> _Plan | None:
+    """The height and the largest step that meet the goal, or None when the rule does not apply or needs too much."""
+    function = problem.function
+    strip = function.strip
+    if strip is None:
+        return None
+    branch = function.panels[0].branch
+    slope = derivative(branch) if any(m.slope for m in problem.moments) else None
+    stretch = _upper_fraction(problem.scale())
+    heights: list[Fraction]
+    if isinstance(strip, float):
+        heights = [h for h in _HEIGHTS if h * h < 8 * problem.bits]
+    else:
+        heights = [strip / stretch * Fraction(n, 100) for n in (50, 80, 90, 95, 98)]
+    best: tuple[float, Fraction, list[Ball]] | None = None
+    for height in heights:
+        bounds = _line_bounds(problem, branch, slope, height, stretch)
+        if bounds is None:
+            break
+        # e^{2 pi y/h} must exceed 2 M 2^bits
+        needed = max(_log2(b) for b in bounds) + problem.bits + 10
+        width = 2 * math.pi * float(height) / (max(needed, 1.0) * math.log(2))
+        if best is not None and width < best[0]:
+            break
+        best = (width, height, bounds)
+    if best is None or 2 * float(end) / best[0] > _MOST_NODES:
+        return None
+    grain = 2**12 if best[0] > 2**-6 else 2**40
+    step = Fraction(math.floor(best[0] * grain), grain)
+    factor = 2 / ((2 * arb.pi() * rational_ball(best[1]) / rational_ball(step)).exp() - 1)
+    return _Plan(step, tuple((factor * b).upper() for b in best[2]))
+
+
+def _upper_fraction(x: Ball) -> Fraction:
+    man, exp = x.upper().man_exp()
+    return Fraction(int(man)) * Fraction(2) ** int(exp)
+
+
+def _log2(x: Ball) -> float:
+    man, exp = x.upper().man_exp()
+    return math.log2(int(man)) + int(exp) if man != 0 else -math.inf
+
+
+def _line_bounds(
+    problem: _Problem, branch: Expression, slope: Expression | None, height: Fraction, stretch: Fraction
+) -> list[Ball] | None:
+    """Bounds of the integrals of |integrand| along Im z = height, one per moment; None where there is none."""
+    value_growth = strip_growth(branch, height * stretch)
+    slope_growth = None if slope is None else strip_growth(slope, height * stretch)
+    if value_growth is None or (slope is not None and slope_growth is None):
+        return None
+    density = (rational_ball(height) ** 2 / 2).exp()  # |phi(x+iy)| = phi(x) e^{y^2/2}
+    bounds = []
+    for moment in problem.moments:
+        bound = problem.powers(value_growth, slope_growth, moment)
+        around = envelope(bound, rational_ball(problem.mean), problem.scale()).times_hermite(moment.hermite, height)
+        if not around.integrable():
+            return None
+        bounds.append(density * around.mean())
+    return bounds
+
+
+def _trapezoid(problem: _Problem, end: Fraction, plan: _Plan) -> list[Ball]:
+    branch = problem.function.panels[0].branch
+    code = program(branch, derivative(branch)) if any(m.slope for m in problem.moments) else program(branch)
+    mean, scale, step = rational_ball(problem.mean), problem.scale(), rational_ball(plan.step)
+    parities = [_moment_parity(problem, m) for m in problem.moments]
+    symmetric = all(p != 0 for p in parities)
+    count = math.ceil(end / plan.step)
+    top = max(m.hermite for m in problem.moments)
+    totals = [arb(0) for _ in problem.moments]
+    plain = problem.mean == 0 and problem.variance == 1
+    for k in range(0 if symmetric else -count, count + 1):
+        if k % 64 == 0 and problem.expired():
+            raise BallError(f"no certified value for {_short(problem.function)}: the time limit was reached")
+        z = k * step
+        values = code.run(z if plain else mean + scale * z)
+        weight = (-(z * z) / 2).exp()
+        if symmetric and k:
+            weight = 2 * weight
+        hermites = _hermites(z, top)
+        for i, moment in enumerate(problem.moments):
+            if parities[i] != -1:
+                totals[i] += _term(moment, hermites, values) * weight
+    factor = step / (2 * arb.pi()).sqrt()
+    return [
+        arb(0) if parity == -1 else _with_error(total * factor, error)
+        for total, error, parity in zip(totals, plan.errors, parities, strict=True)
+    ]
+
+
+def _moment_parity(problem: _Problem, moment: Moment) -> int:
+    """1 or -1 for an even or odd integrand, 0 when it is neither (or not known to be)."""
+    parity = problem.function.parity
+    if problem.mean != 0 or (parity not in ("odd", "even") and (moment.sigma or moment.slope)):
+        return 0
+    odd = moment.hermite + (moment.sigma if parity == "odd" else moment.slope)
+    return -1 if odd % 2 else 1
+
+
+def _hermites(z: Ball, top: int) -> list[Ball]:
+    values = [arb(1), z]
+    for k in range(1, top):
+        values.append(z * values[k] - k * values[k - 1])
+    return values
+
+
+def _term(moment: Moment, hermites: list[Ball], values: list[Ball]) -> Ball:
+    result = hermites[moment.hermite]
+    if moment.sigma:
+        result = result * (values[0] if moment.sigma == 1 else values[0] ** moment.sigma)
+    if moment.slope:
+        result = result * values[1] ** moment.slope
+    return result
+
+
+# ---- panels ---------------------------------------------------------------------------------------------------------
+
+
+def _panels(problem: _Problem, end: Fraction) -> list[Ball]:
+    parities = [_moment_parity(problem, m) for m in problem.moments]
+    return [
+        arb(0) if parity == -1 else _panel_moment(problem, moment, end)
+        for moment, parity in zip(problem.moments, parities, strict=True)
+    ]
+
+
+def _panel_moment(problem: _Problem, moment: Moment, end: Fraction) -> Ball:
+    mean, scale = rational_ball(problem.mean), problem.scale()
+    ends = [(-rational_ball(end), arb(0))]
+    parts = problem.function.panels
+    for panel in parts[:-1]:
+        assert panel.right is not None
+        place = (location_ball(panel.right.place) - mean) / scale
+        ends.append((place.mid(), place.rad()))
+    ends.append((rational_ball(end), arb(0)))
+    low, high = ends[0][0], ends[-1][0]
+    total = arb(0)
+    for panel, (left, left_slack), (right, right_slack) in zip(parts, ends, ends[1:], strict=False):
+        integrand = _integrand(problem, moment, panel.branch, mean, scale)
+        start, stop = left.max(low), right.min(high)
+        if start < stop:
+            total += _integral(problem, integrand, start, stop)
+        # the true breakpoint lies within its ball: the sliver between is bounded by its width times the integrand
+        for place, slack in ((left, left_slack), (right, right_slack)):
+            if slack != 0:
+                total += arb(0, (abs(integrand(acb(arb(place, slack)), False)) * slack).upper())
+    return total
+
+
+def _integrand(
+    problem: _Problem, moment: Moment, branch: Expression, mean: Ball, scale: Ball
+) -> Callable[[Ball, bool], Ball]:
+    code = program(branch, derivative(branch)) if moment.slope else program(branch)
+    norm = 1 / (2 * arb.pi()).sqrt()
+    plain = problem.mean == 0 and problem.variance == 1
+
+    def integrand(z: Ball, analytic: bool) -> Ball:
+        if problem.expired():
+            return acb(arb.nan(), arb.nan())
+        values = code.run(z if plain else mean + scale * z, analytic)
+        return _term(moment, _hermites(z, moment.hermite), values) * ((-(z * z) / 2).exp() * norm)
+
+    return integrand
+
+
+def _integral(problem: _Problem, integrand: Callable[[Ball, bool], Ball], start: Ball, stop: Ball) -> Ball:
+    tolerance = arb(2) ** -(problem.bits + 8)
+    value = acb.integral(integrand, start, stop, abs_tol=tolerance, rel_tol=tolerance)
+    return value.real

@@ -1,0 +1,145 @@
+"""The constants and functions that an activation and a target enter the theory with, from their definitions.
+
+Everything is an expectation over z ~ N(0, 1) by `numerics.quadrature`; no closed form is used, so that closed forms
+can be checked against these numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from derivations.activation import Activation
+from derivations.expression import ExpressionError, derivative
+from numerics.evaluate import compile_numpy
+from numerics.quadrature import Moments, conditional_moments, integrand
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class HermiteConstants:
+    """The constants of equation (12) and the two means that the gradient step needs.
+
+    mean = E[f], h1 = E[z f], h2 = E[f^2], curvature = E[(z^2 - 1) f] = E[f''], h1_check = E[(f' - h1)^2]; h1_check is
+    infinite, with a reason, when f jumps or when its derivative is not square integrable.
+    """
+
+    mean: float
+    h1: float
+    h2: float
+    curvature: float
+    h1_check: float
+    h1_check_reason: str = ""
+
+
+class Coefficients(NamedTuple):
+    """mu0, mu1 and mu2 >= 0 at each kappa, equation (15)."""
+
+    mu0: Array
+    mu1: Array
+    mu2: Array
+
+
+class TargetMoments(NamedTuple):
+    """y0 = E_z y, y1 = E_z[z y], y2 = E_z[y^2] at each kappa, without label noise."""
+
+    y0: Array
+    y1: Array
+    y2: Array
+
+
+@lru_cache(maxsize=512)
+def hermite_constants(activation: Activation, refine: int = 0) -> HermiteConstants:
+    """E[f], h1, h2, E[(z^2 - 1) f] and E[(f' - h1)^2] for z ~ N(0, 1), equation (12).
+
+    h2 is a second moment, not a Hermite coefficient. `refine` doubles the quadrature rule each time.
+    """
+    function = integrand(activation)
+    moments = conditional_moments(function, np.zeros(1), 1.0, refine)
+    h1 = float(moments.slope[0])
+    check, reason = _derivative_variance(activation, h1, refine)
+    return HermiteConstants(
+        mean=float(moments.mean[0]),
+        h1=h1,
+        h2=float(moments.square[0]),
+        curvature=float(moments.curvature[0]),
+        h1_check=check,
+        h1_check_reason=reason,
+    )
+
+
+def _derivative_variance(activation: Activation, h1: float, refine: int) -> tuple[float, str]:
+    """E[(f' - h1)^2], or infinity and the reason."""
+    for point in activation.breakpoints:
+        if point.jump:
+            return math.inf, f"sigma jumps at z = {float(point.value):.6g}"
+    slope = compile_numpy(derivative(activation.expression))
+    for place in integrand(activation).breakpoints:
+        if integrand(activation).rough and _not_square_integrable(slope, place):
+            return math.inf, f"sigma' is not square integrable at z = {place:.6g}"
+    # The derivative has the breakpoints, the steep places and the strip of the function, but its own growth.
+    degree, rate, quadratic = _derivative_growth(activation)
+    function = replace(integrand(activation), values=slope, degree=degree, rate=rate, quadratic=quadratic)
+    moments = conditional_moments(function, np.zeros(1), 1.0, refine)
+    return float(moments.rest[0] + moments.slope[0] ** 2 + (moments.mean[0] - h1) ** 2), ""
+
+
+def _derivative_growth(activation: Activation) -> tuple[float, float, float]:
+    try:
+        growth = activation.derivative_growth
+    except ExpressionError:
+        # Unbounded at a root; far out it grows no faster than the function.
+        growth = activation.growth
+    return float(growth.degree), float(growth.rate), float(growth.quadratic)
+
+
+def _not_square_integrable(slope: Callable[[Array], Array], point: float) -> bool:
+    """Whether slope^2 grows like 1/distance or faster towards the point, judged by its shares on dyadic intervals."""
+    for side in (-1.0, 1.0):
+        distance = 0.5 ** np.array([20.0, 35.0])
+        near, nearer = distance * slope(point + side * distance) ** 2
+        # A power of the distance with exponent -1/2 keeps these shares equal; one with -0.49 loses a fifth of them.
+        if nearer > 0.9 * near > 0.0:
+            return True
+    return False
+
+
+def conditional_moments_of(
+    activation: Activation, slope: float, variance: float, bias: float, kappa: Array, refine: int = 0
+) -> Moments:
+    """Moments over z of f(slope kappa + bias + sqrt(variance) z), one entry per kappa."""
+    return conditional_moments(integrand(activation), slope * kappa + bias, math.sqrt(variance), refine)
+
+
+def conditional_coefficients(
+    activation: Activation, spike: float, bulk: float, bias: float, kappa: Array, refine: int = 0
+) -> Coefficients:
+    """mu0, mu1, mu2 of the conditional Gaussian equivalence, equation (15), one entry per kappa.
+
+    mu0 = E sigma(x), mu1 = E[z sigma(x)]/sqrt(c), mu2^2 = E[(sigma(x) - mu0 - sqrt(c) mu1 z)^2] with
+    x = spike kappa + bias + sqrt(bulk) z. All are O(1) in d.
+    """
+    moments = conditional_moments_of(activation, spike, bulk, bias, np.asarray(kappa, dtype=float), refine)
+    return Coefficients(moments.mean, moments.slope / math.sqrt(bulk), np.sqrt(moments.rest))
+
+
+def target_moments(target: Activation, alignment: float, kappa: Array, refine: int = 0) -> TargetMoments:
+    """y0, y1, y2 of y = g(alignment kappa + sqrt(1 - alignment^2) z), one entry per kappa, without label noise.
+
+    At |alignment| = 1 they are g, 0, g^2 exactly.
+    """
+    moments = aligned_moments(target, alignment, np.asarray(kappa, dtype=float), refine)
+    return TargetMoments(moments.mean, moments.slope, moments.square)
+
+
+def aligned_moments(target: Activation, alignment: float, kappa: Array, refine: int = 0) -> Moments:
+    """The same with the variance that y0 + y1 z leaves, as all four `Moments`."""
+    # (1 - g)(1 + g) keeps the layer's width right when the alignment is close to 1.
+    return conditional_moments_of(target, alignment, (1.0 - alignment) * (1.0 + alignment), 0.0, kappa, refine)

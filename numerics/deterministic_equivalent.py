@@ -1,0 +1,290 @@
+"""The block deterministic equivalent: the map Gamma from (C, D) to (T, tau) and its derivative.
+
+The readout sees the bulk W (p x d, neurons in k groups) through S = ridge + D + C o (W W^T), with C a k x k positive
+semidefinite matrix acting block-wise and D diagonal by group. What the saddle point needs of it is
+
+    tau_a = (1/p) tr_a S^{-1},     T_ab = (1/p) tr[P_a W W^T P_b S^{-1}],
+
+and the overlap matrix K of the two directions v and theta_perp, which turns forces into overlaps,
+(zeta, psi) = (alpha/beta) K (zeta force, psi force). An equivalent is anything that offers these with their
+derivatives (`DeterministicEquivalent`); here are the isotropic bulk with one group, in closed form (Marchenko-Pastur),
+and with any number of groups.
+
+Packing: a pair (C, D) or (T, tau) is one vector, the upper triangle of the symmetric matrix row by row and then the
+diagonal part; k groups take k(k+1)/2 + k entries.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class EquivalentPoint(Protocol):
+    """An equivalent evaluated at one pair (C, D)."""
+
+    @property
+    def values(self) -> Array:
+        """(T, tau), packed."""
+
+    @property
+    def jacobian(self) -> Array:
+        """d(T, tau)/d(C, D), packed; an off-diagonal entry of C moves both C_ab and C_ba."""
+
+    @property
+    def overlap(self) -> Array:
+        """K, square: the directions along the spike first (one per row of Profile.along), then k for theta_perp.
+
+        Here (2k, 2k): the k groups of v, then those of theta_perp.
+        """
+
+    def overlap_jacobian(self) -> Array:
+        """dK/d(C, D), of shape (entries, *K), entries packed as in `jacobian`."""
+
+
+class DeterministicEquivalent(Protocol):
+    """A limiting bulk together with the ridge and beta."""
+
+    @property
+    def groups(self) -> int:
+        """The number k of readout groups."""
+
+    def largest(self) -> Array:
+        """(T, tau) at C = D = 0, packed: an upper bound on the values at any (C, D).
+
+        At ridge = 0, where there is none, the same at ridge = 1 gives the scale.
+        """
+
+    def at(self, conjugates: Array) -> EquivalentPoint:
+        """Gamma at the packed pair (C, D)."""
+
+
+@lru_cache(maxsize=64)
+def upper_triangle(groups: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Row and column indices of the packed symmetric matrix."""
+    rows, columns = np.triu_indices(groups)
+    return rows, columns
+
+
+def pack(matrix: Array, diagonal: Array) -> Array:
+    """A symmetric k x k matrix and a vector of k entries as one packed vector."""
+    rows, columns = upper_triangle(len(diagonal))
+    return np.concatenate([matrix[rows, columns], diagonal])
+
+
+def unpack(packed: Array) -> tuple[Array, Array]:
+    """The inverse of `pack`."""
+    groups = groups_of(len(packed))
+    rows, columns = upper_triangle(groups)
+    matrix = np.empty((groups, groups))
+    matrix[rows, columns] = packed[: len(rows)]
+    matrix[columns, rows] = packed[: len(rows)]
+    return matrix, packed[len(rows) :].copy()
+
+
+def groups_of(entries: int) -> int:
+    """k from k(k+1)/2 + k."""
+    return (math.isqrt(9 + 8 * entries) - 3) // 2
+
+
+@lru_cache(maxsize=64)
+def _directions(groups: int) -> tuple[Array, Array]:
+    """The packed basis as stacked matrices (entries, k, k) and diagonals (entries, k)."""
+    rows, columns = upper_triangle(groups)
+    pairs = len(rows)
+    matrices = np.zeros((pairs + groups, groups, groups))
+    diagonals = np.zeros((pairs + groups, groups))
+    index = np.arange(pairs)
+    matrices[index, rows, columns] = 1.0
+    matrices[index, columns, rows] = 1.0
+    diagonals[pairs + np.arange(groups), np.arange(groups)] = 1.0
+    return matrices, diagonals
+
+
+def marchenko_pastur(conjugate: float, shift: float, beta: float, bulk: float) -> tuple[float, float]:
+    """(T, tau) for one isotropic group, with shift = ridge + D > 0 and conjugate = C >= 0.
+
+    tau is the positive root of A B beta tau^2 + (A + B - beta B) tau - 1 = 0 with A = ridge + D and B = bulk C (the
+    Marchenko-Pastur law of ratio beta scaled by the bulk variance), and T = bulk tau/(1 + beta B tau).
+    """
+    spread = bulk * conjugate
+    linear = shift + (1.0 - beta) * spread
+    quadratic = shift * spread * beta
+    root = math.sqrt(linear * linear + 4.0 * quadratic)
+    # The form that adds numbers of the same sign.
+    tau = 2.0 / (linear + root) if linear >= 0.0 else (root - linear) / (2.0 * quadratic)
+    return bulk * tau / (1.0 + beta * spread * tau), tau
+
+
+@dataclass(frozen=True)
+class _UniformPoint:
+    values: Array
+    jacobian: Array
+    beta: float
+    bulk: float
+
+    @property
+    def overlap(self) -> Array:
+        return self.beta * np.diag([self.bulk * self.values[1], self.values[0]])
+
+    def overlap_jacobian(self) -> Array:
+        slopes = np.zeros((2, 2, 2))
+        slopes[:, 0, 0] = self.beta * self.bulk * self.jacobian[1]
+        slopes[:, 1, 1] = self.beta * self.jacobian[0]
+        return slopes
+
+
+@dataclass(frozen=True)
+class IsotropicUniform:
+    """One isotropic group: Gamma in closed form."""
+
+    ridge: float
+    beta: float
+    bulk: float
+
+    @property
+    def groups(self) -> int:
+        return 1
+
+    def largest(self) -> Array:
+        return np.array([self.bulk, 1.0]) / (self.ridge or 1.0)
+
+    def at(self, conjugates: Array) -> _UniformPoint:
+        conjugate, shift = float(conjugates[0]), self.ridge + float(conjugates[1])
+        beta, bulk = self.beta, self.bulk
+        overlap, tau = marchenko_pastur(conjugate, shift, beta, bulk)
+        spread = bulk * conjugate
+        # Implicit differentiation of the quadratic in tau, whose slope at the root is that of its discriminant. The
+        # equation itself turns (A beta tau^2 + (1 - beta) tau), a difference of large numbers, into tau/inner.
+        inner = 1.0 + beta * spread * tau
+        slope = math.sqrt((shift + (1.0 - beta) * spread) ** 2 + 4.0 * shift * spread * beta)
+        tau_shift = -tau * inner / slope
+        tau_spread = -tau / (inner * slope)
+        scale = bulk / inner**2
+        jacobian = np.array(
+            [
+                [scale * (tau_spread - beta * tau * tau) * bulk, scale * tau_shift],
+                [tau_spread * bulk, tau_shift],
+            ]
+        )
+        return _UniformPoint(np.array([overlap, tau]), jacobian, beta, bulk)
+
+
+@dataclass(frozen=True)
+class _GroupsPoint:
+    values: Array
+    jacobian: Array
+    beta: float
+    bulks: Array
+
+    @property
+    def overlap(self) -> Array:
+        matrix, tau = unpack(self.values)
+        return _overlap(self.beta, self.bulks * tau, matrix)
+
+    def overlap_jacobian(self) -> Array:
+        columns = [unpack(column) for column in self.jacobian.T]
+        return np.array([_overlap(self.beta, self.bulks * tau, matrix) for matrix, tau in columns])
+
+
+def _overlap(beta: float, along_spike: Array, across: Array) -> Array:
+    groups = len(along_spike)
+    overlap = np.zeros((2 * groups, 2 * groups))
+    overlap[:groups, :groups] = beta * np.diag(along_spike)
+    overlap[groups:, groups:] = beta * across
+    return overlap
+
+
+class IsotropicGroups:
+    """Any number of isotropic groups (Appendix D, without its traces of large matrices).
+
+    tau_a = pi_a/(ridge + D_a + c_a M_aa),  M = C (1 + Theta C)^{-1},  Theta = diag(c_a beta tau_a),
+    T = (1/beta) Theta (1 + C Theta)^{-1}.
+
+    tau is found by Newton's method from above: the right-hand side is increasing and concave in tau, so the iterates
+    decrease to the one solution from any point above it. The last solution is remembered as the next start.
+    """
+
+    def __init__(self, ridge: float, beta: float, bulks: Array, fractions: Array) -> None:
+        self.ridge = ridge
+        self.beta = beta
+        self.bulks = np.asarray(bulks, dtype=float)
+        self.fractions = np.asarray(fractions, dtype=float)
+        self._start: Array | None = None
+
+    @property
+    def groups(self) -> int:
+        return len(self.bulks)
+
+    def largest(self) -> Array:
+        tau = self.fractions / (self.ridge or 1.0)
+        return pack(np.diag(self.bulks * tau), tau)
+
+    def at(self, conjugates: Array) -> _GroupsPoint:
+        matrix, diagonal = unpack(conjugates)
+        tau = self._tau(matrix, self.ridge + diagonal)
+        self._start = tau
+        values, jacobian = self._expand(matrix, tau)
+        return _GroupsPoint(values, jacobian, self.beta, self.bulks)
+
+    def _mixed(self, matrix: Array, tau: Array) -> tuple[Array, Array]:
+        """N = (1 + C Theta)^{-1} and M = N C, through the symmetric B = 1 + sqrt(Theta) C sqrt(Theta)."""
+        root = np.sqrt(self.bulks * self.beta * tau)
+        product = root[:, None] * matrix * root
+        inverse = np.asarray(np.linalg.inv(np.eye(self.groups) + product), dtype=np.float64)
+        return inverse * root / root[:, None], (inverse @ product) / np.outer(root, root)
+
+    def _tau(self, matrix: Array, shift: Array) -> Array:
+        above = self.fractions / shift
+        tau = above if self._start is None else np.minimum(self._start, above)
+        change = math.inf
+        for _ in range(100):
+            _, mixed = self._mixed(matrix, tau)
+            mapped = self.fractions / (shift + self.bulks * np.diag(mixed))
+            slopes = self.beta * np.outer(mapped * mapped * self.bulks / self.fractions, self.bulks) * mixed**2
+            moved = tau - np.linalg.solve(np.eye(self.groups) - slopes, tau - mapped)
+            if np.any(moved <= 0.0):
+                # A start below the solution, where the linearisation may point anywhere: begin again from above.
+                moved = above
+            size = float(np.max(np.abs(moved - tau) / moved))
+            tau = moved
+            # Newton's method has converged when a step is at rounding, or stops shrinking near it.
+            if size < 1e-15 or (size < 1e-12 and size >= change):
+                break
+            change = size
+        return tau
+
+    def _expand(self, matrix: Array, tau: Array) -> tuple[Array, Array]:
+        """(T, tau) and its Jacobian, by implicit differentiation of the equation for tau."""
+        beta, bulks = self.beta, self.bulks
+        inverse, mixed = self._mixed(matrix, tau)
+        theta = bulks * beta * tau
+        # T = (1/beta) Theta N is symmetric up to rounding.
+        across = theta[:, None] * inverse / beta
+        across = 0.5 * (across + across.T)
+        d_matrix, d_diagonal = _directions(self.groups)
+        moved = inverse @ d_matrix @ inverse.T
+        force = -(d_diagonal + bulks * np.diagonal(moved, axis1=1, axis2=2))
+        system = np.diag(self.fractions / tau**2) - beta * np.outer(bulks, bulks) * mixed**2
+        d_tau = np.linalg.solve(system, force.T).T
+        d_theta = (bulks * beta * d_tau)[:, :, None] * np.eye(self.groups)
+        d_across = (inverse.T @ d_theta @ inverse) / beta - beta * (across @ d_matrix @ across)
+        rows, columns = upper_triangle(self.groups)
+        jacobian = np.concatenate([d_across[:, rows, columns], d_tau], axis=1).T
+        return pack(across, tau), jacobian
+
+
+def isotropic(
+    ridge: float, beta: float, bulks: tuple[float, ...], fractions: tuple[float, ...]
+) -> DeterministicEquivalent:
+    """The isotropic equivalent for the given groups: closed form for one, Newton's method for more."""
+    if len(bulks) == 1:
+        return IsotropicUniform(ridge, beta, bulks[0])
+    return IsotropicGroups(ridge, beta, np.array(bulks), np.array(fractions))

@@ -1,0 +1,260 @@
+"""Two interpreters of the expression tree: NumPy (double precision, vectorised) and mpmath (any precision).
+
+Both give values only; certified enclosures come from `numerics.balls`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import numpy.typing as npt
+
+from derivations.expression import (
+    Call,
+    Condition,
+    Constant,
+    Expression,
+    ExpressionError,
+    Maximum,
+    Minimum,
+    Number,
+    Piecewise,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    Variable,
+    depends_on_z,
+)
+
+Array = npt.NDArray[np.float64]
+Evaluator = Callable[[Array], Array]
+
+# Digits of the fallback for points where doubles overflow or cancel to inf - inf.
+_FALLBACK_DIGITS = 50
+
+
+def _sigmoid(x: Array) -> Array:
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1.0, small) / (1.0 + small)
+
+
+def _softplus(x: Array) -> Array:
+    return np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x)))
+
+
+def _erf(x: Array) -> Array:
+    from scipy.special import erf  # imported late: it costs more than a whole solve
+
+    return np.asarray(erf(x), dtype=np.float64)
+
+
+def _erfc(x: Array) -> Array:
+    from scipy.special import erfc
+
+    return np.asarray(erfc(x), dtype=np.float64)
+
+
+_NUMPY: dict[str, Evaluator] = {
+    "exp": np.exp,
+    "log": np.log,
+    "sqrt": np.sqrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asinh": np.arcsinh,
+    "atan": np.arctan,
+    "erf": _erf,
+    "erfc": _erfc,
+    "sign": np.sign,
+    "Heaviside": lambda x: np.heaviside(x, 0.5),
+    "Abs": np.abs,
+    "sigmoid": _sigmoid,
+    "softplus": _softplus,
+}
+_COMPARE: dict[str, Callable[[Array, Array], npt.NDArray[np.bool_]]] = {
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
+
+
+@functools.lru_cache(maxsize=1024)
+def compile_numpy(expr: Expression) -> Callable[[npt.ArrayLike], Array]:
+    """A vectorised double-precision function of z, shape in = shape out, cached by the value of the tree.
+
+    Overflow to infinity inside (1/cosh(800)) is silent where the result is finite.  Points where doubles give no
+    finite number (inf - inf, inf/inf) are evaluated again in multiple precision.
+    Raises ExpressionError, when called, where even then there is no finite value.
+    """
+    inner = _build(expr)
+
+    def evaluate(x: npt.ArrayLike) -> Array:
+        points = np.asarray(x, dtype=np.float64)
+        with np.errstate(all="ignore"):
+            values = np.asarray(inner(points), dtype=np.float64)
+        if values.shape != points.shape:
+            values = np.broadcast_to(values, points.shape).copy()
+        if not np.isfinite(values).all():
+            values = _repaired(expr, points, values)
+        return values
+
+    return evaluate
+
+
+def _repaired(expr: Expression, points: Array, values: Array) -> Array:
+    bad = ~np.isfinite(values)
+    if not np.isfinite(points[bad]).all():
+        raise ExpressionError(f"{expr} was asked for at a point that is not a finite number")
+    again = values.copy()
+    with mpmath.workdps(_FALLBACK_DIGITS):
+        again[bad] = [_fallback(expr, float(x)) for x in points[bad]]
+    if not np.isfinite(again).all():
+        where = float(points[~np.isfinite(again)][0])
+        raise ExpressionError(f"{expr} has no finite double-precision value at z = {where!r}")
+    return again
+
+
+def _fallback(expr: Expression, x: float) -> float:
+    try:
+        value = evaluate_mpmath(expr, mpmath.mpf(x))
+    except ZeroDivisionError:
+        return math.nan
+    return float(value) if isinstance(value, mpmath.mpf) else math.nan
+
+
+def _constant_value(expr: Expression) -> float:
+    with mpmath.workdps(30):
+        return float(evaluate_mpmath(expr, mpmath.mpf(0)))
+
+
+def _build(expr: Expression) -> Evaluator:
+    if isinstance(expr, Variable):
+        return lambda x: x
+    if not depends_on_z(expr):
+        value = np.float64(_constant_value(expr))
+        return lambda x: np.full_like(x, value)
+    match expr:
+        case Sum(terms):
+            constant, parts = _split_constants(terms)
+            inner = [_build(t) for t in parts]
+            start = _constant_value(Sum(constant)) if constant else 0.0
+            return lambda x: functools.reduce(np.add, [f(x) for f in inner]) + start
+        case Product(factors):
+            constant, parts = _split_constants(factors)
+            inner = [_build(t) for t in parts]
+            scale = _constant_value(Product(constant)) if constant else 1.0
+            return lambda x: functools.reduce(np.multiply, [f(x) for f in inner]) * scale
+        case Quotient(numerator, denominator):
+            above, below = _build(numerator), _build(denominator)
+            return lambda x: above(x) / below(x)
+        case Power(base, Number(q)):
+            root = _build(base)
+            exponent = int(q) if q.denominator == 1 else float(q)
+            return lambda x: np.asarray(root(x) ** exponent)
+        case Call(name, argument):
+            function, arg = _NUMPY[name], _build(argument)
+            return lambda x: function(arg(x))
+        case Maximum(args) | Minimum(args):
+            choose = np.maximum if isinstance(expr, Maximum) else np.minimum
+            inner = [_build(a) for a in args]
+            return lambda x: np.asarray(functools.reduce(choose, [f(x) for f in inner]))
+        case Piecewise(pieces):
+            return _build_piecewise(pieces)
+    raise TypeError(f"not an expression node: {expr!r}")
+
+
+def _split_constants(parts: tuple[Expression, ...]) -> tuple[tuple[Expression, ...], list[Expression]]:
+    constant = tuple(p for p in parts if not depends_on_z(p))
+    return constant, [p for p in parts if depends_on_z(p)]
+
+
+def _build_piecewise(pieces: tuple[tuple[Expression, Condition], ...]) -> Evaluator:
+    built = [(_build(value), _build_condition(condition)) for value, condition in pieces]
+
+    def evaluate(x: Array) -> Array:
+        result = np.empty_like(x)
+        open_points = np.ones(x.shape, dtype=bool)
+        for value, condition in built:
+            chosen = open_points & condition(x)
+            if chosen.any():
+                result[chosen] = value(x[chosen])  # only where the piece applies: others may overflow
+            open_points &= ~chosen
+        return result
+
+    return evaluate
+
+
+def _build_condition(condition: Condition) -> Callable[[Array], npt.NDArray[np.bool_]]:
+    tests = [(_build(c.left), _COMPARE[c.op], _build(c.right)) for c in condition.comparisons()]
+
+    def evaluate(x: Array) -> npt.NDArray[np.bool_]:
+        holds = np.ones(x.shape, dtype=bool)
+        for left, compare, right in tests:
+            holds &= compare(left(x), right(x))
+        return holds
+
+    return evaluate
+
+
+_MPMATH: dict[str, Callable[[Any], Any]] = {
+    "sign": mpmath.sign,
+    "Abs": abs,
+    "Heaviside": lambda u: (1 + mpmath.sign(u)) / 2,
+    "sigmoid": lambda u: 1 / (1 + mpmath.exp(-u)) if u >= 0 else mpmath.exp(u) / (1 + mpmath.exp(u)),
+    "softplus": lambda u: max(u, mpmath.mpf(0)) + mpmath.log1p(mpmath.exp(-abs(u))),
+}
+
+
+def _mp_number(value: Fraction) -> Any:
+    return mpmath.mpf(value.numerator) / value.denominator
+
+
+def evaluate_mpmath(expr: Expression, x: Any) -> Any:
+    """The value at the real mpmath number x, in mpmath's working precision (rounding errors are not tracked)."""
+    match expr:
+        case Variable():
+            return x
+        case Number(value):
+            return _mp_number(value)
+        case Constant(name):
+            return +mpmath.pi if name == "pi" else +mpmath.e
+        case Sum(terms):
+            return mpmath.fsum(evaluate_mpmath(t, x) for t in terms)
+        case Product(factors):
+            return mpmath.fprod(evaluate_mpmath(f, x) for f in factors)
+        case Quotient(numerator, denominator):
+            return evaluate_mpmath(numerator, x) / evaluate_mpmath(denominator, x)
+        case Power(base, Number(q)):
+            root = evaluate_mpmath(base, x)
+            return root ** int(q) if q.denominator == 1 else root ** _mp_number(q)
+        case Call(name, argument):
+            function = _MPMATH.get(name) or getattr(mpmath, name)
+            return function(evaluate_mpmath(argument, x))
+        case Maximum(args):
+            return max(evaluate_mpmath(a, x) for a in args)
+        case Minimum(args):
+            return min(evaluate_mpmath(a, x) for a in args)
+        case Piecewise(pieces):
+            chosen = next(value for value, condition in pieces if _mp_holds(condition, x))
+            return evaluate_mpmath(chosen, x)
+    raise TypeError(f"not an expression node: {expr!r}")
+
+
+def _mp_holds(condition: Condition, x: Any) -> bool:
+    for c in condition.comparisons():
+        left, right = evaluate_mpmath(c.left, x), evaluate_mpmath(c.right, x)
+        holds = {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[c.op]
+        if not holds:
+            return False
+    return True

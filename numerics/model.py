@@ -1,0 +1,230 @@
+"""The parameters of one problem, validated; Result 3.1 as a constructor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from derivations.activation import Activation, integrable_square
+from derivations.expression import ExpressionError
+from numerics.coefficients import hermite_constants
+
+
+class ModelError(ValueError):
+    """The model asked for does not exist or is not accepted; the message is one clear sentence."""
+
+
+@dataclass(frozen=True)
+class ReadoutGroup:
+    """Neurons that share one value of the initial readout (Appendix D of arXiv 2402.04980).
+
+    weight u: the argument of the activation is u r kappa + bias + sqrt(bulk) z, with r the model's spike;
+    fraction pi of the neurons; bulk None takes the model's.
+    """
+
+    weight: float = 1.0
+    fraction: float = 1.0
+    bulk: float | None = None
+    bias: float = 0.0
+
+
+UNIFORM = (ReadoutGroup(),)
+
+
+@dataclass(frozen=True)
+class Model:
+    """Ridge regression on spiked random features, in the proportional limit.
+
+    Features sigma(u_a r kappa + b_a + sqrt(c_a) z) with kappa = v.x, target y = g(theta.x) + sqrt(noise) N(0, 1),
+    v.theta = alignment, |v| = |theta| = 1. Ratios alpha = n/d, beta = p/d; spike r, bulk c and alignment gamma are
+    O(1); the ridge multiplies |a|^2 beside sum_mu (y_mu - a.phi_mu/sqrt p)^2, equations (4)-(7).
+
+    Raises ModelError when a parameter is out of range or when a second moment is infinite.
+    """
+
+    activation: Activation
+    target: Activation
+    alpha: float
+    beta: float
+    ridge: float
+    noise: float = 0.0
+    spike: float = 1.0
+    bulk: float = 1.0
+    alignment: float = 1.0
+    groups: tuple[ReadoutGroup, ...] = field(default=UNIFORM)
+
+    def __post_init__(self) -> None:
+        for name, (accepts, range_, example) in _RANGES.items():
+            object.__setattr__(self, name, _checked(name, getattr(self, name), accepts, range_, example))
+        object.__setattr__(self, "groups", _checked_groups(self.groups))
+        _check_moments(self)
+
+    @property
+    def slopes(self) -> tuple[float, ...]:
+        """u_a r, the factor of kappa in each group."""
+        return tuple(group.weight * self.spike for group in self.groups)
+
+    @property
+    def bulks(self) -> tuple[float, ...]:
+        """c_a of each group."""
+        return tuple(self.bulk if group.bulk is None else group.bulk for group in self.groups)
+
+    @property
+    def fractions(self) -> tuple[float, ...]:
+        """pi_a of each group."""
+        return tuple(group.fraction for group in self.groups)
+
+    @property
+    def biases(self) -> tuple[float, ...]:
+        """b_a of each group."""
+        return tuple(group.bias for group in self.groups)
+
+    def changed(self, **values: float) -> Model:
+        """The same model with some parameters changed, validated again."""
+        return replace(self, **values)  # type: ignore[arg-type]
+
+    @classmethod
+    def from_gradient_step(
+        cls,
+        activation: Activation,
+        target: Activation,
+        *,
+        alpha: float,
+        beta: float,
+        ridge: float,
+        alpha0: float,
+        eta: float,
+        noise: float = 0.0,
+        groups: tuple[ReadoutGroup, ...] = UNIFORM,
+    ) -> Model:
+        """The spiked random features equivalent to one gradient step, equations (9)-(12) (Result 3.1).
+
+            r     = (eta/beta) h1 sqrt(h1*^2 + h2*/alpha0)
+            gamma = h1*/sqrt(h1*^2 + h2*/alpha0)
+            c     = 1 + (eta/beta)^2 (h2*/alpha0) E[(sigma' - h1)^2]
+
+        with h2* -> h2* + noise, alpha0 = n0/d and eta the learning rate over d. alpha0 = 0 or eta = 0 means no step
+        was made: r = 0, c = 1, gamma = 0.
+
+        A group of readout weight u takes a step u times as long: its spike is u r, and where its bulk is not given it
+        is 1 + u^2 (c - 1).
+
+        Raises ModelError when E[sigma] != 0, E[sigma''] E[g] != 0 or E[(sigma' - h1)^2] is infinite.
+        """
+        beta = _checked("beta", beta, *_RANGES["beta"])
+        noise = _checked("noise", noise, *_RANGES["noise"])
+        alpha0 = _checked("alpha0", alpha0, *_NOT_NEGATIVE)
+        eta = _checked("eta", eta, *_NOT_NEGATIVE)
+        spike, bulk, alignment = gradient_step(activation, target, alpha0=alpha0, eta=eta, beta=beta, noise=noise)
+        return cls(
+            activation, target, alpha=alpha, beta=beta, ridge=ridge, noise=noise,
+            spike=spike, bulk=bulk, alignment=alignment,
+            groups=tuple(_stepped(group, bulk) for group in _checked_groups(groups)),
+        )  # fmt: skip
+
+
+def _stepped(group: ReadoutGroup, bulk: float) -> ReadoutGroup:
+    if group.bulk is not None or abs(group.weight) == 1.0:
+        return group
+    return replace(group, bulk=1.0 + group.weight**2 * (bulk - 1.0))
+
+
+# A mean that is zero in exact arithmetic comes out of the quadrature at the rounding of double precision.
+_ZERO = 1e-11
+_INSTEAD = "give --spike, --bulk and --alignment directly instead, for example --spike 1 --bulk 1 --alignment 0.8"
+
+
+def gradient_step(
+    activation: Activation, target: Activation, *, alpha0: float, eta: float, beta: float, noise: float = 0.0
+) -> tuple[float, float, float]:
+    """(spike, bulk, alignment) after one gradient step; see `Model.from_gradient_step`."""
+    if alpha0 == 0.0 or eta == 0.0:
+        return 0.0, 1.0, 0.0
+    student, teacher = hermite_constants(activation), hermite_constants(target)
+    if abs(student.mean) > _ZERO * math.sqrt(student.h2):
+        raise ModelError(
+            f"the gradient-step map needs E[sigma] = 0, and here E[sigma] = {student.mean:.6g}; {_INSTEAD}"
+        )
+    if abs(student.curvature * teacher.mean) > _ZERO * math.sqrt(student.h2 * teacher.h2):
+        raise ModelError(
+            "the gradient-step map needs E[sigma''] E[g] = 0, and here "
+            f"E[sigma''] = {student.curvature:.6g} and E[g] = {teacher.mean:.6g}; {_INSTEAD}"
+        )
+    if math.isinf(student.h1_check):
+        raise ModelError(
+            "the gradient-step map needs a finite E[(sigma' - h1)^2], and here it is infinite "
+            f"because {student.h1_check_reason}; {_INSTEAD}"
+        )
+    second = (teacher.h2 + noise) / alpha0
+    length = math.hypot(teacher.h1, math.sqrt(second))
+    rate = eta / beta
+    alignment = teacher.h1 / length if length > 0.0 else 0.0
+    return rate * student.h1 * length, 1.0 + rate**2 * second * student.h1_check, alignment
+
+
+_Range = tuple[Callable[[float], bool], str, str]
+_POSITIVE: _Range = (lambda x: x > 0.0, "a number > 0", "1.5")
+_NOT_NEGATIVE: _Range = (lambda x: x >= 0.0, "a number >= 0", "0.1")
+_RANGES: dict[str, _Range] = {
+    "alpha": _POSITIVE,
+    "beta": _POSITIVE,
+    "ridge": _NOT_NEGATIVE,
+    "noise": _NOT_NEGATIVE,
+    "spike": (lambda x: True, "a real number", "1"),
+    "bulk": _POSITIVE,
+    "alignment": (lambda x: abs(x) <= 1.0, "a number between -1 and 1", "0.8"),
+}
+
+
+def _checked(name: str, value: object, accepts: Callable[[float], bool], range_: str, example: str) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number) or not accepts(number):
+        raise ModelError(f"{name} = {value} is not accepted: it has to be {range_}, for example {name} = {example}")
+    return number
+
+
+def _checked_groups(groups: tuple[ReadoutGroup, ...]) -> tuple[ReadoutGroup, ...]:
+    if not groups:
+        raise ModelError("the readout has no groups: give at least one, for example 1:1 (weight 1, fraction 1)")
+    checked = []
+    for group in groups:
+        bulk = group.bulk
+        checked.append(
+            ReadoutGroup(
+                weight=_checked("weight of a readout group", group.weight, *_RANGES["spike"]),
+                fraction=_checked("fraction of a readout group", group.fraction, *_POSITIVE),
+                bulk=None if bulk is None else _checked("bulk of a readout group", bulk, *_POSITIVE),
+                bias=_checked("bias of a readout group", group.bias, *_RANGES["spike"]),
+            )
+        )
+    total = sum(group.fraction for group in checked)
+    if abs(total - 1.0) > 1e-9:
+        raise ModelError(
+            f"the fractions of the readout groups add up to {total:.12g}, not to 1, for example 1:0.5,-1:0.5"
+        )
+    return tuple(checked)
+
+
+def _check_moments(model: Model) -> None:
+    for slope, bulk in sorted(set(zip(model.slopes, model.bulks, strict=True))):
+        _check_second_moment("activation", model.activation, slope, bulk)
+    _check_second_moment("target", model.target, 1.0, 0.0)
+
+
+def _check_second_moment(role: str, function: Activation, spike: float, bulk: float) -> None:
+    """E[f(spike kappa + bias + sqrt(bulk) z)^2] is finite; a bias does not change whether it is."""
+    if function.growth.quadratic == 0:
+        return
+    try:
+        finite = integrable_square(function, spike, bulk)
+    except ExpressionError as reason:
+        raise ModelError(f"the {role} is not accepted here: {reason}") from reason
+    if not finite:
+        raise ModelError(
+            f"the second moment of the {role} is infinite when its argument has variance {spike**2 + bulk:.6g}: "
+            "give a smaller spike or bulk, or a function that grows more slowly, for example tanh(z)"
+        )

@@ -1,0 +1,395 @@
+"""Gaussian expectations in double precision, right for kinks and jumps.
+
+Two rules serve everything. Where the integrand is analytic in a strip around the real line, the trapezoidal rule on a
+truncated line converges geometrically; where it has breakpoints, the line is split there and each panel gets a
+Gauss-Legendre rule. Gauss-Hermite rules are not used: they fail on kinks, on jumps and on functions with poles close
+to the real line.
+
+Inner integrals run over z ~ N(0, 1) at a fixed position kappa along the spike (`conditional_moments`); outer ones run
+over kappa ~ N(0, 1) on a rule that follows the layers of its integrand (`spike_rule`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from derivations.activation import Activation
+from numerics.evaluate import compile_numpy
+
+Array = NDArray[np.float64]
+
+PANEL_ORDER = 16
+# Sixteen nodes integrate a standard Gaussian over this width to 1e-16.
+WIDEST_PANEL = 4.0
+# Truncation drops contributions below exp(-LOG_DROPPED) of the total: under the rounding of double precision.
+LOG_DROPPED = 45.0
+# exp(-LOG_ACCURACY) = 1e-16, the discretisation error that the analytic step sizes aim at.
+LOG_ACCURACY = 37.0
+# The widest useful trapezoidal step for a Gaussian integrand: exp(-2 (pi/h)^2) = exp(-LOG_ACCURACY).
+WIDEST_STEP = math.pi * math.sqrt(2.0 / LOG_ACCURACY)
+# Layers narrower than this are followed by panels; wider ones are resolved by the trapezoidal rule.
+NARROW_LAYER = 0.12
+# A strip narrower than this is cheaper to resolve by panels that follow the steep places.
+NARROW_STRIP = 0.1
+MOST_NODES = 40_000
+_MOST_SPLITS = 2_000
+_SHORTEST_PANEL = 1e-11
+_MOST_LAYERS = 400
+_CHUNK = 1 << 19
+
+
+@dataclass(frozen=True)
+class Integrand:
+    """What a quadrature rule has to know about a function of one real variable.
+
+    `breakpoints` are its kinks and jumps in increasing order. With `splits` None it is analytic in a strip of half
+    width `strip` (infinite when entire) and the trapezoidal rule serves; otherwise panels of width 2 that also end at
+    the splits (the breakpoints, and places found by bisection) resolve it. `rough` says that bisection never ended: f
+    is not smooth up to a breakpoint. |f(x)| grows no faster than |x|^degree exp(rate |x| + quadratic x^2).
+    """
+
+    values: Callable[[Array], Array]
+    breakpoints: tuple[float, ...]
+    splits: tuple[float, ...] | None
+    strip: float
+    degree: float
+    rate: float
+    quadratic: float
+    rough: bool
+
+
+class Moments(NamedTuple):
+    """E[f], E[z f], E[f^2], E[(f - E f - z E[z f])^2] and E[(z^2 - 1) f] at each position."""
+
+    mean: Array
+    slope: Array
+    square: Array
+    rest: Array
+    curvature: Array
+
+
+class Rule(NamedTuple):
+    """Nodes and weights for an expectation over kappa ~ N(0, 1); the weights contain the density."""
+
+    nodes: Array
+    weights: Array
+
+
+@lru_cache(maxsize=16)
+def gauss_legendre(order: int) -> tuple[Array, Array]:
+    """Nodes and weights of the Gauss-Legendre rule on [-1, 1]."""
+    nodes, weights = np.polynomial.legendre.leggauss(order)
+    return np.asarray(nodes, dtype=float), np.asarray(weights, dtype=float)
+
+
+def density(z: Array) -> Array:
+    """The standard normal density exp(-z^2/2)/sqrt(2 pi)."""
+    return np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+
+
+@lru_cache(maxsize=512)
+def integrand(activation: Activation) -> Integrand:
+    """The quadrature's view of an activation or target, computed once per value."""
+    growth = activation.growth
+    function = Integrand(
+        values=compile_numpy(activation.expression),
+        breakpoints=tuple(float(point.value) for point in activation.breakpoints),
+        splits=None,
+        strip=math.inf if activation.strip is None else float(activation.strip),
+        degree=float(growth.degree),
+        rate=float(growth.rate),
+        quadratic=float(growth.quadratic),
+        rough=False,
+    )
+    if activation.strip is None or activation.strip < NARROW_STRIP:
+        return with_splits(function)
+    return function
+
+
+def with_splits(function: Integrand) -> Integrand:
+    """The function with panels in place of the trapezoidal rule.
+
+    Starts from panels of width 4 on [-64, 64] cut at the breakpoints and bisects those on which the Legendre
+    coefficients of f do not decay to rounding. At a breakpoint where f has a root that leads to panels shrinking
+    geometrically towards it.
+    """
+    nodes, weights = gauss_legendre(PANEL_ORDER)
+    vandermonde = np.polynomial.legendre.legvander(nodes, PANEL_ORDER - 1)
+    transform = (vandermonde * weights[:, None]).T * (np.arange(PANEL_ORDER) + 0.5)[:, None]
+    # A steep place at the very end of a panel hides between the end and the outermost node.
+    near_ends = np.concatenate([0.125 ** np.arange(1.0, 12.0) - 1.0, 1.0 - 0.125 ** np.arange(1.0, 12.0)])
+    at_ends = np.polynomial.legendre.legvander(near_ends, PANEL_ORDER - 1)
+    z = 0.5 * np.arange(-8.0, 8.0) + 0.1
+    # Under a hundredth of the typical size, accuracy relative to the panel is not asked for.
+    floor = 0.01 * float(np.sqrt(np.mean(function.values(z) ** 2)))
+    edges = _distinct([np.arange(-64.0, 65.0, WIDEST_PANEL), np.asarray(function.breakpoints)])
+    pending = np.stack([edges[:-1], edges[1:]], axis=1)
+    splits = list(function.breakpoints)
+    rough = False
+    while len(pending) and len(splits) < _MOST_SPLITS:
+        half = 0.5 * (pending[:, 1] - pending[:, 0])
+        series = function.values(pending[:, :1] + half[:, None] * (1.0 + nodes)) @ transform.T
+        misfit = function.values(pending[:, :1] + half[:, None] * (1.0 + near_ends)) - series @ at_ends.T
+        largest = np.maximum(np.abs(series).max(axis=1), floor)
+        tail = np.maximum(np.abs(series[:, -2:]).max(axis=1), 0.1 * np.abs(misfit).max(axis=1))
+        failed = pending[tail > 1e-12 * largest]
+        long = failed[:, 1] - failed[:, 0] > _SHORTEST_PANEL
+        rough = rough or not bool(np.all(long))
+        failed = failed[long]
+        middle = 0.5 * (failed[:, 0] + failed[:, 1])
+        splits.extend(failed.ravel())
+        splits.extend(middle)
+        pending = np.concatenate([np.stack([failed[:, 0], middle], axis=1), np.stack([middle, failed[:, 1]], axis=1)])
+    inside = {float(x) for x in splits if abs(x) < 64.0} | set(function.breakpoints)
+    return replace(function, splits=tuple(sorted(inside)), rough=rough)
+
+
+def _distinct(edges: list[Array]) -> Array:
+    """The distinct numbers in increasing order (numpy.unique would import its masked arrays for it)."""
+    ordered: Array = np.sort(np.concatenate(edges))
+    distinct: Array = ordered[np.append(True, np.diff(ordered) > 0.0)]
+    return distinct
+
+
+def reach(function: Integrand, gain: float, share: float = 0.0, extra: float = 0.0) -> float:
+    """How far from 0 a standard normal variable t has to be followed when f(gain t + ...)^2 is averaged over it.
+
+    `share` is the variance of the other Gaussian variable in the argument of f, over which the average is taken
+    first; it matters for growth like exp(q x^2) only. `extra` is the logarithm of a factor by which the tails matter
+    more than their Gaussian weight.
+    """
+    gain = abs(gain)
+    curvature = 1.0
+    if function.quadratic > 0:
+        inner = 1.0 - 4.0 * function.quadratic * share
+        curvature = 1.0 - 4.0 * function.quadratic * gain**2 / inner if inner > 0 else 0.0
+        if curvature <= 0:
+            raise ValueError("the second moment of the function is infinite at this spike and bulk")
+    dropped = LOG_DROPPED + extra
+    length = math.sqrt(2.0 * dropped)
+    for _ in range(4):
+        length = math.sqrt(2.0 * (dropped + 2.0 * function.degree * math.log(max(length, 1.0))))
+    return length / math.sqrt(curvature) + 2.0 * function.rate * gain / curvature
+
+
+def conditional_moments(function: Integrand, shift: Array, scale: float, refine: int = 0) -> Moments:
+    """Moments over z ~ N(0, 1) of f(shift + scale z), one entry per shift; scale >= 0.
+
+    The variance that mean and slope leave is integrated as the square it is, never formed as a difference.
+    """
+    shift = np.atleast_1d(np.asarray(shift, dtype=float))
+    if len(shift) == 0 or scale == 0.0:
+        exact = function.values(shift)
+        zero = np.zeros_like(exact)
+        return Moments(exact, zero, exact * exact, zero, zero)
+    rule = _trapezoid if function.splits is None else _panel_rule
+    refine += doublings(function, *span(shift), scale)[0]
+    rows = max(1, _CHUNK // _node_count(function, scale, refine))
+    pieces = [_moments(function, shift[i : i + rows], scale, rule, refine) for i in range(0, len(shift), rows)]
+    if len(pieces) == 1:
+        return pieces[0]
+    return Moments(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
+
+
+_RuleMaker = Callable[[Integrand, Array, float, int], tuple[Array, Array]]
+
+
+def span(shift: Array) -> tuple[float, float]:
+    """The range of the shifts, widened to whole numbers so that neighbouring grids share one check."""
+    return float(np.floor(np.min(shift))), float(np.ceil(np.max(shift)))
+
+
+@lru_cache(maxsize=1024)
+def doublings(function: Integrand, low: float, high: float, scale: float) -> tuple[int, float]:
+    """How often the rule in z has to be doubled for shifts in [low, high], and what is left of the error.
+
+    Strip and panel width cannot show everything (an entire function may oscillate fast), so the rule is compared with
+    the doubled one at a few shifts. The second value is 0.0 when they agree to rounding, else their relative distance.
+    """
+    # Off the centre and off each other's symmetric places; the last one at the centre gives the scale.
+    shift = low + (high - low) * np.append((np.arange(_SAMPLES) + 0.382) / _SAMPLES, 0.5)
+    rule = _trapezoid if function.splits is None else _panel_rule
+    coarse = _moments(function, shift, scale, rule, 0)
+    for level in range(_MOST_DOUBLINGS + 1):
+        fine = _moments(function, shift, scale, rule, level + 1)
+        # Where f all but vanishes, far from the centre, agreement relative to the centre is enough.
+        square = np.maximum(np.maximum(fine.square, 1e-6 * fine.square[-1]), 1e-300)
+        root = np.sqrt(square)
+        gap = max(
+            float(np.max(np.abs(a - b) / unit))
+            for a, b, unit in zip(coarse[:4], fine[:4], (root, root, square, square), strict=True)
+        )
+        if gap <= _AGREEMENT:
+            return level, 0.0
+        coarse = fine
+    return level, gap
+
+
+_SAMPLES = 12
+_MOST_DOUBLINGS = 4
+_AGREEMENT = 1e-13
+
+
+def _moments(function: Integrand, shift: Array, scale: float, rule: _RuleMaker, refine: int) -> Moments:
+    z, weights = rule(function, shift, scale, refine)
+    x = shift[:, None] + scale * z
+    if function.rough:
+        # Panels of no width lie on a breakpoint, where a derivative may be infinite; they carry no weight.
+        values = np.zeros_like(x)
+        values[weights > 0.0] = function.values(x[weights > 0.0])
+    else:
+        values = function.values(x)
+    mean = _sum(values, weights)
+    slope = _sum(values, weights * z)
+    square = _sum(values * values, weights)
+    deviation = values - mean[:, None] - slope[:, None] * z
+    curvature = _sum(deviation, weights * (z * z - 1.0))
+    return Moments(mean, slope, square, _sum(deviation * deviation, weights), curvature)
+
+
+def _sum(values: Array, weights: Array) -> Array:
+    if weights.ndim == 1:
+        return values @ weights
+    return np.asarray(np.einsum("ij,ij->i", values, weights))
+
+
+def _line(function: Integrand, shift_reach: float, scale: float) -> float:
+    """Half length of the z line, wide enough for the largest shift (which matters for growth like exp(q x^2))."""
+    length = reach(function, scale)
+    if function.quadratic > 0:
+        q = function.quadratic
+        length += 4.0 * q * scale * shift_reach / (1.0 - 4.0 * q * scale**2)
+    return length
+
+
+def step(strip: float) -> float:
+    """The trapezoidal step that reaches exp(-LOG_ACCURACY) for a Gaussian times a function analytic in the strip."""
+    height = min(strip, math.sqrt(2.0 * LOG_ACCURACY))
+    return 2.0 * math.pi * height / (LOG_ACCURACY + 0.5 * height**2)
+
+
+def _z_step(function: Integrand, scale: float, refine: int) -> float:
+    # 0.4 rather than the widest step: an entire function may oscillate, which its strip does not show.
+    return min(0.4, step(0.95 * function.strip / scale)) / 2.0**refine
+
+
+def _z_panel(scale: float, refine: int) -> float:
+    return min(WIDEST_PANEL, WIDEST_PANEL / scale) / 2.0**refine
+
+
+def _node_count(function: Integrand, scale: float, refine: int) -> int:
+    length = 2.0 * reach(function, scale)
+    if function.splits is None:
+        return int(length / _z_step(function, scale, refine)) + 1
+    return int((length / _z_panel(scale, refine) + len(function.splits) * 2**refine + 1) * PANEL_ORDER)
+
+
+def _trapezoid(function: Integrand, shift: Array, scale: float, refine: int) -> tuple[Array, Array]:
+    h = _z_step(function, scale, refine)
+    count = math.ceil(_line(function, float(np.max(np.abs(shift), initial=0.0)), scale) / h)
+    z: Array = h * np.arange(-count, count + 1, dtype=np.float64)
+    return z, h * density(z)
+
+
+def _panel_rule(function: Integrand, shift: Array, scale: float, refine: int) -> tuple[Array, Array]:
+    """Panels split where shift + scale z meets a split: arrays of shape (shifts, nodes)."""
+    length = _line(function, float(np.max(np.abs(shift), initial=0.0)), scale)
+    panels = math.ceil(2.0 * length / _z_panel(scale, refine))
+    base = np.broadcast_to(np.linspace(-length, length, panels + 1), (len(shift), panels + 1))
+    crossings = np.clip((np.asarray(function.splits) - shift[:, None]) / scale, -length, length)
+    edges = np.sort(np.concatenate([base, crossings], axis=1), axis=1)
+    for _ in range(refine if len(function.splits or ()) > len(function.breakpoints) else 0):
+        # Panels found by bisection are halved like the others.
+        middle = 0.5 * (edges[:, 1:] + edges[:, :-1])
+        edges = np.sort(np.concatenate([edges, middle], axis=1), axis=1)
+    return _composite(edges)
+
+
+def _composite(edges: Array) -> tuple[Array, Array]:
+    """The composite Gauss-Legendre rule with Gaussian density between edges of shape (..., panels + 1)."""
+    nodes, weights = gauss_legendre(PANEL_ORDER)
+    half = 0.5 * np.diff(edges, axis=-1)[..., None]
+    shape = (*edges.shape[:-1], -1)
+    z: Array = np.reshape(edges[..., :-1, None] + half * (1.0 + nodes), shape).astype(np.float64, copy=False)
+    return z, np.reshape(half * weights, shape) * density(z)
+
+
+class Layer(NamedTuple):
+    """A place along the spike where an integrand changes over a given width; width 0 is a kink or a jump."""
+
+    location: float
+    width: float
+
+
+def layers(function: Integrand, slope: float, variance: float, bias: float = 0.0) -> tuple[Layer, ...]:
+    """Where E_z f(slope kappa + bias + sqrt(variance) z) follows breakpoints and steep places of f along kappa."""
+    if slope == 0.0:
+        return ()
+    width = math.sqrt(variance) / abs(slope)
+    places = function.breakpoints if function.splits is None else function.splits
+    return tuple(Layer((place - bias) / slope, width) for place in places)
+
+
+def spacing(function: Integrand, slope: float, variance: float) -> float:
+    """A trapezoidal step in kappa for E_z f(slope kappa + sqrt(variance) z) with f analytic.
+
+    The Fourier transform of the average at frequency w in x decays like exp(-strip w - variance w^2/2).
+    """
+    if slope == 0.0 or function.splits is not None or math.isinf(function.strip):
+        return math.inf
+    a = function.strip
+    if variance > 0:
+        # The stable root of variance w^2/2 + a w = LOG_ACCURACY.
+        frequency = 2.0 * LOG_ACCURACY / (a + math.sqrt(a * a + 2.0 * variance * LOG_ACCURACY))
+    else:
+        frequency = LOG_ACCURACY / a
+    return 2.0 * math.pi / (abs(slope) * frequency)
+
+
+@lru_cache(maxsize=256)
+def spike_rule(
+    features: tuple[Layer, ...], widest: float, half_length: float, refine: int = 0, even: bool = False
+) -> Rule:
+    """A rule for kappa ~ N(0, 1) on [-half_length, half_length] that resolves the given layers.
+
+    Without narrow layers: the trapezoidal rule of step at most `widest`, halved `refine` times (so that finer rules
+    contain the coarser ones). With narrow layers: Gauss-Legendre panels that end on each layer's centre and flanks.
+    For an even integrand (`even`) the rule lives on kappa >= 0, with the weight of both sides.
+    """
+    narrow = tuple(f for f in features if f.width < NARROW_LAYER and abs(f.location) < half_length + 9.0 * f.width)
+    if len(narrow) > _MOST_LAYERS:
+        narrow = ()
+    h = widest
+    for feature in features:
+        if feature not in narrow:
+            # A Gaussian of this width times the density of kappa.
+            h = min(h, WIDEST_STEP * feature.width / math.hypot(1.0, feature.width))
+    h = max(h, 2.0 * half_length / MOST_NODES)
+    if not narrow:
+        count = math.ceil(half_length / h) * 2**refine
+        h /= 2.0**refine
+        nodes: Array = h * np.arange(0 if even else -count, count + 1, dtype=np.float64)
+        weights = h * density(nodes)
+        return Rule(nodes, np.where(nodes > 0.0, 2.0 * weights, weights) if even else weights)
+    # Sixteen Gauss-Legendre nodes on six steps resolve what the trapezoidal rule resolves at one.
+    panels = math.ceil(half_length / min(1.5, 6.0 * h) * 2.0**refine)
+    lowest = 0.0 if even else -half_length
+    edges = [np.linspace(lowest, half_length, (1 if even else 2) * panels + 1)]
+    for location, width in narrow:
+        flanks = np.linspace(-9.0, 9.0, 4 * 2**refine + 1) if width > 0 else np.zeros(1)
+        places = location + width * flanks
+        edges.append(np.clip(np.concatenate([places, -places]) if even else places, lowest, half_length))
+    nodes, weights = _composite(_distinct(edges))
+    return Rule(nodes, 2.0 * weights if even else weights)
+
+
+def half_length(reaches: Iterable[float]) -> float:
+    """The longest of several reaches, rounded up so that rules are shared between models."""
+    return math.ceil(4.0 * max(reaches)) / 4.0

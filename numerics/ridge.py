@@ -1,0 +1,192 @@
+"""The ridge readout solved: order parameters, test and training error of a model (Result 3.3 of arXiv 2402.04980)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numerics.deterministic_equivalent import isotropic, unpack
+from numerics.model import Model, ModelError
+from numerics.profile import Profile, profile
+from numerics.saddle_point import State, linear_part, nonlinear_part, residual
+from numerics.solution import Conjugates, OrderParameters, Solution
+
+Array = NDArray[np.float64]
+
+RESIDUAL_GOAL = 1e-12
+# The quadrature is refined until doubling it moves the test error by less than this share of 1 + test error.
+QUADRATURE_GOAL = 1e-11
+# Moving more than this share is not convergence.
+QUADRATURE_LIMIT = 1e-7
+MOST_REFINEMENTS = 5
+MOST_NODES = 10_000
+
+
+@dataclass(frozen=True)
+class Regime:
+    """The scale on which the saddle point is solved: 1 + V becomes unit + V and ridge becomes `ridge`.
+
+    At positive ridge that is (1, ridge). At ridge = 0 it is (1, 0) with more samples than features can fit, and with
+    fewer (0, 1), for ridge V, of which V itself is 1/ridge times.
+    """
+
+    unit: float
+    ridge: float
+
+
+@dataclass(frozen=True)
+class Level:
+    """The saddle point on one rule along the spike, on the scale of its regime."""
+
+    state: State
+    regime: Regime
+    test_error: float
+    training_error: float
+    residual: float
+    iterations: int
+    converged: bool
+
+
+def solve_on(table: Profile, model: Model, start: Array | None = None) -> Level:
+    """The saddle point of a model on a given profile; `start` is (T, tau) packed, where a search may begin.
+
+    Raises ModelError for ridge = 0 at the interpolation threshold.
+    """
+    ratio = model.alpha / model.beta
+    regime = Regime(1.0, model.ridge) if model.ridge > 0.0 else _ridgeless(table, model)
+    equivalent = isotropic(regime.ridge, model.beta, model.bulks, model.fractions)
+    solved = nonlinear_part(table, equivalent, ratio, start, regime.unit)
+    linear = linear_part(table, solved, ratio, model.noise, regime.unit)
+    state = State(solved.values, solved.conjugates, linear.m, linear.overlaps, linear.forces, linear.q, linear.hats)
+    size = residual(table, equivalent, ratio, model.noise, state, regime.unit)
+    return Level(
+        state, regime, linear.test_error, linear.training_error, size, solved.iterations, solved.converged
+    )  # fmt: skip
+
+
+def _ridgeless(table: Profile, model: Model) -> Regime:
+    """Which side of the interpolation threshold a model without ridge is on."""
+    # Linear features have rank d, so that no more than d samples are fitted, whatever the width.
+    linear = _is_linear(table)
+    threshold = min(model.beta, 1.0) if linear else model.beta
+    if abs(model.alpha - threshold) <= 1e-9 * threshold:
+        raise ModelError(
+            f"at ridge = 0 and alpha = {model.alpha:.6g}, the interpolation threshold, the test error diverges like "
+            "ridge^(-1/2): give a positive ridge, for example ridge = 1e-6"
+        )
+    if linear and model.alpha > threshold and model.beta >= 1.0:
+        raise ModelError(
+            "ridge = 0 is not built for linear features of more than d neurons and samples: (1/p) tr S^-1 is infinite "
+            "there; give a small ridge, for example ridge = 1e-4"
+        )
+    return Regime(1.0, 0.0) if model.alpha > threshold else Regime(0.0, 1.0)
+
+
+def _is_linear(table: Profile) -> bool:
+    """Whether the activation is linear, so that mu2 = 0 up to rounding."""
+    return float(np.max(table.mu2_squared @ table.weights)) < 1e-24 * float(np.max(table.features @ table.weights))
+
+
+def solve(model: Model, *, refine: int = 0) -> Solution:
+    """The saddle point, test error (25) and training error of a ridge readout.
+
+    The rules of quadrature are doubled until the test error stays put; `refine` asks for that many doublings more.
+    ridge = 0 is the limit from above. Raises ModelError where that limit diverges (the interpolation threshold) or is
+    out of reach of double precision. Never raises for lack of convergence: `converged` and `status` say so.
+    """
+    extra = _extra_reach(model)
+    coarse = solve_on(profile(model, refine, refine, extra), model)
+    scale = abs(coarse.test_error) + 1.0
+    iterations = coarse.iterations
+    for level in range(refine + 1, refine + 1 + MOST_REFINEMENTS):
+        # The inner integrals are checked where they are made, and bring what is left of their error along.
+        table = profile(model, level, refine, extra)
+        fine = solve_on(table, model, coarse.state.values)
+        iterations += fine.iterations
+        moved = abs(fine.test_error - coarse.test_error)
+        if moved <= QUADRATURE_GOAL * scale or not fine.converged or len(table.kappa) > MOST_NODES:
+            break
+        coarse = fine
+    moved += table.unresolved * scale
+    if fine.regime.unit == 0.0:
+        _check_tails(table, fine)
+    converged, status = _judge(fine, moved, scale)
+    return Solution(
+        model=model,
+        test_error=fine.test_error,
+        training_error=fine.training_error,
+        order_parameters=_order_parameters(fine),
+        residual=fine.residual,
+        error_estimate=moved,
+        converged=converged,
+        status=status,
+        iterations=iterations,
+    )
+
+
+def _extra_reach(model: Model) -> float:
+    """How much more than its Gaussian weight the tail along the spike may count: 1/(1+V) grows there at small ridge."""
+    if model.ridge == 0.0:
+        return 100.0
+    # Two figures of reserve are in the rules themselves; steps of ten keep the rules shared between ridges.
+    return 10.0 * math.ceil(max(0.0, -math.log(model.ridge) - 10.0) / 10.0)
+
+
+def _check_tails(table: Profile, level: Level) -> None:
+    """At ridge = 0 the features' variance divides: refuse where it decays to rounding before the Gaussian weight does.
+
+    The integrands of the saddle point are of order (mu0^2 + y^2)/V and at most that over V again.
+    """
+    variance = level.state.values @ table.multiplied_features
+    resolved = table.mu2_squared.min(axis=0) > 1e-24 * (table.mu0**2).max(axis=0)
+    if _is_linear(table):
+        resolved = np.full(len(table.kappa), True)
+    share = table.weights * (table.y0**2 + table.y1**2 + table.spread) / variance
+    share = share / float(np.sum(share))
+    outermost = np.abs(table.kappa) >= 0.99 * np.max(np.abs(table.kappa))
+    if np.any(share[~resolved | outermost] > 1e-13):
+        raise ModelError(
+            "ridge = 0 is out of reach here: the limit is decided far along the spike, where the features saturate "
+            "beyond double precision, and may be infinite; give a small ridge, for example ridge = 1e-4"
+        )
+
+
+def _judge(level: Level, moved: float, scale: float) -> tuple[bool, str]:
+    if not level.converged or not level.residual <= RESIDUAL_GOAL:
+        return False, (
+            f"not converged: the residual is {level.residual:.2e} and has to be under {RESIDUAL_GOAL:.0e}; "
+            "a larger ridge makes the problem better conditioned"
+        )
+    if not moved <= QUADRATURE_LIMIT * scale:
+        return False, (
+            f"not converged in the quadrature: doubling the rules still moves the test error by {moved:.1e}; "
+            "the activation or the target varies too fast for rules in double precision"
+        )
+    if moved > QUADRATURE_GOAL * scale:
+        return True, f"converged, but the quadrature limits the test error to about {moved:.1e}"
+    return True, "converged"
+
+
+def _order_parameters(level: Level) -> OrderParameters:
+    state, unit = level.state, level.regime.unit
+    groups = len(state.m)
+    # Without ridge and below the threshold V is 1/ridge times the solved values, and the conjugates vanish like ridge.
+    values = state.values if unit == 1.0 else np.where(state.values == 0.0, 0.0, np.copysign(math.inf, state.values))
+    overlap, tau = unpack(values)
+    q1, q2 = unpack(state.q)
+    c, d = unpack(unit * state.conjugates)
+    c_hat, d_hat = unpack(unit * state.hats)
+    forces = unit * state.forces
+    return OrderParameters(
+        m=state.m,
+        zeta=state.overlaps[:groups],
+        psi=state.overlaps[groups:],
+        q1=q1,
+        q2=q2,
+        V1=overlap,
+        V2=tau,
+        conjugates=Conjugates(c, d, c_hat, d_hat, forces[:groups], forces[groups:]),
+    )

@@ -1,0 +1,255 @@
+"""The saddle point of the ridge readout, any number of groups (Result 3.3 and Appendix D of arXiv 2402.04980).
+
+Only the pair (T, tau) solves nonlinear equations, x = F(x) with F = Gamma o (C, D),
+
+    C_ab = (alpha/beta) E[mu1_a mu1_b/(1+V)],  D_a = (alpha/beta) E[mu2_a^2/(1+V)],
+    V(kappa) = sum_ab mu1_a mu1_b T_ab + sum_a mu2_a^2 tau_a.
+
+F is increasing and concave: S^-1 is a matrix harmonic mean of terms linear in (T, tau). So there is one solution for
+ridge > 0, and Newton's method decreases to it from any point x >= F(x), such as Gamma(0, 0). All else is linear.
+
+The functions here take a table of the functions of kappa and an equivalent; `numerics.ridge.solve` takes a model.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numerics.deterministic_equivalent import (
+    DeterministicEquivalent,
+    EquivalentPoint,
+    unpack,
+    upper_triangle,
+)
+from numerics.least_squares import RANK_TOLERANCE, least_norm
+from numerics.profile import Profile
+
+Array = NDArray[np.float64]
+
+MOST_ITERATIONS = 80
+
+
+@dataclass(frozen=True)
+class NonlinearPart:
+    """The solved pair (T, tau), packed, with the equivalent there and the slope of F.
+
+    inverse is 1/(1+V) on the nodes; slope = dF/dx.
+    """
+
+    values: Array
+    conjugates: Array
+    point: EquivalentPoint
+    inverse: Array
+    slope: Array
+    iterations: int
+    converged: bool
+
+
+def nonlinear_part(
+    table: Profile, equivalent: DeterministicEquivalent, ratio: float, start: Array | None = None, unit: float = 1.0
+) -> NonlinearPart:
+    """Solve x = Gamma(C(x), D(x)) by Newton's method; ratio = alpha/beta, and unit stands for the 1 in 1 + V.
+
+    A start that is not above the solution is harmless: a step leads above it, or to something negative, and then the
+    search begins again higher up.
+    """
+    above = equivalent.largest()
+    values = above if start is None else start
+    identity = np.eye(len(values))
+    previous = math.inf
+    converged = False
+    for iteration in range(1, MOST_ITERATIONS + 1):  # noqa: B007  (the count is returned)
+        inverse, conjugates, point, slope = _evaluate(table, equivalent, ratio, values, unit)
+        gap = values - point.values
+        size = float(np.max(np.abs(gap) / _magnitude(values)))
+        # Newton's method has converged when the gap is at rounding, or stops shrinking near it.
+        converged = size < 1e-15 or (size < 1e-13 and size >= previous)
+        if converged:
+            break
+        previous = size
+        moved = values - np.linalg.solve(identity - slope, gap)
+        if np.all(moved[-equivalent.groups :] > 0.0):
+            values = moved
+        else:
+            values, above = above, 10.0 * above
+    return NonlinearPart(values, conjugates, point, inverse, slope, iteration, converged)
+
+
+def _magnitude(values: Array) -> Array:
+    """sqrt(T_aa T_bb) beside T_ab and tau_a beside itself: an off-diagonal T_ab may be zero."""
+    if len(values) == 2:
+        return np.abs(values)
+    overlap, tau = unpack(values)
+    rows, columns = upper_triangle(len(tau))
+    root = np.sqrt(np.abs(np.diag(overlap)))
+    return np.concatenate([root[rows] * root[columns], np.abs(tau)])
+
+
+def _evaluate(
+    table: Profile, equivalent: DeterministicEquivalent, ratio: float, values: Array, unit: float
+) -> tuple[Array, Array, EquivalentPoint, Array]:
+    """1/(unit + V), (C, D), Gamma there, and dF/dx at x = (T, tau)."""
+    inverse = 1.0 / (unit + values @ table.multiplied_features)
+    conjugates = ratio * (table.weighted_features @ inverse)
+    point = equivalent.at(conjugates)
+    curvature = ratio * (table.weighted_features * (inverse * inverse)) @ table.multiplied_features.T
+    return inverse, conjugates, point, -point.jacobian @ curvature
+
+
+@dataclass(frozen=True)
+class LinearPart:
+    """All that follows linearly from the nonlinear part; q packed as (Q, q2), forces as (zeta, psi) of 2k entries."""
+
+    m: Array
+    overlaps: Array
+    forces: Array
+    q: Array
+    hats: Array
+    test_error: float
+    training_error: float
+
+
+def linear_part(
+    table: Profile, solved: NonlinearPart, ratio: float, noise: float, unit: float = 1.0
+) -> LinearPart:
+    """m, (zeta, psi), (Q, q2) and the errors, given the nonlinear part."""
+    weights = table.weights * solved.inverse
+    overlap = ratio * solved.point.overlap
+    psi_force = table.mu1 @ (weights * table.y1)
+    m, zeta = fit(table, weights, overlap, psi_force, solved.values[-table.groups :])
+    count = len(table.along)
+    forces = np.concatenate([_zeta_force(table, weights, m, zeta), psi_force])
+    # zeta from the fit, not through its force, which may be a small difference of large terms.
+    overlaps = np.concatenate([zeta, (overlap @ forces)[count:]])
+    fixed = _fixed_error(table, m, overlaps, noise)
+    squared = weights * solved.inverse
+    signal = _signal(table.groups, ratio, forces, solved.point)
+    right = -solved.point.jacobian @ (ratio * (table.features @ (squared * fixed))) - signal
+    q = np.asarray(np.linalg.solve(np.eye(len(right)) - solved.slope, right), dtype=float)
+    error = fixed + q @ table.multiplied_features
+    return LinearPart(
+        m=m,
+        overlaps=overlaps,
+        forces=forces,
+        q=q,
+        hats=ratio * (table.features @ (squared * error)),
+        test_error=float(table.weights @ error) - noise,
+        training_error=unit**2 * float(squared @ error),
+    )
+
+
+def fit(table: Profile, weights: Array, overlap: Array, psi_force: Array, tau: Array) -> tuple[Array, Array]:
+    """(m, zeta) from E[mu0_a (y0 - yhat)/(1+V)] = 0 and zeta = A zeta_force + B psi_force, A and B blocks of K.
+
+    This is the least-squares problem min E[(y0 - yhat)^2/(1+V)] + zeta' A^-1 zeta'. Its Gram matrix in m is singular
+    when functions mu0_a coincide up to sign or vanish: then the m of least sum_a m_a^2/tau_a is taken, which gives
+    m = 0 where mu0 = 0 (the term of order 1/p that the limit drops would choose it).
+    """
+    along = table.along
+    count = len(along)
+    root = np.sqrt(weights)
+    factor = np.linalg.cholesky(overlap[:count, :count])
+    given = overlap[:count, count:] @ psi_force
+    y = np.concatenate([root * (table.y0 - given @ along), np.zeros(count)])
+    spike = np.vstack([(root * along).T @ factor, np.eye(count)])
+    basis, triangle = np.linalg.qr(spike)
+    means = np.zeros((len(y), table.groups))
+    means[:-count] = (root * np.where(_present(table, weights)[:, None], table.mu0, 0.0)).T * np.sqrt(tau)
+    free = means - basis @ (basis.T @ means)
+    scaled = least_norm(free, y, _size(table, weights, tau))
+    zeta = given + factor @ np.linalg.solve(triangle, basis.T @ (y - means @ scaled))
+    return np.sqrt(tau) * scaled, zeta
+
+
+def _present(table: Profile, weights: Array) -> NDArray[np.bool_]:
+    """Which functions mu0_a are more than rounding relative to the whole activation of their group."""
+    whole = (table.mu0**2 + table.mu1**2 + table.mu2_squared) @ weights
+    return np.asarray(table.mu0**2 @ weights > RANK_TOLERANCE**2 * whole)
+
+
+def _size(table: Profile, weights: Array, tau: Array) -> float:
+    """The size that mu0 sqrt(tau/(1+V)) would have if it were the whole activation."""
+    return math.sqrt(float(np.max(tau)) * float(np.sum(weights * (table.mu0**2 + table.mu1**2 + table.mu2_squared))))
+
+
+def _prediction(table: Profile, m: Array, zeta: Array) -> Array:
+    """yhat = sum_a mu0_a m_a + kappa sum_a mu1_a zeta_a."""
+    return m @ table.mu0 + zeta @ table.along
+
+
+def _zeta_force(table: Profile, weights: Array, m: Array, zeta: Array) -> Array:
+    return table.along @ (weights * (table.y0 - _prediction(table, m, zeta)))
+
+
+def _fixed_error(table: Profile, m: Array, overlaps: Array, noise: float) -> Array:
+    """The part of e2 without Q and q2, written as a sum of squares before the one cross term."""
+    count = len(table.along)
+    deviation = table.y0 - _prediction(table, m, overlaps[:count])
+    across = overlaps[count:] @ table.mu1
+    return deviation**2 + table.spread + noise + table.y1 * (table.y1 - 2.0 * across)
+
+
+def _signal(groups: int, ratio: float, forces: Array, point: EquivalentPoint) -> Array:
+    """Derivatives of (alpha/beta)^2 f.K f at fixed forces f, in the directions (E_ab + E_ba)/2 of C and D_a."""
+    signal = ratio**2 * np.einsum("i,dij,j->d", forces, point.overlap_jacobian(), forces)
+    return np.asarray(signal / multiplicity(groups))
+
+
+@dataclass(frozen=True)
+class State:
+    """All unknowns of the saddle point on one rule."""
+
+    values: Array
+    conjugates: Array
+    m: Array
+    overlaps: Array
+    forces: Array
+    q: Array
+    hats: Array
+
+
+def residual(
+    table: Profile, equivalent: DeterministicEquivalent, ratio: float, noise: float, state: State, unit: float = 1.0
+) -> float:
+    """max over all unknowns of |x - F(x)|/(1 + |x|), every F recomputed from the unknowns themselves.
+
+    The equation for zeta_a is solved for zeta_a. That of m_a reads m_a = m_a + E[mu0_a (y0 - yhat)/(1+V)]/(|mu0_a|
+    max_b |mu0_b|), norms with weight 1/(1+V): for one group, equation (18); for more, it does not ask a mean that is
+    small beside the others for digits that the prediction does not depend on.
+    """
+    groups = table.groups
+    inverse, conjugates, point, _ = _evaluate(table, equivalent, ratio, state.values, unit)
+    weights = table.weights * inverse
+    count = len(table.along)
+    zeta = state.overlaps[:count]
+    psi_force = table.mu1 @ (weights * table.y1)
+    forces = np.concatenate([_zeta_force(table, weights, state.m, zeta), psi_force])
+    overlaps = ratio * point.overlap @ forces
+    own = 1.0 + ratio * np.diag(point.overlap)[:count] * (table.along**2 @ weights)
+    overlaps[:count] = zeta + (overlaps[:count] - zeta) / own
+    defect = table.mu0 @ (weights * (table.y0 - _prediction(table, state.m, zeta)))
+    norms, present = np.sqrt(table.mu0**2 @ weights), _present(table, weights)
+    m = np.where(present, state.m + defect / np.where(present, norms * np.max(norms), 1.0), 0.0)
+    error = _fixed_error(table, state.m, state.overlaps, noise) + state.q @ table.multiplied_features
+    hats = ratio * (table.features @ (weights * inverse * error))
+    q = -point.jacobian @ state.hats - _signal(groups, ratio, state.forces, equivalent.at(state.conjugates))
+    pairs = (
+        (state.values, equivalent.at(state.conjugates).values),
+        (state.conjugates, conjugates),
+        (state.m, m),
+        (state.overlaps, overlaps),
+        (state.forces, forces),
+        (state.hats, hats),
+        (state.q, q),
+    )
+    return max(float(np.max(np.abs(x - image) / (1.0 + np.abs(x)))) for x, image in pairs)
+
+
+def multiplicity(groups: int) -> Array:
+    """How often an entry of the packed vector occurs in (C, D): 2 off the diagonal of the matrix, 1 elsewhere."""
+    rows, columns = upper_triangle(groups)
+    return np.concatenate([np.where(rows == columns, 1.0, 2.0), np.ones(groups)])

@@ -1,0 +1,68 @@
+"""What a solver returns: order parameters, errors, and how far to trust them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numerics.model import Model
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Conjugates:
+    """The conjugate variables, all O(1) in d: matrices (k, k), vectors (k,).
+
+    C, D multiply W W^T and 1 in S (the paper's V1^, V2^); C_hat, D_hat drive q1 and q2 (its q1^, q2^); zeta_force and
+    psi_force are E[kappa mu1 (y0 - yhat)/(1+V)] and E[mu1 y1/(1+V)], the paper's zeta^ and psi^ up to alpha/beta.
+    """
+
+    C: Array
+    D: Array
+    C_hat: Array
+    D_hat: Array
+    zeta_force: Array
+    psi_force: Array
+
+
+@dataclass(frozen=True)
+class OrderParameters:
+    """The order parameters of equation (17) by group, all O(1) in d: vectors (k,), matrices (k, k).
+
+    m = 1_a.a/sqrt p, zeta = a_a.W v/sqrt p, psi = a_a.W theta_perp/sqrt p with |theta_perp| = 1, q1 the overlaps of
+    Pi W^T a_a over p, q2 = |a_a|^2/p, V1 = T_ab = (1/p) tr[P_a W W^T P_b S^-1], V2 = tau_a = (1/p) tr_a S^-1.
+    """
+
+    m: Array
+    zeta: Array
+    psi: Array
+    q1: Array
+    q2: Array
+    V1: Array
+    V2: Array
+    conjugates: Conjugates
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The saddle point of a model.
+
+    test_error: E(g - f)^2 on new inputs, label noise excluded, equation (25); training_error: the mean squared
+    residual on the n labels. residual: max over all unknowns of |x - F(x)|/(1 + |x|). error_estimate: how far the
+    test error moved when the rule along the spike was doubled, plus what is left of the error of the integrals across
+    it (an estimate, not a bound). `status` says what a user can
+    do with it; a solution with converged False is not one.
+    """
+
+    model: Model
+    test_error: float
+    training_error: float
+    order_parameters: OrderParameters
+    residual: float
+    error_estimate: float
+    converged: bool
+    status: str
+    iterations: int

@@ -1,0 +1,211 @@
+"""Ball evaluation of expression trees and certified Gaussian expectations."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import mpmath
+import pytest
+from flint import acb, arb, ctx
+
+from derivations.activation import activation
+from derivations.expression import derivative, parse
+from numerics.ball_integrals import InfiniteMoment, Moment, expectations
+from numerics.balls import BallError, evaluate_ball, location_ball, precision, program, rational_ball
+from numerics.evaluate import evaluate_mpmath
+from numerics.gaussian_bounds import Envelope, involutions
+from tests.test_expression import NAMES
+
+EXPRESSIONS = [
+    *NAMES,
+    "1/cosh(z)",
+    "(1+z**2)**(1/3)",
+    "Piecewise((z, 0 < z < 1), (z**2, True))",
+    "Max(z, 1/3, -z)",
+    "tan(tanh(z))",
+]
+
+
+def contains(ball: arb, value: mpmath.mpf, digits: int) -> bool:
+    """Whether the ball holds a number known to `digits` digits."""
+    with precision(int(digits * 3.33) + 40):
+        known = arb(mpmath.nstr(value, digits + 10), arb(10) ** -digits * (1 + abs(arb(float(abs(value))))))
+        return bool(ball.overlaps(known))
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_balls_hold_the_values_of_multiple_precision(text: str) -> None:
+    rng = random.Random(7)
+    tree = parse(text)
+    with mpmath.workdps(60), precision(128):
+        for _ in range(12):
+            x = Fraction(rng.randint(-4000, 4000), rng.choice([997, 1000]))
+            exact = evaluate_mpmath(tree, mpmath.mpf(x.numerator) / x.denominator)
+            ball = evaluate_ball(tree, rational_ball(x))
+            assert contains(ball, exact, 45)  # 60 digits were used, a few are lost
+            # thin in, thin out: 128 bits less a few operations on numbers up to 5^5
+            assert ball.rad() < 1e-30 * (1 + abs(exact))
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_wide_balls_hold_the_values_inside(text: str) -> None:
+    rng = random.Random(8)
+    tree, slope = parse(text), derivative(parse(text))
+    for _ in range(12):
+        middle, radius = rng.uniform(-3, 3), rng.uniform(0, 1)
+        box = evaluate_ball(tree, arb(middle, radius))
+        point = arb(middle + radius * rng.uniform(-0.999, 0.999))
+        assert box.overlaps(evaluate_ball(tree, point))
+        plane = evaluate_ball(tree, acb(arb(middle, radius), arb(0, radius)))
+        assert not plane.is_finite() or plane.real.overlaps(evaluate_ball(tree, point))
+        assert not evaluate_ball(slope, arb(middle, radius)).rad() < 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Abs(z)",
+        "sign(z)",
+        "step",
+        "relu",
+        "sqrt(1+z)",
+        "log(1+z)",
+        "Piecewise((z, z > 0), (0, True))",
+        "atan(2*z)",
+        "asinh(2*z)",
+    ],
+)
+def test_analytic_flag_reaches_every_node(text: str) -> None:
+    # a box that meets the kink, or a branch point or cut (-1, i/2): not analytic there
+    box = acb(arb(0, 2), arb(0, 2))
+    assert not evaluate_ball(parse(text), box, analytic=True).is_finite()
+    away = acb(arb(3, 0.1), arb(0, 0.1))
+    assert evaluate_ball(parse(text), away, analytic=True).is_finite()
+
+
+def test_precision_is_restored() -> None:
+    before = ctx.prec
+    with pytest.raises(ValueError, match="inside"), precision(777):
+        assert ctx.prec == 777
+        raise ValueError("inside")
+    assert ctx.prec == before
+
+
+def test_constants_follow_the_precision() -> None:
+    tree = parse("z/3 + pi")
+    with precision(64):
+        coarse = evaluate_ball(tree, arb(1))
+    with precision(512):
+        fine = evaluate_ball(tree, arb(1))
+        assert fine.rad() < arb(2) ** -500
+        assert coarse.overlaps(fine)
+
+
+def test_common_parts_are_evaluated_once() -> None:
+    tree = parse("tanh(z)")
+    code = program(tree, derivative(tree))
+    value, slope = code.run(arb(0.5))
+    assert (slope - (1 - value * value)).contains(0)
+
+
+def test_locations_at_high_precision() -> None:
+    place = activation("Abs(z**5 - z - 1)").breakpoints[0].location
+    with precision(1000):
+        ball = location_ball(place)
+        assert ball.rad() < arb(2) ** -950
+        # the residual of the polynomial at the ball holds zero
+        assert (ball**5 - ball - 1).contains(0)
+
+
+# closed forms: moments of polynomials and exponentials of a Gaussian
+@pytest.mark.parametrize("bits", [64, 128, 300])
+def test_moments_of_a_polynomial(bits: int) -> None:
+    # x = 1/2 + sqrt(2) z: E x^2 = 1/4 + 2, E[z x^2] = 2 (1/2) sqrt 2, E x^4 = 1/16 + 6 (1/4) 2 + 3*4
+    second, first, fourth = expectations(
+        activation("z**2"), (Moment(0, 1), Moment(1, 1), Moment(0, 2)), mean=Fraction(1, 2), variance=2, bits=bits
+    )
+    with precision(bits + 20):
+        assert second.overlaps(arb(9) / 4)
+        assert first.overlaps(arb(2).sqrt())
+        assert fourth.overlaps(arb(241) / 16)
+        for ball in (second, first, fourth):
+            assert ball.rad() < arb(2) ** -(bits - 10)
+
+
+@pytest.mark.parametrize(
+    "text", ["tanh", "gelu", "relu", "softsign", "1/(1+z**2)", "Max(exp(z), 2)", "sign(z - sqrt(2))"]
+)
+def test_trapezoid_and_panels_agree_at_two_precisions(text: str) -> None:
+    function = activation(text)
+    wanted = (Moment(0, 1), Moment(1, 1), Moment(0, 2), Moment(3, 1), Moment(1, 2))
+    arguments = {"mean": Fraction(3, 10), "variance": Fraction(7, 5)}
+    coarse = expectations(function, wanted, bits=80, **arguments)
+    fine = expectations(function, wanted, bits=200, **arguments)
+    with precision(260):
+        for a, b in zip(coarse, fine, strict=True):
+            assert a.overlaps(b)
+            assert b.rad() < arb(2) ** -190 * (1 + abs(b))
+            assert a.contains(b) or a.rad() < arb(2) ** -70
+
+
+def test_trapezoid_agrees_with_panels_on_the_same_function() -> None:
+    # |1 + z^2| z/(1+z^2) in two spellings: Piecewise forces panels, tanh alone takes the trapezoidal rule
+    panels = activation("Piecewise((tanh(z), z < 1/3), (tanh(z) + 0*z, True))")
+    split = activation("Piecewise((tanh(z), z < 1/3), (tanh(z) + 1/10**40, True))")
+    assert panels.breakpoints == ()
+    assert len(split.breakpoints) == 1
+    smooth = expectations(activation("tanh"), (Moment(0, 2), Moment(0, 0, 2)), bits=100)
+    other = expectations(split, (Moment(0, 2), Moment(0, 0, 2)), bits=100)
+    for a, b in zip(smooth, other, strict=True):
+        # sigma^2 changes by at most 2e-40 + 1e-80
+        assert abs(a - b) < 1e-29
+
+
+def test_infinite_and_undecided_moments_are_refused() -> None:
+    with pytest.raises(InfiniteMoment):
+        expectations(activation("exp(z**2/3)"), (Moment(0, 2),))
+    with pytest.raises(InfiniteMoment):
+        expectations(activation("exp(z**2/5)"), (Moment(0, 2),), variance=Fraction(5, 4))
+    with pytest.raises(BallError, match="could not be decided"):
+        expectations(activation("sin(z)*exp(z**2/3)"), (Moment(0, 2),))
+    with pytest.raises(BallError, match="variance"):
+        expectations(activation("tanh"), (Moment(0, 1),), variance=0)
+
+
+def test_the_time_limit_is_kept_and_said() -> None:
+    import time
+
+    start = time.monotonic()
+    with pytest.raises(BallError, match="time limit"):
+        expectations(activation("log(2+cos(exp(z)))"), (Moment(0, 1),), seconds=0.3)
+    # the callback looks at the clock on every evaluation; 3 s leave room for a busy machine
+    assert time.monotonic() - start < 3.0
+
+
+def test_tail_bound_covers_the_tail() -> None:
+    # E[|z|^3 e^{|z|}; |z| > L] by mpmath at 30 digits, against the bound with A = 1, k = 3, a = 1
+    bound = Envelope(arb(1), 3, arb(1), arb(0))
+    with mpmath.workdps(30):
+        for end in (4, 6, 10):
+            exact = 2 * mpmath.quad(lambda t: t**3 * mpmath.exp(t) * mpmath.npdf(t), [end, end + 4, end + 20])
+            claimed = bound.tail(arb(end))
+            assert claimed > arb(mpmath.nstr(exact, 20))
+            # and not uselessly large: (1+1/L)^3 and the slope cost less than a factor 10
+            assert claimed < 10 * arb(mpmath.nstr(exact, 20))
+    assert not bound.tail(arb(1)).is_finite()
+
+
+def test_mean_bound_covers_the_mean() -> None:
+    with mpmath.workdps(30):
+        for k, a, q in ((0, 0, 0), (3, 0, 0), (2, 1, 0), (1, 0.5, 0.2)):
+            exact = mpmath.quad(
+                lambda t, k=k, a=a, q=q: (1 + abs(t)) ** k * mpmath.exp(a * abs(t) + q * t * t) * mpmath.npdf(t),
+                [-30, -5, 0, 5, 30],
+            )
+            assert Envelope(arb(1), k, arb(a), arb(q)).mean() > arb(mpmath.nstr(exact, 20)) * (1 - arb(10) ** -15)
+
+
+def test_sum_of_absolute_hermite_coefficients() -> None:
+    # He_5 = z^5 - 10 z^3 + 15 z
+    assert [involutions(k) for k in range(6)] == [1, 1, 2, 4, 10, 26]

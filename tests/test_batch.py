@@ -1,0 +1,78 @@
+"""Many points at once give what one at a time gives, and a bad point spoils no neighbour."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from derivations.activation import activation
+from numerics.batch import solve_batch
+from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.ridge import solve
+
+SCALARS = ("test_error", "training_error")
+PARAMETERS = ("m", "zeta", "psi", "q1", "q2", "V1", "V2")
+
+
+def _model(student: str, target: str, **values: float) -> Model:
+    return Model(activation(student), activation(target), alpha=1.0, beta=1.0, ridge=0.1, **values)
+
+
+@pytest.mark.parametrize(
+    ("student", "target", "values"),
+    [
+        ("tanh", "sin", {"spike": 1.0, "bulk": 1.2, "alignment": 0.8}),
+        ("relu", "sign", {"spike": 2.0, "bulk": 0.7, "alignment": 1.0}),
+        ("sign", "relu", {"spike": 0.0, "bulk": 1.0, "alignment": 0.3}),
+        ("he(2, z)", "tanh", {"spike": 1.5, "bulk": 1.0, "alignment": -0.6}),
+    ],
+)
+def test_a_batch_is_its_points(student: str, target: str, values: dict[str, float]) -> None:
+    model = _model(student, target, **values)
+    rng = np.random.default_rng(5)
+    alpha, beta = rng.uniform(0.2, 5.0, 30), rng.uniform(0.3, 3.0, 30)
+    ridge, noise = 10.0 ** rng.uniform(-3.0, 1.0, 30), rng.choice([0.0, 0.4], 30)
+    batch = solve_batch(model, alpha=alpha, beta=beta, ridge=ridge, noise=noise)
+    assert batch.converged.all()
+    assert batch.residual.max() <= 1e-12
+    for i in range(30):
+        changes = {"alpha": alpha[i], "beta": beta[i], "ridge": ridge[i], "noise": noise[i]}
+        one = solve(model.changed(**{name: float(value) for name, value in changes.items()}))
+        # Both are converged to 1e-11 by their own estimates; errors may be at different refinements.
+        for name in SCALARS:
+            assert getattr(batch, name)[i] == pytest.approx(getattr(one, name), rel=1e-10, abs=1e-11)
+        for name in PARAMETERS:
+            expected = float(np.ravel(getattr(one.order_parameters, name))[0])
+            assert getattr(batch, name)[i] == pytest.approx(expected, rel=1e-9, abs=1e-10), name
+
+
+def test_a_bad_point_is_marked_and_spoils_no_neighbour() -> None:
+    model = _model("tanh", "sin", spike=1.0, alignment=0.8)
+    good = solve_batch(model, alpha=[1.0, 2.0], beta=1.0, ridge=0.1)
+    mixed = solve_batch(model, alpha=[1.0, np.nan, -3.0, 2.0, 1.0], beta=1.0, ridge=[0.1, 0.1, 0.1, 0.1, 0.0])
+    assert mixed.converged.tolist() == [True, False, False, True, False]
+    assert "not accepted" in mixed.status[1]
+    assert mixed.test_error[[0, 3]] == pytest.approx(good.test_error, rel=1e-13)
+
+
+def test_many_points_in_chunks_are_the_same_as_few() -> None:
+    model = _model("tanh", "sin", spike=1.0, alignment=0.8)
+    ridge = np.geomspace(1e-3, 10.0, 3000)
+    many = solve_batch(model, alpha=1.5, beta=1.0, ridge=ridge)
+    few = solve_batch(model, alpha=1.5, beta=1.0, ridge=ridge[::500])
+    # Matrix products of different shapes sum in different orders.
+    assert many.test_error[::500] == pytest.approx(few.test_error, rel=1e-12)
+    assert len(many.status) == 3000
+
+
+def test_parameters_are_broadcast_in_c_order() -> None:
+    model = _model("tanh", "sin", spike=1.0, alignment=0.8)
+    grid = solve_batch(model, alpha=np.array([[0.5], [2.0]]), beta=1.0, ridge=np.array([0.1, 1.0]))
+    assert grid.test_error[2] == pytest.approx(solve(model.changed(alpha=2.0, ridge=0.1)).test_error, rel=1e-11)
+
+
+def test_several_groups_are_refused() -> None:
+    groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5))
+    model = Model(activation("tanh"), activation("sin"), 1.0, 1.0, 0.1, groups=groups)
+    with pytest.raises(ModelError, match="one readout group"):
+        solve_batch(model, alpha=1.0, beta=1.0, ridge=0.1)

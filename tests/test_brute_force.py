@@ -1,0 +1,93 @@
+"""The numbers that claims are checked against: grids and derivatives, at values known by other routes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from derivations import symbols as s
+from verify.claims.brute_force import SMOOTH, average, grid, half_line, hermite_numbers
+from verify.claims.feature_numbers import derivative
+from verify.claims.gradient_numbers import MODELS, one_step, pieces_of_the_step, spike_moments
+
+ROUNDING = 1e-13  # a few hundred roundings of 1e-16
+
+
+def test_gaussian_moments_on_the_line() -> None:
+    # E z^2 = 1, E z^4 = 3, E sin(z)^2 = (1 - exp(-2))/2
+    assert average(lambda z: z**2) == pytest.approx(1.0, abs=ROUNDING)
+    assert average(lambda z: z**4) == pytest.approx(3.0, abs=ROUNDING)
+    assert average(lambda z: np.sin(z) ** 2) == pytest.approx((1 - math.exp(-2)) / 2, abs=ROUNDING)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3, 4])
+def test_gaussian_moments_on_product_grids(dimension: int) -> None:
+    points, weights = grid(dimension)
+    # E |x|^2 = n, E |x|^4 = n (n + 2)
+    squares = np.sum(points**2, axis=1)
+    assert weights @ squares == pytest.approx(dimension, rel=ROUNDING)
+    assert weights @ squares**2 == pytest.approx(dimension * (dimension + 2), rel=ROUNDING)
+
+
+def test_half_line_moments() -> None:
+    z, weights = half_line()
+    # P(z > 0) = 1/2, E[z; z > 0] = 1/sqrt(2 pi)
+    assert weights.sum() == pytest.approx(0.5, abs=ROUNDING)
+    assert weights @ z == pytest.approx(1 / math.sqrt(2 * math.pi), abs=ROUNDING)
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_derivatives_of_the_functions_are_their_derivatives(name: str) -> None:
+    function, z = SMOOTH[name], np.array([-1.3, 0.2, 0.9])
+    # a complex step is exact to rounding where the function is analytic
+    step = 1e-30j
+    assert np.imag(function.value(z + step)) / 1e-30 == pytest.approx(function.prime(z), abs=ROUNDING)
+    assert np.imag(function.prime(z + step)) / 1e-30 == pytest.approx(function.second(z), abs=ROUNDING)
+
+
+def test_cauchy_derivatives() -> None:
+    # exp(2 h): derivatives 2 and 4; errors of 1e-16 are divided by the radius squared
+    assert derivative(lambda h: complex(np.exp(2 * h)), 1) == pytest.approx(2.0, abs=1e-12)
+    assert derivative(lambda h: complex(np.exp(2 * h)), 2) == pytest.approx(4.0, abs=1e-12)
+
+
+def test_hermite_numbers_of_erf_and_sine() -> None:
+    # erf: h1 = 2/sqrt(3 pi), h2 = (2/pi) arcsin(2/3), h1_check = 4/(pi sqrt 5) - 4/(3 pi), by Gaussian integrals;
+    # sine: h1* = exp(-1/2)
+    numbers = hermite_numbers("erf", "sin")
+    assert numbers[s.h1.name] == pytest.approx(2 / math.sqrt(3 * math.pi), abs=ROUNDING)
+    assert numbers[s.h2.name] == pytest.approx(2 / math.pi * math.asin(2 / 3), abs=ROUNDING)
+    expected = 4 / (math.pi * math.sqrt(5)) - 4 / (3 * math.pi)
+    assert numbers[s.h1_check.name] == pytest.approx(expected, abs=ROUNDING)
+    assert numbers[s.h1_star.name] == pytest.approx(math.exp(-0.5), abs=ROUNDING)
+
+
+def test_a_batch_of_one_sample() -> None:
+    # one sample: |v~|^2 = y^2 |x|^2; for a sine target in the plane E = E[sin^2 u^2] + E[sin^2]
+    measured = spike_moments({"sizes": "1x2", "activation": "sin", "target": "sin"})
+    expected = average(lambda z: np.sin(z) ** 2 * z**2) + average(lambda z: np.sin(z) ** 2)
+    assert measured[s.v_square_mean.name] == pytest.approx(expected, rel=1e-11)
+
+
+def test_one_draw_repeats_and_depends_on_its_seed() -> None:
+    activation, target, _, eta, _ = next(iter(MODELS.values()))
+    first = one_step(activation, target, (30, 20, 40), eta, 0.0, 0)
+    one_step.cache_clear()
+    assert one_step(activation, target, (30, 20, 40), eta, 0.0, 0) == first
+    assert one_step(activation, target, (30, 20, 40), eta, 0.0, 1) != first
+
+
+def test_without_a_step_the_bulk_keeps_its_norm() -> None:
+    # eta = 0: rows are unit vectors; their mean has squared norm r^2, and sum |w - mean|^2 = p (1 - r^2)
+    r, _, c = one_step("tanh", "sin", (30, 20, 40), 0.0, 0.0, 3)
+    assert c == pytest.approx(20 * (1 - r**2) / 19, rel=1e-12)
+
+
+def test_the_pieces_scale_with_the_learning_rate() -> None:
+    # delta is linear in eta, v~ and the output's share do not know it
+    once = pieces_of_the_step("tanh", "sin", (30, 20, 40), 1.0, 0)
+    twice = pieces_of_the_step("tanh", "sin", (30, 20, 40), 2.0, 0)
+    assert twice[1] == pytest.approx(4 * once[1], rel=1e-12)
+    assert (twice[0], twice[2]) == (once[0], once[2])

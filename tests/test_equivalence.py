@@ -1,0 +1,91 @@
+"""Conditional Gaussian equivalence: what its derivations establish, against values found by other routes."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from derivations import equivalence, sign_activation, spike_coefficients
+from derivations import symbols as s
+from derivations.derivation import Derivation
+from derivations.expectation import Expectation, expand_expectations
+from derivations.named_functions import sigma, sigma_prime, sigma_second
+from verify.checker import settle
+from verify.claim import Domain
+from verify.claims.brute_force import ANY_INTERPRETATIONS
+from verify.evidence import Outcome
+
+BUILT = (
+    spike_coefficients.coefficients(),
+    spike_coefficients.linear_fit(),
+    spike_coefficients.bias_slopes(),
+    spike_coefficients.hermite_series(),
+    equivalence.projection(),
+    equivalence.conditional_mean(),
+    equivalence.conditional_covariance(),
+    equivalence.equivalent_map(),
+    equivalence.expansion_terms(),
+    sign_activation.first_moments(),
+    sign_activation.conditional_coefficients(),
+    sign_activation.divergence(),
+)
+DOMAIN = Domain(interpretations=ANY_INTERPRETATIONS)
+
+
+@pytest.mark.parametrize("derivation", BUILT, ids=lambda d: d.title)
+def test_every_obligation_is_discharged(derivation: Derivation) -> None:
+    assert derivation.obligations
+    assert {settle(o, DOMAIN).outcome for o in derivation.obligations} == {Outcome.SUPPORTS}
+
+
+@pytest.mark.parametrize("derivation", BUILT, ids=lambda d: d.title)
+def test_every_result_is_reached_by_a_step_with_a_reason(derivation: Derivation) -> None:
+    assert all(len(step.reason) > 10 for step in derivation.steps)
+    assert set(derivation.results) <= {x for step in derivation.steps for x in step.statement.free_symbols}
+
+
+def with_activation(expression: sp.Expr, activation: sp.Expr) -> sp.Expr:
+    """Put a polynomial activation into the undefined functions and average it."""
+    named = {sigma: activation, sigma_prime: sp.diff(activation, s.z), sigma_second: sp.diff(activation, s.z, 2)}
+
+    def put(call: sp.Expr) -> sp.Expr:
+        return named[call.func].subs(s.z, call.args[0])
+
+    return sp.expand(expand_expectations(expression.replace(lambda e: getattr(e, "func", None) in named, put)))
+
+
+def test_coefficients_of_a_cubic_by_hand() -> None:
+    # sigma = z^3 at x = b + sqrt(c) z, b = r kappa: E x^3 = b^3 + 3 b c, E[z x^3]/sqrt(c) = 3 b^2 + 3 c (both by Wick)
+    b = s.r * s.kappa
+    results = spike_coefficients.coefficients().results
+    assert sp.expand(with_activation(results[s.mu0], s.z**3) - (b**3 + 3 * b * s.c)) == 0
+    assert sp.expand(with_activation(results[s.mu1], s.z**3) - (3 * b**2 + 3 * s.c)) == 0
+    # what is left of x^3 = ... + 3 b c (z^2 - 1) + c^(3/2) (z^3 - 3 z): 9 b^2 c^2 * 2 + 6 c^3
+    assert sp.expand(with_activation(results[s.mu2_square], s.z**3) - (18 * b**2 * s.c**2 + 6 * s.c**3)) == 0
+
+
+def test_conditional_mean_of_a_quadratic_is_exact_at_second_order() -> None:
+    # sigma = z^2: E[phi|kappa] = kappa^2 (r + s)^2 + c - s^2, whose Taylor polynomial in s is itself
+    results = equivalence.conditional_mean().results
+    exact = s.kappa**2 * (s.r + s.spike_overlap) ** 2 + s.c - s.spike_overlap**2
+    assert sp.expand(with_activation(results[s.feature_mean], s.z**2) - exact) == 0
+    curvature = with_activation(results[s.feature_mean_curvature], s.z**2)
+    assert sp.expand(curvature - sp.diff(exact, s.spike_overlap, 2)) == 0
+
+
+def test_stein_removes_powers_of_z() -> None:
+    # E[z^2 sigma] = E sigma + E sigma''
+    reduced = spike_coefficients.stein(Expectation(s.z**2 * sigma(s.z), s.z))
+    assert reduced == Expectation(sigma(s.z), s.z) + Expectation(sigma_second(s.z), s.z)
+
+
+def test_half_line_integrals() -> None:
+    # E[z; z > 0] = 1/sqrt(2 pi), E[sign(z - a)] -> 1 as a -> -infinity
+    assert sign_activation.half_line(s.z)[1].subs(sp.Symbol("a", real=True), 0) == 1 / sp.sqrt(2 * sp.pi)
+    assert sp.limit(sign_activation.sign_average(sp.S.One, s.kappa), s.kappa, -sp.oo) == 1
+
+
+def test_mehler_ends_at_the_variance() -> None:
+    results = spike_coefficients.hermite_series().results
+    linear = s.hermite_coefficients[1] ** 2
+    assert sp.expand(results[s.pair_covariance].subs(s.correlation, 1) - linear - results[s.mu2_square]) == 0

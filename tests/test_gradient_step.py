@@ -1,0 +1,119 @@
+"""The gradient step: what its derivations establish, against values found by other routes."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import sympy as sp
+
+from derivations import gradient_bulk, gradient_constants, gradient_step, readout_normalisation
+from derivations import symbols as s
+from derivations.derivation import Derivation, RationalLimit
+from derivations.expectation import Expectation
+from derivations.named_functions import g
+from verify.checker import settle
+from verify.claim import Domain
+from verify.claims.brute_force import INTERPRETATIONS, hermite_numbers
+from verify.evidence import Outcome
+
+BUILT = (
+    gradient_step.gradient(),
+    gradient_step.initial_output(),
+    gradient_step.output_force(),
+    gradient_step.split(),
+    gradient_step.moments_of_v(),
+    gradient_step.moments_of_v(s.noise),
+    gradient_step.concentration_of_v(s.noise),
+    gradient_step.spike(),
+    gradient_bulk.zero_means(),
+    gradient_bulk.mean_vector(),
+    gradient_bulk.row_correction(),
+    gradient_bulk.cross_term(),
+    gradient_bulk.concentration_of_delta(),
+    gradient_bulk.bulk(s.noise),
+    gradient_constants.first_coefficient(),
+    gradient_constants.linear_part(),
+    gradient_constants.alignment_growth(),
+    readout_normalisation.normal_equation(),
+    readout_normalisation.slides_penalty_in_ratios(),
+)
+DOMAIN = Domain(interpretations=INTERPRETATIONS)
+
+
+@pytest.mark.parametrize("derivation", BUILT, ids=lambda d: d.title)
+def test_every_obligation_is_discharged(derivation: Derivation) -> None:
+    assert {settle(o, DOMAIN).outcome for o in derivation.obligations} <= {Outcome.SUPPORTS}
+
+
+@pytest.mark.parametrize("derivation", BUILT, ids=lambda d: d.title)
+def test_every_step_has_a_reason_and_every_result_is_reached_by_a_step(derivation: Derivation) -> None:
+    assert all(len(step.reason) > 10 for step in derivation.steps)
+    relations = [step.statement for step in derivation.steps]
+    spoken = {part for relation in relations for part in relation.free_symbols | relation.atoms(Expectation)}
+    assert set(derivation.results) <= spoken
+
+
+def result_3_1(activation: str, target: str, alpha0: float, eta: float, beta: float, noise: float = 0.0) -> list[float]:
+    values = {
+        sp.Symbol(name): value
+        for name, value in (hermite_numbers(activation, target) | {"alpha_0": alpha0, "eta": eta, "beta": beta}).items()
+    }
+    values[sp.Symbol("Delta")] = noise
+    derived = (
+        gradient_step.spike(s.noise).results[s.r],
+        gradient_bulk.bulk(s.noise).results[s.c],
+        gradient_step.spike(s.noise).results[s.gamma],
+    )
+    plain = {symbol: sp.Symbol(symbol.name) for e in derived for symbol in e.free_symbols}
+    return [float(e.xreplace(plain).subs(values)) for e in derived]
+
+
+def test_result_3_1_at_a_worked_point() -> None:
+    # tanh student, sine target, alpha0 = 20, eta = 3, beta = 1: h1* = exp(-1/2), h2* = (1 - exp(-2))/2 by hand,
+    # h1 and
+    # h1_check of tanh by mpmath at 30 digits: the values below.
+    assert result_3_1("tanh", "sin", 20.0, 3.0, 1.0) == pytest.approx(
+        [1.134055509283, 1.018973200458, 0.971854444487], abs=1e-12
+    )
+
+
+def test_label_noise_adds_to_the_second_moment_of_the_target() -> None:
+    numbers = hermite_numbers("erf", "tanh")
+    h1, first, second = (numbers[x.name] for x in (s.h1, s.h1_star, s.h2_star))
+    expected = 2.0 / 1.5 * h1 * math.sqrt(first**2 + (second + 0.4) / 3.0)
+    # the same formula in floating point: a few roundings
+    assert result_3_1("erf", "tanh", 3.0, 2.0, 1.5, 0.4)[0] == pytest.approx(expected, rel=1e-13)
+
+
+def test_an_infinite_batch_aligns_the_spike_and_leaves_the_bulk_alone() -> None:
+    gamma, c = gradient_step.spike().results[s.gamma], gradient_bulk.bulk().results[s.c]
+    assert sp.limit(c, s.alpha0, sp.oo) == 1
+    assert sp.simplify(sp.limit(gamma**2, s.alpha0, sp.oo)) == 1
+
+
+def test_exact_moments_for_a_linear_target() -> None:
+    # g(u) = u: v~ = (1/n0) sum u x. By Wick, E[u^2 |x|^2] = d + 2, so E|v~|^2 = 1 + (d + 1)/n0.
+    square = gradient_step.moments_of_v().results[s.v_square_mean]
+    linear = square.subs({s.h1_star: 1, s.h2_star: 1, Expectation(g(s.z) ** 2 * s.z**2, s.z): 3})
+    assert sp.expand(linear - 1 - (s.d + 1) / s.n0) == 0
+
+
+def test_concentration_for_constant_labels() -> None:
+    # g = 1: n0 |v~_perp|^2 is chi-square of d - 1 degrees of freedom, of variance 2 (d - 1).
+    variance = gradient_step.concentration_of_v().results[s.v_perp_variance]
+    constant = variance.subs({s.h2_star: 1, Expectation(g(s.z) ** 4, s.z): 1})
+    assert sp.expand(constant - 2 * (s.d - 1) / s.n0**2) == 0
+
+
+def test_limits_are_taken_where_a_limit_is_claimed() -> None:
+    limits = [o for o in gradient_step.spike().obligations if isinstance(o, RationalLimit)]
+    assert {o.variable for o in limits} == {s.d}
+    assert any(o.value == gradient_step.moments_of_v().results[s.v_square] for o in limits)
+
+
+def test_hermite_polynomials() -> None:
+    # He_3 = z^3 - 3 z, He_4 = z^4 - 6 z^2 + 3; E He_3^2 = 3!
+    assert gradient_constants.hermite(3) == s.z**3 - 3 * s.z
+    assert gradient_constants.hermite(4) == s.z**4 - 6 * s.z**2 + 3
+    assert gradient_constants.moment(gradient_constants.hermite(3) ** 2) == 6

@@ -1,0 +1,51 @@
+"""Rules for undefined functions: names of derivatives, parity, independence."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from derivations.expectation import Expectation
+from derivations.named_functions import differentiate, g, reflect, separate, sigma, sigma_prime, sigma_second
+from derivations.symbols import c, overlap, z
+
+t = sp.Symbol("t", real=True)
+
+
+def test_derivatives_carry_the_chain_rule_and_have_names() -> None:
+    argument = overlap + sp.sqrt(c) * z
+    assert differentiate(sigma(argument), z) == sp.sqrt(c) * sigma_prime(argument)
+    assert sp.expand(differentiate(sigma(argument), z, 2) - c * sigma_second(argument)) == 0
+    assert differentiate(sigma(z) * g(z), z).has(sigma_prime)
+
+
+def test_derivatives_pass_under_an_average() -> None:
+    average = Expectation(sigma(overlap + z), z)
+    assert differentiate(average, overlap) == Expectation(sigma_prime(overlap + z), z)
+
+
+def test_a_derivative_without_a_name_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no name"):
+        differentiate(sigma_second(z), z)
+
+
+def test_reflection_knows_the_parity_of_derivatives() -> None:
+    # sigma odd, sigma' even, sigma'' odd
+    assert reflect(Expectation(sigma(z), z), z).integrand == -sigma(z)
+    assert reflect(Expectation(sigma_prime(z), z), z).integrand == sigma_prime(z)
+    assert reflect(Expectation(sigma_second(z), z), z).integrand == -sigma_second(z)
+
+
+def test_reflection_leaves_functions_without_parity_alone() -> None:
+    assert reflect(Expectation(g(z), z), z).integrand == g(-z)
+
+
+def test_independent_factors_average_separately() -> None:
+    together = Expectation((g(z) + 2) * z * sigma(t) ** 2, z, t)
+    # E[z] = 0, so only E[z g] E[sigma^2] is left
+    assert separate(together) == Expectation(z * g(z), z) * Expectation(sigma(z) ** 2, z)
+
+
+def test_factors_that_share_a_variable_stay_together() -> None:
+    joint = Expectation(g(z) * sigma(z + t), z, t)
+    assert separate(joint) == Expectation(g(z) * sigma(t + z), t, z)

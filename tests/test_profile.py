@@ -1,0 +1,73 @@
+"""The tables along the spike: folding at kappa = 0, caching by value, packing of features."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from derivations.activation import activation
+from numerics.bounds import lower_bound, upper_bound
+from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.profile import profile
+from numerics.ridge import solve
+
+# A bias too small to change any number in double precision, but a bias: it keeps the whole line.
+UNFOLDED = (ReadoutGroup(bias=1e-300),)
+WORKED = {"alpha": 1.5, "beta": 1.0, "ridge": 0.05, "spike": 1.3, "bulk": 0.9, "noise": 0.2}
+
+
+def _model(student: str, target: str, **values: object) -> Model:
+    return Model(activation(student), activation(target), **(WORKED | values))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("student", ["tanh", "sign", "cos(z)", "Abs(z)"])
+@pytest.mark.parametrize("target", ["sin", "relu", "sign(z - 1/2)", "he(2, z)"])
+@pytest.mark.parametrize("alignment", [0.0, 0.7, 1.0])
+def test_half_the_line_is_enough_for_definite_parity(student: str, target: str, alignment: float) -> None:
+    folded = _model(student, target, alignment=alignment)
+    whole = _model(student, target, alignment=alignment, groups=UNFOLDED)
+    assert profile(folded).kappa[0] >= 0.0
+    assert profile(whole).kappa[0] < 0.0
+    one, other = solve(folded), solve(whole)
+    # Both are converged to 1e-11 by their own estimate; on equal rules they differ by rounding only.
+    assert one.test_error == pytest.approx(other.test_error, rel=2e-11)
+    assert one.training_error == pytest.approx(other.training_error, rel=2e-11)
+    for name in ("m", "zeta", "psi"):
+        expected = getattr(other.order_parameters, name)
+        assert getattr(one.order_parameters, name) == pytest.approx(expected, rel=1e-9, abs=1e-11)
+    assert upper_bound(folded) == pytest.approx(upper_bound(whole), rel=1e-11)
+    assert lower_bound(folded) == pytest.approx(lower_bound(whole), rel=1e-11, abs=1e-13)
+
+
+@pytest.mark.parametrize("student", ["tanh", "relu"])
+def test_totals_over_the_spike(student: str) -> None:
+    table = profile(_model(student, "relu", alignment=0.4), 1)
+    assert table.weights.sum() == pytest.approx(1.0, rel=1e-14)
+    # E y^2 over both variables is E relu^2 = 1/2 at any alignment.
+    assert table.weights @ (table.y0**2 + table.y1**2 + table.spread) == pytest.approx(0.5, rel=1e-13)
+    assert table.unresolved == 0.0
+
+
+def test_profiles_are_shared_between_ridges_and_ratios() -> None:
+    model = _model("tanh", "sin", alignment=0.5)
+    assert profile(model) is profile(model.changed(alpha=3.0, beta=0.2, ridge=7.0, noise=0.0))
+    assert profile(model) is not profile(model.changed(spike=1.4))
+
+
+def test_v_from_the_packed_features_is_the_double_sum() -> None:
+    groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.4, 0.3, 1.5, 0.2), ReadoutGroup(0.1, 0.2))
+    table = profile(_model("tanh", "sin", alignment=0.5, groups=groups))
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(3, 3))
+    matrix = matrix @ matrix.T
+    tau = rng.uniform(size=3)
+    packed = np.concatenate([matrix[np.triu_indices(3)], tau])
+    direct = np.einsum("an,ab,bn->n", table.mu1, matrix, table.mu1) + tau @ table.mu2_squared
+    assert packed @ table.multiplied_features == pytest.approx(direct, rel=1e-13)
+    assert table.weighted_features == pytest.approx(table.features * table.weights)
+
+
+def test_numbers_beyond_double_precision_are_refused_in_a_sentence() -> None:
+    # E exp(x^2/20) is finite at variance 4.9 (4 q v = 0.98), but decided where exp(x^2/40) overflows.
+    with pytest.raises(ModelError, match="double precision"):
+        solve(_model("exp(z**2/40)", "tanh", spike=3.0, bulk=0.9, alignment=0.5))
