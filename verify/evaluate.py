@@ -85,11 +85,13 @@ def _call(expression: sp.Expr, values: Mapping[str, Any], functions: Functions) 
 
 @lru_cache(maxsize=4096)
 def _compile(expression: sp.Expr, symbols: tuple[sp.Symbol, ...], names: tuple[str, ...]) -> Callable[..., Any]:
-    def call(functions: Functions, *arguments: Any) -> Any:
-        table = {name: functions[name] for name in names}
-        return sp.lambdify(symbols, expression, modules=[table, "scipy", "numpy"])(*arguments)
+    # Compiled once: undefined functions are looked up at each call in ``current``, which changes from point to point.
+    current: dict[str, Callable[..., Any]] = {}
+    table = {name: (lambda *arguments, name=name: current[name](*arguments)) for name in names}
+    fixed = sp.lambdify(symbols, expression, modules=[table, "scipy", "numpy"])
 
-    if names:
-        return call
-    fixed = sp.lambdify(symbols, expression, modules=["scipy", "numpy"])
-    return lambda functions, *arguments: fixed(*arguments)
+    def call(functions: Functions, *arguments: Any) -> Any:
+        current.update(functions)
+        return fixed(*arguments)
+
+    return call

@@ -29,6 +29,7 @@ MODULES = (
     "verify.claims.section_3_2",
     "verify.claims.appendix_b",
     "verify.claims.sign_activation",
+    "verify.claims.slides_step",
     "verify.claims.section_3_3",
     "verify.claims.section_4_3",
     "verify.claims.closed_forms",

@@ -1,0 +1,305 @@
+"""Appendix A.1 to A.3: the split of the gradient step, its spike at finite size, and the limit."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import sympy as sp
+
+from derivations import gradient_step
+from derivations import symbols as s
+from derivations.expectation import Expectation
+from derivations.named_functions import g, sigma, sigma_prime
+from verify import tolerances
+from verify.checks import ByDerivation, ByNumbers, Point
+from verify.claim import Claim, Domain, Kind, Mutant, Range
+from verify.claims.brute_force import (
+    INTERPRETATIONS,
+    ODD,
+    ODD_ENTIRE,
+    TARGETS_ENTIRE,
+    hermite_numbers,
+    interpretation,
+)
+from verify.claims.gradient_numbers import SIZES, SIZES_WITH_NOISE, pieces, spike_moments
+from verify.claims.places import paper
+from verify.evaluate import Functions
+from verify.simulation_check import BySimulation
+
+STEP = s.eta / s.beta
+
+
+def functions_at(point: Point) -> Functions:
+    """The activation and target of a point, as implementations of the undefined functions."""
+    return interpretation(str(point["activation"]), str(point.get("target", "sin")))
+
+
+def numbers_at(point: Point) -> dict[str, float]:
+    """h1, h2, h1_check, h1*, h2* at a point."""
+    return hermite_numbers(str(point["activation"]), str(point.get("target", "sin")))
+
+
+# Where a witness against a wrong formula is looked for: all roots of the right one and of its mutants are real there.
+
+_ABSTRACT = Domain(
+    ranges=(
+        Range(s.alpha0, 5.0, 20.0),
+        Range(s.h1_star, 0.5, 0.9),
+        Range(s.h2_star, 0.8, 1.5),
+        Range(s.noise, 0.1, 0.5),
+    ),
+    interpretations=INTERPRETATIONS,
+)
+
+
+_SMALL = Domain(
+    ranges=(
+        Range("activation", choices=ODD_ENTIRE),
+        Range("target", choices=TARGETS_ENTIRE),
+        Range("sizes", choices=SIZES),
+    ),
+    interpretations=INTERPRETATIONS,
+)
+
+
+_SMALL_NOISY = Domain(
+    ranges=(
+        Range("activation", choices=ODD_ENTIRE),
+        Range("target", choices=TARGETS_ENTIRE),
+        Range("sizes", choices=SIZES_WITH_NOISE),
+        Range(s.noise, 0.1, 1.0),
+    ),
+    interpretations=INTERPRETATIONS,
+)
+
+
+# --- the split (33)-(38) ---------------------------------------------------------------------------------------------
+
+_bulk_entry = s.eta * s.d / (s.n0 * s.p) * s.y * (sigma_prime(s.preactivation) - s.h1) * s.input_coordinate
+
+
+def _split_entry(point: Point) -> dict[str, float]:
+    """A random sample and weight: what is left of the step when u~ v~ is taken off, as numbers."""
+    generator = np.random.default_rng(int(1e6 * float(point["seed"])))
+    batch, inputs, width = 5, 4, 6
+    received, label, coordinate = (float(v) for v in generator.standard_normal(3))
+    numbers, functions = numbers_at(point), functions_at(point)
+    eta = float(point[s.eta.name])
+    slope = float(functions["sigma_prime"](received))
+    step = eta * inputs / (batch * np.sqrt(width)) / np.sqrt(width) * label * slope * coordinate
+    spike_entry = eta * inputs / width * numbers[s.h1.name]
+    return {
+        **numbers,
+        s.bulk_step.name: step - spike_entry * label * coordinate / batch,
+        s.n0.name: batch,
+        s.d.name: inputs,
+        s.p.name: width,
+        s.y.name: label,
+        s.preactivation.name: received,
+        s.input_coordinate.name: coordinate,
+        s.beta.name: width / inputs,
+        s.spike_factor.name: spike_entry,
+    }
+
+
+_SPLIT = Domain(
+    ranges=(Range("seed"), Range("activation", choices=ODD), Range(s.eta, 0.5, 3.0)), interpretations=INTERPRETATIONS
+)
+
+
+SPLIT = Claim(
+    id="result-3-1.split",
+    title="The step is a rank-one matrix plus the bulk correction",
+    source=paper("Appendix A.1", 33, 35, 36),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.bulk_step, _bulk_entry),
+    domain=_SPLIT,
+    checks=(
+        ByDerivation(gradient_step.split),
+        ByNumbers("the step minus u~ v~, entry by entry", _split_entry, tolerances.ROUNDING, functions=functions_at),
+    ),
+    mutants=(
+        Mutant("sigma - h1, as on the slides", sp.Eq(s.bulk_step, _bulk_entry.replace(sigma_prime, sigma))),
+        Mutant("the mean left in", sp.Eq(s.bulk_step, _bulk_entry.subs(s.h1, 0))),
+        Mutant("a factor h1, as on the slides", sp.Eq(s.bulk_step, s.h1 * _bulk_entry)),
+    ),
+    uses=("section-2.gradient-step", "section-2.output-is-negligible"),
+)
+
+
+SPIKE_FACTOR = Claim(
+    id="result-3-1.spike-factor",
+    title="The neuron's factor of the spike",
+    source=paper("Appendix A.2", 34, 38),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.spike_factor, STEP * s.h1),
+    domain=_SPLIT,
+    checks=(
+        ByDerivation(gradient_step.split),
+        ByNumbers("eta d h1 a0/sqrt(p) at 6 neurons and 4 inputs", _split_entry, tolerances.ROUNDING),
+    ),
+    mutants=(
+        Mutant("wider is stronger, as on the slides", sp.Eq(s.spike_factor, s.eta * s.beta * s.h1)),
+        Mutant("h2 for h1", sp.Eq(s.spike_factor, STEP * s.h2)),
+    ),
+    uses=("result-3-1.split",),
+)
+
+
+# --- the spike direction (39)-(45) -----------------------------------------------------------------------------------
+
+_g2z2 = Expectation(g(s.z) ** 2 * s.z**2, s.z)
+
+
+_v_exact = (1 - 1 / s.n0) * s.h1_star**2 + ((s.d - 1) * s.h2_star + _g2z2) / s.n0
+
+
+V_SQUARE = Claim(
+    id="result-3-1.spike-norm-exact",
+    title="E|v~|^2 at finite batch and dimension",
+    source=paper("Appendix A.2", 39, 40, 41),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.v_square_mean, _v_exact),
+    domain=_SMALL,
+    checks=(
+        ByDerivation(gradient_step.moments_of_v),
+        ByNumbers(
+            "v~ of every batch of a Gauss-Hermite product grid",
+            spike_moments,
+            tolerances.QUADRATURE,
+            functions=functions_at,
+        ),
+    ),
+    mutants=(
+        Mutant("square lost", sp.Eq(s.v_square_mean, _v_exact.subs(s.h1_star**2, s.h1_star))),
+        Mutant("d squares instead of d - 1", sp.Eq(s.v_square_mean, _v_exact + s.h2_star / s.n0)),
+        Mutant("all pairs of samples different", sp.Eq(s.v_square_mean, _v_exact + s.h1_star**2 / s.n0)),
+    ),
+)
+
+
+_noisy = _v_exact + s.noise * s.d / s.n0
+
+
+V_SQUARE_NOISY = Claim(
+    id="result-3-1.spike-norm-exact-noisy",
+    title="E|v~|^2 with label noise",
+    source=paper("Appendix A.2, with label noise", 39, 40, 41),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.v_square_mean, _noisy),
+    domain=_SMALL_NOISY,
+    checks=(
+        ByDerivation(partial(gradient_step.moments_of_v, s.noise)),
+        ByNumbers(
+            "v~ of every noisy batch of a product grid", spike_moments, tolerances.QUADRATURE, functions=functions_at
+        ),
+    ),
+    mutants=(
+        Mutant("noise seen along theta only", sp.Eq(s.v_square_mean, _v_exact + s.noise / s.n0)),
+        Mutant("noise not averaged", sp.Eq(s.v_square_mean, _v_exact + s.noise)),
+    ),
+    uses=("result-3-1.spike-norm-exact",),
+)
+
+
+V_LIMIT = Claim(
+    id="result-3-1.spike-norm",
+    title="The limit of |v~|^2",
+    source=paper("Appendix A.2", 42),
+    kind=Kind.LIMIT,
+    statement=sp.Eq(s.v_square, s.h1_star**2 + s.h2_star / s.alpha0),
+    domain=_ABSTRACT,
+    checks=(
+        ByDerivation(gradient_step.moments_of_v, takes_limit=True),
+        BySimulation("v~ of random batches, two models", partial(pieces, 0)),
+    ),
+    mutants=(
+        Mutant("square lost, as on the slides", sp.Eq(s.v_square, s.h1_star + s.h2_star / s.alpha0)),
+        Mutant("ratio inverted", sp.Eq(s.v_square, s.h1_star**2 + s.h2_star * s.alpha0)),
+    ),
+    uses=("result-3-1.spike-norm-exact", "result-3-1.spike-concentration"),
+)
+
+
+V_OVERLAP = Claim(
+    id="result-3-1.overlap-mean",
+    title="The mean of theta.v~",
+    source=paper("Appendix A.3", 44),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.v_overlap_mean, s.h1_star),
+    domain=_SMALL,
+    checks=(
+        ByDerivation(gradient_step.moments_of_v),
+        ByNumbers("v~ of every batch of a Gauss-Hermite product grid", spike_moments, tolerances.QUADRATURE),
+    ),
+    mutants=(Mutant("divided by the norm of E v~", sp.Eq(s.v_overlap_mean, sp.S.One)),),
+)
+
+
+_variance = (_g2z2 - s.h1_star**2) / s.n0
+
+
+V_OVERLAP_VARIANCE = Claim(
+    id="result-3-1.overlap-variance",
+    title="The variance of theta.v~",
+    source=paper("Appendix A.3", 44),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.v_overlap_variance, _variance),
+    domain=_SMALL,
+    checks=(
+        ByDerivation(gradient_step.moments_of_v),
+        ByNumbers(
+            "v~ of every batch of a Gauss-Hermite product grid",
+            spike_moments,
+            tolerances.QUADRATURE,
+            functions=functions_at,
+        ),
+    ),
+    mutants=(Mutant("second moment for variance", sp.Eq(s.v_overlap_variance, _g2z2 / s.n0)),),
+    note="It is O(1/d), an obligation of the derivation: theta.v~ concentrates.",
+)
+
+
+_g4 = Expectation(g(s.z) ** 4, s.z)
+
+
+_chi_variance = (s.d**2 - 1) * (_g4 + (s.n0 - 1) * s.h2_star**2) / s.n0**3 - (s.d - 1) ** 2 * s.h2_star**2 / s.n0**2
+
+
+V_CONCENTRATION = Claim(
+    id="result-3-1.spike-concentration",
+    title="The variance of |v~|^2 across theta",
+    source=paper("Appendix A.2", 39, 42),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.v_perp_variance, _chi_variance),
+    domain=_SMALL,
+    checks=(
+        ByDerivation(gradient_step.concentration_of_v),
+        ByNumbers(
+            "v~ of every batch of a Gauss-Hermite product grid",
+            spike_moments,
+            tolerances.QUADRATURE,
+            functions=functions_at,
+        ),
+    ),
+    mutants=(
+        Mutant(
+            "d - 1 for d + 1 in the chi-square",
+            sp.Eq(s.v_perp_variance, _chi_variance.subs(s.d**2 - 1, (s.d - 1) ** 2)),
+        ),
+        Mutant("labels of equal size", sp.Eq(s.v_perp_variance, _chi_variance.subs(_g4, s.h2_star**2))),
+    ),
+    note="Its limit at n0 = alpha0 d is zero, with a rate 1/d: both are obligations of the derivation.",
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    SPLIT,
+    SPIKE_FACTOR,
+    V_SQUARE,
+    V_SQUARE_NOISY,
+    V_LIMIT,
+    V_OVERLAP,
+    V_OVERLAP_VARIANCE,
+    V_CONCENTRATION,
+)

@@ -1,0 +1,265 @@
+"""Claims of Appendix C, square loss: the replica-symmetric free energy, term by term (equations (83)-(117))."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import sympy as sp
+
+from derivations import free_energy, marchenko_pastur, sample_energy
+from derivations import symbols as s
+from derivations.along_spike import mu1, mu2, varpi, varrho
+from verify.checks import ByDerivation, ByNumbers
+from verify.claim import Claim, Domain, Kind, Range
+from verify.claims.models import GENERIC, Point, density_integrals
+from verify.claims.places import paper
+from verify.claims.saddle_formulas import I_nu, S, V, e2, eq, free_energy_value, nu, x
+from verify.tolerances import QUADRATURE, ROUNDING
+
+SECTION = "Section 3.3"
+APPENDIX = "Appendix C"
+PLAIN = Domain(interpretations=(GENERIC,))
+
+
+def _free_energy_claims() -> tuple[Claim, ...]:
+    minimiser = s.field_mean + s.V / (1 + s.V) * (s.residual - s.field_mean)
+    return (
+        Claim(
+            id="result-3-3.moreau-minimiser",
+            title="Where the square loss is least against a local field of variance V",
+            source=paper(APPENDIX, 118, 121),
+            kind=Kind.IDENTITY,
+            statement=eq(s.local_field, minimiser),
+            domain=Domain(
+                (Range(s.V, 0.1, 5.0, log=True), Range(s.field_mean, -2.0, 2.0), Range(s.residual, -2.0, 2.0))
+            ),
+            checks=(
+                ByDerivation(sample_energy.square_loss),
+                ByNumbers("bisection on the slope of the objective", _minimise, ROUNDING),
+            ),
+        ),
+        Claim(
+            id="result-3-3.moreau-envelope",
+            title="Moreau envelope of the square loss",
+            source=paper(APPENDIX, 96, 97, 101),
+            kind=Kind.IDENTITY,
+            statement=eq(s.moreau, (s.residual - s.field_mean) ** 2 / (2 * (1 + s.V))),
+            domain=Domain(
+                (Range(s.V, 0.1, 5.0, log=True), Range(s.field_mean, -2.0, 2.0), Range(s.residual, -2.0, 2.0))
+            ),
+            checks=(
+                ByDerivation(sample_energy.square_loss),
+                ByNumbers("bisection on the slope of the objective", _minimise, ROUNDING),
+            ),
+            uses=("result-3-3.moreau-minimiser",),
+        ),
+        Claim(
+            id="result-3-3.local-field-variance",
+            title="V(kappa), the part of the local field's variance that replicas do not share",
+            source=paper(APPENDIX, 86, 89, 93, 102),
+            kind=Kind.IDENTITY,
+            statement=eq(s.V, V),
+            domain=PLAIN,
+            checks=(ByDerivation(sample_energy.local_fields),),
+        ),
+        Claim(
+            id="result-3-3.local-field-mean",
+            title="The part of the local field that replicas share, jointly Gaussian with the label",
+            source=paper(APPENDIX, 89, 101, 128),
+            kind=Kind.IDENTITY,
+            statement=eq(
+                s.field_mean,
+                mu1 * s.psi * s.z + sp.sqrt(mu1**2 * s.q1 + mu2**2 * s.q2 - mu1**2 * s.psi**2) * s.xi,
+            ),
+            domain=Domain((Range(s.psi, 0.1, 0.4), Range(s.q1, 0.5, 1.0), Range(s.kappa, -1.0, 1.0)), (), (GENERIC,)),
+            checks=(ByDerivation(sample_energy.local_fields),),
+        ),
+        Claim(
+            id="result-3-3.energetic-term",
+            title="Energy of one sample averaged over everything but kappa",
+            source=paper(APPENDIX, 100, 101, 102),
+            kind=Kind.IDENTITY,
+            statement=eq(s.moreau, e2 / (2 * (1 + V))),
+            domain=Domain((Range(s.kappa, -1.5, 1.5),), (), (GENERIC,)),
+            checks=(ByDerivation(sample_energy.energetic),),
+            uses=("result-3-3.moreau-envelope", "result-3-3.local-field-variance", "result-3-3.local-field-mean"),
+        ),
+        Claim(
+            id="result-3-3.trace-term",
+            title="Trace term at zero replicas and zero temperature",
+            source=paper(APPENDIX, 91, 92, 93, 95, 103),
+            kind=Kind.LIMIT,
+            statement=eq(
+                s.trace_term,
+                (s.V1_hat * s.q1 - s.q1_hat * s.V1 + s.V2_hat * s.q2 - s.q2_hat * s.V2) / 2
+                - s.zeta_hat * s.zeta
+                - s.psi_hat * s.psi,
+            ),
+            domain=PLAIN,
+            checks=(ByDerivation(free_energy.trace, takes_limit=True),),
+        ),
+        Claim(
+            id="result-3-3.sherman-morrison",
+            title="The spike direction in the resolvent, by a perturbation of rank one",
+            source=paper(APPENDIX, 107, 108, 109, 114),
+            kind=Kind.IDENTITY,
+            statement=eq(
+                s.spike_resolvent_bulk,
+                s.spike_resolvent + s.V1_hat * s.spike_resolvent**2 / (1 - s.V1_hat * s.spike_resolvent),
+            ),
+            domain=Domain((*_MATRICES, Range(s.V1_hat, 0.1, 3.0, log=True))),
+            checks=(
+                ByDerivation(free_energy.spike_inversion),
+                ByNumbers("random matrices", _random_matrix, QUADRATURE),
+            ),
+        ),
+        Claim(
+            id="result-3-3.entropic-term",
+            title="Entropic term of the ridge penalty",
+            source=paper(APPENDIX, 94, 98, 110, 114, 115),
+            kind=Kind.IDENTITY,
+            statement=eq(
+                s.entropic_term,
+                nu((s.q1_hat * varrho + s.q2_hat + s.beta * s.psi_hat**2 * varrho * varpi**2) / S) / 2
+                + s.beta * s.zeta_hat**2 * I_nu / (2 * (1 - x)),
+            ),
+            domain=PLAIN,
+            checks=(ByDerivation(free_energy.entropic),),
+            uses=("result-3-3.sherman-morrison",),
+        ),
+        Claim(
+            id="result-3-3.free-energy",
+            title="Replica-symmetric free energy, for any limiting law of the bulk",
+            source=paper(APPENDIX, 104, 106, 116),
+            kind=Kind.IDENTITY,
+            statement=eq(s.free_energy, free_energy_value),
+            domain=PLAIN,
+            checks=(ByDerivation(free_energy.assembled),),
+            uses=("result-3-3.energetic-term", "result-3-3.trace-term", "result-3-3.entropic-term"),
+        ),
+    )
+
+
+def _minimise(point: Point) -> Mapping[str, float]:
+    """Minimum over h of (h - omega)^2/(2V) + (b - h)^2/2, by bisection on its increasing slope."""
+    variance, omega, target = (float(point[x.name]) for x in (s.V, s.field_mean, s.residual))
+    low, high = min(omega, target), max(omega, target)
+    for _ in range(200):
+        middle = (low + high) / 2
+        if (middle - omega) / variance + (middle - target) < 0:
+            low = middle
+        else:
+            high = middle
+    h = (low + high) / 2
+    return {s.local_field.name: h, s.moreau.name: (h - omega) ** 2 / (2 * variance) + (target - h) ** 2 / 2}
+
+
+_MATRICES = (Range("rows", 5.0, 40.0), Range("columns", 5.0, 40.0), Range("seed", 0.0, 1e6))
+
+
+def _random_matrix(point: Point) -> Mapping[str, float]:
+    """s.G s and s.G0 s of one Gaussian matrix and one unit vector, by solving linear systems."""
+    generator = np.random.default_rng(int(float(point["seed"])))
+    p, d = int(float(point["rows"])), int(float(point["columns"]))
+    W = generator.normal(size=(p, d)) / np.sqrt(d)
+    v = generator.normal(size=d)
+    v /= np.linalg.norm(v)
+    spike = W @ v
+    conjugate = float(point[s.V1_hat.name])
+    bulk = W @ W.T
+    with_spike = 0.3 * np.eye(p) + conjugate * bulk
+    without = with_spike - conjugate * np.outer(spike, spike)
+    return {
+        s.spike_resolvent.name: float(spike @ np.linalg.solve(with_spike, spike)),
+        s.spike_resolvent_bulk.name: float(spike @ np.linalg.solve(without, spike)),
+    }
+
+
+_LAW = (
+    Range(s.beta, 0.3, 3.0, log=True),
+    Range(s.c, 0.5, 2.0),
+    Range(s.ridge, 0.05, 5.0, log=True),
+    Range(s.V1_hat, 0.1, 5.0, log=True),
+    Range(s.V2_hat, 0.1, 5.0, log=True),
+)
+
+
+def _marchenko_pastur(point: Point) -> Mapping[str, float]:
+    beta, c, ridge, first, second = (float(point[x.name]) for x in (s.beta, s.c, s.ridge, s.V1_hat, s.V2_hat))
+    return density_integrals(beta, c, ridge + second, first)
+
+
+density = ByNumbers("integrals over the Marchenko-Pastur density", _marchenko_pastur, QUADRATURE)
+
+
+def _law_claims() -> tuple[Claim, ...]:
+    shift = s.ridge + s.V2_hat
+    slope = shift + s.c * s.V1_hat * (1 - s.beta)
+    leading = s.beta * s.c * s.V1_hat * shift
+    regular = 1 - s.beta * s.V1_hat**2 * s.V1**2
+    law = Domain(_LAW)
+    return (
+        Claim(
+            id="result-3-3.marchenko-pastur-V1",
+            title="V1 from V2 for isotropic rows",
+            source=paper(APPENDIX, 117),
+            kind=Kind.FIXED_POINT,
+            statement=eq(s.V1, s.c * s.V2 / (1 + s.beta * s.c * s.V1_hat * s.V2)),
+            domain=law,
+            checks=(ByDerivation(marchenko_pastur.cavity), density),
+        ),
+        Claim(
+            id="result-3-3.marchenko-pastur-V2",
+            title="V2 as the positive root of its quadratic equation",
+            source=paper(APPENDIX, 117),
+            kind=Kind.FIXED_POINT,
+            statement=eq(s.V2, (-slope + sp.sqrt(slope**2 + 4 * leading)) / (2 * leading)),
+            domain=law,
+            checks=(ByDerivation(marchenko_pastur.quadratic), density),
+            uses=("result-3-3.marchenko-pastur-V1",),
+        ),
+        Claim(
+            id="result-3-3.resolvent-square",
+            title="Trace of the squared resolvent",
+            source=paper(SECTION, 19),
+            kind=Kind.IDENTITY,
+            statement=eq(s.resolvent_square, s.V2**2 / regular),
+            domain=law,
+            checks=(ByDerivation(marchenko_pastur.second_moments), density),
+            uses=("result-3-3.marchenko-pastur-V1",),
+        ),
+        Claim(
+            id="result-3-3.resolvent-mixed",
+            title="Trace of the bulk covariance with the squared resolvent",
+            source=paper(SECTION, 19),
+            kind=Kind.IDENTITY,
+            statement=eq(s.resolvent_mixed, s.V1**2 / (s.c * regular)),
+            domain=law,
+            checks=(ByDerivation(marchenko_pastur.second_moments), density),
+            uses=("result-3-3.marchenko-pastur-V1",),
+        ),
+        Claim(
+            id="result-3-3.resolvent-double",
+            title="Trace of the bulk covariance twice with the resolvent",
+            source=paper(SECTION, 19),
+            kind=Kind.IDENTITY,
+            statement=eq(s.resolvent_double, s.V1**2 * (s.beta + s.V1**2 / (s.c**2 * s.V2**2 * regular))),
+            domain=law,
+            checks=(ByDerivation(marchenko_pastur.second_moments), density),
+            uses=("result-3-3.marchenko-pastur-V1",),
+        ),
+        Claim(
+            id="result-3-3.spike-resolvent",
+            title="The resolvent along the spike: the slides' form is beta c V2",
+            source=paper(APPENDIX, 109, 115),
+            kind=Kind.IDENTITY,
+            statement=eq(s.spike_resolvent_bulk, s.beta * s.c * s.V2),
+            domain=law,
+            checks=(ByDerivation(marchenko_pastur.spike_direction),),
+            uses=("result-3-3.sherman-morrison", "result-3-3.marchenko-pastur-V1"),
+        ),
+    )
+
+
+CLAIMS: tuple[Claim, ...] = (*_free_energy_claims(), *_law_claims())

@@ -1,0 +1,184 @@
+"""The upper bound in closed form: erf learning erf, sign learning sign (Section 4.3, Appendix E)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import sympy as sp
+
+from derivations import bounds_closed_form
+from derivations import symbols as s
+from derivations.activation import activation
+from derivations.derivation import Obligation, Vanishing
+from numerics import bounds as numeric_bounds
+from numerics.coefficients import hermite_constants
+from numerics.model import Model
+from verify.checks import ByDerivation, ByNumbers, ByObligations
+from verify.claim import Claim, Domain, Kind, Range
+from verify.claims.models import Point
+from verify.claims.places import paper
+from verify.claims.saddle_formulas import eq
+from verify.tolerances import MINIMUM, QUADRATURE
+
+SECTION, APPENDIX = "Section 4.3", "Appendix E"
+
+
+def _closed_form_claims() -> tuple[Claim, ...]:
+    slope = s.r / sp.sqrt(1 + 2 * s.c)
+    ratio = sp.asin(2 * slope**2 / (1 + 2 * slope**2))
+    part = sp.asin(2 * slope / sp.sqrt(3 * (1 + 2 * slope**2)))
+    erf_upper = 2 / sp.pi * sp.asin(sp.Rational(2, 3)) - 2 / sp.pi * part**2 / ratio
+    sign_ranges = (Range(s.r, 0.2, 3.0), Range(s.c, 0.5, 2.0), Range(s.gamma, 0.1, 0.95))
+    sign_overlap = 2 / sp.pi * sp.asin(s.gamma * s.r / sp.sqrt(s.c + s.r**2))
+    sign_norm = 2 / sp.pi * sp.asin(s.r**2 / (s.c + s.r**2))
+    return (
+        Claim(
+            id="bounds.erf-upper",
+            title="Upper bound for erf learning erf, in closed form",
+            source=paper(SECTION, 26, 28),
+            kind=Kind.IDENTITY,
+            statement=eq(s.error_infinity, erf_upper),
+            domain=Domain((Range(s.r, 0.2, 3.0), Range(s.c, 0.5, 2.0)), ("gamma = 1",)),
+            checks=(ByDerivation(bounds_closed_form.erf_target), _upper_of("erf(z)")),
+            uses=("bounds.error-infinity",),
+        ),
+        Claim(
+            id="bounds.erf-perfect-spike",
+            title="Perfect learning: the spike at which mu0 of erf is erf",
+            source=paper(SECTION, 28, 31),
+            kind=Kind.IDENTITY,
+            statement=eq(s.spike_perfect, sp.sqrt(1 + 2 * s.c)),
+            domain=Domain((Range(s.c, 0.6, 1.8),), ("gamma = 1",)),
+            checks=(
+                ByDerivation(bounds_closed_form.erf_target),
+                ByNumbers("minimising the upper bound over the spike", _best_spike, MINIMUM, points=4),
+            ),
+            uses=("bounds.erf-upper",),
+        ),
+        Claim(
+            id="bounds.erf-perfect-rate",
+            title="Perfect learning: the learning rate, in the limit of large alpha0",
+            source=paper(SECTION, 28, 31),
+            kind=Kind.LIMIT,
+            statement=eq(s.eta_perfect, 3 * sp.sqrt(3) * sp.pi / 4 * s.beta),
+            domain=Domain((Range(s.beta, 0.3, 3.0, log=True),), ("alpha0 -> infinity, so that gamma = c = 1",)),
+            checks=(
+                ByDerivation(bounds_closed_form.erf_target, takes_limit=True),
+                ByNumbers("h1 of erf by quadrature", _perfect_rate, QUADRATURE),
+            ),
+            uses=("bounds.erf-perfect-spike",),
+        ),
+        Claim(
+            id="bounds.sign-overlap",
+            title="Overlap of a sign target with mu0 of sign, any alignment",
+            source=paper(APPENDIX, 165, 166),
+            kind=Kind.IDENTITY,
+            statement=eq(s.target_overlap, sign_overlap),
+            domain=Domain(sign_ranges),
+            checks=(
+                ByDerivation(bounds_closed_form.sign_target),
+                ByNumbers("erf by the trapezoidal rule", _sign_averages, QUADRATURE),
+            ),
+        ),
+        Claim(
+            id="bounds.sign-norm",
+            title="Norm of mu0 of sign",
+            source=paper(APPENDIX, 166),
+            kind=Kind.IDENTITY,
+            statement=eq(s.student_norm, sign_norm),
+            domain=Domain(sign_ranges),
+            checks=(
+                ByDerivation(bounds_closed_form.sign_target),
+                ByNumbers("erf by the trapezoidal rule", _sign_averages, QUADRATURE),
+            ),
+        ),
+        Claim(
+            id="bounds.sign-upper",
+            title="Upper bound for sign learning sign, in closed form, any alignment",
+            source=paper(APPENDIX, 26, 165, 168),
+            kind=Kind.IDENTITY,
+            statement=eq(s.error_infinity, 1 - sign_overlap**2 / sign_norm),
+            domain=Domain(sign_ranges),
+            checks=(ByDerivation(bounds_closed_form.sign_target), _upper_of("sign(z)")),
+            uses=("bounds.sign-overlap", "bounds.sign-norm", "bounds.error-infinity"),
+        ),
+        _same_line("erf", sp.erf(s.r * s.kappa / sp.sqrt(1 + 2 * s.c)), 2 * s.r**2 / (1 + 2 * s.c)),
+        _same_line("sign", sp.erf(s.r * s.kappa / sp.sqrt(2 * s.c)), s.r**2 / s.c),
+    )
+
+
+def _same_line(name: str, mean: sp.Expr, factor: sp.Expr) -> Claim:
+    slope = sp.diff(mean, s.kappa) / s.r
+    statement = eq(sp.Derivative(slope, s.kappa), -factor * s.kappa * slope)
+    return Claim(
+        id=f"bounds.{name}-same-line",
+        title=f"For {name} the derivative of mu1 and kappa mu1 span the same line",
+        source=paper(SECTION, 27, 31),
+        kind=Kind.IDENTITY,
+        statement=statement,
+        domain=Domain((Range(s.r, 0.3, 2.0), Range(s.c, 0.5, 2.0), Range(s.kappa, -2.0, 2.0))),
+        checks=(ByObligations("differentiation of a Gaussian", _differentiate),),
+        note="For other activations the two differ: the basis function of the lower bound is kappa mu1.",
+    )
+
+
+def _differentiate(statement: sp.Basic) -> tuple[Obligation, ...]:
+    left, right = statement.args
+    return (Vanishing("both sides", left.doit() - right),)
+
+
+def _upper_of(text: str) -> ByNumbers:
+    """The upper bound of one activation learning itself, by the numerics' quadrature."""
+
+    def measure(point: Point) -> Mapping[str, float]:
+        model = Model(
+            activation(text),
+            activation(text),
+            alpha=1.0,
+            beta=1.0,
+            ridge=1.0,
+            spike=float(point[s.r.name]),
+            bulk=float(point[s.c.name]),
+            alignment=float(point.get(s.gamma.name, 1.0)),
+        )
+        return {s.error_infinity.name: numeric_bounds.upper_bound(model)}
+
+    return ByNumbers(f"the upper bound by quadrature for {text}", measure, QUADRATURE)
+
+
+def _best_spike(point: Point) -> Mapping[str, float]:
+    """Where the upper bound of erf learning erf is least, by golden sections in the spike."""
+    model = Model(
+        activation("erf(z)"), activation("erf(z)"), alpha=1.0, beta=1.0, ridge=1.0, bulk=float(point[s.c.name])
+    )
+    low, high = 0.5, 4.0
+    inverse_golden = (np.sqrt(5) - 1) / 2
+    for _ in range(40):
+        first, second_ = high - inverse_golden * (high - low), low + inverse_golden * (high - low)
+        at = [numeric_bounds.upper_bound(replace(model, spike=float(r))) for r in (first, second_)]
+        low, high = (low, second_) if at[0] <= at[1] else (first, high)
+    return {s.spike_perfect.name: (low + high) / 2}
+
+
+def _perfect_rate(point: Point) -> Mapping[str, float]:
+    """eta with (eta/beta) h1^2 = sqrt(3), h1 by quadrature."""
+    h1 = hermite_constants(activation("erf(z)")).h1
+    return {s.eta_perfect.name: float(np.sqrt(3.0) * float(point[s.beta.name]) / h1**2)}
+
+
+def _sign_averages(point: Point) -> Mapping[str, float]:
+    """E[y0 mu0] and E[mu0^2] for sign, whose means are probabilities: P(w > 0) - P(w < 0) by scipy's normal law."""
+    from scipy.special import ndtr
+
+    r, c, gamma = (float(point[x.name]) for x in (s.r, s.c, s.gamma))
+    step = 0.005
+    kappa = np.arange(-9.0, 9.0 + step / 2, step)
+    weight = step * np.exp(-(kappa**2) / 2) / np.sqrt(2 * np.pi)
+    student = 2 * ndtr(r * kappa / np.sqrt(c)) - 1
+    target = 2 * ndtr(gamma * kappa / np.sqrt(1 - gamma**2)) - 1
+    return {s.target_overlap.name: float(weight @ (target * student)), s.student_norm.name: float(weight @ student**2)}
+
+
+CLAIMS: tuple[Claim, ...] = _closed_form_claims()

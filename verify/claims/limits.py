@@ -1,0 +1,230 @@
+"""Claims about limits and symmetries: no spike, a vanishing spike, the alignment, rescalings, both bounds at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import sympy as sp
+
+from derivations import invariances
+from derivations import symbols as s
+from derivations.activation import activation
+from derivations.derivation import NonNegative, Obligation
+from numerics.model import Model, gradient_step
+from verify.checks import ByDerivation, ByObligations, BySearch
+from verify.claim import Claim, Domain, Kind, Mutant, Range
+from verify.claims.models import GENERIC, RANGES, Point, model_at, solved
+from verify.claims.places import paper
+from verify.claims.saddle_formulas import eq, ge, le
+from verify.claims.section_4_3 import TIGHT, lower, seek_best, upper
+from verify.tolerances import SOLVER
+
+ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
+MORE = sp.Rational(27, 25)
+k1, k2 = s.mu1_constant, s.mu2_constant
+
+
+# ---- the alignment ----
+
+_STEP = Domain(
+    (
+        Range("target", choices=("tanh(z)", "erf(z)", "sin(z)", "z**3 - z", "atan(z)")),
+        Range(s.alpha0, 0.05, 50.0, log=True),
+        Range("increase", 0.01, 3.0, log=True),
+        Range(s.noise, 0.0, 0.5),
+    ),
+    ("h1* is not zero",),
+)
+
+
+def _alignments(point: Point) -> Mapping[str, float]:
+    """The alignment of Result 3.1 at alpha0 and at a larger one."""
+    student, target = activation("tanh(z)"), activation(str(point["target"]))
+    alpha0 = float(point[s.alpha0.name])
+    noise = float(point[s.noise.name])
+    at = [
+        gradient_step(student, target, alpha0=a, eta=1.0, beta=1.0, noise=noise)[2]
+        for a in (alpha0, alpha0 * (1 + float(point["increase"])))
+    ]
+    return {s.gamma.name: at[0], s.gamma_more.name: at[1]}
+
+
+def _alignment_squared(alpha0: sp.Expr) -> sp.Expr:
+    """gamma^2 of equation (10), label noise included."""
+    return s.h1_star**2 / (s.h1_star**2 + (s.h2_star + s.noise) / alpha0)
+
+
+_increase = sp.Symbol("delta", nonnegative=True)
+
+
+def _with_alignments(statement: sp.Basic, weight: sp.Expr, base: sp.Expr) -> tuple[Obligation, ...]:
+    formulas = {s.gamma**2: _alignment_squared(s.alpha0), s.gamma_more**2: _alignment_squared(s.alpha0 + _increase)}
+    difference = (statement.gts - statement.lts).subs(formulas)
+    return (NonNegative("greater less lesser side", difference, ((weight, base),)),)
+
+
+def _at_most_one(statement: sp.Basic) -> tuple[Obligation, ...]:
+    second = (s.h2_star + s.noise) / s.alpha0
+    return _with_alignments(statement, second / (s.h1_star**2 + second), sp.S.One)
+
+
+def _increasing(statement: sp.Basic) -> tuple[Obligation, ...]:
+    second, more = (s.h2_star + s.noise), s.alpha0 + _increase
+    weight = second * _increase / ((s.alpha0 * s.h1_star**2 + second) * (more * s.h1_star**2 + second))
+    return _with_alignments(statement, weight, s.h1_star)
+
+
+def _alignment_claims() -> tuple[Claim, ...]:
+    search = BySearch("the gradient-step map", _alignments, SOLVER)
+    return (
+        Claim(
+            id="alignment.at-most-one",
+            title="The alignment lies between -1 and 1",
+            source=paper("Section 3.1", 10),
+            kind=Kind.INEQUALITY,
+            statement=le(s.gamma**2, sp.S.One),
+            domain=_STEP,
+            checks=(ByObligations("equation (10)", _at_most_one), search),
+            mutants=(
+                Mutant("eight per cent less", le(s.gamma**2, 1 / MORE)),
+                Mutant("the other way round", ge(s.gamma**2, sp.S.One)),
+            ),
+        ),
+        Claim(
+            id="alignment.increasing",
+            title="The alignment grows with the number of samples of the gradient step",
+            source=paper("Section 3.1", 10),
+            kind=Kind.INEQUALITY,
+            statement=ge(s.gamma_more**2, s.gamma**2),
+            domain=_STEP,
+            checks=(ByObligations("equation (10)", _increasing), search),
+            mutants=(
+                Mutant("the other way round", le(s.gamma_more**2, s.gamma**2)),
+                Mutant("eight per cent more", ge(s.gamma_more**2, MORE * s.gamma**2)),
+            ),
+        ),
+    )
+
+
+# ---- rescalings ----
+
+_SCALED = Domain((*RANGES, Range(s.scale, 0.4, 2.5, log=True)), (), (GENERIC,))
+
+
+def _scale(point: Point) -> float:
+    return round(float(point[s.scale.name]), 3)
+
+
+def _two_errors(first: Model, second: Model, scale: float) -> Mapping[str, float] | None:
+    one, two = solved(first), solved(second)
+    if not (one.converged and two.converged):
+        return None
+    return {s.test_error.name: one.test_error, s.error_rescaled.name: two.test_error, s.scale.name: scale}
+
+
+def _scaled_activation(point: Point) -> Mapping[str, float] | None:
+    model, scale = model_at(point), _scale(point)
+    other = activation(f"{scale!r}*({point['activation']})")
+    return _two_errors(model, replace(model, activation=other, ridge=scale**2 * model.ridge), scale)
+
+
+def _scaled_target(point: Point) -> Mapping[str, float] | None:
+    model, scale = model_at(point), _scale(point)
+    other = activation(f"{scale!r}*({point['target']})")
+    return _two_errors(model, replace(model, target=other, noise=scale**2 * model.noise), scale)
+
+
+def _scaled_bulk(point: Point) -> Mapping[str, float] | None:
+    model = model_at(point)
+    root = float(np.sqrt(model.bulk))
+    other = activation(str(point["activation"]).replace("z", f"({root!r}*z)"))
+    return _two_errors(model, replace(model, activation=other, spike=model.spike / root, bulk=1.0), root)
+
+
+def _invariance_claims() -> tuple[Claim, ...]:
+    def invariance(
+        name: str,
+        title: str,
+        right: sp.Expr,
+        build: Callable[[], object],
+        measure: Callable[[Point], object],
+        *wrong: Mutant,
+    ) -> Claim:
+        return Claim(
+            id=f"invariance.{name}",
+            title=title,
+            source=paper("Section 3.3", 18, 19, 20, 25),
+            kind=Kind.FIXED_POINT,
+            statement=eq(s.error_rescaled, right),
+            domain=_SCALED,
+            checks=(
+                ByDerivation(build),  # type: ignore[arg-type]
+                BySearch("the solver on both problems", measure, SOLVER),  # type: ignore[arg-type]
+            ),
+            uses=("result-3-3.free-energy", "result-3-3.marchenko-pastur-V1"),
+            mutants=wrong,
+        )
+
+    return (
+        invariance(
+            "activation",
+            "sigma -> s sigma with lambda -> s^2 lambda leaves the test error alone",
+            s.test_error,
+            invariances.activation_scale,
+            _scaled_activation,
+            Mutant("scaled by s^2", eq(s.error_rescaled, s.scale**2 * s.test_error)),
+            Mutant("divided by s", eq(s.error_rescaled, s.test_error / s.scale)),
+        ),
+        invariance(
+            "target",
+            "g -> s g with Delta -> s^2 Delta multiplies the test error by s^2",
+            s.scale**2 * s.test_error,
+            invariances.target_scale,
+            _scaled_target,
+        ),
+        invariance(
+            "bulk",
+            "(sigma(z), r, c) and (sigma(sqrt(c) z), r/sqrt(c), 1) have the same test error",
+            s.test_error,
+            invariances.bulk_scale,
+            _scaled_bulk,
+            Mutant("multiplied by c", eq(s.error_rescaled, s.c * s.test_error)),
+        ),
+    )
+
+
+# ---- both bounds at once ----
+
+
+def _sandwich_claims() -> tuple[Claim, ...]:
+    return (
+        Claim(
+            id="bounds.sandwich",
+            title="The best test error over the ridge lies between the two bounds, at any alignment",
+            source=paper("Section 4.3", 26, 27),
+            kind=Kind.INEQUALITY,
+            statement=sp.And(ge(s.best_error, lower), le(s.best_error, upper), evaluate=False),
+            domain=TIGHT,
+            checks=(seek_best,),
+            uses=("bounds.upper-any-alignment", "bounds.lower-any-alignment"),
+            mutants=(
+                Mutant(
+                    "eight per cent more below",
+                    sp.And(ge(s.best_error, MORE * lower), le(s.best_error, upper), evaluate=False),
+                ),
+                Mutant(
+                    "eight per cent less above",
+                    sp.And(ge(s.best_error, lower), le(s.best_error, upper / MORE), evaluate=False),
+                ),
+            ),
+        ),
+    )
+
+
+CLAIMS: tuple[Claim, ...] = (
+    *_alignment_claims(),
+    *_invariance_claims(),
+    *_sandwich_claims(),
+)

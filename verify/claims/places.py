@@ -1,0 +1,12 @@
+"""Where formulas come from."""
+
+from __future__ import annotations
+
+from verify.claim import Source
+
+PAPER = "arXiv 2402.04980"
+
+
+def paper(section: str, *equations: int) -> Source:
+    """A place in the paper: section, and the numbers of the equations."""
+    return Source(PAPER, section, equations)

@@ -1,0 +1,281 @@
+"""Claims about plain random features: no spike at all, and a spike that vanishes (Section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+import sympy as sp
+
+from derivations import random_features
+from derivations import symbols as s
+from derivations.derivation import NonNegative, Obligation
+from numerics.evaluate import compile_numpy
+from numerics.model import Model
+from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch
+from verify.claim import Claim, Domain, Kind, Mutant, Range
+from verify.claims.models import GENERIC, RANGES, Point, density_integrals, model_at, numbers, solved
+from verify.claims.places import paper
+from verify.claims.saddle_formulas import eq, ge
+from verify.tolerances import ASYMPTOTIC, SOLVER
+
+ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
+MORE = sp.Rational(27, 25)
+k1, k2 = s.mu1_constant, s.mu2_constant
+
+# ---- no spike ----
+
+_ODD_RANGES = (Range("activation", choices=ODD), Range("target", choices=ODD), *RANGES[2:])
+NO_SPIKE = Domain(_ODD_RANGES, ("odd activation and target",), (GENERIC,))
+# With a wide and long problem the floor is reached: a false floor has to be seen there.
+FLOOR = Domain(
+    (*_ODD_RANGES, Range("regime", choices=("generic", "many samples"))), ("odd activation and target",), (GENERIC,)
+)
+
+
+def gaussian_average(function: Callable[[np.ndarray], np.ndarray]) -> float:
+    """E f(z) by the trapezoidal rule, for smooth f."""
+    z = np.arange(-12.0, 12.0 + 1 / 64, 1 / 32)
+    return float(np.sum(function(z) * np.exp(-(z**2) / 2)) / np.sqrt(2 * np.pi) / 32)
+
+
+@lru_cache(maxsize=256)
+def plain_random_features(model: Model, first: float, second: float) -> dict[str, float]:
+    """Plain random features with target constants ``first`` = h1* and ``second`` = h2*, by bisection on V.
+
+    Written from the equations of Gaussian-equivalent random features with integrals over the Marchenko-Pastur density:
+    no spike, no kappa, nothing of the solver.
+    """
+    sigma, root = compile_numpy(model.activation.expression), np.sqrt(model.bulk)
+    mu1 = gaussian_average(lambda z: z * sigma(root * z)) / root
+    mu2_squared = gaussian_average(lambda z: sigma(root * z) ** 2) - model.bulk * mu1**2
+    ratio = model.alpha / model.beta
+
+    def response(V: float) -> Mapping[str, float]:
+        conjugate = ratio / (1 + V)
+        return density_integrals(model.beta, model.bulk, model.ridge + conjugate * mu2_squared, conjugate * mu1**2)
+
+    low, high = 0.0, (model.bulk * mu1**2 + mu2_squared) / model.ridge
+    for _ in range(80):
+        V = (low + high) / 2
+        at = response(V)
+        low, high = (V, high) if mu1**2 * at[s.V1.name] + mu2_squared * at[s.V2.name] > V else (low, V)
+    traces = response(V)
+    M02, M12, M22 = (traces[x.name] for x in (s.resolvent_square, s.resolvent_mixed, s.resolvent_double))
+    M_hat = ratio * mu1 * first / (1 + V)
+    M = model.beta * traces[s.V1.name] * M_hat
+    # e = constant + (slope) e: the sizes Q1 and q2 are affine in the error.
+    gain = ratio / (1 + V) ** 2
+    constant = second + model.noise - 2 * mu1 * first * M
+    constant += model.beta * M_hat**2 * (mu1**2 * M22 + mu2_squared * M12)
+    slope = gain * (mu1**4 * M22 + 2 * mu1**2 * mu2_squared * M12 + mu2_squared**2 * M02)
+    e = constant / (1 - slope)
+    q1_hat, q2_hat = gain * mu1**2 * e, gain * mu2_squared * e
+    return {
+        **traces,
+        k1.name: mu1,
+        k2.name: float(np.sqrt(mu2_squared)),
+        s.M.name: M,
+        s.M_hat.name: M_hat,
+        s.V.name: V,
+        s.Q1.name: (q1_hat + model.beta * M_hat**2) * M22 + q2_hat * M12,
+        s.q2.name: (q1_hat + model.beta * M_hat**2) * M12 + q2_hat * M02,
+    }
+
+
+def _target_constants(model: Model) -> tuple[float, float]:
+    g = compile_numpy(model.target.expression)
+    return gaussian_average(lambda z: z * g(z)), gaussian_average(lambda z: g(z) ** 2)
+
+
+def _without_spike(point: Point) -> Mapping[str, float] | None:
+    """Errors and overlaps from the solver at r = 0; traces, M and Q1 from plain random features."""
+    model = model_at({**point, s.r.name: 0.0})
+    if point.get("regime") == "many samples":
+        model = replace(model, alpha=3e4, beta=3e2, ridge=1e-3, noise=0.0)
+    solution = solved(model)
+    if not solution.converged:
+        return None
+    first, second = _target_constants(model)
+    plain = plain_random_features(model, first, second)
+    values = numbers(solution)
+    own = {x.name: values[x.name] for x in (s.zeta, s.psi, s.q1, s.test_error, s.alpha, s.beta, s.noise, s.rho)}
+    return {**plain, **own, s.h1_star.name: first, s.h2_star.name: second}
+
+
+no_spike_numbers = ByNumbers("the solver at r = 0 against plain random features", _without_spike, SOLVER)
+
+
+def _plain_error() -> sp.Expr:
+    signal = s.beta * s.M_hat**2 * (k1**2 * s.resolvent_double + k2**2 * s.resolvent_mixed)
+    constant = s.h2_star + s.noise - 2 * k1 * s.h1_star * s.beta * s.V1 * s.M_hat + signal
+    loop = k1**4 * s.resolvent_double + 2 * k1**2 * k2**2 * s.resolvent_mixed + k2**4 * s.resolvent_square
+    return constant / (1 - s.alpha / s.beta * loop / (1 + s.V) ** 2) - s.noise
+
+
+def _no_spike_claims() -> tuple[Claim, ...]:
+    section = "Section 4.2"
+    reduction = ByDerivation(random_features.reduction)
+    uses = ("result-3-3.saddle.zeta-hat", "result-3-3.saddle.psi-hat", "result-3-3.isotropic.q1")
+    floor = s.h2_star - s.h1_star**2
+
+    def reduced(name: str, title: str, statement: sp.Equality, *more: Mutant) -> Claim:
+        return Claim(
+            id=f"no-spike.{name}",
+            title=title,
+            source=paper(section),
+            kind=Kind.FIXED_POINT,
+            statement=statement,
+            domain=NO_SPIKE,
+            checks=(reduction, no_spike_numbers),
+            uses=uses,
+            mutants=more,
+        )
+
+    gap = s.test_error
+    return (
+        reduced(
+            "zeta",
+            "Without a spike, v is a direction like any other",
+            eq(s.zeta, s.gamma * s.M),
+            Mutant("gamma lost", eq(s.zeta, s.M)),
+        ),
+        reduced(
+            "psi",
+            "Without a spike, the orthogonal direction has its share",
+            eq(s.psi, sp.sqrt(s.rho) * s.M),
+            Mutant("all of M", eq(s.psi, s.M)),
+        ),
+        reduced("q1", "Without a spike, Q1 splits along and across v", eq(s.q1, s.Q1 - s.gamma**2 * s.M**2)),
+        Claim(
+            id="no-spike.test-error",
+            title="Without a spike the test error is that of plain random features, whatever the alignment",
+            source=paper(section, 25),
+            kind=Kind.FIXED_POINT,
+            statement=eq(s.test_error, _plain_error()),
+            domain=NO_SPIKE,
+            checks=(ByDerivation(random_features.plain_error), no_spike_numbers),
+            uses=("no-spike.zeta", "no-spike.psi", "no-spike.q1"),
+        ),
+        Claim(
+            id="no-spike.floor",
+            title="Without a spike only the linear part of the target is learned",
+            source=paper(section, 12),
+            kind=Kind.INEQUALITY,
+            statement=ge(gap, floor),
+            domain=FLOOR,
+            checks=(
+                ByObligations("the error less the floor is a sum of squares", _above_floor),
+                BySearch("the solver at r = 0", _without_spike, SOLVER),
+            ),
+            uses=("no-spike.test-error",),
+            mutants=(
+                Mutant("eight per cent more", ge(gap, MORE * floor)),
+                Mutant("square lost", ge(gap, s.h2_star - s.h1_star)),
+                Mutant("all of the target", ge(gap, s.h2_star)),
+            ),
+        ),
+    )
+
+
+def _above_floor(statement: sp.Basic) -> tuple[Obligation, ...]:
+    """left - right = (h1* - mu1 M)^2 + mu1^2 (Q1 - M^2) + mu2^2 q2, with Q1 - M^2 >= 0 by Cauchy-Schwarz."""
+    spare = sp.Symbol("Q_1-M^2", nonnegative=True)
+    error = random_features.floor().results[s.test_error].subs(s.Q1, s.M**2 + spare)
+    left, right = (side.subs(s.test_error, error) for side in statement.args)
+    squares = ((sp.S.One, s.h1_star - k1 * s.M), (spare, k1), (s.q2, k2))
+    return (NonNegative("error less floor", left - right, squares),)
+
+
+# ---- a vanishing spike ----
+
+TINY_SPIKE = 1e-3  # corrections are of order r^2
+
+
+def _tiny_spike(point: Point) -> Mapping[str, float] | None:
+    """The solver at r = 1e-3, and plain random features for the target without its linear part along v."""
+    model = model_at({**point, s.r.name: TINY_SPIKE})
+    solution = solved(model)
+    if not solution.converged:
+        return None
+    first, second = _target_constants(model)
+    gamma = model.alignment
+    across = plain_random_features(model, np.sqrt(1 - gamma**2) * first, second - gamma**2 * first**2)
+    values = numbers(solution)
+    return {
+        k1.name: across[k1.name],
+        k2.name: across[k2.name],
+        s.psi.name: across[s.M.name],
+        s.q1.name: across[s.Q1.name],
+        s.q2.name: across[s.q2.name],
+        s.rho.name: 1 - gamma**2,
+        s.h1_star.name: first,
+        s.h2_star.name: second,
+        s.m_no_spike.name: TINY_SPIKE * values[s.m.name],
+        s.zeta_no_spike.name: values[s.zeta.name],
+        s.error_no_spike.name: values[s.test_error.name],
+    }
+
+
+def _vanishing_spike_claims() -> tuple[Claim, ...]:
+    section = "Section 4.2"
+    checks = (
+        ByDerivation(random_features.vanishing_spike, takes_limit=True),
+        ByNumbers("the solver at r = 1e-3, where corrections are of order 1e-6", _tiny_spike, ASYMPTOTIC),
+    )
+    error = (
+        s.h2_star
+        - s.gamma**2 * s.h1_star**2
+        - 2 * sp.sqrt(s.rho) * s.h1_star * k1 * s.psi
+        + k1**2 * s.q1
+        + k2**2 * s.q2
+    )
+    return (
+        Claim(
+            id="vanishing-spike.m",
+            title="As the spike vanishes m grows like its inverse",
+            source=paper(section, 18),
+            kind=Kind.LIMIT,
+            statement=eq(s.m_no_spike, s.gamma * s.h1_star / k1),
+            domain=NO_SPIKE,
+            checks=checks,
+            uses=("result-3-3.saddle.m",),
+        ),
+        Claim(
+            id="vanishing-spike.zeta",
+            title="As the spike vanishes m does all of zeta's work",
+            source=paper(section, 18),
+            kind=Kind.LIMIT,
+            statement=eq(s.zeta_no_spike, sp.S.Zero),
+            domain=NO_SPIKE,
+            checks=checks,
+            uses=("result-3-3.saddle.zeta-hat", "vanishing-spike.m"),
+            mutants=(
+                Mutant("as without a spike", eq(s.zeta_no_spike, s.gamma * s.psi / sp.sqrt(s.rho))),
+                Mutant("the linear part along v", eq(s.zeta_no_spike, s.gamma * s.h1_star)),
+            ),
+        ),
+        Claim(
+            id="vanishing-spike.test-error",
+            title="A vanishing spike learns the linear part of the target along it for nothing",
+            source=paper(section, 25),
+            kind=Kind.LIMIT,
+            statement=eq(s.error_no_spike, error),
+            domain=NO_SPIKE,
+            checks=checks,
+            uses=("vanishing-spike.m", "vanishing-spike.zeta", "no-spike.test-error"),
+            mutants=(
+                Mutant(
+                    "the error without a spike",
+                    eq(s.error_no_spike, error + s.gamma**2 * s.h1_star**2),
+                ),
+            ),
+            note="The limits r -> 0 and d -> infinity do not commute unless gamma = 0: at r = 0 the spike is "
+            "learned at the price of any other, at every r > 0 for nothing, m being unregularised at leading order.",
+        ),
+    )
+
+
+CLAIMS: tuple[Claim, ...] = (*_no_spike_claims(), *_vanishing_spike_claims())

@@ -1,0 +1,359 @@
+"""Section 2: the network, its gradient step, its initial output, and the normalisations of the ridge readout."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+
+import numpy as np
+import sympy as sp
+
+from derivations import gradient_step, readout_normalisation
+from derivations import symbols as s
+from derivations.expectation import Expectation
+from derivations.named_functions import sigma, sigma_prime
+from verify import tolerances
+from verify.checks import ByDerivation, ByNumbers, Point
+from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
+from verify.claims.brute_force import (
+    INTERPRETATIONS,
+    ODD,
+    SMOOTH,
+    grid,
+    half_line,
+    hermite_numbers,
+    interpretation,
+)
+from verify.claims.gradient_numbers import pieces
+from verify.claims.places import PAPER, paper
+from verify.evaluate import Functions
+from verify.simulation_check import BySimulation
+
+
+def functions_at(point: Point) -> Functions:
+    """The activation and target of a point, as implementations of the undefined functions."""
+    return interpretation(str(point["activation"]), str(point.get("target", "sin")))
+
+
+# Equation (3): the gradient. The derivative is taken in the complex plane, f'(w) = Im f(w + ih)/h, exact to rounding.
+
+
+def _one_gradient_entry(point: Point) -> dict[str, float]:
+    """The step of one weight from one sample, by a complex step of size 1e-30 in the loss of a small network."""
+    generator = np.random.default_rng(int(1e6 * float(point["seed"])))
+    neurons, inputs, batch = 3, 4, 5
+    w, a = generator.standard_normal((neurons, inputs)), generator.standard_normal(neurons)
+    x, y = generator.standard_normal(inputs), float(generator.standard_normal())
+    eta = float(point["eta"])
+
+    def loss(entry: complex) -> complex:
+        rows = w.astype(complex)
+        rows[1, 2] = entry
+        return complex((y - a @ np.tanh(rows @ x) / np.sqrt(neurons)) ** 2)
+
+    slope = loss(w[1, 2] + 1e-30j).imag / 1e-30
+    output = float(a @ np.tanh(w @ x) / np.sqrt(neurons))
+    return {
+        s.weight_step.name: -eta * inputs / (2 * batch) * slope,
+        s.d.name: inputs,
+        s.p.name: neurons,
+        s.n0.name: batch,
+        s.n.name: 3 * batch,
+        s.readout_weight.name: a[1],
+        s.y.name: y,
+        s.output.name: output,
+        s.preactivation.name: float(w[1] @ x),
+        s.input_coordinate.name: x[2],
+    }
+
+
+_step = (
+    s.eta
+    * s.d
+    / (s.n0 * sp.sqrt(s.p))
+    * s.readout_weight
+    * (s.y - s.output)
+    * sigma_prime(s.preactivation)
+    * s.input_coordinate
+)
+
+GRADIENT = Claim(
+    id="section-2.gradient-step",
+    title="What one sample adds to a first-layer weight",
+    source=paper("Section 2", 1, 2, 3),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.weight_step, _step),
+    domain=Domain(ranges=(Range("seed"), Range(s.eta, 0.5, 3.0)), interpretations=INTERPRETATIONS),
+    checks=(
+        ByDerivation(gradient_step.gradient),
+        ByNumbers(
+            "complex-step derivative of the squared loss of a network with 3 neurons and 4 inputs",
+            _one_gradient_entry,
+            tolerances.ROUNDING,
+            functions=lambda point: interpretation("tanh", "sin"),
+        ),
+    ),
+    mutants=(
+        Mutant("uphill", sp.Eq(s.weight_step, -_step)),
+        Mutant("n for n0, as on the slides", sp.Eq(s.weight_step, _step.subs(s.n0, s.n))),
+        Mutant("sigma for sigma'", sp.Eq(s.weight_step, _step.replace(sigma_prime, sigma))),
+        Mutant("the 1/2 of the loss forgotten", sp.Eq(s.weight_step, 2 * _step)),
+    ),
+    note="The step of the batch is the sum over its n0 samples; the learning rate of the paper is eta d.",
+)
+
+
+# The initial output: p neurons in the plane, whose angles are summed over an equidistant grid (exact for smooth
+# periodic functions), and the modulus of x over its chi law.
+
+
+@lru_cache(maxsize=64)
+def _initial_output(activation: str, neurons: int) -> tuple[float, float]:
+    """Averages over x and over the angles of p neurons in the plane: (<f^2>, <f^2 |x|^2>)."""
+    angles = 2 * np.pi * (np.arange(128) + 0.5) / 128
+    radii, weights = half_line(24)
+    weights = weights * radii * np.sqrt(2 * np.pi)  # |x| in the plane has density R exp(-R^2/2)
+    single = SMOOTH[activation].value(np.multiply.outer(radii, np.cos(angles)))
+    total = single
+    for _ in range(neurons - 1):
+        total = (total[..., None] + single.reshape(len(radii), *([1] * (total.ndim - 1)), len(angles))).reshape(
+            len(radii), -1
+        )
+    square = np.mean((total / neurons) ** 2, axis=1)
+    return float(weights @ square), float(weights @ (square * radii**2))
+
+
+def _initial_square(point: Point) -> dict[str, float]:
+    activation, neurons = str(point["activation"]), int(str(point["neurons"]))
+    return {
+        **hermite_numbers(activation, "sin"),
+        s.initial_output_square.name: _initial_output(activation, neurons)[0],
+        s.p.name: neurons,
+    }
+
+
+INITIAL_OUTPUT = Claim(
+    id="section-2.initial-output",
+    title="The initial output has mean square h2/p",
+    source=paper("Section 2", 3),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.initial_output_square, s.h2 / s.p),
+    domain=Domain(
+        ranges=(Range("activation", choices=ODD), Range("neurons", choices=("1", "2"))), interpretations=INTERPRETATIONS
+    ),
+    checks=(
+        ByDerivation(gradient_step.initial_output),
+        ByNumbers("1 or 2 neurons in the plane, all their angles on a grid", _initial_square, tolerances.QUADRATURE),
+    ),
+    mutants=(
+        Mutant("readout of ones, as on the slides", sp.Eq(s.initial_output_square, s.h2)),
+        Mutant("two powers of the width", sp.Eq(s.initial_output_square, s.h2 / s.p**2)),
+        Mutant("a coherent sum", sp.Eq(s.initial_output_square, s.h1**2 / s.p)),
+    ),
+    note=(
+        "With a = 1/sqrt(p) the output is O(d^{-1/2}); with a = 1, as printed on the slides, it would be of order one."
+    ),
+)
+
+
+def _force(point: Point) -> dict[str, float]:
+    """E|(1/n0) sum f x|^2 for 2 neurons in the plane: equal samples on the grid of angles, different ones from E[f
+    x].
+    """
+    activation, batch = str(point["activation"]), int(str(point["batch"]))
+    neurons = 2
+    _, same = _initial_output(activation, neurons)
+    points, weights = grid(2)
+    angles = 2 * np.pi * np.arange(16) / 16
+    different = 0.0
+    for angle in angles:  # the first neuron along the first axis, the second at every angle
+        second = points @ np.array([np.cos(angle), np.sin(angle)])
+        f = (SMOOTH[activation].value(points[:, 0]) + SMOOTH[activation].value(second)) / neurons
+        different += float(np.sum((weights * f @ points) ** 2)) / len(angles)
+    return {
+        **hermite_numbers(activation, "sin"),
+        s.output_force.name: same / batch + (1 - 1 / batch) * different,
+        s.n0.name: batch,
+        s.p.name: neurons,
+        s.d.name: 2,
+    }
+
+
+_z2_sigma2 = Expectation(s.z**2 * sigma(s.z) ** 2, s.z)
+_force_formula = (1 - 1 / s.n0) * s.h1**2 / s.p + ((s.d - 1) * s.h2 + _z2_sigma2) / (s.n0 * s.p)
+
+OUTPUT_FORCE = Claim(
+    id="section-2.output-in-the-step",
+    title="The initial output's share of the step, exactly",
+    source=paper("Section 2 and Appendix A.1", 3, 33),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.output_force, _force_formula),
+    domain=Domain(
+        ranges=(Range("activation", choices=("sin", "cubic")), Range("batch", choices=("1", "2", "5"))),
+        interpretations=INTERPRETATIONS,
+    ),
+    checks=(
+        ByDerivation(gradient_step.output_force),
+        ByNumbers(
+            "2 neurons in the plane, all their angles on a grid", _force, tolerances.QUADRATURE, functions=functions_at
+        ),
+    ),
+    mutants=(
+        Mutant("the mean force dropped", sp.Eq(s.output_force, _force_formula - (1 - 1 / s.n0) * s.h1**2 / s.p)),
+        Mutant("all n0^2 pairs different", sp.Eq(s.output_force, _force_formula + s.h1**2 / (s.n0 * s.p))),
+        Mutant("d squares instead of d - 1", sp.Eq(s.output_force, _force_formula + s.h2 / (s.n0 * s.p))),
+    ),
+    uses=("section-2.initial-output",),
+    note=(
+        "At fixed ratios it vanishes like 1/d, an obligation of the derivation: the residual of the step may be "
+        "taken to be y."
+    ),
+)
+
+OUTPUT_VANISHES = Claim(
+    id="section-2.output-is-negligible",
+    title="The initial output drops out of the step",
+    source=paper("Section 2 and Appendix A.1", 3, 33),
+    kind=Kind.LIMIT,
+    statement=sp.Eq(s.output_force_rate, (s.h1**2 + s.h2 / s.alpha0) / s.beta),
+    domain=Domain(interpretations=INTERPRETATIONS),
+    checks=(
+        ByDerivation(gradient_step.output_force, takes_limit=True),
+        BySimulation("random first layers and batches, two models", partial(pieces, 2)),
+    ),
+    mutants=(
+        Mutant("it does not vanish", sp.Eq(s.output_force_rate, s.d * s.h1**2)),
+        Mutant("only the mean force", sp.Eq(s.output_force_rate, s.h1**2 / s.beta)),
+    ),
+    uses=("section-2.output-in-the-step",),
+    note="d times the mean square of the output's share has a finite limit, so the share vanishes like d^{-1/2}.",
+)
+
+
+# Equation (4): the ridge readout in three normalisations.
+
+
+@lru_cache(maxsize=64)
+def _readouts(seed: float, size: int) -> dict[str, float]:
+    """Minimise the slides' objective by a generic least-squares solver and read off the penalty that gives the
+    same fit.
+    """
+    generator = np.random.default_rng(int(1e6 * seed))
+    samples, neurons, slides = 7, size, 0.3 + seed
+    features, labels = generator.standard_normal((samples, neurons)), generator.standard_normal(samples)
+    # min (1/2n)|y - phi a|^2 + lambda |a|^2 as a plain least-squares problem with stacked rows
+    stacked = np.vstack([features / np.sqrt(2 * samples), np.sqrt(slides) * np.eye(neurons)])
+    target = np.concatenate([labels / np.sqrt(2 * samples), np.zeros(neurons)])
+    a = np.linalg.lstsq(stacked, target, rcond=None)[0]
+    # The readout of equation (4) with the same predictions is sqrt(p) a; stationarity gives its penalty by projection.
+    scaled = np.sqrt(neurons) * a
+    pull = features.T @ (labels - features @ a) / np.sqrt(neurons)
+    penalty = float(pull @ scaled / (scaled @ scaled))
+    return {
+        s.ridge.name: penalty,
+        s.slides_ridge.name: slides,
+        s.n.name: samples,
+        s.p.name: neurons,
+        s.alpha.name: samples / 2,
+        s.beta.name: neurons / 2,
+    }
+
+
+SLIDES_RIDGE = Claim(
+    id="section-2.ridge-of-the-slides",
+    title="The slides' penalty in the normalisation of equation (4)",
+    source=Source("slides and " + PAPER, "Section 2", (4,)),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.ridge, 2 * s.slides_ridge * s.n / s.p),
+    domain=Domain(ranges=(Range("seed"), Range("neurons", choices=("2", "3", "5", "11")))),
+    checks=(
+        ByDerivation(readout_normalisation.slides_penalty),
+        ByNumbers(
+            "least squares with stacked rows in the slides' normalisation, 7 samples",
+            lambda point: _readouts(float(point["seed"]), int(str(point["neurons"]))),
+            tolerances.ROUNDING,
+        ),
+    ),
+    mutants=(
+        Mutant("taken for equal", sp.Eq(s.ridge, s.slides_ridge)),
+        Mutant("the 2 forgotten", sp.Eq(s.ridge, s.slides_ridge * s.n / s.p)),
+        Mutant("samples and width exchanged", sp.Eq(s.ridge, 2 * s.slides_ridge * s.p / s.n)),
+    ),
+)
+
+SLIDES_RIDGE_RATIO = Claim(
+    id="section-2.ridge-of-the-slides-in-ratios",
+    title="The slides' penalty at fixed ratios",
+    source=Source("slides and " + PAPER, "Section 2", (4,)),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.ridge, 2 * s.slides_ridge * s.alpha / s.beta),
+    domain=SLIDES_RIDGE.domain,
+    checks=(
+        ByDerivation(readout_normalisation.slides_penalty_in_ratios),
+        ByNumbers(
+            "least squares with stacked rows in the slides' normalisation, 7 samples",
+            lambda point: _readouts(float(point["seed"]), int(str(point["neurons"]))),
+            tolerances.ROUNDING,
+        ),
+    ),
+    mutants=(
+        Mutant("taken for equal", sp.Eq(s.ridge, s.slides_ridge)),
+        Mutant("ratio inverted", sp.Eq(s.ridge, 2 * s.slides_ridge * s.beta / s.alpha)),
+    ),
+    uses=("section-2.ridge-of-the-slides",),
+)
+
+
+def _normal_equation(point: Point) -> dict[str, float]:
+    """A two-feature, three-sample readout found by least squares, and the entries of its normal equation."""
+    generator = np.random.default_rng(int(1e6 * float(point["seed"])))
+    features, labels, penalty = (
+        generator.standard_normal((3, 2)),
+        generator.standard_normal(3),
+        0.2 + float(point["seed"]),
+    )
+    stacked = np.vstack([features / np.sqrt(2), np.sqrt(penalty) * np.eye(2)])
+    a = np.linalg.lstsq(stacked, np.concatenate([labels, np.zeros(2)]), rcond=None)[0]
+    gram = features.T @ features
+    return {
+        s.readout_weight.name: a[0],
+        s.readout_other.name: a[1],
+        s.gram_own.name: gram[0, 0],
+        s.gram_cross.name: gram[0, 1],
+        s.label_overlap.name: float(features[:, 0] @ labels),
+        s.ridge.name: penalty,
+        s.p.name: 2,
+    }
+
+
+_normal = (s.label_overlap / sp.sqrt(s.p) - s.gram_cross / s.p * s.readout_other) / (s.ridge + s.gram_own / s.p)
+
+NORMAL_EQUATION = Claim(
+    id="section-2.normal-equation",
+    title="The ridge readout solves (Phi^T Phi/p + lambda) a = Phi^T y/sqrt(p)",
+    source=paper("Section 2", 4),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.readout_weight, _normal),
+    domain=Domain(ranges=(Range("seed"),)),
+    checks=(
+        ByDerivation(readout_normalisation.normal_equation),
+        ByNumbers("least squares with stacked rows, 2 neurons and 3 samples", _normal_equation, tolerances.ROUNDING),
+    ),
+    mutants=(
+        Mutant("no 1/p in the Gram matrix", sp.Eq(s.readout_weight, _normal.subs(s.gram_own, s.p * s.gram_own))),
+        Mutant("ridge counted twice", sp.Eq(s.readout_weight, _normal.subs(s.ridge, 2 * s.ridge))),
+    ),
+    note=(
+        "One row of the normal equation, solved for its weight; a common factor 1/2 of loss and penalty would "
+        "change nothing."
+    ),
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    GRADIENT,
+    INITIAL_OUTPUT,
+    OUTPUT_FORCE,
+    OUTPUT_VANISHES,
+    NORMAL_EQUATION,
+    SLIDES_RIDGE,
+    SLIDES_RIDGE_RATIO,
+)

@@ -1,0 +1,382 @@
+"""Section 3.1: one gradient step turns the first layer into spiked random features (Result 3.1)."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+import sympy as sp
+
+from derivations import gradient_bulk, gradient_constants, gradient_step
+from derivations import symbols as s
+from derivations.derivation import NonNegative, Obligation, Vanishing
+from derivations.expectation import Expectation
+from derivations.named_functions import sigma_prime
+from verify import tolerances
+from verify.checks import ByDerivation, ByNumbers, ByObligations, Point
+from verify.claim import Claim, Domain, Kind, Mutant, Range
+from verify.claims.brute_force import (
+    INTERPRETATIONS,
+    ODD,
+    TARGETS,
+    average,
+    hermite_numbers,
+    interpretation,
+)
+from verify.claims.gradient_numbers import experiment
+from verify.claims.places import paper
+from verify.evaluate import Functions
+from verify.simulation_check import BySimulation
+
+STEP = s.eta / s.beta
+
+
+def functions_at(point: Point) -> Functions:
+    """The activation and target of a point, as implementations of the undefined functions."""
+    return interpretation(str(point["activation"]), str(point.get("target", "sin")))
+
+
+def numbers_at(point: Point) -> dict[str, float]:
+    """h1, h2, h1_check, h1*, h2* at a point."""
+    return hermite_numbers(str(point["activation"]), str(point.get("target", "sin")))
+
+
+# Where a witness against a wrong formula is looked for: all roots of the right one and of its mutants are real there.
+
+_ABSTRACT = Domain(
+    ranges=(
+        Range(s.alpha0, 5.0, 20.0),
+        Range(s.h1_star, 0.5, 0.9),
+        Range(s.h2_star, 0.8, 1.5),
+        Range(s.noise, 0.1, 0.5),
+    ),
+    interpretations=INTERPRETATIONS,
+)
+
+
+_ONE_NEURON = Domain(
+    ranges=(Range("activation", choices=ODD), Range("target", choices=TARGETS)), interpretations=INTERPRETATIONS
+)
+
+
+# --- the constants ---------------------------------------------------------------------------------------------------
+
+FIRST_COEFFICIENT = Claim(
+    id="result-3-1.first-coefficient",
+    title="h1 is the mean of sigma'",
+    source=paper("Section 3.1", 12),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.h1, Expectation(sigma_prime(s.z), s.z)),
+    domain=_ONE_NEURON,
+    checks=(
+        ByDerivation(gradient_constants.first_coefficient),
+        ByNumbers(
+            "E[z sigma] against E[sigma'], trapezoidal sums", numbers_at, tolerances.ROUNDING, functions=functions_at
+        ),
+    ),
+    mutants=(
+        Mutant("second moment of sigma'", sp.Eq(s.h1, Expectation(sigma_prime(s.z) ** 2, s.z))),
+        Mutant("E[z sigma']", sp.Eq(s.h1, Expectation(s.z * sigma_prime(s.z), s.z))),
+    ),
+)
+
+
+_coefficients = s.hermite_coefficients
+
+
+def _polynomial(point: Point) -> dict[str, float]:
+    """h1_check of the polynomial with the Hermite coefficients of the point, by Gaussian sums."""
+    he = np.polynomial.hermite_e
+    normalised = [float(point[c.name]) / math.sqrt(math.factorial(k)) for k, c in enumerate(_coefficients)]
+    slope = he.hermeder(np.array(normalised))
+    h1 = average(lambda z: z * he.hermeval(z, normalised))
+    return {s.h1_check.name: average(lambda z: (he.hermeval(z, slope) - h1) ** 2)}
+
+
+_series = sum((k * c**2 for k, c in enumerate(_coefficients) if k >= 2), sp.S.Zero)
+
+
+PARSEVAL = Claim(
+    id="result-3-1.hermite-sum",
+    title="E[(sigma' - h1)^2] is the sum of k s_k^2 from k = 2 on",
+    source=paper("Section 3.1", 12),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.h1_check, _series),
+    domain=Domain(ranges=tuple(Range(c, -1.0, 1.0) for c in _coefficients)),
+    checks=(
+        ByDerivation(gradient_constants.linear_part),
+        ByNumbers(
+            "polynomials of degree 6 with random coefficients, trapezoidal sums", _polynomial, tolerances.ROUNDING
+        ),
+    ),
+    mutants=(
+        Mutant("the linear part left in", sp.Eq(s.h1_check, _series + _coefficients[1] ** 2)),
+        Mutant("no factor k", sp.Eq(s.h1_check, sum((c**2 for c in _coefficients[2:]), sp.S.Zero))),
+        Mutant(
+            "k - 1 for k",
+            sp.Eq(s.h1_check, sum(((k - 1) * c**2 for k, c in enumerate(_coefficients) if k >= 2), sp.S.Zero)),
+        ),
+    ),
+    uses=("result-3-1.first-coefficient",),
+    note="Stated for polynomials of degree 6; He_k' = k He_{k-1} gives the same for every degree.",
+)
+
+
+def _linear_floor(point: Point) -> dict[str, float]:
+    numbers = numbers_at(point)
+    target = functions_at(point)["g"]
+    slope = numbers[s.h1_star.name]
+    return {**numbers, s.linear_floor.name: average(lambda z: (target(z) - slope * z) ** 2)}
+
+
+LINEAR_FLOOR = Claim(
+    id="result-3-1.linear-floor",
+    title="The best linear fit of the target leaves h2* - h1*^2",
+    source=paper("Section 3.1 and Section 4.2", 12),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.linear_floor, s.h2_star - s.h1_star**2),
+    domain=_ONE_NEURON,
+    checks=(
+        ByDerivation(gradient_constants.alignment_growth),
+        ByNumbers("E(g - h1* z)^2, trapezoidal sums", _linear_floor, tolerances.ROUNDING),
+    ),
+    mutants=(Mutant("square lost", sp.Eq(s.linear_floor, s.h2_star - s.h1_star)),),
+)
+
+
+# --- Result 3.1: r and gamma -----------------------------------------------------------------------------------------
+
+
+def _strength(noise: sp.Expr) -> sp.Expr:
+    return STEP * s.h1 * sp.sqrt(s.h1_star**2 + (s.h2_star + noise) / s.alpha0)
+
+
+def _alignment(noise: sp.Expr) -> sp.Expr:
+    return s.h1_star / sp.sqrt(s.h1_star**2 + (s.h2_star + noise) / s.alpha0)
+
+
+def _bulk(noise: sp.Expr) -> sp.Expr:
+    return 1 + STEP**2 * (s.h2_star + noise) / s.alpha0 * s.h1_check
+
+
+NOISE = 0.5  # variance of the label noise in the simulations with noise
+
+
+_bare_root = sp.sqrt(s.h1_star + s.h2_star / s.alpha0)
+
+
+SPIKE = Claim(
+    id="result-3-1.spike-strength",
+    title="Result 3.1: the spike strength",
+    source=paper("Section 3.1 and Appendix A.2", 7, 8, 9, 37, 43, 57),
+    kind=Kind.CONCENTRATION,
+    statement=sp.Eq(s.r, _strength(sp.S.Zero)),
+    domain=_ABSTRACT,
+    checks=(
+        ByDerivation(gradient_step.spike, takes_limit=True),
+        BySimulation("one real gradient step, two models", partial(experiment, 0, 0.0)),
+    ),
+    mutants=(
+        Mutant("as printed on the slides", sp.Eq(s.r, s.eta * s.beta * s.h1 * _bare_root)),
+        Mutant("square lost", sp.Eq(s.r, STEP * s.h1 * _bare_root)),
+        Mutant("batch forgotten", sp.Eq(s.r, STEP * s.h1 * s.h1_star)),
+    ),
+    uses=(
+        "result-3-1.spike-factor",
+        "result-3-1.spike-norm",
+        "result-3-1.spike-concentration",
+        "result-3-1.overlap-variance",
+    ),
+)
+
+
+ALIGNMENT = Claim(
+    id="result-3-1.alignment",
+    title="Result 3.1: the alignment of the spike with the target",
+    source=paper("Section 3.1 and Appendix A.3", 10, 44, 45, 58),
+    kind=Kind.CONCENTRATION,
+    statement=sp.Eq(s.gamma, _alignment(sp.S.Zero)),
+    domain=_ABSTRACT,
+    checks=(
+        ByDerivation(gradient_step.spike, takes_limit=True),
+        BySimulation("one real gradient step, two models", partial(experiment, 1, 0.0)),
+    ),
+    mutants=(
+        Mutant("as printed on the slides", sp.Eq(s.gamma, s.h1_star / _bare_root)),
+        Mutant("always one", sp.Eq(s.gamma, sp.S.One)),
+    ),
+    uses=(
+        "result-3-1.overlap-mean",
+        "result-3-1.overlap-variance",
+        "result-3-1.spike-norm",
+        "result-3-1.spike-concentration",
+    ),
+)
+
+
+SPIKE_NOISY = Claim(
+    id="result-3-1.spike-strength-noisy",
+    title="The spike strength with label noise: h2* becomes h2* + Delta",
+    source=paper("Section 3.1, with label noise", 9),
+    kind=Kind.CONCENTRATION,
+    statement=sp.Eq(s.r, _strength(s.noise)),
+    domain=_ABSTRACT,
+    checks=(
+        ByDerivation(partial(gradient_step.spike, s.noise), takes_limit=True),
+        BySimulation("one real gradient step with label noise, two models", partial(experiment, 0, NOISE)),
+    ),
+    mutants=(
+        Mutant("noise averages out", sp.Eq(s.r, _strength(sp.S.Zero))),
+        Mutant(
+            "noise in both terms",
+            sp.Eq(s.r, STEP * s.h1 * sp.sqrt(s.h1_star**2 + s.noise + (s.h2_star + s.noise) / s.alpha0)),
+        ),
+    ),
+    uses=("result-3-1.spike-strength", "result-3-1.spike-norm-exact-noisy"),
+)
+
+
+ALIGNMENT_NOISY = Claim(
+    id="result-3-1.alignment-noisy",
+    title="The alignment with label noise: h2* becomes h2* + Delta",
+    source=paper("Section 3.1, with label noise", 10),
+    kind=Kind.CONCENTRATION,
+    statement=sp.Eq(s.gamma, _alignment(s.noise)),
+    domain=_ABSTRACT,
+    checks=(
+        ByDerivation(partial(gradient_step.spike, s.noise), takes_limit=True),
+        BySimulation("one real gradient step with label noise, two models", partial(experiment, 1, NOISE)),
+    ),
+    mutants=(
+        Mutant("noise averages out", sp.Eq(s.gamma, _alignment(sp.S.Zero))),
+        Mutant("noise not divided by alpha0", sp.Eq(s.gamma, _alignment(s.alpha0 * s.noise))),
+    ),
+    uses=("result-3-1.alignment", "result-3-1.spike-norm-exact-noisy"),
+)
+
+
+# --- consequences for gamma ------------------------------------------------------------------------------------------
+
+
+def _growth(point: Point) -> dict[str, float]:
+    """d gamma^2/d alpha0 by a complex step in 1/(1 + floor/alpha0-like ratios of measured moments)."""
+    numbers = numbers_at(point)
+    alpha0 = complex(float(point[s.alpha0.name]), 1e-30)
+    first, second = numbers[s.h1_star.name], numbers[s.h2_star.name]
+    overlap_square, norm_square = first**2, first**2 + second / alpha0
+    return {**numbers, s.gamma_square_growth.name: float((overlap_square / norm_square).imag / 1e-30)}
+
+
+_slope = s.h1_star**2 * s.h2_star / (s.alpha0 * s.h1_star**2 + s.h2_star) ** 2
+
+
+_ALPHA0 = Range(s.alpha0, 0.1, 30.0, log=True)
+
+
+ALIGNMENT_GROWTH = Claim(
+    id="result-3-1.alignment-growth",
+    title="The alignment grows with the batch: the derivative of gamma^2 in alpha0",
+    source=paper("Section 3.1, after Result 3.1", 10),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.gamma_square_growth, _slope),
+    domain=Domain(ranges=(*_ONE_NEURON.ranges, _ALPHA0), interpretations=INTERPRETATIONS),
+    checks=(
+        ByDerivation(gradient_constants.alignment_growth),
+        ByNumbers("complex-step derivative in alpha0", _growth, tolerances.ROUNDING),
+    ),
+    mutants=(Mutant("decreasing", sp.Eq(s.gamma_square_growth, -_slope)),),
+    uses=("result-3-1.alignment",),
+    note="That it is not negative, h2* times a square, is an obligation of the derivation.",
+)
+
+
+def _alignment_obligations(statement: sp.Basic) -> tuple[Obligation, ...]:
+    """rhs - lhs of gamma^2 <= rhs, with gamma as derived and h2* = h1*^2 + E, E >= 0 the error of the best linear
+    fit.
+    """
+    size, floor = sp.Symbol("h", positive=True), s.linear_floor
+    square = gradient_step.spike().results[s.gamma] ** 2
+    difference = (statement.rhs - statement.lhs).subs(s.gamma**2, square)
+    difference = difference.subs(s.h2_star, s.h1_star**2 + floor).subs(s.h1_star, size)
+    total = (1 + s.alpha0) * size**2 + floor
+    bessel = gradient_constants.alignment_growth().results[floor]
+    return (
+        Vanishing("h2* - h1*^2 is an average of a square", bessel - (s.h2_star - s.h1_star**2)),
+        NonNegative("the bound minus gamma^2", difference, ((s.alpha0 * floor / ((1 + s.alpha0) * total), sp.S.One),)),
+    )
+
+
+ALIGNMENT_BOUND = Claim(
+    id="result-3-1.alignment-bound",
+    title="The alignment is below sqrt(alpha0/(1 + alpha0)), with equality for a linear target",
+    source=paper("Section 3.1, consequence of Result 3.1", 10),
+    kind=Kind.INEQUALITY,
+    statement=sp.Le(s.gamma**2, s.alpha0 / (1 + s.alpha0), evaluate=False),
+    domain=Domain(
+        ranges=(*_ONE_NEURON.ranges, _ALPHA0), hypotheses=("h1* is not zero",), interpretations=INTERPRETATIONS
+    ),
+    checks=(ByObligations("h2* >= h1*^2, Bessel's inequality", _alignment_obligations),),
+    mutants=(
+        Mutant("tighter by a square", sp.Le(s.gamma**2, (s.alpha0 / (1 + s.alpha0)) ** 2, evaluate=False)),
+        Mutant("tighter by a factor", sp.Le(s.gamma**2, s.alpha0 / (2 + s.alpha0), evaluate=False)),
+    ),
+    uses=("result-3-1.alignment", "result-3-1.linear-floor"),
+    note="Sharper than |gamma| <= 1; the bound tends to one as the batch grows.",
+)
+
+
+_slides_bulk = 1 + STEP**2 * s.h1**2 * (s.h2_star / s.alpha0) * s.h1_check
+
+
+BULK = Claim(
+    id="result-3-1.bulk-variance",
+    title="Result 3.1: the bulk variance",
+    source=paper("Section 3.1 and Appendix A.4", 11, 46, 56, 59),
+    kind=Kind.CONCENTRATION,
+    statement=sp.Eq(s.c, _bulk(sp.S.Zero)),
+    domain=_ABSTRACT,
+    checks=(
+        ByDerivation(gradient_bulk.bulk, takes_limit=True),
+        BySimulation("one real gradient step, two models", partial(experiment, 2, 0.0)),
+    ),
+    mutants=(
+        Mutant("as printed on the slides", sp.Eq(s.c, _slides_bulk)),
+        Mutant("rows keep their norm", sp.Eq(s.c, sp.S.One)),
+        Mutant("the width forgotten", sp.Eq(s.c, _bulk(sp.S.Zero).subs(s.beta, 1))),
+    ),
+    uses=("result-3-1.row-correction", "result-3-1.cross-term"),
+)
+
+
+BULK_NOISY = Claim(
+    id="result-3-1.bulk-variance-noisy",
+    title="The bulk variance with label noise: h2* becomes h2* + Delta",
+    source=paper("Section 3.1, with label noise", 11),
+    kind=Kind.CONCENTRATION,
+    statement=sp.Eq(s.c, _bulk(s.noise)),
+    domain=_ABSTRACT,
+    checks=(
+        ByDerivation(partial(gradient_bulk.bulk, s.noise), takes_limit=True),
+        BySimulation("one real gradient step with label noise, two models", partial(experiment, 2, NOISE)),
+    ),
+    mutants=(
+        Mutant("noise averages out", sp.Eq(s.c, _bulk(sp.S.Zero))),
+        Mutant("noise subtracted", sp.Eq(s.c, _bulk(-s.noise))),
+    ),
+    uses=("result-3-1.bulk-variance",),
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    FIRST_COEFFICIENT,
+    PARSEVAL,
+    LINEAR_FLOOR,
+    SPIKE,
+    ALIGNMENT,
+    SPIKE_NOISY,
+    ALIGNMENT_NOISY,
+    ALIGNMENT_GROWTH,
+    ALIGNMENT_BOUND,
+    BULK,
+    BULK_NOISY,
+)

@@ -1,0 +1,334 @@
+"""Section 3.2: the conditional Gaussian equivalent and its coefficients along the spike (Result 3.2)."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations import equivalence, spike_coefficients
+from derivations import symbols as s
+from derivations.derivation import NonNegative, Obligation
+from derivations.expectation import Expectation
+from derivations.named_functions import sigma_prime, sigma_second
+from verify import tolerances
+from verify.checks import ByDerivation, ByNumbers, ByObligations, Point
+from verify.claim import Claim, Domain, Kind, Mutant, Range
+from verify.claims import feature_numbers as numbers
+from verify.claims.brute_force import ANY, ANY_INTERPRETATIONS, interpretation
+from verify.claims.map_numbers import both_maps
+from verify.claims.places import paper
+from verify.evaluate import Functions
+from verify.simulation_check import BySimulation
+
+
+def functions_at(point: Point) -> Functions:
+    """The activation of a point, as implementation of the undefined functions."""
+    return interpretation(str(point["activation"]), "sin")
+
+
+def mean_of(function: sp.FunctionClass) -> Expectation:
+    """E f(r kappa + sqrt(c) z)."""
+    return Expectation(function(s.r * s.kappa + sp.sqrt(s.c) * s.z), s.z)
+
+
+_SPIKED = (Range(s.r, 0.2, 2.0), Range(s.c, 0.6, 1.6), Range(s.kappa, -2.0, 2.0))
+
+
+def spiked(activations: tuple[str, ...], *more: Range) -> Domain:
+    """Spike strength, bulk variance and kappa, for an activation out of a list."""
+    return Domain(
+        ranges=(Range("activation", choices=activations), *_SPIKED, *more), interpretations=ANY_INTERPRETATIONS
+    )
+
+
+_CURVATURE = mean_of(sigma_second)
+
+
+# --- the coefficients (15) -------------------------------------------------------------------------------------------
+
+MU1 = Claim(
+    id="result-3-2.mu1-by-stein",
+    title="mu1 is the mean of sigma' along the spike",
+    source=paper("Section 3.2", 15, 65),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.mu1, mean_of(sigma_prime)),
+    domain=spiked(ANY),
+    checks=(
+        ByDerivation(spike_coefficients.coefficients),
+        ByNumbers("E[z sigma]/sqrt(c), trapezoidal sums", numbers.names, tolerances.ROUNDING, functions=functions_at),
+    ),
+    mutants=(
+        Mutant("without 1/sqrt(c)", sp.Eq(s.mu1, sp.sqrt(s.c) * mean_of(sigma_prime))),
+        Mutant("c forgotten inside", sp.Eq(s.mu1, mean_of(sigma_prime).subs(s.c, 1))),
+    ),
+)
+
+
+MU0_SLOPE = Claim(
+    id="result-3-2.slope-of-mu0",
+    title="The derivative of mu0 in kappa is r mu1",
+    source=paper("Section 3.2", 15),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.mu0_slope, s.r * s.mu1),
+    domain=spiked(ANY),
+    checks=(
+        ByDerivation(spike_coefficients.coefficients),
+        ByNumbers("Cauchy derivative of trapezoidal sums", numbers.slopes, tolerances.QUADRATURE),
+    ),
+    mutants=(
+        Mutant("mu1", sp.Eq(s.mu0_slope, s.mu1)),
+        Mutant("divided by c", sp.Eq(s.mu0_slope, s.r * s.mu1 / s.c)),
+    ),
+    uses=("result-3-2.mu1-by-stein",),
+)
+
+
+HEAT = Claim(
+    id="result-3-2.heat-equation",
+    title="mu0 solves the heat equation in the bulk variance",
+    source=paper("Section 3.2", 15),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.mu0_bulk_slope, _CURVATURE / 2),
+    domain=spiked(ANY),
+    checks=(
+        ByDerivation(spike_coefficients.coefficients),
+        ByNumbers(
+            "Cauchy derivative of trapezoidal sums", numbers.slopes, tolerances.QUADRATURE, functions=functions_at
+        ),
+    ),
+    mutants=(
+        Mutant("without the 1/2", sp.Eq(s.mu0_bulk_slope, _CURVATURE)),
+        Mutant("first derivative", sp.Eq(s.mu0_bulk_slope, mean_of(sigma_prime) / 2)),
+    ),
+)
+
+
+LINEAR_FIT = Claim(
+    id="result-3-2.residual-variance",
+    title="mu2^2 is what the best linear fit of a feature leaves",
+    source=paper("Section 3.2", 15, 66),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(
+        s.linear_fit_error, s.mu2_square + (s.fit_constant - s.mu0) ** 2 + (s.fit_slope - sp.sqrt(s.c) * s.mu1) ** 2
+    ),
+    domain=spiked(ANY, Range(s.fit_constant, -1.0, 1.0), Range(s.fit_slope, -1.0, 1.0)),
+    checks=(
+        ByDerivation(spike_coefficients.linear_fit),
+        ByNumbers("E(sigma - A - B z)^2, trapezoidal sums", numbers.linear_fit_error, tolerances.ROUNDING),
+    ),
+    mutants=(
+        Mutant(
+            "sqrt(c) forgotten",
+            sp.Eq(s.linear_fit_error, s.mu2_square + (s.fit_constant - s.mu0) ** 2 + (s.fit_slope - s.mu1) ** 2),
+        ),
+        Mutant(
+            "the constant does not matter",
+            sp.Eq(s.linear_fit_error, s.mu2_square + (s.fit_slope - sp.sqrt(s.c) * s.mu1) ** 2),
+        ),
+    ),
+    note="So mu2^2 >= 0, and mu0 + sqrt(c) mu1 z is the best linear approximation of a feature given kappa.",
+)
+
+
+def _fit_obligations(statement: sp.Basic) -> tuple[Obligation, ...]:
+    """lhs - rhs of E(sigma - A - B z)^2 >= rhs as a sum of squares."""
+    error = spike_coefficients.linear_fit().results[s.linear_fit_error]
+    difference = (statement.lhs - statement.rhs).subs(s.linear_fit_error, error)
+    squares = ((sp.S.One, s.fit_constant - s.mu0), (sp.S.One, s.fit_slope - sp.sqrt(s.c) * s.mu1))
+    return (NonNegative("no linear fit does better than mu2^2", difference, squares),)
+
+
+LINEAR_FIT_BOUND = Claim(
+    id="result-3-2.residual-variance-is-least",
+    title="No linear fit of a feature does better than mu2^2",
+    source=paper("Section 3.2", 15, 66),
+    kind=Kind.INEQUALITY,
+    statement=sp.Ge(s.linear_fit_error, s.mu2_square, evaluate=False),
+    domain=LINEAR_FIT.domain,
+    checks=(
+        ByObligations("completing the squares", _fit_obligations),
+        ByNumbers("E(sigma - A - B z)^2, trapezoidal sums", numbers.linear_fit_error, tolerances.ROUNDING),
+    ),
+    mutants=(
+        Mutant("the other way round", sp.Le(s.linear_fit_error, s.mu2_square, evaluate=False)),
+        Mutant(
+            "the whole second moment",
+            sp.Ge(s.linear_fit_error, s.mu2_square + s.mu0**2 + s.c * s.mu1**2, evaluate=False),
+        ),
+    ),
+    uses=("result-3-2.residual-variance",),
+)
+
+
+_coefficients = s.hermite_coefficients[:6]
+
+
+_SERIES = Domain(ranges=(*(Range(c, -1.0, 1.0) for c in _coefficients), Range(s.correlation, -0.8, 0.8)))
+
+
+_squares = sum((c**2 for c in _coefficients[2:]), sp.S.Zero)
+
+
+PARSEVAL = Claim(
+    id="result-3-2.residual-by-parseval",
+    title="mu2^2 is the sum of the squared Hermite coefficients from the second on",
+    source=paper("Section 3.2 and Appendix B", 15, 66),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.mu2_square, _squares),
+    domain=_SERIES,
+    checks=(
+        ByDerivation(spike_coefficients.hermite_series),
+        ByNumbers("polynomials of degree 5, Gauss-Hermite", numbers.polynomial_features, tolerances.ROUNDING),
+    ),
+    mutants=(
+        Mutant("the linear one counted", sp.Eq(s.mu2_square, _squares + _coefficients[1] ** 2)),
+        Mutant("the quadratic one left out", sp.Eq(s.mu2_square, _squares - _coefficients[2] ** 2)),
+    ),
+    uses=("result-3-2.residual-variance",),
+    note="The coefficients are those of z -> sigma(r kappa + sqrt(c) z).",
+)
+
+
+_EQUIVALENT = Domain(
+    ranges=(
+        Range("seed"),
+        Range(s.kappa, -2.0, 2.0),
+        Range(s.mu0, -1.0, 1.0),
+        Range(s.mu1, 0.2, 1.0),
+        Range(s.mu2_square, 0.1, 1.0),
+    )
+)
+
+
+EQUIVALENT_MEAN = Claim(
+    id="result-3-2.equivalent-mean",
+    title="The conditional mean of the equivalent map",
+    source=paper("Section 3.2 and Appendix B", 14, 73),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.feature_mean, s.mu0 + s.kappa * s.spike_overlap * s.mu1),
+    domain=_EQUIVALENT,
+    checks=(
+        ByDerivation(equivalence.equivalent_map),
+        ByNumbers("two neurons in R^3, summed over x_perp and xi", numbers.equivalent_moments, tolerances.QUADRATURE),
+    ),
+    mutants=(
+        Mutant("kappa mu1 w.v dropped, as on the slides", sp.Eq(s.feature_mean, s.mu0)),
+        Mutant("kappa forgotten", sp.Eq(s.feature_mean, s.mu0 + s.spike_overlap * s.mu1)),
+    ),
+)
+
+
+EQUIVALENT_COVARIANCE = Claim(
+    id="result-3-2.equivalent-covariance",
+    title="The conditional covariance of the equivalent map",
+    source=paper("Section 3.2 and Appendix B", 14, 67, 73),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.equivalent_covariance, s.mu1**2 * s.projected_product),
+    domain=_EQUIVALENT,
+    checks=(
+        ByDerivation(equivalence.equivalent_map),
+        ByNumbers("two neurons in R^3, summed over x_perp and xi", numbers.equivalent_moments, tolerances.QUADRATURE),
+    ),
+    mutants=(
+        Mutant("rows not projected", sp.Eq(s.equivalent_covariance, s.mu1**2 * s.row_product)),
+        Mutant("shared noise", sp.Eq(s.equivalent_covariance, s.mu1**2 * s.projected_product + s.mu2_square)),
+    ),
+    uses=("result-3-2.projected-rows",),
+)
+
+
+# --- what is kept and what is dropped (71)-(73) ----------------------------------------------------------------------
+
+_SPHERE = Domain(ranges=(Range("inputs", choices=("2", "3")), Range(s.c, 0.6, 1.6), Range(s.q2, 0.2, 2.0)))
+
+
+KEPT = Claim(
+    id="result-3-2.kept-term",
+    title="|Wv|^2 is beta c on average: the term kappa mu1 W v contributes at order one",
+    source=paper("Appendix B", 71, 73),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.spike_row_norm, s.beta * s.c),
+    domain=_SPHERE,
+    checks=(
+        ByDerivation(equivalence.expansion_terms),
+        ByNumbers("5 rows on the circle or on the sphere in R^3", numbers.sphere, tolerances.ROUNDING),
+    ),
+    mutants=(
+        Mutant("one neuron", sp.Eq(s.spike_row_norm, s.c / s.d)),
+        Mutant("the whole matrix", sp.Eq(s.spike_row_norm, s.p * s.c)),
+    ),
+    note="By the Cauchy-Schwarz inequality zeta^2 <= q2 |Wv|^2, which a trained readout can reach.",
+)
+
+
+_dropped = s.c**2 * s.q2 * (s.d - 1) / (s.d * (s.d + 2))
+
+
+DROPPED = Claim(
+    id="result-3-2.dropped-term",
+    title="The variance of the Hadamard term that is dropped",
+    source=paper("Appendix B", 71, 72),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.hadamard_variance, _dropped),
+    domain=_SPHERE,
+    checks=(
+        ByDerivation(equivalence.expansion_terms),
+        ByNumbers("rows on the circle or on the sphere in R^3", numbers.sphere, tolerances.ROUNDING),
+    ),
+    mutants=(
+        Mutant("Gaussian rows", sp.Eq(s.hadamard_variance, s.c**2 * s.q2 * (s.d - 3) / s.d**2)),
+        Mutant("fourth moment forgotten", sp.Eq(s.hadamard_variance, s.c**2 * s.q2 / s.d)),
+    ),
+)
+
+
+DROPPED_RATE = Claim(
+    id="result-3-2.dropped-term-vanishes",
+    title="The dropped Hadamard term has variance O(1/d)",
+    source=paper("Appendix B", 71, 72, 73),
+    kind=Kind.LIMIT,
+    statement=sp.Eq(s.hadamard_rate, s.c**2 * s.q2),
+    domain=_SPHERE,
+    checks=(ByDerivation(equivalence.expansion_terms, takes_limit=True),),
+    mutants=(
+        Mutant("it does not vanish", sp.Eq(s.hadamard_rate, s.d * s.c**2 * s.q2)),
+        Mutant("c", sp.Eq(s.hadamard_rate, s.c * s.q2)),
+    ),
+    uses=("result-3-2.dropped-term",),
+)
+
+SAME_ERROR = Claim(
+    id="result-3-2.same-test-error",
+    title="Result 3.2: the ridge readout has the same test error on both maps",
+    source=paper("Section 3.2", 5, 6, 7, 13, 14, 16),
+    kind=Kind.CONCENTRATION,
+    statement=sp.Eq(s.test_error, s.equivalent_error),
+    domain=Domain(hypotheses=("rows of the bulk are uniform on a sphere, at fixed ratios and ridge",)),
+    checks=(BySimulation("both maps on the same bulk and samples, two models", both_maps),),
+    mutants=(
+        Mutant("ten per cent less", sp.Eq(s.test_error, s.equivalent_error * sp.Rational(9, 10))),
+        Mutant("a square", sp.Eq(s.test_error, s.equivalent_error**2)),
+    ),
+    uses=(
+        "result-3-2.equivalent-mean",
+        "result-3-2.equivalent-covariance",
+        "result-3-2.means-match",
+        "result-3-2.covariances-match",
+        "result-3-2.conditional-variance",
+    ),
+    note="Matching second moments makes it plausible; that ridge regression sees no more is confirmed, not proved.",
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    MU1,
+    MU0_SLOPE,
+    HEAT,
+    LINEAR_FIT,
+    LINEAR_FIT_BOUND,
+    PARSEVAL,
+    EQUIVALENT_MEAN,
+    EQUIVALENT_COVARIANCE,
+    KEPT,
+    DROPPED,
+    DROPPED_RATE,
+    SAME_ERROR,
+)

@@ -1,0 +1,248 @@
+"""Claims of Section 3.3: the saddle point of the ridge readout and its errors (equations (17)-(25), (122)-(129))."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import sympy as sp
+
+from derivations import normalisations, saddle_point
+from derivations import symbols as s
+from derivations.along_spike import mu0, mu1, mu2, varpi, varrho, vartau, y0, y1
+from verify.checks import ByDerivation, ByNumbers
+from verify.claim import Claim, Domain, Kind, Mutant
+from verify.claims.models import DOMAIN, GENERIC, Point, functions_at, measured, model_at, solved
+from verify.claims.places import paper
+from verify.claims.saddle_formulas import E2, E, I_nu, S, V, b, e2, eq, fit, nu, ratio, x
+from verify.claims.saddle_simulations import simulated, with_moments
+from verify.claims.slides_saddle_point import solver, solver_in_two_variables
+from verify.evaluate import evaluate
+from verify.simulation_check import BySimulation
+from verify.tolerances import SOLVER
+
+SECTION = "Section 3.3"
+APPENDIX = "Appendix C"
+PLAIN = Domain(interpretations=(GENERIC,))
+
+
+def _saddle(
+    variable: sp.Symbol,
+    name: str,
+    title: str,
+    right: sp.Expr,
+    *numbers: int,
+    mutants: tuple[Mutant, ...] = (),
+    simulations: tuple[BySimulation, ...] = (),
+) -> Claim:
+    """The equation from stationarity in ``variable``; those for conjugates and m are checked on the solver too."""
+    unknown = saddle_point.CONJUGATE[variable]
+    proof = ByDerivation(partial(saddle_point.equation, variable))
+    spectral = right.has(s.mode)
+    return Claim(
+        id=f"result-3-3.saddle.{name}",
+        title=title,
+        source=paper(SECTION, *numbers),
+        kind=Kind.FIXED_POINT,
+        statement=eq(unknown, right),
+        domain=PLAIN if spectral else DOMAIN,
+        checks=(proof,) if spectral else (proof, solver, *simulations),
+        uses=("result-3-3.free-energy",),
+        mutants=mutants,
+    )
+
+
+def _saddle_claims() -> tuple[Claim, ...]:
+    pi_part = s.beta * s.psi_hat**2 * varrho * varpi**2
+    tau_part = s.beta * s.zeta_hat**2
+    misprint_1 = Mutant("as on the slides: rho", eq(s.V1_hat, ratio * E(s.rho * mu1**2 / (1 + V))))
+    misprint_2 = Mutant("as on the slides: rho", eq(s.V2_hat, ratio * E(s.rho * mu2**2 / (1 + V))))
+    return (
+        _saddle(s.q1, "V1-hat", "Conjugate of q1", ratio * E(mu1**2 / (1 + V)), 20, 122, mutants=(misprint_1,)),
+        _saddle(s.q2, "V2-hat", "Conjugate of q2", ratio * E(mu2**2 / (1 + V)), 20, 122, mutants=(misprint_2,)),
+        _saddle(s.V1, "q1-hat", "Conjugate of V1", ratio * E(mu1**2 * e2 / (1 + V) ** 2), 20, 123),
+        _saddle(s.V2, "q2-hat", "Conjugate of V2", ratio * E(mu2**2 * e2 / (1 + V) ** 2), 20, 123),
+        _saddle(s.zeta, "zeta-hat", "Conjugate of zeta", ratio * E(s.kappa * mu1 * (y0 - fit) / (1 + V)), 20, 124),
+        _saddle(s.psi, "psi-hat", "Conjugate of psi", ratio * E(mu1 * y1 / (1 + V)), 20, 124),
+        _saddle(
+            s.m,
+            "m",
+            "The readout mean",
+            E(mu0 * (y0 - s.kappa * mu1 * s.zeta) / (1 + V)) / E(mu0**2 / (1 + V)),
+            18,
+            125,
+            simulations=(simulated("m"),),
+        ),
+        _saddle(s.q1_hat, "V1", "Response of the projected readout", nu(varrho / S), 18, 126),
+        _saddle(s.q2_hat, "V2", "Response of the readout", nu(1 / S), 18, 126),
+        _saddle(s.zeta_hat, "zeta", "Overlap with the spike", s.beta * s.zeta_hat * I_nu / (1 - x), 18, 24),
+        _saddle(
+            s.psi_hat,
+            "psi",
+            "Overlap with the target's other direction",
+            s.beta * s.psi_hat * nu(varrho * varpi**2 / S),
+            18,
+        ),
+        _saddle(
+            s.V1_hat,
+            "q1",
+            "Size of the projected readout, for any law of the bulk",
+            nu(varrho * (s.q1_hat * varrho + s.q2_hat + tau_part * varrho * vartau**2 + pi_part) / S**2)
+            - s.beta * tau_part * I_nu**2 / (1 - x) ** 2
+            - tau_part * nu(vartau**2 * varrho**2 / S**2) * ((1 - x) ** 2 - 1) / (1 - x) ** 2,
+            19,
+        ),
+        _saddle(
+            s.V2_hat,
+            "q2",
+            "Size of the readout, for any law of the bulk",
+            nu((s.q1_hat * varrho + s.q2_hat + tau_part * varrho * vartau**2 + pi_part) / S**2)
+            - tau_part * nu(vartau**2 * varrho / S**2) * (1 - 1 / (1 - x) ** 2),
+            19,
+        ),
+    )
+
+
+def _isotropic(
+    variable: sp.Symbol, name: str, title: str, right: sp.Expr, number: int, *simulations: BySimulation
+) -> Claim:
+    return Claim(
+        id=f"result-3-3.isotropic.{name}",
+        title=title,
+        source=paper(SECTION, number),
+        kind=Kind.FIXED_POINT,
+        statement=eq(saddle_point.CONJUGATE[variable], right),
+        domain=DOMAIN,
+        checks=(
+            ByDerivation(partial(saddle_point.isotropic, variable)),
+            ByNumbers(
+                "the leave-one-out solver, and integrals over the Marchenko-Pastur density", _with_moments, SOLVER
+            ),
+            *simulations,
+        ),
+        uses=(
+            "result-3-3.free-energy",
+            "result-3-3.spike-resolvent",
+            "result-3-3.resolvent-square",
+            "result-3-3.resolvent-mixed",
+            "result-3-3.resolvent-double",
+        ),
+    )
+
+
+def _with_moments(point: Point) -> Mapping[str, float] | None:
+    """The solver's numbers, with the second moments of the resolvent at its conjugates."""
+    solution = solved(model_at(point))
+    return with_moments(solution) if solution.converged else None
+
+
+def _isotropic_claims() -> tuple[Claim, ...]:
+    across = s.q1_hat + s.beta * s.psi_hat**2
+    along = s.q2_hat + s.beta * s.c * s.zeta_hat**2
+    return (
+        _isotropic(s.zeta_hat, "zeta", "Overlap with the spike, isotropic rows", s.beta * s.c * s.V2 * s.zeta_hat, 18),
+        _isotropic(
+            s.psi_hat,
+            "psi",
+            "Overlap with the target's other direction, isotropic rows",
+            s.beta * s.V1 * s.psi_hat,
+            18,
+            simulated("psi", "tanh learns sin"),
+        ),
+        _isotropic(
+            s.V1_hat,
+            "q1",
+            "Size of the projected readout, isotropic rows",
+            across * s.resolvent_double + along * s.resolvent_mixed,
+            19,
+            simulated("q1", "tanh learns sin"),
+        ),
+        _isotropic(
+            s.V2_hat,
+            "q2",
+            "Size of the readout, isotropic rows",
+            across * s.resolvent_mixed + along * s.resolvent_square,
+            19,
+            simulated("q2"),
+        ),
+    )
+
+
+def _error_claims() -> tuple[Claim, ...]:
+    quadratic = mu1**2 * s.q1 + mu2**2 * s.q2 - mu1**2 * s.psi_paper**2 / s.rho
+    return (
+        Claim(
+            id="result-3-3.test-error",
+            title="Test error as an average over the spike",
+            source=paper(SECTION, 25, 127, 128, 129),
+            kind=Kind.FIXED_POINT,
+            statement=eq(s.test_error, E(e2) - s.noise),
+            domain=DOMAIN,
+            checks=(ByDerivation(saddle_point.test_error), solver, simulated("test_error")),
+            uses=("result-3-3.local-field-mean",),
+        ),
+        Claim(
+            id="result-3-3.test-error-as-printed",
+            title="Test error as an average over kappa and z",
+            source=paper(SECTION, 25, 127, 128, 129),
+            kind=Kind.FIXED_POINT,
+            statement=eq(s.test_error, E2(b**2 + quadratic)),
+            domain=DOMAIN,
+            checks=(ByDerivation(normalisations.test_error_of_the_paper), solver_in_two_variables),
+            uses=("result-3-3.test-error",),
+        ),
+        Claim(
+            id="result-3-3.training-error",
+            title="Training error",
+            source=paper(SECTION, 25),
+            kind=Kind.FIXED_POINT,
+            statement=eq(s.training_error, E(e2 / (1 + V) ** 2)),
+            domain=DOMAIN,
+            checks=(ByDerivation(saddle_point.training_error), solver, simulated("training_error")),
+            uses=("result-3-3.moreau-minimiser",),
+        ),
+        Claim(
+            id="result-3-3.ridge-response",
+            title="Derivative of the free energy in the ridge penalty",
+            source=paper(APPENDIX, 104, 116),
+            kind=Kind.IDENTITY,
+            statement=eq(s.ridge_response, s.q2 / 2),
+            domain=DOMAIN,
+            checks=(ByDerivation(saddle_point.ridge_response),),
+            uses=("result-3-3.free-energy",),
+            mutants=(Mutant("q1 for q2", eq(s.ridge_response, s.q1 / 2)),),
+        ),
+        Claim(
+            id="result-3-3.value",
+            title="The stationary value is the training objective per neuron",
+            source=paper(APPENDIX, 104),
+            kind=Kind.IDENTITY,
+            statement=eq(s.free_energy, ratio * E(e2 / (1 + V) ** 2) / 2 + s.ridge * s.q2 / 2),
+            domain=DOMAIN,
+            checks=(
+                ByDerivation(saddle_point.value),
+                ByNumbers("the free energy at the solver's saddle point", _stationary_value, SOLVER, functions_at),
+            ),
+            uses=("result-3-3.free-energy", "result-3-3.training-error"),
+        ),
+    )
+
+
+def _stationary_value(point: Point) -> Mapping[str, float] | None:
+    """The isotropic free energy, all of its terms, at the solver's thirteen numbers."""
+    values = measured(point)
+    if values is None:
+        return None
+    signal = s.beta * s.psi_hat**2 * s.V1 + s.beta * s.c * s.zeta_hat**2 * s.V2
+    phi = (
+        (s.q1_hat * s.V1 - s.V1_hat * s.q1) / 2
+        + (s.q2_hat * s.V2 - s.V2_hat * s.q2) / 2
+        + s.zeta_hat * s.zeta
+        + s.psi_hat * s.psi
+        - (s.q1_hat * s.V1 + s.q2_hat * s.V2 + signal) / 2
+        + ratio * E(e2 / (1 + V)) / 2
+    )
+    return {**values, s.free_energy.name: evaluate(phi, values, functions_at(point))}
+
+
+CLAIMS: tuple[Claim, ...] = (*_saddle_claims(), *_isotropic_claims(), *_error_claims())

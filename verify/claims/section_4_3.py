@@ -1,0 +1,364 @@
+"""Claims of Section 4.3 and Appendix E: bounds over the ridge and the learning rate, (26)-(31), (165)-(172)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+import sympy as sp
+
+from derivations import bounds
+from derivations import symbols as s
+from derivations.along_spike import g, mu0, mu1, y0, y1, y2
+from numerics import bounds as numeric_bounds
+from numerics.model import Model
+from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch
+from verify.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
+from verify.claims.bound_proofs import (
+    above_span,
+    cauchy_schwarz,
+    complete_the_square,
+    cross,
+    norm,
+    overlap,
+    second,
+    second_overlap,
+    target_square,
+)
+from verify.claims.models import DOMAIN, GENERIC, Point, functions_of, measured, model_at, numbers, solved
+from verify.claims.places import paper
+from verify.claims.saddle_formulas import E, eq, ge, le
+from verify.tolerances import ASYMPTOTIC, QUADRATURE, SOLVER
+
+SECTION, APPENDIX = "Section 4.3", "Appendix E"
+
+
+# What the paper states, typed. At gamma = 1, y0 = g and y1 = 0.
+upper = target_square - overlap**2 / norm
+along = (overlap**2 * second - 2 * overlap * second_overlap * cross + second_overlap**2 * norm) / (
+    norm * second - cross**2
+)
+lower = target_square - along - E(mu1 * y1) ** 2 / E(mu1**2)
+
+
+def _at_gamma_one(expression: sp.Expr) -> sp.Expr:
+    teacher = g(s.kappa)
+    return expression.xreplace({y0: teacher, y1: sp.S.Zero, y2: teacher**2 + s.noise})
+
+
+# The regime decides alpha, beta and the ridge: few samples make the upper bound tight, many samples and a wide
+# network the lower one. A false bound has to be seen where it is tight.
+_REGIMES = {
+    "generic": (1.5, 1.2, 0.1),
+    "few samples": (0.01, 1.0, 0.1),
+    "many samples": (3e4, 3e2, 1e-3),
+}
+_TIGHT_RANGES = (
+    Range("activation", choices=("tanh(z)", "erf(z)", "sin(z)", "atan(z)")),
+    Range("target", choices=("tanh(z)", "erf(z)", "sin(z)", "z")),
+    Range("regime", choices=tuple(_REGIMES)),
+    Range(s.noise, 0.0, 0.2),
+    Range(s.r, 0.5, 2.0),
+    Range(s.c, 0.6, 1.5),
+)
+TIGHT = Domain((*_TIGHT_RANGES, Range(s.gamma, 0.3, 0.95)), ("odd activation and target",), (GENERIC,))
+ALIGNED = Domain(_TIGHT_RANGES, ("gamma = 1, reached as alpha0 -> infinity", "odd activation and target"), (GENERIC,))
+
+
+# The infimum over the ridge is reached at infinity at times; at this ridge the error is within 1e-9 of its limit.
+LARGE = 1e10
+
+
+def _full(point: Point) -> dict[str, float | str]:
+    """A point of a domain with regimes as a point of the models' domain; gamma = 1 where the domain has no gamma."""
+    alpha, beta, ridge = _REGIMES[str(point["regime"])]
+    given = {k: v for k, v in point.items() if k != "regime"}
+    return {s.gamma.name: 1.0, **given, s.alpha.name: alpha, s.beta.name: beta, s.ridge.name: ridge}
+
+
+def _functions(point: Point) -> Mapping[str, Callable[..., object]]:
+    return functions_of(model_at(_full(point)))
+
+
+@lru_cache(maxsize=1024)
+def _best(model: Model) -> float:
+    """The least test error over 17 ridges from 1e-4 to 1e4 and one that stands for infinity."""
+    errors = [solved(replace(model, ridge=float(x))) for x in (*np.geomspace(1e-4, 1e4, 17), LARGE)]
+    return min(e.test_error for e in errors if e.converged)
+
+
+def _least_error(point: Point) -> Mapping[str, float]:
+    model = model_at(_full(point))
+    return {s.best_error.name: _best(model), s.noise.name: model.noise}
+
+
+def _one_error(point: Point) -> Mapping[str, float] | None:
+    solution = solved(model_at(_full(point)))
+    return numbers(solution) if solution.converged else None
+
+
+def _large_ridge(point: Point) -> Mapping[str, float] | None:
+    """m and test error at ridge 1e5, where corrections are O(1e-5) times ratios up to ten."""
+    solution = solved(replace(model_at(point), ridge=1e5))
+    if not solution.converged:
+        return None
+    values = numbers(solution)
+    return {**values, s.m_infinity.name: values[s.m.name], s.error_infinity.name: values[s.test_error.name]}
+
+
+def _plain_functions(point: Point) -> Mapping[str, Callable[..., object]]:
+    return functions_of(model_at(point))
+
+
+large_ridge = ByNumbers("the solver at ridge 1e5", _large_ridge, ASYMPTOTIC, _plain_functions)
+
+
+def _limit_claims() -> tuple[Claim, ...]:
+    return (
+        Claim(
+            id="bounds.m-infinity",
+            title="The readout mean as the ridge grows: the projection of the target on mu0",
+            source=paper(APPENDIX, 165, 166, 167),
+            kind=Kind.LIMIT,
+            statement=eq(s.m_infinity, overlap / norm),
+            domain=DOMAIN,
+            checks=(ByDerivation(bounds.heavy_ridge, takes_limit=True), large_ridge),
+            uses=("result-3-3.saddle.m", "result-3-3.isotropic.zeta"),
+        ),
+        Claim(
+            id="bounds.error-infinity",
+            title="The test error as the ridge grows",
+            source=paper(APPENDIX, 168),
+            kind=Kind.LIMIT,
+            statement=eq(s.error_infinity, upper),
+            domain=DOMAIN,
+            checks=(ByDerivation(bounds.heavy_ridge, takes_limit=True), large_ridge),
+            uses=("bounds.m-infinity", "result-3-3.test-error"),
+        ),
+        Claim(
+            id="bounds.projection",
+            title="The limit is the least distance of the target from the line through mu0",
+            source=paper(APPENDIX, 26, 167, 169),
+            kind=Kind.INEQUALITY,
+            statement=ge(
+                target_square - 2 * s.b1 * overlap + s.b1**2 * norm,
+                upper,
+            ),
+            domain=Domain((*DOMAIN.ranges, Range(s.b1, -3.0, 3.0)), (), (GENERIC,)),
+            checks=(
+                ByObligations("completing the square in b1", complete_the_square),
+                BySearch("random models and multiples of mu0", measured, QUADRATURE, _plain_functions),
+            ),
+            mutants=(
+                Mutant(
+                    "eight per cent more",
+                    ge(target_square - 2 * s.b1 * overlap + s.b1**2 * norm, upper * sp.Rational(27, 25)),
+                ),
+                Mutant(
+                    "norm not squared away",
+                    ge(target_square - 2 * s.b1 * overlap + s.b1**2 * norm, target_square - overlap**2),
+                ),
+                Mutant(
+                    "sign", ge(target_square - 2 * s.b1 * overlap + s.b1**2 * norm, target_square + overlap**2 / norm)
+                ),
+            ),
+        ),
+    )
+
+
+seek_best = BySearch("the solver, best of 18 ridges", _least_error, SOLVER, _functions)
+
+
+def _bound_claims() -> tuple[Claim, ...]:
+    seek_any = BySearch("the solver at one ridge", _one_error, SOLVER, _functions)
+    more = sp.Rational(27, 25)
+    unit_upper, unit_lower = _at_gamma_one(upper), _at_gamma_one(lower)
+    even = E(mu0 * mu1), E(mu1**2), E(mu1 * g(s.kappa))
+    printed_along = (
+        (E(mu0 * g(s.kappa))) ** 2 * even[1] - 2 * E(mu0 * g(s.kappa)) * even[2] * even[0] + even[2] ** 2 * norm
+    ) / (norm * even[1] - even[0] ** 2)
+    printed_lower = E(g(s.kappa) ** 2) - printed_along
+    return (
+        Claim(
+            id="bounds.upper",
+            title="Upper bound on the best test error over the ridge, gamma = 1",
+            source=paper(SECTION, 26, 169),
+            kind=Kind.INEQUALITY,
+            statement=le(s.best_error, unit_upper),
+            domain=ALIGNED,
+            checks=(seek_best,),
+            uses=("bounds.error-infinity", "bounds.projection"),
+            mutants=(
+                Mutant("eight per cent less", le(s.best_error, unit_upper / more)),
+                Mutant("norm squared", le(s.best_error, E(g(s.kappa) ** 2) - E(mu0 * g(s.kappa)) ** 2 / norm**2)),
+                Mutant("the lower bound instead", le(s.best_error, unit_lower)),
+            ),
+            note="The infimum over the ridge is not above the limit of large ridge, whose value is proved.",
+        ),
+        Claim(
+            id="bounds.upper-any-alignment",
+            title="Upper bound on the best test error over the ridge, any alignment",
+            source=paper(SECTION, 26, 169),
+            kind=Kind.INEQUALITY,
+            statement=le(s.best_error, upper),
+            domain=TIGHT,
+            checks=(seek_best,),
+            uses=("bounds.error-infinity", "bounds.projection"),
+            mutants=(
+                Mutant("eight per cent less", le(s.best_error, upper / more)),
+                Mutant("the form of gamma = 1", le(s.best_error, unit_upper)),
+            ),
+            note="With y0 = E[g | kappa] in place of g: the form printed for gamma = 1 is not a bound below it.",
+        ),
+        Claim(
+            id="bounds.cauchy-schwarz",
+            title="psi^2 is at most q1",
+            source=paper(APPENDIX, 170, 171),
+            kind=Kind.INEQUALITY,
+            statement=le(s.psi**2, s.q1),
+            domain=TIGHT,
+            checks=(ByObligations("the saddle point of isotropic rows, term by term", cauchy_schwarz), seek_any),
+            uses=("result-3-3.isotropic.psi", "result-3-3.isotropic.q1"),
+            mutants=(
+                Mutant("the other way round", ge(s.psi**2, s.q1)),
+                Mutant("twice psi^2", le(2 * s.psi**2, s.q1)),
+                Mutant("eight per cent more", le(more * s.psi**2, s.q1)),
+            ),
+        ),
+        Claim(
+            id="bounds.distance",
+            title="Squared distance of the target from the span of mu0, kappa mu1 and mu1 z",
+            source=paper(SECTION, 27, 31),
+            kind=Kind.IDENTITY,
+            statement=eq(s.distance, lower),
+            domain=DOMAIN,
+            checks=(
+                ByDerivation(bounds.span),
+                ByNumbers("least squares on a grid", _least_squares, QUADRATURE, _plain_functions),
+            ),
+        ),
+        Claim(
+            id="bounds.lower-any-alignment",
+            title="The test error is never below the distance from the span, any alignment",
+            source=paper(APPENDIX, 27, 170, 171, 172),
+            kind=Kind.INEQUALITY,
+            statement=ge(s.test_error, lower),
+            domain=TIGHT,
+            checks=(ByObligations("noise of the readout plus a quadratic form", above_span), seek_any),
+            uses=("bounds.cauchy-schwarz", "bounds.distance", "result-3-3.test-error"),
+            mutants=(
+                Mutant("eight per cent more", ge(s.test_error, more * lower)),
+                Mutant("mu1 z left out", ge(s.test_error, target_square - along)),
+                Mutant("kappa lost", ge(s.test_error, lower.xreplace({s.kappa * mu1 * y0: mu1 * y0}))),
+            ),
+        ),
+        Claim(
+            id="bounds.lower",
+            title="Lower bound on the best test error over the ridge, gamma = 1",
+            source=paper(SECTION, 27, 172),
+            kind=Kind.INEQUALITY,
+            statement=ge(s.best_error, unit_lower),
+            domain=ALIGNED,
+            checks=(seek_best,),
+            uses=("bounds.lower-any-alignment",),
+            mutants=(
+                Mutant("eight per cent more", ge(s.best_error, more * unit_lower)),
+                Mutant("the upper bound instead", ge(s.best_error, unit_upper)),
+                Mutant("mu1 for kappa mu1, as on one slide", ge(s.best_error, printed_lower)),
+            ),
+        ),
+        Claim(
+            id="slides.lower-bound-without-kappa",
+            title="One slide's lower bound, with mu1 in place of kappa mu1",
+            source=Source("slides", "Bounds on the risk", (27,)),
+            kind=Kind.INEQUALITY,
+            role=Role.PRINTED,
+            statement=ge(s.best_error, printed_lower),
+            domain=ALIGNED,
+            checks=(seek_best,),
+            mutants=(
+                Mutant("eight per cent more", ge(s.best_error, more * printed_lower)),
+                Mutant("the upper bound instead", ge(s.best_error, unit_upper)),
+            ),
+            note="For odd target and activation mu1 is orthogonal to both: the printed bound is the upper bound.",
+        ),
+    )
+
+
+def _rate_claims() -> tuple[Claim, ...]:
+    """Equations (28)-(31): at gamma = c = 1 the learning rate only moves the spike; everything is taken over it."""
+    more = sp.Rational(27, 25)
+    search = BySearch("the solver and both bounds on 25 spikes", _over_the_spike, SOLVER)
+    domain = Domain(ALIGNED.ranges[:4], ("gamma = c = 1, reached as alpha0 -> infinity", "odd activation and target"))
+    return (
+        Claim(
+            id="bounds.upper-over-rate",
+            title="Upper bound on the best test error over ridge and learning rate",
+            source=paper(SECTION, 28, 29),
+            kind=Kind.INEQUALITY,
+            statement=le(s.best_error_rate, s.best_upper),
+            domain=domain,
+            checks=(search,),
+            uses=("bounds.upper",),
+            mutants=(
+                Mutant("eight per cent less", le(s.best_error_rate, s.best_upper / more)),
+                Mutant("the lower bound instead", le(s.best_error_rate, s.best_lower)),
+            ),
+        ),
+        Claim(
+            id="bounds.lower-over-rate",
+            title="Lower bound on the best test error over ridge and learning rate",
+            source=paper(SECTION, 30, 31),
+            kind=Kind.INEQUALITY,
+            statement=ge(s.best_error_rate, s.best_lower),
+            domain=domain,
+            checks=(search,),
+            uses=("bounds.lower",),
+            mutants=(
+                Mutant("the upper bound instead", ge(s.best_error_rate, s.best_upper)),
+                Mutant("three times more", ge(s.best_error_rate, 3 * s.best_lower)),
+            ),
+        ),
+    )
+
+
+_SPIKES = tuple(float(r) for r in np.linspace(0.2, 5.0, 25))
+
+
+@lru_cache(maxsize=256)
+def _sweep(model: Model) -> tuple[float, float, float]:
+    at = [replace(model, spike=r) for r in _SPIKES]
+    errors = [solved(replace(x, ridge=ridge)) for x in at for ridge in (1e-3, 1e-2, 0.1, 1.0, 10.0, LARGE)]
+    return (
+        min(e.test_error for e in errors if e.converged),
+        min(numeric_bounds.upper_bound(x) for x in at),
+        min(numeric_bounds.lower_bound(x) for x in at),
+    )
+
+
+def _over_the_spike(point: Point) -> Mapping[str, float]:
+    error, above, below = _sweep(model_at(_full({**point, s.r.name: 1.0, s.c.name: 1.0})))
+    return {s.best_error_rate.name: error, s.best_upper.name: above, s.best_lower.name: below}
+
+
+def _least_squares(point: Point) -> Mapping[str, float]:
+    """The distance by numpy's least squares on a product grid of kappa and z, target evaluated directly."""
+    model = model_at(point)
+    step = 0.1
+    line = np.arange(-9.0, 9.0 + step / 2, step)
+    weight = step * np.exp(-(line**2) / 2) / np.sqrt(2 * np.pi)
+    kappa, across = (x.ravel() for x in np.meshgrid(line, line, indexing="ij"))
+    root = np.sqrt(np.multiply.outer(weight, weight).ravel())
+    functions = functions_of(model)
+    student = {name: np.repeat(functions[name](line), line.size) for name in ("mu0", "mu1")}
+    width = np.sqrt((1 - model.alignment) * (1 + model.alignment))
+    target = functions["g"](model.alignment * kappa + width * across)
+    columns = np.stack([student["mu0"], kappa * student["mu1"], student["mu1"] * across], axis=1) * root[:, None]
+    solution = np.linalg.lstsq(columns, root * target, rcond=None)[0]
+    rest = root * target - columns @ solution
+    return {s.distance.name: float(rest @ rest), s.noise.name: model.noise}
+
+
+CLAIMS: tuple[Claim, ...] = (*_limit_claims(), *_bound_claims(), *_rate_claims())

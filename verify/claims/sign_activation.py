@@ -1,0 +1,185 @@
+"""The sign activation, in closed form from beginning to end (Sections 3.1 and 3.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+import sympy as sp
+
+from derivations import sign_activation
+from derivations import symbols as s
+from derivations.derivation import NonNegative, Obligation
+from verify import tolerances
+from verify.checks import ByDerivation, ByNumbers, ByObligations, Point
+from verify.claim import Claim, Domain, Kind, Mutant, Range
+from verify.claims import feature_numbers as numbers
+from verify.claims.brute_force import (
+    half_line,
+)
+from verify.claims.places import paper
+
+# --- the sign activation ---------------------------------------------------------------------------------------------
+
+
+def _sign_first(point: Point) -> dict[str, float]:
+    z, weights = half_line()
+    return {s.h1.name: float(2 * weights @ z), s.h2.name: float(2 * weights.sum())}
+
+
+SIGN_FIRST = Claim(
+    id="result-3-1.sign-first-coefficient",
+    title="h1 of the sign activation",
+    source=paper("Section 3.1", 12),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.h1, sp.sqrt(2 / sp.pi)),
+    domain=Domain(),
+    checks=(
+        ByDerivation(sign_activation.first_moments),
+        ByNumbers("Gauss-Legendre panels on the half line", _sign_first, tolerances.ROUNDING, points=1),
+    ),
+    mutants=(
+        Mutant("the square", sp.Eq(s.h1, 2 / sp.pi)),
+        Mutant("the half line once", sp.Eq(s.h1, 1 / sp.sqrt(2 * sp.pi))),
+    ),
+)
+
+
+def _sign_sum(point: Point) -> dict[str, float]:
+    """sum_{k=2}^{2J+1} k s_k^2 for sign, with s_k integrated; and b_J as a product of ratios."""
+    cut = int(str(point["cut"]))
+    z, weights = half_line()
+    total, previous, current = 0.0, np.ones_like(z), z  # He_k/sqrt(k!) by its recurrence
+    for k in range(1, 2 * cut + 2):
+        if k >= 2 and k % 2:
+            total += k * float(2 * weights @ current) ** 2
+        previous, current = current, (z * current - np.sqrt(k) * previous) / np.sqrt(k + 1)
+    ratio = float(np.prod([(2 * j - 1) / (2 * j) for j in range(1, cut + 1)]))
+    return {s.partial_sum.name: total, s.level.name: cut, s.central_ratio.name: ratio}
+
+
+_sign_partial = 2 / sp.pi * ((2 * s.level + 1) * s.central_ratio - 1)
+
+
+_CUTS = Domain(ranges=(Range("cut", choices=("1", "2", "5", "10", "20")),))
+
+
+SIGN_SUM = Claim(
+    id="result-3-1.sign-partial-sums",
+    title="The sums of k s_k^2 for the sign activation",
+    source=paper("Section 3.1", 12),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.partial_sum, _sign_partial),
+    domain=_CUTS,
+    checks=(
+        ByDerivation(sign_activation.divergence),
+        ByNumbers("Hermite coefficients integrated on the half line", _sign_sum, tolerances.QUADRATURE),
+    ),
+    mutants=(
+        Mutant("the linear term left in", sp.Eq(s.partial_sum, _sign_partial + 2 / sp.pi)),
+        Mutant("2J for 2J + 1", sp.Eq(s.partial_sum, 2 / sp.pi * (2 * s.level * s.central_ratio - 1))),
+    ),
+    uses=("result-3-1.hermite-sum",),
+)
+
+
+def _divergence_obligations(statement: sp.Basic) -> tuple[Obligation, ...]:
+    """lhs - rhs of S_J >= rhs, with b_J at its lower bound 1/(2 sqrt J), has to be a sum of squares."""
+    derivation = sign_activation.divergence()
+    least = derivation.results[s.partial_sum].subs(s.central_ratio, 1 / (2 * sp.sqrt(s.level)))
+    difference = (statement.lhs - statement.rhs).subs(s.partial_sum, least)
+    return (
+        *derivation.obligations,
+        NonNegative("the sum minus its bound", difference, ((1 / (sp.pi * sp.sqrt(s.level)), sp.S.One),)),
+    )
+
+
+SIGN_DIVERGES = Claim(
+    id="result-3-1.sign-diverges",
+    title="The sums grow like sqrt(J): for sign the step has no bulk variance",
+    source=paper("Section 3.1", 11, 12),
+    kind=Kind.INEQUALITY,
+    statement=sp.Ge(s.partial_sum, 2 / sp.pi * (sp.sqrt(s.level) - 1), evaluate=False),
+    domain=_CUTS,
+    checks=(
+        ByObligations("b_J >= 1/(2 sqrt J)", _divergence_obligations),
+        ByNumbers("Hermite coefficients integrated on the half line", _sign_sum, tolerances.QUADRATURE),
+    ),
+    mutants=(
+        Mutant("faster than it is", sp.Ge(s.partial_sum, 2 / sp.pi * (2 * sp.sqrt(s.level) - 1), evaluate=False)),
+        Mutant("linear in J", sp.Ge(s.partial_sum, 2 / sp.pi * (s.level + 1), evaluate=False)),
+        Mutant("bounded", sp.Le(s.partial_sum, 1, evaluate=False)),
+    ),
+    uses=("result-3-1.sign-partial-sums",),
+    note="Result 3.1 needs E[(sigma' - h1)^2] finite; spiked random features with a sign activation exist without it.",
+)
+
+
+# --- the sign activation ---------------------------------------------------------------------------------------------
+
+_SIGN = Domain(ranges=(Range(s.r, -2.0, 2.0), Range(s.c, 0.5, 2.0), Range(s.kappa, -2.0, 2.0)))
+
+
+_sign_mu0 = sp.erf(s.r * s.kappa / sp.sqrt(2 * s.c))
+
+
+_sign_mu1 = sp.sqrt(2 / (sp.pi * s.c)) * sp.exp(-(s.r**2) * s.kappa**2 / (2 * s.c))
+
+
+_SIGN_CHECKS = (
+    ByDerivation(sign_activation.conditional_coefficients),
+    ByNumbers("Gauss-Legendre panels on either side of the jump", numbers.sign_coefficients, tolerances.ROUNDING),
+)
+
+
+SIGN_MU0 = Claim(
+    id="result-3-2.sign-mu0",
+    title="mu0 of the sign activation",
+    source=paper("Section 3.2", 15),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.mu0, _sign_mu0),
+    domain=_SIGN,
+    checks=_SIGN_CHECKS,
+    mutants=(
+        Mutant("2 forgotten", sp.Eq(s.mu0, sp.erf(s.r * s.kappa / sp.sqrt(s.c)))),
+        Mutant("printed at c = 1", sp.Eq(s.mu0, _sign_mu0.subs(s.c, 1))),
+    ),
+)
+
+
+SIGN_MU1 = Claim(
+    id="result-3-2.sign-mu1",
+    title="mu1 of the sign activation",
+    source=paper("Section 3.2", 15),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.mu1, _sign_mu1),
+    domain=_SIGN,
+    checks=_SIGN_CHECKS,
+    mutants=(
+        Mutant("E[z sigma], without 1/sqrt(c)", sp.Eq(s.mu1, sp.sqrt(s.c) * _sign_mu1)),
+        Mutant("the derivative in kappa", sp.Eq(s.mu1, s.r * _sign_mu1)),
+    ),
+)
+
+
+SIGN_MU2 = Claim(
+    id="result-3-2.sign-mu2",
+    title="mu2 of the sign activation",
+    source=paper("Section 3.2", 15),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.mu2_square, 1 - _sign_mu0**2 - s.c * _sign_mu1**2),
+    domain=_SIGN,
+    checks=_SIGN_CHECKS,
+    mutants=(
+        Mutant("c forgotten", sp.Eq(s.mu2_square, 1 - _sign_mu0**2 - _sign_mu1**2)),
+        Mutant("mu1 left in", sp.Eq(s.mu2_square, 1 - _sign_mu0**2)),
+    ),
+    uses=("result-3-2.sign-mu0", "result-3-2.sign-mu1"),
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    SIGN_FIRST,
+    SIGN_SUM,
+    SIGN_DIVERGES,
+    SIGN_MU0,
+    SIGN_MU1,
+    SIGN_MU2,
+)

@@ -1,0 +1,123 @@
+"""What the slides print about the gradient step and the equivalent map, where it differs from the derivation.
+
+Each claim has the checks of its right counterpart and the statement of the slides, in the notation of this suite:
+eta is the slides' learning rate over d, n_B is n0, mu_1 is h1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sympy as sp
+
+from derivations import symbols as s
+from derivations.expectation import Expectation
+from derivations.named_functions import sigma, sigma_prime
+from verify.claim import Claim, Mutant, Role, Source
+from verify.claims import appendix_a, section_2, section_3_1, section_3_2
+
+_root = sp.sqrt(s.h2_star / s.alpha0 + s.h1_star)
+# E[(sigma(z) z - h1)^2], the slides' definition of the constant in c
+_slides_check = Expectation(s.z**2 * sigma(s.z) ** 2, s.z) - s.h1**2
+
+
+def printed(right: Claim, name: str, title: str, frame: str, statement: sp.Basic, *mutants: Mutant, note: str) -> Claim:
+    """The claim ``right`` with the statement that the slides print instead."""
+    return replace(
+        right,
+        id=f"slides.{name}",
+        title=title,
+        source=Source("slides", frame, right.source.equations),
+        role=Role.PRINTED,
+        statement=statement,
+        mutants=mutants,
+        note=note,
+    )
+
+
+_STEP_FRAME, _RESULT_FRAME = "One gradient step", "Spiked random features"
+
+CLAIMS: tuple[Claim, ...] = (
+    printed(
+        section_2.GRADIENT,
+        "step-over-n",
+        "The step divided by the number of readout samples",
+        _STEP_FRAME,
+        section_2.GRADIENT.statement.subs(s.n0, s.n),
+        Mutant("uphill", sp.Eq(s.weight_step, -section_2.GRADIENT.statement.rhs)),
+        note="The mean is over the batch of the gradient step, n0 samples, not over the n samples of the readout.",
+    ),
+    printed(
+        section_2.INITIAL_OUTPUT,
+        "readout-of-ones",
+        "The initial output with a readout of ones",
+        _STEP_FRAME,
+        sp.Eq(s.initial_output_square, s.h2),
+        Mutant("h1^2", sp.Eq(s.initial_output_square, s.h1**2)),
+        note="With a = 1_p the output is of order one and may not be dropped; the derivation has a = 1_p/sqrt(p).",
+    ),
+    printed(
+        section_2.SLIDES_RIDGE,
+        "same-ridge",
+        "The penalty of the ridge objective taken for that of the saddle point",
+        "Ridge readout",
+        sp.Eq(s.ridge, s.slides_ridge),
+        Mutant("without the 2", sp.Eq(s.ridge, s.slides_ridge * s.n / s.p)),
+        note="The printed objective belongs to lambda = 2 lambda_slides n/p in the slides' own saddle point.",
+    ),
+    printed(
+        appendix_a.SPIKE_FACTOR,
+        "spike-factor",
+        "The neuron's factor of the spike, a root of the width short",
+        _RESULT_FRAME,
+        sp.Eq(s.spike_factor, s.eta * s.d * s.h1 / sp.sqrt(s.p)),
+        note="The gradient carries a/sqrt(p) with a = 1/sqrt(p).",
+    ),
+    printed(
+        appendix_a.SPLIT,
+        "bulk-correction",
+        "The bulk correction with sigma - h1",
+        _RESULT_FRAME,
+        appendix_a.SPLIT.statement.replace(sigma_prime, sigma),
+        note="The gradient holds sigma', whose mean is h1.",
+    ),
+    printed(
+        section_3_1.SPIKE,
+        "spike-strength",
+        "The spike strength as printed",
+        _RESULT_FRAME,
+        sp.Eq(s.r, s.eta * s.beta * s.h1 * _root),
+        Mutant("the width alone corrected", sp.Eq(s.r, s.eta / s.beta * s.h1 * _root)),
+        note=(
+            "A square is lost under the root, and the width stands on the wrong side: wider networks have weaker "
+            "spikes."
+        ),
+    ),
+    printed(
+        section_3_1.ALIGNMENT,
+        "alignment",
+        "The alignment as printed",
+        _RESULT_FRAME,
+        sp.Eq(s.gamma, s.h1_star / _root),
+        Mutant("always one", sp.Eq(s.gamma, sp.S.One)),
+        note="With a square lost under the root it does not tend to one as the batch grows.",
+    ),
+    printed(
+        section_3_1.BULK,
+        "bulk-variance",
+        "The bulk variance as printed",
+        _RESULT_FRAME,
+        sp.Eq(s.c, 1 + s.eta**2 / s.beta**2 * s.h1**2 * s.h2_star / s.alpha0 * _slides_check),
+        Mutant("rows keep their norm", sp.Eq(s.c, sp.S.One)),
+        note="A factor h1^2 too many, and z sigma in place of sigma' in the constant.",
+    ),
+    printed(
+        section_3_2.EQUIVALENT_MEAN,
+        "equivalent-mean",
+        "The equivalent map without kappa mu1 w.v",
+        "Conditional Gaussian equivalence",
+        sp.Eq(s.feature_mean, s.mu0),
+        Mutant("kappa forgotten", sp.Eq(s.feature_mean, s.mu0 + s.spike_overlap * s.mu1)),
+        note="Without the term there is no overlap zeta in the test error; x splits along v, not along theta.",
+    ),
+)

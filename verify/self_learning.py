@@ -1,0 +1,43 @@
+"""Perfect learning: whether mu0 of an activation is proportional to a target at some spike, proved from its closed form."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sympy as sp
+
+from derivations import symbols
+from derivations.activation import Activation
+from derivations.closed_form import closed_forms
+from derivations.gaussian_class import NotInClassError, as_expression, member
+from verify.class_algebra import vanishes_in_class
+from verify.closed_form_proof import prove
+from verify.evidence import Outcome
+
+# The best spike is known to about 1e-5, the bound being flat at its minimum: its square is guessed with this denominator.
+_DENOMINATOR = 64
+_SOMEWHERE = sp.Rational(7, 5)
+
+
+def proportional_spike(
+    activation: Activation, target: Activation, spike: float, bulk: float
+) -> tuple[sp.Expr, sp.Expr] | None:
+    """(r^2, b) with mu0(r kappa, bulk) = b g(kappa) for all kappa, r^2 rational and near ``spike``^2; None if not proved."""
+    squared = Fraction(spike * spike).limit_denominator(_DENOMINATOR)
+    if squared <= 0:
+        return None
+    c = Fraction(bulk)
+    try:
+        form, goal = closed_forms(activation).mu0, member(target)
+        if goal.breakpoints or prove(form, "mu0").outcome is not Outcome.SUPPORTS:
+            return None
+        r = sp.sqrt(sp.Rational(squared.numerator, squared.denominator))
+        kappa = symbols.kappa
+        mean = form.at(r * kappa, sp.Rational(c.numerator, c.denominator))
+    except NotInClassError:
+        return None
+    wanted = as_expression(goal.pieces[0], kappa)
+    factor = sp.cancel(mean.xreplace({kappa: _SOMEWHERE}) / wanted.xreplace({kappa: _SOMEWHERE}))
+    if not vanishes_in_class(mean - factor * wanted):
+        return None
+    return r**2, factor
