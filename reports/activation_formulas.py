@@ -1,0 +1,166 @@
+"""The closed forms of one activation for its page: text, the outcome of their proof, and a comparison with balls."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+from derivations import symbols
+from derivations.activation import Activation
+from derivations.closed_form import ClosedForm, ClosedForms, HeatObligation, closed_forms, established
+from derivations.gaussian_class import NotInClassError
+from numerics.ball_coefficients import Certified, ConditionalBalls, HermiteBalls, conditional_balls
+from numerics.balls import BallError, precision
+from verify.closed_form_balls import NoBallError, enclose
+from verify.closed_form_proof import prove
+from verify.evidence import Outcome, Settled
+
+# Where closed forms are compared with balls of the definition, in units of kappa.
+_PLACES = (Fraction(1), Fraction(-1, 2))
+_BITS = 96
+_FORMS = ("mu0", "mu1", "second_moment")
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The closed form of one coefficient: its value and "proved" or "conjectured"."""
+
+    value: sp.Expr
+    proof: str
+
+    @property
+    def text(self) -> str:
+        """The formula as text."""
+        return str(self.value)
+
+    def certified(self, bits: int) -> Certified:
+        """The value of the formula as a ball, as precise relative to its size as asked for."""
+        with precision(bits + 24):
+            return Certified(enclose(self.value, {}).real, bits)
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """The closed forms of an activation as far as they exist.
+
+    `status` is proved when every obligation of every form is discharged, certified when only ball arithmetic confirms
+    them (at the places that `checked` names), else inconclusive; `why` says what has no closed form.
+    """
+
+    forms: ClosedForms | None
+    found: dict[str, ClosedForm]
+    obligations: tuple[tuple[str, Settled], ...]
+    status: str
+    why: str = ""
+    checked: str = ""
+
+    def constant(self, name: str, certified: Certified) -> Constant | None:
+        """The closed form of h1, h2, h1_check or s_k, if it exists and lies in the ball of the definition."""
+        if self.forms is None or self.status == "inconclusive":
+            return None
+        try:
+            value, _ = established(self.forms, name)
+        except NotInClassError:
+            return None
+        if value == sp.oo:
+            return None
+        if certified.ball is not None and not _overlaps(value, certified):
+            return None
+        return Constant(value, "proved" if self.status == "proved" else "conjectured")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The keys closed_forms, why, proof of the JSON document."""
+        shown = {name: str(self.found[name].expression) if name in self.found else None for name in _FORMS}
+        latex = {name: _latex(self.found[name]) if name in self.found else None for name in _FORMS}
+        proof = {
+            "status": self.status,
+            "obligations": [
+                {"form": form, "says": o.says, "outcome": o.outcome.value, "method": o.method} for form, o in self.obligations
+            ],
+        }
+        closed = shown | {"latex": latex, "holds_for": self._domain()} if self.found else None
+        extra = {"why": self.why} if self.why else {}
+        return {"closed_forms": closed, **extra, "proof": proof | ({"compared": self.checked} if self.checked else {})}
+
+    def _domain(self) -> str:
+        below = min((form.valid_below for form in self.found.values()), default=sp.oo)
+        return "all c > 0" if below == sp.oo else f"0 < c < {below}"
+
+
+def _latex(form: ClosedForm) -> str:
+    from derivations.rendering import latex
+
+    return latex(form.expression)
+
+
+def formulas_of(activation: Activation, balls: HermiteBalls, spike: float, bulk: float, deadline: float) -> Formulas:
+    """Find, prove and compare the closed forms of an activation; those not found by the deadline are left out."""
+    try:
+        forms = closed_forms(activation)
+    except NotInClassError as reason:
+        return Formulas(None, {}, (), "inconclusive", str(reason))
+    found: dict[str, ClosedForm] = {}
+    obligations: list[tuple[str, Settled]] = []
+    known: set[HeatObligation] = set()
+    why = ""
+    for name in _FORMS:
+        if time.monotonic() > deadline:
+            why = why or f"the time was up before {name}"
+            break
+        try:
+            found[name] = getattr(forms, name)
+        except NotInClassError as reason:
+            why = why or f"{name}: {reason}"
+            continue
+        obligations += [(name, o) for o in prove(found[name], name, known).obligations]
+        known.update(found[name].obligations)
+    if not found:
+        return Formulas(forms, {}, (), "inconclusive", why)
+    agree, checked = _compared(activation, found, spike, bulk)
+    proved = all(o.outcome is Outcome.SUPPORTS for _, o in obligations)
+    status = "inconclusive" if not agree else "proved" if proved else "certified"
+    return Formulas(forms, found, tuple(obligations), status, why, checked)
+
+
+def _compared(activation: Activation, found: dict[str, ClosedForm], spike: float, bulk: float) -> tuple[bool, str]:
+    """Whether the forms lie in the balls of their definition at a few places, and the places in words."""
+    r, c = Fraction(spike), Fraction(bulk)
+    if any(not form.valid_below > sp.Rational(c.numerator, c.denominator) for form in found.values()):
+        return True, ""
+    compared = 0
+    for kappa in _PLACES:
+        try:
+            balls = conditional_balls(activation, spike=r, bulk=c, kappa=kappa, bits=_BITS, seconds=2.0)
+            with precision(_BITS + 24):
+                for form, ball in _pairs(found, balls, c):
+                    value = enclose(form, {symbols.x: r * kappa, symbols.c: c})
+                    compared += 1
+                    if not (value.real.overlaps(ball) and value.imag.contains(0)):
+                        return False, f"the closed form and the ball are disjoint at kappa = {kappa}"
+        except (BallError, NoBallError):
+            continue
+    if not compared:
+        return True, ""
+    return True, f"closed forms and balls overlap at kappa = {', '.join(map(str, _PLACES))}, r = {spike}, c = {bulk}"
+
+
+def _pairs(found: dict[str, ClosedForm], balls: ConditionalBalls, bulk: Fraction) -> list[tuple[sp.Expr, Any]]:
+    mu0, mu1 = balls.mu0.required(), balls.mu1.required()
+    of = {"mu0": mu0, "mu1": mu1}
+    if balls.mu2_squared.ball is not None:
+        of["second_moment"] = balls.mu2_squared.ball + mu0**2 + mu1**2 * bulk.numerator / bulk.denominator
+    return [(found[name].expression, ball) for name, ball in of.items() if name in found]
+
+
+def _overlaps(value: sp.Expr, certified: Certified) -> bool:
+    """Whether the closed form of a constant lies in its certified ball; a form without a ball is not shown."""
+    try:
+        with precision(certified.bits + 24):
+            ball = enclose(value, {})
+            return bool(ball.real.overlaps(certified.required()) and ball.imag.contains(0))
+    except NoBallError:
+        return False

@@ -1,0 +1,99 @@
+"""The short page of `onestep activation`, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_NAMES = {"h1": "h1 = E[z sigma]", "h2": "h2 = E[sigma^2]", "h1_check": "E[(sigma' - h1)^2]"}
+_FORMS = {"mu0": "mu0(x, c)", "mu1": "mu1(x, c)", "second_moment": "E[sigma^2](x, c)"}
+_HERMITE_DIGITS = 15
+
+
+def study_text(document: Mapping[str, Any]) -> str:
+    """The JSON document of `onestep activation` as a page for people."""
+    parts = [
+        f"sigma(z) = {document['expression']}",
+        _properties(document),
+        _coefficients(document["coefficients"], document["information_exponent"]),
+        _closed_forms(document),
+        _learning(document),
+        _warnings(document["warnings"]),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _lines(title: str, rows: list[tuple[str, str]]) -> str:
+    width = max((len(name) for name, _ in rows), default=0)
+    return "\n".join([title, *(f"  {name:<{width}}  {text}" for name, text in rows)])
+
+
+def _properties(document: Mapping[str, Any]) -> str:
+    strip = document["analytic_strip"]
+    if document["breakpoints"]:
+        analytic = "not on the whole line"
+    elif strip is None:
+        analytic = "half width of the strip undecided"
+    else:
+        analytic = "entire" if isinstance(strip, Mapping) else f"for |Im z| < {strip:.6g}"
+    return _lines(
+        "Properties",
+        [
+            ("parity", document["parity"]),
+            ("breakpoints", "; ".join(document["breakpoints"]) or "none"),
+            ("growth", document["growth"]),
+            ("analytic", analytic),
+        ],
+    )
+
+
+def _number(entry: Mapping[str, Any]) -> str:
+    if "ball" not in entry:
+        return f"{'infinite' if entry.get('infinite') else 'undecided'}: {entry['reason']}"
+    closed = entry["closed_form"]
+    said = f" = {closed}  ({entry['proof']})" if closed is not None and closed != entry["ball"] else ""
+    return f"{entry['ball']}{said}"
+
+
+def _coefficients(coefficients: Mapping[str, Any], exponent: int | None) -> str:
+    rows = [(name, _number(coefficients[key])) for key, name in _NAMES.items()]
+    rows += [(f"s_{entry['order']}", _number(entry)) for entry in coefficients["hermite"]]
+    rows.append(("information exponent", str(exponent) if exponent is not None else "none found"))
+    return _lines("Certified coefficients (z standard normal; every digit shown is certain to one unit)", rows)
+
+
+def _closed_forms(document: Mapping[str, Any]) -> str:
+    closed, status = document["closed_forms"], document["proof"]["status"]
+    if closed is None:
+        return f"Closed forms: none, because {document.get('why', 'none was found')}"
+    rows = [(name, closed[key]) for key, name in _FORMS.items() if closed[key] is not None]
+    count = len(document["proof"]["obligations"])
+    rows.append(("proof", f"{status}, {count} obligations (heat equation, limit c -> 0, growth, analyticity)"))
+    rows.append(("holds for", closed["holds_for"]))
+    if "compared" in document["proof"]:
+        rows.append(("compared", document["proof"]["compared"]))
+    if "why" in document:
+        rows.append(("missing", document["why"]))
+    return _lines("Closed forms (x = r kappa)", rows)
+
+
+def _learning(document: Mapping[str, Any]) -> str:
+    bounds, learning = document["bounds"], document["learning"]
+    rows = [("spike emerges", "yes" if document["spike_emerges"] else "no")]
+    if bounds["upper"] is not None:
+        rows.append(("upper bound", f"{bounds['upper']:.10g}   dist^2(g, span mu0), the error at infinite ridge"))
+        rows.append(("lower bound", f"{bounds['lower']:.10g}   dist^2(g, span mu0, kappa mu1)"))
+    if learning["best_spike"] is not None:
+        rows.append(("best spike", f"{learning['best_spike']:.6g}, upper bound {learning['upper_at_best_spike']:.6g}"))
+        rows.append(("perfect", _perfect(learning)))
+    return _lines(f"Learning g(z) = {document['target']} at perfect alignment", rows)
+
+
+def _perfect(learning: Mapping[str, Any]) -> str:
+    if not learning["perfect"]:
+        return "no spike up to 6 makes the upper bound vanish"
+    return learning["perfect_because"] or "the upper bound vanishes at the best spike, to double precision"
+
+
+def _warnings(warnings: list[str]) -> str:
+    return "\n".join(["Warnings", *(f"  - {warning}" for warning in warnings)]) if warnings else ""

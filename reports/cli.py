@@ -1,0 +1,193 @@
+"""The one command, `onestep`: finds the subcommand, and turns whatever happens into an exit code.
+
+Nothing heavy is imported before the chosen subcommand runs, so that every --help answers at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TextIO
+
+import click
+
+from reports.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem
+
+# Name, module, one line of help: the help of the group must not import the commands.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "report": ("report", "regenerate the whole derivation report (the main job)"),
+    "verify": ("verify", "run the ledger of claims and print the verdicts"),
+    "claims": ("claims", "list the claims, or show one of them whole"),
+    "errata": ("errata", "the misprints found in the sources"),
+    "activation": ("activation", "examine an activation: coefficients, closed forms, proofs, bounds"),
+    "solve": ("solve", "order parameters, training and test error, by the theory"),
+    "simulate": ("simulate", "a finite-size experiment: mean and standard error"),
+    "compare": ("compare", "theory beside simulation, with a verdict"),
+    "bounds": ("bounds", "what no ridge can beat, and the best ridge"),
+    "spectrum": ("unbuilt", "the spectrum of the feature matrix (not built yet)"),
+    "sweep": ("unbuilt", "a grid of models from a file (not built yet)"),
+}
+
+EXAMPLES = """\b
+Examples:
+  onestep report
+  onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
+  onestep solve --activation "erf(z)" --target "sign(z)" --alpha log:0.1:10:20 --beta 1 --ridge 0.1 --alpha0 2 --eta 3
+  onestep verify result-3-1.spike-strength
+  onestep activation "z*exp(-z**2/2)"
+
+Derive, compute and verify the theory of two-layer networks after one gradient step (arXiv 2402.04980).
+
+Exit codes: 0 done and verified, 1 something refuted, 2 unusable input, 3 inconclusive or not converged, 4 a defect.
+"""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Commands in the order of the table, the main job first."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command itself; imports its module."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"reports.commands.{COMMANDS[cmd_name][0]}")
+        command = getattr(module, cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click's, with a sentence that names what is accepted."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise InputProblem(
+                f"there is no command {shown(args[0])}; accepted are {', '.join(COMMANDS)}, for example onestep "
+                f"solve --help"
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table of commands, without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+def shown(text: str, longest: int = 60) -> str:
+    """User input for a message: quoted, escaped, cut."""
+    return ascii(text if len(text) <= longest else text[: longest - 3] + "...")
+
+
+def print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    """Print the version and stop."""
+    if value and not ctx.resilient_parsing:
+        from reports.console import suite_version
+
+        click.echo(f"onestep {suite_version()}")
+        ctx.exit(0)
+
+
+@click.group(
+    cls=LazyGroup, help=EXAMPLES, context_settings={"max_content_width": 120, "help_option_names": ["--help", "-h"]}
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=print_version, help="Print the version."
+)
+def cli() -> None:
+    """The group; its help text is EXAMPLES."""
+
+
+class Boundary:
+    """The outermost boundary: an error that nobody foresaw becomes one sentence and exit code 4.
+
+    `code` is the exit code once the block has ended. With ``debug`` the traceback is shown too.
+    """
+
+    def __init__(self, debug: bool) -> None:
+        self.debug = debug
+        self.code = 0
+
+    def __enter__(self) -> Boundary:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if error is None:
+            return False
+        if self.debug and not isinstance(error, KeyboardInterrupt | click.exceptions.Abort | BrokenPipeError):
+            import traceback
+
+            traceback.print_exception(kind, error, trace)
+        match error:
+            case SystemExit():
+                return False
+            case click.exceptions.Exit():
+                self.code = error.exit_code
+            case KeyboardInterrupt() | click.exceptions.Abort():
+                self.code = INTERRUPTED
+            case BrokenPipeError():
+                self.code = BROKEN_PIPE
+                silence(sys.stdout)
+            case InputProblem():
+                self.code = complain(str(error), UNUSABLE)
+            case click.exceptions.NoArgsIsHelpError():
+                self.code = complain(error.format_message(), UNUSABLE, bare=True)
+            case click.UsageError():
+                self.code = complain(usage_sentence(error), UNUSABLE)
+            case click.ClickException():
+                self.code = complain(error.format_message(), UNUSABLE)
+            case MemoryError():
+                self.code = complain("out of memory; ask for fewer points or a smaller dimension", INTERNAL)
+            case _:
+                sentence = " ".join(f"{type(error).__name__}: {error}".split())
+                hint = "" if self.debug else "; --debug shows where"
+                self.code = complain(f"internal error, please report it: {sentence[:300]}{hint}", INTERNAL)
+        return True
+
+
+def usage_sentence(error: click.UsageError) -> str:
+    """One sentence for a misuse that click itself noticed."""
+    sentence = " ".join(error.format_message().split()).rstrip(".")
+    where = error.ctx.command_path if error.ctx else "onestep"
+    return f"{sentence}; {where} --help shows what is accepted, with examples"
+
+
+def complain(sentence: str, code: int, *, bare: bool = False) -> int:
+    """Write one sentence to stderr; the code again."""
+    try:
+        print(sentence if bare else f"onestep: {sentence}", file=sys.stderr, flush=True)
+    except BrokenPipeError:
+        silence(sys.stderr)
+    return code
+
+
+def silence(stream: TextIO) -> None:
+    """Send what is still buffered to nowhere, so that the interpreter does not complain at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def run(args: Sequence[str]) -> int:
+    """Run the command line given by ``args``; the exit code."""
+    before_end = list(args)[: args.index("--")] if "--" in args else args
+    with Boundary(debug="--debug" in before_end) as boundary:
+        # click's own main() would answer a broken pipe and Ctrl-C in its way; the boundary does it in ours.
+        with cli.make_context("onestep", list(args)) as context:
+            outcome = cli.invoke(context)
+        sys.stdout.flush()
+        return int(outcome or 0)
+    return boundary.code
+
+
+def main() -> int:
+    """The entry point of the distribution."""
+    return run(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,270 @@
+"""The options that every command with a model shares, and the problem they describe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from reports.problems import InputProblem, not_built
+from reports.sweeps import RULES, Values, check_size, grid, parse_number, parse_values
+
+if TYPE_CHECKING:
+    from derivations.activation import Activation
+    from numerics.ensembles import Network
+    from numerics.model import Model, ReadoutGroup
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+# A vocabulary is finite and small: the cost of a solve grows like the sixth power of its size.
+MOST_GROUPS = 12
+
+DIRECT = ("spike", "bulk", "alignment")
+STEP = ("alpha0", "eta")
+REQUIRED = ("alpha", "beta", "ridge")
+
+_HELP: Mapping[str, str] = {
+    "alpha": "samples per dimension, n/d",
+    "beta": "width per dimension, p/d",
+    "ridge": "ridge penalty of the readout (0: the limit from above)",
+    "noise": "variance of the label noise (default 0)",
+    "spike": "spike strength r",
+    "bulk": "bulk variance c",
+    "alignment": "alignment gamma of spike and target",
+    "alpha0": "samples per dimension of the gradient step, n0/d",
+    "eta": "rescaled learning rate of the gradient step",
+}
+
+
+def common_options(command: Command) -> Command:
+    """--json, --quiet, --debug."""
+    for option in (
+        click.option("--debug", is_flag=True, help="Show the traceback of an internal error."),
+        click.option("--quiet", is_flag=True, help="No progress and no remarks on stderr."),
+        click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else."),
+    ):
+        command = option(command)
+    return command
+
+
+def model_options(command: Command) -> Command:
+    """The model options of the command line, in the order in which --help lists them."""
+    options = [
+        click.option("--activation", metavar="EXPR", help="Student activation, an expression in z."),
+        click.option("--target", metavar="EXPR", help="Target function, an expression in z."),
+        *(click.option(f"--{name}", metavar="NUMBER", help=f"{text}.") for name, text in _HELP.items()),
+        click.option("--readout", metavar="TEXT", help='Initial readout, for example "1:0.5,-1:0.5".'),
+        click.option("--bulk-model", metavar="NAME", default="isotropic", help="isotropic (default) or network."),
+        click.option("--bias", metavar="TEXT", help="Quenched or learned biases (not built yet)."),
+        click.option("--loss", metavar="NAME", default="square", help="square (default)."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+EXPRESSIONS = """\b
+An EXPR is a formula in z: "tanh(z)", "Max(z, 0)", "Piecewise((z, z > 0), (0, True))"; a name alone (tanh, relu, sign,
+erf, sin, hardtanh, softplus, gelu, he3 ...) means that function of z.
+Give either --spike --bulk --alignment, or --alpha0 --eta.
+A number may be a sweep: START:STOP:COUNT, log:START:STOP:COUNT or a,b,c; several make the product, the last fastest.
+"""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A model, or a sweep of models, as asked for on the command line; checked, but nothing computed yet.
+
+    ``values`` holds every number given, in command-line order.
+    """
+
+    activation: Activation
+    target: Activation
+    values: Mapping[str, Values]
+    groups: tuple[ReadoutGroup, ...]
+
+    @property
+    def swept(self) -> tuple[str, ...]:
+        """The names of the swept parameters, in command-line order."""
+        return tuple(name for name, value in self.values.items() if value.swept)
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """The model as given, for the provenance."""
+        from derivations.expression import to_text
+
+        given: dict[str, object] = {
+            "activation": to_text(self.activation.expression),
+            "target": to_text(self.target.expression),
+        }
+        for name, value in self.values.items():
+            given[name] = list(value.values) if value.swept else value.values[0]
+        if self.groups:
+            given["readout"] = [
+                {"weight": g.weight, "fraction": g.fraction, "bulk": g.bulk, "bias": g.bias} for g in self.groups
+            ]
+        return given
+
+    @property
+    def has_step(self) -> bool:
+        """Whether the model is given as a network and its gradient step."""
+        return "alpha0" in self.values
+
+    def points(self) -> Iterator[dict[str, float]]:
+        """Every point of the sweep (one, if nothing is swept)."""
+        return grid(self.values)
+
+    def model(self, point: Mapping[str, float]) -> Model:
+        """The model at one point. Raises InputProblem where it does not exist."""
+        from numerics.model import Model, ModelError
+
+        try:
+            given: dict[str, Any] = dict(point) | ({"groups": self.groups} if self.groups else {})
+            if self.has_step:
+                return Model.from_gradient_step(self.activation, self.target, **given)
+            return Model(self.activation, self.target, **given)
+        except ModelError as error:
+            where = " at " + ", ".join(f"{k} = {point[k]:g}" for k in self.swept) if self.swept else ""
+            raise InputProblem(f"{error}{where}") from None
+
+    def models(self) -> list[tuple[dict[str, float], Model]]:
+        """All points with their models: nothing is run before all of them are known to exist."""
+        return [(point, self.model(point)) for point in self.points()]
+
+    def network(self, point: Mapping[str, float]) -> Network:
+        """The network and its gradient step at one point. Raises InputProblem where none was given."""
+        from numerics.ensembles import Network
+
+        if not self.has_step:
+            raise InputProblem(
+                "--kind network simulates a gradient step and was given --spike, --bulk, --alignment; --alpha0 "
+                "and --eta are "
+                "accepted, for example --alpha0 2 --eta 3"
+            )
+        if self.groups:
+            raise not_built("--kind network with --readout", "--kind srf takes a vocabulary, for example --kind srf")
+        return Network(self.activation, self.target, **point)
+
+
+def request(options: Mapping[str, Any]) -> Request:
+    """Check the model options as click delivers them (in command-line order). Raises InputProblem."""
+    _refuse_unbuilt(options)
+    values = {
+        name: parse_values(name, options[name]) for name in options if name in RULES and options[name] is not None
+    }
+    groups = _groups(options.get("readout"))
+    _check_presence(options, values, own_bulk=bool(groups) and all(group.bulk is not None for group in groups))
+    check_size(values)
+    return Request(
+        expression_of("activation", options["activation"]), expression_of("target", options["target"]), values, groups
+    )
+
+
+def expression_of(name: str, text: str) -> Activation:
+    """The activation or target that an option names. Raises InputProblem."""
+    from derivations.activation import activation
+    from derivations.expression import ExpressionError
+
+    try:
+        return activation(text)
+    except ExpressionError as error:
+        raise InputProblem(f"--{name}: {error}" if name else str(error)) from None
+
+
+def _check_presence(options: Mapping[str, Any], values: Mapping[str, Values], own_bulk: bool) -> None:
+    missing = [name for name in ("activation", "target") if options.get(name) is None]
+    missing += [name for name in REQUIRED if name not in values]
+    if missing:
+        raise InputProblem(
+            f"missing: {', '.join('--' + name for name in missing)}; a model needs --activation, --target, "
+            f"--alpha, --beta and "
+            "--ridge, for example --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 "
+            "--bulk 1 --alignment 0.8"
+        )
+    direct = [name for name in DIRECT if name in values]
+    step = [name for name in STEP if name in values]
+    if direct and step:
+        raise InputProblem(
+            f"--{direct[0]} and --{step[0]} were both given; accepted are either --spike, --bulk and --alignment "
+            f"or --alpha0 and "
+            "--eta, for example --spike 1 --bulk 1 --alignment 0.8"
+        )
+    if not direct and not step:
+        raise InputProblem(
+            "neither the spike nor the gradient step was given; accepted are --spike, --bulk and --alignment, for "
+            "example "
+            "--spike 1 --bulk 1 --alignment 0.8, or --alpha0 and --eta, for example --alpha0 2 --eta 3"
+        )
+    wanted: Sequence[str] = DIRECT if direct else STEP
+    if own_bulk:  # every group brings its own
+        wanted = [name for name in wanted if name != "bulk"]
+    absent = [name for name in wanted if name not in values]
+    if absent:
+        raise InputProblem(
+            f"missing: {', '.join('--' + name for name in absent)} beside --{(direct or step)[0]}, for example "
+            f"{'--spike 1 --bulk 1 --alignment 0.8' if direct else '--alpha0 2 --eta 3'}"
+        )
+
+
+def _refuse_unbuilt(options: Mapping[str, Any]) -> None:
+    bulk_model, loss = options.get("bulk_model", "isotropic"), options.get("loss", "square")
+    if bulk_model == "network":
+        raise not_built("--bulk-model network", "the isotropic bulk is, for example --bulk-model isotropic")
+    if bulk_model != "isotropic":
+        raise InputProblem(
+            f"--bulk-model was given {bulk_model!a}; accepted are isotropic and network, for example --bulk-model "
+            f"isotropic"
+        )
+    if loss.split(":")[0] in ("logistic", "hinge", "huber", "absolute"):
+        raise not_built(f"--loss {loss!a}", "the square loss is, for example --loss square")
+    if loss != "square":
+        raise InputProblem(
+            f"--loss was given {loss!a}; accepted is square (logistic, hinge, huber:DELTA and absolute are not "
+            f"built yet), for example --loss square"
+        )
+    if options.get("bias") is not None:
+        raise not_built("--bias", "leave it out for a network without biases")
+
+
+def _groups(text: str | None) -> tuple[ReadoutGroup, ...]:
+    """The groups of --readout; empty where the readout is uniform."""
+    return () if text is None else parse_readout(text)
+
+
+def parse_readout(text: str) -> tuple[ReadoutGroup, ...]:
+    """The groups of "u:fraction[:bulk[:bias]],...". Raises InputProblem."""
+    from numerics.model import ReadoutGroup
+
+    accepted = (
+        "u:fraction[:bulk[:bias]] for each group, separated by commas, fractions that add up to 1, "
+        'for example --readout "1:0.5,-1:0.5"'
+    )
+    shown = ascii(text if len(text) <= 60 else text[:57] + "...")
+    groups = []
+    for part in text.split(",")[: MOST_GROUPS + 1]:
+        fields = [field.strip() for field in part.split(":")]
+        if any("/" in field for field in fields):
+            raise not_built(
+                f"a spike of several components (--readout {shown})",
+                'give one number per group, for example "1:0.5,-1:0.5"',
+            )
+        numbers = [parse_number(field) for field in fields]
+        if not 2 <= len(fields) <= 4 or any(number is None for number in numbers):
+            raise InputProblem(f"--readout was given {shown}; accepted is {accepted}")
+        found = [number for number in numbers if number is not None]
+        weight, fraction = found[:2]
+        bulk, bias = found[2] if len(found) > 2 else None, found[3] if len(found) > 3 else 0.0
+        if not 0.0 < fraction <= 1.0 or (bulk is not None and bulk <= 0.0):
+            raise InputProblem(
+                f"--readout was given {shown}, where a fraction is not in (0, 1] or a bulk is not positive; "
+                f"accepted is {accepted}"
+            )
+        groups.append(ReadoutGroup(weight, fraction, bulk, bias))
+    if len(groups) > MOST_GROUPS:
+        raise InputProblem(f"--readout was given more than {MOST_GROUPS} groups; accepted is {accepted}")
+    if abs(sum(group.fraction for group in groups) - 1.0) > 1e-9:
+        total = sum(group.fraction for group in groups)
+        raise InputProblem(f"--readout was given {shown}, whose fractions add up to {total:g}; accepted is {accepted}")
+    return tuple(groups)

@@ -1,0 +1,129 @@
+"""onestep bounds: what no ridge can beat, what the best ridge does, and the best learning rate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reports.cli_options import EXPRESSIONS, common_options, model_options, request
+from reports.problems import DONE, InputProblem
+
+if TYPE_CHECKING:
+    from numerics.bounds import BestEta, BestRidge
+
+HELP = f"""\b
+Examples:
+  onestep bounds --activation erf --target erf --alpha 2 --beta 1 --ridge 0.1 --spike 1.7 --bulk 1 --alignment 1
+  onestep bounds --activation tanh --target sin --alpha 2 --beta 1 --ridge 0.1 --alpha0 2 --eta 1 --optimise-eta --json
+
+The least test error over the ridge lies between the lower bound (no features of this kind do better) and the upper
+bound (the error at infinite ridge); the best ridge is found by a scan and a refinement of every dip.
+
+{EXPRESSIONS}"""
+
+
+@click.command(help=HELP)
+@model_options
+@click.option(
+    "--optimise-eta", is_flag=True, help="Find the learning rate of least test error too (needs --alpha0 and --eta)."
+)
+@common_options
+def bounds(optimise_eta: bool, as_json: bool, quiet: bool, debug: bool, **options: Any) -> int:
+    """Bounds at every point asked for; the exit code."""
+    asked = request(options)
+    if optimise_eta and not asked.has_step:
+        raise InputProblem(
+            "--optimise-eta was given with --spike, --bulk, --alignment; it needs the gradient step, for example "
+            "--alpha0 2 --eta 1"
+        )
+    models = asked.models()
+
+    from numerics.bounds import best_eta, best_ridge, lower_bound, upper_bound
+    from reports.console import Progress, print_json, provenance
+
+    results = []
+    with Progress("optimising", len(models) * (2 if optimise_eta else 1), quiet=quiet) as progress:
+        for point, model in models:
+            document = {
+                "lower": lower_bound(model),
+                "upper": upper_bound(model),
+                "best_ridge": ridge_json(best_ridge(model)),
+            }
+            progress.step()
+            document["best_eta"] = None
+            if optimise_eta:
+                best = best_eta(
+                    asked.activation,
+                    asked.target,
+                    alpha=point["alpha"],
+                    beta=point["beta"],
+                    alpha0=point["alpha0"],
+                    ridge=point["ridge"],
+                    noise=point.get("noise", 0.0),
+                )
+                document["best_eta"] = eta_json(best)
+                progress.step()
+            results.append((point, document))
+    origin = provenance("bounds", asked.parameters)
+    if as_json and asked.swept:
+        from reports.commands.solve import sweep_json
+
+        listed = [{"parameters": point, **document} for point, document in results]
+        print_json({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin})
+    elif as_json:
+        print_json(results[0][1] | {"provenance": origin})
+    else:
+        print(bounds_table(asked.swept, results))
+    return DONE
+
+
+def ridge_json(best: BestRidge) -> dict[str, Any]:
+    """The best ridge as a document."""
+    from reports.console import finite
+
+    document: dict[str, Any] = {
+        "ridge": finite(
+            best.ridge, "the test error falls towards the upper bound as the ridge grows, and no ridge does better"
+        ),
+        "test_error": best.test_error,
+        "at_smallest_ridge_tried": best.at_zero,
+        "minima": [{"ridge": minimum.at, "test_error": minimum.error} for minimum in best.minima],
+    }
+    return document
+
+
+def eta_json(best: BestEta) -> dict[str, Any]:
+    """The best learning rate as a document."""
+    return {
+        "eta": best.eta,
+        "test_error": best.test_error,
+        "spike": best.model.spike,
+        "bulk": best.model.bulk,
+        "alignment": best.model.alignment,
+        "at_largest_eta_tried": best.at_edge,
+        "minima": [{"eta": minimum.at, "test_error": minimum.error} for minimum in best.minima],
+    }
+
+
+def bounds_table(swept: tuple[str, ...], results: list[tuple[dict[str, float], dict[str, Any]]]) -> str:
+    """One line per point."""
+    from reports.console import number, table
+
+    header = [*swept, "lower bound", "least error", "at ridge", "upper bound"]
+    with_eta = any(document["best_eta"] for _, document in results)
+    header += ["least error over eta", "at eta"] if with_eta else []
+    rows = []
+    for point, document in results:
+        best, ridge = document["best_ridge"], document["best_ridge"]["ridge"]
+        row = [
+            *(number(point[name], 6) for name in swept),
+            number(document["lower"], 8),
+            number(best["test_error"], 8),
+            "infinite" if isinstance(ridge, dict) else number(ridge, 6),
+            number(document["upper"], 8),
+        ]
+        if with_eta:
+            row += [number(document["best_eta"]["test_error"], 8), number(document["best_eta"]["eta"], 6)]
+        rows.append(row)
+    return table(rows, header, right=frozenset(range(len(header))))

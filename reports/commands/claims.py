@@ -1,0 +1,190 @@
+"""onestep claims: what is claimed, where it comes from, how it is checked; nothing is run."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reports.cli_options import common_options
+from reports.problems import DONE, InputProblem
+
+if TYPE_CHECKING:
+    from verify.claim import Claim
+
+HELP = """\b
+Examples:
+  onestep claims
+  onestep claims result-3-1.spike-strength
+  onestep claims --json
+
+List the claims, or show one whole: statement, source, assumptions, dependencies, evidence, mutants. Verdicts are
+those of the committed ledger, and UNTESTED where the statement has changed since; `onestep verify` runs the checks.
+"""
+
+
+@click.command(help=HELP)
+@click.argument("claim", required=False)
+@common_options
+def claims(claim: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
+    """List the claims, or one; the exit code."""
+    from verify.ledger import all_claims
+
+    known = all_claims()
+    chosen = known if claim is None else [find(known, claim)]
+    documents = with_verdicts(chosen)
+    if as_json:
+        from reports.console import print_json, provenance
+
+        parameters = {} if claim is None else {"claim": claim}
+        print_json({"claims": documents, "summary": summary(documents), "provenance": provenance("claims", parameters)})
+    elif claim is None:
+        print(claims_table(documents))
+    else:
+        print(claim_text(documents[0], [check.name for check in chosen[0].checks]))
+    return DONE
+
+
+def find(known: Sequence[Claim], id_: str) -> Claim:
+    """The claim called ``id_``. Raises InputProblem naming the closest ones."""
+    for claim in known:
+        if claim.id == id_:
+            return claim
+    from difflib import get_close_matches
+
+    ids = [claim.id for claim in known]
+    close = get_close_matches(id_, ids, n=3, cutoff=0.4) or ids[:1]
+    raise InputProblem(
+        f"no claim is called {id_[:80]!a}; `onestep claims` lists those accepted, for example {', '.join(close)}"
+    )
+
+
+def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
+    """The claims as documents, with what the committed ledger says of those whose statement is unchanged."""
+    from reports.ledger_files import committed
+    from verify.ledger import statement_latex
+
+    ledger = committed()
+    recorded = {entry["id"]: entry for entry in ledger["claims"]} if ledger else {}
+    documents = []
+    for claim in chosen:
+        statement = statement_latex(claim)
+        entry = recorded.get(claim.id)
+        if entry is None or entry["statement"] != statement:
+            entry = {"verdict": "UNTESTED", "weakest": "UNTESTED", "evidence": [], "mutants": []}
+        documents.append(
+            {
+                "id": claim.id,
+                "title": claim.title,
+                "source": str(claim.source),
+                "equations": list(claim.source.equations),
+                "kind": claim.kind.value,
+                "role": claim.role.value,
+                "statement": statement,
+                "uses": list(claim.uses),
+                "hypotheses": entry.get("hypotheses", list(claim.domain.hypotheses)),
+                "note": claim.note,
+                "verdict": entry["verdict"],
+                "weakest": entry["weakest"],
+                "evidence": entry["evidence"],
+                "mutants": entry["mutants"],
+            }
+        )
+    return documents
+
+
+def summary(documents: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many claims have each verdict."""
+    from verify.verdict import Verdict
+
+    return {verdict.value: sum(d["verdict"] == verdict.value for d in documents) for verdict in Verdict}
+
+
+def claims_table(documents: Sequence[Mapping[str, Any]]) -> str:
+    """One line per claim, and a line of totals."""
+    from reports.console import table, verdict_text
+
+    rows = [
+        [d["id"], verdict_text(d["verdict"]), verdict_text(d["weakest"]), refuted_mutants(d), numbers(d["equations"])]
+        for d in documents
+    ]
+    listed = table(rows, ["claim", "verdict", "weakest link", "mutants", "equations"])
+    return f"{listed}\n\n{totals(summary(documents))}"
+
+
+def totals(counts: Mapping[str, int]) -> str:
+    """The verdicts in one line: 31 PROVED, 9 CONFIRMED."""
+    from reports.console import verdict_text
+
+    return ", ".join(f"{count} {verdict_text(verdict)}" for verdict, count in counts.items() if count) or "no claims"
+
+
+def refuted_mutants(document: Mapping[str, Any]) -> str:
+    """Refuted mutants of those tested: 5/5."""
+    mutants = document["mutants"]
+    return f"{sum(m['verdict'] == 'REFUTED' for m in mutants)}/{len(mutants)}"
+
+
+def numbers(equations: Sequence[int]) -> str:
+    """Equation numbers: (9), (10)."""
+    return ", ".join(f"({n})" for n in equations)
+
+
+def claim_text(document: Mapping[str, Any], checks: Sequence[str]) -> str:
+    """One claim whole, with the names of its checks, for people."""
+    from reports.console import verdict_text
+
+    lines = [
+        f"{document['id']}: {document['title']}",
+        "",
+        f"  {document['statement']}",
+        "",
+        f"verdict    {verdict_text(document['verdict'])}, weakest link {verdict_text(document['weakest'])}",
+        f"source     {document['source']}",
+        f"kind       {document['kind']}, role {document['role']}",
+        *_listed("rests on", document["uses"]),
+        *_listed("assumes", document["hypotheses"]),
+        *_listed("checks", checks),
+        *_listed("evidence", [evidence_line(e) for e in document["evidence"]]),
+        *_listed("mutants", [f"{m['name']}: {verdict_text(m['verdict'])}" for m in document["mutants"]]),
+        *_listed("note", [document["note"]] if document["note"] else []),
+    ]
+    return "\n".join(lines)
+
+
+def _listed(label: str, items: Sequence[str]) -> list[str]:
+    lines = []
+    for position, item in enumerate(items):
+        wrapped = textwrap.wrap(item, 110) or [""]
+        lines.append(f"{label if position == 0 else '':<9}  {wrapped[0]}")
+        lines += [f"{'':<11}{rest}" for rest in wrapped[1:]]
+    return lines
+
+
+def evidence_line(evidence: Mapping[str, Any]) -> str:
+    """One piece of evidence of the ledger in one line."""
+    return f"{evidence['check']}: {evidence_words(evidence)}"
+
+
+def evidence_words(evidence: Mapping[str, Any]) -> str:
+    """What one piece of evidence of the ledger found, with the smallest error that it would have caught."""
+    outcome = evidence["outcome"]
+    match evidence["type"]:
+        case "Proof":
+            met = sum(o["outcome"] == "supports" for o in evidence["obligations"])
+            count = len(evidence["obligations"])
+            return f"{outcome}, {met} of {count} obligation{'s' * (count != 1)} discharged"
+        case "Certificate":
+            width = evidence["width_at_most"]
+            return f"{outcome}, enclosed at {evidence['points']} points, no ball wider than {width:.0e}"
+        case "Agreement":
+            tolerance = evidence["tolerance"]
+            return f"{outcome}, {evidence['points']} points, would have caught a relative error of {tolerance:.0e}"
+        case "FiniteSize":
+            detectable = evidence["smallest_detectable"]
+            caught = f"{detectable:.1%}" if isinstance(detectable, float) else "unknown size"
+            z, limit = evidence["z"], evidence["threshold"]
+            return f"{outcome}, z = {z} (limit {limit}), would have caught a relative error of {caught}"
+    return str(outcome)

@@ -1,0 +1,94 @@
+"""onestep report: regenerate everything that a person reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from reports.cli_options import common_options
+from reports.problems import DONE, FAILED, InputProblem, not_built
+
+HELP = """\b
+Examples:
+  onestep report
+  onestep report --out build/report
+  onestep report --check
+
+Run the ledger, draw the figures, and write index.html (one self-contained page), ledger.md and ledger.json. From a
+source checkout the quick profile refreshes the committed ledger as well. With --check nothing is written: the fresh
+ledger is compared with the committed one, and the exit code is 1 if they differ.
+
+Exit code 1 also if a claim is refuted or a mutant is not, 3 if a claim stays undecided.
+"""
+
+
+@click.command(help=HELP)
+@click.option("--profile", default="quick", metavar="NAME", help="quick (default), ci or thorough.")
+@click.option("--out", default="build/report", metavar="DIR", help="Where to write (default build/report).")
+@click.option("--check", is_flag=True, help="Compare the fresh ledger with the committed one.")
+@click.option("--pdf", is_flag=True, help="A PDF beside the page (not built yet).")
+@common_options
+def report(profile: str, out: str, check: bool, pdf: bool, as_json: bool, quiet: bool, debug: bool) -> int:
+    """Build the report, or check the ledger; the exit code."""
+    from reports.profiles import check_profile
+
+    check_profile(profile)
+    if pdf:
+        raise not_built("--pdf", "the page prints well from a browser")
+    if check:
+        return check_drift(profile, as_json, quiet)
+    directory = Path(out)
+    if directory.exists() and not directory.is_dir():
+        raise InputProblem(
+            f"--out was given {out!a}, which is a file; a directory is accepted, for example --out build/report"
+        )
+
+    from reports.console import note, print_json
+    from reports.report import build
+
+    built = build(profile, directory, quiet=quiet)
+    if as_json:
+        print_json(built.document | {"files": [str(path) for path in built.files]})
+    else:
+        from reports.commands.verify import ledger_summary, remarks
+
+        for line in remarks(built.ledger):
+            note(line, quiet)
+        print(ledger_summary(built.ledger))
+        print("\n".join(str(path) for path in built.files))
+    return built.ledger.exit_code
+
+
+def check_drift(profile: str, as_json: bool, quiet: bool) -> int:
+    """Compare a fresh ledger with the committed one; the exit code."""
+    from reports.ledger_files import committed
+
+    old = committed()
+    if old is None:
+        raise InputProblem(
+            "--check found no committed ledger to compare with; write it first, for example onestep report"
+        )
+    recorded = old["provenance"]["profile"]
+    if recorded != profile:
+        raise InputProblem(
+            f"--check was given the profile {profile}, and the committed ledger was made under {recorded}; "
+            f"for example onestep report --check --profile {recorded}"
+        )
+
+    from reports.commands.verify import ledger_summary, remarks, run_ledger
+    from reports.console import note, print_json
+    from reports.render import markdown_drift
+    from verify.ledger import as_json as document_of
+    from verify.ledger import drift
+
+    ledger = run_ledger(profile, None, quiet)
+    differences = [*drift(old, document_of(ledger)), *markdown_drift(old)]
+    if as_json:
+        print_json(document_of(ledger) | {"drift": differences})
+    else:
+        for line in [*remarks(ledger), *differences]:
+            note(line, quiet)
+        print(ledger_summary(ledger))
+        print(f"{len(differences)} differences from the committed ledger" if differences else "no drift")
+    return FAILED if differences else (ledger.exit_code or DONE)

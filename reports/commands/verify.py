@@ -1,0 +1,108 @@
+"""onestep verify: run the ledger of claims, or some claims with all they rest on, and print the verdicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from reports.cli_options import common_options
+
+if TYPE_CHECKING:
+    from verify.ledger import Entry, Ledger
+
+HELP = """\b
+Examples:
+  onestep verify
+  onestep verify result-3-1.spike-strength result-3-1.alignment
+  onestep verify --profile thorough --json
+
+Run the ledger: every check of every claim, and the same checks on its mutants, each of which has to be refuted. With
+claims named, those and all they rest on.
+
+Exit code 1 if a claim is refuted or a mutant is not, 3 if a claim stays undecided.
+"""
+
+
+@click.command(help=HELP)
+@click.argument("claims", nargs=-1, metavar="[CLAIM ...]")
+@click.option("--profile", default="quick", metavar="NAME", help="quick (default), ci or thorough.")
+@common_options
+def verify(claims: tuple[str, ...], profile: str, as_json: bool, quiet: bool, debug: bool) -> int:
+    """Run the ledger and print it; the exit code."""
+    from reports.commands.claims import find
+    from reports.profiles import check_profile
+
+    check_profile(profile)
+    from verify.ledger import all_claims
+    from verify.ledger import as_json as ledger_json
+
+    known = all_claims()
+    ids = [find(known, id_).id for id_ in claims] or None
+    ledger = run_ledger(profile, ids, quiet)
+    if as_json:
+        from reports.console import print_json
+
+        print_json(ledger_json(ledger))
+    else:
+        print(ledger_table(ledger))
+    return ledger.exit_code
+
+
+def run_ledger(profile: str, ids: list[str] | None, quiet: bool) -> Ledger:
+    """Run the ledger on all cores, with progress."""
+    from reports.console import Progress
+    from reports.workers import pool
+    from verify.ledger import MODULES, run
+
+    with Progress("checking claims", len(MODULES), quiet=quiet) as progress, pool() as executor:
+        return run(profile, ids, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]))
+
+
+def ledger_table(ledger: Ledger) -> str:
+    """The verdicts, then what went wrong, then the totals."""
+    from reports.commands.claims import numbers
+    from reports.console import table, verdict_text
+
+    rows = [
+        [
+            entry.claim.id,
+            verdict_text(entry.verdict.value),
+            verdict_text(entry.weakest.value),
+            f"{len(entry.mutants) - len(entry.surviving_mutants)}/{len(entry.mutants)}",
+            numbers(entry.claim.source.equations),
+        ]
+        for entry in ledger.entries
+    ]
+    listed = table(rows, ["claim", "verdict", "weakest link", "mutants", "equations"])
+    found = remarks(ledger)
+    return "\n".join([listed, "", *found, *([""] if found else []), ledger_summary(ledger)])
+
+
+def remarks(ledger: Ledger) -> list[str]:
+    """What keeps the ledger from passing, one line each."""
+    return [line for entry in ledger.entries for line in troubles(entry)]
+
+
+def ledger_summary(ledger: Ledger) -> str:
+    """The totals in one line."""
+    from reports.commands.claims import totals
+
+    tested = sum(len(entry.mutants) for entry in ledger.entries)
+    survived = sum(len(entry.surviving_mutants) for entry in ledger.entries)
+    return f"{totals(ledger.summary)}; {tested - survived} of {tested} mutants refuted"
+
+
+def troubles(entry: Entry) -> list[str]:
+    """What keeps a claim from passing, one line each."""
+    from verify.verdict import Verdict
+
+    lines = []
+    if entry.verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.UNTESTED):
+        found = [f"{e.check}: {e.summary}" for e in entry.evidence if e.outcome.value != "supports"]
+        lines += [f"{entry.claim.id} is {entry.verdict.value}: {text}" for text in found or ["no fit evidence"]]
+    lines += [
+        f"{entry.claim.id}: the mutant '{m.name}' is {m.verdict.value}, and has to be REFUTED"
+        for m in entry.surviving_mutants
+    ]
+    return lines

@@ -1,0 +1,193 @@
+"""What a command prints: JSON documents, compact tables, verdicts in colour, and progress.
+
+Data goes to stdout; progress and notes go to stderr. Colour and progress are for terminals only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from types import TracebackType
+from typing import Any, Protocol
+
+PATIENCE = 2.0  # seconds without a sign of life that a person at a terminal is asked to bear
+
+_COLOURS = {
+    "PROVED": "32;1",
+    "CERTIFIED": "32",
+    "CONFIRMED": "36",
+    "UNTESTED": "33",
+    "INCONCLUSIVE": "33;1",
+    "REFUTED": "31;1",
+}
+
+
+@cache
+def suite_version() -> str:
+    """The version of this suite."""
+    from importlib.metadata import version
+
+    return version("onestep")
+
+
+def provenance(command: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Where a number comes from: versions and the parameters of the command; no clock, no host."""
+    from importlib.metadata import version
+
+    return {
+        "suite": suite_version(),
+        "numpy": version("numpy"),
+        "command": command,
+        "parameters": dict(parameters),
+    }
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    """One JSON document and nothing else: floats in shortest round-trip form, never NaN or Infinity."""
+    print(json.dumps(finite(document), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def finite(value: Any, reason: str = "it diverges") -> Any:
+    """The document with infinities spelled out and NaN as null (the status beside it says why)."""
+    if isinstance(value, Mapping):
+        return {key: finite(item, reason) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item, reason) for item in value]
+    if isinstance(value, float):
+        if math.isinf(value):
+            return {"infinite": True, "reason": reason}
+        return None if math.isnan(value) else value
+    return value
+
+
+def coloured() -> bool:
+    """Whether stdout is a terminal that wants colour."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def verdict_text(verdict: str) -> str:
+    """A verdict, in its colour on a terminal."""
+    code = _COLOURS.get(verdict)
+    return f"\x1b[{code}m{verdict}\x1b[0m" if code and coloured() else verdict
+
+
+def visible_length(text: str) -> int:
+    """The number of columns a text takes, escape sequences not counted."""
+    import re
+
+    return len(re.sub(r"\x1b\[[0-9;]*m", "", text))
+
+
+def table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), *, right: frozenset[int] = frozenset()) -> str:
+    """Aligned columns, two spaces apart; the columns in ``right`` are flushed right. No trailing blanks."""
+    lines = [list(header), *map(list, rows)] if header else [list(row) for row in rows]
+    widths = [max(visible_length(line[k]) for line in lines) for k in range(len(lines[0]))] if lines else []
+
+    def cell(text: str, column: int) -> str:
+        blank = " " * (widths[column] - visible_length(text))
+        return blank + text if column in right else text + blank
+
+    return "\n".join("  ".join(cell(text, k) for k, text in enumerate(line)).rstrip() for line in lines)
+
+
+def number(value: float | None, digits: int = 10) -> str:
+    """A number for people: ``digits`` significant ones."""
+    if value is None or math.isnan(value):
+        return "-"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
+    return f"{value:.{digits}g}"
+
+
+def estimate_text(mean: float, error: float) -> str:
+    """A mean with its standard error: 0.1243 +- 0.0012, two digits of the error."""
+    if not math.isfinite(error) or error <= 0.0 or not math.isfinite(mean):
+        return number(mean, 6) + ("" if error == 0.0 else " +- ?")
+    places = max(0, 1 - math.floor(math.log10(error)))
+    return f"{mean:.{places}f} +- {error:.{places}f}"
+
+
+def note(sentence: str, quiet: bool) -> None:
+    """A remark for people, on stderr, unless they asked for quiet."""
+    if not quiet:
+        print(f"onestep: {sentence}", file=sys.stderr, flush=True)
+
+
+class Stoppable(Protocol):
+    """A running display."""
+
+    def stop(self) -> None:
+        """Take it off the screen."""
+
+
+class Progress:
+    """Work done out of a total, shown on stderr once it has lasted ``PATIENCE`` seconds, on a terminal only."""
+
+    def __init__(self, title: str, total: int, *, quiet: bool = False) -> None:
+        self.title, self.total, self.done = title, max(total, 1), 0
+        self.label = ""
+        self._wanted = sys.stderr.isatty() and not quiet and os.environ.get("TERM") != "dumb"
+        self._bar: Stoppable | None = None
+        self._update: Callable[[], None] | None = None
+        self._timer: threading.Timer | None = None
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Progress:
+        if self._wanted:
+            self._timer = threading.Timer(PATIENCE, self._show)
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._timer:
+            self._timer.cancel()
+        with self._lock:
+            self._wanted = False
+            if self._bar:
+                self._bar.stop()
+
+    def step(self, label: str = "", done: int | None = None) -> None:
+        """One more piece is done (or ``done`` pieces in all); ``label`` names it."""
+        self.done = self.done + 1 if done is None else done
+        self.label = label or self.label
+        if self._update:
+            self._update()
+
+    def advance(self, before: int, done: int) -> None:
+        """``done`` pieces of the present lot are done, ``before`` were done in earlier lots."""
+        self.step(done=before + done)
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
+        with self._lock:
+            if not self._wanted:
+                return
+            bar = Bar(
+                SpinnerColumn(),
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            task = bar.add_task(self.title, total=self.total, completed=self.done)
+
+            def update() -> None:
+                text = f"{self.title}: {self.label}" if self.label else self.title
+                bar.update(task, completed=self.done, description=text)
+
+            bar.start()
+            self._bar, self._update = bar, update
+            update()

@@ -1,0 +1,75 @@
+"""Derivations as text that can be rendered: LaTeX strings, no SymPy; so that workers can send them home."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from derivations.derivation import Derivation, NonNegative, Obligation, RationalLimit, Vanishing
+from derivations.rendering import latex
+
+
+@dataclass(frozen=True)
+class DescribedObligation:
+    """What has to be checked for a step, and the form in which it is checked."""
+
+    says: str
+    form: str
+
+
+@dataclass(frozen=True)
+class DescribedStep:
+    """One line of a derivation."""
+
+    reason: str
+    formula: str
+    obligations: tuple[DescribedObligation, ...]
+
+
+@dataclass(frozen=True)
+class DescribedDerivation:
+    """A derivation for the reader; ``check`` is the name under which the ledger lists its proof."""
+
+    title: str
+    source: str
+    steps: tuple[DescribedStep, ...]
+    results: tuple[str, ...]
+    hypotheses: tuple[str, ...]
+    check: str
+
+
+def derivations_of(module: str) -> tuple[DescribedDerivation, ...]:
+    """The derivations that the claims of one module rest on, each once, in the order of the claims."""
+    from verify.checks import ByDerivation
+    from verify.ledger import claims_of
+
+    builds = dict.fromkeys(
+        check.build for claim in claims_of(module) for check in claim.checks if isinstance(check, ByDerivation)
+    )
+    return tuple(dict.fromkeys(describe(build()) for build in builds))
+
+
+def describe(derivation: Derivation) -> DescribedDerivation:
+    """A derivation as text."""
+    return DescribedDerivation(
+        derivation.title,
+        derivation.source,
+        tuple(
+            DescribedStep(step.reason, latex(step.statement), tuple(_obligations(step.obligations)))
+            for step in derivation.steps
+        ),
+        tuple(f"{latex(symbol)} = {latex(value)}" for symbol, value in derivation.results.items()),
+        derivation.hypotheses,
+        f"derivation: {derivation.title}",
+    )
+
+
+def _obligations(obligations: Iterable[Obligation]) -> Iterable[DescribedObligation]:
+    for obligation in obligations:
+        match obligation:
+            case Vanishing(says, _):
+                yield DescribedObligation(says, "reduces to zero")
+            case RationalLimit(says, _, variable, _):
+                yield DescribedObligation(says, f"limit of a rational function as {variable} grows")
+            case NonNegative(says, _, squares):
+                yield DescribedObligation(says, f"sum of {len(squares)} squares with weights >= 0")

@@ -1,0 +1,398 @@
+"""The figures of the report, each one named function of its parameters and a seed.
+
+`onestep report` draws them all; any one is redrawn with, for example,
+
+    from reports.figures import learning_curves_by_spike
+    open("figure.svg", "w").write(learning_curves_by_spike(seed=1).svg)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from derivations.activation import activation
+from numerics.bounds import best_ridge, lower_bound, upper_bound
+from numerics.coefficients import conditional_coefficients, target_moments
+from numerics.model import Model
+from numerics.ridge import solve
+from numerics.simulate import simulate, simulate_ridges
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+Array = NDArray[np.float64]
+
+# Okabe and Ito's palette, the colours that stay apart for colour-blind readers and dark enough on white; each with
+# its own marker and dash.
+_STYLES = (
+    ("#0072B2", "o", "-"),
+    ("#D55E00", "s", "--"),
+    ("#00785A", "^", "-."),
+    ("#8B3A8B", "D", (0, (5, 1, 1, 1, 1, 1))),
+    ("#333333", "v", ":"),
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawn figure: an SVG element, and a caption that says exactly what is plotted."""
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+    call: str
+
+
+@dataclass(frozen=True)
+class _Curve:
+    label: str
+    model: Callable[[float], Model]
+
+
+def all_figures() -> tuple[Callable[[], Figure], ...]:
+    """The figures in the order of the report, each to be called without arguments."""
+    return (
+        learning_curves_by_batch,
+        learning_curves_by_spike,
+        learning_curves_by_alignment,
+        functions_along_the_spike,
+        bounds_over_the_ridge,
+        bounds_over_the_spike,
+    )
+
+
+def learning_curves_by_batch(
+    batches: Sequence[float] = (0.5, 1.0, 2.0, 8.0),
+    eta: float = 2.0,
+    ridge: float = 0.1,
+    dimension: int = 400,
+    seeds: int = 6,
+    seed: int = 1,
+) -> Figure:
+    """Test error against alpha after one gradient step on n0 = alpha0 d samples (Result 3.1 with Result 3.3)."""
+    tanh, sine = activation("tanh"), activation("sin")
+
+    def curve(alpha0: float) -> _Curve:
+        return _Curve(
+            rf"$\alpha_0 = {alpha0:g}$",
+            lambda alpha: Model.from_gradient_step(
+                tanh, sine, alpha=alpha, beta=1.0, ridge=ridge, alpha0=alpha0, eta=eta
+            ),
+        )
+
+    return _learning_curves(
+        "learning_curves_by_batch",
+        "Learning curves for several batch sizes",
+        [curve(a) for a in batches],
+        "Student tanh, target sin, one gradient step of rescaled rate "
+        f"{eta:g} on n0 = alpha0 d samples, mapped to spiked random features by Result 3.1; width beta = 1, ridge "
+        f"{ridge:g}.",
+        dimension,
+        seeds,
+        seed,
+    )
+
+
+def learning_curves_by_spike(
+    spikes: Sequence[float] = (0.0, 0.5, 1.0, 2.0),
+    alignment: float = 0.9,
+    ridge: float = 0.1,
+    dimension: int = 400,
+    seeds: int = 6,
+    seed: int = 2,
+) -> Figure:
+    """Test error against alpha for several spike strengths; r = 0 is plain random features."""
+    tanh, sine = activation("tanh"), activation("sin")
+
+    def curve(spike: float) -> _Curve:
+        return _Curve(
+            f"$r = {spike:g}$",
+            lambda alpha: Model(tanh, sine, alpha, 1.0, ridge, spike=spike, bulk=1.0, alignment=alignment),
+        )
+
+    return _learning_curves(
+        "learning_curves_by_spike",
+        "Learning curves for several spikes",
+        [curve(r) for r in spikes],
+        f"Student tanh, target sin, alignment {alignment:g}, bulk variance 1, width beta = 1, ridge {ridge:g}; r "
+        f"= 0 is plain random features.",
+        dimension,
+        seeds,
+        seed,
+    )
+
+
+def learning_curves_by_alignment(
+    alignments: Sequence[float] = (0.0, 0.5, 0.8, 1.0),
+    spike: float = 1.5,
+    ridge: float = 0.1,
+    dimension: int = 400,
+    seeds: int = 6,
+    seed: int = 3,
+) -> Figure:
+    """Test error against alpha for several alignments of spike and target."""
+    tanh, sine = activation("tanh"), activation("sin")
+
+    def curve(alignment: float) -> _Curve:
+        return _Curve(
+            rf"$\gamma = {alignment:g}$",
+            lambda alpha: Model(tanh, sine, alpha, 1.0, ridge, spike=spike, bulk=1.0, alignment=alignment),
+        )
+
+    return _learning_curves(
+        "learning_curves_by_alignment",
+        "Learning curves for several alignments",
+        [curve(g) for g in alignments],
+        f"Student tanh, target sin, spike {spike:g}, bulk variance 1, width beta = 1, ridge {ridge:g}.",
+        dimension,
+        seeds,
+        seed,
+    )
+
+
+def _learning_curves(
+    name: str, title: str, curves: Sequence[_Curve], caption: str, dimension: int, seeds: int, seed: int
+) -> Figure:
+    canvas, axes = _canvas()
+    alphas = np.geomspace(0.2, 8.0, 41)
+    # Ratios that round to themselves at the dimension, so that theory and simulation speak of the same problem.
+    measured = [round(a * dimension) / dimension for a in np.geomspace(0.25, 6.0, 7)]
+    for curve, (colour, marker, dash) in zip(curves, _STYLES, strict=False):
+        theory = [solve(curve.model(float(alpha))) for alpha in alphas]
+        axes.plot(
+            alphas, [s.test_error if s.converged else np.nan for s in theory], color=colour, linestyle=dash, lw=1.8
+        )
+        points = [
+            simulate(curve.model(alpha), dimension=dimension, seeds=seeds, seed=seed).test_error for alpha in measured
+        ]
+        axes.errorbar(
+            measured,
+            [p.mean for p in points],
+            yerr=[p.standard_error for p in points],
+            color=colour,
+            marker=marker,
+            ms=5,
+            lw=0,
+            elinewidth=1.2,
+            capsize=2.5,
+            label=curve.label,
+        )
+    axes.set(xscale="log", xlabel=r"samples per dimension $\alpha = n/d$", ylabel="test error", ylim=(0.0, None))
+    _plain_ticks(axes, (0.2, 0.5, 1.0, 2.0, 5.0))
+    _legend(axes)
+    return _finish(
+        canvas,
+        name,
+        title,
+        f"{caption} Lines: theory. Points: simulation of spiked random features at d = {dimension}, mean over "
+        f"{seeds} seeds with "
+        "one standard error; no fit.",
+        f"{name}(dimension={dimension}, seeds={seeds}, seed={seed})",
+    )
+
+
+def functions_along_the_spike(
+    student: str = "tanh", target: str = "sin", spike: float = 1.5, bulk: float = 1.2
+) -> Figure:
+    """mu0, kappa mu1 and mu2 as functions of kappa = v.x, with the target at alignment 1 and its best approximation."""
+    sigma, g = activation(student), activation(target)
+    kappa = np.linspace(-4.0, 4.0, 401)
+    mu0, mu1, mu2 = conditional_coefficients(sigma, spike, bulk, 0.0, kappa)
+    y0 = target_moments(g, 1.0, kappa)[0]
+    canvas, axes = _canvas()
+    lines = ((r"$\mu_0$", mu0), (r"$\kappa\,\mu_1$", kappa * mu1), (r"$\mu_2$", mu2))
+    for (label, values), (colour, _, dash) in zip(lines, _STYLES, strict=False):
+        axes.plot(kappa, values, color=colour, linestyle=dash, lw=1.8, label=label)
+    axes.plot(kappa, y0, color="#333333", lw=1.0, label="target")
+    weights = np.exp(-(kappa**2) / 2.0)
+    best = _projection(np.stack([mu0, kappa * mu1]), np.asarray(y0), weights)
+    axes.plot(kappa, best, color="#8B3A8B", linestyle=":", lw=2.2, label=r"best of $\mu_0$, $\kappa\,\mu_1$")
+    axes.set(xlabel=r"projection on the spike $\kappa = v\cdot x$", ylabel="value")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=5, frameon=False, fontsize=9)
+    return _finish(
+        canvas,
+        "functions_along_the_spike",
+        "What the readout can use along the spike",
+        f"Student {student}, spike {spike:g}, bulk variance {bulk:g}: the mean of a feature given kappa (mu0), "
+        f"the strength of its "
+        f"linear part (kappa mu1) and of its noise (mu2), with the target {target} at alignment 1 and its closest "
+        f"combination of mu0 "
+        "and kappa mu1 under the normal law of kappa, whose distance is the lower bound on the test error.",
+        f"functions_along_the_spike(student={student!r}, target={target!r}, spike={spike:g}, bulk={bulk:g})",
+    )
+
+
+def _projection(functions: Array, target: Array, weights: Array) -> Array:
+    """The weighted least-squares approximation of ``target`` by rows of ``functions``."""
+    root = np.sqrt(weights)
+    coefficients = np.linalg.lstsq((functions * root).T, target * root, rcond=None)[0]
+    return np.asarray(coefficients @ functions)
+
+
+def bounds_over_the_ridge(
+    alphas: Sequence[float] = (0.5, 1.0, 2.0, 8.0),
+    spike: float = 1.0,
+    alignment: float = 0.9,
+    dimension: int = 400,
+    seeds: int = 6,
+    seed: int = 4,
+) -> Figure:
+    """Test error against the ridge between the lower and the upper bound (Section 4.3)."""
+    tanh, sine = activation("tanh"), activation("sin")
+
+    def model(alpha: float, ridge: float) -> Model:
+        return Model(tanh, sine, alpha, 1.0, ridge, spike=spike, bulk=1.0, alignment=alignment)
+
+    canvas, axes = _canvas()
+    ridges = np.geomspace(1e-3, 1e3, 49)
+    measured = np.geomspace(1e-3, 1.0, 7)
+    for alpha, (colour, marker, dash) in zip(alphas, _STYLES, strict=False):
+        theory = [solve(model(alpha, float(ridge))) for ridge in ridges]
+        axes.plot(
+            ridges, [s.test_error if s.converged else np.nan for s in theory], color=colour, linestyle=dash, lw=1.8
+        )
+        runs = simulate_ridges(model(alpha, 1.0), measured.tolist(), dimension=dimension, seeds=seeds, seed=seed)
+        points = [run.test_error for run in runs]
+        axes.errorbar(
+            measured,
+            [p.mean for p in points],
+            yerr=[p.standard_error for p in points],
+            color=colour,
+            marker=marker,
+            ms=5,
+            lw=0,
+            elinewidth=1.2,
+            capsize=2.5,
+            label=rf"$\alpha = {alpha:g}$",
+        )
+    lower, upper = lower_bound(model(1.0, 1.0)), upper_bound(model(1.0, 1.0))
+    axes.axhline(upper, color="#333333", lw=1.2, linestyle=(0, (6, 3)), label="upper bound")
+    axes.axhline(lower, color="#333333", lw=1.2, linestyle=(0, (1, 1.5)), label="lower bound")
+    axes.set(xscale="log", yscale="log", xlabel=r"ridge $\lambda$", ylabel="test error")
+    _plain_scale(axes)
+    _legend(axes)
+    return _finish(
+        canvas,
+        "bounds_over_the_ridge",
+        "Test error between its bounds",
+        f"Student tanh, target sin, spike {spike:g}, bulk variance 1, alignment {alignment:g}, width beta = 1. "
+        f"Lines: theory against the ridge. "
+        f"Points: simulation at d = {dimension}, mean over {seeds} seeds with one standard error. The least error "
+        f"over the ridge lies "
+        "between the two bounds; every curve tends to the upper bound as the ridge grows.",
+        f"bounds_over_the_ridge(dimension={dimension}, seeds={seeds}, seed={seed})",
+    )
+
+
+def bounds_over_the_spike(alpha: float = 2.0, alignment: float = 0.9, largest: float = 4.0, points: int = 40) -> Figure:
+    """The bounds and the least test error over the ridge, against the spike strength."""
+    tanh, sine = activation("tanh"), activation("sin")
+
+    def model(spike: float) -> Model:
+        return Model(tanh, sine, alpha, 1.0, 1.0, spike=spike, bulk=1.0, alignment=alignment)
+
+    canvas, axes = _canvas()
+    # r = 0 itself is another problem: an odd activation then has mu0 = 0, and the bounds jump.
+    spikes = np.linspace(0.1, largest, points)
+    models = [model(float(r)) for r in spikes]
+    sparse = models[:: max(1, points // 10)]
+    axes.plot(
+        spikes, [upper_bound(m) for m in models], color=_STYLES[1][0], linestyle="--", lw=1.8, label="upper bound"
+    )
+    axes.plot(spikes, [lower_bound(m) for m in models], color=_STYLES[0][0], lw=1.8, label="lower bound")
+    axes.plot(
+        [m.spike for m in sparse],
+        [best_ridge(m).test_error for m in sparse],
+        color=_STYLES[2][0],
+        linestyle="-.",
+        marker="^",
+        ms=5,
+        lw=1.4,
+        label=rf"best ridge, $\alpha = {alpha:g}$",
+    )
+    axes.set(
+        xlabel=r"spike strength $r$ (the rescaled learning rate, up to a factor)", ylabel="test error", yscale="log"
+    )
+    _plain_scale(axes)
+    _legend(axes)
+    return _finish(
+        canvas,
+        "bounds_over_the_spike",
+        "The bounds against the spike strength",
+        f"Student tanh, target sin, bulk variance 1, alignment {alignment:g}, width beta = 1. The least test "
+        f"error over the ridge at alpha = {alpha:g} "
+        "(theory, a scan over the ridge with every dip refined) between the upper and the lower bound, which "
+        "depend on neither alpha nor "
+        "beta. At fixed alpha0 and beta the spike is proportional to the learning rate.",
+        f"bounds_over_the_spike(alpha={alpha:g}, alignment={alignment:g}, largest={largest:g}, points={points})",
+    )
+
+
+def _canvas() -> tuple[Canvas, Axes]:
+    # The object interface: no global state, no display, nothing to close.
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure as Canvas
+
+    canvas = Canvas(figsize=(6.6, 4.1), layout="constrained")
+    FigureCanvasSVG(canvas)
+    axes = canvas.add_subplot()
+    axes.grid(True, color="#dddddd", lw=0.6)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    return canvas, axes
+
+
+def _plain_ticks(axes: Axes, ticks: Sequence[float]) -> None:
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    axes.xaxis.set_major_locator(FixedLocator(list(ticks)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticklabels([f"{tick:g}" for tick in ticks])
+
+
+def _plain_scale(axes: Axes) -> None:
+    """Decimal numbers on a logarithmic scale of test errors."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _legend(axes: Axes) -> None:
+    axes.legend(frameon=True, framealpha=0.9, edgecolor="#cccccc", fontsize=9)
+
+
+def _finish(canvas: Canvas, name: str, title: str, caption: str, call: str) -> Figure:
+    return Figure(name, title, caption, svg_of(canvas, name, f"{title}. {caption}"), call)
+
+
+def svg_of(canvas: Canvas, name: str, description: str) -> str:
+    """The figure as an SVG element for a page: same input, same bytes; ids carry the figure's name; no clock."""
+    import io
+    import re
+    from html import escape
+
+    import matplotlib as mpl
+
+    buffer = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "path"}):
+        canvas.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>\s*|<!--.*?-->\s*", "", text, flags=re.DOTALL)
+    # Ids are per document in HTML: two figures of one page must not share them.
+    text = re.sub(r'\bid="', f'id="{name}-', text)
+    text = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", text)
+    text = text.replace("xlink:href", "href")
+    text = re.sub(r' xmlns:xlink="[^"]*"| xmlns="[^"]*"| version="[^"]*"', "", text, count=3)
+    text = re.sub(r'width="[\d.]+pt" height="[\d.]+pt"', "", text, count=1)
+    return text.replace("<svg", f'<svg role="img" aria-label="{escape(description, quote=True)}"', 1).strip()

@@ -1,0 +1,78 @@
+"""Build the report: the ledger, the figures and the derivations in worker processes, then the files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reports.described import DescribedDerivation, derivations_of
+from reports.figures import Figure, all_figures
+from reports.ledger_files import COMMITTED_JSON, COMMITTED_MARKDOWN, COMMITTED_PROFILE, in_source_checkout, write_whole
+from verify.ledger import MODULES, Ledger, all_claims, as_json, dumps, run
+
+
+@dataclass(frozen=True)
+class Built:
+    """What `build` made: the ledger, its document, and the files written."""
+
+    ledger: Ledger
+    document: dict[str, Any]
+    files: tuple[Path, ...]
+
+
+def build(profile: str, directory: Path, *, quiet: bool = False) -> Built:
+    """Run everything and write index.html, ledger.md and ledger.json into ``directory``.
+
+    From a source checkout the quick profile refreshes the committed ledger too. Files are written whole and last: an
+    interrupted or failing run changes nothing.
+    """
+    from reports.console import Progress
+    from reports.workers import pool
+
+    all_claims()  # a ledger that does not hang together is reported before anything is run
+    drawings = all_figures()
+    with Progress("report", len(MODULES) + len(drawings) + 1, quiet=quiet) as progress, pool() as executor:
+        # Submitted first, so that the figures fill the gaps that the longest modules of claims leave.
+        pending = [executor.submit(draw, drawing.__name__) for drawing in drawings]
+        ledger = run(profile, None, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]))
+        described = [executor.submit(derivations_of, module) for module in MODULES]
+        figures = []
+        for future in pending:
+            figures.append(future.result())
+            progress.step("figures")
+        derivations = unique([d for future in described for d in future.result()])
+        progress.step("page")
+    return write(ledger, derivations, figures, directory)
+
+
+def draw(name: str) -> Figure:
+    """Draw one figure by name: a unit of parallel work."""
+    by_name: dict[str, Callable[[], Figure]] = {drawing.__name__: drawing for drawing in all_figures()}
+    return by_name[name]()
+
+
+def unique(derivations: Sequence[DescribedDerivation]) -> list[DescribedDerivation]:
+    """Each derivation once, in order of first use."""
+    first: dict[str, DescribedDerivation] = {}
+    for derivation in derivations:
+        first.setdefault(derivation.check, derivation)
+    return list(first.values())
+
+
+def write(
+    ledger: Ledger, derivations: Sequence[DescribedDerivation], figures: Sequence[Figure], directory: Path
+) -> Built:
+    """Render and write the files."""
+    from derivations.symbols import glossary
+    from reports.render import markdown, page
+
+    document = as_json(ledger)
+    html, text, data = page(ledger, derivations, figures, glossary), markdown(document), dumps(ledger)
+    files = [(directory / "index.html", html), (directory / "ledger.md", text), (directory / "ledger.json", data)]
+    if ledger.profile == COMMITTED_PROFILE and in_source_checkout():
+        files += [(COMMITTED_MARKDOWN, text), (COMMITTED_JSON, data)]
+    for path, content in files:
+        write_whole(path, content)
+    return Built(ledger, document, tuple(path for path, _ in files))

@@ -1,0 +1,176 @@
+"""Numbers and sweeps of numbers from the command line: 0.5, START:STOP:COUNT, log:START:STOP:COUNT, a,b,c."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+from reports.problems import InputProblem, not_built
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
+LONGEST = 4000  # characters of one option
+MOST_POINTS = 100_000
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The range of one parameter: a bound, the words for it and an example."""
+
+    least: float
+    accepted: str
+    example: str
+    strict: bool = False
+    most: float = math.inf
+
+    def allows(self, value: float) -> bool:
+        """Whether ``value`` lies in the range."""
+        return (value > self.least if self.strict else value >= self.least) and value <= self.most
+
+
+POSITIVE = Rule(0.0, "a number > 0", "1.5", strict=True)
+NOT_NEGATIVE = Rule(0.0, "a number >= 0", "0.1")
+
+RULES: Mapping[str, Rule] = {
+    "alpha": POSITIVE,
+    "beta": POSITIVE,
+    "ridge": NOT_NEGATIVE,
+    "noise": NOT_NEGATIVE,
+    "spike": Rule(-math.inf, "a real number", "1"),
+    "bulk": POSITIVE,
+    "alignment": Rule(-1.0, "a number from -1 to 1", "0.8", most=1.0),
+    "alpha0": NOT_NEGATIVE,
+    "eta": NOT_NEGATIVE,
+}
+
+
+@dataclass(frozen=True)
+class Values:
+    """What one option stands for: its values, and whether it was written as a sweep."""
+
+    values: tuple[float, ...]
+    swept: bool
+
+
+def parse_values(name: str, text: str) -> Values:
+    """The values of ``--name text``. Raises InputProblem naming what was given, what is accepted and an example."""
+    rule = RULES[name]
+    given = text.strip()
+    if len(given) > LONGEST:
+        raise InputProblem(
+            f"--{name} was given {len(given)} characters, at most {LONGEST} are accepted, for example --{name} "
+            f"{rule.example}"
+        )
+    if "/" in given and all(_NUMBER.fullmatch(part) for part in given.split("/")):
+        raise not_built(
+            f"a spike of several components (--{name} {_shown(given)})",
+            f"give one number, for example --{name} {rule.example}",
+        )
+    if ":" in given:
+        values, swept = _range(name, given, rule), True
+    elif "," in given:
+        values, swept = tuple(_number(name, part, given, rule) for part in given.split(",")), True
+    else:
+        values, swept = (_number(name, given, given, rule),), False
+    for value in values:
+        if not rule.allows(value):
+            where = f" (in {_shown(given)})" if swept else ""
+            raise InputProblem(
+                f"--{name} {value:g}{where} is not accepted: {name} has to be {rule.accepted}, for example "
+                f"--{name} {rule.example}"
+            )
+    return Values(values, swept)
+
+
+def parse_number(text: str) -> float | None:
+    """A finite number written in ASCII digits; None for anything else (words, nan, inf, 1_000, 1e999)."""
+    value = float(text) if _NUMBER.fullmatch(text) else math.nan
+    return value if math.isfinite(value) else None
+
+
+def _number(name: str, text: str, given: str, rule: Rule) -> float:
+    stripped = text.strip()
+    value = parse_number(stripped)
+    if value is None:
+        raise InputProblem(
+            f"--{name} was given {_shown(given)}, where {_shown(stripped)} is not a finite number; accepted are "
+            f"{rule.accepted}, "
+            f"a sweep START:STOP:COUNT or log:START:STOP:COUNT, or a list a,b,c, for example --{name} {rule.example}"
+        )
+    return value
+
+
+def _range(name: str, given: str, rule: Rule) -> tuple[float, ...]:
+    parts = given.split(":")
+    logarithmic = parts[0].strip() == "log"
+    parts = parts[1:] if logarithmic else parts
+    if len(parts) != 3 or not re.fullmatch(r"[0-9]{1,9}", parts[2].strip()) or int(parts[2]) < 1:
+        raise InputProblem(
+            f"--{name} was given {_shown(given)}; a sweep is START:STOP:COUNT or log:START:STOP:COUNT with a "
+            f"whole COUNT >= 1, "
+            f"for example --{name} log:0.1:10:20"
+        )
+    start, stop = (_number(name, part, given, rule) for part in parts[:2])
+    count = int(parts[2])
+    if count > MOST_POINTS:
+        raise InputProblem(
+            f"--{name} was given {_shown(given)}: at most {MOST_POINTS} points are accepted, for example --{name} "
+            f"log:0.1:10:20"
+        )
+    if logarithmic and not (start > 0.0 and stop > 0.0):
+        raise InputProblem(
+            f"--{name} was given {_shown(given)}: log needs both ends > 0, for example --{name} log:0.1:10:20"
+        )
+    if count == 1:
+        return (start,)
+    if logarithmic:
+        inner = [start * (stop / start) ** (k / (count - 1)) for k in range(1, count - 1)]
+    else:
+        # Exact between the decimals as written, so that 0.1:0.5:5 passes through 0.3 and not 0.30000000000000004.
+        low, high = Fraction(repr(start)), Fraction(repr(stop))
+        inner = [float(low + (high - low) * k / (count - 1)) for k in range(1, count - 1)]
+    return (start, *inner, stop)
+
+
+def _shown(text: str) -> str:
+    return ascii(text if len(text) <= 60 else text[:57] + "...")
+
+
+def grid(values: Mapping[str, Values]) -> Iterator[dict[str, float]]:
+    """All points of the product, in the order of ``values``, the last one fastest."""
+    for point in product(*(v.values for v in values.values())):
+        yield dict(zip(values, point, strict=True))
+
+
+def check_size(values: Mapping[str, Values], most: int = MOST_POINTS) -> None:
+    """Raises InputProblem where the product of the sweeps is too large to run."""
+    count = math.prod(len(v.values) for v in values.values())
+    if count > most:
+        raise InputProblem(
+            f"the sweeps make {count} points, at most {most} are accepted, for example --alpha log:0.1:10:20"
+        )
+
+
+def parse_whole(name: str, text: str, least: int, most: int, example: str) -> int:
+    """A whole number of an option. Raises InputProblem."""
+    if not re.fullmatch(r"\+?[0-9]{1,12}", text.strip()) or not least <= int(text) <= most:
+        raise InputProblem(
+            f"--{name} was given {_shown(text)}; a whole number from {least} to {most} is accepted, for example "
+            f"--{name} {example}"
+        )
+    return int(text)
+
+
+def parse_wholes(name: str, text: str, least: int, most: int, example: str) -> tuple[int, ...]:
+    """Whole numbers separated by commas. Raises InputProblem."""
+    parts: Sequence[str] = text.split(",")
+    if not all(re.fullmatch(r"\+?[0-9]{1,12}", part.strip()) and least <= int(part) <= most for part in parts):
+        raise InputProblem(
+            f"--{name} was given {_shown(text)}; whole numbers from {least} to {most} separated by commas are "
+            f"accepted, "
+            f"for example --{name} {example}"
+        )
+    return tuple(int(part) for part in parts)
