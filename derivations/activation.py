@@ -14,6 +14,7 @@ from itertools import pairwise
 from derivations.expression import parse
 from derivations.expression_algebra import negate, substitute, subtract
 from derivations.expression_analyticity import HalfWidth, strip_half_width
+from derivations.expression_budget import TookTooLong, time_limit
 from derivations.expression_calculus import derivative
 from derivations.expression_growth import GrowsTooFast, Growth, exp_upper, growth
 from derivations.expression_locations import Location, difference_sign, order
@@ -23,6 +24,8 @@ from derivations.expression_strip_growth import strip_growth
 from derivations.expression_tree import Expression, ExpressionError, Number, Z, walk
 from derivations.rational_intervals import Interval, Undecided, enclose, point
 
+# The longest that one question about an expression may take.
+_SECONDS = 4.0
 _STRIPS = [Fraction(n) / 64 for n in (256, 192, 128, 96, 64, 48, 32, 24, 16, 12, 8, 4, 2, 1)]
 
 __all__ = ["Activation", "Breakpoint", "Growth", "Panel", "activation", "integrable_square"]
@@ -133,7 +136,11 @@ class Activation:
     @functools.cached_property
     def parity(self) -> str:
         """odd, even, neither or undecided (the zero function is even)."""
-        return _parity(self)
+        try:
+            with time_limit(_SECONDS):
+                return _parity(self)
+        except TookTooLong:
+            return "undecided"
 
     @functools.cached_property
     def strip(self) -> HalfWidth:
@@ -143,6 +150,13 @@ class Activation:
         """
         if self.breakpoints:
             return None
+        try:
+            with time_limit(_SECONDS):
+                return self._decided_strip()
+        except TookTooLong:
+            return None
+
+    def _decided_strip(self) -> HalfWidth:
         branch = self.panels[0].branch
         ruled = strip_half_width(branch)
         if ruled is not None:
@@ -183,8 +197,11 @@ def activation(text: str) -> Activation:
     """
     expression = parse(text)
     try:
-        return Activation.checked(expression)
-    except (Undecided, GrowsTooFast, TooComplex) as reason:
+        with time_limit(_SECONDS):
+            built = Activation.checked(expression)
+            _ = built.breakpoints
+            return built
+    except (Undecided, GrowsTooFast, TooComplex, TookTooLong) as reason:
         raise ExpressionError(f"{_short(str(expression))} is not accepted: {reason}") from None
 
 

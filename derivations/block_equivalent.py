@@ -17,8 +17,8 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.derivation import Derivation, Step, Vanishing
 from derivations.along_spike import PAPER
+from derivations.derivation import Derivation, Step, Vanishing
 
 ISOTROPIC_GROUPS = (
     "the rows of the bulk are independent of each other and isotropic in every group, so that quadratic forms of a row in "
@@ -267,7 +267,7 @@ def slopes() -> Derivation:
 def equal_groups() -> Derivation:
     """Groups that do not differ are one group: tau summed and T summed satisfy the equations of one group."""
     C_one, c, tau_one = s.V1_hat, s.c, s.V2
-    same = {entry: C_one for entry in C} | {s.c_of[a]: c for a in LETTERS}
+    same = dict.fromkeys(C, C_one) | {s.c_of[a]: c for a in LETTERS}
     parts = {s.V2_of[a]: s.fraction[a] * tau_one for a in LETTERS}
     whole = {s.fraction[1]: 1 - s.fraction[0]}
 

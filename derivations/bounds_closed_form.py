@@ -119,6 +119,7 @@ def erf_target() -> Derivation:
     # h1 = E[sigma'] = d/dx P_1 sigma at x = 0; at gamma = 1 (alpha0 -> infinity) c = 1 and r = (eta/beta) h1 h1*.
     h1 = sp.diff(mean, x).subs({x: 0, s.c: 1})
     (eta,) = sp.solve(s.eta / s.beta * h1**2 - perfect.subs(s.c, 1), s.eta)
+    rate = s.eta / s.beta
     kappa_slope = sp.diff(mean, x).subs(x, s.r * s.kappa)
     steps = (
         _heat_step("erf", mean, sp.erf(x), Vanishing("initial value", mean.subs(s.c, 0) - sp.erf(x))),
@@ -138,6 +139,13 @@ def erf_target() -> Derivation:
             "gives this spike.",
             sp.Eq(s.eta_perfect, eta, evaluate=False),
             (
+                RationalLimit("c tends to one", 1 + rate**2 * s.h2 / s.alpha0 * s.h1_check, s.alpha0, sp.S.One),
+                RationalLimit(
+                    "r^2 tends to (eta/beta)^2 h1^4",
+                    rate**2 * s.h1**2 * (s.h1**2 + s.h2 / s.alpha0),
+                    s.alpha0,
+                    rate**2 * s.h1**4,
+                ),
                 Vanishing("h1^2 = 4/(3 pi)", h1**2 - 4 / (3 * sp.pi)),
                 Vanishing("the spike at this learning rate", (eta / s.beta * h1**2) ** 2 - 3),
             ),
@@ -174,14 +182,14 @@ def sign_target() -> Derivation:
     mean = sign_mean(x, s.c)
     rho = 1 - s.gamma**2
     student, teacher = s.r / sp.sqrt(2 * s.c), s.gamma / sp.sqrt(2 * rho)
-    norm = erf_product_mean(student, student)
+    overlap, norm = erf_product_mean(teacher, student), erf_product_mean(student, student)
     overlap_result = 2 / sp.pi * sp.asin(s.gamma * s.r / sp.sqrt(s.c + s.r**2))
     norm_result = 2 / sp.pi * sp.asin(s.r**2 / (s.c + s.r**2))
     error = 1 - overlap_result**2 / norm_result
     slope = sp.diff(mean, x).subs(x, s.r * s.kappa)
     root_c = sp.Symbol("sqrt(c)", positive=True)
     far = sp.Symbol("1/sqrt(c)", positive=True)
-    inside = (teacher * student * 2) ** 2 / ((1 + 2 * teacher**2) * (1 + 2 * student**2))
+    inside = sp.sin(sp.pi / 2 * overlap) ** 2
     steps = (
         Step(
             "mu0 = erf(r kappa/sqrt(2c)) solves the heat equation; its argument x/sqrt(2c) goes to infinity with "

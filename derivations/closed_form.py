@@ -65,7 +65,7 @@ class UniformGrowth:
 
 @dataclass(frozen=True)
 class AnalyticBelow:
-    """The obligation that ``expression`` is analytic in c on 0 < c < below: its radicands and denominators are positive there."""
+    """The obligation that ``expression`` is analytic in c for 0 < c < below: its radicands are positive there."""
 
     says: str
     expression: sp.Expr
@@ -113,7 +113,7 @@ def places(breakpoints: tuple[sp.Expr, ...]) -> tuple[sp.Expr, ...]:
 
 @dataclass(frozen=True)
 class ClosedForms:
-    """What the rules give for one activation. Each property raises NotInClassError, with the reason, where they give nothing."""
+    """What the rules give for one activation; where they give nothing, a property raises NotInClassError."""
 
     function: Member
 
@@ -193,7 +193,7 @@ class ClosedForms:
 
 
 def established(forms: ClosedForms, quantity: str) -> tuple[sp.Expr, tuple[HeatObligation, ...]]:
-    """A quantity by name (mu0, mu1, second_moment, mu2_squared, h1, h2, h1_check, s_k) with what has to be checked for it."""
+    """A quantity by name (mu0, mu1, second_moment, mu2_squared, h1, h2, h1_check, s_k) with its obligations."""
     if quantity in ("mu0", "mu1", "second_moment", "mu2_squared"):
         form: ClosedForm = getattr(forms, quantity)
         return form.expression, form.obligations

@@ -39,6 +39,8 @@ def _narrower(widths: list[HalfWidth]) -> HalfWidth:
 
 def _zero_free(u: Expression) -> HalfWidth:
     """Half width of a strip without zeros of u, where u is analytic."""
+    if isinstance(u, Power):
+        return _zero_free(u.base)
     polynomial = as_polynomial(u)
     if polynomial is not None:
         if len(polynomial) == 1:
@@ -50,7 +52,7 @@ def _zero_free(u: Expression) -> HalfWidth:
             return strip_half_width(argument)
         case Call("cosh", argument):
             return _over_slope(argument, rf.pi_pair(64)[0] / 2)
-        case Power(base, _) | Call("sqrt", base):
+        case Call("sqrt", base):
             return _zero_free(base)
     if all(not child.children() for child in u.children()) and not u.children():
         return math.inf

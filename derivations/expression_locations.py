@@ -62,12 +62,12 @@ class Location:
 @functools.lru_cache(maxsize=4096)
 def _bisected(function: Expression, low: Fraction, high: Fraction, bits: int) -> tuple[Fraction, Fraction]:
     """The bracket halved until it is no wider than 2**-bits, starting from what half as many bits gave."""
-    at_low = _sign_at(function, low)
+    at_low = sign_at_rational(function, low)
     if bits > 16:
         low, high = _bisected(function, low, high, bits // 2)
     while high - low > Fraction(1, 2**bits):
         middle = (low + high) / 2
-        sign = _sign_at(function, middle, most=64 + 2 * bits)
+        sign = sign_at_rational(function, middle, most=64 + 2 * bits)
         if sign == 0:
             return middle, middle
         low, high = (middle, high) if sign == at_low else (low, middle)
@@ -90,8 +90,12 @@ def _constant_enclosure(expr: Expression, bits: int) -> tuple[Fraction, Fraction
     raise Undecided(f"the place {expr} could not be computed to {bits} bits")
 
 
-def _sign_at(u: Expression, x: Fraction, most: int = 1024) -> int:
+def sign_at_rational(u: Expression, x: Fraction, most: int = 1024) -> int:
     """The sign of u(x) at a rational x; Undecided when neither arithmetic nor the normal form can tell it from 0."""
+    polynomial = as_polynomial(u)
+    if polynomial is not None:
+        value = real_roots.value_at(polynomial, x)
+        return (value > 0) - (value < 0)
     bits = 64
     while bits <= most:
         sign = enclose(u, point(x), bits).sign()
@@ -316,7 +320,7 @@ def _box_sign(u: Expression, box: Interval) -> int | None:
 
 
 def _monotone_zero(u: Expression, low: Fraction, high: Fraction) -> list[Location]:
-    at_low, at_high = _sign_at(u, low), _sign_at(u, high)
+    at_low, at_high = sign_at_rational(u, low), sign_at_rational(u, high)
     if at_low == 0 or at_high == 0:
         return [rational_location(low if at_low == 0 else high)]
     return [Location(None, u, low, high)] if at_low != at_high else []

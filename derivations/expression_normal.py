@@ -6,9 +6,11 @@ breakpoints are not looked at).  Different normal forms prove nothing.
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
 
 from derivations.expression_algebra import add, call, divide, multiply, negate, power, subtract
+from derivations.expression_budget import check_time
 from derivations.expression_text import to_text
 from derivations.expression_tree import (
     ONE,
@@ -165,6 +167,7 @@ def _gap(c: Comparison) -> Expression:
 
 def normal(expr: Expression) -> Normal:
     """The normal form of the tree; raises TooComplex when it would be very large."""
+    check_time()
     rewritten = _rewritten(expr)
     if rewritten is not None:
         return normal(rewritten)
@@ -234,14 +237,22 @@ def vanishes(expr: Expression) -> bool:
         return False
 
 
-def as_polynomial(expr: Expression) -> list[Fraction] | None:
-    """The rational coefficients c_0, c_1, ... when expr is a polynomial in z with rational coefficients, else None."""
+@functools.lru_cache(maxsize=4096)
+def _polynomial_of(expr: Expression) -> tuple[Fraction, ...] | None:
     try:
-        return normal(expr).polynomial()
+        found = normal(expr).polynomial()
     except TooComplex:
         return None
+    return None if found is None else tuple(found)
 
 
+def as_polynomial(expr: Expression) -> list[Fraction] | None:
+    """The rational coefficients c_0, c_1, ... when expr is a polynomial in z with rational coefficients, else None."""
+    found = _polynomial_of(expr)
+    return None if found is None else list(found)
+
+
+@functools.lru_cache(maxsize=4096)
 def as_affine(expr: Expression) -> tuple[Expression, Expression] | None:
     """(slope, intercept), constant expressions, when expr = slope z + intercept, else None."""
     try:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from derivations.expression_algebra import call, map_children, negate, power, subtract
-from derivations.expression_locations import Location, order, sample_between, zeros
+from derivations.expression_locations import Location, order, sample_between, sign_at_rational, zeros
 from derivations.expression_normal import vanishes
 from derivations.expression_tree import (
     ZERO,
@@ -29,7 +29,7 @@ from derivations.expression_tree import (
     Quotient,
     number,
 )
-from derivations.rational_intervals import Undecided, enclose, point
+from derivations.rational_intervals import Undecided
 
 CORNER, JUMP, ROOT = "corner", "jump", "root"
 _MOST_PANELS = 200
@@ -197,13 +197,7 @@ def _sign_inside(u: Expression, left: Cut | None, right: Cut | None) -> int:
     if vanishes(u):
         return 0
     x = sample_between(_place(left), _place(right))
-    bits = 64
-    while bits <= 8192:
-        sign = enclose(u, point(x), bits).sign()
-        if sign is not None:
-            return sign
-        bits *= 2
-    raise Undecided(f"the sign of {u} at z = {float(x):.6g} could not be decided")
+    return sign_at_rational(u, x, most=8192)
 
 
 def _by_sign(

@@ -5,11 +5,13 @@ These bound the error of the trapezoidal rule.  A function outside the rules get
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from fractions import Fraction
 
 from derivations import rational_functions as rf
 from derivations import real_roots
+from derivations.expression_budget import check_time
 from derivations.expression_calculus import derivative
 from derivations.expression_growth import GrowsTooFast, Growth, exp_upper, exponential_of, inverse_bound
 from derivations.expression_normal import Normal, TooComplex, as_affine, as_polynomial, normal
@@ -29,7 +31,10 @@ def strip_growth(expr: Expression, height: Fraction) -> Growth | None:
     return None if bound is None else replace(bound, sharp=False)
 
 
+@functools.lru_cache(maxsize=16384)
 def _bound(expr: Expression, height: Fraction) -> Growth | None:
+    # remembered: the derivative of a nested function holds the inner functions once for every level
+    check_time()
     if not depends_on_z(expr):
         return _constant(expr)
     match expr:
@@ -85,15 +90,15 @@ def _inverse(u: Expression, height: Fraction) -> Fraction | None:
         box = enclose(u, point(Fraction(0)), _BITS)
         least = box.low if box.positive() else -box.high if box.negative() else Fraction(0)
         return 1 / least if isinstance(least, Fraction) and least > 0 else None
+    if isinstance(u, Power) and isinstance(u.exponent, Number):
+        inner = _inverse(u.base, height)
+        return None if inner is None else Growth(inner).to_power(u.exponent.value).constant
     polynomial = as_polynomial(u)
     if polynomial is not None:
         # |c prod (w - w_j)| >= |c| (free height - height)^degree
         gap = real_roots.root_free_height(polynomial) - height
         return 1 / (abs(polynomial[-1]) * gap ** (len(polynomial) - 1)) if gap > 0 else None
     match u:
-        case Power(base, Number(q)):
-            inner = _inverse(base, height)
-            return None if inner is None else Growth(inner).to_power(q).constant
         case Call("sqrt", base):
             inner = _inverse(base, height)
             return None if inner is None else Growth(inner).to_power(Fraction(1, 2)).constant

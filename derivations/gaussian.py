@@ -26,14 +26,14 @@ from derivations.owens_t import OwensT
 
 x, c = symbols.x, symbols.c
 
-# A sum of atoms (products of exponentials, error functions, Owen's T) with coefficients polynomial in x, c, sqrt(c), 1/D.
+# A sum of atoms (products of exponentials, erf, Owen's T) with coefficients polynomial in x, c, sqrt(c), 1/D.
 Atoms = Mapping[sp.Expr, sp.Expr]
 
 
 def semigroup(function: Member) -> sp.Expr:
     """P_c of a member of the class, as an expression in x and c. Raises NotInClassError where no rule applies.
 
-    A piecewise function is its leftmost piece plus, at each breakpoint t, the change of the piece on the half line z > t.
+    A piecewise function is its leftmost piece plus, for each breakpoint t, the change of piece on the half line z > t.
     """
     total: dict[sp.Expr, sp.Expr] = {}
     _accumulate(total, function.pieces[0], None)

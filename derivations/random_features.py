@@ -143,9 +143,9 @@ def without_spike(expression: sp.Expr) -> sp.Expr:
 def reduction() -> Derivation:
     """The spiked system at r = 0 is solved by plain random features: M splits in gamma and sqrt(rho)."""
     law = second_moments().results
-    M_hat = s.V1_hat * s.h1_star / k1  # = (alpha/beta) mu1 h1*/(1+V), with V1^ = (alpha/beta) mu1^2/(1+V)
-    ratio = s.V1_hat * (1 + V_plain) / k1**2  # alpha/beta from the equation for V1^
-    M = s.beta * s.V1 * M_hat
+    ratio = s.V1_hat * (1 + V_plain) / k1**2  # alpha/beta, from the equation for V1^
+    M_hat = sp.cancel(plain().results[s.M_hat].subs(s.alpha, s.beta * ratio))
+    M = plain().results[s.M].subs(s.M_hat, M_hat)
     Q1 = plain().results[s.Q1].subs(s.M_hat, M_hat)
     q2 = plain().results[s.q2].subs(s.M_hat, M_hat)
     zeta, psi, q1 = s.gamma * M, sp.sqrt(s.rho) * M, Q1 - s.gamma**2 * M**2

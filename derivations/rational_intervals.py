@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from derivations import rational_functions as rf
+from derivations.expression_budget import check_time
 from derivations.expression_tree import (
     Call,
     Comparison,
@@ -311,6 +312,7 @@ def enclose(expr: Expression, z: Interval, bits: int = 64) -> Interval:
 
     Raises Undecided where the enclosure meets a pole or leaves the domain of log, sqrt, tan or a root.
     """
+    check_time()
     match expr:
         case Variable():
             return z

@@ -13,14 +13,30 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.block_equivalent import ISOTROPIC_GROUPS, LETTERS, PAIRS, X, Y, minus_block_slope, minus_tau_slope, slopes
-from derivations.block_equivalent import theta_of_tau
+from derivations.along_spike import PAPER, over_kappa, y0, y1, y2
+from derivations.block_equivalent import (
+    ISOTROPIC_GROUPS,
+    LETTERS,
+    PAIRS,
+    X,
+    Y,
+    minus_block_slope,
+    minus_tau_slope,
+    slopes,
+    theta_of_tau,
+)
 from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
-from derivations.along_spike import PAPER, over_kappa, y0, y1, y2
 from derivations.free_energy import replicated_trace
-from derivations.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES, label, moreau_envelope, name_label_moments, square_loss
 from derivations.saddle_point import EXCHANGE, solve_linear, stationary
+from derivations.sample_energy import (
+    LABEL_NOISE,
+    REPLICA_HYPOTHESES,
+    label,
+    moreau_envelope,
+    name_label_moments,
+    square_loss,
+)
 
 SOURCE = f"{PAPER}, Appendix D"
 
@@ -94,7 +110,7 @@ def local_fields() -> Derivation:
         "local fields of several letters",
         f"{SOURCE}, (143)-(148)",
         steps,
-        {s.V: V_of_kappa, s.output_variance: q_of_kappa},
+        {s.V: V_of_kappa, s.field_covariance: q_of_kappa},
         REPLICA_HYPOTHESES[1:2],
     )
 
@@ -102,34 +118,6 @@ def local_fields() -> Derivation:
 def _with_V(expression: sp.Expr) -> sp.Expr:
     renamed = {s.q1_of[a][b]: s.V1_of[a][b] for a, b in PAIRS} | {s.q2_of[a]: s.V2_of[a] for a in LETTERS}
     return expression.subs(renamed, simultaneous=True)
-
-
-@functools.cache
-def gibbs_covariance() -> Derivation:
-    """Equations (147)-(148): for the square loss replicas are independent Gaussian variables around one minimum."""
-    u, v, mean, B, curvature = sp.Symbol("u", real=True), sp.Symbol("v", real=True), *sp.symbols("a B S", positive=True)
-    first, second = mean + u / sp.sqrt(B * curvature), mean + v / sp.sqrt(B * curvature)
-
-    def average(expression: sp.Expr) -> sp.Expr:
-        return expand_expectations(Expectation(sp.expand(expression), u, v))
-
-    steps = (
-        Step(
-            "Given the data the Gibbs measure of the square loss is Gaussian: the minimum plus fluctuations of covariance "
-            "(B S)^-1, independent between replicas. One component is shown.",
-            sp.Eq(sp.Symbol("a_1"), first, evaluate=False),
-            (
-                Vanishing("two replicas share the square of the minimum", average(first * second) - mean**2),
-                Vanishing("one replica has 1/(B S) more", average(first**2) - mean**2 - 1 / (B * curvature)),
-            ),
-        ),
-        Step(
-            "So every overlap is V delta_ij/B + q, with V a trace of the inverse curvature: the replica-symmetric form.",
-            sp.Eq(s.V2_of[0] + s.q2_of[0], average(first**2).subs(B, 1), evaluate=False),
-        ),
-    )
-    overlap = sp.Symbol(r"{q^{2,ij}_{1}-\delta_{ij}V^{2}_{1}/B}", real=True)
-    return Derivation("replicas of the square loss", f"{SOURCE}, (147)-(148)", steps, {overlap: mean**2})
 
 
 @functools.cache

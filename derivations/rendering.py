@@ -22,6 +22,21 @@ _FUNCTION_NAMES = {
     "sigma_second": r"\sigma''",
     "sigma_check": r"\check\sigma'",
     "g_prime": "g'",
+    "nu": r"\nu",
+    "mu0u": r"\mu_0",
+    "mu1u": r"\mu_1",
+    "Vk": "V",
+    "Vhat": r"\hat V",
+    "qhat": r"\hat q",
+    "cu": "c",
+    "mu": "m",
+    "zetau": r"\zeta",
+    "mu0_1": r"\mu_{0,1}",
+    "mu0_2": r"\mu_{0,2}",
+    "mu1_1": r"\mu_{1,1}",
+    "mu1_2": r"\mu_{1,2}",
+    "mu2_1": r"\mu_{2,1}",
+    "mu2_2": r"\mu_{2,2}",
 }
 
 

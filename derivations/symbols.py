@@ -319,6 +319,27 @@ zeta_force_of = _by_letter("e_{}", "zeta over beta c V of a letter, orthogonal b
 output_mean = _define(r"\hat{y}", "mean output at given kappa, sum of mu0 m + kappa mu1 zeta over the letters")
 output_variance = _define("q(\\kappa)", "variance of the output at given kappa that replicas share", nonnegative=True)
 
+# Features and overlaps of a finite vocabulary (Appendix D).
+first_layer_entry = _define(r"F_{k\ell}", "an entry of the first layer W + r u v^T", "d^(-1/2)")
+bulk_entry = _define(r"w_{k\ell}", "an entry of the bulk W", "d^(-1/2)")
+direction_entry = _define(r"v_{\ell}", "an entry of the spike direction v", "d^(-1/2)")
+feature_value = _define(r"\varphi_{k}", "one feature of an input")
+row_input = _define(r"{w_{k}\cdot x}", "inner product of a bulk row with the input")
+letter_output = _define(r"f(x)", "output of the readout on one input")
+letter_field = _define(r"\mathsf{h}(x)", "part of the output that fluctuates given kappa")
+field_covariance = _define(r"\mathbb{E}[\mathsf{h}_{i}\mathsf{h}_{j}|\kappa]", "covariance of the local fields of two replicas")
+log_bracket = _define(r"\ln\langle e^{-B\sum_{i}\ell_{i}}\rangle", "logarithm of one sample's replicated average at fixed kappa")
+block_form = _define(r"{\frac{1}{p}a\cdot\hat{\mathbf{V}}a}", "quadratic form of the block matrix of conjugates")
+gibbs_moment = _define(r"\langle a^{(i)}_{k}a^{(j)}_{k}\rangle", "second moment of two replicas given the data")
+replica_delta = _define(r"\delta_{ij}", "one for a replica with itself, zero for two replicas")
+minimum_entry = _define(r"\hat{a}_{k}", "readout weight at the minimum, in the basis of the Hessian")
+curvature_entry = _define("S_{k}", "eigenvalue of the Hessian", positive=True)
+replica_overlap = _define("q_{ij}", "overlap of replicas i and j")
+shared_overlap = _define("q^{0}", "overlap of two different replicas", nonnegative=True)
+own_overlap = _define("V^{0}", "what the overlap of a replica with itself has more", positive=True)
+output_change = _define(r"\delta\hat{y}(\kappa)", "change of the mean output when a function of the letter is added to m")
+neuron_product = _define(r"{w_{k}\cdot w_{l}}'", "inner product of two rows of an orthogonal bulk")
+
 # The spectrum of the feature covariance (Appendix F).
 stieltjes_argument = _define(r"\mathsf{z}", "argument of the Stieltjes transform, below the spectrum", negative=True)
 stieltjes = _define(r"g(\mathsf{z})", "(1/p) tr(Phi^T Phi/p - z)^-1 in the limit", positive=True)
@@ -328,5 +349,129 @@ spike_eigenvalue_rate = _define(
     r"{\lambda_{\mathrm{spike}}/p}", "largest eigenvalue of the population covariance over p", positive=True
 )
 energetic_term = _define(r"\Psi_y", "energetic term of the replica-symmetric action, per neuron")
+
+# Plain random features and what the slides add to the paper.
+mu0_constant = _define(r"\mu_0", "mu0 where it does not depend on kappa: E[sigma(z)]")
+feature_value = _define(r"\sigma(x)", "the activation at the argument x")
+hermite_moments = tuple(
+    _define(rf"\mu_{{{k}}}^{{\mathrm{{He}}}}", f"E[He_{k}(z) sigma(z)]") for k in range(5)
+)
+hermite_moment = _define(r"\mu_{J}^{\mathrm{He}}", "E[He_J(z) sigma(z)], coefficient of order J")
+hermite_term = _define(
+    r"\langle(\mu_J\mathrm{He}_J/J!)^2\rangle", "mean square of the term of order J of a feature", nonnegative=True
+)
+hermite_covariance = _define(
+    r"\langle\mathrm{He}_J\mathrm{He}_J'\rangle", "covariance of He_J(w.x) and He_J(w'.x)", "d^(-J/2)"
+)
+linear_coefficient = _define(r"b_\star", "slope of the best linear fit of the target")
+kernel = _define("K", "E[sigma(w.x) sigma(w.x')], the kernel that random features approximate")
+tensor_0 = _define(r"\mu^{(0)}", "mean of a target of two variables")
+tensor_1 = tuple(_define(rf"\mu^{{(1)}}_{i}", f"E[z_{i} g], first Hermite tensor of a target") for i in (1, 2))
+tensor_2 = tuple(
+    _define(rf"\mu^{{(2)}}_{{{ij}}}", f"E[(z_i z_j - delta_ij) g], ij = {ij}, second Hermite tensor of a target")
+    for ij in (11, 12, 22)
+)
+argument = tuple(_define(f"x_{i}", f"argument number {i} of a target of two variables") for i in (1, 2))
+target_value = _define("g(x_1,x_2)", "a target of two variables")
+
+# Beyond the paper: plain Gaussian equivalence, several directions, other rates of the learning rate.
+input_covariance = _define(
+    r"\mathrm{Cov}[\varphi_k,\theta\cdot x]", "covariance of a feature and a direction of the input", "d^(-1/2)"
+)
+gaussian_error = _define(
+    r"\varepsilon_g^{\mathrm{G}}", "test error of ridge on mu0 + mu1 F x + mu* xi, plain equivalence", nonnegative=True
+)
+gaussian_mean = _define(r"m_{\mathrm{G}}", "what plain equivalence learns along the spike: mu1 (r m + zeta)")
+leap = _define(r"\ell", "order of the first non-zero Hermite tensor of the target", positive=True)
+tensor_3 = tuple(
+    _define(rf"\mu^{{(3)}}_{{{ijk}}}", f"E[He_ijk(z) g], ijk = {ijk}, third Hermite tensor of a target")
+    for ijk in (111, 112, 122, 222)
+)
+second_order_part = _define(r"P_2g", "part of order two of a target of two variables")
+leap_overlaps = tuple(
+    _define(rf"\tau_{i}", f"sqrt(d) w.w_{i}*, scaled overlap of a neuron with direction {i}") for i in (1, 2)
+)
+leap_signal = _define(
+    r"\lim d^{\frac{\ell-1}{2}}\pi_1", "limit of the scaled mean gradient along the first direction"
+)
+leap_noise = _define(
+    r"\lim\frac{n}{d}\mathbb{E}|\delta|^{2}", "limit of n/d times the mean square noise of a gradient", nonnegative=True
+)
+shortfall = _define(r"\delta", "how far n = d^(ell - delta) falls short of d^ell", positive=True)
+signal_rate = _define(r"e_{\mathrm{signal}}", "exponent of d in the mean gradient along the target's directions")
+noise_rate = _define(r"e_{\mathrm{noise}}", "exponent of d in the noise of a gradient")
+step_rate = _define(r"e_{\eta/p}", "exponent of d in eta/p that makes the signal of order one")
+overlap_rate = _define(r"e_{\pi/w}", "exponent of d in the share of a neuron within the target's directions")
+across_rate = _define(r"e_{\perp/\pi}", "exponent of d in the part of pi outside the leap space, over pi")
+eta_rate = _define(r"\mathsf{s}", "exponent of d in the learning rate, eta = Theta(d^s)", positive=True)
+taylor_order = _define("k", "order of a Taylor term of a feature in the spike", positive=True)
+taylor_rate = _define(r"e_k", "exponent of d in the norm of the Taylor term of order k")
+threshold_rate = _define(r"\mathsf{s}_k", "rate of the learning rate beyond which the term of order k is visible")
+spike_count = _define(r"\#_{\mathrm{spikes}}", "number of Taylor terms above the bulk of the features", positive=True)
+spike_overlap_rate = _define(
+    r"e_{1-\langle\cdot,\cdot\rangle^2}", "exponent of d in 1 - overlap^2 of a singular vector and He_k(kappa)"
+)
+spike_length = _define(r"\bar{\rho}", "limit of d^(1-s) r, the scaled spike", positive=True)
+spike_amplitude = _define(r"\lim d^{-e_k}A_k", "limit of the scaled amplitude of a Taylor term")
+
+# The saddle point of plain random features for a convex loss, in the letters of the slides; kappa_1 and kappa_star of
+# the slides are mu1_constant and mu2_constant.
+alpha_p = _define(r"\alpha_p", "n/p, samples per neuron", positive=True)
+gamma_p = _define(r"\gamma_p", "d/p, inputs per neuron", positive=True)
+V_s = _define("V_s", "(1/d) tr[Omega S^-1], Omega = F F^T/p", positive=True)
+V_w = _define("V_w", "(1/p) tr S^-1", positive=True)
+q_s = _define("q_s", "|F^T a|^2/(d p)", nonnegative=True)
+q_w = _define("q_w", "|a|^2/p", nonnegative=True)
+m_s = _define("m_s", "theta.F^T a/(d sqrt p)")
+V_s_hat = _define(r"\hat{V}_s", "conjugate of q_s", positive=True)
+V_w_hat = _define(r"\hat{V}_w", "conjugate of q_w", positive=True)
+q_s_hat = _define(r"\hat{q}_s", "conjugate of V_s", nonnegative=True)
+q_w_hat = _define(r"\hat{q}_w", "conjugate of V_w", nonnegative=True)
+m_s_hat = _define(r"\hat{m}_s", "conjugate of m_s")
+spectral_stieltjes = _define(r"g_\mu(-z)", "(1/d) tr(F^T F/p + z)^-1, z = (lambda + V_w^)/V_s^", positive=True)
+spectral_slope = _define(r"g_\mu'(-z)", "(1/d) tr(F^T F/p + z)^-2", positive=True)
+wide_stieltjes = _define(r"g_{FF^T}(-z)", "(1/p) tr(F F^T/p + z)^-1, over the p x p matrix", positive=True)
+output_square = _define("Q", "variance of the output of random features at the saddle point", positive=True)
+output_overlap = _define(r"\mathsf{M}", "covariance of that output with theta.x")
+label_variance = _define("V^0", "variance of theta.x given the output", positive=True)
+moreau_mean = _define(r"\langle\mathcal{M}\rangle", "average of the Moreau envelope of the loss")
+training_objective = _define(r"\hat{R}_n", "(1/n) (sum of losses + lambda |a|^2/2) at its minimum")
+
+# The network's own bulk (beyond the paper).
+row_weight = _define(r"\varpi", "weight of A = (1/n0) sum y^2 x x^T in the covariance 1 + w A of a bulk row", nonnegative=True)
+row_form = _define(r"\theta^\top B\theta", "d times the variance of b.theta over the bulk rows b of a network", positive=True)
+norm_overlap = _define(r"h_\theta", "d times the covariance of b.theta and |b|^2 over bulk rows b")
+norm_spike_overlap = _define(r"h_{\tilde{v}}", "d times the covariance of b.v~ and |b|^2 over bulk rows b")
+norm_variance = _define("v_c", "d times the variance of |b|^2 over bulk rows b", nonnegative=True)
+norm_variance_gaussian = _define(r"v_c^{\mathcal{N}}", "the same for Gaussian initial rows", nonnegative=True)
+spike_overlap_gaussian = _define(r"h_{\tilde{v}}^{\mathcal{N}}", "the same covariance with b.v~ for Gaussian initial rows")
+row_norm_variance = _define(r"d\,\mathrm{Var}|w|^{2}", "d times the variance of |w|^2 for w ~ N(0, c/d)", nonnegative=True)
+batch_shift = _define(r"\mathsf{t}", "shift of the resolvent Q = (A + t)^-1", positive=True)
+batch_trace = _define(r"\mathsf{q}", "(1/d) tr Q", positive=True)
+leverage = _define(r"\ell", "q/alpha0, the limit of x.Qx/n0 for a sample that Q has not seen", positive=True)
+batch_target = _define(r"\theta^\top Q\theta", "the resolvent along the target", positive=True)
+batch_mixed = _define(r"\theta^\top Q\tilde{v}", "the resolvent between theta and v~")
+batch_cube = _define(r"\theta^\top Qw_3", "the resolvent between theta and w3 = (1/n0) sum y^3 x")
+batch_pair = _define(r"\tilde{v}^\top Qw_3", "the resolvent between v~ and w3")
+gain = _define(r"\mathsf{g}", "V1^ beta V2, how strongly the readout's S weighs the bulk rows", positive=True)
+row_trace = _define(r"\mathsf{p}", "(1/d) tr H with H = (1 + g B)^-1", positive=True)
+row_vv = _define("H_{vv}", "v.Hv", positive=True)
+row_vp = _define(r"H_{v\perp}", "v.H theta_perp")
+row_pp = _define(r"H_{\perp\perp}", "theta_perp.H theta_perp", positive=True)
+row_vh = _define("H_{vh}", "v.Hh")
+row_ph = _define(r"H_{\perp h}", "theta_perp.Hh")
+row_hh = _define("H_{hh}", "h.Hh", nonnegative=True)
+overlap_vv = _define("K_{vv}", "(Wv).G Wv with G = (lambda + V1^ W Pi W^T + V2^)^-1", positive=True)
+overlap_vp = _define(r"K_{v\perp}", "(Wv).G W theta_perp")
+overlap_pp = _define(r"K_{\perp\perp}", "(W theta_perp).G W theta_perp", positive=True)
+overlap_vd = _define(r"K_{v\delta}", "(Wv).G delta, delta the fluctuations of the rows' squared norms")
+overlap_pd = _define(r"K_{\perp\delta}", "(W theta_perp).G delta")
+overlap_dd = _define(r"K_{\delta\delta}", "delta.G delta", positive=True)
+chi = _define("chi", "a.delta/sqrt(p), overlap of the readout with the fluctuations of the rows' squared norms")
+third = _define(r"k_{2}(\kappa)", "d mu0/dc, the function of kappa that the readout gains from unequal norms")
+error_isotropic = _define(r"\varepsilon_g^{\mathrm{iso}}", "test error by the isotropic theory of the paper", nonnegative=True)
+training_isotropic = _define(r"\varepsilon_t^{\mathrm{iso}}", "training error by the isotropic theory of the paper", nonnegative=True)
+distance_third = _define(r"\mathrm{dist}_3^2", "squared distance of y0 from the span of mu0, kappa mu1 and k2", nonnegative=True)
+m_isotropic = _define(r"m^{\mathrm{iso}}", "readout mean by the isotropic theory of the paper")
 
 glossary: tuple[Entry, ...] = tuple(_entries)

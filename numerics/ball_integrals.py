@@ -18,6 +18,7 @@ from flint import acb, arb
 
 from derivations.activation import Activation
 from derivations.expression import Expression, ExpressionError, derivative
+from derivations.expression_budget import TookTooLong, time_limit
 from derivations.expression_growth import Growth
 from derivations.expression_strip_growth import strip_growth
 from numerics.balls import BallError, location_ball, precision, program, rational_ball
@@ -29,6 +30,8 @@ Ball = Any
 _GUARD_BITS = 40
 _BOUND_BITS = 64
 _MOST_NODES = 40_000
+# Per panel and moment; flint's own limit, a million at 1000 bits, would outlast the time limit.
+_MOST_EVALUATIONS = 100_000
 
 
 class InfiniteMoment(BallError):
@@ -87,10 +90,13 @@ def expectations(
     if bits < 16:
         raise BallError(f"at least 16 bits are needed, not {bits}")
     problem = _Problem(function, moments, Fraction(mean), Fraction(variance), bits, time.monotonic() + seconds)
-    with precision(_BOUND_BITS):
-        envelopes = [_envelope(problem, moment) for moment in moments]
-        end = _truncation(envelopes, bits)
-        plan = _trapezoid_plan(problem, end)
+    try:
+        with precision(_BOUND_BITS), time_limit(seconds):
+            envelopes = [_envelope(problem, moment) for moment in moments]
+            end = _truncation(envelopes, bits)
+            plan = _trapezoid_plan(problem, end)
+    except TookTooLong:
+        raise BallError(f"no certified value for {_short(function)}: the time limit was reached") from None
     with precision(bits + _GUARD_BITS):
         results = _trapezoid(problem, end, plan) if plan is not None else _panels(problem, end)
         tails = [e.tail(rational_ball(end)) for e in envelopes]
@@ -127,6 +133,8 @@ def _envelope(problem: _Problem, moment: Moment) -> Envelope:
     if moment.slope:
         try:
             slope = function.derivative_growth
+        except TookTooLong:
+            raise
         except ExpressionError as reason:
             raise BallError(f"the derivative of {function} could not be bounded: {reason}") from None
     bound = problem.powers(function.growth, slope, moment)
@@ -144,7 +152,9 @@ def _envelope(problem: _Problem, moment: Moment) -> Envelope:
 def _truncation(envelopes: list[Envelope], bits: int) -> Fraction:
     """L such that every tail beyond it is below 2**-(bits + 8)."""
     goal = arb(2) ** -(bits + 8)
-    for quarter in range(8, 40_000):
+    # the density alone reaches the goal near sqrt(2 log 2 bits)
+    first = max(8, math.floor(4 * math.sqrt(2 * math.log(2) * bits)) - 4)
+    for quarter in range(first, first + 40_000):
         end = Fraction(quarter, 4)
         if all(e.tail(rational_ball(end)) < goal for e in envelopes):
             return end
@@ -302,6 +312,8 @@ def _panel_moment(problem: _Problem, moment: Moment, end: Fraction) -> Ball:
     low, high = ends[0][0], ends[-1][0]
     total = arb(0)
     for panel, (left, left_slack), (right, right_slack) in zip(parts, ends, ends[1:], strict=False):
+        if problem.expired():
+            raise BallError(f"no certified value for {_short(problem.function)}: the time limit was reached")
         integrand = _integrand(problem, moment, panel.branch, mean, scale)
         start, stop = left.max(low), right.min(high)
         if start < stop:
@@ -331,5 +343,5 @@ def _integrand(
 
 def _integral(problem: _Problem, integrand: Callable[[Ball, bool], Ball], start: Ball, stop: Ball) -> Ball:
     tolerance = arb(2) ** -(problem.bits + 8)
-    value = acb.integral(integrand, start, stop, abs_tol=tolerance, rel_tol=tolerance)
+    value = acb.integral(integrand, start, stop, abs_tol=tolerance, rel_tol=tolerance, eval_limit=_MOST_EVALUATIONS)
     return value.real

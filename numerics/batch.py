@@ -104,6 +104,8 @@ def solve_batch(
     Everything else is the model's. Raises ModelError for more than one readout group; a point out of range (ridge
     has to be > 0 here) is marked, not raised.
     """
+    if model.unequal_norms:
+        raise ModelError("a batch takes an isotropic bulk of rows of equal norm: solve models of a network one by one")
     if len(model.groups) != 1:
         raise ModelError("a batch takes one readout group: solve models with several groups one by one")
     columns = [np.ravel(x) for x in np.broadcast_arrays(*(np.asarray(x, float) for x in (alpha, beta, ridge, noise)))]

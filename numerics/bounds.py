@@ -42,10 +42,11 @@ def upper_bound(model: Model) -> float:
 def lower_bound(model: Model) -> float:
     """dist^2(g, span{mu0_a, kappa mu1_a, mu1_a z}): no ridge, alpha or beta gets below it.
 
-    Equation (27) at alignment 1, where mu1_a z is orthogonal to g.
+    Equation (27) at alignment 1, where mu1_a z is orthogonal to g. Where the rows of the bulk differ in norm (a
+    network's own bulk) the span has dmu0_a/dc_a as well, and the bound is lower.
     """
     table = profile(model, _RULE)
-    along = np.concatenate([table.mu0, table.kappa * table.mu1])
+    along = np.concatenate([table.mu0, table.along])
     left = float(table.weights @ table.spread)
     return _distance(table, along, table.y0) + _distance(table, table.mu1, table.y1) + left
 

@@ -18,7 +18,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.deterministic_equivalent import isotropic, pack, unpack
+from numerics.bulk_model import equivalent_of
+from numerics.deterministic_equivalent import pack, unpack
 from numerics.profile import profile
 from numerics.saddle_point import multiplicity, nonlinear_part
 from numerics.solution import Solution
@@ -43,7 +44,7 @@ def at_width(solution: Solution, width: int) -> Solution:
     model, order = solution.model, solution.order_parameters
     table = profile(model, _REFINE, _REFINE)
     ratio = model.alpha / model.beta
-    equivalent = isotropic(max(model.ridge, _LEAST_RIDGE), model.beta, model.bulks, model.fractions)
+    equivalent = equivalent_of(model, max(model.ridge, _LEAST_RIDGE))
     start = pack(order.V1, order.V2) if model.ridge > 0.0 else None
     solved = nonlinear_part(table, equivalent, ratio, start)
     point, groups = solved.point, table.groups
@@ -51,11 +52,12 @@ def at_width(solution: Solution, width: int) -> Solution:
     weights = table.weights * solved.inverse
     overlap = ratio * point.overlap
     psi_force = table.mu1 @ (weights * table.y1)
-    given = overlap[:groups, groups:] @ psi_force
-    m, zeta = _means(table.mu0, table.kappa * table.mu1, weights, table.y0, ratio * width * tau, overlap, given)
-    deviation = table.y0 - m @ table.mu0 - table.kappa * (zeta @ table.mu1)
-    forces = np.concatenate([(table.kappa * table.mu1) @ (weights * deviation), psi_force])
-    psi = (overlap @ forces)[groups:]
+    count = len(table.along)
+    given = overlap[:count, count:] @ psi_force
+    m, zeta = _means(table.mu0, table.along, weights, table.y0, ratio * width * tau, overlap, given)
+    deviation = table.y0 - m @ table.mu0 - zeta @ table.along
+    forces = np.concatenate([table.along @ (weights * deviation), psi_force])
+    psi = (overlap @ forces)[count:]
     fixed = deviation**2 + table.spread + model.noise + table.y1 * (table.y1 - 2.0 * (psi @ table.mu1))
     squared = weights * solved.inverse
     signal = ratio**2 * np.einsum("i,dij,j->d", forces, point.overlap_jacobian(), forces)
@@ -70,7 +72,8 @@ def at_width(solution: Solution, width: int) -> Solution:
         test_error=float(table.weights @ error) - model.noise,
         training_error=float(squared @ error),
         order_parameters=replace(
-            order, m=m, zeta=zeta, psi=psi, q1=q1 - np.diag(np.array(model.bulks) * uniform), q2=q2 - uniform
+            order, m=m, zeta=zeta[:groups], chi=zeta[groups:], psi=psi,
+            q1=q1 - np.diag(np.array(model.bulks) * uniform), q2=q2 - uniform
         ),
     )
 
@@ -79,9 +82,9 @@ def _means(
     mu0: Array, along: Array, weights: Array, y0: Array, stiffness: Array, overlap: Array, given: Array
 ) -> tuple[Array, Array]:
     """m and zeta (k,): E[mu0 (y0 - yhat)/(1+V)] = m/stiffness and zeta = A E[along (y0 - yhat)/(1+V)] + given."""
-    groups = len(mu0)
+    groups, count = len(mu0), len(along)
     functions = np.concatenate([mu0, along])
-    held = np.linalg.inv(overlap[:groups, :groups])
+    held = np.linalg.inv(overlap[:count, :count])
     gram = (functions * weights) @ functions.T
     gram[:groups, :groups] += np.diag(1.0 / stiffness)
     gram[groups:, groups:] += held

@@ -33,12 +33,24 @@ UNIFORM = (ReadoutGroup(),)
 
 
 @dataclass(frozen=True)
+class GradientStep:
+    """The step that the first layer took: alpha0 = n0/d samples, eta the learning rate over d."""
+
+    alpha0: float
+    eta: float
+
+
+@dataclass(frozen=True)
 class Model:
     """Ridge regression on spiked random features, in the proportional limit.
 
     Features sigma(u_a r kappa + b_a + sqrt(c_a) z) with kappa = v.x, target y = g(theta.x) + sqrt(noise) N(0, 1),
     v.theta = alignment, |v| = |theta| = 1. Ratios alpha = n/d, beta = p/d; spike r, bulk c and alignment gamma are
     O(1); the ridge multiplies |a|^2 beside sum_mu (y_mu - a.phi_mu/sqrt p)^2, equations (4)-(7).
+
+    With a `step` the bulk is the network's own, beyond the paper (`numerics.network_bulk`), and spike, bulk and
+    alignment are those of the step; without one it is isotropic with rows of equal norm, or with `gaussian_rows` of
+    rows w ~ N(0, c I/d) (for a network: of initial rows w ~ N(0, I/d)).
 
     Raises ModelError when a parameter is out of range or when a second moment is infinite.
     """
@@ -53,12 +65,25 @@ class Model:
     bulk: float = 1.0
     alignment: float = 1.0
     groups: tuple[ReadoutGroup, ...] = field(default=UNIFORM)
+    step: GradientStep | None = None
+    gaussian_rows: bool = False
 
     def __post_init__(self) -> None:
         for name, (accepts, range_, example) in _RANGES.items():
             object.__setattr__(self, name, _checked(name, getattr(self, name), accepts, range_, example))
         object.__setattr__(self, "groups", _checked_groups(self.groups))
         _check_moments(self)
+        _check_bulk(self)
+
+    @property
+    def bulk_model(self) -> str:
+        """"network" for the network's own bulk after its step, else "isotropic"."""
+        return "isotropic" if self.step is None else "network"
+
+    @property
+    def unequal_norms(self) -> bool:
+        """Whether the rows of the bulk differ in norm, so that yhat has dmu0/dc beside mu0 and kappa mu1."""
+        return self.step is not None or self.gaussian_rows
 
     @property
     def slopes(self) -> tuple[float, ...]:
@@ -97,6 +122,8 @@ class Model:
         eta: float,
         noise: float = 0.0,
         groups: tuple[ReadoutGroup, ...] = UNIFORM,
+        bulk_model: str = "isotropic",
+        gaussian_rows: bool = False,
     ) -> Model:
         """The spiked random features equivalent to one gradient step, equations (9)-(12) (Result 3.1).
 
@@ -110,6 +137,9 @@ class Model:
         A group of readout weight u takes a step u times as long: its spike is u r, and where its bulk is not given it
         is 1 + u^2 (c - 1).
 
+        bulk_model: "isotropic", the sRF of the paper, or "network", the bulk as it is (`numerics.network_bulk`), which
+        needs an odd activation. gaussian_rows: rows w ~ N(0, I/d) before the step instead of unit rows.
+
         Raises ModelError when E[sigma] != 0, E[sigma''] E[g] != 0 or E[(sigma' - h1)^2] is infinite.
         """
         beta = _checked("beta", beta, *_RANGES["beta"])
@@ -121,6 +151,7 @@ class Model:
             activation, target, alpha=alpha, beta=beta, ridge=ridge, noise=noise,
             spike=spike, bulk=bulk, alignment=alignment,
             groups=tuple(_stepped(group, bulk) for group in _checked_groups(groups)),
+            step=_step(bulk_model, alpha0, eta), gaussian_rows=gaussian_rows,
         )  # fmt: skip
 
 
@@ -161,6 +192,39 @@ def gradient_step(
     rate = eta / beta
     alignment = teacher.h1 / length if length > 0.0 else 0.0
     return rate * student.h1 * length, 1.0 + rate**2 * second * student.h1_check, alignment
+
+
+def _step(bulk_model: str, alpha0: float, eta: float) -> GradientStep | None:
+    """The step that a bulk model keeps; where none was made both bulks are the same."""
+    if bulk_model not in ("isotropic", "network"):
+        raise ModelError(f"bulk model {bulk_model!r} is not known: isotropic or network, for example network")
+    return GradientStep(alpha0, eta) if bulk_model == "network" and alpha0 > 0.0 and eta > 0.0 else None
+
+
+def _check_bulk(model: Model) -> None:
+    """A network's bulk has one group, an odd activation, and the spike, bulk and alignment of its own step."""
+    step = model.step
+    if model.unequal_norms and model.groups != UNIFORM:
+        raise ModelError(
+            "the network's own bulk and Gaussian rows are built for the uniform readout without bias; leave the groups"
+            " away, or take the isotropic bulk"
+        )
+    if step is None:
+        return
+    if model.activation.parity != "odd":
+        raise ModelError(
+            f"the network's own bulk is built for odd activations, and {model.activation.expression} is not known to be"
+            " odd; take the isotropic bulk, or for example tanh(z)"
+        )
+    own = gradient_step(
+        model.activation, model.target, alpha0=step.alpha0, eta=step.eta, beta=model.beta, noise=model.noise
+    )
+    given = (model.spike, model.bulk, model.alignment)
+    if any(abs(x - y) > 1e-9 * (1.0 + abs(y)) for x, y in zip(given, own, strict=True)):
+        raise ModelError(
+            "spike, bulk and alignment of a network follow from its gradient step and cannot be changed alone: make it"
+            " again with Model.from_gradient_step"
+        )
 
 
 _Range = tuple[Callable[[float], bool], str, str]

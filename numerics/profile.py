@@ -46,6 +46,8 @@ class Profile:
     For an activation of definite parity without bias V is even in kappa, and the rule lives on kappa >= 0 with the
     weight of both sides; y0 and y1 then are the parts of the parity that yhat and mu1 have, and the squares of the
     other parts, which nothing in yhat can meet, are in spread.
+
+    mu0_bulk_slope holds dmu0_a/dc_a, (k, n), where the rows of the bulk differ in norm, and nothing, (0, n), elsewhere.
     """
 
     kappa: Array
@@ -53,6 +55,7 @@ class Profile:
     mu0: Array
     mu1: Array
     mu2_squared: Array
+    mu0_bulk_slope: Array
     y0: Array
     y1: Array
     spread: Array
@@ -65,8 +68,8 @@ class Profile:
 
     @cached_property
     def along(self) -> Array:
-        """The functions of yhat beside the means, one overlap each: kappa mu1_a, of shape (k, n)."""
-        return self.kappa * self.mu1
+        """The functions of yhat beside the means, one overlap each: kappa mu1_a, then dmu0_a/dc_a where norms vary."""
+        return np.concatenate([self.kappa * self.mu1, self.mu0_bulk_slope])
 
     @cached_property
     def features(self) -> Array:
@@ -102,6 +105,7 @@ def profile(model: Model, refine: int = 0, refine_inner: int = 0, extra: float =
         refine,
         refine_inner,
         extra,
+        model.unequal_norms,
     )
 
 
@@ -114,6 +118,7 @@ def _profile(
     refine: int,
     refine_inner: int,
     extra: float,
+    unequal: bool,
 ) -> Profile:
     student, teacher = integrand(activation), integrand(target)
     across = (1.0 - alignment) * (1.0 + alignment)
@@ -133,12 +138,15 @@ def _profile(
         raise ModelError(f"the model is out of reach of double precision: {overflow}") from overflow
     lines = [(student, group) for group in groups] + [(teacher, (alignment, across, 0.0))]
     root = np.sqrt([bulk for _, bulk, _ in groups])
+    # The heat equation: d mu0/dc = E[(z^2 - 1) sigma]/(2c).
+    bulk_slope = np.array([part.curvature for part in student_part]) / (2.0 * root[:, None] ** 2)
     return Profile(
         kappa=rule.nodes,
         weights=rule.weights,
         mu0=np.array([part.mean for part in student_part]),
         mu1=np.array([part.slope for part in student_part]) / root[:, None],
         mu2_squared=np.array([part.rest for part in student_part]),
+        mu0_bulk_slope=bulk_slope if unequal else np.zeros((0, len(rule.nodes))),
         y0=y0,
         y1=y1,
         spread=spread,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.deterministic_equivalent import isotropic, unpack
+from numerics.bulk_model import equivalent_of
+from numerics.deterministic_equivalent import unpack
 from numerics.model import Model, ModelError
 from numerics.profile import Profile, profile
 from numerics.saddle_point import State, linear_part, nonlinear_part, residual
@@ -57,7 +58,7 @@ def solve_on(table: Profile, model: Model, start: Array | None = None) -> Level:
     """
     ratio = model.alpha / model.beta
     regime = Regime(1.0, model.ridge) if model.ridge > 0.0 else _ridgeless(table, model)
-    equivalent = isotropic(regime.ridge, model.beta, model.bulks, model.fractions)
+    equivalent = equivalent_of(model, regime.ridge)
     solved = nonlinear_part(table, equivalent, ratio, start, regime.unit)
     linear = linear_part(table, solved, ratio, model.noise, regime.unit)
     state = State(solved.values, solved.conjugates, linear.m, linear.overlaps, linear.forces, linear.q, linear.hats)
@@ -173,6 +174,7 @@ def _judge(level: Level, moved: float, scale: float) -> tuple[bool, str]:
 def _order_parameters(level: Level) -> OrderParameters:
     state, unit = level.state, level.regime.unit
     groups = len(state.m)
+    functions = len(state.overlaps) - groups
     # Without ridge and below the threshold V is 1/ridge times the solved values, and the conjugates vanish like ridge.
     values = state.values if unit == 1.0 else np.where(state.values == 0.0, 0.0, np.copysign(math.inf, state.values))
     overlap, tau = unpack(values)
@@ -183,10 +185,11 @@ def _order_parameters(level: Level) -> OrderParameters:
     return OrderParameters(
         m=state.m,
         zeta=state.overlaps[:groups],
-        psi=state.overlaps[groups:],
+        psi=state.overlaps[functions:],
         q1=q1,
         q2=q2,
         V1=overlap,
         V2=tau,
-        conjugates=Conjugates(c, d, c_hat, d_hat, forces[:groups], forces[groups:]),
+        conjugates=Conjugates(c, d, c_hat, d_hat, forces[:groups], forces[functions:], forces[groups:functions]),
+        chi=state.overlaps[groups:functions],
     )

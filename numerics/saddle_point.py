@@ -152,7 +152,7 @@ def fit(table: Profile, weights: Array, overlap: Array, psi_force: Array, tau: A
     along = table.along
     count = len(along)
     root = np.sqrt(weights)
-    factor = np.linalg.cholesky(overlap[:count, :count])
+    factor = _square_root(overlap[:count, :count])
     given = overlap[:count, count:] @ psi_force
     y = np.concatenate([root * (table.y0 - given @ along), np.zeros(count)])
     spike = np.vstack([(root * along).T @ factor, np.eye(count)])
@@ -163,6 +163,13 @@ def fit(table: Profile, weights: Array, overlap: Array, psi_force: Array, tau: A
     scaled = least_norm(free, y, _size(table, weights, tau))
     zeta = given + factor @ np.linalg.solve(triangle, basis.T @ (y - means @ scaled))
     return np.sqrt(tau) * scaled, zeta
+
+
+def _square_root(matrix: Array) -> Array:
+    """F with F F^T = matrix, positive semidefinite: an overlap that no neuron has gives no column."""
+    values, vectors = np.linalg.eigh(matrix)
+    root: Array = vectors * np.sqrt(np.maximum(values, 0.0))
+    return root
 
 
 def _present(table: Profile, weights: Array) -> NDArray[np.bool_]:
@@ -177,7 +184,7 @@ def _size(table: Profile, weights: Array, tau: Array) -> float:
 
 
 def _prediction(table: Profile, m: Array, zeta: Array) -> Array:
-    """yhat = sum_a mu0_a m_a + kappa sum_a mu1_a zeta_a."""
+    """yhat = sum_a mu0_a m_a + kappa sum_a mu1_a zeta_a, and chi dmu0/dc where norms vary: zeta brings chi along."""
     return m @ table.mu0 + zeta @ table.along
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,17 @@ from numerics.model import Model
 Array = NDArray[np.float64]
 
 
+def _none() -> Array:
+    return np.zeros(0)
+
+
 @dataclass(frozen=True)
 class Conjugates:
     """The conjugate variables, all O(1) in d: matrices (k, k), vectors (k,).
 
     C, D multiply W W^T and 1 in S (the paper's V1^, V2^); C_hat, D_hat drive q1 and q2 (its q1^, q2^); zeta_force and
     psi_force are E[kappa mu1 (y0 - yhat)/(1+V)] and E[mu1 y1/(1+V)], the paper's zeta^ and psi^ up to alpha/beta.
+    chi_force = E[dmu0/dc (y0 - yhat)/(1+V)], without entries where rows have equal norms.
     """
 
     C: Array
@@ -26,6 +31,7 @@ class Conjugates:
     D_hat: Array
     zeta_force: Array
     psi_force: Array
+    chi_force: Array = field(default_factory=_none)
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,7 @@ class OrderParameters:
 
     m = 1_a.a/sqrt p, zeta = a_a.W v/sqrt p, psi = a_a.W theta_perp/sqrt p with |theta_perp| = 1, q1 the overlaps of
     Pi W^T a_a over p, q2 = |a_a|^2/p, V1 = T_ab = (1/p) tr[P_a W W^T P_b S^-1], V2 = tau_a = (1/p) tr_a S^-1.
+    chi = sum_i a_i (|w_i|^2 - c)/sqrt p, without entries where rows have equal norms.
     """
 
     m: Array
@@ -44,6 +51,7 @@ class OrderParameters:
     V1: Array
     V2: Array
     conjugates: Conjugates
+    chi: Array = field(default_factory=_none)
 
 
 @dataclass(frozen=True)

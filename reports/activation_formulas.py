@@ -79,7 +79,8 @@ class Formulas:
         proof = {
             "status": self.status,
             "obligations": [
-                {"form": form, "says": o.says, "outcome": o.outcome.value, "method": o.method} for form, o in self.obligations
+                {"form": form, "says": o.says, "outcome": o.outcome.value, "method": o.method}
+                for form, o in self.obligations
             ],
         }
         closed = shown | {"latex": latex, "holds_for": self._domain()} if self.found else None

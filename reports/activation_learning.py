@@ -1,4 +1,4 @@
-"""What an activation can learn: bounds on the test error, the best spike, perfect learning, and what the theory excludes."""
+"""What an activation can learn: bounds on the test error, best spike, perfect learning, what the theory excludes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _BRACKET = 1e-6
 
 @dataclass(frozen=True)
 class Learning:
-    """Bounds at perfect alignment on the test error over the ridge, in units where the target has E[g^2] = target_square.
+    """Bounds at perfect alignment on the test error over the ridge; target_square = E[g^2] is their scale.
 
-    upper is dist^2(g, span{mu0}), lower is dist^2(g, span{mu0, kappa mu1}) at the given spike and bulk, equations (26) and
-    (27); best_spike minimises the upper bound on [0, 6]. `missing` says why there are none.
+    upper is dist^2(g, span{mu0}), lower is dist^2(g, span{mu0, kappa mu1}) at the given spike and bulk, equations (26)
+    and (27); best_spike minimises the upper bound on [0, 6]. `missing` says why there are none.
     """
 
     upper: float | None = None
@@ -119,7 +119,7 @@ def best_spike(bound: Callable[[float], float], deadline: float) -> tuple[float,
 
 
 def perfect_sentence(activation: Activation, target: Activation, spike: float, bulk: float) -> str:
-    """A proof that mu0 is proportional to the target at a spike near ``spike``, as a sentence; empty if none was found."""
+    """That mu0 is proportional to the target at a spike near ``spike``, if proved, as a sentence; else empty."""
     from verify.self_learning import proportional_spike
 
     found = proportional_spike(activation, target, spike, bulk)
@@ -138,9 +138,9 @@ def warnings_of(
     if parity != "odd":
         kind = "could not be shown to be odd" if parity == "undecided" else "is not odd"
         said.append(
-            f"the activation {kind}, which the paper assumes: the map from a gradient step to the spiked random features "
-            f"(Result 3.1) needs E[sigma] = 0 and E[sigma''] E[g] = 0{_found_means(balls)}; the spiked random features model "
-            "itself, Result 3.2 and the saddle point need no symmetry"
+            f"the activation {kind}, which the paper assumes: the map from a gradient step to the spiked random "
+            f"features (Result 3.1) needs E[sigma] = 0 and E[sigma''] E[g] = 0{_found_means(balls)}; the spiked random "
+            "features model itself, Result 3.2 and the saddle point need no symmetry"
         )
     if h1_zero:
         said.append("h1 = 0: the gradient step gives no spike (r = 0), and only linear targets could be learned")

@@ -1,4 +1,4 @@
-"""The examination of one activation: what it is, its certified coefficients, its closed forms and what they mean for learning.
+"""The examination of one activation: certified coefficients, closed forms, and what they mean for learning.
 
 `study` returns the JSON document of `onestep activation`; `examine` the same as data. Every number is certified by ball
 arithmetic except the bounds and the best spike, which are double-precision quadrature; every closed form carries the
@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from derivations.activation import Activation
@@ -180,7 +179,8 @@ def _hermite(
     while True:
         balls = hermite_coefficients_ball(activation, order, bits=_bits(digits), seconds=_left(deadline) / 3)
         found = tuple(
-            _coefficient(ball, digits, formulas, f"s_{k}", _vanishes_by_parity(activation, k)) for k, ball in enumerate(balls)
+            _coefficient(ball, digits, formulas, f"s_{k}", _vanishes_by_parity(activation, k))
+            for k, ball in enumerate(balls)
         )
         exponent = next((k for k, s in enumerate(found) if k and _is_certainly_not_zero(s)), None)
         if exponent is not None or order >= LAST_ORDER or time.monotonic() > deadline or not _worth_searching(found):

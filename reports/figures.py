@@ -72,8 +72,8 @@ def learning_curves_by_batch(
     batches: Sequence[float] = (0.5, 1.0, 2.0, 8.0),
     eta: float = 2.0,
     ridge: float = 0.1,
-    dimension: int = 400,
-    seeds: int = 6,
+    dimension: int = 300,
+    seeds: int = 5,
     seed: int = 1,
 ) -> Figure:
     """Test error against alpha after one gradient step on n0 = alpha0 d samples (Result 3.1 with Result 3.3)."""
@@ -104,8 +104,8 @@ def learning_curves_by_spike(
     spikes: Sequence[float] = (0.0, 0.5, 1.0, 2.0),
     alignment: float = 0.9,
     ridge: float = 0.1,
-    dimension: int = 400,
-    seeds: int = 6,
+    dimension: int = 300,
+    seeds: int = 5,
     seed: int = 2,
 ) -> Figure:
     """Test error against alpha for several spike strengths; r = 0 is plain random features."""
@@ -133,8 +133,8 @@ def learning_curves_by_alignment(
     alignments: Sequence[float] = (0.0, 0.5, 0.8, 1.0),
     spike: float = 1.5,
     ridge: float = 0.1,
-    dimension: int = 400,
-    seeds: int = 6,
+    dimension: int = 300,
+    seeds: int = 5,
     seed: int = 3,
 ) -> Figure:
     """Test error against alpha for several alignments of spike and target."""
@@ -240,8 +240,8 @@ def bounds_over_the_ridge(
     alphas: Sequence[float] = (0.5, 1.0, 2.0, 8.0),
     spike: float = 1.0,
     alignment: float = 0.9,
-    dimension: int = 400,
-    seeds: int = 6,
+    dimension: int = 300,
+    seeds: int = 5,
     seed: int = 4,
 ) -> Figure:
     """Test error against the ridge between the lower and the upper bound (Section 4.3)."""

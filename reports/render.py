@@ -15,7 +15,7 @@ from reports.described import DescribedDerivation, DescribedStep
 from reports.figures import Figure
 from reports.mathematics import mathml
 from reports.prose import heading, prose
-from verify.claim import Kind
+from verify.claim import Kind, Role
 from verify.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
 from verify.ledger import Entry, Ledger, as_json, statement_latex
 from verify.verdict import Verdict
@@ -35,6 +35,8 @@ MEANINGS: Mapping[str, str] = {
 
 def markdown(document: Mapping[str, Any]) -> str:
     """The ledger for people who read text: a pure function of its JSON document."""
+    from reports.commands.claims import printed_mark
+
     claims, counts, mutants = document["claims"], document["summary"], document["mutants"]
     lines = [
         "# Ledger of claims",
@@ -53,8 +55,8 @@ def markdown(document: Mapping[str, Any]) -> str:
         refuted = sum(m["verdict"] == "REFUTED" for m in claim["mutants"])
         equations = ", ".join(f"({n})" for n in claim["equations"])
         lines.append(
-            f"| [{claim['id']}](#{_anchor(claim['id'])}) | {claim['kind'].lower()} | {claim['verdict']} | "
-            f"{claim['weakest']} "
+            f"| [{claim['id']}](#{_anchor(claim['id'])}) | {claim['kind'].lower()} "
+            f"| {claim['verdict']}{printed_mark(claim['role'])} | {claim['weakest']} "
             f"| {refuted}/{len(claim['mutants'])} | {equations} |"
         )
     for claim in claims:
@@ -181,6 +183,7 @@ def page(
         provenance=document["provenance"],
         counts=ledger.summary,
         assumptions=assumptions(ledger),
+        findings=[e for e in ledger.entries if e.claim.role is Role.PRINTED and e.verdict is Verdict.REFUTED],
     )
 
 

@@ -1,8 +1,8 @@
 r"""A zero test for the functions that closed forms of Gaussian averages are made of.
 
-The functions are sums of products of rational functions and square roots in the bulk variance c = e^2, polynomials in x,
-and atoms exp(u), erf(u), T(h, a), sin, cos. The test brings an expression to a normal form in which it is zero exactly
-if every coefficient is:
+The functions are sums of products of rational functions and square roots in the bulk variance c = e^2, polynomials
+in x, and the atoms exp(u), erf(u), T(h, a), sin, cos. The test brings an expression to a normal form in which it is
+zero exactly if every coefficient is:
 
 - a square root of a polynomial that is positive at e = 0 becomes a product of symbols R with R^2 = f, one for each
   irreducible factor f (multiplied back and compared);

@@ -1,7 +1,7 @@
 """Ball arithmetic for closed forms: a SymPy formula of the class at a point, as a rigorous enclosure.
 
-The second interpreter of closed forms beside their proof. It knows rational numbers, pi, i, sums, products, powers, exp,
-erf, erfc, sin, cos, atan and Owen's T, which is integrated from its definition.
+The second interpreter of closed forms beside their proof. It knows rational numbers, pi, i, sums, products, powers,
+exp, erf, erfc, sin, cos, atan and Owen's T, which is integrated from its definition.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class NoBallError(ValueError):
 
 
 def enclose(formula: sp.Expr, values: Mapping[sp.Symbol, Any]) -> Ball:
-    """A ball (acb, at flint's current precision) around ``formula`` with symbols at ``values`` (arb, Fraction or int)."""
+    """A ball (acb, at flint's current precision) around ``formula``, symbols at ``values`` (arb, Fraction or int)."""
     return _Enclosing({symbol: _ball(value) for symbol, value in values.items()}).of(formula)
 
 
@@ -88,6 +88,6 @@ def owens_t(h: Ball, a: Ball) -> Ball:
     if not (h.imag == 0 and a.imag == 0):
         raise NoBallError("Owen's T is enclosed for real arguments only")
     decay = -h * h / 2
-    # The integrand is meromorphic with poles at +-i: near them its ball is not finite, which is what the integrator asks.
+    # The integrand is meromorphic with poles at +-i: near them its ball is not finite, as the integrator asks.
     integral = acb.integral(lambda s, analytic: (decay * (1 + s * s)).exp() / (1 + s * s), 0, acb(a))
     return acb((integral / (2 * acb(arb.pi()))).real)

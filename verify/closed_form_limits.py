@@ -1,7 +1,7 @@
 r"""Limits c -> 0+ and growth bounds of closed forms, decided from the form of the expression alone.
 
-With c = e^2 and every product multiplied out, a term is a constant times powers of e and x and of functions of e that are
-positive at e = 0, times atoms:
+With c = e^2 and every product multiplied out, a term is a constant times powers of e and x and of functions of e that
+are positive at e = 0, times atoms:
 
 - exp(u): u -> u_0 finite, or u ~ L e^{-n} with L < 0, when the term vanishes whatever its powers of e;
 - erf(u): u -> u_0 finite, or u ~ L e^{-n}, when it tends to the sign of L;
@@ -48,7 +48,7 @@ def check_growth(expression: sp.Expr) -> None:
 
 
 def check_positive(expression: sp.Expr, below: sp.Expr) -> None:
-    """Every radicand and denominator of ``expression`` that depends on c is positive for 0 < c < below, or UndecidedError."""
+    """Every radicand and denominator of ``expression`` in c is positive for 0 < c < below, or UndecidedError."""
     t = sp.Symbol("t", positive=True)
     c_through = t if below == sp.oo else below * t / (1 + t)
     for power in expression.atoms(sp.Pow):

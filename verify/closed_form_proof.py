@@ -1,13 +1,15 @@
 r"""Rechecks the obligations that make a formula the closed form of P_c of a function, and the checks that claims use.
 
 The heat equation is a zero test in the class of closed forms; the limit c -> 0+, the growth bound and the domain of
-analyticity are decided by ``verify.closed_form_limits``. What these cannot decide is left open, and refuted only by a witness.
+analyticity are decided by ``verify.closed_form_limits``. What these cannot decide is left open, and refuted only by a
+witness.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 
 import sympy as sp
@@ -29,6 +31,7 @@ from derivations.gaussian_class import Member
 from verify.checker import find_witness, settle
 from verify.claim import Claim, Domain, Profile, Range
 from verify.class_algebra import vanishes_in_class
+from verify.closed_form_balls import NoBallError, enclose
 from verify.closed_form_limits import UndecidedError, check_growth, check_positive, limit
 from verify.evaluate import evaluate
 from verify.evidence import Evidence, Outcome, Proof, Settled
@@ -64,14 +67,32 @@ def _settle_by_rule(says: str, method: str, rule: Callable[[], None]) -> Settled
 def _settle_residual(says: str, residual: sp.Expr, domain: Domain) -> Settled:
     if vanishes_in_class(residual):
         return Settled(says, Outcome.SUPPORTS, "normal form of the class")
-    if residual.has(sp.I):
-        return Settled(says, Outcome.UNDECIDED, "not reduced to zero; witnesses are not sought for complex formulas")
+    if residual.has(sp.I):  # the evaluator of the checker is for real formulas; balls are for both
+        witness = _ball_witness(residual)
+        outcome = Outcome.REFUTES if witness else Outcome.UNDECIDED
+        return Settled(says, outcome, "a witness in ball arithmetic" if witness else "not reduced to zero", witness)
     witness = find_witness(residual, domain)
-    return Settled(says, Outcome.REFUTES, "a witness", witness) if witness else settle(Vanishing(says, residual), domain)
+    if witness:
+        return Settled(says, Outcome.REFUTES, "a witness", witness)
+    return settle(Vanishing(says, residual), domain)
+
+
+def _ball_witness(residual: sp.Expr) -> str:
+    """A point at which a ball around ``residual`` excludes zero, as text; empty if none was found."""
+    unknown = sorted(residual.free_symbols, key=str)
+    for attempt in range(1, 4):
+        point = {symbol: Fraction(3 * attempt + 2 * k, 10) for k, symbol in enumerate(unknown)}
+        try:
+            ball = enclose(residual, point)
+        except NoBallError:
+            return ""
+        if not ball.contains(0) and ball.is_finite():
+            return ", ".join(f"{symbol}={value}" for symbol, value in point.items())
+    return ""
 
 
 def prove(form: ClosedForm, name: str, known: Collection[HeatObligation] = ()) -> Proof:
-    """The obligations of a closed form, rechecked, without those already ``known``. Witnesses are sought where it holds."""
+    """The obligations of a closed form, without the ``known`` ones, rechecked; witnesses are sought where it holds."""
     low, high = 0.05, float(min(form.valid_below, 2)) * 0.95
     domain = Domain((Range(x, -1.5, 1.5), Range(c, low * min(1.0, high), high)))
     obligations = dict.fromkeys(o for o in form.obligations if o not in known)
@@ -106,7 +127,7 @@ class ByHeatEquation:
 
 @dataclass(frozen=True)
 class ByClosedForm:
-    """The right-hand side of the statement is a quantity of one activation as the rules give it, their obligations rechecked.
+    """The right-hand side of the statement is a quantity of one activation as the rules give it, rechecked.
 
     ``activation`` is its text, ``quantity`` one that ``derivations.closed_form.established`` knows. Functions of x are
     taken at x = r kappa.
@@ -152,6 +173,8 @@ def _settle_initial(obligation: InitialValue, domain: Domain) -> Settled:
 
 def _refute_numerically(obligation: InitialValue, reason: str) -> Settled:
     """Where the rules fail: refuted if far from the initial value at a tiny c, else undecided."""
+    if obligation.expression.has(sp.I):
+        return Settled(obligation.says, Outcome.UNDECIDED, reason)
     point = {str(v): 0.7 for v in obligation.expression.free_symbols | obligation.place.free_symbols} | {"c": 1e-10}
     try:
         found = evaluate(obligation.expression.xreplace({x: obligation.place}), point)

@@ -31,7 +31,11 @@ MODULES = (
     "verify.claims.sign_activation",
     "verify.claims.slides_step",
     "verify.claims.section_3_3",
+    "verify.claims.appendix_c",
+    "verify.claims.slides_saddle_point",
+    "verify.claims.random_features",
     "verify.claims.section_4_3",
+    "verify.claims.bounds_closed_form",
     "verify.claims.closed_forms",
     "verify.claims.limits",
 )

@@ -15,7 +15,7 @@ import sympy as sp
 from derivations import symbols as s
 from derivations.expectation import Expectation
 from verify.checker import find_witness, vanishes
-from verify.claim import Claim, Mutant
+from verify.claim import Claim, Domain, Mutant
 
 # Siblings that are easily taken for each other, and ratios that are easily forgotten.
 _SIBLINGS: tuple[tuple[sp.Symbol, sp.Expr], ...] = (
@@ -40,7 +40,7 @@ def mutants_of(claim: Claim) -> tuple[Mutant, ...]:
     seen: set[sp.Basic] = {claim.statement}
     kept: list[Mutant] = []
     for mutant in (*claim.mutants, *generated):
-        if mutant.statement in seen:
+        if mutant.statement in seen or _is_correction(claim, mutant):
             continue
         if differ_visibly(claim, mutant) or not equivalent(claim.statement, mutant.statement):
             seen.add(mutant.statement)
@@ -48,12 +48,23 @@ def mutants_of(claim: Claim) -> tuple[Mutant, ...]:
     return tuple(kept)
 
 
+def _is_correction(claim: Claim, mutant: Mutant) -> bool:
+    """Whether a slip turned a misprint into what corrects it, provably: then the checks have to pass it."""
+    right = claim.correction
+    if right is None or _separated(right.statement, mutant.statement, claim.domain):
+        return False
+    return equivalent(right.statement, mutant.statement)
+
+
 def differ_visibly(claim: Claim, mutant: Mutant) -> bool:
     """Whether a point of the claim's domain tells the two equations apart: cheaper than failing to prove them equal."""
-    first, second = claim.statement, mutant.statement
+    return _separated(claim.statement, mutant.statement, claim.domain)
+
+
+def _separated(first: sp.Basic, second: sp.Basic, domain: Domain) -> bool:
     if not (isinstance(first, sp.Equality) and isinstance(second, sp.Equality)):
         return False
-    return bool(find_witness((first.lhs - first.rhs) - (second.lhs - second.rhs), claim.domain))
+    return bool(find_witness((first.lhs - first.rhs) - (second.lhs - second.rhs), domain))
 
 
 def equivalent(first: sp.Basic, second: sp.Basic) -> bool:

@@ -1,4 +1,4 @@
-"""Perfect learning: whether mu0 of an activation is proportional to a target at some spike, proved from its closed form."""
+"""Perfect learning: whether mu0 of an activation is proportional to a target at some spike, by its closed form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from verify.class_algebra import vanishes_in_class
 from verify.closed_form_proof import prove
 from verify.evidence import Outcome
 
-# The best spike is known to about 1e-5, the bound being flat at its minimum: its square is guessed with this denominator.
+# The best spike is known to about 1e-5, the bound being flat at its minimum: its square is guessed with such a
+# denominator.
 _DENOMINATOR = 64
 _SOMEWHERE = sp.Rational(7, 5)
 
@@ -22,7 +23,7 @@ _SOMEWHERE = sp.Rational(7, 5)
 def proportional_spike(
     activation: Activation, target: Activation, spike: float, bulk: float
 ) -> tuple[sp.Expr, sp.Expr] | None:
-    """(r^2, b) with mu0(r kappa, bulk) = b g(kappa) for all kappa, r^2 rational and near ``spike``^2; None if not proved."""
+    """(r^2, b), mu0(r kappa, bulk) = b g(kappa) for all kappa, r^2 rational near ``spike``^2; None if not proved."""
     squared = Fraction(spike * spike).limit_denominator(_DENOMINATOR)
     if squared <= 0:
         return None

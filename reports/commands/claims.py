@@ -107,11 +107,22 @@ def claims_table(documents: Sequence[Mapping[str, Any]]) -> str:
     from reports.console import table, verdict_text
 
     rows = [
-        [d["id"], verdict_text(d["verdict"]), verdict_text(d["weakest"]), refuted_mutants(d), numbers(d["equations"])]
+        [
+            d["id"],
+            verdict_text(d["verdict"]) + printed_mark(d["role"]),
+            verdict_text(d["weakest"]),
+            refuted_mutants(d),
+            numbers(d["equations"]),
+        ]
         for d in documents
     ]
     listed = table(rows, ["claim", "verdict", "weakest link", "mutants", "equations"])
     return f"{listed}\n\n{totals(summary(documents))}"
+
+
+def printed_mark(role: str) -> str:
+    """Behind the verdict on a formula as a source prints it, whose refutation is a finding and no failure."""
+    return " (as printed)" if role == "printed" else ""
 
 
 def totals(counts: Mapping[str, int]) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -57,10 +59,7 @@ def simulate(
     results = []
     with Progress("simulating", len(subjects) * count, quiet=quiet) as progress, seeds_pool(size, count) as executor:
         for k, (point, subject) in enumerate(subjects):
-            done = k * count
-            run = experiment(
-                subject, size, count, start, kind, executor, lambda n, _total, done=done: progress.step(done=done + n)
-            )
+            run = experiment(subject, size, count, start, kind, executor, partial(progress.advance, k * count))
             results.append((point, run))
     parameters = asked.parameters | {"dimension": size, "seeds": count, "seed": start, "kind": kind}
     origin = provenance("simulate", parameters)
@@ -102,7 +101,13 @@ def seeds_pool(dimension: int, seeds: int) -> AbstractContextManager[Executor | 
 
 
 def experiment(
-    subject: Model | Network, dimension: int, seeds: int, seed: int, kind: str, executor: Executor | None, progress: Any
+    subject: Model | Network,
+    dimension: int,
+    seeds: int,
+    seed: int,
+    kind: str,
+    executor: Executor | None,
+    progress: Callable[[int], None],
 ) -> Simulation:
     """One finite-size experiment. Raises InputProblem where it cannot be run as asked."""
     from numerics.ensembles import SimulationError
@@ -111,7 +116,13 @@ def experiment(
 
     try:
         return run(
-            subject, dimension=dimension, seeds=seeds, seed=seed, kind=kind, progress=progress, executor=executor
+            subject,
+            dimension=dimension,
+            seeds=seeds,
+            seed=seed,
+            kind=kind,
+            progress=lambda done, _total: progress(done),
+            executor=executor,
         )
     except (SimulationError, ModelError) as error:
         raise InputProblem(str(error)) from None

@@ -61,13 +61,13 @@ def run_ledger(profile: str, ids: list[str] | None, quiet: bool) -> Ledger:
 
 def ledger_table(ledger: Ledger) -> str:
     """The verdicts, then what went wrong, then the totals."""
-    from reports.commands.claims import numbers
+    from reports.commands.claims import numbers, printed_mark
     from reports.console import table, verdict_text
 
     rows = [
         [
             entry.claim.id,
-            verdict_text(entry.verdict.value),
+            verdict_text(entry.verdict.value) + printed_mark(entry.claim.role.value),
             verdict_text(entry.weakest.value),
             f"{len(entry.mutants) - len(entry.surviving_mutants)}/{len(entry.mutants)}",
             numbers(entry.claim.source.equations),
@@ -95,10 +95,11 @@ def ledger_summary(ledger: Ledger) -> str:
 
 def troubles(entry: Entry) -> list[str]:
     """What keeps a claim from passing, one line each."""
+    from verify.claim import Role
     from verify.verdict import Verdict
 
     lines = []
-    if entry.verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.UNTESTED):
+    if entry.claim.role is Role.OURS and entry.verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.UNTESTED):
         found = [f"{e.check}: {e.summary}" for e in entry.evidence if e.outcome.value != "supports"]
         lines += [f"{entry.claim.id} is {entry.verdict.value}: {text}" for text in found or ["no fit evidence"]]
     lines += [

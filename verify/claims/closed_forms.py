@@ -1,4 +1,4 @@
-"""Claims of closed forms: mu0, mu1, mu2^2, h1, h2 and E[(sigma' - h1)^2] of particular activations, equations (12) and (15).
+"""Claims of closed forms: mu0, mu1, mu2^2, h1, h2, E[(sigma' - h1)^2] of particular activations, (12) and (15).
 
 Each formula is proved by the heat equation (``verify.closed_form_proof``) and compared with quadrature, which knows
 nothing of closed forms. The proofs see only the activation and the typed formula.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 
+import numpy as np
 import sympy as sp
 
 from derivations import symbols as s
@@ -19,7 +20,6 @@ from derivations.owens_t import OwensT
 from numerics.coefficients import conditional_coefficients, hermite_constants
 from verify.checks import ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
-from verify.claims import brute_force
 from verify.closed_form_proof import ByClosedForm, ByHeatEquation
 from verify.tolerances import QUADRATURE
 
@@ -43,7 +43,7 @@ def _at(activation_: Activation, point: Point) -> Mapping[str, float]:
 
 @lru_cache(maxsize=4096)
 def _moments(activation_: Activation, r: float, c: float, kappa: float) -> Mapping[str, float]:
-    found = conditional_coefficients(activation_, r, c, 0.0, brute_force.np.array([kappa]))
+    found = conditional_coefficients(activation_, r, c, 0.0, np.array([kappa]))
     mu0, mu1, mu2 = (float(part[0]) for part in found)
     return {
         s.mu0.name: mu0,
@@ -55,7 +55,7 @@ def _moments(activation_: Activation, r: float, c: float, kappa: float) -> Mappi
 
 def _constants(activation_: Activation) -> Mapping[str, float]:
     found = hermite_constants(activation_)
-    return {s.h1.name: found.h1, s.h2.name: found.h2, s.h1_check.name: found.h1_check, s.s1.name: found.h1}
+    return {s.h1.name: found.h1, s.h2.name: found.h2, s.h1_check.name: found.h1_check}
 
 
 def _measure(text: Callable[[Point], str], constants: bool = False) -> Callable[[Point], Mapping[str, float]]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from derivations import symbols as s
 from derivations.activation import activation
 from numerics.coefficients import conditional_coefficients, target_moments
+from numerics.evaluate import compile_numpy
 from numerics.model import Model, ReadoutGroup
 from numerics.ridge import solve
 from numerics.solution import Solution
@@ -157,9 +158,9 @@ def functions_at(point: Point) -> Mapping[str, Callable[..., Any]]:
     model = model_at(point)
 
     def along(letter: int, index: int) -> Callable[[Array], Array]:
-        return lambda kappa: _table(model, letter, np.asarray(kappa, dtype=float).tobytes())[index]
+        return lambda kappa: _table(model, letter, np.asarray(kappa, dtype=float).tobytes())[index].reshape(np.shape(kappa))
 
-    return {f"mu{j}_{a + 1}": along(a, j) for a in LETTERS for j in range(3)} | {
+    return {"sigma": compile_numpy(model.activation.expression)} | {f"mu{j}_{a + 1}": along(a, j) for a in LETTERS for j in range(3)} | {
         f"y{j}": along(0, 3 + j) for j in range(3)
     }
 

@@ -1,0 +1,327 @@
+r"""Plain random features with a convex loss: the saddle point in the letters of the slides, derived.
+
+Features kappa_1 F x/sqrt d + kappa_* xi, F (p, d) with Omega = F F^T/p; the readout minimises the sum over n samples of
+l(y, f) plus lambda |a|^2/2. Per neuron, with (nu, f) Gaussian, Var nu = rho, Cov = M = kappa_1 m_s and
+Var f = Q = kappa_1^2 q_s + kappa_*^2 q_w, the replica-symmetric free energy is
+
+    alpha E[Moreau_V(y, f)] + gamma/2 (q_s^ V_s - V_s^ q_s) + (q_w^ V_w - V_w^ q_w)/2 + gamma m_s^ m_s
+      - (1/2p) tr[((q_s^ + m_s^^2) Omega + q_w^) (lambda + V_w^ + V_s^ Omega)^-1],
+
+alpha = n/p, gamma = d/p, V = kappa_1^2 V_s + kappa_*^2 V_w: the traces are over p neurons, of which d carry the law mu
+of the d x d matrix F^T F/p and 1 - gamma (possibly negative) are null.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import sympy as sp
+
+from derivations import random_features
+from derivations import symbols as s
+from derivations.along_spike import varrho
+from derivations.derivation import Derivation, Step, Vanishing
+from derivations.expectation import Expectation, expand_expectations
+from derivations.named_functions import g
+
+SOURCE = "slides, saddle point of random features"
+HYPOTHESES = (
+    "the replica-symmetric ansatz",
+    "Gaussian equivalence of plain random features",
+    "differentiation under the expectation; proximal map and its derivative of moderate growth",
+)
+
+k1, k2 = s.mu1_constant, s.mu2_constant
+eta = sp.Function("eta", real=True)  # proximal map: argmin over x of (x - omega)^2/(2V) + l(y, x)
+eta_prime = sp.Function("eta_prime", real=True)  # its derivative in omega
+
+# nu = omega_0 + sqrt(V0) z and f = omega_1: one Gaussian pair written with two independent normal variables.
+omega_0 = s.output_overlap / sp.sqrt(s.output_square) * s.xi
+omega_1 = sp.sqrt(s.output_square) * s.xi
+label = g(omega_0 + sp.sqrt(s.label_variance) * s.z)
+prox, prox_slope = eta(label, omega_1), eta_prime(label, omega_1)
+
+
+def over_labels(integrand: sp.Expr) -> sp.Expr:
+    """E over xi and over y with density Z(y, omega_0)."""
+    return Expectation(integrand, s.xi, s.z)
+
+
+def over_spectrum(integrand: sp.Expr) -> sp.Expr:
+    """Integral over the law mu of F^T F/p, as an expectation over a label of its modes."""
+    return Expectation(integrand, s.mode)
+
+
+# ---- the energetic part ----
+
+
+def gaussian_rotation(variable: sp.Symbol) -> dict[str, sp.Expr]:
+    """d/dvariable E F(nu, f) by the chain rule and Stein's lemma: the weights of E F_nu,nu, E F_nu,f and E F_f,f."""
+    target_variance = sp.Symbol("rho_0", positive=True)
+    root = sp.sqrt(target_variance - s.output_overlap**2 / s.output_square)
+    along, own = s.output_overlap / sp.sqrt(s.output_square), sp.sqrt(s.output_square)
+    # nu = along xi + root z, f = own xi. Stein: E[xi F_nu] = along F_nu,nu + own F_nu,f and so on.
+    d_along, d_root, d_own = (sp.diff(e, variable) for e in (along, root, own))
+    return {
+        "nu nu": d_along * along + d_root * root,
+        "nu f": d_along * own + d_own * along,
+        "f f": d_own * own,
+    }
+
+
+# Partial derivatives of the Moreau envelope, by the envelope theorem: those of the objective at its minimiser.
+def envelope_slopes() -> tuple[sp.Expr, sp.Expr]:
+    """d/df and d/dV of (x - f)^2/(2V) + l at x = eta."""
+    x, f = sp.symbols("x f", real=True)
+    objective = (x - f) ** 2 / (2 * s.V) + sp.Function("l")(x)
+    at = {x: prox, f: omega_1}
+    return sp.diff(objective, f).subs(at), sp.diff(objective, s.V).subs(at)
+
+
+@functools.cache
+def energetic() -> Derivation:
+    """The conjugates V_s^, q_s^, m_s^, V_w^, q_w^: stationarity in q_s, V_s, m_s, q_w, V_w."""
+    slope, in_V = envelope_slopes()
+    square, overlap = gaussian_rotation(s.output_square), gaussian_rotation(s.output_overlap)
+    second = -(prox_slope - 1) / s.V  # d/df of slope = -(eta - f)/V
+    # E[d/dnu of slope] = E[z slope]/sqrt(V0), Stein's lemma in z at fixed xi.
+    by_square = square["f f"] * over_labels(second)
+    by_overlap = overlap["nu f"] * over_labels(s.z * slope) / sp.sqrt(s.label_variance)
+    by_V = over_labels(in_V)
+    results = {
+        s.V_s_hat: 2 * s.alpha_p / s.gamma_p * k1**2 * by_square,
+        s.V_w_hat: 2 * s.alpha_p * k2**2 * by_square,
+        s.q_s_hat: -2 * s.alpha_p / s.gamma_p * k1**2 * by_V,
+        s.q_w_hat: -2 * s.alpha_p * k2**2 * by_V,
+        s.m_s_hat: -s.alpha_p / s.gamma_p * k1 * by_overlap,
+    }
+    half = sp.Rational(1, 2)
+    steps = (
+        Step(
+            "Moving Q at fixed M and rho: the chain rule and Stein's lemma leave half of E d^2/df^2.",
+            sp.Eq(sp.Symbol("dE/dQ"), half * over_labels(second), evaluate=False),
+            (
+                Vanishing("no second derivative in nu", square["nu nu"]),
+                Vanishing("no mixed derivative", square["nu f"]),
+                Vanishing("half of the second derivative in f", square["f f"] - half),
+            ),
+        ),
+        Step(
+            "Moving M leaves the mixed derivative.",
+            sp.Eq(sp.Symbol("dE/dM"), by_overlap, evaluate=False),
+            (
+                Vanishing("no second derivative in nu", overlap["nu nu"]),
+                Vanishing("the mixed derivative", overlap["nu f"] - 1),
+                Vanishing("no second derivative in f", overlap["f f"]),
+            ),
+        ),
+        Step(
+            "The envelope of the loss has the derivatives of the objective at its minimiser.",
+            sp.Eq(sp.Symbol("dE/dV"), by_V, evaluate=False),
+            (
+                Vanishing("in f", slope + (prox - omega_1) / s.V),
+                Vanishing("in V", in_V + (prox - omega_1) ** 2 / (2 * s.V**2)),
+            ),
+        ),
+        *(
+            Step(
+                f"Stationarity in the partner of ${sp.latex(hat)}$.",
+                sp.Eq(hat, value, evaluate=False),
+                (),
+            )
+            for hat, value in results.items()
+        ),
+    )
+    return Derivation("conjugates of random features, convex loss", SOURCE, steps, results, HYPOTHESES)
+
+
+# ---- the entropic part ----
+
+shift = s.ridge + s.V_w_hat
+resolvent = shift + s.V_s_hat * varrho
+ratio = shift / s.V_s_hat  # the z of the slides
+
+
+def entropic_trace() -> sp.Expr:
+    """(1/p) tr[((q_s^ + m_s^^2) Omega + q_w^) S^-1]: d modes with the law mu, p - d without an eigenvalue."""
+    force = (s.q_s_hat + s.m_s_hat**2) * varrho + s.q_w_hat
+    return s.gamma_p * over_spectrum(force / resolvent) + (1 - s.gamma_p) * s.q_w_hat / shift
+
+
+@functools.cache
+def entropic() -> Derivation:
+    """V_s, q_s, m_s, V_w, q_w: stationarity in the conjugates."""
+    trace = entropic_trace()
+    results = {
+        s.V_s: sp.diff(trace, s.q_s_hat) / s.gamma_p,
+        s.V_w: sp.diff(trace, s.q_w_hat),
+        s.q_s: -sp.diff(trace, s.V_s_hat) / s.gamma_p,
+        s.q_w: -sp.diff(trace, s.V_w_hat),
+        s.m_s: sp.diff(trace, s.m_s_hat) / (2 * s.gamma_p),
+        s.spectral_stieltjes: over_spectrum(1 / (varrho + ratio)),
+        s.spectral_slope: over_spectrum(1 / (varrho + ratio) ** 2),
+        # The p x p matrix F F^T/p has the same eigenvalues and p - d null ones.
+        s.wide_stieltjes: s.gamma_p * over_spectrum(1 / (varrho + ratio)) + (1 - s.gamma_p) / ratio,
+    }
+    # The same averages once more, written down as traces: |F^T a|^2 and |a|^2 of a Gaussian readout S^-1 J.
+    force = (s.q_s_hat + s.m_s_hat**2) * varrho + s.q_w_hat
+    by_hand = {
+        s.V_s: over_spectrum(varrho / resolvent),
+        s.V_w: s.gamma_p * over_spectrum(1 / resolvent) + (1 - s.gamma_p) / shift,
+        s.q_s: over_spectrum(varrho * force / resolvent**2),
+        s.q_w: s.gamma_p * over_spectrum(force / resolvent**2) + (1 - s.gamma_p) * s.q_w_hat / shift**2,
+        s.m_s: s.m_s_hat * over_spectrum(varrho / resolvent),
+    }
+    steps = tuple(
+        Step(
+            f"Stationarity in the conjugate of ${sp.latex(name)}$ differentiates the trace.",
+            sp.Eq(name, value, evaluate=False),
+            (Vanishing(f"{name} as a trace of resolvents", results[name] - value),),
+        )
+        for name, value in by_hand.items()
+    )
+    return Derivation("overlaps of random features, convex loss", SOURCE, steps, results, HYPOTHESES)
+
+
+# ---- the square loss ----
+
+
+def mean_of(integrand: sp.Expr) -> sp.Expr:
+    """E over z and xi, moment by moment."""
+    return expand_expectations(Expectation(sp.expand(integrand), s.z, s.xi))
+
+
+@functools.cache
+def square_loss() -> Derivation:
+    """The square loss (1/2)(y - x)^2 in the letters of Section 3.3: the saddle point of plain random features at r = 0.
+
+    F = sqrt(d) W, so Omega = W W^T/beta; alpha_p = alpha/beta, gamma_p = 1/beta.
+    """
+    ours = random_features.plain().results
+    # Square loss: eta = (f + V y)/(1 + V), so eta - f = V (y - f)/(1 + V) and eta' = 1/(1 + V).
+    y, f, x = sp.symbols("y f x", real=True)
+    minimiser = (f + s.V * y) / (1 + s.V)
+    # The pair once more, with theta.x = z first: f = M z + sqrt(Q - M^2) xi. Var theta.x = 1.
+    output = s.output_overlap * s.z + sp.sqrt(s.output_square - s.output_overlap**2) * s.xi
+    moments = {Expectation(g(s.z) ** 2, s.z): s.h2_star, Expectation(s.z * g(s.z), s.z): s.h1_star}
+    fitted = expand_expectations(Expectation(sp.expand((g(s.z) - output) ** 2), s.z, s.xi)).subs(moments)
+    mean_square = fitted + s.noise  # labels may carry noise of their own
+    names = {
+        s.output_overlap: k1 * s.M,
+        s.output_square: k1**2 * s.Q1 + k2**2 * s.q2,
+        s.V: k1**2 * s.V1 + k2**2 * s.V2,
+    }
+    slides = {s.alpha_p: s.alpha / s.beta, s.gamma_p: 1 / s.beta}
+    each, shared = s.alpha_p / s.gamma_p * k1**2, s.alpha_p * k2**2
+    hats = {
+        s.V_s_hat: each / (1 + s.V),
+        s.V_w_hat: shared / (1 + s.V),
+        s.q_s_hat: each * mean_square / (1 + s.V) ** 2,
+        s.q_w_hat: shared * mean_square / (1 + s.V) ** 2,
+        s.m_s_hat: s.alpha_p / s.gamma_p * k1 * s.h1_star / (1 + s.V),
+    }
+    translated = {name: value.subs(slides).subs(names) for name, value in hats.items()}
+    # Traces: with the conjugates in the same dictionary, S is one matrix and (1/p) tr runs over p modes.
+    to_ours = {
+        s.V_s_hat: s.beta * s.V1_hat,
+        s.V_w_hat: s.V2_hat,
+        s.q_s_hat: s.beta * s.q1_hat,
+        s.q_w_hat: s.q2_hat,
+        s.m_s_hat: s.beta * s.M_hat,
+        **slides,
+    }
+    overlaps = {name: entropic().results[name].subs(to_ours) for name in (s.V_s, s.V_w, s.q_s, s.q_w, s.m_s)}
+    own_shift = s.ridge + s.V2_hat
+    S = own_shift + s.beta * s.V1_hat * varrho  # eigenvalue of W W^T is beta varrho
+    own_traces = {
+        s.V1: over_spectrum(s.beta * varrho / S) / s.beta,
+        s.V2: over_spectrum(1 / S) / s.beta + (1 - 1 / s.beta) / own_shift,
+        s.resolvent_square: over_spectrum(1 / S**2) / s.beta + (1 - 1 / s.beta) / own_shift**2,
+        s.resolvent_mixed: over_spectrum(s.beta * varrho / S**2) / s.beta,
+        s.resolvent_double: over_spectrum((s.beta * varrho / S) ** 2) / s.beta,
+    }
+    results: dict[sp.Basic, sp.Expr] = {**translated, **overlaps}
+    for name in (s.V1_hat, s.V2_hat, s.q1_hat, s.q2_hat, s.M_hat):
+        results[name] = ours[name]
+    results |= {s.V1: own_traces[s.V1], s.V2: own_traces[s.V2]}
+    for name in (s.M, s.Q1, s.q2):
+        results[name] = ours[name].subs(own_traces)
+    objective = (x - f) ** 2 / (2 * s.V) + (y - x) ** 2 / 2
+    steps = (
+        Step(
+            "The proximal map of the square loss.",
+            sp.Eq(eta(y, f), minimiser, evaluate=False),
+            (
+                Vanishing("the objective is stationary there", sp.diff(objective, x).subs(x, minimiser)),
+                Vanishing("eta - f", minimiser - f - s.V * (y - f) / (1 + s.V)),
+            ),
+        ),
+        Step(
+            "The pair (theta.x, f) has variances 1 and Q and covariance M in either way of writing it.",
+            sp.Eq(sp.Symbol("f"), output, evaluate=False),
+            (
+                Vanishing("the variance of f", mean_of(output**2) - s.output_square),
+                Vanishing("the covariance", mean_of(s.z * output) - s.output_overlap),
+            ),
+        ),
+        Step(
+            "E (y - f)^2 = h2* + Delta - 2 M h1* + Q, and E d y/d(theta.x) = h1* by Stein's lemma.",
+            sp.Eq(sp.Symbol("e"), mean_square, evaluate=False),
+            (
+                Vanishing(
+                    "the error",
+                    mean_square - (s.h2_star + s.noise - 2 * s.output_overlap * s.h1_star + s.output_square),
+                ),
+            ),
+        ),
+    )
+    return Derivation("square loss of random features", SOURCE, steps, results, HYPOTHESES)
+
+
+# ---- errors ----
+
+loss = sp.Function("loss", real=True)
+pair_output = s.output_overlap * s.z + sp.sqrt(s.output_square - s.output_overlap**2) * s.xi  # with theta.x = z
+
+
+@functools.cache
+def test_error() -> Derivation:
+    """The square loss: the error of a Gaussian output correlated with theta.x is that of plain random features."""
+    averages = {s.h2_star: Expectation(g(s.z) ** 2, s.z), s.h1_star: Expectation(s.z * g(s.z), s.z)}
+    error = random_features.plain().results[s.test_error]
+    results: dict[sp.Basic, sp.Expr] = {
+        s.test_error: error.subs(averages),
+        s.output_square: k1**2 * s.Q1 + k2**2 * s.q2,
+        s.output_overlap: k1 * s.M,
+    }
+    step = Step(
+        "Only E g^2 and E[z g] of the target enter the error of plain random features.",
+        sp.Eq(s.test_error, error, evaluate=False),
+    )
+    return Derivation("test error of random features", SOURCE, (step,), results, HYPOTHESES)
+
+
+@functools.cache
+def training() -> Derivation:
+    """The stationary value per sample: alpha times the mean loss plus the penalty, all else cancels."""
+    pull = sp.Symbol("X", nonnegative=True)  # alpha E[(eta - f)^2]/V^2, which q_s^ and q_w^ are multiples of
+    mean_loss = over_labels(loss(label, prox))
+    hats = {s.q_s_hat: k1**2 * pull / s.gamma_p, s.q_w_hat: k2**2 * pull}
+    overlaps = {name: entropic().results[name] for name in (s.V_s, s.V_w, s.q_s, s.q_w, s.m_s)}
+    V = k1**2 * s.V_s + k2**2 * s.V_w
+    pairs = s.gamma_p * (s.q_s_hat * s.V_s - s.V_s_hat * s.q_s) + s.q_w_hat * s.V_w - s.V_w_hat * s.q_w
+    value = s.alpha_p * mean_loss + V * pull / 2 + pairs / 2 + s.gamma_p * s.m_s_hat * s.m_s - entropic_trace() / 2
+    explicit = value.subs(overlaps).subs(hats) / s.alpha_p
+    claimed = (mean_loss + s.ridge / (2 * s.alpha_p) * overlaps[s.q_w]).subs(hats)
+    step = Step(
+        "Moreau's envelope is (eta - f)^2/(2V) + l; tr[K S^-1] = tr[S S^-1 K S^-1] does the rest.",
+        sp.Eq(s.training_objective, claimed, evaluate=False),
+        (Vanishing("the stationary value per sample", explicit - claimed),),
+    )
+    return Derivation(
+        "training objective of random features",
+        SOURCE,
+        (*entropic().steps, step),
+        {s.training_objective: explicit, s.q_w: overlaps[s.q_w].subs(hats)},
+        HYPOTHESES,
+    )

@@ -1,0 +1,209 @@
+r"""Hermite tensors of targets of several directions: the leap index and the space that one giant step can reach.
+
+C_l[i1..il] = E[g(z) He_{i1..il}(z)] for independent standard normal z, with He_{i1..il} the product of one-variable
+polynomials He_{n_j}(z_j), n_j the number of times that j occurs. The leap index is the order l >= 1 of the first
+tensor that does not vanish; its columns, as a matrix of r rows, span the leap space. All moments are exact.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Sequence
+
+import sympy as sp
+
+from derivations import symbols as s
+from derivations.derivation import Derivation, Step, Vanishing
+from derivations.expectation import gaussian_moment
+
+SOURCE = "arXiv 2305.18270, Hermite tensors of a multi-index target"
+DEEPEST = 8  # orders of tensors that are looked through for the first non-zero one
+
+z1, z2, z3, z4 = VARIABLES = sp.symbols("z_1:5", real=True)
+
+
+def one_variable(factor: sp.Expr, variable: sp.Symbol) -> sp.Expr:
+    """E of one factor z^k exp(b z), z^k sign(z)^j or z^k |z|^j, exactly, for z standard normal.
+
+    Raises ValueError for anything else, for example log(z).
+    """
+    powers = dict(sp.powsimp(factor, force=False).as_powers_dict())
+    order, tilt, sign = 0, sp.S.Zero, 0
+    for base, exponent in powers.items():
+        if base == variable and exponent.is_Integer and exponent >= 0:
+            order += int(exponent)
+        elif base == sp.E and sp.expand(exponent).as_poly(variable) is not None and sp.degree(exponent, variable) == 1:
+            tilt += sp.expand(exponent).coeff(variable, 1)
+            if sp.expand(exponent).coeff(variable, 0) != 0:
+                raise ValueError(f"constants have to be taken out of {factor} first")
+        elif base == sp.sign(variable) and exponent.is_Integer and exponent >= 0:
+            sign += int(exponent)
+        elif base == sp.Abs(variable) and exponent.is_Integer and exponent >= 0:
+            order, sign = order + int(exponent), sign + int(exponent)
+        else:
+            raise ValueError(
+                f"E[{factor}] is not known exactly: powers of {variable}, exp(b {variable}), sin, cos, sign and Abs are"
+            )
+    if sign % 2:
+        if tilt != 0:
+            raise ValueError(f"E[{factor}] mixes sign({variable}) and exp")
+        # E[z^k sign(z)] is zero for even k and 2 int_0^oo z^k density = 2^(k/2) ((k - 1)/2)!/sqrt(pi) for odd k.
+        half = sp.sqrt(sp.Integer(2) ** order / sp.pi) * sp.factorial(sp.Integer(order - 1) / 2)
+        return half if order % 2 else sp.S.Zero
+    # Completing the square: E[z^k exp(b z)] = exp(b^2/2) E[(z + b)^k].
+    return sp.exp(tilt**2 / 2) * sum(
+        (sp.binomial(order, j) * tilt ** (order - j) * gaussian_moment(j) for j in range(order + 1)), sp.S.Zero
+    )
+
+
+def average(target: sp.Expr, variables: Sequence[sp.Symbol]) -> sp.Expr:
+    """E of a target of independent standard normal variables, exactly; sin, cos and hyperbolic functions as exp.
+
+    Raises ValueError where a term is no product of factors of one variable with known moments.
+    """
+    rewritten = sp.expand(sp.expand(target).rewrite(sp.exp), power_exp=True)
+    result: sp.Expr = sp.S.Zero
+    for term in sp.Add.make_args(sp.expand(rewritten)):
+        value, rest = term.as_independent(*variables, as_Add=False)
+        for variable in variables:
+            rest, factor = rest.as_independent(variable, as_Add=False)
+            others = factor.free_symbols & set(variables) - {variable}
+            if others:
+                raise ValueError(f"{term} is no product of factors of one variable each")
+            value *= one_variable(factor, variable) if factor.has(variable) else factor
+        result += value * rest
+    return sp.expand(sp.expand(result), complex=False)
+
+
+def hermite(order: int, variable: sp.Expr) -> sp.Expr:
+    """He_k by its recurrence He_{k+1} = z He_k - k He_{k-1}."""
+    before, now = sp.S.Zero, sp.S.One
+    for k in range(order):
+        before, now = now, sp.expand(variable * now - k * before)
+    return now
+
+
+def entry(target: sp.Expr, variables: Sequence[sp.Symbol], index: Sequence[int]) -> sp.Expr:
+    """One entry C_l[i1..il] = E[g prod_j He_{n_j}(z_j)]; ``index`` counts variables from zero."""
+    weight = sp.Mul(*(hermite(index.count(j), variable) for j, variable in enumerate(variables)))
+    return sp.nsimplify(average(target * weight, variables))
+
+
+def entry_by_stein(target: sp.Expr, variables: Sequence[sp.Symbol], index: Sequence[int]) -> sp.Expr:
+    """The same entry as the mean of a derivative, E[d^l g/dz_i1..dz_il]: Stein's lemma, l times; smooth targets."""
+    for i in index:
+        target = sp.diff(target, variables[i])
+    return average(target, variables)
+
+
+def tensor(target: sp.Expr, variables: Sequence[sp.Symbol], order: int) -> dict[tuple[int, ...], sp.Expr]:
+    """C_l by its entries of non-decreasing index; the tensor is symmetric."""
+    indices = itertools.combinations_with_replacement(range(len(variables)), order)
+    return {index: entry(target, variables, index) for index in indices}
+
+
+def leap_index(target: sp.Expr, variables: Sequence[sp.Symbol]) -> int:
+    """The order of the first non-zero tensor, from one on. Raises ValueError if none up to DEEPEST is non-zero."""
+    for order in range(1, DEEPEST + 1):
+        if any(value != 0 for value in tensor(target, variables, order).values()):
+            return order
+    raise ValueError(f"all Hermite tensors of {target} vanish up to order {DEEPEST}")
+
+
+def unfolded(target: sp.Expr, variables: Sequence[sp.Symbol], order: int) -> sp.Matrix:
+    """C_l as a matrix of r rows and r^(l-1) columns."""
+    entries = tensor(target, variables, order)
+    size = len(variables)
+    columns = list(itertools.product(range(size), repeat=order - 1))
+    return sp.Matrix([[entries[tuple(sorted((i, *rest)))] for rest in columns] for i in range(size)])
+
+
+def leap_space(target: sp.Expr, variables: Sequence[sp.Symbol]) -> sp.Matrix:
+    """An orthonormal basis, as columns, of the space V_l spanned by the first non-zero tensor: what one step reaches.
+
+    These are the left singular vectors of the unfolded tensor with non-zero singular value, up to a rotation.
+    """
+    columns = unfolded(target, variables, leap_index(target, variables)).columnspace()
+    return sp.Matrix.hstack(*sp.GramSchmidt(columns, orthonormal=True))
+
+
+def _shown(target: sp.Expr, variables: Sequence[sp.Symbol]) -> tuple[Step, ...]:
+    """The tensors below the leap vanish and one entry at the leap does not; Stein's lemma gives the same numbers."""
+    order = leap_index(target, variables)
+    below = [(index, value) for low in range(1, order) for index, value in tensor(target, variables, low).items()]
+    index, value = next((i, v) for i, v in tensor(target, variables, order).items() if v != 0)
+    return (
+        Step(
+            f"Below order {order} every Hermite tensor vanishes.",
+            sp.Eq(sp.Symbol("C_l"), 0, evaluate=False),
+            tuple(
+                obligation
+                for where, found in below
+                for obligation in (
+                    Vanishing(f"entry {where} by the polynomial", found),
+                    Vanishing(f"entry {where} by Stein's lemma", entry_by_stein(target, variables, where)),
+                )
+            ),
+        ),
+        Step(
+            f"At order {order} the entry {index} is {value}.",
+            sp.Eq(sp.Symbol(f"C_{order}"), value, evaluate=False),
+            (Vanishing("the entry by Stein's lemma", entry_by_stein(target, variables, index) - value),),
+        ),
+    )
+
+
+STAIRCASE = (z1 + z1 * z2 + z1 * z2 * z3, (z1, z2, z3))
+PRODUCT = (z1 * z2 * z3 * z4, (z1, z2, z3, z4))
+
+
+def example(target: sp.Expr, variables: tuple[sp.Symbol, ...]) -> Derivation:
+    """The leap index of one polynomial target, with every vanishing entry listed."""
+    return Derivation(
+        f"leap index of {target}",
+        SOURCE,
+        _shown(target, variables),
+        {s.leap: sp.Integer(leap_index(target, variables))},
+    )
+
+
+@functools.cache
+def staircase() -> Derivation:
+    """z1 + z1 z2 + z1 z2 z3: leap index one, though only one of its three directions is linear."""
+    return example(*STAIRCASE)
+
+
+@functools.cache
+def product_of_four() -> Derivation:
+    """z1 z2 z3 z4: leap index four."""
+    return example(*PRODUCT)
+
+
+@functools.cache
+def second_order() -> Derivation:
+    """The part of order two of a target: its projection on z1^2 - 1, z1 z2, z2^2 - 1, from the normal equations."""
+    basis = (hermite(2, z1), z1 * z2, hermite(2, z2))
+    variables = (z1, z2)
+    gram = sp.Matrix(3, 3, lambda i, j: average(basis[i] * basis[j], variables))
+    forces = sp.Matrix(s.tensor_2)
+    found = gram.LUsolve(forces)
+    part = sp.expand(sum((a * b for a, b in zip(found, basis, strict=True)), sp.S.Zero))
+    shown = part.subs(dict(zip(variables, s.argument, strict=True)))
+    steps = (
+        Step(
+            "The tensor holds the overlaps of the target with the polynomials of order two, whose Gram matrix is "
+            "diagonal with entries 2, 1, 2.",
+            sp.Eq(s.second_order_part, shown, evaluate=False),
+            tuple(
+                Vanishing(f"normal equation {i + 1}", average(part * basis[i], variables) - s.tensor_2[i])
+                for i in range(3)
+            ),
+        ),
+        Step(
+            "It is orthogonal to everything of lower order.",
+            sp.Eq(sp.Symbol("E[P_2 g]"), 0, evaluate=False),
+            tuple(Vanishing(f"times {low}", average(part * low, variables)) for low in (sp.S.One, z1, z2)),
+        ),
+    )
+    return Derivation("the term of order two of a Hermite expansion", SOURCE, steps, {s.second_order_part: shown})

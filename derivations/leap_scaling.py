@@ -1,0 +1,286 @@
+r"""What one giant step does to a neuron of a multi-index problem: signal, noise, and their orders in d.
+
+One neuron w, |w| = 1, feels the gradient g = (1/n) sum y sigma'(w.x) x of n samples. Its overlaps with the target's
+directions are tau/sqrt(d). Signal is the mean of g within these directions, pi; noise is g - E g. With s_k the
+orthonormal Hermite coefficients of the activation and C_l the first non-zero Hermite tensor of the target,
+
+    d^((l-1)/2) pi_j -> sqrt(l!)/(l-1)! s_l C_l[j, tau, .., tau],      (n/d) E|g - E g|^2 -> E[y^2] E[sigma'^2].
+
+So n = d^(l - delta) samples leave a share d^(-min(1, delta)/2) of the neuron within the target's directions, and a step
+eta = p d^((l-1)/2) makes the signal of order one.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import sympy as sp
+
+from derivations import symbols as s
+from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
+from derivations.exponents import DIMENSION, ONE, Order, total
+from derivations.hermite_tensors import average, hermite, z1, z2
+
+SOURCE = "arXiv 2305.18270, Theorems 1 and 2"
+DEGREE = 3  # the target's degree, and the order to which the activation is expanded
+POLYNOMIAL = f"target of two directions and activation are polynomials of degree {DEGREE}; higher orders enter alike"
+
+root_d = sp.Symbol(r"\sqrt{d}", positive=True)
+_across = sp.Symbol(r"z_\perp", real=True)  # what a neuron sees outside the target's directions
+_TENSORS = {1: s.tensor_1, 2: s.tensor_2, 3: s.tensor_3}
+
+
+def target(leap: int) -> sp.Expr:
+    """Any polynomial of z1, z2 of degree DEGREE whose Hermite tensors start at order ``leap``."""
+    return sum(
+        (
+            value * hermite(order - j, z1) * hermite(j, z2) / (sp.factorial(order - j) * sp.factorial(j))
+            for order in range(leap, DEGREE + 1)
+            for j, value in enumerate(_TENSORS[order])
+        ),
+        sp.S.Zero,
+    )
+
+
+def hermite_given_target(order: int, overlaps: tuple[sp.Expr, ...]) -> sp.Expr:
+    """E[He_k(w.x) | z1, z2]: a polynomial of t = eps.z with |eps|^2 in place of the unit variance of He_k."""
+    field = sum((e * z for e, z in zip(overlaps, (z1, z2), strict=False)), sp.S.Zero)
+    square = sum((e**2 for e in overlaps), sp.S.Zero)
+    return sum(
+        (
+            sp.factorial(order)
+            / (sp.factorial(j) * sp.factorial(order - 2 * j))
+            * (-square / 2) ** j
+            * field ** (order - 2 * j)
+            for j in range(order // 2 + 1)
+        ),
+        sp.S.Zero,
+    )
+
+
+def slope_coefficient(order: int) -> sp.Expr:
+    """E[He_k sigma'] = E[He_{k+1} sigma] = sqrt((k+1)!) s_{k+1}."""
+    return sp.sqrt(sp.factorial(order + 1)) * s.hermite_coefficients[order + 1]
+
+
+def mean_gradient(leap: int) -> sp.Expr:
+    """pi_1 = E[g(z) sigma'(w.x) z1] at overlaps tau/sqrt(d), exactly for polynomials."""
+    overlaps = tuple(tau / root_d for tau in s.leap_overlaps)
+    slope = sum(
+        (slope_coefficient(k) / sp.factorial(k) * hermite_given_target(k, overlaps) for k in range(DEGREE)), sp.S.Zero
+    )
+    return average(target(leap) * z1 * slope, (z1, z2))
+
+
+def contracted(leap: int) -> sp.Expr:
+    """C_l[1, tau, .., tau]."""
+    first, second = s.leap_overlaps
+    return sum(
+        (
+            sp.binomial(leap - 1, j) * _TENSORS[leap][j] * first ** (leap - 1 - j) * second**j
+            for j in range(leap)
+        ),
+        sp.S.Zero,
+    )
+
+
+def _conditional_mean_is_right(order: int) -> Vanishing:
+    """E[He_k(eps z1 + sqrt(1 - eps^2) z_perp) | z1] expanded and averaged over z_perp."""
+    eps = s.overlap
+    full = sp.expand(hermite(order, eps * z1 + sp.sqrt(1 - eps**2) * _across))
+    return Vanishing(
+        f"He_{order} given z1", sp.expand(average(full, (_across,)) - hermite_given_target(order, (eps, sp.S.Zero)))
+    )
+
+
+def signal(leap: int) -> Derivation:
+    """The limit of d^((l-1)/2) pi_1 for leap index l, with the next order in 1/sqrt(d) left behind."""
+    exact = sp.expand(mean_gradient(leap) * root_d ** (leap - 1))
+    limit = sp.expand(exact.subs(root_d, 1 / s.scale)).subs(s.scale, 0)
+    by_tensor = sp.sqrt(sp.factorial(leap)) / sp.factorial(leap - 1) * s.hermite_coefficients[leap] * contracted(leap)
+    return Derivation(
+        f"mean gradient of a neuron at leap index {leap}",
+        SOURCE,
+        (
+            Step(
+                "Averaged over what the target does not see, He_k of the neuron's input becomes a polynomial of order "
+                "k in its overlaps.",
+                sp.Eq(sp.Symbol("E[He_k(w.x)|z]"), hermite_given_target(2, (s.overlap, sp.S.Zero)), evaluate=False),
+                tuple(_conditional_mean_is_right(k) for k in range(DEGREE)),
+            ),
+            Step(
+                "Orders below the leap index have no overlap with the target: the first that survives is l - 1, one "
+                "factor of the tensor being the direction itself.",
+                sp.Eq(s.leap_signal, limit, evaluate=False),
+                (
+                    RationalLimit("the scaled mean gradient", exact, root_d, limit),
+                    Vanishing("the limit is the tensor applied to tau", limit - by_tensor),
+                ),
+            ),
+        ),
+        {s.leap_signal: limit},
+        (POLYNOMIAL,),
+    )
+
+
+@functools.cache
+def linear_signal() -> Derivation:
+    """Leap index one."""
+    return signal(1)
+
+
+@functools.cache
+def quadratic_signal() -> Derivation:
+    """Leap index two."""
+    return signal(2)
+
+
+@functools.cache
+def cubic_signal() -> Derivation:
+    """Leap index three."""
+    return signal(3)
+
+
+@functools.cache
+def noise() -> Derivation:
+    """(n/d) E|g - E g|^2 -> E[y^2] E[sigma'^2] for a target of one direction."""
+    eps = s.leap_overlaps[0] / root_d
+    label = s.tensor_1[0] * z1 + s.tensor_2[0] * hermite(2, z1) / 2
+    field = s.overlap * z1 + sp.sqrt(1 - s.overlap**2) * _across
+    slope = sum((slope_coefficient(k) / sp.factorial(k) * hermite(k, field) for k in range(DEGREE)), sp.S.Zero)
+    both = (z1, _across)
+
+    def of(weight: sp.Expr) -> sp.Expr:
+        return sp.expand(average(label**2 * sp.expand(slope**2) * weight, both)).subs(s.overlap, eps)
+
+    mean = [average(label * slope * z, both).subs(s.overlap, eps) for z in both]
+    exact = ((s.d - 2) * of(sp.S.One) + of(z1**2 + _across**2) - mean[0] ** 2 - mean[1] ** 2) / s.d
+    scaled = sp.expand(exact.subs(s.d, root_d**2))
+    second_moment = average(label**2, (z1,))
+    plain = sum((slope_coefficient(k) / sp.factorial(k) * hermite(k, z1) for k in range(DEGREE)), sp.S.Zero)
+    slope_square = average(plain**2, (z1,))
+    h1 = average(plain, (z1,))
+    limit = sp.expand(second_moment * slope_square)
+    return Derivation(
+        "noise of the gradient of one neuron",
+        SOURCE,
+        (
+            Step(
+                "Each of the d - 2 coordinates outside the target's direction and the neuron's own is independent of "
+                "label and slope: it adds E[y^2 sigma'^2]/n.",
+                sp.Eq(s.leap_noise, limit, evaluate=False),
+                (RationalLimit("(n/d) E|g - E g|^2", scaled, root_d, limit),),
+            ),
+            Step(
+                "E[sigma'^2] is h1^2 and what the linear part of sigma' leaves.",
+                sp.Eq(s.h1_check, slope_square - h1**2, evaluate=False),
+                (Vanishing("E[(sigma' - h1)^2]", average((plain - h1) ** 2, (z1,)) - slope_square + h1**2),),
+            ),
+        ),
+        {
+            s.leap_noise: limit,
+            s.h2_star: second_moment,
+            s.h1: h1,
+            s.h1_check: sp.expand(slope_square - h1**2),
+        },
+        (f"the target is a polynomial of one direction of degree 2, the activation one of degree {DEGREE}",),
+    )
+
+
+# ---- orders in d ----
+
+SIGNAL = Order((1 - s.leap) / 2)
+_gap = sp.Symbol("x", positive=True)  # parametrises a shortfall between zero and one, or beyond one
+BELOW_ONE = _gap / (1 + _gap)
+BEYOND_ONE = 1 + _gap
+
+
+def samples(shortfall: sp.Expr) -> Order:
+    """n = d^(l - delta)."""
+    return Order(s.leap - shortfall)
+
+
+def noise_order(shortfall: sp.Expr) -> Order:
+    """|g - E g| = sqrt(d/n) up to a constant."""
+    return (DIMENSION / samples(shortfall)) ** sp.Rational(1, 2)
+
+
+def orders(shortfall: sp.Expr) -> tuple[Order, tuple[Step, ...]]:
+    """The order of |pi|/|w| after a giant step, with the comparisons it needs."""
+    per_coordinate = (ONE / samples(shortfall)) ** sp.Rational(1, 2)
+    within = total({"the mean gradient": SIGNAL, "the noise along one direction": per_coordinate})
+    whole = total({"the mean gradient": SIGNAL, "the noise along all directions": noise_order(shortfall)})
+    share = within.order / whole.order
+    return share, (
+        Step(
+            f"Within the target's few directions {within.leader} decides.",
+            sp.Eq(sp.Symbol(r"e_{\pi}"), within.order.exponent, evaluate=False),
+            within.obligations,
+        ),
+        Step(
+            f"For the whole neuron {whole.leader} decides.",
+            sp.Eq(sp.Symbol("e_{w}"), whole.order.exponent, evaluate=False),
+            whole.obligations,
+        ),
+    )
+
+
+def _share(parametrised: sp.Expr, title: str) -> Derivation:
+    found, steps = orders(parametrised)
+    back = {True: s.shortfall / (1 - s.shortfall), False: s.shortfall - 1}[parametrised == BELOW_ONE]
+    exponent = sp.factor(sp.simplify(found.exponent.subs(_gap, back)))
+    return Derivation(
+        title,
+        SOURCE,
+        (
+            *steps,
+            Step(
+                "The share is the quotient of the two.",
+                sp.Eq(s.overlap_rate, exponent, evaluate=False),
+                (Vanishing("in terms of delta", sp.factor(exponent.subs(s.shortfall, parametrised) - found.exponent)),),
+            ),
+        ),
+        {s.overlap_rate: exponent},
+        ("the step is so long that the neuron's initial direction is negligible", "no term of the sums cancels"),
+    )
+
+
+@functools.cache
+def share_below_one() -> Derivation:
+    """n = d^(l - delta), 0 < delta < 1: |pi|/|w| = d^(-delta/2)."""
+    return _share(BELOW_ONE, "too few samples by less than a factor of d")
+
+
+@functools.cache
+def share_beyond_one() -> Derivation:
+    """n = d^(l - delta), delta > 1: |pi|/|w| = d^(-1/2), as for random weights."""
+    return _share(BEYOND_ONE, "too few samples by more than a factor of d")
+
+
+@functools.cache
+def rates() -> Derivation:
+    """Exponents of signal, noise, and of the step that makes the signal of order one."""
+    step = ONE / SIGNAL
+    noisy = noise_order(s.shortfall).exponent
+    return Derivation(
+        "orders of signal, noise and step",
+        SOURCE,
+        (
+            Step(
+                "The mean gradient has l - 1 factors of an overlap, each of order d^(-1/2).",
+                sp.Eq(s.signal_rate, SIGNAL.exponent, evaluate=False),
+                (Vanishing("l - 1 overlaps", SIGNAL.exponent + (s.leap - 1) * sp.Rational(1, 2)),),
+            ),
+            Step(
+                "The noise is sqrt(d/n) with n = d^(l - delta).",
+                sp.Eq(s.noise_rate, noisy, evaluate=False),
+                (Vanishing("sqrt(d/n)", 2 * noisy - 1 + s.leap - s.shortfall),),
+            ),
+            Step(
+                "The neuron moves by (eta/p) g: the signal is of order one when eta/p is its inverse.",
+                sp.Eq(s.step_rate, step.exponent, evaluate=False),
+                (Vanishing("step times signal", (step * SIGNAL).exponent),),
+            ),
+        ),
+        {s.signal_rate: SIGNAL.exponent, s.noise_rate: noisy, s.step_rate: step.exponent},
+    )

@@ -1,0 +1,328 @@
+r"""The deterministic equivalent of a network's bulk rows, by leave-one-out arguments. Beyond the paper.
+
+Two resolvents, one inside the other: Q = (A + t)^-1 of the batch matrix A = (1/n0) sum y^2 x x^T, by leaving one
+sample out, and S^-1 = (s0 + V1^ W W^T)^-1 of the readout, by leaving one row out. Rows have covariance B/d with
+B = 1 + omega A, so that (1 + g B)^-1 = Q/(g omega) at t = (1 + g)/(g omega).
+"""
+
+from __future__ import annotations
+
+import functools
+
+import sympy as sp
+
+from derivations import symbols as s
+from derivations.derivation import Derivation, NonNegative, Step, Vanishing
+from derivations.expectation import Expectation, expand_expectations
+from derivations.gradient_constants import stein_step
+from derivations.marchenko_pastur import shift
+from derivations.named_functions import differentiate, g, sigma
+from derivations.network_rows import SOURCE
+
+SAMPLES = "quadratic forms of a sample in a resolvent that has not seen it concentrate"
+ROWS = (
+    "given the batch, bulk rows are independent of each other, and quadratic forms of a row in a resolvent that has "
+    "not seen it concentrate on those of its covariance"
+)
+
+_y = g(s.z)
+
+
+def removed(form: sp.Expr, weight: sp.Expr) -> sp.Expr:
+    """x.Q x in terms of the form a of the resolvent without the sample: Q^-1 = Q_-^-1 + weight x x^T."""
+    return form / (1 + weight * form)
+
+
+def over(numerator: sp.Expr) -> sp.Expr:
+    """E[numerator/(1 + y^2 l)]."""
+    return expand_expectations(Expectation(sp.expand(numerator) * removed(s.leverage, _y**2) / s.leverage, s.z))
+
+
+@functools.cache
+def batch() -> Derivation:
+    """q = (1/d) tr Q and theta.Q theta."""
+    a, weight = sp.symbols("a w", positive=True)
+    # Q x = Q_- x - w Q_- x (x.Q_- x)/(1 + w x.Q_- x)
+    by_inversion = a - weight * a**2 / (1 + weight * a)
+    # (1/d) tr A Q = alpha0 E[y^2 x.Q x/n0], and x.Q_- x/n0 = l = q/alpha0.
+    share = over(_y**2)
+    trace = s.batch_trace * s.batch_shift + s.batch_trace * share - 1
+    (q,) = sp.solve(trace, s.batch_trace)
+    # theta.A Q theta = E[y^2 u x.Q theta]; x.Q_- theta = u theta.Q theta, the rest of x averages to zero.
+    target = s.batch_target * s.batch_shift + s.batch_target * over(_y**2 * s.z**2) - 1
+    (along,) = sp.solve(target, s.batch_target)
+    return Derivation(
+        title="the resolvent of the batch matrix",
+        source=SOURCE,
+        steps=(
+            Step(
+                "Sherman-Morrison: a sample's form shrinks by 1 + y^2 l, l = x.Q_- x/n0, when the sample is put in.",
+                sp.Eq(sp.Symbol(r"x^\top Qx/n_0"), removed(s.leverage, _y**2), evaluate=False),
+                (Vanishing("a - w a^2/(1 + w a)", by_inversion - removed(a, weight)),),
+            ),
+            Step(
+                "The trace of (A + t) Q = 1, with (1/d) tr A Q = alpha0 E[y^2 x.Q x/n0] and l = q/alpha0.",
+                sp.Eq(s.batch_trace, q, evaluate=False),
+                (Vanishing("it solves the trace identity", trace.subs(s.batch_trace, q)),),
+            ),
+            Step(
+                "theta.(A + t) Q theta = 1: without the sample x.Q theta is u theta.Q theta, and the part of x across "
+                "theta averages to zero.",
+                sp.Eq(s.batch_target, along, evaluate=False),
+                (Vanishing("it solves the identity", target.subs(s.batch_target, along)),),
+            ),
+        ),
+        results={s.batch_trace: q, s.batch_target: along},
+        hypotheses=(SAMPLES,),
+    )
+
+
+@functools.cache
+def batch_vectors() -> Derivation:
+    """theta.Q w_f and w_f.Q w_f' for f = y and y^3."""
+    own, other, a, weight = sp.symbols("f f' a w", real=True)
+    mixed, cubic = (s.batch_target * over(f * s.z) for f in (_y, _y**3))
+    # w_f.Q w_f' = E[f x.Q w_f'], x.Q w_f' = (u theta.Q w_f' + f' l)/(1 + y^2 l).
+    pair = sp.expand(over(_y * s.z) * cubic + s.leverage * over(_y * _y**3))
+    # x.Q (w_- + f' x/n0) with b = x.Q_- w_-: (b + f' a) - w a (b + f' a)/(1 + w a)
+    put_in = (own + other * a) - weight * a * (own + other * a) / (1 + weight * a)
+    return Derivation(
+        title="the batch's vectors in its resolvent",
+        source=SOURCE,
+        steps=(
+            *batch().steps,
+            Step("theta.Q w = E[f x.Q theta].", sp.Eq(s.batch_mixed, mixed, evaluate=False)),
+            Step("The same for f = y^3.", sp.Eq(s.batch_cube, cubic, evaluate=False)),
+            Step(
+                "A sample's own share of w' adds f' l before it is put in.",
+                sp.Eq(s.batch_pair, pair, evaluate=False),
+                (Vanishing("Sherman-Morrison", put_in - (own + other * a) * removed(a, weight) / a),),
+            ),
+        ),
+        results={s.batch_mixed: mixed, s.batch_cube: cubic, s.batch_pair: pair},
+        hypotheses=(SAMPLES,),
+    )
+
+
+@functools.cache
+def rows() -> Derivation:
+    """V2 and V1 from p = (1/d) tr (1 + g B)^-1: one row against the rest."""
+    A, D, off, eigenvalue = sp.symbols("A D b B", positive=True)
+    corner = sp.Matrix([[A, off], [off, D]]).inv()[0, 0]
+    alpha = sp.Symbol("A", real=True)
+    lifted = 1 + s.gain * (1 + s.row_weight * alpha)
+    filtered = 1 / (1 + s.gain * eigenvalue)
+    t = (1 + s.gain) / (s.gain * s.row_weight)
+    # (1/d) tr B (1 + g B)^-1 = (1 - p)/g
+    form = (1 - s.row_trace) / s.gain
+    V2 = 1 / (shift + s.V1_hat * form)
+    # G = (1 + (V1^/s0) W^T W)^-1; one row: (V1^/s0) b b^T G = (V1^/s0) b b^T G_-/(1 + (V1^/s0) b.G_- b)
+    ratio = s.V1_hat / shift
+    inner = sp.Symbol("m", positive=True)
+    gain = s.beta * ratio / (1 + ratio * inner)
+    own = 1 / (shift * (1 + ratio * inner))
+    return Derivation(
+        title="one bulk row against the rest",
+        source=SOURCE,
+        steps=(
+            Step(
+                "A diagonal entry of S^-1 is one over the Schur complement of the rest, s0 + V1^ b.G b with "
+                "G = (1 + (V1^/s0) W^T W)^-1 over the other rows.",
+                sp.Eq(sp.Symbol("(S^{-1})_{ii}"), own, evaluate=False),
+                (
+                    Vanishing("in a matrix of two blocks", corner - 1 / (A - off**2 / D)),
+                    Vanishing("1/(s0 (1 + m V1^/s0)) = 1/(s0 + V1^ m)", own - 1 / (shift + s.V1_hat * inner)),
+                ),
+            ),
+            Step(
+                "Summed over rows of covariance B/d, (V1^/s0) W^T W G is g B G with g = beta V1^ V2: G becomes "
+                "(1 + g B)^-1.",
+                sp.Eq(s.gain, s.beta * s.V1_hat * s.V2, evaluate=False),
+                (Vanishing("g = beta V1^ times the diagonal entry", gain - s.beta * s.V1_hat * own),),
+            ),
+            Step(
+                "(1 + g B)^-1 = Q/(g omega) at t = (1 + g)/(g omega), because B = 1 + omega A.",
+                sp.Eq(s.row_trace, s.batch_trace / (s.gain * s.row_weight), evaluate=False),
+                (Vanishing("1 + g (1 + omega A) = g omega (A + t)", lifted - s.gain * s.row_weight * (alpha + t)),),
+            ),
+            Step(
+                "b.G b is (1/d) tr B (1 + g B)^-1 = (1 - p)/g.",
+                sp.Eq(s.V2, V2, evaluate=False),
+                (Vanishing("B/(1 + g B) = (1 - 1/(1 + g B))/g", eigenvalue * filtered - (1 - filtered) / s.gain),),
+            ),
+        ),
+        results={s.V2: V2},
+        hypotheses=(ROWS, SAMPLES),
+    )
+
+
+@functools.cache
+def width() -> Derivation:
+    """V1 from V2 by the trace of S S^-1 = 1."""
+    identity = shift * s.V2 + s.V1_hat * s.V1 - 1
+    (V1,) = sp.solve(identity, s.V1)
+    return Derivation(
+        title="the trace of W W^T against the readout's resolvent",
+        source=SOURCE,
+        steps=(
+            Step(
+                "The trace of S S^-1 = 1.",
+                sp.Eq(s.V1, V1, evaluate=False),
+                (Vanishing("it solves the identity", identity.subs(s.V1, V1)),),
+            ),
+        ),
+        results={s.V1: V1},
+    )
+
+
+def along_rows(direct: sp.Expr, filtered: sp.Expr) -> sp.Expr:
+    """u.(1 - (1 + g B)^-1) u'/g: the overlap W u, W u' in S^-1, over beta V2."""
+    return (direct - filtered) / s.gain
+
+
+def without_spike(both: sp.Expr, left: sp.Expr, right: sp.Expr, own: sp.Expr) -> sp.Expr:
+    """Sherman-Morrison for S - V1^ (Wv)(Wv)^T: R + g R_.v R_v./(1 - g R_vv)."""
+    return both + s.gain * left * right / (1 - s.gain * own)
+
+
+@functools.cache
+def overlaps() -> Derivation:
+    """K: the overlaps of v, theta_perp and the fluctuations of the norms in the resolvent without the spike."""
+    vv, vp, pp = along_rows(sp.S.One, s.row_vv), along_rows(sp.S.Zero, s.row_vp), along_rows(sp.S.One, s.row_pp)
+    # delta.S^-1 W u = sum delta_i V2 b_i.G u, whose average is beta V2 h.(1 + g B)^-1 u.
+    vd, pd = s.row_vh, s.row_ph
+    # (S^-1 delta)_i = V2 (delta_i - V1^ b_i.W^T S^-1 delta): the second part meets delta_i through h.
+    dd = s.norm_variance - s.V1_hat * s.beta * s.V2 * s.row_hh
+    dd = dd.subs(s.V1_hat, s.gain / (s.beta * s.V2))
+    unit = s.beta * s.V2
+    found = {
+        s.overlap_vv: without_spike(vv, vv, vv, vv),
+        s.overlap_vp: without_spike(vp, vv, vp, vv),
+        s.overlap_pp: without_spike(pp, vp, vp, vv),
+        s.overlap_vd: without_spike(vd, vv, vd, vv),
+        s.overlap_pd: without_spike(pd, vp, vd, vv),
+        s.overlap_dd: without_spike(dd, vd, vd, vv),
+    }
+    results = {symbol: unit * value for symbol, value in found.items()}
+    a, b, c, weight = sp.symbols("a b c w", positive=True)
+    # S^-1 in the plane of Wv and another vector, perturbed by -w (Wv)(Wv)^T.
+    form = sp.Matrix([[a, b], [b, c]])
+    perturbed = (form.inv() - weight * sp.Matrix([[1, 0], [0, 0]])).inv()
+    eigenvalue = sp.Symbol("B", positive=True)
+    filtered = 1 / (1 + s.gain * eigenvalue)
+    diagonal, coupling, rest, entry = sp.symbols("x y r d", positive=True)
+    block = sp.Matrix([[diagonal, coupling], [coupling, rest]]).inv() * sp.Matrix([entry, 1])
+    own = 1 / (diagonal - coupling**2 / rest)
+    return Derivation(
+        title="the signal overlaps of a network's bulk",
+        source=SOURCE,
+        steps=(
+            Step(
+                "S^-1 W = W G/s0 with G = (1 + (V1^/s0) W^T W)^-1, so u.W^T S^-1 W u' is beta V2 u.(1 - H) u'/g with "
+                "H = (1 + g B)^-1; v and theta_perp are orthonormal.",
+                sp.Eq(sp.Symbol("R_{vv}"), vv, evaluate=False),
+                (Vanishing("B/(1 + g B) = (1 - H)/g", eigenvalue * filtered - along_rows(sp.S.One, filtered)),),
+            ),
+            Step(
+                "Row i of S^-1 W is V2 b_i.G with the row left out; the covariance of b_i and delta_i is h/d.",
+                sp.Eq(sp.Symbol(r"R_{v\delta}"), vd, evaluate=False),
+            ),
+            Step(
+                "Row i of S^-1 delta is V2 times delta_i minus V1^ b_i.W^T S^-1 delta with the row left out.",
+                sp.Eq(sp.Symbol(r"R_{\delta\delta}"), dd, evaluate=False),
+                (Vanishing("in a matrix of two blocks", block[0] - own * (entry - coupling / rest)),),
+            ),
+            *(
+                Step(
+                    "Sherman-Morrison for the spike direction that is taken out of the bulk.",
+                    sp.Eq(symbol, value, evaluate=False),
+                )
+                for symbol, value in results.items()
+            ),
+            Step(
+                "The formula used, in the plane of Wv and another vector.",
+                sp.Eq(sp.Symbol("G"), sp.Symbol("(S - wss^T)^{-1}"), evaluate=False),
+                (Vanishing("a 2 x 2 inverse", perturbed[1, 1] - (c + weight * b**2 / (1 - weight * a))),
+                 Vanishing("its mixed entry", perturbed[0, 1] - (b + weight * a * b / (1 - weight * a)))),
+            ),
+        ),
+        results=results,
+        hypotheses=(ROWS, SAMPLES),
+    )
+
+
+@functools.cache
+def third_function() -> Derivation:
+    """k2 = d mu0/dc = E[(z^2 - 1) sigma(r kappa + sqrt(c) z)]/(2 c)."""
+    argument = s.r * s.kappa + sp.sqrt(s.c) * s.z
+    in_bulk = differentiate(Expectation(sigma(argument), s.z), s.c)
+    result = expand_expectations(Expectation((s.z**2 - 1) * sigma(argument), s.z) / (2 * s.c))
+    once = stein_step(s.z * (s.z * sigma(argument)), s.z)
+    by_parts = (once - Expectation(sigma(argument), s.z)) / (2 * s.c)
+    return Derivation(
+        title="what a neuron's mean gains from its norm",
+        source=SOURCE,
+        steps=(
+            Step(
+                "To first order in delta the mean of a feature at given kappa is mu0 + delta d mu0/dc.",
+                sp.Eq(s.third, in_bulk, evaluate=False),
+            ),
+            Step(
+                "Stein's lemma turns z^2 sigma into sigma + sqrt(c) z sigma'.",
+                sp.Eq(s.third, result, evaluate=False),
+                (
+                    Vanishing("E[z (z sigma)] = E[(z sigma)']", expand_expectations(by_parts - in_bulk)),
+                ),
+            ),
+        ),
+        results={s.third: result},
+        hypotheses=("sigma is absolutely continuous and grows at most exponentially",),
+    )  # fmt: skip
+
+
+_mu0, _mu1, _mu2 = (sp.Function(f"mu{k}", real=True)(s.kappa) for k in range(3))
+_y0, _y1, _y2 = (sp.Function(f"y{k}", real=True)(s.kappa) for k in range(3))
+_k2 = sp.Function("k2", real=True)(s.kappa)
+
+PREDICTION = _mu0 * s.m + s.kappa * _mu1 * s.zeta + _k2 * s.chi
+
+
+@functools.cache
+def errors() -> Derivation:
+    """Test and training error with the third function, and why the distance to the span bounds the first."""
+    prediction = PREDICTION
+    fixed = _y2 - 2 * _y0 * prediction + prediction**2
+    e2 = sp.expand(fixed - 2 * _y1 * _mu1 * s.psi + _mu1**2 * s.q1 + _mu2**2 * s.q2)
+    V = _mu1**2 * s.V1 + _mu2**2 * s.V2
+    noise, slope = sp.Symbol("r", nonnegative=True), sp.Symbol("s", nonnegative=True)
+    # y2 - y0^2 = y1^2 + spread, q1 = psi^2 + excess: what is left is a sum of squares.
+    left = sp.expand(
+        (e2 - (_y0 - prediction) ** 2).subs({_y2: _y0**2 + _y1**2 + noise, s.q1: s.psi**2 + slope})
+    )
+    return Derivation(
+        title="the errors of a network",
+        source=SOURCE,
+        steps=(
+            Step(
+                "The output at given kappa is yhat + mu1 (psi z + sqrt(q1 - psi^2) x) + mu2 sqrt(q2) x': its squared "
+                "distance from the label.",
+                sp.Eq(s.test_error, Expectation(e2, s.kappa), evaluate=False),
+                (
+                    NonNegative(
+                        "what the span of mu0, kappa mu1 and k2 leaves out is not negative",
+                        left,
+                        ((noise, sp.S.One), (sp.S.One, _y1 - _mu1 * s.psi), (slope, _mu1), (s.q2, _mu2)),
+                    ),
+                ),
+            ),
+            Step(
+                "On the training set every residual shrinks by 1 + V.",
+                sp.Eq(s.training_error, Expectation(e2 / (1 + V) ** 2, s.kappa), evaluate=False),
+            ),
+        ),
+        results={
+            s.test_error: Expectation(e2, s.kappa),
+            s.training_error: Expectation(e2 / (1 + V) ** 2, s.kappa),
+        },
+        hypotheses=(ROWS, "conditional Gaussian equivalence of the features (Result 3.2), with d mu0/dc beside mu0"),
+    )

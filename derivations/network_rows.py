@@ -1,0 +1,252 @@
+r"""The law of a network's bulk rows after one gradient step, given the batch. Beyond the paper.
+
+A row is b = w + delta, delta = e (1/n0) sum_mu y_mu s(w.x_mu) x_mu with e = eta/beta, s = sigma' - h1 and sigma odd.
+Given the batch, w is random: it and the numbers w.x_mu are jointly normal, the latter with unit variance and, to the
+order that counts here, independent. What a row remembers of the batch are three vectors, theta, v~ = (1/n0) sum y x
+and w3 = (1/n0) sum y^3 x, and the matrix A = (1/n0) sum y^2 x x^T:
+
+    d Cov(b) = B = 1 + omega A,   d Cov(b, |b|^2) = h,   d Var |b|^2 = v_c.
+
+Every limit below is one of a rational function of d at n0 = alpha0 d.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import sympy as sp
+
+from derivations import symbols as s
+from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
+from derivations.expectation import Expectation, expand_expectations, gaussian_moment
+from derivations.gradient_bulk import bulk, zero_means
+from derivations.gradient_constants import stein_step
+from derivations.gradient_step import chi_square_moments, moments_of_v
+from derivations.named_functions import differentiate, g, reflect, sigma_check, sigma_prime
+
+SOURCE = "beyond the paper: the network's own bulk"
+
+STEP = s.eta / s.beta
+
+GIVEN_THE_BATCH = (
+    "given the batch, a row and its pre-activations are jointly normal, and products of functions of different "
+    "pre-activations average independently: their correlations are O(d^(-1/2)) and contribute at higher order"
+)
+
+_check = sigma_check(s.z)
+
+SECOND = Expectation(s.z**2 * _check, s.z)  # E[z^2 s]
+SQUARE = Expectation(_check**2, s.z)
+WEIGHTED_SQUARE = Expectation(s.z**2 * _check**2, s.z)
+CUBE = Expectation(_check**3, s.z)
+FOURTH = Expectation(_check**4, s.z)
+
+TARGET_SQUARE = Expectation(g(s.z) ** 2, s.z)
+TARGET_FOURTH = Expectation(g(s.z) ** 4, s.z)
+TARGET_TILTED = Expectation(s.z**2 * g(s.z) ** 2, s.z)
+TARGET_LINEAR = Expectation(s.z * g(s.z), s.z)
+TARGET_CUBIC = Expectation(s.z * g(s.z) ** 3, s.z)
+
+_NAMES = {SQUARE: s.h1_check, TARGET_SQUARE: s.h2_star, TARGET_LINEAR: s.h1_star}
+
+
+def averaged(integrand: sp.Expr) -> sp.Expr:
+    """E over z by linearity, with E[s] = E[z s] = 0 and the named averages under their names."""
+    return expand_expectations(Expectation(integrand, s.z)).xreplace({**zero_means().results, **_NAMES})
+
+
+def at_ratio(expression: sp.Expr) -> sp.Expr:
+    """n0 = alpha0 d."""
+    return sp.expand(expression.subs(s.n0, s.alpha0 * s.d))
+
+
+def limit(expression: sp.Expr) -> sp.Expr:
+    """d -> infinity at n0 = alpha0 d."""
+    return sp.expand(sp.limit(at_ratio(expression), s.d, sp.oo))
+
+
+@functools.cache
+def covariance() -> Derivation:
+    """d Var(b.u) = 1 + omega u.A u for a unit vector u; along theta u.A u = E[y^2 (theta.x)^2], its trace is E[y^2]."""
+    # delta.u is e/n0 times a sum over samples of y (x.u) s; different samples average to (E s)^2 = 0.
+    cross = averaged(s.z * _check)
+    own = STEP**2 * averaged(_check**2) / s.n0
+    in_d = s.d * own
+    weight = limit(in_d)
+    along = 1 + weight * TARGET_TILTED
+    trace = 1 + weight * averaged(g(s.z) ** 2)
+    return Derivation(
+        title="the covariance of a bulk row",
+        source=SOURCE,
+        steps=(
+            *zero_means().steps,
+            Step(
+                "The initial row has covariance 1/d, and does not correlate with its correction: s is even, so the "
+                "average of (w.x) s(w.x) vanishes.",
+                sp.Eq(Expectation(s.z * _check, s.z), cross, evaluate=False),
+                (Vanishing("E[z s] = 0", cross),),
+            ),
+            Step(
+                "Of the correction only equal samples remain: d times (e/n0)^2 E[s^2] sum y^2 (x.u)^2 is omega u.A u.",
+                sp.Eq(s.row_weight, weight, evaluate=False),
+                (RationalLimit("d n0 (e/n0)^2 E[s^2] has this limit", at_ratio(in_d), s.d, weight),),
+            ),
+            Step("Along the target A is E[y^2 u^2].", sp.Eq(s.row_form, along, evaluate=False)),
+            Step(
+                "The normalised trace of A is E[y^2], which gives the bulk variance of Result 3.1.",
+                sp.Eq(s.c, trace, evaluate=False),
+                (Vanishing("Result 3.1", trace - bulk().results[s.c]),),
+            ),
+        ),
+        results={s.row_weight: weight, s.row_form: along, s.c: trace},
+        hypotheses=(GIVEN_THE_BATCH, *zero_means().hypotheses),
+    )
+
+
+@functools.cache
+def norm_covariance() -> Derivation:
+    """d Cov(b, |b|^2) = 2 e E[z^2 s] v~ + e^3 (E[s^3]/alpha0^2) w3, and its products with theta and v~."""
+    # 2 w.delta = (2 e/n0) sum y p(w.x) with p = z s: Cov(w, p(w.x)) = E[p'] x/d.
+    product = s.z * _check
+    slope = Expectation(differentiate(product, s.z), s.z)
+    by_stein = stein_step(s.z * product, s.z)
+    on_v = s.d * 2 * STEP * SECOND / s.d
+    # |delta|^2 carries (e/n0)^2 d sum y^2 s^2, whose covariance with delta is E[s (s^2 - E s^2)] per sample.
+    skew = averaged(_check * (_check**2 - SQUARE))
+    on_w3 = s.d * STEP**3 * s.d / s.n0**2 * skew
+    first, second = limit(on_v), limit(on_w3)
+    along = first * s.h1_star + second * TARGET_CUBIC
+    # v~.v~ and v~.w3: off-diagonal pairs of samples give E[z f] E[z f'], the diagonal E[f f']/alpha0.
+    v_square = moments_of_v().results[s.v_square]
+    v_w3 = s.h1_star * TARGET_CUBIC + TARGET_FOURTH / s.alpha0
+    spike = sp.expand(first * v_square + second * v_w3)
+    odd = Expectation(product * _check**2, s.z)
+    return Derivation(
+        title="the covariance of a bulk row with its squared norm",
+        source=SOURCE,
+        steps=(
+            *zero_means().steps,
+            Step(
+                "The squared norm is 1 + 2 w.delta + |delta|^2. By Stein's lemma the row covaries with (w.x) s(w.x) "
+                "by E[s + z s'] x/d, which is E[z^2 s] x/d.",
+                sp.Eq(slope, SECOND, evaluate=False),
+                (Vanishing("E[(z s)'] = E[z (z s)]", expand_expectations(slope - by_stein)),),
+            ),
+            Step(
+                "The diagonal of |delta|^2 is (e/n0)^2 sum y^2 s^2 |x|^2 with |x|^2 = d; it covaries with delta by "
+                "E[s^3] per sample, and y^2 y x adds up to w3.",
+                sp.Eq(Expectation(_check * (_check**2 - SQUARE), s.z), skew, evaluate=False),
+                (
+                    RationalLimit("its weight has this limit", at_ratio(on_w3), s.d, second),
+                    Vanishing("w.delta does not covary with it: z s s^2 is odd", odd + reflect(odd, s.z)),
+                ),
+            ),
+            Step("Along the target.", sp.Eq(s.norm_overlap, along, evaluate=False)),
+            Step(
+                "Along v~, with v~.w3 = E[z y] E[z y^3] + E[y^4]/alpha0.",
+                sp.Eq(s.norm_spike_overlap, spike, evaluate=False),
+            ),
+        ),
+        results={s.norm_overlap: along, s.norm_spike_overlap: spike},
+        hypotheses=(GIVEN_THE_BATCH, *zero_means().hypotheses),
+    )
+
+
+@functools.cache
+def norm_variance() -> Derivation:
+    """d Var |b|^2 = v_c, sum of what w.delta, the diagonal and the pairs of |delta|^2 contribute."""
+    product = s.z * _check
+    v_square = moments_of_v().results[s.v_square]
+    linear = 4 * STEP**2 * SECOND**2 * v_square / s.d
+    rest = 4 * STEP**2 * averaged(g(s.z) ** 2) * (averaged(product**2) - SECOND**2) / s.n0
+    spread = averaged((_check**2 - SQUARE) ** 2)
+    diagonal = STEP**4 * s.d**2 * TARGET_FOURTH * spread / s.n0**3
+    # (x.x')^2 averages to d; every unordered pair counts twice.
+    pair = s.d * gaussian_moment(2) ** 2
+    pairs = 2 * STEP**4 * s.n0 * (s.n0 - 1) * averaged(g(s.z) ** 2) ** 2 * averaged(_check**2) ** 2 * pair / s.n0**4
+    total = s.d * (linear + rest + diagonal + pairs)
+    result = limit(total)
+    odd = Expectation(product * (_check**2 - SQUARE), s.z)
+    return Derivation(
+        title="the variance of the squared norm of a bulk row",
+        source=SOURCE,
+        steps=(
+            *zero_means().steps,
+            Step(
+                "2 w.delta = (2 e/n0) sum y p(w.x), p = z s: the linear part E[z^2 s] z of p adds up to w.v~, the rest "
+                "is independent between samples.",
+                sp.Eq(sp.Symbol(r"\mathrm{Var}(2w\cdot\delta)"), linear + rest, evaluate=False),
+                (Vanishing("p has mean zero", averaged(product)),),
+            ),
+            Step(
+                "The diagonal of |delta|^2: independent between samples, |x|^2 = d.",
+                sp.Eq(sp.Symbol(r"\mathrm{Var}\,\mathrm{diag}"), diagonal, evaluate=False),
+                (Vanishing("it does not covary with w.delta: p is odd, s^2 even", odd + reflect(odd, s.z)),),
+            ),
+            Step(
+                "The pairs of |delta|^2: y y' s s' x.x' with E[s] = 0, uncorrelated with each other and with the rest.",
+                sp.Eq(sp.Symbol(r"\mathrm{Var}\,\mathrm{pairs}"), pairs, evaluate=False),
+                (Vanishing("E[s] = 0", averaged(_check)),),
+            ),
+            Step(
+                "Together.",
+                sp.Eq(s.norm_variance, result, evaluate=False),
+                (RationalLimit("d times the sum has this limit", at_ratio(total), s.d, result),),
+            ),
+        ),
+        results={s.norm_variance: result},
+        hypotheses=(GIVEN_THE_BATCH, *zero_means().hypotheses),
+    )
+
+
+def slope_in_square_radius(integrand: sp.Expr) -> sp.Expr:
+    """d/d rho E f(sqrt(rho) z) at rho = 1, which is E[(z^2 - 1) f]/2 by Stein's lemma."""
+    return averaged((s.z**2 - 1) * integrand) / 2
+
+
+@functools.cache
+def gaussian_rows() -> Derivation:
+    """Initial rows w ~ N(0, I/d): |w|^2 = 1 + N(0, 2/d) moves the norm of b and its component along v~."""
+    first, second = chi_square_moments(s.d)
+    variance = sp.expand(s.d * (second - first**2) * (s.c / s.d) ** 2)
+    initial = variance.subs(s.c, 1)
+    growth = 1 + STEP**2 * s.h2_star / s.alpha0 * slope_in_square_radius(_check**2)
+    spike_growth = slope_in_square_radius(sigma_prime(s.z) - s.h1)
+    named = sp.expand(spike_growth).xreplace(
+        {Expectation(s.z**2 * sigma_prime(s.z), s.z): SECOND + s.h1, Expectation(sigma_prime(s.z), s.z): s.h1}
+    )
+    v_square = moments_of_v().results[s.v_square]
+    total = s.norm_variance + initial * growth**2
+    overlap = s.norm_spike_overlap + initial * growth * STEP * named * v_square
+    scaled = sp.Derivative(Expectation(sp.Function("f")(sp.sqrt(s.scale) * s.z), s.z), s.scale)
+    return Derivation(
+        title="Gaussian initial rows",
+        source=SOURCE,
+        steps=(
+            Step(
+                "A sum of d squares: exact at every d.",
+                sp.Eq(s.row_norm_variance, variance, evaluate=False),
+            ),
+            Step(
+                "The averages over a row of squared norm rho are those over sqrt(rho) z, whose slope at rho = 1 is "
+                "E[z f']/2 = E[(z^2 - 1) f]/2.",
+                sp.Eq(scaled, Expectation((s.z**2 - 1) * sp.Symbol("f"), s.z) / 2, evaluate=False),
+            ),
+            Step(
+                "The squared norm of b is rho + e^2 (E[y^2]/alpha0) E[s(sqrt(rho) z)^2] and its fluctuation is "
+                "independent of the direction of w.",
+                sp.Eq(s.norm_variance_gaussian, total, evaluate=False),
+            ),
+            Step(
+                "The mean of sigma' moves with rho as well, and with it the neuron's component along v~.",
+                sp.Eq(s.spike_overlap_gaussian, overlap, evaluate=False),
+                (Vanishing("E[(z^2 - 1) (sigma' - h1)] = E[z^2 s]", named - SECOND / 2),),
+            ),
+        ),
+        results={
+            s.row_norm_variance: variance,
+            s.norm_variance_gaussian: total,
+            s.spike_overlap_gaussian: overlap,
+        },
+        hypotheses=(GIVEN_THE_BATCH, *zero_means().hypotheses),
+    )

@@ -1,0 +1,282 @@
+r"""A finite or continuous vocabulary over an orthogonal bulk: Appendix D, equations (158)-(164), gamma = 1.
+
+With W_u W_u'^T = c_u delta_uu' the traces of (155)-(156) are elementary. One thing is not: W_u Pi W_u'^T = c_u delta_uu' -
+s_u s_u'^T with s_u = W_u v, and since the signal points along s the rank-one term counts at leading order, in zeta and in q.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import sympy as sp
+
+from derivations import symbols as s
+from derivations.along_spike import PAPER, over_kappa, y0
+from derivations.block_equivalent import C, LETTERS, PAIRS, vanishing
+from derivations.derivation import Derivation, Step, Vanishing
+from derivations.expectation import Expectation
+from derivations.readout_groups import mu1_of, mu2_of, q_of_kappa, V_of_kappa
+
+SOURCE = f"{PAPER}, Appendix D, (158)-(160)"
+ORTHOGONAL = "the rows of the bulk are orthogonal, with squared norm c_u, and v is spread evenly over them"
+
+# Variance of a feature of each letter given kappa, c mu1^2 + mu2^2.
+variance = tuple(s.c_of[a] * mu1_of[a] ** 2 + mu2_of[a] ** 2 for a in LETTERS)
+resolvent = tuple(1 / (s.ridge + s.V_hat_of_letter[a]) for a in LETTERS)
+
+
+def spike_share(a: int) -> sp.Expr:
+    """|s_a|^2 = sum over the letter's neurons of (w.v)^2: p pi_a of them, c_a/d each."""
+    return s.beta * s.fraction[a] * s.c_of[a]
+
+
+def without_spike(a: int, b: int) -> sp.Expr:
+    """The block of W Pi W^T in units of the identity where traces are taken: c_a on the diagonal."""
+    return s.c_of[a] if a == b else sp.S.Zero
+
+
+@functools.cache
+def response() -> Derivation:
+    """V_u = pi_u/(lambda + V^_u), and V(kappa) as a sum over letters of nu_u V_u."""
+    own = [s.fraction[a] * resolvent[a] for a in LETTERS]
+    blocks = {s.V1_of[a][b]: without_spike(a, b) * (s.V_of_letter[a] if a == b else 1) for a, b in PAIRS}
+    letters = {s.V2_of[a]: s.V_of_letter[a] for a in LETTERS}
+    result = V_of_kappa.subs(blocks | letters)
+    expected = sum(variance[a] * s.V_of_letter[a] for a in LETTERS)
+    weight = s.alpha / s.beta * over_kappa(variance[0] / (1 + expected))
+    parts = s.alpha / s.beta * s.c_of[0] * over_kappa(mu1_of[0] ** 2 / (1 + expected))
+    parts += s.alpha / s.beta * over_kappa(mu2_of[0] ** 2 / (1 + expected))
+    steps = (
+        Step(
+            "Up to k directions S is lambda + c_u V1^_uu + V2^_u on the neurons of a letter; finitely many directions are O(1/p) in a trace.",
+            sp.Eq(s.V_of_letter[0], own[0], evaluate=False),
+        ),
+        Step(
+            "V1_uu' = c_u V_u delta_uu', so mu1 and mu2 enter together, as the variance nu_u of a feature.",
+            sp.Eq(s.V, result, evaluate=False),
+            (
+                Vanishing("V(kappa) is the sum of nu_u V_u", sp.expand(result - expected)),
+                Vanishing("c_u V1^_uu + V2^_u is one average", parts - weight),
+            ),
+        ),
+    )  # fmt: skip
+    results: dict[sp.Basic, sp.Expr] = {s.V_of_letter[a]: own[a] for a in LETTERS}
+    return Derivation("response over an orthogonal bulk", SOURCE, steps, results, (ORTHOGONAL,))
+
+
+@functools.cache
+def averaged() -> Derivation:
+    """V(kappa) and V^_u from the response."""
+    base = response()
+    result = sum(variance[a] * s.V_of_letter[a] for a in LETTERS)
+    weight = s.alpha / s.beta * over_kappa(variance[0] / (1 + result))
+    return Derivation(
+        "features over an orthogonal bulk", SOURCE, base.steps, {s.V: result, s.V_hat_of_letter[0]: weight}, (ORTHOGONAL,)
+    )
+
+
+def along_spike(X: sp.Matrix) -> sp.Matrix:
+    """Z = s.G s by blocks, from G^-1 = G0^-1 - s C s^T blockwise: Z = X + X C Z, X = s.G0 s."""
+    return ((sp.eye(2) - X * C).inv(method="ADJ") * X).applyfunc(sp.factor)
+
+
+@functools.cache
+def spike() -> Derivation:
+    """zeta_u with the rank-one term kept: zeta = X (zeta^ + V1^ zeta), X = diag(beta c_u V_u)."""
+    x = sp.symbols("x_1 x_2", positive=True)
+    X = sp.diag(*x)
+    Z = along_spike(X)
+    hats = sp.Matrix(s.zeta_hat_of)
+    zeta = Z * hats
+    own = sp.Symbol("own", real=True)
+    relation = own - x[0] * (hats[0] + C[0, 0] * own + C[0, 1] * s.zeta_of[1])
+    solved = sp.solve(relation, own)[0]
+    of_V = {x[a]: spike_share(a) * s.V_of_letter[a] / s.fraction[a] for a in LETTERS}
+    result = solved.subs(of_V)
+    steps = (
+        *response().steps,
+        Step(
+            "W Pi W^T = W W^T - s s^T, so S is diagonal minus V1^ o s s^T: a perturbation of as many directions as letters.",
+            sp.Eq(sp.MatrixSymbol("Z", 2, 2), Z, evaluate=False),
+            vanishing("Z = X + X C Z", Z - X - X * C * Z),
+        ),
+        Step(
+            "x_u = |s_u|^2/(lambda + V^_u) = beta c_u V_u.",
+            sp.Eq(x[0], of_V[x[0]], evaluate=False),
+            (
+                Vanishing(
+                    "with |s_u|^2 = beta pi_u c_u",
+                    spike_share(0) * resolvent[0] - of_V[x[0]].subs(s.V_of_letter[0], s.fraction[0] * resolvent[0]),
+                ),
+            ),
+        ),
+        Step(
+            "zeta = Z zeta^ solves zeta = X (zeta^ + V1^ zeta).",
+            sp.Eq(s.zeta_of[0], result, evaluate=False),
+            tuple(
+                Vanishing(f"letter {a + 1}", sp.together((zeta - X * (hats + C * zeta))[a])) for a in LETTERS
+            ),
+        ),
+    )
+    return Derivation("spike over an orthogonal bulk", SOURCE, steps, {s.zeta_of[0]: result}, (ORTHOGONAL,))
+
+
+def overlap_of(a: int, b: int) -> sp.Expr:
+    """a_a.W_a Pi W_b^T a_b/p = c_a |a_a|^2/p delta_ab - zeta_a zeta_b."""
+    return without_spike(a, b) * (s.q2_of[a] if a == b else 1) - s.zeta_of[a] * s.zeta_of[b]
+
+
+@functools.cache
+def sizes() -> Derivation:
+    """q_u and q(kappa): noise through the resolvent squared, signal through zeta."""
+    e = s.zeta_of[0] / (s.beta * s.c_of[0] * s.V_of_letter[0])
+    signal = spike_share(0) * e**2 * resolvent[0] ** 2
+    noise = s.fraction[0] * s.q_hat_of_letter[0] * resolvent[0] ** 2
+    on_shell = {s.V_of_letter[0]: s.fraction[0] * resolvent[0]}
+    size = noise + s.zeta_of[0] ** 2 / (s.beta * s.c_of[0] * s.fraction[0])
+    overlaps = {s.q1_of[a][b]: overlap_of(a, b) for a, b in PAIRS}
+    result = q_of_kappa.subs(overlaps)
+    mean = sum(mu1_of[a] * s.zeta_of[a] for a in LETTERS)
+    expected = sum(variance[a] * s.q2_of[a] for a in LETTERS) - mean**2
+    steps = (
+        *spike().steps,
+        Step(
+            "The minimum is G (sqrt p s zeta^ + noise), and G s zeta^ = G0 s e with e = zeta^ + V1^ zeta = X^-1 zeta: its square over a "
+            "letter is |s_u|^2 e_u^2/(lambda + V^_u)^2 = zeta_u^2/(beta c_u pi_u).",
+            sp.Eq(s.q2_of[0], size, evaluate=False),
+            (Vanishing("the signal's part", sp.together((signal - s.zeta_of[0] ** 2 / (s.beta * s.c_of[0] * s.fraction[0])).subs(on_shell))),),
+        ),
+        Step(
+            "a_u.W_u Pi W_u'^T a_u'/p = c_u |a_u|^2/p delta_uu' - zeta_u zeta_u'.",
+            sp.Eq(s.output_variance, result, evaluate=False),
+            (Vanishing("q(kappa) is the sum of nu_u q_u less what points along the spike", sp.expand(result - expected)),),
+        ),
+    )  # fmt: skip
+    return Derivation("sizes over an orthogonal bulk", SOURCE, steps, {s.q2_of[0]: size}, (ORTHOGONAL,))
+
+
+@functools.cache
+def output_variance() -> Derivation:
+    """q(kappa) in the sizes and overlaps of the letters."""
+    base = sizes()
+    overlaps = {s.q1_of[a][b]: overlap_of(a, b) for a, b in PAIRS}
+    return Derivation("output over an orthogonal bulk", SOURCE, base.steps, {s.output_variance: q_of_kappa.subs(overlaps)}, (ORTHOGONAL,))
+
+
+# A continuous alphabet: a letter is a function of a standard normal label, which gives it any law p(u); functions of the
+# letter are functions of the label, and densities such as m(u) and zeta(u) are taken relative to p(u).
+nu_along = sp.Function("nu", nonnegative=True)(s.kappa, s.mode)
+mu0_along = sp.Function("mu0u", real=True)(s.kappa, s.mode)
+mu1_along = sp.Function("mu1u", real=True)(s.kappa, s.mode)
+V_along = sp.Function("Vk", positive=True)(s.kappa)
+V_hat_along = sp.Function("Vhat", positive=True)(s.mode)
+q_hat_along = sp.Function("qhat", nonnegative=True)(s.mode)
+c_along = sp.Function("cu", positive=True)(s.mode)
+m_along = sp.Function("mu", real=True)(s.mode)
+zeta_along = sp.Function("zetau", real=True)(s.mode)
+
+MANY_LETTERS = "sums over letters with weights pi_u converge to averages over the law of u, and the ridge cost m^2/p stays negligible"
+
+
+def over_alphabet(summand: sp.Expr) -> sp.Expr:
+    """The average over the law of the letters that a sum with weights pi_u becomes."""
+    return Expectation(summand, s.mode)
+
+
+@functools.cache
+def alphabet() -> Derivation:
+    """Equations (161)-(164): every sum over letters with weights pi_u as an average over the alphabet."""
+    # One letter's contribution, per unit of weight; zeta_u and m_u are densities times the weight.
+    per_weight = {
+        s.V: variance[0] * resolvent[0],
+        s.output_variance: variance[0]
+        * (s.q_hat_of_letter[0] * resolvent[0] ** 2 + s.zeta_of[0] ** 2 / (s.beta * s.c_of[0])),
+    }
+    density = sp.Symbol("w", positive=True)
+    q2_of_density = sizes().results[s.q2_of[0]].subs(s.zeta_of[0], s.fraction[0] * density)
+    names = {
+        s.V_hat_of_letter[0]: V_hat_along,
+        s.q_hat_of_letter[0]: q_hat_along,
+        s.zeta_of[0]: zeta_along,
+        variance[0]: nu_along,
+    }
+
+    def continuous(expression: sp.Expr) -> sp.Expr:
+        return expression.subs(names).subs(s.c_of[0], c_along)
+
+    V = over_alphabet(continuous(per_weight[s.V]))
+    q = over_alphabet(continuous(per_weight[s.output_variance])) - over_alphabet(mu1_along * zeta_along) ** 2
+    mean = over_alphabet(mu0_along * m_along + s.kappa * mu1_along * zeta_along)
+    steps = (
+        *sizes().steps,
+        Step(
+            "A letter contributes pi_u nu_u/(lambda + V^_u) to V(kappa): the sum is an average over the alphabet.",
+            sp.Eq(s.V, V, evaluate=False),
+            (
+                Vanishing(
+                    "V_u nu_u is the weight times its density",
+                    variance[0] * response().results[s.V_of_letter[0]] - s.fraction[0] * per_weight[s.V],
+                ),
+            ),
+        ),
+        Step(
+            "m_u and zeta_u are densities times the weight; q_u is, too, the squares of zeta included.",
+            sp.Eq(s.output_variance, q, evaluate=False),
+            (
+                Vanishing(
+                    "q_u nu_u is the weight times its density",
+                    sp.expand(variance[0] * q2_of_density - s.fraction[0] * per_weight[s.output_variance].subs(s.zeta_of[0], density)),
+                ),
+            ),
+        ),
+        Step("The residual of the mean output.", sp.Eq(s.residual, y0 - mean, evaluate=False)),
+    )  # fmt: skip
+    return Derivation(
+        "continuous alphabet",
+        f"{PAPER}, Appendix D, (161)-(164)",
+        steps,
+        {V_along: V, s.output_variance: q, s.residual: y0 - mean},
+        (ORTHOGONAL, MANY_LETTERS),
+    )
+
+
+@functools.cache
+def alphabet_conjugate() -> Derivation:
+    """Equation (162): V^(u) for every letter of the alphabet."""
+    base = alphabet()
+    finite = averaged().results[s.V_hat_of_letter[0]]
+    V = averaged().results[s.V]
+    weight = finite.replace(
+        lambda e: isinstance(e, Expectation), lambda e: over_kappa(e.integrand.subs(V, V_along).subs(variance[0], nu_along))
+    )
+    step = Step(
+        "The conjugate of a letter, with the variance of its features and V(kappa) of the whole alphabet.",
+        sp.Eq(V_hat_along, weight, evaluate=False),
+    )
+    return Derivation(base.title, base.source, (*averaged().steps, *base.steps, step), {V_hat_along: weight}, base.hypotheses)
+
+
+def reflected(expression: sp.Expr, variable: sp.Symbol) -> sp.Expr:
+    """The integrand at minus the variable: a symmetric law gives it the same average."""
+    return expression.subs(variable, -variable)
+
+
+@functools.cache
+def no_unique_mean() -> Derivation:
+    """With a symmetric alphabet and an odd mu0, any even function of the letter can be added to m(u)."""
+    odd = sp.Function("F", real=True)
+    even = sp.Function("t", real=True)
+    x = s.mode * s.kappa
+    # An odd function of u kappa, and an even one of u.
+    integrand = x * odd(x**2) * even(s.mode**2)
+    change = Expectation((integrand + reflected(integrand, s.mode)) / 2, s.mode)
+    steps = (
+        Step(
+            "mu0 of letter u is an odd function of u kappa; a change t(u) of m(u), even in u, changes the mean output by the average "
+            "of an odd function of u.",
+            sp.Eq(s.output_change, Expectation(integrand, s.mode), evaluate=False),
+            (Vanishing("the integrand is odd", integrand + reflected(integrand, s.mode)),),
+        ),
+        Step("Over a symmetric alphabet that is zero.", sp.Eq(s.output_change, change, evaluate=False)),
+    )  # fmt: skip
+    return Derivation("m(u) is not unique", f"{PAPER}, Appendix D, (161)-(162)", steps, {s.output_change: change})

@@ -1,0 +1,178 @@
+"""The averages over activation and label that the network's own bulk needs, beyond those of Result 3.1.
+
+With s = sigma' - h1 and z ~ N(0, 1): E[s^2], E[z^2 s], E[z^2 s^2], E[s^3], Var(s^2), E[(z^2 - 1) s^2]. With the label
+y = g(u) + sqrt(noise) e and u, e ~ N(0, 1): averages of products of powers of y and u over 1 + y^2 l.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from derivations.activation import Activation
+from derivations.expression import derivative
+from numerics.coefficients import hermite_constants
+from numerics.evaluate import compile_numpy
+from numerics.model import ModelError
+from numerics.quadrature import Integrand, Rule, half_length, integrand, layers, reach, spacing, spike_rule
+
+Array = NDArray[np.float64]
+
+# 1/(1 + y^2 l) has poles where y = +-i/sqrt(l): rules along u are at least this fine, and doubled by `refine`.
+_WIDEST = 0.04
+# Label noise is integrated across by the trapezoidal rule, which converges like exp(-2 pi^2/step^2) or faster.
+_NOISE_STEP = 0.25
+_NOISE_REACH = 9.0
+_MOST_DOUBLINGS = 4
+_AGREEMENT = 1e-13
+
+
+@dataclass(frozen=True)
+class SlopeConstants:
+    """Averages of s = sigma'(z) - E[z sigma] over z ~ N(0, 1).
+
+    square = E[s^2] (h_c), second = E[z^2 s], weighted_square = E[z^2 s^2], cube = E[s^3], square_variance = Var(s^2).
+    """
+
+    square: float
+    second: float
+    weighted_square: float
+    cube: float
+    square_variance: float
+
+    @property
+    def square_slope(self) -> float:
+        """d E[s(sqrt(rho) z)^2]/d rho at rho = 1, which is E[(z^2 - 1) s^2]/2."""
+        return 0.5 * (self.weighted_square - self.square)
+
+
+@lru_cache(maxsize=256)
+def slope_constants(activation: Activation, refine: int = 0) -> SlopeConstants:
+    """The constants of s = sigma' - h1; raises ModelError where s is not square integrable.
+
+    A kink of sigma is a jump of s, which has finite constants; a jump of sigma has none.
+    """
+    constants = hermite_constants(activation, refine)
+    if math.isinf(constants.h1_check):
+        raise ModelError(
+            "the network's bulk needs a finite E[(sigma' - h1)^2], and here it is infinite because "
+            f"{constants.h1_check_reason}; use the isotropic bulk with spike, bulk and alignment given"
+        )
+    slope = replace(integrand(activation), values=compile_numpy(derivative(activation.expression)))
+    rule = _fine_rule(slope, 4, refine)
+    s, z = slope.values(rule.nodes) - constants.h1, rule.nodes
+    square = float(rule.weights @ s**2)
+    return SlopeConstants(
+        square=square,
+        second=float(rule.weights @ (z * z * s)),
+        weighted_square=float(rule.weights @ (z * s) ** 2),
+        cube=float(rule.weights @ s**3),
+        square_variance=float(rule.weights @ (s**2 - square) ** 2),
+    )
+
+
+class LabelAverages(NamedTuple):
+    """Averages over 1 + y^2 l: b_square = E_l[y^2], b_tilted = E_l[y^2 u^2], mixed_f = E_l[f u y^2],
+    pair_ff' = E_l[f f'] and pair_square_ff' = E_l[f f' y^2] for f, f' in (y, y^3); E_l[x] = E[x/(1 + y^2 l)]."""
+
+    square: float
+    tilted: float
+    mixed: Array
+    pair: Array
+    pair_square: Array
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A rule for the pair (y, u): rows of `table` are y^2, y^2 u^2, y^3 u, y^5 u, y^4, y^6, y^8 times the weights.
+
+    first_f = E[f u] and pair_ff' = E[f f'] for f, f' in (y, y^3).
+    """
+
+    squares: Array
+    table: Array
+    first: Array
+    pair: Array
+
+    @property
+    def square(self) -> float:
+        """E[y^2]."""
+        return float(self.pair[0, 0])
+
+    @property
+    def fourth(self) -> float:
+        """E[y^4]."""
+        return float(self.pair[0, 1])
+
+    def averages(self, leverage: float | complex) -> LabelAverages:
+        """All averages over 1 + y^2 l, l the leverage; it may be complex (for derivatives by complex steps)."""
+        y2, y2u2, y3u, y5u, y4, y6, y8 = _shrunk(self, leverage)
+        return LabelAverages(
+            y2, y2u2, np.array([y3u, y5u]), np.array([[y2, y4], [y4, y6]]), np.array([[y4, y6], [y6, y8]])
+        )
+
+
+@lru_cache(maxsize=64)
+def labels(target: Activation, noise: float, largest: float) -> Labels:
+    """The rule for y = g(u) + sqrt(noise) e, right for jumps of g, for 0 <= l <= largest.
+
+    Doubled until the averages at the largest l stay put. Raises ModelError where E[y^8] is infinite.
+    """
+    coarse = _labels(target, noise, 0)
+    for refine in range(1, _MOST_DOUBLINGS + 1):
+        fine = _labels(target, noise, refine)
+        before, after = _shrunk(coarse, largest), _shrunk(fine, largest)
+        if float(np.max(np.abs(after - before) / (1e-3 + np.abs(after)))) < _AGREEMENT:
+            break
+        coarse = fine
+    return coarse
+
+
+def _shrunk(rule: Labels, leverage: float | complex) -> NDArray[Any]:
+    return np.asarray(rule.table @ (1.0 / (1.0 + rule.squares * leverage)))
+
+
+def _labels(target: Activation, noise: float, refine: int) -> Labels:
+    rule = _fine_rule(integrand(target), 4, refine)
+    u, weights = rule.nodes, rule.weights
+    y = np.asarray(compile_numpy(target.expression)(u), dtype=float)
+    if noise > 0.0:
+        step = _NOISE_STEP / 2.0**refine
+        count = math.ceil(_NOISE_REACH / step)
+        e = step * np.arange(-count, count + 1)
+        density = np.exp(-0.5 * e * e) * step / math.sqrt(2.0 * math.pi)
+        y = (y[:, None] + math.sqrt(noise) * e).ravel()
+        u, weights = np.repeat(u, len(e)), np.outer(weights, density).ravel()
+    return labels_from(y, u, weights)
+
+
+def labels_from(y: Array, u: Array, weights: Array) -> Labels:
+    """The same from any rule for (y, u)."""
+    y2 = y * y
+    powers = np.stack([y2, y2 * u * u, y2 * y * u, y2 * y2 * y * u, y2**2, y2**3, y2**4]) * weights
+    y2m, _, y3u, _, y4m, y6m, _ = powers.sum(axis=1)
+    return Labels(y2, powers, np.array([float(weights @ (y * u)), y3u]), np.array([[y2m, y4m], [y4m, y6m]]))
+
+
+def _fine_rule(function: Integrand, power: int, refine: int) -> Rule:
+    """A rule over N(0, 1) for the 2 power-th power of f, right at its breakpoints."""
+    grown = replace(
+        function,
+        degree=power * (function.degree + 1.0),
+        rate=power * function.rate,
+        quadratic=power * function.quadratic,
+    )
+    try:
+        length = half_length([reach(grown, 1.0)])
+    except ValueError as error:
+        raise ModelError(
+            f"the network's bulk needs the moment of order {2 * power} of labels and of sigma', and here one is "
+            "infinite; take a function that grows more slowly, for example tanh(z)"
+        ) from error
+    widest = min(_WIDEST, spacing(function, 1.0, 0.0) / 4.0)
+    return spike_rule(layers(function, 1.0, 0.0), widest, length, refine)

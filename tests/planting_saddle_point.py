@@ -1,0 +1,52 @@
+"""Planting errors in the derivations of Sections 3.3 and 4.3: a wrong rule goes in, and claims have to fall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+from derivations import (
+    bounds,
+    bounds_closed_form,
+    free_energy,
+    invariances,
+    marchenko_pastur,
+    normalisations,
+    random_features,
+    saddle_point,
+    sample_energy,
+)
+from tests.planting import verdict_by_proof
+
+__all__ = ["planting", "verdict_by_proof"]
+
+_DERIVATIONS: tuple[ModuleType, ...] = (
+    sample_energy,
+    free_energy,
+    marchenko_pastur,
+    saddle_point,
+    normalisations,
+    bounds,
+    bounds_closed_form,
+    random_features,
+    invariances,
+)
+
+
+def clear_caches() -> None:
+    """Forget every derivation that was built."""
+    for module in _DERIVATIONS:
+        for value in vars(module).values():
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
+
+
+@pytest.fixture
+def planting(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """The monkeypatch of a test, with fresh derivations before and after."""
+    clear_caches()
+    yield monkeypatch
+    monkeypatch.undo()
+    clear_caches()

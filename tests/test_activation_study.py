@@ -1,0 +1,170 @@
+"""The page of one activation: JSON, certified digits, closed forms, learning and warnings; adversarial functions."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+import time
+from typing import Any
+
+import mpmath
+import pytest
+
+from derivations.activation import activation
+from derivations.expression import ExpressionError
+from reports.activation_study import examine, study, study_text
+
+
+def page(text: str, **options: Any) -> dict[str, Any]:
+    """The JSON document, after a round trip that refuses NaN and infinity."""
+    document = study(activation(text), **options)
+    found: dict[str, Any] = json.loads(json.dumps(document, allow_nan=False))
+    return found
+
+
+def number(entry: dict[str, Any]) -> mpmath.mpf:
+    """The midpoint of a printed ball."""
+    return mpmath.mpf(entry["ball"].strip("[").split(" ")[0]) if entry["ball"] != "0" else mpmath.mpf(0)
+
+
+def test_the_document_has_the_keys_of_the_contract() -> None:
+    document = page("erf(z)")
+    assert {
+        "expression", "parity", "breakpoints", "growth", "analytic_strip", "coefficients", "information_exponent",
+        "closed_forms", "proof", "bounds", "spike_emerges", "warnings",
+    } <= set(document)  # fmt: skip
+    assert {"h1", "h2", "h1_check", "hermite"} <= set(document["coefficients"])
+    assert {"ball", "digits", "closed_form", "proof"} <= set(document["coefficients"]["h1"])
+    assert {"mu0", "mu1", "second_moment"} <= set(document["closed_forms"])
+    assert {"status", "obligations"} <= set(document["proof"])
+
+
+def test_erf_learns_itself_perfectly() -> None:
+    document = page("erf(z)", bulk=1.0)
+    # mu0 = erf(r kappa/sqrt(1 + 2c)): equal to erf at r = sqrt(3) for c = 1, by the closed form.
+    assert document["learning"]["best_spike"] == pytest.approx(math.sqrt(3), abs=1e-5)
+    assert document["learning"]["perfect"] is True
+    assert "r^2 = 3" in document["learning"]["perfect_because"]
+    assert document["proof"]["status"] == "proved"
+    assert document["information_exponent"] == 1
+    assert document["parity"] == "odd"
+    assert document["warnings"] == []
+
+
+def test_erf_at_another_bulk() -> None:
+    assert "r^2 = 5/2" in page("erf(z)", bulk=0.75)["learning"]["perfect_because"]  # 1 + 2c
+
+
+def test_sign_has_an_infinite_constant_and_says_what_follows() -> None:
+    document = page("sign(z)")
+    assert document["coefficients"]["h1_check"]["infinite"] is True
+    assert any("Result 3.1 does not apply" in warning for warning in document["warnings"])
+    assert document["coefficients"]["h1"]["closed_form"] == "sqrt(2)/sqrt(pi)"
+    assert document["coefficients"]["h1"]["proof"] == "proved"
+    assert document["breakpoints"] == ["jump at z = 0"]
+
+
+def test_tanh_has_no_closed_form_and_thirty_certain_digits() -> None:
+    document = page("tanh(z)")
+    assert document["closed_forms"] is None
+    assert "tanh(z)" in document["why"]
+    assert document["proof"]["status"] == "inconclusive"
+    # E[sech^2 z] by Stein's lemma, with mpmath's own quadrature at 40 digits: another integrand, another algorithm.
+    with mpmath.workdps(40):
+        expected = mpmath.quad(lambda z: mpmath.sech(z) ** 2 * mpmath.npdf(z), [-14, -4, 0, 4, 14])
+        assert abs(number(document["coefficients"]["h1"]) - expected) < mpmath.mpf(10) ** -29
+    assert document["coefficients"]["h1"]["digits"] == 30
+
+
+def test_a_symmetric_activation_gives_no_spike() -> None:
+    document = page("z*erf(z)")
+    assert document["parity"] == "even"
+    assert document["coefficients"]["h1"]["ball"] == "0"
+    assert document["spike_emerges"] is False
+    assert document["information_exponent"] == 2
+    assert any("no spike" in warning for warning in document["warnings"])
+    assert any("not odd" in warning for warning in document["warnings"])
+
+
+def test_the_information_exponent_of_a_high_hermite_polynomial() -> None:
+    assert page("he12(z)")["information_exponent"] == 12
+
+
+def test_a_coefficient_far_below_the_precision_is_not_called_zero() -> None:
+    # h1 = 200 exp(-20000) for sin(200 z): the ball of the integral holds zero, the proved closed form does not.
+    document = page("sin(200*z)")
+    with mpmath.workdps(40):
+        expected = 200 * mpmath.exp(-20000)
+        assert abs(number(document["coefficients"]["h1"]) / expected - 1) < mpmath.mpf(10) ** -28
+    assert document["spike_emerges"] is True
+
+
+def test_a_narrow_spike_far_out() -> None:
+    # E[z exp(-(z-8)^2 10^6)] in closed form by hand: a Gaussian of variance v = 1/(2 10^6) at 8 times the density.
+    document = page("exp(-(z-8)**2*10**6)")
+    with mpmath.workdps(40):
+        v = mpmath.mpf(1) / (2 * 10**6)
+        expected = mpmath.sqrt(v / (1 + v)) * mpmath.exp(-mpmath.mpf(64) / (2 * (1 + v))) * 8 / (1 + v)
+        assert abs(number(document["coefficients"]["h1"]) / expected - 1) < mpmath.mpf(10) ** -28
+
+
+def test_a_kink_close_to_zero() -> None:
+    # Max(z - t, 0): h1 = P(z > t) = erfc(t/sqrt 2)/2.
+    document = page("Max(z - 1/10**9, 0)")
+    with mpmath.workdps(40):
+        expected = mpmath.erfc(mpmath.mpf(10) ** -9 / mpmath.sqrt(2)) / 2
+        assert abs(number(document["coefficients"]["h1"]) - expected) < mpmath.mpf(10) ** -29
+
+
+def test_growth_that_leaves_a_second_moment_or_none() -> None:
+    finite = page("exp(z**2/5)", spike=0.0)
+    # E exp(2 z^2/5) = (1 - 4/5)^{-1/2} = sqrt(5)
+    assert finite["coefficients"]["h2"]["closed_form"] == "sqrt(5)"
+    assert finite["bounds"]["upper"] is not None
+    assert page("exp(z**2/5)", spike=1.0)["bounds"]["upper"] is None  # r^2 + c = 2 >= 5/4
+    infinite = page("exp(z**2/3)")
+    assert infinite["coefficients"]["h2"]["infinite"] is True
+    assert any("E[sigma^2] is infinite" in warning for warning in infinite["warnings"])
+    with pytest.raises(ExpressionError, match="infinite"):
+        activation("exp(z**2)")
+
+
+def test_the_digits_asked_for_are_printed() -> None:
+    document = page("erf(z)", digits=60)
+    with mpmath.workdps(80):
+        assert abs(number(document["coefficients"]["h1"]) - 2 / mpmath.sqrt(3 * mpmath.pi)) < mpmath.mpf(10) ** -59
+    assert document["coefficients"]["h1"]["digits"] == 60
+
+
+def test_another_target() -> None:
+    document = page("erf(z)", target=activation("sin(z)"))
+    assert document["target"] == "sin(z)"
+    assert document["bounds"]["lower"] <= document["bounds"]["upper"]
+    assert document["learning"]["perfect"] is False
+
+
+def test_the_page_for_people() -> None:
+    text = study_text(study(activation("relu(z)")))
+    assert "h1 = E[z sigma]" in text
+    assert "proved" in text
+    assert "Warnings" in text
+    assert "nan" not in text.lower().split()
+
+
+def test_data_and_document_agree() -> None:
+    found = examine(activation("hardtanh(z)"))
+    assert found.as_dict()["spike_emerges"] is found.spike_emerges is True
+    assert found.h1.closed_form == "erf(sqrt(2)/2)"
+
+
+def test_tanh_is_examined_fast() -> None:
+    # The command has 3 s in all; half of it leaves room for the interpreter and a loaded machine. In a fresh process.
+    code = (
+        "from derivations.activation import activation; from reports.activation_study import study; "
+        "study(activation('tanh(z)'))"
+    )
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
+    assert time.perf_counter() - start < 3.0

@@ -1,0 +1,51 @@
+"""The bounds of Section 4.3 at worked values."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import sympy as sp
+
+from derivations import bounds, bounds_closed_form
+from derivations import symbols as s
+from derivations.activation import activation
+from numerics.model import Model
+from verify.claims.models import functions_of
+from verify.claims.section_4_3 import lower, upper
+from verify.evaluate import evaluate
+
+
+def test_sign_learning_sign_at_unit_spike() -> None:
+    # r = c = gamma = 1: <g, mu0> = (2/pi) arcsin(1/sqrt 2) = 1/2 and |mu0|^2 = (2/pi) arcsin(1/2) = 1/3,
+    # hence 1 - (1/4)/(1/3).
+    at = {s.r: 1, s.c: 1, s.gamma: 1}
+    error = bounds_closed_form.sign_target().results[s.error_infinity]
+    assert sp.nsimplify(error.subs(at)) == sp.Rational(1, 4)
+
+
+def test_a_strong_spike_makes_sign_perfect() -> None:
+    error = bounds_closed_form.sign_target().results[s.error_infinity].subs({s.c: 1, s.gamma: 1})
+    # arcsin(1 - x) = pi/2 - sqrt(2x) + ...: the error decays like 1/r, below 1e-3 at r = 1e4.
+    assert 0 < float(error.subs(s.r, 10**4)) < 1e-3
+
+
+def test_erf_learns_erf_perfectly_at_its_spike() -> None:
+    results = bounds_closed_form.erf_target().results
+    assert results[s.error_infinity].subs({s.c: 1, s.r: sp.sqrt(3)}) == 0
+    assert float(results[s.eta_perfect].subs(s.beta, 1)) == pytest.approx(3 * math.sqrt(3) * math.pi / 4)
+
+
+def test_the_figure_of_the_slides() -> None:
+    # c = gamma = 1, r = 0.9, tanh learning sin: 0.0291049 and 0.0016691, by quadrature independently of this code.
+    model = Model(activation("tanh(z)"), activation("sin(z)"), alpha=1.0, beta=1.0, ridge=1.0, spike=0.9)
+    functions, values = functions_of(model), {s.noise.name: 0.0}
+    assert evaluate(upper, values, functions) == pytest.approx(0.0291049, abs=5e-8)  # half a unit of the last digit
+    # mu1 z is orthogonal to a target that is a function of kappa: both forms of the lower bound agree.
+    assert evaluate(lower, values, functions) == pytest.approx(0.0016691, abs=5e-8)
+
+
+def test_the_limit_is_the_projection() -> None:
+    limit, projection = bounds.heavy_ridge().results, bounds.projection().results
+    assert sp.expand(limit[s.error_infinity] - projection[s.distance]) == 0
+    assert sp.expand(limit[s.m_infinity] - projection[s.b1]) == 0

@@ -1,0 +1,61 @@
+"""The free energy against its own saddle point: derivatives by finite differences at the solver's numbers."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+import sympy as sp
+
+from derivations import marchenko_pastur, saddle_point
+from derivations import symbols as s
+from derivations.activation import activation
+from derivations.free_energy import assembled
+from numerics.model import Model
+from verify.claims.models import functions_of, numbers, solved
+from verify.evaluate import evaluate
+
+MODEL = Model(activation("tanh(z)"), activation("sin(z)"), alpha=1.5, beta=0.8, ridge=0.1, noise=0.05, alignment=0.8)
+
+
+@functools.cache
+def explicit_free_energy() -> sp.Expr:
+    """The isotropic free energy with both traces as the explicit roots of their quadratic."""
+    root = marchenko_pastur.quadratic().results[s.V2]
+    V1 = marchenko_pastur.cavity().results[s.V1].subs(s.V2, root)
+    phi = saddle_point.isotropic_free_energy().results[s.free_energy]
+    return phi.subs({saddle_point.T_trace: V1, saddle_point.tau_trace: root})
+
+
+def test_the_free_energy_has_thirteen_variables() -> None:
+    assert len(saddle_point.CONJUGATE) == 13
+    assert set(saddle_point.CONJUGATE) <= assembled().results[s.free_energy].free_symbols
+
+
+@pytest.mark.parametrize("variable", saddle_point.CONJUGATE, ids=str)
+def test_it_is_stationary_at_the_solution_of_the_leave_one_out_equations(variable: sp.Symbol) -> None:
+    at, functions, step = numbers(solved(MODEL)), functions_of(MODEL), 1e-4
+
+    def phi(shift: float) -> float:
+        return evaluate(explicit_free_energy(), {**at, variable.name: at[variable.name] + shift}, functions)
+
+    # A central difference of a function of order one: step^2 = 1e-8 of its third derivative, up to about 20 here, and
+    # 1e-16/1e-4 of rounding. Every single term of a derivative is of order 0.01 to 1.
+    assert abs(phi(step) - phi(-step)) / (2 * step) < 1e-6
+    # The derivative does vary: the stationary point is not a flat direction that any error would pass.
+    curvature = abs(phi(0.1) - phi(0.0)) + abs(phi(-0.1) - phi(0.0))
+    cross = {s.V1_hat, s.V2_hat, s.q1, s.q2, s.q1_hat, s.q2_hat, s.psi, s.zeta_hat, s.psi_hat, s.V1, s.V2}
+    assert curvature > 1e-6 or variable in cross  # linear variables are multipliers: their curvature is zero
+
+
+def test_a_condition_that_is_not_linear_is_refused() -> None:
+    with pytest.raises(ValueError, match="not linear in m"):
+        saddle_point.solve_linear(s.m**2 - 1, s.m)
+
+
+def test_the_stationary_value_is_the_objective() -> None:
+    at = numbers(solved(MODEL))
+    value = evaluate(explicit_free_energy(), at, functions_of(MODEL))
+    # (1/p)(1/2 sum (y - f)^2 + lambda/2 |a|^2) in terms of training error and q2.
+    objective = MODEL.alpha / MODEL.beta * at[s.training_error.name] / 2 + MODEL.ridge * at[s.q2.name] / 2
+    assert value == pytest.approx(objective, rel=1e-9)  # the solver's residual is below 1e-12

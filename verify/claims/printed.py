@@ -1,0 +1,40 @@
+"""Formulas as the slides print them: the claim that is right, with another statement."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sympy as sp
+
+from verify.claim import Claim, Mutant, Role, Source
+
+
+def printed(
+    right: Claim, name: str, title: str, frame: str, statement: sp.Basic, *mutants: Mutant, note: str = ""
+) -> Claim:
+    """The checks of ``right``, which corrects it, on the statement that the slides print on ``frame``."""
+    return replace(
+        right,
+        id=f"slides.{name}",
+        title=title,
+        source=Source("slides", frame, right.source.equations),
+        role=Role.PRINTED,
+        statement=statement,
+        uses=(),
+        mutants=mutants,
+        note=note,
+        correction=right,
+    )
+
+
+def as_printed(right: Claim, name: str, title: str, frame: str, note: str = "") -> Claim:
+    """A formula that the slides print as we state it."""
+    return replace(
+        right,
+        id=f"slides.{name}",
+        title=title,
+        source=Source("slides", frame, right.source.equations),
+        role=Role.PRINTED,
+        uses=(right.id,),
+        note=note,
+    )

@@ -1,0 +1,286 @@
+"""What the slides print about random features with a convex loss, and what holds; kappa_1, kappa_* are mu1, mu2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import sympy as sp
+
+from derivations import convex_features
+from derivations import symbols as s
+from derivations.convex_features import label, omega_1, over_labels, prox, prox_slope
+from derivations.expectation import Expectation
+from derivations.named_functions import g as target
+from numerics.evaluate import compile_numpy
+from verify.checks import ByDerivation, ByNumbers, Point
+from verify.claim import Claim, Domain, Kind, Mutant, Source
+from verify.claims import random_features
+from verify.claims.convex_numbers import CONJUGATE_DOMAIN, MATRIX_DOMAIN, conjugates, functions_at, overlaps
+from verify.claims.models import model_at, solved
+from verify.claims.printed import as_printed, printed
+from verify.claims.saddle_formulas import eq
+from verify.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
+
+FRAME = "Saddle point of random features"
+k1, k2 = s.mu1_constant, s.mu2_constant
+each, shared = s.alpha_p / s.gamma_p * k1**2, s.alpha_p * k2**2
+z, g, slope = (s.ridge + s.V_w_hat) / s.V_s_hat, s.spectral_stieltjes, s.spectral_slope
+force, shift = s.m_s_hat**2 + s.q_s_hat, s.ridge + s.V_w_hat
+cross = -z * g + z**2 * slope  # the last bracket of the slides
+
+
+def _conjugate(name: str, title: str, unknown: sp.Symbol, right: sp.Expr) -> Claim:
+    return Claim(
+        id=f"convex-features.{name}",
+        title=title,
+        source=Source("slides", FRAME),
+        kind=Kind.FIXED_POINT,
+        statement=eq(unknown, right),
+        domain=CONJUGATE_DOMAIN,
+        checks=(
+            ByDerivation(convex_features.energetic),
+            ByNumbers(
+                "differences of the averaged Moreau envelope, three losses",
+                conjugates,
+                FINITE_DIFFERENCE,
+                functions_at,
+                points=4,
+            ),
+        ),
+    )
+
+
+def _overlap(name: str, title: str, unknown: sp.Symbol, right: sp.Expr, *mutants: Mutant) -> Claim:
+    return Claim(
+        id=f"convex-features.{name}",
+        title=title,
+        source=Source("slides", FRAME),
+        kind=Kind.FIXED_POINT,
+        statement=eq(unknown, right),
+        domain=MATRIX_DOMAIN,
+        checks=(
+            ByDerivation(convex_features.entropic),
+            ByNumbers("traces of dense matrices", overlaps, ROUNDING),
+        ),
+        mutants=mutants,
+    )
+
+
+_response = over_labels((1 - prox_slope) / s.V)
+_printed_response = over_labels(prox_slope / s.V)
+_square = over_labels((prox - omega_1) ** 2 / s.V**2)
+# The derivative of Z(y, omega) in omega is Z times (nu - omega)/V0, and nu = omega_0 + sqrt(V0) z.
+_score = over_labels(s.z * (prox - omega_1) / s.V) / sp.sqrt(s.label_variance)
+
+V_S_HAT = _conjugate("V-s-hat", "Conjugate of q_s, any convex loss", s.V_s_hat, each * _response)
+V_W_HAT = _conjugate("V-w-hat", "Conjugate of q_w, any convex loss", s.V_w_hat, shared * _response)
+Q_S_HAT = _conjugate("q-s-hat", "Conjugate of V_s, any convex loss", s.q_s_hat, each * _square)
+Q_W_HAT = _conjugate("q-w-hat", "Conjugate of V_w, any convex loss", s.q_w_hat, shared * _square)
+M_S_HAT = _conjugate(
+    "m-s-hat", "Conjugate of m_s, any convex loss", s.m_s_hat, s.alpha_p / s.gamma_p * k1 * _score
+)
+
+V_S = _overlap("V-s", "Response of the projected readout", s.V_s, (1 - z * g) / s.V_s_hat)
+M_S = _overlap("m-s", "Overlap with the target", s.m_s, s.m_s_hat / s.V_s_hat * (1 - z * g))
+Q_S = _overlap(
+    "q-s",
+    "Size of the projected readout",
+    s.q_s,
+    force / s.V_s_hat**2 * (1 - 2 * z * g + z**2 * slope) - s.q_w_hat / (shift * s.V_s_hat) * cross,
+)
+V_W = _overlap("V-w", "Response of the readout", s.V_w, s.gamma_p / shift * (1 / s.gamma_p - 1 + z * g))
+Q_W = _overlap(
+    "q-w",
+    "Size of the readout",
+    s.q_w,
+    s.gamma_p * s.q_w_hat / shift**2 * (1 / s.gamma_p - 1 + z**2 * slope)
+    - s.gamma_p * force / (shift * s.V_s_hat) * cross,
+)
+
+_PRINTED = (
+    printed(
+        V_S_HAT,
+        "convex.V-s-hat",
+        "Conjugate of q_s with the derivative of the proximal map itself",
+        FRAME,
+        eq(s.V_s_hat, each * _printed_response),
+        note="The conjugate is what the loss pulls, (1 - d eta/d omega)/V; the square loss shows it: alpha/(1 + V).",
+    ),
+    printed(
+        V_W_HAT,
+        "convex.V-w-hat",
+        "Conjugate of q_w with the derivative of the proximal map itself",
+        FRAME,
+        eq(s.V_w_hat, shared * _printed_response),
+        note="As in the conjugate of q_s.",
+    ),
+    as_printed(Q_S_HAT, "convex.q-s-hat", "Conjugate of V_s", FRAME),
+    as_printed(Q_W_HAT, "convex.q-w-hat", "Conjugate of V_w", FRAME),
+    as_printed(M_S_HAT, "convex.m-s-hat", "Conjugate of m_s", FRAME),
+    as_printed(V_S, "convex.V-s", "Response of the projected readout", FRAME),
+    as_printed(M_S, "convex.m-s", "Overlap with the target", FRAME),
+    printed(
+        Q_S,
+        "convex.q-s",
+        "Size of the projected readout, a square lost",
+        FRAME,
+        eq(
+            s.q_s,
+            force / s.V_s_hat * (1 - 2 * z * g + z**2 * slope) - s.q_w_hat / (shift * s.V_s_hat) * cross,
+        ),
+        note="Two resolvents carry two factors 1/V_s^.",
+    ),
+    as_printed(
+        V_W,
+        "convex.V-w",
+        "Response of the readout",
+        FRAME,
+        note="With z = (lambda + V_w^)/V_s^, which the slides leave undefined, and the law of F^T F/p.",
+    ),
+    printed(
+        V_W,
+        "convex.V-w-wide-spectrum",
+        "Response of the readout, with the spectrum of the matrix that is named",
+        FRAME,
+        eq(s.V_w, s.gamma_p / shift * (1 / s.gamma_p - 1 + z * s.wide_stieltjes)),
+        note="1/gamma - 1 counts the p - d null modes: the law is that of the d x d matrix, not of W W^T.",
+    ),
+    printed(
+        Q_W,
+        "convex.q-w",
+        "Size of the readout, with a sign and a factor lost",
+        FRAME,
+        eq(
+            s.q_w,
+            s.gamma_p * s.q_w_hat / shift**2 * (1 / s.gamma_p - 1 + z**2 * slope)
+            + force / (shift * s.V_s_hat) * cross,
+        ),
+        note="-zg + z^2 g' is negative: the printed term would make a square shrink with the signal.",
+    ),
+)
+
+
+def _dictionary(name: str, title: str, left: sp.Symbol, right: sp.Expr) -> Claim:
+    return Claim(
+        id=f"convex-features.square-loss.{name}",
+        title=f"Square loss: {title}",
+        source=Source("slides", FRAME),
+        kind=Kind.IDENTITY,
+        statement=eq(left, right),
+        domain=Domain(interpretations=MATRIX_DOMAIN.interpretations),
+        checks=(ByDerivation(convex_features.square_loss),),
+        uses=(
+            "no-spike.test-error",
+            *(f"convex-features.{x}" for x in ("V-s-hat", "V-w-hat", "q-s-hat", "q-w-hat", "m-s-hat")),
+        ),
+        mutants=(Mutant("twice", eq(left, 2 * right)), Mutant("the square", eq(left, right**2))),
+    )
+
+
+_SQUARE_LOSS = (
+    _dictionary("V-s-hat", "the conjugate of q_s is beta V1^ of the system at r = 0", s.V_s_hat, s.beta * s.V1_hat),
+    _dictionary("V-w-hat", "the conjugate of q_w is V2^", s.V_w_hat, s.V2_hat),
+    _dictionary("q-s-hat", "the conjugate of V_s is beta q1^", s.q_s_hat, s.beta * s.q1_hat),
+    _dictionary("q-w-hat", "the conjugate of V_w is q2^", s.q_w_hat, s.q2_hat),
+    _dictionary("m-s-hat", "the conjugate of m_s is beta M^", s.m_s_hat, s.beta * s.M_hat),
+    _dictionary("V-s", "V_s is V1", s.V_s, s.V1),
+    _dictionary("V-w", "V_w is V2", s.V_w, s.V2),
+    _dictionary("m-s", "m_s is M", s.m_s, s.M),
+    _dictionary("q-s", "q_s is Q1", s.q_s, s.Q1),
+    _dictionary("q-w", "q_w is q2", s.q_w, s.q2),
+)
+
+
+
+# ---- errors, on the solver at r = 0 ----
+
+
+def _square_at(point: Point) -> Mapping[str, float] | None:
+    """The solver without a spike and without noise, in the letters of the slides."""
+    values = random_features._without_spike({**point, s.noise.name: 0.0})
+    if values is None:
+        return None
+    first, second = values[k1.name], values[k2.name]
+    Q = first**2 * values[s.Q1.name] + second**2 * values[s.q2.name]
+    M = first * values[s.M.name]
+    model = model_at({**point, s.r.name: 0.0, s.noise.name: 0.0})
+    fit = solved(model).training_error
+    ratio = model.alpha / model.beta
+    return {
+        **values,
+        s.output_square.name: Q,
+        s.output_overlap.name: M,
+        s.label_variance.name: 1 - M**2 / Q,
+        s.alpha_p.name: ratio,
+        s.q_w.name: values[s.q2.name],
+        s.training_objective.name: fit / 2 + model.ridge * values[s.q2.name] / (2 * ratio),
+    }
+
+
+def _square_functions(point: Point) -> Mapping[str, Callable[..., Any]]:
+    values = _square_at(point)
+    V = values[s.V.name] if values else 1.0
+    target = compile_numpy(model_at({**point, s.r.name: 0.0}).target.expression)
+    return {
+        "g": target,
+        "eta": lambda y, omega: (omega + V * y) / (1 + V),
+        "loss": lambda y, x: (y - x) ** 2 / 2,
+    }
+
+
+_ERROR_DOMAIN = Domain(
+    random_features.NO_SPIKE.ranges,
+    random_features.NO_SPIKE.hypotheses,
+    ({**CONJUGATE_DOMAIN.interpretations[0], **MATRIX_DOMAIN.interpretations[0], "loss": lambda y, x: (y - x) ** 2},),
+)
+_on_solver = ByNumbers("the solver at r = 0, square loss", _square_at, SOLVER, _square_functions, points=4)
+
+TEST_ERROR = Claim(
+    id="convex-features.test-error",
+    title="Test error as an average over target and output",
+    source=Source("slides", FRAME),
+    kind=Kind.FIXED_POINT,
+    statement=eq(s.test_error, Expectation((target(s.z) - convex_features.pair_output) ** 2, s.z, s.xi)),
+    domain=_ERROR_DOMAIN,
+    checks=(ByDerivation(convex_features.test_error), _on_solver),
+    uses=("no-spike.test-error",),
+    mutants=(Mutant("half", eq(s.test_error, Expectation((target(s.z) - s.output_overlap * s.z) ** 2, s.z))),),
+)
+
+TRAINING = Claim(
+    id="convex-features.training-objective",
+    title="Training objective per sample, any convex loss",
+    source=Source("slides", FRAME),
+    kind=Kind.FIXED_POINT,
+    statement=eq(
+        s.training_objective, s.ridge / (2 * s.alpha_p) * s.q_w + over_labels(convex_features.loss(label, prox))
+    ),
+    domain=_ERROR_DOMAIN,
+    checks=(ByDerivation(convex_features.training), _on_solver),
+    uses=("convex-features.q-w", "convex-features.q-s", "convex-features.q-s-hat", "convex-features.q-w-hat"),
+    note="The penalty beside the sum of the losses is lambda |a|^2/2.",
+)
+
+_PRINTED_ERRORS = (
+    as_printed(TEST_ERROR, "convex.test-error", "Test error as an average over target and output", FRAME),
+    as_printed(TRAINING, "convex.training", "Training objective per sample", FRAME),
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    TEST_ERROR,
+    TRAINING,
+    *_PRINTED_ERRORS,
+    V_S_HAT,
+    V_W_HAT,
+    Q_S_HAT,
+    Q_W_HAT,
+    M_S_HAT,
+    V_S,
+    M_S,
+    Q_S,
+    V_W,
+    Q_W,
+    *_PRINTED,
+    *_SQUARE_LOSS,
+)

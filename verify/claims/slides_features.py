@@ -1,0 +1,303 @@
+"""What the slides print about features without a spike: Hermite series, Gaussian equivalence, what can be learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import sympy as sp
+
+from derivations import hermite_features
+from derivations import symbols as s
+from derivations.derivation import Obligation, Vanishing
+from derivations.hermite_features import average as polynomial_average
+from derivations.hermite_features import hermite
+from numerics.evaluate import compile_numpy
+from verify import tolerances
+from verify.checks import ByDerivation, ByNumbers, ByObligations, Point
+from verify.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
+from verify.claims import random_features, section_3_1
+from verify.claims.brute_force import ANY, ANY_INTERPRETATIONS, SMOOTH, TARGETS, average, grid
+from verify.claims.models import model_at, solved
+from verify.claims.places import paper
+from verify.claims.printed import as_printed, printed
+
+SERIES_FRAME = LIMITS_FRAME = "Limitations of random features"
+
+# ---- the Hermite series ----
+
+
+def _polynomial(point: Point) -> dict[str, float]:
+    """A random polynomial of degree four at a random argument, and its Hermite coefficients by trapezoidal sums."""
+    generator = np.random.default_rng(int(1e6 * float(point["seed"])))
+    coefficients = generator.standard_normal(5)
+    x = float(generator.standard_normal())
+    basis = [lambda z, k=k: np.polynomial.hermite_e.hermeval(z, [0.0] * k + [1.0]) for k in range(5)]
+    values = {
+        moment.name: average(lambda z, he=he: he(z) * np.polynomial.polynomial.polyval(z, coefficients))
+        for moment, he in zip(s.hermite_moments, basis, strict=True)
+    }
+    return {**values, s.x.name: x, s.feature_value.name: float(np.polynomial.polynomial.polyval(x, coefficients))}
+
+
+_terms = [moment / sp.factorial(k) * hermite(k, s.x) for k, moment in enumerate(s.hermite_moments)]
+
+SERIES = Claim(
+    id="slides.hermite-series",
+    title="A feature as a Hermite series",
+    source=Source("slides", SERIES_FRAME),
+    kind=Kind.IDENTITY,
+    role=Role.PRINTED,
+    statement=sp.Eq(s.feature_value, sum(_terms, sp.S.Zero), evaluate=False),
+    domain=Domain((Range("seed"),)),
+    checks=(
+        ByDerivation(hermite_features.series),
+        ByNumbers("random polynomials, trapezoidal sums", _polynomial, tolerances.ROUNDING),
+    ),
+    mutants=(
+        Mutant(
+            "orthonormal weights on unnormalised polynomials",
+            sp.Eq(
+                s.feature_value,
+                sum((t * sp.sqrt(sp.factorial(k)) for k, t in enumerate(_terms)), sp.S.Zero),
+                evaluate=False,
+            ),
+        ),
+        Mutant("factorials forgotten", sp.Eq(s.feature_value, sum(_terms[:3], sp.S.Zero) + 6 * _terms[3] + _terms[4])),
+    ),
+    note="Checked for polynomials of degree four; the slides sum over all degrees.",
+)
+
+
+# ---- the order of its terms ----
+
+
+def _orders(point: Point) -> dict[str, float]:
+    """Two directions with overlap epsilon in the plane: averages of Hermite polynomials by a product rule."""
+    order, overlap = int(str(point["order"])), float(point[s.overlap.name])
+    points, weights = grid(2)
+    first = points[:, 0]
+    second = overlap * first + np.sqrt(1 - overlap**2) * points[:, 1]
+    series = [0.0] * order + [1.0]
+    one, other = (np.polynomial.hermite_e.hermeval(u, series) for u in (first, second))
+    coefficient = average(lambda z: np.sin(z + 0.7) * np.polynomial.hermite_e.hermeval(z, series))
+    factorial = float(sp.factorial(order))
+    return {
+        s.level.name: order,
+        s.d.name: 7.0,
+        s.hermite_covariance.name: float(weights @ (one * other)),
+        s.hermite_moment.name: coefficient,
+        s.hermite_term.name: float(weights @ (coefficient * one / factorial) ** 2),
+    }
+
+
+def _orders_obligations(statement: sp.Basic) -> tuple[Obligation, ...]:
+    """The statement at each order from one to six, with averages moment by moment."""
+    second = s.overlap * s.z + sp.sqrt(1 - s.overlap**2) * s.xi
+    found: list[Obligation] = []
+    for k in range(1, 7):
+        pair = polynomial_average(hermite(k, s.z) * hermite(k, second), s.z, s.xi)
+        square = polynomial_average((s.hermite_moment / sp.factorial(k) * hermite(k, s.z)) ** 2, s.z)
+        at_order = (statement.lhs - statement.rhs).subs({s.hermite_covariance: pair, s.hermite_term: square})
+        found.append(Vanishing(f"order {k}", sp.expand(at_order.subs(s.level, k))))
+    return tuple(found)
+
+
+_ORDERS = Domain((Range("order", choices=("1", "2", "3", "4", "5", "6")), Range(s.overlap, -0.8, 0.8)))
+_ORDER_CHECKS = (
+    ByObligations("orders one to six, moment by moment", _orders_obligations),
+    ByNumbers("product Gauss-Hermite rule in the plane", _orders, tolerances.QUADRATURE),
+)
+_covariance = sp.factorial(s.level) * s.overlap**s.level
+
+COVARIANCE = Claim(
+    id="random-features.hermite-covariance",
+    title="Two neurons share the term of order k in proportion to the k-th power of their overlap",
+    source=paper("Section 3.2"),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.hermite_covariance, _covariance),
+    domain=_ORDERS,
+    checks=_ORDER_CHECKS,
+    mutants=(
+        Mutant("overlap to the first power", sp.Eq(s.hermite_covariance, sp.factorial(s.level) * s.overlap)),
+        Mutant("factorial forgotten", sp.Eq(s.hermite_covariance, s.overlap**s.level)),
+    ),
+    note="The overlap of two rows is of order d^(-1/2): terms of order two and more decouple, and act as noise.",
+)
+
+TERM = Claim(
+    id="random-features.hermite-term",
+    title="The size of one term of the Hermite series does not depend on the dimension",
+    source=paper("Section 3.2"),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level)),
+    domain=_ORDERS,
+    checks=_ORDER_CHECKS,
+    mutants=(
+        Mutant("factorial squared", sp.Eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level) ** 2)),
+        Mutant("factorial forgotten", sp.Eq(s.hermite_term, s.hermite_moment**2)),
+    ),
+)
+
+PRINTED_TERM = printed(
+    TERM,
+    "order-of-terms",
+    "The terms of the Hermite series as of order d^(-k/2)",
+    SERIES_FRAME,
+    sp.Eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level) / s.d**s.level),
+    Mutant("not squared", sp.Eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level) / s.d ** (s.level / 2))),
+    note="The order is that of the covariance of two neurons; each term of one neuron is of order one.",
+)
+
+
+# ---- Gaussian equivalence ----
+
+
+def _constants(point: Point) -> dict[str, float]:
+    """mu0, mu1, E sigma^2, and mu* as the root of the mean square of what a linear fit leaves."""
+    f = SMOOTH[str(point["activation"])].value
+    mean, slope = average(f), average(lambda z: z * f(z))
+    return {
+        s.mu0_constant.name: mean,
+        s.mu1_constant.name: slope,
+        s.mu2_constant.name: float(np.sqrt(average(lambda z: (f(z) - mean - slope * z) ** 2))),
+        s.h2.name: average(lambda z: f(z) ** 2),
+    }
+
+
+_left = s.h2 - s.mu0_constant**2 - s.mu1_constant**2
+_CONSTANTS = Domain((Range("activation", choices=ANY), Range(s.h2, 3.0, 5.0)), (), ANY_INTERPRETATIONS)
+
+MU_STAR = Claim(
+    id="random-features.mu-star",
+    title="The noise of Gaussian-equivalent features",
+    source=paper("Section 3.2", 14),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.mu2_constant**2, _left),
+    domain=_CONSTANTS,
+    checks=(
+        ByDerivation(hermite_features.residual),
+        ByNumbers("E(sigma - mu0 - mu1 z)^2, trapezoidal sums", _constants, tolerances.ROUNDING),
+    ),
+    mutants=(Mutant("mu0 forgotten", sp.Eq(s.mu2_constant**2, s.h2 - s.mu1_constant**2)),),
+)
+
+PRINTED_MU_STAR = as_printed(
+    MU_STAR, "mu-star", "The noise of Gaussian-equivalent features, with its root", SERIES_FRAME
+)
+
+PRINTED_MU_STAR_SQUARE = printed(
+    MU_STAR,
+    "mu-star-without-root",
+    "The noise of Gaussian-equivalent features, without its root",
+    "Saddle point of random features",
+    sp.Eq(s.mu2_constant, _left),
+    Mutant("mu1 not squared", sp.Eq(s.mu2_constant, s.h2 - s.mu0_constant**2 - s.mu1_constant)),
+    note="The same letter has a root two frames earlier.",
+)
+
+
+# ---- what can be learned ----
+
+
+def _slope(point: Point) -> dict[str, float]:
+    """The slope of the target by least squares on a weighted grid."""
+    target = SMOOTH[str(point["target"])].value
+    return {
+        s.linear_coefficient.name: average(lambda z: z * target(z)) / average(lambda z: z * z),
+        s.h1_star.name: average(SMOOTH[str(point["target"])].prime),
+    }
+
+
+LINEAR_PART = Claim(
+    id="random-features.linear-part",
+    title="The linear part of the target",
+    source=paper("Section 4.2", 12),
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.linear_coefficient, s.h1_star),
+    domain=Domain((Range("target", choices=TARGETS),), (), ANY_INTERPRETATIONS),
+    checks=(
+        ByDerivation(hermite_features.linear_part),
+        ByNumbers("least squares against E[g']", _slope, tolerances.ROUNDING),
+    ),
+    mutants=(
+        Mutant("square", sp.Eq(s.linear_coefficient, s.h1_star**2)),
+        Mutant("half of it", sp.Eq(s.linear_coefficient, s.h1_star / 2)),
+    ),
+)
+
+PRINTED_LINEAR_PART = printed(
+    LINEAR_PART,
+    "linear-part",
+    "The target as theta.x and a non-linear rest",
+    LIMITS_FRAME,
+    sp.Eq(s.linear_coefficient, sp.S.One),
+    Mutant("no linear part", sp.Eq(s.linear_coefficient, sp.S.Zero)),
+    note="With |theta| = 1 the linear part is h1* theta.x; with coefficient one the rest is not orthogonal to it.",
+)
+
+PRINTED_BEST_LINEAR = printed(
+    section_3_1.LINEAR_FLOOR,
+    "best-linear-predictor",
+    "The error of the best linear predictor as the norm of the linear part",
+    "Batch size",
+    sp.Eq(s.linear_floor, s.h1_star**2),
+    Mutant("the constant as well", sp.Eq(s.linear_floor, s.h1_star**2 + s.h2_star)),
+    note="The error is the part of the target that is not learned, of degree above one.",
+)
+
+
+def _many_samples(point: Point) -> Mapping[str, float] | None:
+    """The solver without a spike or noise; the error exceeds its floor by a quantity of order 1/beta + beta/alpha."""
+    model = model_at({**point, s.r.name: 0.0})
+    solution = solved(replace(model, alpha=3e8, beta=3e4, ridge=1e-3, noise=0.0))
+    if not solution.converged:
+        return None
+    g = compile_numpy(model.target.expression)
+    return {
+        s.test_error.name: solution.test_error,
+        s.h1_star.name: average(lambda z: z * g(z)),
+        s.h2_star.name: average(lambda z: g(z) ** 2),
+    }
+
+
+MANY_SAMPLES = Claim(
+    id="random-features.many-samples",
+    title="With many samples and neurons plain random features learn the linear part of the target, and no more",
+    source=paper("Section 4.2", 12, 25),
+    kind=Kind.LIMIT,
+    statement=sp.Eq(s.test_error, s.h2_star - s.h1_star**2),
+    domain=random_features.NO_SPIKE,
+    checks=(
+        ByNumbers("the solver at alpha = 3e8, beta = 3e4", _many_samples, tolerances.ASYMPTOTIC),
+    ),
+    uses=("no-spike.floor",),
+    mutants=(Mutant("square lost", sp.Eq(s.test_error, s.h2_star - s.h1_star)),),
+    note="One is the largest degree that n, p = O(d) allow; the floor itself is proved.",
+)
+
+PRINTED_MANY_SAMPLES = printed(
+    MANY_SAMPLES,
+    "error-of-random-features",
+    "The error of random features as the norm of the part of low degree",
+    LIMITS_FRAME,
+    sp.Eq(s.test_error, s.h1_star**2),
+    Mutant("not squared", sp.Eq(s.test_error, s.h1_star)),
+    note="P_{<= kappa} is the part that is learned; the error is the norm of the rest.",
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    SERIES,
+    COVARIANCE,
+    TERM,
+    PRINTED_TERM,
+    MU_STAR,
+    PRINTED_MU_STAR,
+    PRINTED_MU_STAR_SQUARE,
+    LINEAR_PART,
+    PRINTED_LINEAR_PART,
+    PRINTED_BEST_LINEAR,
+    MANY_SAMPLES,
+    PRINTED_MANY_SAMPLES,
+)

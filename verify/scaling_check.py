@@ -1,0 +1,77 @@
+"""Evidence for exponents of the dimension: log-log slopes of finite-dimensional experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from verify import scaling
+from verify.claim import Claim, Profile
+from verify.evaluate import Functions, evaluate
+from verify.evidence import Evidence, FiniteSize, Outcome
+
+_OUTCOMES = {
+    scaling.CONFIRMED: Outcome.SUPPORTS,
+    scaling.REFUTED: Outcome.REFUTES,
+    scaling.INCONCLUSIVE: Outcome.UNDECIDED,
+}
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """One quantity measured at several dimensions, several times at each, and the point it is at.
+
+    ``values`` gives numbers to the symbols of the right-hand side, which predicts the exponent.
+    """
+
+    dimensions: tuple[int, ...]
+    samples: tuple[tuple[float, ...], ...]
+    values: Mapping[str, float]
+    functions: Functions = field(default_factory=dict)
+
+
+Experiment = Callable[[Profile], Mapping[str, Scaled]]
+
+
+@dataclass(frozen=True)
+class ByScaling:
+    """The slope of a measured quantity in log d against the exponent that the statement's right-hand side predicts.
+
+    ``experiment`` runs (or recalls) simulations under a profile, one series per model. ``verify.scaling`` decides, all
+    models together at its false-alarm rate.
+    """
+
+    title: str
+    experiment: Experiment
+
+    @property
+    def name(self) -> str:
+        """A few words for the reader."""
+        return f"scaling: {self.title}"
+
+    def run(self, claim: Claim, profile: Profile) -> Evidence:
+        """The evidence; raises TypeError for a statement that is not an equation."""
+        statement = claim.statement
+        if not isinstance(statement, sp.Equality):
+            raise TypeError(f"{claim.id}: a slope tests an equation, not {statement}")
+        report = scaling.compare_all(
+            [
+                scaling.Series(
+                    model, m.dimensions, m.samples, evaluate(statement.rhs, m.values, m.functions)
+                )
+                for model, m in self.experiment(profile).items()
+            ]
+        )
+        decided = [c for c in report.comparisons if c.slope is not None]
+        worst = max(decided, key=lambda c: abs(c.z), default=None)
+        return FiniteSize(
+            check=self.name,
+            experiments=max((min(map(len, m.samples)) for m in self.experiment(profile).values()), default=0),
+            z=worst.z if worst else 0.0,
+            threshold=worst.critical_z if worst else 0.0,
+            smallest_detectable=max((c.smallest_detectable for c in decided), default=float("inf")),
+            outcome=_OUTCOMES[report.verdict],
+            sentence=report.sentence,
+        )
