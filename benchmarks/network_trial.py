@@ -3,9 +3,16 @@
     python -m benchmarks.network_trial simulate    draw networks, train, measure; writes network_trial.json
     python -m benchmarks.network_trial             judge the stored samples by both theories and print a table
 
-The grid reaches eta = 12 and alpha0 from 1 to 50, four odd activations (one with kinks), smooth and discontinuous
-targets, beta from 0.5 to 2, with and without label noise. Every point is measured at three dimensions; the deviation
-from each theory (at the realised ratios) is extrapolated in 1/d by `verify.finite_size`.
+The grid reaches eta = 12 and alpha0 from 1 to 50, five odd activations (one with kinks), smooth and discontinuous
+targets, beta from 0.5 to 2, with and without label noise, and three points outside it. Every point is measured at
+three dimensions or more (d = 300 to 3200); the deviation from each theory (at the realised ratios) is extrapolated in
+1/d by `verify.finite_size`. Some 800 seconds of one core.
+
+What was found. The network's theory agrees at every point in test and training error, m, zeta, chi, psi, q1 and q2:
+the deviates look standard normal. The isotropic theory is refuted by more than six standard errors in one of its
+observables at all points but two, where the step is small (eta = 3, alpha0 = 1) or the network wide (atan/sign,
+beta = 2), and by its test error alone at seven. Where the step is violent (eta/beta = 24 at alpha0 = 1, c = 57) chi
+and zeta reach their limits slowly: at d = 400 they are off by half, while the test error is within 3 % everywhere.
 """
 
 from __future__ import annotations
@@ -17,6 +24,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from derivations.activation import activation
 from numerics.ensembles import Network, Sizes
 from numerics.model import Model
@@ -26,6 +35,8 @@ from verify.finite_size import Comparison, Observation, compare
 
 DATA = Path(__file__).with_name("network_trial.json")
 OBSERVABLES = ("test_error", "training_error", "m", "zeta", "chi", "psi", "q1", "q2")
+# What the two theories both predict and what is measured well.
+CALIBRATED = ("test_error", "training_error", "m", "zeta", "q2")
 SEED = 2024
 
 
@@ -91,6 +102,10 @@ POINTS = (
     Point("tanh", "sin", 4, 4, 0.8, 1.2, 0.1, 0.2, _USUAL),
     Point("hardtanh", "tanh", 10, 8, 1, 1.5, 0.02, 0, _USUAL),
     Point("sin", "hardtanh", 5, 3, 1, 2, 0.05, 0.1, _USUAL),
+    # Outside the grid: fewer samples than inputs in the step, a target of no parity and non-zero mean, a tiny step.
+    Point("erf", "tanh", 0.5, 4, 1, 1.5, 0.05, 0, _USUAL),
+    Point("tanh", "relu", 5, 6, 1, 1.5, 0.05, 0, _USUAL),
+    Point("tanh", "he3", 5, 6, 1, 2, 0.1, 0, _USUAL),
 )
 
 Data = dict[str, dict[str, dict[str, list[float]]]]
@@ -149,18 +164,21 @@ def main() -> None:
             DATA.write_text(_text(data), encoding="utf-8")
             print(line, flush=True)
     data = stored()
+    deviates: dict[str, list[float]] = {"isotropic": [], "network": []}
     for point in POINTS:
-        if point.name not in data:
-            continue
         print(point.name)
-        for bulk_model in ("isotropic", "network"):
+        for bulk_model, collected in deviates.items():
             found = judge(point, data[point.name], bulk_model)
-            cells = (
-                f"{name} {c.theory:.5g} ({c.extrapolated:.5g}, z {c.z:+.1f})"
-                for name, c in found.items()
-                if c.z is not None
-            )
+            decided = {name: c for name, c in found.items() if c.z is not None}
+            collected += [float(c.z or 0.0) for name, c in decided.items() if name in CALIBRATED]
+            cells = (f"{name} {c.theory:.5g} ({c.extrapolated:.5g}, z {c.z:+.1f})" for name, c in decided.items())
             print(f"   {bulk_model:9s} " + "; ".join(cells))
+    for bulk_model, collected in deviates.items():
+        z = np.array(collected)
+        print(
+            f"{bulk_model}: {len(z)} deviates, mean {z.mean():.2f}, spread {z.std():.2f}, "
+            f"largest {np.abs(z).max():.1f}"
+        )
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ from derivations.along_spike import PAPER
 from derivations.derivation import Derivation, Step, Vanishing
 
 ISOTROPIC_GROUPS = (
-    "the rows of the bulk are independent of each other and isotropic in every group, so that quadratic forms of a row in "
+    "the rows of the bulk are independent of each other and isotropic in every group, so that quadratic forms of a "
+    "row in "
     "the rest concentrate"
 )
 SOURCE = f"{PAPER}, Appendix D"
@@ -94,12 +95,14 @@ def cavity() -> Derivation:
             ),
         ),
         Step(
-            "Row i of group a meets the rest through sum_b C_ab W_b w_i; w_i is independent of the rest and isotropic with "
+            "Row i of group a meets the rest through sum_b C_ab W_b w_i; w_i is independent of the rest and isotropic "
+            "with "
             "variance c_a/d, so the quadratic form is c_a beta sum_bb' C_ab T_bb' C_b'a.",
             sp.Eq(1 / G_ii, diagonal_inverse(0, T), evaluate=False),
         ),
         Step(
-            "The same row in T: w_i.W_b^T (S^-1)_bi = -(S^-1)_ii c_a beta sum_b' T_bb' C_b'a for b other than its own row, plus "
+            "The same row in T: w_i.W_b^T (S^-1)_bi = -(S^-1)_ii c_a beta sum_b' T_bb' C_b'a for b other than its own "
+            "row, plus "
             "c_a (S^-1)_ii from itself. Summed over the rows of a group: beta T = Theta - beta T C Theta.",
             sp.Eq(sp.MatrixSymbol("T", 2, 2), solved, evaluate=False),
             vanishing("T = Theta (1 + C Theta)^-1/beta solves the relation", block_relation(solved)),
@@ -126,16 +129,14 @@ def cavity() -> Derivation:
         Step(
             "T in terms of M.",
             sp.Eq(s.V1_of[0][1], T_of_M[0, 1], evaluate=False),
-            vanishing(
-                "beta T = Theta - Theta M Theta", s.beta * solved - Theta + Theta * M_explicit * Theta
-            ),
+            vanishing("beta T = Theta - Theta M Theta", s.beta * solved - Theta + Theta * M_explicit * Theta),
         ),
         Step(
             "A check by another route: (1/p) tr[S S^-1] = sum_a s_a tau_a + sum_ab C_ab T_ab = 1.",
             sp.Eq(sp.Symbol(r"\frac{1}{p}\mathrm{tr}[S S^{-1}]"), 1, evaluate=False),
             (Vanishing("what M takes from the first sum the second sum returns", total),),
         ),
-    )  # fmt: skip
+    )
     results: dict[sp.Basic, sp.Expr] = {s.V2_of[a]: tau[a] for a in LETTERS}
     return Derivation("one row of a group against the rest", SOURCE, steps, results, (ISOTROPIC_GROUPS,))
 
@@ -198,7 +199,7 @@ def log_determinant() -> Derivation:
                 ),
             ),
         ),
-    )  # fmt: skip
+    )
     return Derivation("log-determinant of the resolvent", SOURCE, steps, {}, (ISOTROPIC_GROUPS,))
 
 
@@ -283,7 +284,10 @@ def equal_groups() -> Derivation:
             sp.Eq(s.mixed[0][0], M_one, evaluate=False),
             (
                 *(
-                    Vanishing(f"entry {a + 1}{b + 1} of M", merged(mixed_matrix()[a, b]) * (1 + s.beta * c * C_one * tau_one) - C_one)
+                    Vanishing(
+                        f"entry {a + 1}{b + 1} of M",
+                        merged(mixed_matrix()[a, b]) * (1 + s.beta * c * C_one * tau_one) - C_one,
+                    )
                     for a, b in PAIRS
                 ),
                 Vanishing(
@@ -293,5 +297,5 @@ def equal_groups() -> Derivation:
             ),
         ),
         Step("T summed over the blocks.", sp.Eq(s.V1, T_one, evaluate=False)),
-    )  # fmt: skip
+    )
     return Derivation("equal groups", SOURCE, steps, {s.V1: T_one, s.mixed[0][0]: M_one}, (ISOTROPIC_GROUPS,))

@@ -15,12 +15,19 @@ from derivations import symbols as s
 from derivations.along_spike import PAPER, mu0, mu1, mu2, over_kappa, squared_residual, y0, y1, y2
 from derivations.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
 from derivations.expectation import expand_expectations
+from derivations.inequalities import ONE_READOUT, for_vectors
 
 APPENDIX_E = f"{PAPER}, Appendix E"
+NOT_ZERO = "mu0 is not zero"
+BOUNDED = (
+    "as the ridge grows lambda V1 and lambda V2, the averages over 1/(1+V) and lambda times their distances from their "
+    "limits stay bounded"
+)
 DOMINATED = "limits and the average over kappa are exchanged: 0 < 1/(1+V) <= 1 and the rest is integrable"
 
 # Averages that the linear equations are made of, as numbers while the ridge grows.
-A, B, D, F, H, P = sp.symbols("A B D F H P", real=True)
+A = sp.Symbol("A", positive=True)  # E[mu0^2/(1+V)], positive unless mu0 = 0
+B, D, F, H, P = sp.symbols("B D F H P", real=True)
 w1, w2 = sp.symbols("w_1 w_2", nonnegative=True)  # lambda V1 and lambda V2, bounded
 
 
@@ -77,6 +84,9 @@ def heavy_ridge() -> Derivation:
         dict=True,
     )[0]
     m_limit = over_kappa(mu0 * y0) / over_kappa(mu0**2)
+    A0, A1 = sp.symbols("A_0 A_1", positive=True)
+    F0, F1 = sp.symbols("F_0 F_1", real=True)
+    slow_averages = {A: A0 + A1 / s.ridge, F: F0 + F1 / s.ridge}
     error = over_kappa(squared_residual) - s.noise
     dm, dzeta, dpsi, dq1, dq2 = sp.symbols("delta_m delta_zeta delta_psi delta_1 delta_2", real=True)
     near = {
@@ -121,6 +131,14 @@ def heavy_ridge() -> Derivation:
         Step(
             "With 1/(1+V) -> 1, F/A becomes the coefficient of the projection on mu0, equation (165).",
             sp.Eq(s.m_infinity, m_limit, evaluate=False),
+            (
+                RationalLimit(
+                    "m, with corrections to the averages of order 1/lambda", m.subs(slow_averages), s.ridge, F0 / A0
+                ),
+                Vanishing(
+                    "F/A with 1/(1+V) = 1", (F0 / A0).subs({A0: over_kappa(mu0**2), F0: over_kappa(mu0 * y0)}) - m_limit
+                ),
+            ),
         ),
         Step(
             "The test error E[e2] - Delta tends to the squared distance of the target from the line through mu0, "
@@ -134,7 +152,7 @@ def heavy_ridge() -> Derivation:
         f"{APPENDIX_E}, (165)-(168)",
         steps,
         {s.m_infinity: m_limit, s.error_infinity: result},
-        (DOMINATED,),
+        (DOMINATED, BOUNDED, NOT_ZERO),
     )
 
 
@@ -218,12 +236,8 @@ def error_above_span() -> sp.Expr:
 @functools.cache
 def lower_bound() -> Derivation:
     """Equations (170)-(172): the test error is never below the distance from the span."""
+    error = expand_expectations(over_kappa(squared_residual) - s.noise)
     gap = error_above_span()
-    regular = sp.Symbol("1-\\beta\\hat{V}_1^2 V_1^2", positive=True)
-    M22 = s.V1**2 * (s.beta + s.V1**2 / (s.c**2 * s.V2**2 * regular))
-    M12 = s.V1**2 / (s.c * regular)
-    excess = (s.q1_hat + s.beta * s.psi_hat**2) * M22 + (s.q2_hat + s.beta * s.c * s.zeta_hat**2) * M12
-    excess -= (s.beta * s.V1 * s.psi_hat) ** 2
     result = expand_expectations(over_kappa(mu1**2)) * s.excess + over_kappa(mu2**2) * s.q2
     steps = (
         Step(
@@ -232,17 +246,18 @@ def lower_bound() -> Derivation:
             (Vanishing("the rest", gap.subs(s.q1, s.excess + s.psi**2) - result),),
         ),
         Step(
-            "q1 >= psi^2 by Cauchy-Schwarz, equation (170); for isotropic rows the saddle point shows it term by term.",
+            "q1 >= psi^2 by Cauchy-Schwarz, equation (170): with u = Pi W^T a/sqrt(p) they are |u|^2 and the square of "
+            "u.theta_perp, |theta_perp| = 1.",
             sp.Ge(s.q1 - s.psi**2, 0, evaluate=False),
+            for_vectors(),
+        ),
+        Step(
+            "So the test error is E[e2] less the label noise, with what it exceeds the distance by.",
+            sp.Eq(s.test_error, error, evaluate=False),
             (
-                NonNegative(
-                    "q1 - psi^2 is a sum of non-negative terms",
-                    excess,
-                    (
-                        (s.q1_hat * M22, sp.S.One),
-                        ((s.q2_hat + s.beta * s.c * s.zeta_hat**2) * M12, sp.S.One),
-                        (s.beta * s.V1**4 / (s.c**2 * s.V2**2 * regular), s.psi_hat),
-                    ),
+                Vanishing(
+                    "distance plus the rest",
+                    (error - distance_to((s.m, s.zeta, s.psi))).subs(s.q1, s.excess + s.psi**2) - result,
                 ),
             ),
         ),
@@ -262,5 +277,6 @@ def lower_bound() -> Derivation:
         "lower bound",
         f"{APPENDIX_E}, (170)-(172)",
         steps,
-        {s.test_error: expand_expectations(over_kappa(squared_residual) - s.noise)},
+        {s.test_error: error},
+        (ONE_READOUT,),
     )

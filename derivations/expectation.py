@@ -62,6 +62,12 @@ class Expectation(sp.Function):
     def _eval_subs(self, old: sp.Basic, new: sp.Basic) -> sp.Expr | None:
         if old in self.variables:
             return self
+        # A function of the averaged variable may be replaced by another one of it; anything else is renamed first.
+        captured = [v for v in self.variables if v in sp.sympify(new).free_symbols and not old.has(v)]
+        if captured:
+            fresh = {v: sp.Dummy(v.name, **v.assumptions0) for v in captured}
+            renamed = Expectation(self.integrand.xreplace(fresh), *(fresh.get(v, v) for v in self.variables))
+            return renamed.subs(old, new)
         return None
 
     def _eval_is_real(self) -> bool | None:

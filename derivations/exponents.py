@@ -26,8 +26,13 @@ class Order:
     def __truediv__(self, other: Order) -> Order:
         return Order(sp.expand(self.exponent - other.exponent))
 
-    def __pow__(self, power: sp.Expr | int) -> Order:
-        return Order(sp.expand(self.exponent * power))
+    def power(self, exponent: sp.Expr | int) -> Order:
+        """(d^e)^x = d^(e x)."""
+        return Order(sp.expand(self.exponent * exponent))
+
+    def root(self) -> Order:
+        """The square root."""
+        return self.power(sp.Rational(1, 2))
 
 
 ONE = Order(sp.S.Zero)

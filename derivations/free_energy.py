@@ -36,40 +36,57 @@ def replicated_trace(R: sp.Symbol, V: sp.Expr, q: sp.Expr, V_hat: sp.Expr, q_hat
     return -(R * diagonal + R * (R - 1) * others) / 2
 
 
+def replicated_overlap(R: sp.Symbol, overlap: sp.Expr, conjugate: sp.Expr) -> sp.Expr:
+    """- sum over i of o_i o^_i for an overlap with a fixed vector, the same in all R replicas."""
+    return -R * overlap * conjugate
+
+
+def linear_in_replicas(replicated: sp.Expr) -> sp.Expr:
+    """d/dR at R = 0."""
+    return sp.expand(sp.diff(replicated, s.replicas).subs(s.replicas, 0))
+
+
 @functools.cache
 def trace() -> Derivation:
     """Equations (91)-(95), (103): the trace term, linear in R at zero replicas, then at zero temperature."""
     R, B = s.replicas, s.inverse_temperature
-    V, q, V_hat, q_hat = sp.symbols(r"V_k q_k \hat{V}_k \hat{q}_k", real=True)
-    replicated = replicated_trace(R, V, q, V_hat, q_hat)
-    linear = sp.expand(sp.diff(replicated, R).subs(R, 0))
-    scaled = sp.expand(linear.subs({V: V / B, V_hat: B * V_hat, q_hat: B**2 * q_hat}, simultaneous=True) / B)
-    limit = (V_hat * q - q_hat * V) / 2
-    one, two = (
-        {V: s.V1, q: s.q1, V_hat: s.V1_hat, q_hat: s.q1_hat},
-        {V: s.V2, q: s.q2, V_hat: s.V2_hat, q_hat: s.q2_hat},
-    )
-    result = limit.subs(one) + limit.subs(two) - s.zeta * s.zeta_hat - s.psi * s.psi_hat
+    pairs = ((s.V1, s.q1, s.V1_hat, s.q1_hat), (s.V2, s.q2, s.V2_hat, s.q2_hat))
+    overlaps = ((s.zeta, s.zeta_hat), (s.psi, s.psi_hat))
+    replicated = sum((replicated_trace(R, *pair) for pair in pairs), sp.S.Zero)
+    replicated += sum((replicated_overlap(R, *pair) for pair in overlaps), sp.S.Zero)
+    linear = linear_in_replicas(replicated)
+    cold: dict[sp.Symbol, sp.Expr] = {o_hat: B * o_hat for _, o_hat in overlaps}
+    for V, _, V_hat, q_hat in pairs:
+        cold |= {V: V / B, V_hat: B * V_hat, q_hat: B**2 * q_hat}
+    scaled = sp.expand(linear.subs(cold, simultaneous=True) / B)
+    result = scaled.coeff(B, 0)
+    three = sp.ones(3, 3)
+    matrices = sum(
+        (-((V * sp.eye(3) + q * three) * (-V_hat * sp.eye(3) + q_hat * three)).trace() / 2
+         for V, q, V_hat, q_hat in pairs),
+        sp.S.Zero,
+    )  # fmt: skip
+    vectors = sum((-(sp.ones(1, 3) * o).dot(sp.ones(1, 3) * o_hat) for o, o_hat in overlaps), sp.S.Zero)
+    rest = sum((q * q_hat for _, q, _, q_hat in pairs), sp.S.Zero)
     steps = (
         Step(
-            "With the replica-symmetric matrices q_ij = V delta_ij + q and q^_ij = -V^ delta_ij + q^ the sum over "
-            "replicas is a polynomial in R.",
+            "Every order parameter is fixed by a delta function, int dq^ exp(-p q^ (q - its definition)): the trace "
+            "term is minus the products with the conjugates, each pair of replicas counted once. With q_ij = V "
+            "delta_ij + q and q^_ij = -V^ delta_ij + q^ and one zeta and psi per replica it is a polynomial in R; m^ "
+            "= O(p^(-1/2)) is left out, equation (105).",
             sp.Eq(sp.Symbol(r"-\frac{1}{2}\sum_{ij} q_{ij}\hat{q}_{ij}"), replicated, evaluate=False),
+            (Vanishing("three replicas, matrices written out", replicated.subs(R, 3) - matrices - vectors),),
         ),
         Step(
             "Only the term linear in R survives as R -> 0.",
             sp.Eq(sp.Symbol(r"\partial_R|_{R=0}"), linear, evaluate=False),
-            (Vanishing("the rest is quadratic in R", replicated - R * linear + R**2 * q * q_hat / 2),),
+            (Vanishing("the rest is quadratic in R", replicated - R * linear + R**2 * rest / 2),),
         ),
         Step(
-            "At zero temperature V -> V/B, V^ -> B V^, q^ -> B^2 q^, and the term is divided by B.",
-            sp.Eq(sp.Symbol(r"\lim_{B\to\infty}"), limit, evaluate=False),
-            (RationalLimit("V V^ is of lower order in B", scaled, B, limit),),
-        ),
-        Step(
-            "zeta and psi, one per replica, add minus their products with their conjugates; so does m, but m^ = "
-            "O(p^(-1/2)), equation (105).",
+            "At zero temperature V -> V/B, V^ -> B V^, q^ -> B^2 q^, zeta^ -> B zeta^, psi^ -> B psi^, and the term "
+            "is divided by B.",
             sp.Eq(s.trace_term, result, evaluate=False),
+            (RationalLimit("V V^ is of lower order in B", scaled, B, result),),
         ),
     )
     return Derivation(
@@ -117,6 +134,21 @@ def spike_inversion() -> Derivation:
     )
 
 
+def mode_force(singular: sp.Expr, target: sp.Expr) -> sp.Expr:
+    """The part of J along t = W theta_perp in a mode: sqrt(p) psi^ l (f.theta_perp)."""
+    return sp.sqrt(s.p) * s.psi_hat * singular * target
+
+
+def mode_noise(singular: sp.Expr) -> sp.Expr:
+    """Variance of the Gaussian part of J in a mode of q1^ W W^T + q2^."""
+    return s.q1_hat * singular**2 + s.q2_hat
+
+
+def mode_curvature(singular: sp.Expr) -> sp.Expr:
+    """Eigenvalue of lambda + V1^ W W^T + V2^."""
+    return s.ridge + s.V1_hat * singular**2 + s.V2_hat
+
+
 @functools.cache
 def entropic() -> Derivation:
     """Equations (94)-(99), (107)-(116): the entropic term of a ridge penalty as an integral over nu."""
@@ -127,11 +159,20 @@ def entropic() -> Derivation:
     minimum = mode_minimum(S, force)
     averaged = expand_expectations(Expectation(sp.expand(minimum), Xi))
     I_nu = over_modes(varrho * vartau**2 / denominator)
-    x = s.beta * s.spike_integral
-    # In a mode: noise gain^2 = q1^ varrho + q2^ and signal^2 = beta psi^^2 varrho pi^2, with varrho of W W^T; the spike
-    # direction comes with s.G s by Sherman-Morrison.
-    bulk = over_modes((s.q1_hat * varrho + s.q2_hat + s.beta * s.psi_hat**2 * varrho * varpi**2) / denominator) / 2
-    result = bulk + s.zeta_hat**2 * sherman_morrison(x).subs(s.spike_integral, I_nu) / 2
+    # One mode: singular value l = sqrt(varrho), right singular vector f with sqrt(d) f.theta_perp = pi, p = beta d.
+    singular, target, ft = sp.sqrt(varrho), varpi / sp.sqrt(s.d), sp.Symbol("f_t", real=True)
+    el = sp.Symbol("l", nonnegative=True)
+    contents = {signal: mode_force(el, ft), noise_gain: sp.sqrt(mode_noise(el)), S: mode_curvature(el)}
+    in_mode = sp.powdenest(averaged.subs(contents), force=False)
+    integrand = sp.expand(in_mode.subs({el: singular, ft: target}).subs(s.p, s.beta * s.d))
+    bulk = over_modes(-integrand)
+    # The spike's force sqrt(p) zeta^ s acts along G s: curvature and force are both s.G s.
+    x = s.spike_resolvent_bulk
+    along = sp.Symbol("g", real=True)
+    spike_minimum = mode_minimum(x, sp.sqrt(s.p) * s.zeta_hat * x)
+    spike_objective = x * along**2 / 2 - sp.sqrt(s.p) * s.zeta_hat * x * along
+    spike_part = -spike_minimum / s.p
+    result = bulk + spike_part.subs(x, sherman_morrison(s.beta * I_nu))
     printed = over_modes(
         (
             s.q1_hat * varrho
@@ -141,6 +182,11 @@ def entropic() -> Derivation:
         )
         / denominator
     ) / 2 + s.beta**2 * s.V1_hat * s.zeta_hat**2 * I_nu**2 / (2 * (1 - s.beta * s.V1_hat * I_nu))
+    half = (mode_noise(el) + mode_force(el, ft) ** 2) / (2 * mode_curvature(el))
+    first, second = sp.symbols("a_1 a_2", real=True)
+    S1, S2 = sp.symbols("S_1 S_2", positive=True)
+    f1, f2 = sp.symbols("f_1 f_2", real=True)
+    two = S1 * first**2 / 2 + S2 * second**2 / 2 - f1 * first - f2 * second
     steps = (
         Step(
             "At zero temperature the readout minimises lambda a.a/2 + a.(V1^ Omega + V2^) a/2 - a.J; in each mode "
@@ -151,6 +197,11 @@ def entropic() -> Derivation:
                     "the objective exceeds the minimum by a square",
                     S * component**2 / 2 - force * component - minimum,
                     ((S / 2, component - force / S),),
+                ),
+                NonNegative(
+                    "modes are minimised one by one",
+                    two - mode_minimum(S1, f1) - mode_minimum(S2, f2),
+                    ((S1 / 2, first - f1 / S1), (S2 / 2, second - f2 / S2)),
                 ),
             ),
         ),
@@ -165,16 +216,37 @@ def entropic() -> Derivation:
             ),
         ),
         Step(
-            "Summed over modes this is tr[(q1^ Omega + q2^ + p zeta^^2 s s^T + p psi^^2 t t^T) G]/(2p), equation "
-            "(98); cross terms "
-            "of s, t = W theta_perp and the constant vector are O(p^(-1/2)), equations (99) and (111)-(112).",
-            sp.Eq(s.entropic_term, bulk + s.zeta_hat**2 * s.spike_resolvent_bulk / 2, evaluate=False),
+            "A mode of W W^T has curvature lambda + V1^ l^2 + V2^, noise variance q1^ l^2 + q2^ and signal sqrt(p) "
+            "psi^ l (f.theta_perp); with l^2 = varrho, sqrt(d) f.theta_perp = pi and p = beta d, summed with weight "
+            "1/p, this is the integral over nu, equation (98). Cross terms of s, t = W theta_perp and the constant "
+            "vector are O(p^(-1/2)), equations (99) and (111)-(112).",
+            sp.Eq(s.entropic_term, bulk + spike_part, evaluate=False),
+            (
+                Vanishing("one mode", in_mode + half),
+                Vanishing(
+                    "its signal as a function of varrho and pi",
+                    (mode_force(singular, target) ** 2).subs(s.p, s.beta * s.d)
+                    - s.beta * s.psi_hat**2 * varrho * varpi**2,
+                ),
+                Vanishing(
+                    "the integrand over nu",
+                    2 * denominator * integrand
+                    + s.q1_hat * varrho
+                    + s.q2_hat
+                    + s.beta * s.psi_hat**2 * varrho * varpi**2,
+                ),
+                NonNegative(
+                    "the spike's force reaches its minimum along G s",
+                    spike_objective - spike_minimum,
+                    ((x / 2, along - sp.sqrt(s.p) * s.zeta_hat),),
+                ),
+            ),
         ),
         *spike_inversion().steps,
         Step(
             "s.G0 s = beta I with I the integral of varrho tau^2/(lambda + V1^ varrho + V2^) over nu, equation "
-            "(115); this is the form of equation (116).",
-            sp.Eq(s.entropic_term, printed, evaluate=False),
+            "(115); this is equation (116).",
+            sp.Eq(s.entropic_term, result, evaluate=False),
             (
                 Vanishing(
                     "the spike's part splits into the integral and the correction of equation (114)", result - printed
@@ -190,26 +262,31 @@ def entropic() -> Derivation:
         (
             *REPLICA_HYPOTHESES,
             "the spectrum of W and the projections of v and theta on it have the joint limit law nu (Assumption 3.2)",
+            "Omega = W W^T - s s^T may be replaced by W W^T in traces: a perturbation of rank one",
         ),
     )
+
+
+def exponent_per_neuron(samples_per_neuron: sp.Expr, cost_of_sample: sp.Expr) -> sp.Expr:
+    """ln Z per replica, neuron and inverse temperature: trace and entropic terms less the cost of all samples."""
+    return trace().results[s.trace_term] + entropic().results[s.entropic_term] - samples_per_neuron * cost_of_sample
 
 
 @functools.cache
 def assembled() -> Derivation:
     """Equation (116): the free energy, extremal over all thirteen variables, for any law nu."""
     parts = (trace(), entropic(), energetic())
-    energy = s.alpha / (2 * s.beta) * over_kappa(squared_residual / (1 + V_of_kappa))
-    value = -trace().results[s.trace_term] - entropic().results[s.entropic_term] + energy
+    ratio = (s.n / s.p).subs({s.n: s.alpha * s.d, s.p: s.beta * s.d})
+    cost = over_kappa(squared_residual / (1 + V_of_kappa)) / 2
+    value = -exponent_per_neuron(ratio, cost)
     steps = tuple(step for part in parts for step in part.steps)
     final = Step(
-        "p neurons and n = (alpha/beta) p samples: the free energy per neuron is minus the trace term, minus the "
-        "entropic term, plus alpha/beta times the energetic average.",
+        "E Z^R is the integral of exp(p R B times an exponent): trace term, plus entropic term, less n/p = alpha/beta "
+        "times the cost of a sample, which enters as exp(-B M). The free energy per neuron is minus the exponent.",
         sp.Eq(s.free_energy, value, evaluate=False),
         (
-            Vanishing(
-                "the energetic term is the average envelope",
-                energy - s.alpha / s.beta * over_kappa(energetic().results[s.moreau]),
-            ),
+            Vanishing("n = alpha d and p = beta d", s.beta * ratio - s.alpha),
+            Vanishing("the cost of a sample is the average envelope", cost - over_kappa(energetic().results[s.moreau])),
         ),
     )
     hypotheses = tuple(dict.fromkeys(h for part in parts for h in part.hypotheses))

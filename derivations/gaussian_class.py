@@ -22,7 +22,7 @@ from derivations.activation import Activation
 from derivations.expression_locations import Location
 from derivations.expression_tree import Call, Constant, Expression, Number, Power, Product, Quotient, Sum, Variable
 
-LARGEST_DEGREE = 160
+LARGEST_DEGREE = 64
 MOST_TERMS = 400
 
 

@@ -240,17 +240,17 @@ def row_correction(noise: sp.Expr = sp.S.Zero) -> Derivation:
 
 
 @functools.cache
-def cross_term() -> Derivation:
-    """2 w.delta -> 0: its mean is e E[y s(w.x) w.x], which vanishes with epsilon; equations (54), (55)."""
+def cross_term(noise: sp.Expr = sp.S.Zero) -> Derivation:
+    """2 w.delta -> 0: its mean, label noise included, is e E[y s(w.x) w.x], which vanishes with epsilon; equations (54), (55)."""
     received = along_w()
-    mean = STEP * average(s.y * sigma_check(received) * received)
-    square = STEP**2 * average(s.y**2 * sigma_check(received) ** 2 * received**2)
+    mean = STEP * average(s.y * sigma_check(received) * received, noise)
+    square = STEP**2 * average(s.y**2 * sigma_check(received) ** 2 * received**2, noise)
     expanded = taylor(mean, sp.Symbol("R_5", real=True))
     variance = (taylor(square, sp.Symbol("R_6", real=True)) - expanded**2) / s.n0
     along_root = {s.d: root_d**2, s.overlap: tau / root_d}
     limit = sp.limit(expanded.subs(along_root), root_d, sp.oo)
     return Derivation(
-        title="the cross term of a row's norm",
+        title="the cross term of a row's norm" + (" with label noise" if noise != 0 else ""),
         source="Appendix A.4, equations (54)-(55)",
         steps=(
             *zero_means().steps,
@@ -311,7 +311,7 @@ def concentration_of_delta() -> Derivation:
 @functools.cache
 def bulk(noise: sp.Expr = sp.S.Zero) -> Derivation:
     """Result 3.1, bulk variance: c = |w + delta|^2 -> 1 + |delta|^2; equations (11), (46), (56)."""
-    correction, cross, concentration = row_correction(noise), cross_term(), concentration_of_delta()
+    correction, cross, concentration = row_correction(noise), cross_term(noise), concentration_of_delta()
     row, change = sp.Matrix(sp.symbols("w_1 w_2", real=True)), sp.Matrix(sp.symbols("delta_1 delta_2", real=True))
     square = sp.expand((row + change).dot(row + change))
     pieces = row.dot(row) + change.dot(change) + 2 * row.dot(change)
@@ -328,7 +328,19 @@ def bulk(noise: sp.Expr = sp.S.Zero) -> Derivation:
                 sp.Eq(s.c, 1 + s.delta_square + 2 * s.delta_cross, evaluate=False),
                 (Vanishing("|w + delta|^2 in the plane of the two", square - pieces),),
             ),
-            Step("The limits of the pieces.", sp.Eq(s.c, result, evaluate=False)),
+            Step(
+                "The limits of the pieces.",
+                sp.Eq(s.c, result, evaluate=False),
+                (
+                    Vanishing(
+                        "the pieces inserted",
+                        (1 + s.delta_square + 2 * s.delta_cross).subs(
+                            {s.delta_square: correction.results[s.delta_square], s.delta_cross: sp.S.Zero}
+                        )
+                        - result,
+                    ),
+                ),
+            ),
         ),
         results={s.c: result},
         hypotheses=(*correction.hypotheses, *concentration.hypotheses, SELF_AVERAGING),

@@ -15,7 +15,7 @@ from derivations import symbols as s
 from derivations.derivation import Derivation, NonNegative, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
 from derivations.gradient_step import spike
-from derivations.named_functions import differentiate, g, sigma
+from derivations.named_functions import differentiate, g, sigma, sigma_prime
 
 
 def stein_step(integrand: sp.Expr, variable: sp.Symbol, *others: sp.Symbol) -> sp.Expr:
@@ -28,10 +28,33 @@ def stein_step(integrand: sp.Expr, variable: sp.Symbol, *others: sp.Symbol) -> s
 def first_coefficient() -> Derivation:
     """h1 = E[z sigma] = E[sigma'] by Stein's lemma: what is subtracted from sigma' is its mean."""
     by_stein = stein_step(s.z * sigma(s.z), s.z)
+    density = sp.exp(-(s.z**2) / 2)
+    boundary = sp.diff(sigma(s.z) * density, s.z)
+    # Independent of :func:`differentiate`: the product rule on sigma times the density.
+    by_parts = (s.z * sigma(s.z) - sp.diff(sigma(s.z), s.z)) * density + boundary
+    derivative = by_stein.integrand.subs(sigma_prime(s.z), sp.diff(sigma(s.z), s.z))
+    powers = tuple(
+        Vanishing(
+            f"Stein's lemma on z^{k}",
+            expand_expectations(Expectation(s.z * s.z**k, s.z) - Expectation(sp.diff(s.z**k, s.z), s.z)),
+        )
+        for k in range(1, 6)
+    )
     return Derivation(
         title="h1 is the mean of sigma'",
         source="Section 3.1, equation (12)",
-        steps=(Step("Stein's lemma: E[z f(z)] = E[f'(z)].", sp.Eq(s.h1, by_stein, evaluate=False)),),
+        steps=(
+            Step(
+                "Integration by parts against the density exp(-z^2/2), whose derivative is -z times itself: (z sigma - "
+                "sigma') exp(-z^2/2) is minus the derivative of sigma exp(-z^2/2), which vanishes at both ends.",
+                sp.Eq(s.h1, by_stein, evaluate=False),
+                (
+                    Vanishing("the integrand less its derivative is a total derivative", by_parts),
+                    Vanishing("the derivative of the activation", derivative - sp.diff(sigma(s.z), s.z)),
+                    *powers,
+                ),
+            ),
+        ),
         results={s.h1: by_stein},
         hypotheses=("the activation is absolutely continuous and grows at most exponentially",),
     )

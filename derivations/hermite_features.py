@@ -42,12 +42,8 @@ def polynomial(argument: sp.Expr) -> sp.Expr:
 @functools.cache
 def series() -> Derivation:
     """sigma(x) and its coefficients E[He_k sigma], for any polynomial of degree four."""
-    moments = {
-        moment: average(hermite(k, s.z) * polynomial(s.z), s.z) for k, moment in enumerate(s.hermite_moments)
-    }
-    rebuilt = sum(
-        (value / sp.factorial(k) * hermite(k, s.x) for k, value in enumerate(moments.values())), sp.S.Zero
-    )
+    moments = {moment: average(hermite(k, s.z) * polynomial(s.z), s.z) for k, moment in enumerate(s.hermite_moments)}
+    rebuilt = sum((value / sp.factorial(k) * hermite(k, s.x) for k, value in enumerate(moments.values())), sp.S.Zero)
     steps = (
         Step(
             "He_k are orthogonal, E[He_j He_k] = k! delta_jk, moment by moment.",

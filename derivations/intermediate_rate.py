@@ -25,21 +25,20 @@ HYPOTHESES = (
     "the activation is smooth, with E[sigma^(k)(z)] not zero for the orders in question",
     "the factors u_i of the spike differ between neurons, so that the vectors u^k are independent",
 )
-DEEPEST = 5  # orders for which the polynomials are computed
 
-BULK = DIMENSION ** sp.Rational(1, 2)
-LENGTH = DIMENSION ** sp.Rational(1, 2)  # a vector with one entry of order one per sample, or per neuron
+BULK = DIMENSION.root()
+LENGTH = DIMENSION.root()  # a vector with one entry of order one per sample, or per neuron
 SPIKE = Order(s.eta_rate - 1)  # r in d
 
 
 def taylor(order: sp.Expr | int) -> Order:
     """The norm of the rank-one part of Taylor term k: r^k, a vector over samples, a vector over neurons."""
-    return SPIKE**order * LENGTH * LENGTH
+    return SPIKE.power(order) * LENGTH * LENGTH
 
 
 def remainder(order: sp.Expr | int) -> Order:
     """What sigma^(k)(w.x) minus its mean leaves of Taylor term k: r^k times a matrix like the bulk."""
-    return SPIKE**order * BULK
+    return SPIKE.power(order) * BULK
 
 
 @functools.cache
@@ -135,12 +134,6 @@ def orthogonalised(order: int) -> sp.Expr:
 
 
 @functools.cache
-def polynomials() -> tuple[sp.Expr, ...]:
-    """The polynomials of the first spikes, features centred over samples."""
-    return tuple(orthogonalised(k) for k in range(1, DEEPEST + 1))
-
-
-@functools.cache
 def amplitude(order: int) -> Derivation:
     r"""Along He_k(kappa) and He_k(u), u standard normal: A_k = sqrt(n p) r^k E sigma^(k), the terms j > k left out."""
     u, spike = sp.Symbol("u", real=True), s.r
@@ -174,27 +167,26 @@ def amplitude(order: int) -> Derivation:
 
 
 @functools.cache
-def overlaps() -> Derivation:
-    """1 - overlap^2 of a singular vector with its polynomial: bulk over spike, squared."""
-    exponent = ((BULK / taylor(s.taylor_order)) ** 2).exponent
+def carried(order: int) -> Derivation:
+    """The polynomial of the k-th singular vector: kappa^k orthogonalised to lower powers and constants, He_k."""
+    found = orthogonalised(order)
+    lower = [s.kappa**j for j in range(order)]
     return Derivation(
-        "how well a singular vector shows its polynomial",
+        f"what spike {order} carries",
         SOURCE,
         (
-            *norms().steps,
             Step(
-                "A spike A over a bulk of norm B turns its singular vector by an angle of order B/A.",
-                sp.Eq(s.spike_overlap_rate, exponent, evaluate=False),
-                (
-                    Vanishing(
-                        "it vanishes at the threshold",
-                        exponent.subs(s.eta_rate, norms().results[s.threshold_rate]),
-                    ),
-                ),
+                "The terms are of decreasing order in d, so the k-th singular vector is what kappa^k leaves after the "
+                "lower powers; centring features takes out constants.",
+                sp.Eq(s.spike_polynomial, found, evaluate=False),
+                tuple(Vanishing(f"orthogonal to {power}", average(found * power, (s.kappa,))) for power in lower),
+            ),
+            Step(
+                "That is a Hermite polynomial.",
+                sp.Eq(found, hermite(order, s.kappa), evaluate=False),
+                (Vanishing("He_k by its recurrence", found - hermite(order, s.kappa)),),
             ),
         ),
-        {s.spike_overlap_rate: exponent},
-        (*HYPOTHESES, "singular vectors turn by the ratio of bulk to spike, as for additive noise without structure"),
+        {s.spike_polynomial: found},
+        HYPOTHESES,
     )
-
-

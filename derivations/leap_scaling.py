@@ -76,10 +76,7 @@ def contracted(leap: int) -> sp.Expr:
     """C_l[1, tau, .., tau]."""
     first, second = s.leap_overlaps
     return sum(
-        (
-            sp.binomial(leap - 1, j) * _TENSORS[leap][j] * first ** (leap - 1 - j) * second**j
-            for j in range(leap)
-        ),
+        (sp.binomial(leap - 1, j) * _TENSORS[leap][j] * first ** (leap - 1 - j) * second**j for j in range(leap)),
         sp.S.Zero,
     )
 
@@ -202,12 +199,12 @@ def samples(shortfall: sp.Expr) -> Order:
 
 def noise_order(shortfall: sp.Expr) -> Order:
     """|g - E g| = sqrt(d/n) up to a constant."""
-    return (DIMENSION / samples(shortfall)) ** sp.Rational(1, 2)
+    return (DIMENSION / samples(shortfall)).root()
 
 
 def orders(shortfall: sp.Expr) -> tuple[Order, tuple[Step, ...]]:
     """The order of |pi|/|w| after a giant step, with the comparisons it needs."""
-    per_coordinate = (ONE / samples(shortfall)) ** sp.Rational(1, 2)
+    per_coordinate = (ONE / samples(shortfall)).root()
     within = total({"the mean gradient": SIGNAL, "the noise along one direction": per_coordinate})
     whole = total({"the mean gradient": SIGNAL, "the noise along all directions": noise_order(shortfall)})
     share = within.order / whole.order
@@ -225,36 +222,60 @@ def orders(shortfall: sp.Expr) -> tuple[Order, tuple[Step, ...]]:
     )
 
 
-def _share(parametrised: sp.Expr, title: str) -> Derivation:
+_NO_CANCELLATION = (
+    "the step is so long that the neuron's initial direction is negligible",
+    "no two terms of a sum cancel",
+)
+
+
+def _share(title: str, parametrised: sp.Expr, inverse: sp.Expr) -> Derivation:
+    """The share at a shortfall written as a function of x > 0; ``inverse`` is x as a function of the shortfall."""
     found, steps = orders(parametrised)
-    back = {True: s.shortfall / (1 - s.shortfall), False: s.shortfall - 1}[parametrised == BELOW_ONE]
-    exponent = sp.factor(sp.simplify(found.exponent.subs(_gap, back)))
-    return Derivation(
-        title,
-        SOURCE,
-        (
-            *steps,
-            Step(
-                "The share is the quotient of the two.",
-                sp.Eq(s.overlap_rate, exponent, evaluate=False),
-                (Vanishing("in terms of delta", sp.factor(exponent.subs(s.shortfall, parametrised) - found.exponent)),),
-            ),
-        ),
-        {s.overlap_rate: exponent},
-        ("the step is so long that the neuron's initial direction is negligible", "no term of the sums cancels"),
+    exponent = sp.cancel(sp.together(found.exponent.subs(_gap, inverse)))
+    quotient = Step(
+        "The share is the quotient of the two.",
+        sp.Eq(s.overlap_rate, exponent, evaluate=False),
+        (Vanishing("in terms of delta", sp.cancel(exponent.subs(s.shortfall, parametrised) - found.exponent)),),
     )
+    return Derivation(title, SOURCE, (*steps, quotient), {s.overlap_rate: exponent}, _NO_CANCELLATION)
 
 
 @functools.cache
 def share_below_one() -> Derivation:
     """n = d^(l - delta), 0 < delta < 1: |pi|/|w| = d^(-delta/2)."""
-    return _share(BELOW_ONE, "too few samples by less than a factor of d")
+    return _share("too few samples by less than a factor of d", BELOW_ONE, s.shortfall / (1 - s.shortfall))
 
 
 @functools.cache
 def share_beyond_one() -> Derivation:
     """n = d^(l - delta), delta > 1: |pi|/|w| = d^(-1/2), as for random weights."""
-    return _share(BEYOND_ONE, "too few samples by more than a factor of d")
+    return _share("too few samples by more than a factor of d", BEYOND_ONE, s.shortfall - 1)
+
+
+@functools.cache
+def share_enough() -> Derivation:
+    """n = d^l: |pi|/|w| is of order one."""
+    return _share("enough samples", sp.S.Zero, sp.S.Zero)
+
+
+@functools.cache
+def across() -> Derivation:
+    """n = d^l: outside the space of the first tensor the next tensor and the noise leave d^(-1/2) of the signal."""
+    next_tensor = Order(SIGNAL.exponent.subs(s.leap, s.leap + 1))
+    outside = total(
+        {"the next tensor": next_tensor, "the noise along one direction": (ONE / samples(sp.S.Zero)).root()}
+    )
+    exponent = (outside.order / SIGNAL).exponent
+    step = Step(
+        "Outside the columns of the first tensor the mean gradient starts with the next one, a root of d smaller; the "
+        "noise of one coordinate is 1/sqrt(n), of the same order.",
+        sp.Eq(s.across_rate, exponent, evaluate=False),
+        (
+            *outside.obligations,
+            Vanishing("both are of the same order", next_tensor.exponent + samples(sp.S.Zero).exponent / 2),
+        ),
+    )
+    return Derivation("outside the leap space", SOURCE, (step,), {s.across_rate: exponent}, _NO_CANCELLATION)
 
 
 @functools.cache

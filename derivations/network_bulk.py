@@ -12,12 +12,12 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.derivation import Derivation, NonNegative, Step, Vanishing
+from derivations.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
 from derivations.gradient_constants import stein_step
 from derivations.marchenko_pastur import shift
 from derivations.named_functions import differentiate, g, sigma
-from derivations.network_rows import SOURCE
+from derivations.network_rows import SECOND, SOURCE, STEP, norm_variance
 
 SAMPLES = "quadratic forms of a sample in a resolvent that has not seen it concentrate"
 ROWS = (
@@ -252,6 +252,48 @@ def overlaps() -> Derivation:
 
 
 @functools.cache
+def large_batch() -> Derivation:
+    """chi = 2 e E[z^2 s] h1* zeta as alpha0 -> infinity: the norms become a function of the overlaps with the spike."""
+    rate = 2 * STEP * SECOND * s.h1_star
+    # omega -> 0, v -> theta, h -> rate v and v_c -> rate^2: H is 1/(1 + g).
+    isotropic = 1 / (1 + s.gain)
+    values = {
+        s.row_vv: isotropic,
+        s.row_pp: isotropic,
+        s.row_vp: sp.S.Zero,
+        s.row_vh: rate * isotropic,
+        s.row_ph: sp.S.Zero,
+        s.row_hh: rate**2 * isotropic,
+        s.norm_variance: rate**2,
+    }
+    K = {symbol: formula.subs(values) for symbol, formula in overlaps().results.items()}
+    forces = sp.symbols("f_v f_d f_p", real=True)
+    zeta = K[s.overlap_vv] * forces[0] + K[s.overlap_vd] * forces[1] + K[s.overlap_vp] * forces[2]
+    chi = K[s.overlap_vd] * forces[0] + K[s.overlap_dd] * forces[1] + K[s.overlap_pd] * forces[2]
+    v_c, without_batch = norm_variance().results[s.norm_variance], sp.Symbol("x", positive=True)
+    in_batch = sp.expand(v_c.subs(s.alpha0, without_batch))
+    return Derivation(
+        title="a large batch",
+        source=SOURCE,
+        steps=(
+            Step(
+                "As alpha0 grows omega and the batch's noise vanish: v is the target, h = 2 e E[z^2 s] h1* v, "
+                "v_c = |h|^2.",
+                sp.Eq(s.norm_variance, rate**2, evaluate=False),
+                (RationalLimit("v_c at a large batch", in_batch, without_batch, rate**2),),
+            ),
+            Step(
+                "The forces meet K in proportion: chi is a multiple of zeta, whatever they are.",
+                sp.Eq(s.chi, rate * s.zeta, evaluate=False),
+                (Vanishing("chi - rate zeta", sp.together(chi - rate * zeta)),),
+            ),
+        ),
+        results={s.chi: rate * s.zeta},
+        hypotheses=(ROWS, SAMPLES),
+    )
+
+
+@functools.cache
 def third_function() -> Derivation:
     """k2 = d mu0/dc = E[(z^2 - 1) sigma(r kappa + sqrt(c) z)]/(2 c)."""
     argument = s.r * s.kappa + sp.sqrt(s.c) * s.z
@@ -305,8 +347,8 @@ def errors() -> Derivation:
         steps=(
             Step(
                 "The output at given kappa is yhat + mu1 (psi z + sqrt(q1 - psi^2) x) + mu2 sqrt(q2) x': its squared "
-                "distance from the label.",
-                sp.Eq(s.test_error, Expectation(e2, s.kappa), evaluate=False),
+                "distance from the label, without the label's own noise.",
+                sp.Eq(s.test_error, Expectation(e2, s.kappa) - s.noise, evaluate=False),
                 (
                     NonNegative(
                         "what the span of mu0, kappa mu1 and k2 leaves out is not negative",
@@ -321,8 +363,33 @@ def errors() -> Derivation:
             ),
         ),
         results={
-            s.test_error: Expectation(e2, s.kappa),
+            s.test_error: Expectation(e2, s.kappa) - s.noise,
             s.training_error: Expectation(e2 / (1 + V) ** 2, s.kappa),
         },
         hypotheses=(ROWS, "conditional Gaussian equivalence of the features (Result 3.2), with d mu0/dc beside mu0"),
+    )
+
+
+@functools.cache
+def readout_mean() -> Derivation:
+    """m from E[mu0 (y0 - yhat)/(1 + V)] = 0: the sum of the readout is not penalised at this order."""
+    V = _mu1**2 * s.V1 + _mu2**2 * s.V2
+    condition = Expectation(_mu0 * (_y0 - PREDICTION) / (1 + V), s.kappa)
+    square, rest = (
+        Expectation(_mu0 * part / (1 + V), s.kappa) for part in (_mu0, _y0 - PREDICTION.subs(s.m, 0))
+    )
+    m = rest / square
+    return Derivation(
+        title="the mean of a network's readout",
+        source=SOURCE,
+        steps=(
+            Step(
+                "A uniform readout costs O(1/p): its force vanishes.",
+                sp.Eq(condition, 0, evaluate=False),
+                (Vanishing("linear in m", expand_expectations(condition - rest + s.m * square)),),
+            ),
+            Step("Solved for m.", sp.Eq(s.m, m, evaluate=False)),
+        ),
+        results={s.m: m},
+        hypotheses=(ROWS,),
     )

@@ -1,7 +1,7 @@
 r"""A finite or continuous vocabulary over an orthogonal bulk: Appendix D, equations (158)-(164), gamma = 1.
 
-With W_u W_u'^T = c_u delta_uu' the traces of (155)-(156) are elementary. One thing is not: W_u Pi W_u'^T = c_u delta_uu' -
-s_u s_u'^T with s_u = W_u v, and since the signal points along s the rank-one term counts at leading order, in zeta and in q.
+With W_u W_u'^T = c_u delta_uu' the traces of (155)-(156) are elementary. One thing is not: W_u Pi W_u'^T lacks
+s_u s_u'^T, s_u = W_u v, and since the signal points along s this rank-one term counts at leading order, in zeta and q.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import sympy as sp
 
 from derivations import symbols as s
 from derivations.along_spike import PAPER, over_kappa, y0
-from derivations.block_equivalent import C, LETTERS, PAIRS, vanishing
+from derivations.block_equivalent import LETTERS, PAIRS, C, vanishing
 from derivations.derivation import Derivation, Step, Vanishing
 from derivations.expectation import Expectation
-from derivations.readout_groups import mu1_of, mu2_of, q_of_kappa, V_of_kappa
+from derivations.readout_groups import V_of_kappa, mu1_of, mu2_of, q_of_kappa
 
 SOURCE = f"{PAPER}, Appendix D, (158)-(160)"
 ORTHOGONAL = "the rows of the bulk are orthogonal, with squared norm c_u, and v is spread evenly over them"
@@ -48,7 +48,8 @@ def response() -> Derivation:
     parts += s.alpha / s.beta * over_kappa(mu2_of[0] ** 2 / (1 + expected))
     steps = (
         Step(
-            "Up to k directions S is lambda + c_u V1^_uu + V2^_u on the neurons of a letter; finitely many directions are O(1/p) in a trace.",
+            "Up to k directions S is lambda + c_u V1^_uu + V2^_u on the neurons of a letter; finitely many directions "
+            "are O(1/p) in a trace.",
             sp.Eq(s.V_of_letter[0], own[0], evaluate=False),
         ),
         Step(
@@ -59,7 +60,7 @@ def response() -> Derivation:
                 Vanishing("c_u V1^_uu + V2^_u is one average", parts - weight),
             ),
         ),
-    )  # fmt: skip
+    )
     results: dict[sp.Basic, sp.Expr] = {s.V_of_letter[a]: own[a] for a in LETTERS}
     return Derivation("response over an orthogonal bulk", SOURCE, steps, results, (ORTHOGONAL,))
 
@@ -71,7 +72,11 @@ def averaged() -> Derivation:
     result = sum(variance[a] * s.V_of_letter[a] for a in LETTERS)
     weight = s.alpha / s.beta * over_kappa(variance[0] / (1 + result))
     return Derivation(
-        "features over an orthogonal bulk", SOURCE, base.steps, {s.V: result, s.V_hat_of_letter[0]: weight}, (ORTHOGONAL,)
+        "features over an orthogonal bulk",
+        SOURCE,
+        base.steps,
+        {s.V: result, s.V_hat_of_letter[0]: weight},
+        (ORTHOGONAL,),
     )
 
 
@@ -96,7 +101,8 @@ def spike() -> Derivation:
     steps = (
         *response().steps,
         Step(
-            "W Pi W^T = W W^T - s s^T, so S is diagonal minus V1^ o s s^T: a perturbation of as many directions as letters.",
+            "W Pi W^T = W W^T - s s^T, so S is diagonal minus V1^ o s s^T: a perturbation of as many directions as "
+            "letters.",
             sp.Eq(sp.MatrixSymbol("Z", 2, 2), Z, evaluate=False),
             vanishing("Z = X + X C Z", Z - X - X * C * Z),
         ),
@@ -113,9 +119,7 @@ def spike() -> Derivation:
         Step(
             "zeta = Z zeta^ solves zeta = X (zeta^ + V1^ zeta).",
             sp.Eq(s.zeta_of[0], result, evaluate=False),
-            tuple(
-                Vanishing(f"letter {a + 1}", sp.together((zeta - X * (hats + C * zeta))[a])) for a in LETTERS
-            ),
+            tuple(Vanishing(f"letter {a + 1}", sp.together((zeta - X * (hats + C * zeta))[a])) for a in LETTERS),
         ),
     )
     return Derivation("spike over an orthogonal bulk", SOURCE, steps, {s.zeta_of[0]: result}, (ORTHOGONAL,))
@@ -141,17 +145,27 @@ def sizes() -> Derivation:
     steps = (
         *spike().steps,
         Step(
-            "The minimum is G (sqrt p s zeta^ + noise), and G s zeta^ = G0 s e with e = zeta^ + V1^ zeta = X^-1 zeta: its square over a "
+            "The minimum is G (sqrt p s zeta^ + noise), and G s zeta^ = G0 s e with e = zeta^ + V1^ zeta = X^-1 zeta: "
+            "its square over a "
             "letter is |s_u|^2 e_u^2/(lambda + V^_u)^2 = zeta_u^2/(beta c_u pi_u).",
             sp.Eq(s.q2_of[0], size, evaluate=False),
-            (Vanishing("the signal's part", sp.together((signal - s.zeta_of[0] ** 2 / (s.beta * s.c_of[0] * s.fraction[0])).subs(on_shell))),),
+            (
+                Vanishing(
+                    "the signal's part",
+                    sp.together((signal - s.zeta_of[0] ** 2 / (s.beta * s.c_of[0] * s.fraction[0])).subs(on_shell)),
+                ),
+            ),
         ),
         Step(
             "a_u.W_u Pi W_u'^T a_u'/p = c_u |a_u|^2/p delta_uu' - zeta_u zeta_u'.",
             sp.Eq(s.output_variance, result, evaluate=False),
-            (Vanishing("q(kappa) is the sum of nu_u q_u less what points along the spike", sp.expand(result - expected)),),
+            (
+                Vanishing(
+                    "q(kappa) is the sum of nu_u q_u less what points along the spike", sp.expand(result - expected)
+                ),
+            ),
         ),
-    )  # fmt: skip
+    )
     return Derivation("sizes over an orthogonal bulk", SOURCE, steps, {s.q2_of[0]: size}, (ORTHOGONAL,))
 
 
@@ -160,11 +174,17 @@ def output_variance() -> Derivation:
     """q(kappa) in the sizes and overlaps of the letters."""
     base = sizes()
     overlaps = {s.q1_of[a][b]: overlap_of(a, b) for a, b in PAIRS}
-    return Derivation("output over an orthogonal bulk", SOURCE, base.steps, {s.output_variance: q_of_kappa.subs(overlaps)}, (ORTHOGONAL,))
+    return Derivation(
+        "output over an orthogonal bulk",
+        SOURCE,
+        base.steps,
+        {s.output_variance: q_of_kappa.subs(overlaps)},
+        (ORTHOGONAL,),
+    )
 
 
-# A continuous alphabet: a letter is a function of a standard normal label, which gives it any law p(u); functions of the
-# letter are functions of the label, and densities such as m(u) and zeta(u) are taken relative to p(u).
+# A continuous alphabet: a letter is a function of a standard normal label, which gives it any law p(u); functions of
+# the letter are functions of the label, and densities such as m(u) and zeta(u) are taken relative to p(u).
 nu_along = sp.Function("nu", nonnegative=True)(s.kappa, s.mode)
 mu0_along = sp.Function("mu0u", real=True)(s.kappa, s.mode)
 mu1_along = sp.Function("mu1u", real=True)(s.kappa, s.mode)
@@ -175,7 +195,10 @@ c_along = sp.Function("cu", positive=True)(s.mode)
 m_along = sp.Function("mu", real=True)(s.mode)
 zeta_along = sp.Function("zetau", real=True)(s.mode)
 
-MANY_LETTERS = "sums over letters with weights pi_u converge to averages over the law of u, and the ridge cost m^2/p stays negligible"
+MANY_LETTERS = (
+    "sums over letters with weights pi_u converge to averages over the law of u, and the ridge cost m^2/p stays "
+    "negligible"
+)
 
 
 def over_alphabet(summand: sp.Expr) -> sp.Expr:
@@ -225,12 +248,15 @@ def alphabet() -> Derivation:
             (
                 Vanishing(
                     "q_u nu_u is the weight times its density",
-                    sp.expand(variance[0] * q2_of_density - s.fraction[0] * per_weight[s.output_variance].subs(s.zeta_of[0], density)),
+                    sp.expand(
+                        variance[0] * q2_of_density
+                        - s.fraction[0] * per_weight[s.output_variance].subs(s.zeta_of[0], density)
+                    ),
                 ),
             ),
         ),
         Step("The residual of the mean output.", sp.Eq(s.residual, y0 - mean, evaluate=False)),
-    )  # fmt: skip
+    )
     return Derivation(
         "continuous alphabet",
         f"{PAPER}, Appendix D, (161)-(164)",
@@ -247,13 +273,16 @@ def alphabet_conjugate() -> Derivation:
     finite = averaged().results[s.V_hat_of_letter[0]]
     V = averaged().results[s.V]
     weight = finite.replace(
-        lambda e: isinstance(e, Expectation), lambda e: over_kappa(e.integrand.subs(V, V_along).subs(variance[0], nu_along))
+        lambda e: isinstance(e, Expectation),
+        lambda e: over_kappa(e.integrand.subs(V, V_along).subs(variance[0], nu_along)),
     )
     step = Step(
         "The conjugate of a letter, with the variance of its features and V(kappa) of the whole alphabet.",
         sp.Eq(V_hat_along, weight, evaluate=False),
     )
-    return Derivation(base.title, base.source, (*averaged().steps, *base.steps, step), {V_hat_along: weight}, base.hypotheses)
+    return Derivation(
+        base.title, base.source, (*averaged().steps, *base.steps, step), {V_hat_along: weight}, base.hypotheses
+    )
 
 
 def reflected(expression: sp.Expr, variable: sp.Symbol) -> sp.Expr:
@@ -272,11 +301,12 @@ def no_unique_mean() -> Derivation:
     change = Expectation((integrand + reflected(integrand, s.mode)) / 2, s.mode)
     steps = (
         Step(
-            "mu0 of letter u is an odd function of u kappa; a change t(u) of m(u), even in u, changes the mean output by the average "
+            "mu0 of letter u is an odd function of u kappa; a change t(u) of m(u), even in u, changes the mean output "
+            "by the average "
             "of an odd function of u.",
             sp.Eq(s.output_change, Expectation(integrand, s.mode), evaluate=False),
             (Vanishing("the integrand is odd", integrand + reflected(integrand, s.mode)),),
         ),
         Step("Over a symmetric alphabet that is zero.", sp.Eq(s.output_change, change, evaluate=False)),
-    )  # fmt: skip
+    )
     return Derivation("m(u) is not unique", f"{PAPER}, Appendix D, (161)-(162)", steps, {s.output_change: change})

@@ -13,6 +13,7 @@ from derivations import symbols as s
 from derivations.along_spike import PAPER
 from derivations.block_equivalent import LETTERS
 from derivations.derivation import Derivation, Step, Vanishing
+from derivations.gradient_bulk import bulk
 from derivations.readout_groups import mu0_of, mu1_of, mu2_of
 from derivations.spike_coefficients import coefficients
 
@@ -40,12 +41,15 @@ def scaling() -> Derivation:
             (
                 Vanishing("mu0 of the letter is mu0(u kappa)", of_letter - dilated),
                 Vanishing(
-                    "mu1 of the letter is mu1(u kappa)", linear - base.results[s.mu1].subs(s.kappa, s.letter[0] * s.kappa)
+                    "mu1 of the letter is mu1(u kappa)",
+                    linear - base.results[s.mu1].subs(s.kappa, s.letter[0] * s.kappa),
                 ),
             ),
         ),
-    )  # fmt: skip
-    return Derivation("one letter's functions", f"{SOURCE}, (136)-(138)", steps, {mu0_of[0]: of_letter}, base.hypotheses)
+    )
+    return Derivation(
+        "one letter's functions", f"{SOURCE}, (136)-(138)", steps, {mu0_of[0]: of_letter}, base.hypotheses
+    )
 
 
 def split_input(along: sp.Expr, across: sp.Expr) -> sp.Expr:
@@ -62,9 +66,7 @@ def output() -> Derivation:
         {k: sp.Symbol(f"{name}_{{{k}}}", real=True) for _, k in neurons} for name in ("a", "s", "t", "xi")
     )
     root = sp.sqrt(s.p)
-    features = {
-        k: mu0_of[u] + mu1_of[u] * split_input(along[k], across[k]) + mu2_of[u] * noise[k] for u, k in neurons
-    }
+    features = {k: mu0_of[u] + mu1_of[u] * split_input(along[k], across[k]) + mu2_of[u] * noise[k] for u, k in neurons}
     total = sum(a[k] * features[k] for _, k in neurons) / root
 
     def by_letter(weights: dict[str, sp.Expr]) -> list[sp.Expr]:
@@ -80,16 +82,15 @@ def output() -> Derivation:
             sp.Eq(s.row_input, split_input(s.spike_overlap, sp.Symbol(r"{w_{k}\cdot x_{\perp}}")), evaluate=False),
         ),
         Step(
-            "Neurons collected by letter: m_u = 1.a_u/sqrt p, zeta_u = a_u.W_u v/sqrt p, and the local field h of the rest. "
+            "Neurons collected by letter: m_u = 1.a_u/sqrt p, zeta_u = a_u.W_u v/sqrt p, and the local field h of the "
+            "rest. "
             "Two neurons of one letter and one of the other are shown.",
             sp.Eq(s.letter_output, mean + field, evaluate=False),
             (Vanishing("the output is the sum over letters", total - mean - field),),
         ),
-    )  # fmt: skip
-    named = sum(mu0_of[u] * s.m_of[u] + s.kappa * mu1_of[u] * s.zeta_of[u] for u in LETTERS) + s.letter_field
-    replaced = (mean + s.letter_field).subs(
-        dict(zip(m, s.m_of, strict=True)) | dict(zip(zeta, s.zeta_of, strict=True))
     )
+    named = sum(mu0_of[u] * s.m_of[u] + s.kappa * mu1_of[u] * s.zeta_of[u] for u in LETTERS) + s.letter_field
+    replaced = (mean + s.letter_field).subs(dict(zip(m, s.m_of, strict=True)) | dict(zip(zeta, s.zeta_of, strict=True)))
     found = Step(
         "In the names of the order parameters.",
         sp.Eq(s.letter_output, replaced, evaluate=False),
@@ -115,7 +116,8 @@ def gibbs() -> Derivation:
     energy = S * (first - mean) ** 2 / 2
     steps = (
         Step(
-            "In the basis of the Hessian the loss is S (a - a^)^2/2, so that a replica is a^ + u/sqrt(B S) with u standard normal.",
+            "In the basis of the Hessian the loss is S (a - a^)^2/2, so that a replica is a^ + u/sqrt(B S) with u "
+            "standard normal.",
             sp.Eq(sp.Symbol("a^{(i)}_{k}"), first, evaluate=False),
             (Vanishing("the Gibbs weight is the density of u", B * energy - u**2 / 2),),
         ),
@@ -127,5 +129,38 @@ def gibbs() -> Derivation:
                 Vanishing("one replica with itself", together - mean**2 - 1 / (B * S)),
             ),
         ),
-    )  # fmt: skip
+    )
     return Derivation("replicas of the square loss", f"{SOURCE}, (147)-(148)", steps, {s.gibbs_moment: result})
+
+
+def letter_row(step: sp.Expr) -> sp.Expr:
+    """What the gradient step adds to a row of letter u: linear in the initial readout weight u/sqrt(p)."""
+    return s.letter[0] * step
+
+
+@functools.cache
+def row_norm() -> Derivation:
+    """The bulk variance of a letter, from that of a readout of ones (equations (36) and (133))."""
+    base = bulk()
+    row, step = sp.symbols("w delta", real=True)
+    square = sp.expand((row + letter_row(step)) ** 2)
+    of_ones = {s.delta_square: base.results[s.c] - 1, s.delta_cross: sp.S.Zero}
+    result = (1 + s.letter[0] ** 2 * s.delta_square + 2 * s.letter[0] * s.delta_cross).subs(of_ones)
+    steps = (
+        *base.steps,
+        Step(
+            "The step of a neuron is proportional to its initial readout weight: u times that of a readout of ones.",
+            sp.Eq(sp.Symbol(r"w'_{k}"), row + letter_row(step), evaluate=False),
+            (
+                Vanishing(
+                    "one component of the square: |w|^2 + 2 u w.delta + u^2 |delta|^2",
+                    square - row**2 - 2 * s.letter[0] * row * step - s.letter[0] ** 2 * step**2,
+                ),
+            ),
+        ),
+        Step(
+            "|w|^2 = 1, the cross term vanishes, and |delta|^2 is c - 1 of a readout of ones.",
+            sp.Eq(s.c_of[0], result, evaluate=False),
+        ),
+    )
+    return Derivation("bulk variance of a letter", f"{SOURCE}, (133)", steps, {s.c_of[0]: result}, base.hypotheses)

@@ -40,9 +40,7 @@ from derivations.sample_energy import (
 
 SOURCE = f"{PAPER}, Appendix D"
 
-mu0_of, mu1_of, mu2_of = (
-    tuple(sp.Function(f"mu{j}_{a + 1}", real=True)(s.kappa) for a in LETTERS) for j in range(3)
-)
+mu0_of, mu1_of, mu2_of = (tuple(sp.Function(f"mu{j}_{a + 1}", real=True)(s.kappa) for a in LETTERS) for j in range(3))
 
 
 def over_letters(terms: tuple[sp.Expr, ...]) -> sp.Expr:
@@ -80,32 +78,31 @@ def local_fields() -> Derivation:
     def covariance(i: int, j: int) -> sp.Expr:
         return expand_expectations(Expectation(sp.expand(field(i) * field(j)), *x, *noises))
 
-    overlap = {
-        (a, b): sum(vectors[1, a][k] * vectors[2, b][k] for k in (0, 1)) for a in LETTERS for b in LETTERS
-    }
+    overlap = {(a, b): sum(vectors[1, a][k] * vectors[2, b][k] for k in (0, 1)) for a in LETTERS for b in LETTERS}
     by_overlaps = sum(mu1_of[a] * mu1_of[b] * overlap[a, b] for a in LETTERS for b in LETTERS) + sum(
         mu2_of[a] ** 2 * weights[1, a] * weights[2, a] for a in LETTERS
     )
     steps = (
         Step(
-            "Given kappa the local field of replica i is sum_u (mu1_u a_u.W_u x_perp + mu2_u a_u.xi_u)/sqrt p, linear in the "
+            "Given kappa the local field of replica i is sum_u (mu1_u a_u.W_u x_perp + mu2_u a_u.xi_u)/sqrt p, linear "
+            "in the "
             "Gaussian variables x_perp and xi.",
             sp.Eq(sp.Symbol("h_1"), field(1), evaluate=False),
         ),
         Step(
-            "Its covariance between two replicas is sum_uu' mu1_u mu1_u' q1_uu' + sum_u mu2_u^2 q2_u with the overlaps of "
+            "Its covariance between two replicas is sum_uu' mu1_u mu1_u' q1_uu' + sum_u mu2_u^2 q2_u with the "
+            "overlaps of "
             "equation (141): one vector W_u^T a_u per letter and replica, two components shown.",
             sp.Eq(sp.Symbol("E[h_1 h_2]"), by_overlaps, evaluate=False),
             (Vanishing("Wick's rule for the two fields", covariance(1, 2) - by_overlaps),),
         ),
         Step(
-            "With q_ij = V delta_ij + q, equations (147)-(148), the part that replicas share is q(kappa), and one replica has V(kappa) more.",
+            "With q_ij = V delta_ij + q, equations (147)-(148), the part that replicas share is q(kappa), and one "
+            "replica has V(kappa) more.",
             sp.Eq(s.V, V_of_kappa, evaluate=False),
-            (
-                Vanishing("V(kappa) is what the shared part becomes with V for q", _with_V(q_of_kappa) - V_of_kappa),
-            ),
+            (Vanishing("V(kappa) is what the shared part becomes with V for q", _with_V(q_of_kappa) - V_of_kappa),),
         ),
-    )  # fmt: skip
+    )
     return Derivation(
         "local fields of several letters",
         f"{SOURCE}, (143)-(148)",
@@ -132,7 +129,8 @@ def energetic() -> Derivation:
         *local_fields().steps,
         *square_loss().steps,
         Step(
-            "The common part omega of the local fields has variance q(kappa) and covariance sum_u mu1_u psi_u with the label's z.",
+            "The common part omega of the local fields has variance q(kappa) and covariance sum_u mu1_u psi_u with "
+            "the label's z.",
             sp.Eq(s.field_mean, omega, evaluate=False),
             (
                 Vanishing(
@@ -151,7 +149,7 @@ def energetic() -> Derivation:
             sp.Eq(s.moreau, envelope, evaluate=False),
             (Vanishing("the envelope is linear in the square", 2 * (1 + V_of_kappa) * envelope - squared_residual),),
         ),
-    )  # fmt: skip
+    )
     return Derivation(
         "energetic term of several letters", f"{SOURCE}, (153)-(154)", steps, {s.moreau: envelope}, REPLICA_HYPOTHESES
     )
@@ -169,21 +167,24 @@ def trace() -> Derivation:
     def term(names: tuple[sp.Symbol, ...]) -> sp.Expr:
         return limit.subs(dict(zip((V, q, V_hat, q_hat), names, strict=True)), simultaneous=True)
 
-    overlaps = [term((s.V1_of[a][b], s.q1_of[a][b], s.V1_hat_of[a][b], s.q1_hat_of[a][b])) for a in LETTERS for b in LETTERS]
+    overlaps = [
+        term((s.V1_of[a][b], s.q1_of[a][b], s.V1_hat_of[a][b], s.q1_hat_of[a][b])) for a in LETTERS for b in LETTERS
+    ]
     overlaps += [term((s.V2_of[a], s.q2_of[a], s.V2_hat_of[a], s.q2_hat_of[a])) for a in LETTERS]
-    result = sum(overlaps) - sum(
-        s.zeta_of[a] * s.zeta_hat_of[a] + s.psi_of[a] * s.psi_hat_of[a] for a in LETTERS
-    )
+    result = sum(overlaps) - sum(s.zeta_of[a] * s.zeta_hat_of[a] + s.psi_of[a] * s.psi_hat_of[a] for a in LETTERS)
     steps = (
         Step(
-            "Each overlap and its conjugate are replica-symmetric matrices: linear in R as R -> 0, then V -> V/B, V^ -> B V^, "
+            "Each overlap and its conjugate are replica-symmetric matrices: linear in R as R -> 0, then V -> V/B, V^ "
+            "-> B V^, "
             "q^ -> B^2 q^ as B -> infinity.",
             sp.Eq(sp.Symbol(r"\lim\frac{1}{B}\partial_R|_{R=0}"), limit, evaluate=False),
             (RationalLimit("V V^ is of lower order in B", scaled, B, limit),),
         ),
         Step("Summed over letters and pairs of letters.", sp.Eq(s.trace_term, result, evaluate=False)),
     )
-    return Derivation("trace term of several letters", f"{SOURCE}, (151)", steps, {s.trace_term: result}, REPLICA_HYPOTHESES)
+    return Derivation(
+        "trace term of several letters", f"{SOURCE}, (151)", steps, {s.trace_term: result}, REPLICA_HYPOTHESES
+    )
 
 
 def trace_of_product(overlap: tuple[tuple[sp.Symbol, ...], ...], own: tuple[sp.Symbol, ...]) -> sp.Expr:
@@ -206,40 +207,56 @@ def entropic() -> Derivation:
     minimum = -(J.T * inverse * J)[0] / 2
     gap = a - inverse * J
     random = fixed + K * sp.Matrix(noise)
-    averaged = expand_expectations(
-        Expectation(sp.expand((random.T * inverse * random)[0]), *noise)
-    ) - (fixed.T * inverse * fixed)[0] - (K * K.T * inverse).trace()
+    averaged = (
+        expand_expectations(Expectation(sp.expand((random.T * inverse * random)[0]), *noise))
+        - (fixed.T * inverse * fixed)[0]
+        - (K * K.T * inverse).trace()
+    )
     spike = sum(s.zeta_hat_of[a] * s.zeta_hat_of[b] * s.spike_block[a][b] for a in LETTERS for b in LETTERS)
     target = sum(s.psi_hat_of[a] * s.psi_hat_of[b] * s.target_block[a][b] for a in LETTERS for b in LETTERS)
     result = (trace_of_product(s.q1_hat_of, s.q2_hat_of) + spike + target) / 2
     steps = (
         Step(
-            "Over the readout the exponent is a.S a/2 - J.a with S = lambda + V1^ o (W Pi W^T) + V2^, equations (149)-(150); "
+            "Over the readout the exponent is a.S a/2 - J.a with S = lambda + V1^ o (W Pi W^T) + V2^, equations "
+            "(149)-(150); "
             "its minimum is -J.G J/2, G = S^-1. Two components are shown.",
             sp.Eq(sp.Symbol(r"\min_a"), minimum, evaluate=False),
             (
-                Vanishing("the slope vanishes at a = G J", sum(sp.diff(objective, x).subs(dict(zip(a, inverse * J, strict=True))) for x in a)),
+                Vanishing(
+                    "the slope vanishes at a = G J",
+                    sum(sp.diff(objective, x).subs(dict(zip(a, inverse * J, strict=True))) for x in a),
+                ),
                 Vanishing(
                     "the objective exceeds the minimum by a positive quadratic form",
                     objective - minimum - (gap.T * S * gap)[0] / 2,
                 ),
-                Vanishing("completing the square in it", (gap.T * S * gap)[0] - S11 * (gap[0] + S12 * gap[1] / S11) ** 2
-                          - (S22 - S12**2 / S11) * gap[1] ** 2),
+                Vanishing(
+                    "completing the square in it",
+                    (gap.T * S * gap)[0]
+                    - S11 * (gap[0] + S12 * gap[1] / S11) ** 2
+                    - (S22 - S12**2 / S11) * gap[1] ** 2,
+                ),
             ),
         ),
         Step(
-            "J is sqrt p (zeta^ s + psi^ t) plus Gaussian noise of covariance q^, with s = (W_u v) and t = (W_u theta_perp): on "
+            "J is sqrt p (zeta^ s + psi^ t) plus Gaussian noise of covariance q^, with s = (W_u v) and t = (W_u "
+            "theta_perp): on "
             "average J.G J = p (zeta^ s + psi^ t).G (zeta^ s + psi^ t) + tr[q^ G].",
             sp.Eq(sp.Symbol("E[J.G J]"), sp.Symbol(r"p\hat{s}.G\hat{s} + \mathrm{tr}[\hat{q}G]"), evaluate=False),
             (Vanishing("signal and noise do not mix", sp.together(averaged)),),
         ),
         Step(
-            "Divided by 2p and written by blocks; s.G t vanishes, since v and theta_perp are orthogonal and independent of the bulk.",
+            "Divided by 2p and written by blocks; s.G t vanishes, since v and theta_perp are orthogonal and "
+            "independent of the bulk.",
             sp.Eq(s.entropic_term, result, evaluate=False),
         ),
-    )  # fmt: skip
+    )
     return Derivation(
-        "entropic term of several letters", f"{SOURCE}, (149)-(152)", steps, {s.entropic_term: result}, REPLICA_HYPOTHESES
+        "entropic term of several letters",
+        f"{SOURCE}, (149)-(152)",
+        steps,
+        {s.entropic_term: result},
+        REPLICA_HYPOTHESES,
     )
 
 
@@ -251,7 +268,8 @@ def assembled() -> Derivation:
     value = -trace().results[s.trace_term] - s.entropic_term + energy
     steps = tuple(step for part in parts for step in part.steps)
     final = Step(
-        "The free energy per neuron: minus the trace term, minus the entropic term, plus alpha/beta times the energetic average.",
+        "The free energy per neuron: minus the trace term, minus the entropic term, plus alpha/beta times the "
+        "energetic average.",
         sp.Eq(s.free_energy, value, evaluate=False),
         (
             Vanishing(
@@ -259,9 +277,13 @@ def assembled() -> Derivation:
                 energy - s.alpha / s.beta * over_kappa(energetic().results[s.moreau]),
             ),
         ),
-    )  # fmt: skip
+    )
     return Derivation(
-        "free energy of several letters", f"{SOURCE}, (151)", (*steps, final), {s.free_energy: value}, REPLICA_HYPOTHESES
+        "free energy of several letters",
+        f"{SOURCE}, (151)",
+        (*steps, final),
+        {s.free_energy: value},
+        REPLICA_HYPOTHESES,
     )
 
 
@@ -290,7 +312,8 @@ def _resolvent_step() -> Step:
     S, dS, G = sp.symbols("S P G", commutative=False)
     first_order = S * resolvent_slope(S, dS) + dS * G
     return Step(
-        "G moves by -G dS G when S moves by dS, so (1/p) tr[K G] moves by -(1/p) tr[G K G dS]; moving V1^_uu' moves the two "
+        "G moves by -G dS G when S moves by dS, so (1/p) tr[K G] moves by -(1/p) tr[G K G dS]; moving V1^_uu' moves "
+        "the two "
         "blocks of S between u and u', moving V2^_u one diagonal block.",
         sp.Eq(sp.Symbol("dG"), resolvent_slope(S, dS), evaluate=False),
         (Vanishing("S G stays one to first order", sp.expand(first_order).subs(S * G, 1)),),
@@ -298,7 +321,7 @@ def _resolvent_step() -> Step:
 
 
 def entropic_slope(variable: sp.Symbol) -> sp.Expr:
-    """The derivative of the entropic term in one variable; traces of G K G, K = q^ + p s^ s^T, appear for V1^ and V2^."""
+    """The derivative of the entropic term in one variable; for V1^ and V2^ with K = q^ + p s^ s^T."""
     for a in LETTERS:
         if variable == s.V2_hat_of[a]:
             return -s.double_letter[a] / 2
@@ -317,7 +340,8 @@ def equation(variable: sp.Symbol) -> Derivation:
     unknown = CONJUGATE[variable]
     solution = solve_linear(derivative, unknown)
     step = Step(
-        f"The derivative in ${sp.latex(variable)}$ vanishes at the saddle point; it is linear in ${sp.latex(unknown)}$.",
+        f"The derivative in ${sp.latex(variable)}$ vanishes at the saddle point; it is linear in "
+        f"${sp.latex(unknown)}$.",
         sp.Eq(unknown, solution, evaluate=False),
         (Vanishing(f"stationarity in {variable}", expand_expectations(derivative).subs(unknown, solution)),),
     )
@@ -346,9 +370,9 @@ def isotropic(variable: sp.Symbol) -> Derivation:
     base = equation(variable)
     unknown = CONJUGATE[variable]
     # The entropic term is half of X.T + Y.tau with X = q1^ + beta psi^ psi^T and Y = q2^ + beta c zeta^^2.
-    forces = {
-        X[a, b]: s.q1_hat_of[a][b] + s.beta * s.psi_hat_of[a] * s.psi_hat_of[b] for a, b in PAIRS
-    } | {Y[a]: s.q2_hat_of[a] + s.beta * s.c_of[a] * s.zeta_hat_of[a] ** 2 for a in LETTERS}
+    forces = {X[a, b]: s.q1_hat_of[a][b] + s.beta * s.psi_hat_of[a] * s.psi_hat_of[b] for a, b in PAIRS} | {
+        Y[a]: s.q2_hat_of[a] + s.beta * s.c_of[a] * s.zeta_hat_of[a] ** 2 for a in LETTERS
+    }
     entropic_isotropic = entropic().results[s.entropic_term].subs(isotropic_traces())
     weighted = sum(X[a, b] * s.V1_of[a][b] for a in LETTERS for b in LETTERS) + sum(Y[a] * s.V2_of[a] for a in LETTERS)
     if unknown in s.q2_of:
@@ -364,8 +388,10 @@ def isotropic(variable: sp.Symbol) -> Derivation:
         *slopes().steps,
         _symmetry_step(),
         Step(
-            "For isotropic rows v and theta_perp are independent of the bulk: s_a.G s_b = beta c_a tau_a delta_ab, t_a.G t_b = "
-            "beta T_ab; the entropic term is half of X.T + Y.tau, with X = q1^ + beta psi^ psi^T and Y = q2^ + beta c zeta^^2.",
+            "For isotropic rows v and theta_perp are independent of the bulk: s_a.G s_b = beta c_a tau_a delta_ab, "
+            "t_a.G t_b = "
+            "beta T_ab; the entropic term is half of X.T + Y.tau, with X = q1^ + beta psi^ psi^T and Y = q2^ + beta c "
+            "zeta^^2.",
             sp.Eq(s.entropic_term, weighted / 2, evaluate=False),
             (Vanishing("signal joins noise", entropic_isotropic - weighted.subs(forces) / 2),),
         ),
@@ -373,7 +399,7 @@ def isotropic(variable: sp.Symbol) -> Derivation:
             "Moving (C, D) along (X, Y) moves (T, tau) by minus (q1, q2).",
             sp.Eq(unknown, solution, evaluate=False),
         ),
-    )  # fmt: skip
+    )
     return Derivation(
         f"stationarity in {variable} for isotropic rows",
         f"{SOURCE}, (155)-(156)",
@@ -396,7 +422,8 @@ def _symmetry_step() -> Step:
         return sum(w * sp.diff(quantity, x) for w, x in zip(weights, arguments, strict=True))
 
     return Step(
-        "(T, tau) is the gradient of one potential, so d(X.T + Y.tau)/dD_a is the derivative of tau_a along (X, Y), and likewise for T.",
+        "(T, tau) is the gradient of one potential, so d(X.T + Y.tau)/dD_a is the derivative of tau_a along (X, Y), "
+        "and likewise for T.",
         sp.Eq(sp.Symbol(r"\partial_{D_a}(X.T+Y.\tau)"), sp.Symbol(r"d\tau_a[X,Y]"), evaluate=False),
         (
             *(Vanishing(f"letter {a + 1}", sp.diff(weighted, s.V2_hat_of[a]) - along(tau[a])) for a in LETTERS),
@@ -408,7 +435,7 @@ def _symmetry_step() -> Step:
                 for a, b in PAIRS
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 @functools.cache
@@ -422,9 +449,14 @@ def test_error() -> Derivation:
         Step(
             "A new input has no thermal response: its squared error is e2, of which the label noise is not counted.",
             sp.Eq(s.test_error, result, evaluate=False),
-            (Vanishing("at gamma = 1, where y1 = 0 and y2 = y0^2 + Delta, e2 is b^2 + q + Delta", sp.expand(aligned - gap**2 - q_of_kappa - s.noise)),),
+            (
+                Vanishing(
+                    "at gamma = 1, where y1 = 0 and y2 = y0^2 + Delta, e2 is b^2 + q + Delta",
+                    sp.expand(aligned - gap**2 - q_of_kappa - s.noise),
+                ),
+            ),
         ),
-    )  # fmt: skip
-    return Derivation("test error of several letters", f"{SOURCE}, (157)", steps, {s.test_error: result}, REPLICA_HYPOTHESES[1:2])
-
-
+    )
+    return Derivation(
+        "test error of several letters", f"{SOURCE}, (157)", steps, {s.test_error: result}, REPLICA_HYPOTHESES[1:2]
+    )

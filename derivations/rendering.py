@@ -23,6 +23,7 @@ _FUNCTION_NAMES = {
     "sigma_check": r"\check\sigma'",
     "g_prime": "g'",
     "nu": r"\nu",
+    "L": r"\ln Z",
     "mu0u": r"\mu_0",
     "mu1u": r"\mu_1",
     "Vk": "V",
@@ -40,6 +41,13 @@ _FUNCTION_NAMES = {
 }
 
 
+# Functions of label, mean output and variance, whose arguments are pages long: shown with the names of their arguments.
+_ABBREVIATED = {
+    "envelope": r"\mathcal{M}(y, \omega, V)",
+    "force": r"f(y, \omega, V)",
+    "force_slope": r"\partial_\omega f(y, \omega, V)",
+}
+
 # A glyph with one of these is LaTeX already; SymPy would take its carets and underscores apart.
 _VERBATIM = frozenset("\\{}[]()|/ '")
 
@@ -51,6 +59,9 @@ class _Printer(LatexPrinter):
         return str(super()._print_Symbol(expr, style))
 
     def _print_Function(self, expr: sp.Function, exp: str | None = None) -> str:
+        short = _ABBREVIATED.get(expr.func.__name__)
+        if short is not None:
+            return short if exp is None else rf"\left({short}\right)^{{{exp}}}"
         name = _FUNCTION_NAMES.get(expr.func.__name__)
         if name is None:
             return str(super()._print_Function(expr, exp))

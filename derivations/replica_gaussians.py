@@ -17,8 +17,7 @@ import sympy as sp
 from derivations import symbols as s
 from derivations.derivation import Derivation, Step, Vanishing
 
-A, B = sp.symbols("A B", positive=True)
-f = sp.Symbol("f", real=True)
+A, B, f = s.mode_curvature, s.mode_coupling, s.mode_force
 R = s.replicas
 
 
@@ -78,7 +77,9 @@ def integral() -> Derivation:
             ),
         ),
     )
-    return Derivation("Gaussian integral over replicas", "Appendix F, (182)-(186)", steps)
+    return Derivation(
+        "Gaussian integral over replicas", "Appendix F, (182)-(186)", steps, {s.log_mode_integral: log_integral()}
+    )
 
 
 def log_bracket() -> sp.Expr:
@@ -106,23 +107,36 @@ def bracket() -> Derivation:
         *integral().steps[:1],
         Step(
             "For one Gaussian field of variance v completing the square leaves exp(-B b^2/(2(1 + B v)))/sqrt(1 + B v).",
-            sp.Eq(sp.Symbol("Z_h"), sp.exp(-beta * b**2 / (2 * (1 + beta * variance))) / sp.sqrt(1 + beta * variance), evaluate=False),
+            sp.Eq(
+                sp.Symbol("Z_h"),
+                sp.exp(-beta * b**2 / (2 * (1 + beta * variance))) / sp.sqrt(1 + beta * variance),
+                evaluate=False,
+            ),
             (Vanishing("what is left of the exponent", sp.together(rest - beta * b**2 / (2 * (1 + beta * variance)))),),
         ),
         Step(
-            "The fields have covariance V delta_ij + q: R - 1 differences of variance V, and the sum with V + R q, on which all of "
+            "The fields have covariance V delta_ij + q: R - 1 differences of variance V, and the sum with V + R q, on "
+            "which all of "
             "(b, ..., b) falls.",
             sp.Eq(s.log_bracket, value, evaluate=False),
             (
-                Vanishing("one replica is one field of variance V + q", value.subs(R, 1) + sp.log(1 + beta * (V + q)) / 2
-                          + beta * b**2 / (2 * (1 + beta * (V + q)))),
+                Vanishing(
+                    "one replica is one field of variance V + q",
+                    value.subs(R, 1) + sp.log(1 + beta * (V + q)) / 2 + beta * b**2 / (2 * (1 + beta * (V + q))),
+                ),
                 Vanishing("zero replicas", value.subs(R, 0)),
             ),
         ),
         Step(
             "Per replica as R -> 0.",
             sp.Eq(sp.Symbol(r"\partial_R|_{R=0}"), zero, evaluate=False),
-            (Vanishing("the coefficient of R", zero + (sp.log(1 + beta * V) + beta * (q + b**2) / (1 + beta * V)) / 2),),
+            (
+                Vanishing(
+                    "the coefficient of R", zero + (sp.log(1 + beta * V) + beta * (q + b**2) / (1 + beta * V)) / 2
+                ),
+            ),
         ),
-    )  # fmt: skip
-    return Derivation("replicated average of one sample", "Appendix D, (143); Appendix F, (182)", steps, {s.log_bracket: value})
+    )
+    return Derivation(
+        "replicated average of one sample", "Appendix D, (143); Appendix F, (182)", steps, {s.log_bracket: value}
+    )

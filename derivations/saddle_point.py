@@ -12,12 +12,30 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.along_spike import PAPER, V_of_kappa, over_kappa, prediction, squared_residual
+from derivations.along_spike import (
+    PAPER,
+    V_of_kappa,
+    denominator,
+    over_kappa,
+    over_modes,
+    prediction,
+    squared_residual,
+    varpi,
+    varrho,
+    vartau,
+)
 from derivations.derivation import Derivation, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
-from derivations.free_energy import assembled, trace
+from derivations.free_energy import assembled, entropic, trace
 from derivations.marchenko_pastur import second_moments, spike_direction
-from derivations.sample_energy import LABEL_NOISE, label, local_field_mean, name_label_moments
+from derivations.sample_energy import (
+    LABEL_NOISE,
+    energetic,
+    label,
+    local_field_mean,
+    local_fields,
+    name_label_moments,
+)
 
 # Differentiating in the first gives the equation for the second.
 CONJUGATE: dict[sp.Symbol, sp.Symbol] = {
@@ -35,6 +53,7 @@ CONJUGATE: dict[sp.Symbol, sp.Symbol] = {
     s.V1_hat: s.q1,
     s.V2_hat: s.q2,
 }
+SELF_AVERAGING_ERRORS = "errors concentrate at their averages over the data as d grows"
 EXCHANGE = "differentiation under the expectation over kappa and under the integral over nu"
 
 # The two traces of an isotropic bulk as functions of the conjugates, and the ridge they contain.
@@ -85,10 +104,20 @@ def isotropic_free_energy() -> Derivation:
     """The free energy for isotropic rows: only the two traces T and tau are left of the law nu."""
     general = assembled()
     signal = s.beta * s.psi_hat**2 * T_trace + s.beta * s.c * s.zeta_hat**2 * tau_trace
-    entropic = (s.q1_hat * T_trace + s.q2_hat * tau_trace + signal) / 2
+    entropic_term = (s.q1_hat * T_trace + s.q2_hat * tau_trace + signal) / 2
     energy = s.alpha / (2 * s.beta) * over_kappa(squared_residual / (1 + V_of_kappa))
-    value = -trace().results[s.trace_term] - entropic + energy
+    value = -trace().results[s.trace_term] - entropic_term + energy
     gaussian = spike_direction()
+    # tau and pi independent of varrho, of mean square one.
+    averages = {
+        over_modes(varrho / denominator): T_trace,
+        over_modes(1 / denominator): tau_trace,
+        over_modes(varrho * vartau**2 / denominator): T_trace,
+        over_modes(varrho * varpi**2 / denominator): T_trace,
+    }
+    of_traces = expand_expectations(entropic().results[s.entropic_term]).subs(averages)
+    T_of_tau = sp.Symbol("tau", positive=True)
+    law = gaussian.results[s.V1].subs(s.V2, T_of_tau)
     steps = (
         *general.steps,
         *gaussian.steps,
@@ -97,6 +126,12 @@ def isotropic_free_energy() -> Derivation:
             "become the "
             "traces T and tau, and the spike's part is s.G s = beta c tau.",
             sp.Eq(s.free_energy, value, evaluate=False),
+            (
+                Vanishing(
+                    "the entropic term for any law, in the traces, with T = c tau/(1 + beta c V1^ tau)",
+                    (of_traces - entropic_term).subs(T_trace, law).subs(tau_trace, T_of_tau),
+                ),
+            ),
         ),
     )
     return Derivation(
@@ -173,7 +208,13 @@ def test_error() -> Derivation:
             ),
         ),
     )
-    return Derivation("test error", f"{PAPER}, Appendix C, (127)-(129)", steps, {s.test_error: result})
+    return Derivation(
+        "test error",
+        f"{PAPER}, Appendix C, (127)-(129)",
+        (*local_fields().steps, *steps),
+        {s.test_error: result},
+        (*energetic().hypotheses, SELF_AVERAGING_ERRORS),
+    )
 
 
 @functools.cache
@@ -186,7 +227,12 @@ def training_error() -> Derivation:
     envelope = sp.factor(weighted.subs(h, minimiser))
     left = sp.factor((b - h).subs(h, minimiser.subs(weight, 1)))
     by_weight = sp.factor(2 * sp.diff(envelope, weight).subs(weight, 1))
-    result = over_kappa(squared_residual / (1 + V_of_kappa) ** 2)
+    gap = label() - prediction - local_field_mean()
+    fitted = left.subs(b, label() - prediction).subs(omega, local_field_mean()).subs(V, V_of_kappa)
+    square = sp.expand(gap**2)
+    averaged = name_label_moments(expand_expectations(Expectation(square, s.z, s.xi, LABEL_NOISE)))
+    integrand = averaged * (left / (b - omega)).subs(V, V_of_kappa) ** 2
+    result = over_kappa(integrand)
     steps = (
         Step(
             "On a training sample the fitted output is the minimiser, which leaves the residual (b - omega)/(1 + V).",
@@ -199,9 +245,22 @@ def training_error() -> Derivation:
             sp.Eq(2 * sp.Symbol(r"\partial_t\mathcal{M}"), by_weight, evaluate=False),
             (Vanishing("both routes give the same squared residual", by_weight - left**2),),
         ),
-        Step("Averaged over z, xi, label noise and kappa.", sp.Eq(s.training_error, result, evaluate=False)),
+        Step(
+            "Averaged over z, xi, label noise and kappa.",
+            sp.Eq(s.training_error, result, evaluate=False),
+            (
+                Vanishing("its square is that of the gap over (1 + V)^2", fitted * (1 + V_of_kappa) - gap),
+                Vanishing("averaged: e2/(1 + V)^2", integrand * (1 + V_of_kappa) ** 2 - squared_residual),
+            ),
+        ),
     )
-    return Derivation("training error", f"{PAPER}, Section 3.3", steps, {s.training_error: result})
+    return Derivation(
+        "training error",
+        f"{PAPER}, Section 3.3",
+        (*energetic().steps, *steps),
+        {s.training_error: result},
+        (*energetic().hypotheses, SELF_AVERAGING_ERRORS),
+    )
 
 
 @functools.cache

@@ -16,6 +16,9 @@ from typing import Any
 from flint import arb, ctx
 
 from derivations.activation import Activation
+from derivations.expression import Call, Expression, Number, Power, derivative
+from derivations.expression_algebra import split_coefficient
+from derivations.expression_locations import Location, difference_sign
 from numerics.ball_integrals import InfiniteMoment, Moment, expectations
 from numerics.balls import BallError, precision, rational_ball
 
@@ -133,14 +136,15 @@ class _Moments:
         self._function = function
         self._known: dict[Moment, Ball] = {}
         try:
-            values = self._compute(wanted)
+            # half of the time: where one moment is too hard, the others still get their turn
+            values = self._compute(wanted, 0.5)
         except BallError:
             return
         self._known = dict(zip(wanted, values, strict=True))
 
-    def _compute(self, wanted: tuple[Moment, ...]) -> list[Ball]:
+    def _compute(self, wanted: tuple[Moment, ...], share: float = 1.0) -> list[Ball]:
         mean, variance, bits = self._arguments
-        seconds = max(0.0, self._deadline - time.monotonic())
+        seconds = share * max(0.0, self._deadline - time.monotonic())
         return expectations(self._function, wanted, mean=mean, variance=variance, bits=bits, seconds=seconds)
 
     def of(self, moment: Moment) -> Ball:
@@ -157,12 +161,12 @@ def hermite_balls(function: Activation, *, bits: int = 128, seconds: float = 60.
     """
     working = bits + _GUARD_BITS
     wanted: tuple[Moment, ...] = (_MEAN, _FIRST, _SECOND, Moment(2, 1))
-    derivative_reason = _derivative_obstacle(function)
+    derivative_reason, diverges = _derivative_obstacle(function)
     if not derivative_reason:
         wanted += (_SLOPE_SQUARE,)
     moments = _Moments(function, wanted, Fraction(0), Fraction(1), working, seconds)
     if derivative_reason:
-        check = Certified(None, bits, infinite=bool(function.jumps), reason=derivative_reason)
+        check = Certified(None, bits, infinite=diverges, reason=derivative_reason)
     else:
         check = _certified(lambda: moments.of(_SLOPE_SQUARE) - _square(moments.of(_FIRST)), bits)
     return HermiteBalls(
@@ -174,18 +178,39 @@ def hermite_balls(function: Activation, *, bits: int = 128, seconds: float = 60.
     )
 
 
-def _derivative_obstacle(function: Activation) -> str:
-    """Why E[(sigma' - h1)^2] is infinite or not accessible; empty where nothing stands in the way."""
+def _derivative_obstacle(function: Activation) -> tuple[str, bool]:
+    """Why E[(sigma' - h1)^2] is not accessible (empty where nothing stands in the way), and whether it is infinite."""
     if function.jumps:
         places = ", ".join(str(b.location) for b in function.jumps)
         return (
             f"sigma jumps at z = {places}, so sigma' has a Dirac delta there and E[(sigma' - h1)^2] diverges; "
             "Result 3.1 does not apply, the spiked random features model does"
-        )
-    roots = [str(b.location) for b in function.breakpoints if b.root]
+        ), True
+    roots = [b for b in function.breakpoints if b.root]
+    for b in roots:
+        if any(_square_root_at(branch, b.location) for branch in (b.left, b.right)):
+            return (
+                f"sigma rises like a square root (or faster) at z = {b.location}, so sigma'^2 is not "
+                "integrable there and E[(sigma' - h1)^2] diverges; "
+                "Result 3.1 does not apply, the spiked random features model does"
+            ), True
     if roots:
-        return f"sigma' is unbounded at z = {', '.join(roots)}, and whether its square is integrable was not decided"
-    return ""
+        places = ", ".join(str(b.location) for b in roots)
+        return f"sigma' is unbounded at z = {places}, and whether its square is integrable was not decided", False
+    return "", False
+
+
+def _square_root_at(branch: Expression, place: Location) -> bool:
+    """Whether branch = c u^q, 0 < q <= 1/2, c != 0, u with a simple zero there: (branch')^2 ~ 1/distance."""
+    coefficient, rest = split_coefficient(branch)
+    match rest:
+        case Call("sqrt", u):
+            pass
+        case Power(u, Number(q)) if q < Fraction(1, 2):
+            pass
+        case _:
+            return False
+    return coefficient != 0 and difference_sign(u, place) == 0 and difference_sign(derivative(u), place) in (1, -1)
 
 
 def hermite_coefficients_ball(

@@ -1,8 +1,9 @@
 """Certified Gaussian expectations E[He_j(z) sigma(x)^i sigma'(x)^l], x = mean + sqrt(variance) z, z ~ N(0, 1).
 
-Two rules.  Where sigma is analytic in a strip with a growth bound there, the trapezoidal rule with its explicit error
-2 M/(exp(2 pi y/h) - 1), M a bound of the integral along Im z = y.  Otherwise panels between the breakpoints, each by
-flint's adaptive integration of the analytic branch.  Both add an explicit bound of the tail |z| > L.
+Polynomials are done exactly, everything else by two rules.  Where sigma is analytic in a strip with a growth bound
+there, the trapezoidal rule with its explicit error 2 M/(exp(2 pi y/h) - 1), M a bound of the integral along Im z = y.
+Otherwise panels between the breakpoints, each by flint's adaptive integration of the analytic branch.  Both add an
+explicit bound of the tail |z| > L.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from derivations.activation import Activation
 from derivations.expression import Expression, ExpressionError, derivative
 from derivations.expression_budget import TookTooLong, time_limit
 from derivations.expression_growth import Growth
+from derivations.expression_normal import as_polynomial
 from derivations.expression_strip_growth import strip_growth
 from numerics.balls import BallError, location_ball, precision, program, rational_ball
 from numerics.gaussian_bounds import Envelope, envelope
+from numerics.polynomial_moments import Coefficients, differentiated, hermite_moment, power, product
 
 Ball = Any
 
@@ -89,6 +92,10 @@ def expectations(
         raise BallError(f"the variance must be positive, not {variance}")
     if bits < 16:
         raise BallError(f"at least 16 bits are needed, not {bits}")
+    polynomial = as_polynomial(function.expression)
+    if polynomial is not None:
+        with precision(bits + _GUARD_BITS):
+            return [_exact(tuple(polynomial), moment, Fraction(mean), Fraction(variance)) for moment in moments]
     problem = _Problem(function, moments, Fraction(mean), Fraction(variance), bits, time.monotonic() + seconds)
     try:
         with precision(_BOUND_BITS), time_limit(seconds):
@@ -109,6 +116,14 @@ def expectations(
             why = "the time limit was reached" if problem.expired() else "the integration did not converge"
             raise BallError(f"no certified value of {_named(moment)} of {_short(function)}: {why}")
     return results
+
+
+def _exact(polynomial: Coefficients, moment: Moment, mean: Fraction, variance: Fraction) -> Ball:
+    """The moment of a polynomial: a rational number times a power of the standard deviation."""
+    slope = differentiated(polynomial)
+    whole = product(power(polynomial, moment.sigma), power(slope, moment.slope))
+    value = hermite_moment(whole, moment.hermite, mean, variance)
+    return rational_ball(value) * rational_ball(variance).sqrt() ** moment.hermite
 
 
 def _named(moment: Moment) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,34 +19,86 @@ from derivations.activation import Activation
 from numerics.least_squares import least_norm
 from numerics.model import Model
 from numerics.profile import Profile, profile
-from numerics.ridge import solve, solve_on
+from numerics.ridge import MOST_NODES, solve, solve_on
 
 Array = NDArray[np.float64]
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 # The error is flat to second order at a minimum: a bracket of this width leaves 1e-14 of it.
 _BRACKET = 1e-7
-# Doublings of the rule along the spike: scans compare errors that differ by more than this rule's error.
+# Doublings of the rule along the spike, at least and at most.
 _RULE = 1
+_MOST_DOUBLINGS = 6
+# A rule is doubled until both bounds move by less than this share of E[g^2]; moving by more than the limit is not
+# convergence.
+_GOAL = 1e-11
+_LIMIT = 1e-7
 
 
-def upper_bound(model: Model) -> float:
+@dataclass(frozen=True)
+class Bounds:
+    """Both bounds on a rule doubled `refine` times; error_estimate is what the last doubling moved them by.
+
+    converged: the estimate is under 1e-7 of E[g^2], and E[g^2] and E[sigma^2] along the spike agree with those of the
+    inner rules.
+    """
+
+    lower: float
+    upper: float
+    error_estimate: float
+    converged: bool
+    refine: int
+
+
+@lru_cache(maxsize=256)
+def bounds(model: Model) -> Bounds:
+    """Lower and upper bound, equations (27) and (26), on a rule along the spike doubled until they stay put."""
+    before = _upper(model, _RULE - 1), _lower(model, _RULE - 1)
+    for refine in range(_RULE, _MOST_DOUBLINGS + 1):
+        table = profile(model, refine)
+        now = _upper(model, refine), _lower(model, refine)
+        square = float(table.weights @ (table.y0**2 + table.y1**2 + table.spread))
+        moved = max(abs(a - b) for a, b in zip(now, before, strict=True))
+        settled = moved <= _GOAL * square and table.unresolved <= _GOAL
+        if settled or len(table.kappa) > MOST_NODES:
+            break
+        before = now
+    estimate = moved + (table.unresolved + _ROUNDING) * square
+    upper, lower = now
+    # In exact arithmetic 0 <= lower <= upper.
+    return Bounds(min(lower, upper), upper, estimate, bool(estimate <= _LIMIT * square), refine)
+
+
+# Rounding of a residual of least squares, beside E[g^2].
+_ROUNDING = 1e-15
+
+
+def upper_bound(model: Model, refine: int | None = None) -> float:
     """dist^2(g, span{mu0_a}) = |g|^2 - <g, mu0>^2/|mu0|^2 for one group: the test error at ridge -> infinity.
 
-    Equation (26) at alignment 1; an upper bound on the infimum over the ridge at any alignment.
+    Equation (26) at alignment 1; an upper bound on the infimum over the ridge at any alignment. The rule along the
+    spike is doubled `refine` times, or until the bounds stay put (`bounds` says whether they do).
     """
-    table = profile(model, _RULE)
+    return bounds(model).upper if refine is None else _upper(model, refine)
+
+
+def _upper(model: Model, refine: int) -> float:
+    table = profile(model, refine)
     across = float(table.weights @ (table.y1**2 + table.spread))
     return _distance(table, table.mu0, table.y0) + across
 
 
-def lower_bound(model: Model) -> float:
+def lower_bound(model: Model, refine: int | None = None) -> float:
     """dist^2(g, span{mu0_a, kappa mu1_a, mu1_a z}): no ridge, alpha or beta gets below it.
 
     Equation (27) at alignment 1, where mu1_a z is orthogonal to g. Where the rows of the bulk differ in norm (a
     network's own bulk) the span has dmu0_a/dc_a as well, and the bound is lower.
     """
-    table = profile(model, _RULE)
+    return bounds(model).lower if refine is None else _lower(model, refine)
+
+
+def _lower(model: Model, refine: int) -> float:
+    table = profile(model, refine)
     along = np.concatenate([table.mu0, table.along])
     left = float(table.weights @ table.spread)
     return _distance(table, along, table.y0) + _distance(table, table.mu1, table.y1) + left
@@ -74,13 +127,15 @@ class BestRidge:
     """The ridge of least test error.
 
     ridge may be infinite (the infimum is the upper bound, approached as the ridge grows) or, when `at_zero`, the
-    smallest ridge tried, below which the error still falls. `minima` lists the local minima at finite ridge.
+    smallest ridge tried, below which the error still falls. `minima` lists the local minima at finite ridge;
+    `converged` says that `solve` confirms the least error.
     """
 
     ridge: float
     test_error: float
     at_zero: bool
     minima: tuple[Minimum, ...]
+    converged: bool = True
 
     @property
     def at_infinity(self) -> bool:
@@ -100,6 +155,7 @@ class BestEta:
     model: Model
     at_edge: bool
     minima: tuple[Minimum, ...]
+    converged: bool = True
 
 
 @dataclass(frozen=True)
@@ -164,7 +220,8 @@ def best_ridge(model: Model) -> BestRidge:
     The error is not always unimodal in the ridge, so all dips of the scan are refined. The model's own ridge is
     ignored.
     """
-    table = profile(model, _RULE)
+    found = bounds(model)
+    table = profile(model, found.refine)
 
     def error(log_ridge: float) -> float:
         return solve_on(table, model.changed(ridge=math.exp(log_ridge))).test_error
@@ -172,14 +229,22 @@ def best_ridge(model: Model) -> BestRidge:
     low, high = math.log(SMALLEST_RIDGE), math.log(LARGEST_RIDGE)
     grid = [float(x) for x in np.linspace(low, high, 73)]
     minima = tuple(Minimum(math.exp(dip.at), dip.error) for dip in local_minima(error, grid))
-    limit = upper_bound(model)
+    limit = found.upper
     candidates = [*minima, Minimum(SMALLEST_RIDGE, error(low)), Minimum(math.inf, limit)]
     # Closer to the limit than rounding can tell: the limit it is.
     tolerance = 1e-13 * max(1.0, limit)
     best = min(candidates, key=lambda candidate: candidate.error)
     if best.error >= limit - tolerance:
         best = candidates[-1]
-    return BestRidge(best.at, best.error, best.at == SMALLEST_RIDGE, minima)
+    return BestRidge(best.at, best.error, best.at == SMALLEST_RIDGE, minima, found.converged and _holds(model, best))
+
+
+def _holds(model: Model, best: Minimum) -> bool:
+    """Whether `solve`, which refines its own rule, converges to the same error at the best ridge."""
+    if math.isinf(best.at):
+        return True
+    solution = solve(model.changed(ridge=best.at))
+    return solution.converged and abs(solution.test_error - best.error) <= _LIMIT * (1.0 + abs(best.error))
 
 
 def best_eta(
@@ -193,6 +258,7 @@ def best_eta(
     noise: float = 0.0,
     largest: float = 30.0,
     points: int = 61,
+    bulk_model: str = "isotropic",
 ) -> BestEta:
     """The learning rate eta in [0, largest] of least test error at fixed ridge, or at the best ridge when None.
 
@@ -202,7 +268,7 @@ def best_eta(
     def at(eta: float) -> Model:
         return Model.from_gradient_step(
             activation, target, alpha=alpha, beta=beta, ridge=1.0 if ridge is None else ridge,
-            alpha0=alpha0, eta=eta, noise=noise,
+            alpha0=alpha0, eta=eta, noise=noise, bulk_model=bulk_model,
         )  # fmt: skip
 
     def error(eta: float) -> float:
@@ -212,7 +278,9 @@ def best_eta(
     minima = local_minima(error, grid)
     candidates = [*minima, Minimum(0.0, error(0.0)), Minimum(largest, error(largest))]
     best = min(candidates, key=lambda candidate: candidate.error)
-    return BestEta(best.at, best.error, at(best.at), best.at == largest, minima)
+    found = at(best.at)
+    converged = best_ridge(found).converged if ridge is None else solve(found).converged
+    return BestEta(best.at, best.error, found, best.at == largest, minima, converged)
 
 
 def best_spike(

@@ -95,7 +95,7 @@ def groups_of(entries: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def _directions(groups: int) -> tuple[Array, Array]:
+def packed_directions(groups: int) -> tuple[Array, Array]:
     """The packed basis as stacked matrices (entries, k, k) and diagonals (entries, k)."""
     rows, columns = upper_triangle(groups)
     pairs = len(rows)
@@ -269,7 +269,7 @@ class IsotropicGroups:
         # T = (1/beta) Theta N is symmetric up to rounding.
         across = theta[:, None] * inverse / beta
         across = 0.5 * (across + across.T)
-        d_matrix, d_diagonal = _directions(self.groups)
+        d_matrix, d_diagonal = packed_directions(self.groups)
         moved = inverse @ d_matrix @ inverse.T
         force = -(d_diagonal + bulks * np.diagonal(moved, axis1=1, axis2=2))
         system = np.diag(self.fractions / tau**2) - beta * np.outer(bulks, bulks) * mixed**2

@@ -99,9 +99,9 @@ class Sizes:
 class Network:
     """A two-layer network that takes one gradient step of rate eta = eta~ d on n0 = alpha0 d samples (Section 2.2).
 
-    `eta` is eta~. The readout starts at a0 = 1_p/sqrt(p), the rows at |w| = 1; `noise` is the variance of the label
-    noise in both steps. The activation need not be odd here: the step is taken, not modelled. Raises SimulationError
-    for a parameter out of range.
+    `eta` is eta~. The readout starts at a0 = 1_p/sqrt(p), the rows at |w| = 1, or with `gaussian_rows` at
+    w ~ N(0, I/d); `noise` is the variance of the label noise in both steps. The activation need not be odd here: the
+    step is taken, not modelled. Raises SimulationError for a parameter out of range.
     """
 
     activation: Activation
@@ -112,6 +112,7 @@ class Network:
     alpha0: float
     eta: float
     noise: float = 0.0
+    gaussian_rows: bool = False
 
     def __post_init__(self) -> None:
         for name in ("alpha", "beta", "ridge", "alpha0", "eta", "noise"):
@@ -120,8 +121,11 @@ class Network:
                 range_ = "> 0" if positive else ">= 0"
                 raise SimulationError(f"{name} = {value} is not accepted: it has to be a number {range_}, like 1.5")
 
-    def model(self) -> Model:
-        """The spiked random features of Result 3.1; raises ModelError where that map does not exist."""
+    def model(self, bulk_model: str = "isotropic") -> Model:
+        """The spiked random features of Result 3.1; raises ModelError where that map does not exist.
+
+        bulk_model "network" takes the network's own bulk, beyond the paper (`numerics.network_bulk`).
+        """
         from numerics.model import Model
 
         return Model.from_gradient_step(
@@ -133,6 +137,8 @@ class Network:
             alpha0=self.alpha0,
             eta=self.eta,
             noise=self.noise,
+            bulk_model=bulk_model,
+            gaussian_rows=self.gaussian_rows,
         )
 
 
@@ -167,6 +173,13 @@ def unit_rows(rng: np.random.Generator, rows: int, d: int) -> Array:
     return w
 
 
+def gaussian_rows(rng: np.random.Generator, rows: int, d: int) -> Array:
+    """Rows N(0, I/d), whose squared norms are 1 + O(d^-1/2). Shape (rows, d)."""
+    w = rng.standard_normal((rows, d))
+    w /= np.sqrt(d)
+    return w
+
+
 def block_rows(width: int) -> int:
     """Rows per block so that a block of `width` columns stays within BLOCK numbers; at least 64."""
     return max(64, BLOCK // max(width, 1))
@@ -185,8 +198,8 @@ def _per_neuron(values: tuple[float, ...], sizes: Sizes) -> Array:
 
 
 def _bulk(model: Model, sizes: Sizes, rng: np.random.Generator) -> Array:
-    """W (p, d): rows uniform on the spheres of radius sqrt(c_a)."""
-    weights = unit_rows(rng, sizes.p, sizes.d)
+    """W (p, d): rows uniform on the spheres of radius sqrt(c_a), or N(0, c_a I/d) where the model asks for it."""
+    weights = gaussian_rows(rng, sizes.p, sizes.d) if model.gaussian_rows else unit_rows(rng, sizes.p, sizes.d)
     weights *= np.sqrt(_per_neuron(model.bulks, sizes))[:, None]
     return weights
 
@@ -263,7 +276,7 @@ def trained_network(network: Network, sizes: Sizes, rng: np.random.Generator, ba
     sigma, slope = compile_numpy(activation.expression), compile_numpy(derivative(activation.expression))
     target = compile_numpy(network.target.expression)
     d, p, n0 = sizes.d, sizes.p, sizes.n0
-    weights = unit_rows(rng, p, d)
+    weights = gaussian_rows(rng, p, d) if network.gaussian_rows else unit_rows(rng, p, d)
     theta = np.zeros(d)
     theta[0] = 1.0
     step, batch_direction = np.zeros((p, d)), np.zeros(d)

@@ -158,15 +158,18 @@ def order_parameters(drawn: FeatureMap, a: Array, sizes: Sizes) -> Row:
         values |= named(name, value)
     if drawn.centred_bulk:
         values |= {"spike": float(drawn.spikes[0]), "alignment": drawn.alignment, "bulk": float(bulk[0])}
-        values |= {"chi": _norm_overlap(drawn, a)}
+    norms = _squared_norms(drawn)
+    if np.ptp(norms) > 1e-9 * float(norms.mean()) and len(drawn.groups) == 1:
+        # Rows of unequal norm: chi = sum_i a_i (|w_i|^2 - c)/sqrt(p).
+        values |= {"chi": float(a @ (norms - norms.mean())) / float(np.sqrt(len(a)))}
     return tuple(values.items())
 
 
-def _norm_overlap(drawn: FeatureMap, a: Array) -> float:
-    """chi = sum_i a_i (|w_i|^2 - c)/sqrt(p), w_i the bulk rows and c their mean squared norm."""
+def _squared_norms(drawn: FeatureMap) -> Array:
+    """|w_i|^2 of the bulk rows, shape (p,)."""
     norms = np.einsum("ij,ij->i", drawn.weights, drawn.weights)
     norms += drawn.spikes * (drawn.spikes - 2.0 * (drawn.weights @ drawn.direction))
-    return float(a @ (norms - norms.mean())) / float(np.sqrt(len(a)))
+    return np.asarray(norms)
 
 
 def _bulk_norm(drawn: FeatureMap, where: slice) -> float:

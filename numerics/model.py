@@ -228,14 +228,19 @@ def _check_bulk(model: Model) -> None:
 
 
 _Range = tuple[Callable[[float], bool], str, str]
-_POSITIVE: _Range = (lambda x: x > 0.0, "a number > 0", "1.5")
-_NOT_NEGATIVE: _Range = (lambda x: x >= 0.0, "a number >= 0", "0.1")
+# Squares and cubes of parameters between these, and their ratios, stay inside double precision.
+SMALLEST, LARGEST = 1e-50, 1e50
+_POSITIVE: _Range = (lambda x: SMALLEST <= x <= LARGEST, "a number > 0, from 1e-50 to 1e50", "1.5")
+_NOT_NEGATIVE: _Range = (
+    lambda x: x == 0.0 or SMALLEST <= x <= LARGEST, "a number >= 0, either 0 or from 1e-50 to 1e50", "0.1",
+)  # fmt: skip
+_REAL: _Range = (lambda x: abs(x) <= LARGEST, "a real number of at most 1e50 in size", "1")
 _RANGES: dict[str, _Range] = {
     "alpha": _POSITIVE,
     "beta": _POSITIVE,
     "ridge": _NOT_NEGATIVE,
     "noise": _NOT_NEGATIVE,
-    "spike": (lambda x: True, "a real number", "1"),
+    "spike": _REAL,
     "bulk": _POSITIVE,
     "alignment": (lambda x: abs(x) <= 1.0, "a number between -1 and 1", "0.8"),
 }
@@ -247,7 +252,7 @@ def _checked(name: str, value: object, accepts: Callable[[float], bool], range_:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number) or not accepts(number):
-        raise ModelError(f"{name} = {value} is not accepted: it has to be {range_}, for example {name} = {example}")
+        raise ModelError(f"{name} = {value!r} is not accepted: it has to be {range_}, for example {name} = {example}")
     return number
 
 

@@ -7,7 +7,7 @@ computed once and cached by value.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -20,6 +20,7 @@ from numerics.deterministic_equivalent import upper_triangle
 from numerics.model import Model, ModelError
 from numerics.quadrature import (
     Integrand,
+    conditional_moments,
     doublings,
     half_length,
     integrand,
@@ -34,6 +35,8 @@ Array = NDArray[np.float64]
 
 # The step of the coarsest rule along the spike; the poles of 1/(1 + V) limit it, and no formula gives them.
 WIDEST_SPACING = 0.2
+# Second moments by two rules agree to this fraction, unless one of the rules misses something.
+_SQUARES_AGREE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,8 @@ class Profile:
     """Nodes (n,) and weights (n,) of E over kappa; mu0, mu1, mu2_squared (k, n); y0, y1, spread (n,).
 
     spread = E_z[y^2] - y0^2 - y1^2 without label noise, integrated as a square. unresolved is the relative error that
-    the inner integrals are left with, 0.0 when doubling their rules does not change them.
+    the inner integrals are left with, 0.0 when doubling their rules does not change them; or that of E[sigma^2] and
+    E[g^2] along the spike.
 
     For an activation of definite parity without bias V is even in kappa, and the rule lives on kappa >= 0 with the
     weight of both sides; y0 and y1 then are the parts of the parity that yhat and mu1 have, and the squares of the
@@ -91,11 +95,13 @@ class Profile:
         return self.features * self.weights
 
 
-def profile(model: Model, refine: int = 0, refine_inner: int = 0, extra: float = 0.0) -> Profile:
+def profile(
+    model: Model, refine: int = 0, refine_inner: int = 0, extra: float = 0.0, *, whole: bool = False
+) -> Profile:
     """The profile of a model; rules along the spike and across it are doubled the given numbers of times.
 
     `extra` lengthens the rule along the spike: the logarithm of a factor by which its tails matter more than their
-    Gaussian weight.
+    Gaussian weight. With `whole` the rule covers both signs of kappa whatever the parities.
     """
     return _profile(
         model.activation,
@@ -106,6 +112,7 @@ def profile(model: Model, refine: int = 0, refine_inner: int = 0, extra: float =
         refine_inner,
         extra,
         model.unequal_norms,
+        whole,
     )
 
 
@@ -119,6 +126,7 @@ def _profile(
     refine_inner: int,
     extra: float,
     unequal: bool,
+    whole: bool,
 ) -> Profile:
     student, teacher = integrand(activation), integrand(target)
     across = (1.0 - alignment) * (1.0 + alignment)
@@ -129,7 +137,7 @@ def _profile(
         features += layers(student, slope, bulk, bias)
         widest = min(widest, spacing(student, slope, bulk))
         reaches.append(reach(student, slope, bulk, extra))
-    even = activation.parity in ("odd", "even") and all(bias == 0.0 for _, _, bias in groups)
+    even = not whole and activation.parity in ("odd", "even") and all(bias == 0.0 for _, _, bias in groups)
     rule = spike_rule(tuple(sorted(set(features))), widest, half_length(reaches), refine, even)
     try:
         student_part = [conditional_moments_of(activation, *group, rule.nodes, refine_inner) for group in groups]
@@ -140,7 +148,7 @@ def _profile(
     root = np.sqrt([bulk for _, bulk, _ in groups])
     # The heat equation: d mu0/dc = E[(z^2 - 1) sigma]/(2c).
     bulk_slope = np.array([part.curvature for part in student_part]) / (2.0 * root[:, None] ** 2)
-    return Profile(
+    found = Profile(
         kappa=rule.nodes,
         weights=rule.weights,
         mu0=np.array([part.mean for part in student_part]),
@@ -152,6 +160,23 @@ def _profile(
         spread=spread,
         unresolved=max(_unresolved(f, *line, rule.nodes) for f, line in lines),
     )
+    return replace(found, unresolved=max(found.unresolved, _mismatch(found, student, groups, teacher)))
+
+
+def _mismatch(
+    table: Profile, student: Integrand, groups: tuple[tuple[float, float, float], ...], teacher: Integrand
+) -> float:
+    """How far E[sigma^2] and E[g^2] along this rule are from the inner rule's, relative; 0.0 where they agree.
+
+    A rule along the spike may step over what a finer one, too, steps over; the inner rule has nodes of its own.
+    """
+    squares = [float(table.weights @ (table.y0**2 + table.y1**2 + table.spread))]
+    wholes = [conditional_moments(teacher, np.zeros(1), 1.0).square[0]]
+    for i, (slope, bulk, bias) in enumerate(groups):
+        squares.append(float(table.weights @ (table.mu0[i] ** 2 + bulk * table.mu1[i] ** 2 + table.mu2_squared[i])))
+        wholes.append(conditional_moments(student, np.array([bias]), math.hypot(slope, math.sqrt(bulk))).square[0])
+    worst = max(abs(x - y) / max(x, y, 1e-300) for x, y in zip(squares, map(float, wholes), strict=True))
+    return worst if not worst <= _SQUARES_AGREE else 0.0
 
 
 def _target_part(

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from derivations.activation import Activation
 from numerics.evaluate import compile_numpy
+from numerics.steep_places import steep_places
 
 Array = NDArray[np.float64]
 
@@ -38,6 +39,8 @@ WIDEST_STEP = math.pi * math.sqrt(2.0 / LOG_ACCURACY)
 NARROW_LAYER = 0.12
 # A strip narrower than this is cheaper to resolve by panels that follow the steep places.
 NARROW_STRIP = 0.1
+# Steps and peaks of saturating functions that need shorter panels than this may hide between trapezoidal nodes.
+NARROW_PLACE = 0.05
 MOST_NODES = 40_000
 _MOST_SPLITS = 2_000
 _SHORTEST_PANEL = 1e-11
@@ -52,7 +55,7 @@ class Integrand:
     `breakpoints` are its kinks and jumps in increasing order. With `splits` None it is analytic in a strip of half
     width `strip` (infinite when entire) and the trapezoidal rule serves; otherwise panels of width 2 that also end at
     the splits (the breakpoints, and places found by bisection) resolve it. `rough` says that bisection never ended: f
-    is not smooth up to a breakpoint. |f(x)| grows no faster than |x|^degree exp(rate |x| + quadratic x^2).
+    is not smooth up to a breakpoint, `hidden` that steep places may be left unresolved. |f(x)| grows no faster than |x|^degree exp(rate |x| + quadratic x^2).
     """
 
     values: Callable[[Array], Array]
@@ -63,6 +66,7 @@ class Integrand:
     rate: float
     quadratic: float
     rough: bool
+    hidden: bool = False
 
 
 class Moments(NamedTuple):
@@ -108,16 +112,23 @@ def integrand(activation: Activation) -> Integrand:
         quadratic=float(growth.quadratic),
         rough=False,
     )
-    if activation.strip is None or activation.strip < NARROW_STRIP:
-        return with_splits(function)
+    steep = steep_places(activation.expression, _coarse_edges(function))
+    narrow = steep.narrowest < NARROW_PLACE
+    if activation.strip is None or activation.strip < NARROW_STRIP or narrow:
+        function = replace(function, hidden=narrow and not steep.complete)
+        return with_splits(function, steep.edges if narrow else ())
     return function
 
 
-def with_splits(function: Integrand) -> Integrand:
+def _coarse_edges(function: Integrand) -> Array:
+    return _distinct([np.arange(-64.0, 65.0, WIDEST_PANEL), np.asarray(function.breakpoints)])
+
+
+def with_splits(function: Integrand, known: tuple[float, ...] = ()) -> Integrand:
     """The function with panels in place of the trapezoidal rule.
 
     Starts from panels of width 4 on [-64, 64] cut at the breakpoints and bisects those on which the Legendre
-    coefficients of f do not decay to rounding. At a breakpoint where f has a root that leads to panels shrinking
+    coefficients of f do not decay to rounding; `known` are places to cut at from the start. At a breakpoint where f has a root that leads to panels shrinking
     geometrically towards it.
     """
     nodes, weights = gauss_legendre(PANEL_ORDER)
@@ -126,12 +137,14 @@ def with_splits(function: Integrand) -> Integrand:
     # A steep place at the very end of a panel hides between the end and the outermost node.
     near_ends = np.concatenate([0.125 ** np.arange(1.0, 12.0) - 1.0, 1.0 - 0.125 ** np.arange(1.0, 12.0)])
     at_ends = np.polynomial.legendre.legvander(near_ends, PANEL_ORDER - 1)
-    z = 0.5 * np.arange(-8.0, 8.0) + 0.1
+    # The typical size of f, or its size at the steep places of a function that vanishes away from them.
+    steep = np.array([x for x in known if abs(x) < 4.0])
+    sizes = [function.values(places) for places in (0.5 * np.arange(-8.0, 8.0) + 0.1, steep)]
     # Under a hundredth of the typical size, accuracy relative to the panel is not asked for.
-    floor = 0.01 * float(np.sqrt(np.mean(function.values(z) ** 2)))
-    edges = _distinct([np.arange(-64.0, 65.0, WIDEST_PANEL), np.asarray(function.breakpoints)])
+    floor = 0.01 * max(float(np.sqrt(np.mean(values**2))) for values in sizes if len(values))
+    edges = _distinct([_coarse_edges(function), np.asarray(known)])
     pending = np.stack([edges[:-1], edges[1:]], axis=1)
-    splits = list(function.breakpoints)
+    splits = [*function.breakpoints, *known]
     rough = False
     while len(pending) and len(splits) < _MOST_SPLITS:
         half = 0.5 * (pending[:, 1] - pending[:, 0])
@@ -213,23 +226,28 @@ def doublings(function: Integrand, low: float, high: float, scale: float) -> tup
     Strip and panel width cannot show everything (an entire function may oscillate fast), so the rule is compared with
     the doubled one at a few shifts. The second value is 0.0 when they agree to rounding, else their relative distance.
     """
-    # Off the centre and off each other's symmetric places; the last one at the centre gives the scale.
-    shift = low + (high - low) * np.append((np.arange(_SAMPLES) + 0.382) / _SAMPLES, 0.5)
+    # A rule on one side of 0 belongs to an even integrand: 0 is its centre, else the middle of the shifts.
+    centre = 0.0 if low == 0.0 or high == 0.0 else 0.5 * (low + high)
+    far = max(high - centre, centre - low, 1.0)
+    # Off the centre and off each other's symmetric places, and the centre.
+    shift = np.append(low + (high - low) * (np.arange(_SAMPLES) + 0.382) / _SAMPLES, centre)
+    # The shifts reach about nine standard deviations; a place counts for the scale by its density.
+    weight = np.exp(-0.5 * (9.0 * (shift - centre) / far) ** 2)
     rule = _trapezoid if function.splits is None else _panel_rule
     coarse = _moments(function, shift, scale, rule, 0)
-    for level in range(_MOST_DOUBLINGS + 1):
+    for level in range(_MOST_DOUBLINGS + (2 if function.splits is None else 0) + 1):
         fine = _moments(function, shift, scale, rule, level + 1)
-        # Where f all but vanishes, far from the centre, agreement relative to the centre is enough.
-        square = np.maximum(np.maximum(fine.square, 1e-6 * fine.square[-1]), 1e-300)
+        # Where f all but vanishes agreement relative to where it counts most is enough.
+        square = np.maximum(np.maximum(fine.square, 1e-6 * float(np.max(weight * fine.square))), 1e-300)
         root = np.sqrt(square)
         gap = max(
             float(np.max(np.abs(a - b) / unit))
             for a, b, unit in zip(coarse[:4], fine[:4], (root, root, square, square), strict=True)
         )
         if gap <= _AGREEMENT:
-            return level, 0.0
+            return level, float(function.hidden)
         coarse = fine
-    return level, gap
+    return level, max(gap, float(function.hidden))
 
 
 _SAMPLES = 12
@@ -258,6 +276,12 @@ def _sum(values: Array, weights: Array) -> Array:
     if weights.ndim == 1:
         return values @ weights
     return np.asarray(np.einsum("ij,ij->i", values, weights))
+
+
+def across_rule(function: Integrand, shift: Array, scale: float, refine: int = 0) -> tuple[Array, Array]:
+    """z and weights of E over z ~ N(0, 1) of f(shift + scale z): (N,), or (shifts, N) on panels that follow shifts."""
+    rule = _trapezoid if function.splits is None else _panel_rule
+    return rule(function, shift, scale, refine + doublings(function, *span(shift), scale)[0])
 
 
 def _line(function: Integrand, shift_reach: float, scale: float) -> float:
@@ -363,7 +387,9 @@ def spike_rule(
     contain the coarser ones). With narrow layers: Gauss-Legendre panels that end on each layer's centre and flanks.
     For an even integrand (`even`) the rule lives on kappa >= 0, with the weight of both sides.
     """
-    narrow = tuple(f for f in features if f.width < NARROW_LAYER and abs(f.location) < half_length + 9.0 * f.width)
+    # Beyond nine widths of the rule a layer has no part in it, not even in its step.
+    features = tuple(f for f in features if abs(f.location) < half_length + 9.0 * f.width)
+    narrow = tuple(f for f in features if f.width < NARROW_LAYER)
     if len(narrow) > _MOST_LAYERS:
         narrow = ()
     h = widest

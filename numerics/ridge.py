@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from numerics.bulk_model import equivalent_of
-from numerics.deterministic_equivalent import unpack
+from numerics.deterministic_equivalent import DeterministicEquivalent, unpack
 from numerics.model import Model, ModelError
 from numerics.profile import Profile, profile
 from numerics.saddle_point import State, linear_part, nonlinear_part, residual
 from numerics.solution import Conjugates, OrderParameters, Solution
 
 Array = NDArray[np.float64]
+
+Bulk = Callable[[float], DeterministicEquivalent]
 
 RESIDUAL_GOAL = 1e-12
 # The quadrature is refined until doubling it moves the test error by less than this share of 1 + test error.
@@ -51,14 +54,16 @@ class Level:
     converged: bool
 
 
-def solve_on(table: Profile, model: Model, start: Array | None = None) -> Level:
+def solve_on(table: Profile, model: Model, start: Array | None = None, bulk: Bulk | None = None) -> Level:
     """The saddle point of a model on a given profile; `start` is (T, tau) packed, where a search may begin.
+
+    `bulk` gives the equivalent at a ridge, by default that of the model.
 
     Raises ModelError for ridge = 0 at the interpolation threshold.
     """
     ratio = model.alpha / model.beta
     regime = Regime(1.0, model.ridge) if model.ridge > 0.0 else _ridgeless(table, model)
-    equivalent = equivalent_of(model, regime.ridge)
+    equivalent = equivalent_of(model, regime.ridge) if bulk is None else bulk(regime.ridge)
     solved = nonlinear_part(table, equivalent, ratio, start, regime.unit)
     linear = linear_part(table, solved, ratio, model.noise, regime.unit)
     state = State(solved.values, solved.conjugates, linear.m, linear.overlaps, linear.forces, linear.q, linear.hats)
@@ -91,24 +96,26 @@ def _is_linear(table: Profile) -> bool:
     return float(np.max(table.mu2_squared @ table.weights)) < 1e-24 * float(np.max(table.features @ table.weights))
 
 
-def solve(model: Model, *, refine: int = 0) -> Solution:
+def solve(model: Model, *, refine: int = 0, bulk: Bulk | None = None) -> Solution:
     """The saddle point, test error (25) and training error of a ridge readout.
 
     The rules of quadrature are doubled until the test error stays put; `refine` asks for that many doublings more.
+    `bulk` gives another deterministic equivalent at a ridge (`numerics.spectral_measure`) in place of the model's own.
     ridge = 0 is the limit from above. Raises ModelError where that limit diverges (the interpolation threshold) or is
     out of reach of double precision. Never raises for lack of convergence: `converged` and `status` say so.
     """
     extra = _extra_reach(model)
-    coarse = solve_on(profile(model, refine, refine, extra), model)
+    coarse = solve_on(profile(model, refine, refine, extra), model, bulk=bulk)
     scale = abs(coarse.test_error) + 1.0
     iterations = coarse.iterations
     for level in range(refine + 1, refine + 1 + MOST_REFINEMENTS):
         # The inner integrals are checked where they are made, and bring what is left of their error along.
         table = profile(model, level, refine, extra)
-        fine = solve_on(table, model, coarse.state.values)
+        fine = solve_on(table, model, coarse.state.values, bulk)
         iterations += fine.iterations
         moved = abs(fine.test_error - coarse.test_error)
-        if moved <= QUADRATURE_GOAL * scale or not fine.converged or len(table.kappa) > MOST_NODES:
+        settled = moved <= QUADRATURE_GOAL * scale and table.unresolved <= QUADRATURE_GOAL
+        if settled or not fine.converged or len(table.kappa) > MOST_NODES:
             break
         coarse = fine
     moved += table.unresolved * scale

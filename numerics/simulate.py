@@ -179,6 +179,8 @@ def predicted(solution: Solution, sizes: Sizes | None = None) -> dict[str, float
     values = {"test_error": found.test_error, "training_error": found.training_error}
     for name, value in (("m", order.m), ("zeta", order.zeta), ("psi", order.psi), ("q1", order.q1), ("q2", order.q2)):
         values |= named(name, value)
+    if order.chi.size:
+        values |= named("chi", order.chi)
     return values
 
 
@@ -201,6 +203,9 @@ def natural_scales(solution: Solution) -> dict[str, float]:
         ("q2", order.q2),
     ):
         scales |= named(name, value)
+    if order.chi.size:
+        # Like m: what a random readout of the same norm would show, the norms of rows varying by about c.
+        scales |= named("chi", np.maximum(np.abs(order.chi), np.array(solution.model.bulks) * np.sqrt(order.q2)))
     return scales
 
 
@@ -227,7 +232,12 @@ def _checked(model: Model | Network, kind: str, seeds: int) -> Model | Network:
     if seeds < 1:
         raise SimulationError(f"{seeds} seeds are not enough: 1 is the least, 2 give a standard error, for example 8")
     if kind != "network":
-        return model.model() if isinstance(model, Network) else model
+        features = model.model() if isinstance(model, Network) else model
+        if features.step is not None:
+            raise SimulationError("a network's own bulk is simulated by its step: take kind network with alpha0, eta")
+        if features.gaussian_rows and kind == "equivalent":
+            raise SimulationError("the equivalent map is built for rows of equal norm: take kind srf for Gaussian rows")
+        return features
     if not isinstance(model, Network):
         raise SimulationError("a network is simulated from its gradient step: give alpha0 and eta, not spike and bulk")
     return model

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from derivations.activation import Activation
 from numerics.ball_coefficients import Certified, HermiteBalls
 
+if TYPE_CHECKING:
+    from numerics.model import Model
+
 # A bound below this fraction of E[g^2] is zero as far as double-precision quadrature can tell.
 NEGLIGIBLE = 1e-12
 LARGEST_SPIKE = 6.0
-_POINTS = 25
-_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
-# The bound is flat to second order at its least: a bracket of this width leaves 1e-12 of it.
-_BRACKET = 1e-6
+# Functions have to agree with forty digits to this fraction, two rules for a bound to ten times as much: the bounds
+# are printed with seven digits.
+AGREEMENT = 1e-9
+# A sum of squares of residuals that are pure rounding, relative to E[g^2].
+_ZERO = 1e-24
+_MOST_DOUBLINGS = 5
+# A mean smaller than this fraction of the activation keeps fewer digits than are printed.
+_SMALLEST_MEAN = 1e-6
 
 
 @dataclass(frozen=True)
@@ -25,7 +32,8 @@ class Learning:
     """Bounds at perfect alignment on the test error over the ridge; target_square = E[g^2] is their scale.
 
     upper is dist^2(g, span{mu0}), lower is dist^2(g, span{mu0, kappa mu1}) at the given spike and bulk, equations (26)
-    and (27); best_spike minimises the upper bound on [0, 6]. `missing` says why there are none.
+    and (27), on a rule doubled `doublings` times; best_spike minimises the upper bound on [0, largest_spike]. `missing`
+    says why there are none.
     """
 
     upper: float | None = None
@@ -35,6 +43,8 @@ class Learning:
     target_square: float | None = None
     self_learning: str = ""
     missing: str = ""
+    doublings: int = 0
+    largest_spike: float = LARGEST_SPIKE
 
     @property
     def perfect(self) -> bool:
@@ -54,6 +64,7 @@ class Learning:
             "bounds": bounds,
             "learning": {
                 "best_spike": self.best_spike,
+                "largest_spike": self.largest_spike,
                 "upper_at_best_spike": self.best_upper,
                 "target_square": self.target_square,
                 "perfect": self.perfect,
@@ -62,60 +73,128 @@ class Learning:
         }
 
 
-def learning(
-    activation: Activation, target: Activation, spike: float, bulk: float, deadline: float = math.inf
-) -> Learning:
-    """Both bounds at alignment 1, and the spike of the least upper bound; none where a second moment is infinite.
+def bounds_at(activation: Activation, target: Activation, spike: float, bulk: float) -> Learning:
+    """Both bounds at alignment 1; none where a second moment is infinite.
 
-    The best spike is left out when there is no time for it before ``deadline`` (of the monotonic clock).
+    None either where double precision cannot resolve the functions along the spike: the reason is in `missing`.
     """
     from derivations.expression import ExpressionError
-    from numerics.bounds import lower_bound, upper_bound
-    from numerics.coefficients import hermite_constants
     from numerics.model import Model, ModelError
-
-    def model(r: float) -> Model:
-        return Model(activation, target, alpha=1.0, beta=1.0, ridge=1.0, spike=r, bulk=bulk, alignment=1.0)
+    from numerics.quadrature import conditional_moments, integrand
 
     try:
-        at_spike = model(spike)
-        upper, lower = upper_bound(at_spike), lower_bound(at_spike)
-        square = hermite_constants(target).h2
+        model = Model(activation, target, alpha=1.0, beta=1.0, ridge=1.0, spike=spike, bulk=bulk, alignment=1.0)
+        doubt = _lost_in_rounding(activation, target, spike, bulk)
+        if doubt:
+            return Learning(missing=doubt)
+        with np.errstate(over="ignore", invalid="ignore"):
+            square = float(conditional_moments(integrand(target), np.zeros(1), 1.0).square[0])
+            found = _resolved(model, square) if math.isfinite(square) else None
     except (ModelError, ExpressionError) as reason:
         return Learning(missing=str(reason))
-    try:
-        model(LARGEST_SPIKE)
-        best = best_spike(lambda r: upper_bound(model(r)), deadline)
-    except (ModelError, ExpressionError, ValueError):
-        best = None
-    if best is None:
-        return Learning(upper, lower, target_square=square)
-    found = Learning(upper, lower, *best, square)
-    if not found.perfect:
-        return found
-    return replace(found, self_learning=perfect_sentence(activation, target, best[0], bulk))
+    if found is None:
+        return Learning(missing="the functions along the spike vary or grow too fast for double-precision quadrature")
+    upper, lower, refine = found
+    return Learning(upper, lower, target_square=square, doublings=refine)
 
 
-def best_spike(bound: Callable[[float], float], deadline: float) -> tuple[float, float] | None:
-    """(r, bound(r)) at the least of ``bound`` on [0, 6]: a scan, then golden sections around its least point.
+def with_best_spike(known: Learning, activation: Activation, target: Activation, bulk: float) -> Learning:
+    """The same with the spike of the least upper bound, if there are bounds and it is within reach."""
+    if known.upper is None:
+        return known
+    scanned = _best_spike(activation, target, bulk, known.doublings)
+    if scanned is None:
+        return known
+    (spike, upper), largest = scanned
+    found = replace(known, best_spike=spike, best_upper=upper, largest_spike=largest)
+    return replace(found, self_learning=perfect_sentence(activation, target, spike, bulk)) if found.perfect else found
 
-    None if the time is up first.
+
+def _resolved(model: Model, square: float) -> tuple[float, float, int] | None:
+    """(upper, lower, doublings) with the rule along the spike doubled until nothing changes; None if it never ends.
+
+    E[g^2] on that rule has to agree with the one of the inner rule too: an oscillating target may look smooth on a
+    coarse rule twice running.
     """
-    grid = [LARGEST_SPIKE * k / (_POINTS - 1) for k in range(_POINTS)]
-    values: list[float] = []
-    for r in grid:
-        if time.monotonic() > deadline:
+    from numerics.bounds import lower_bound, upper_bound
+    from numerics.profile import profile
+
+    before = math.inf, math.inf
+    for refine in range(1, _MOST_DOUBLINGS + 1):
+        upper, lower = upper_bound(model, refine), lower_bound(model, refine)
+        table = profile(model, refine)
+        own_square = float(table.weights @ (table.y0**2 + table.y1**2 + table.spread))
+        if not (math.isfinite(upper) and math.isfinite(lower)):
             return None
-        values.append(bound(r))
-    least = min(range(_POINTS), key=values.__getitem__)
-    left, right = grid[max(least - 1, 0)], grid[min(least + 1, _POINTS - 1)]
-    best = (values[least], grid[least])
-    while right - left > _BRACKET and time.monotonic() < deadline:
-        inner, outer = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
-        at_inner, at_outer = (bound(inner), inner), (bound(outer), outer)
-        best = min(best, at_inner, at_outer)
-        left, right = (left, outer) if at_inner[0] <= at_outer[0] else (inner, right)
-    return best[1], best[0]
+        settled = all(
+            abs(now - then) <= 10 * AGREEMENT * now + _ZERO * square
+            for now, then in zip((upper, lower), before, strict=True)
+        )
+        if settled and abs(own_square - square) <= AGREEMENT * square:
+            return _cleared(upper, square), _cleared(lower, square), refine
+        before = upper, lower
+    return None
+
+
+def _cleared(bound: float, square: float) -> float:
+    """The bound, or 0 where it is the rounding of zero."""
+    return 0.0 if bound <= _ZERO * square else bound
+
+
+def _lost_in_rounding(activation: Activation, target: Activation, spike: float, bulk: float) -> str:
+    """Why double precision cannot give the bounds; empty where it can."""
+    from numerics.coefficients import conditional_coefficients
+
+    for function, variance in ((target, 1.0), (activation, spike * spike + bulk)):
+        if _rounding(function, variance) > AGREEMENT:
+            return f"{str(function)[:60]} loses its digits to rounding in double precision"
+    if spike == 0.0:
+        return ""
+    parts = conditional_coefficients(activation, spike, bulk, 0.0, np.linspace(-3.0, 3.0, 13))
+    size = float(np.max(np.abs(parts.mu0)))
+    whole = float(np.max(np.hypot(np.hypot(parts.mu0, parts.mu1 * math.sqrt(bulk)), parts.mu2)))
+    if size < _SMALLEST_MEAN * whole:
+        return "mu0 is smaller than double precision can tell from zero, while its direction matters"
+    return ""
+
+
+def _rounding(function: Activation, variance: float) -> float:
+    """The rounding error of the function in double precision, relative to its typical size under N(0, variance)."""
+    import mpmath
+
+    from numerics.evaluate import compile_numpy, evaluate_mpmath
+
+    places = math.sqrt(variance) * np.array([-3.1, -2.3, -1.4, -0.8, -0.3, 0.2, 0.7, 1.3, 2.2, 3.2])
+    weights = np.exp(-0.5 * places**2 / variance)
+    values = compile_numpy(function.expression)(places)
+    with mpmath.workdps(40):
+        exact = [evaluate_mpmath(function.expression, mpmath.mpf(float(x))) for x in places]
+        errors = np.array([float(abs(mpmath.mpf(float(v)) - e)) for v, e in zip(values, exact, strict=True)])
+    size = math.sqrt(float(weights @ values**2) / float(weights.sum()))
+    return math.sqrt(float(weights @ errors**2) / float(weights.sum())) / size if size > 0.0 else 0.0
+
+
+def _best_spike(
+    activation: Activation, target: Activation, bulk: float, refine: int
+) -> tuple[tuple[float, float], float] | None:
+    """((r, bound), R): the least upper bound on [0, R], R at most 6; None if double precision does not reach there."""
+    from derivations.expression import ExpressionError
+    from numerics.spike_scan import best_spike_at_alignment_one
+
+    largest = LARGEST_SPIKE
+    quadratic = float(activation.growth.quadratic)
+    if quadratic > 0:
+        # E sigma^2 is finite for r^2 + c < 1/(4q).
+        room = 1.0 / (4.0 * quadratic) - bulk
+        if room <= 0:
+            return None
+        largest = min(largest, 0.9 * math.sqrt(room))
+    for share in (1.0, 0.5, 0.25):
+        try:
+            return best_spike_at_alignment_one(activation, target, bulk, share * largest, refine), share * largest
+        except (ExpressionError, ValueError):
+            continue
+    return None
 
 
 def perfect_sentence(activation: Activation, target: Activation, spike: float, bulk: float) -> str:

@@ -10,15 +10,17 @@ _FORMS = {"mu0": "mu0(x, c)", "mu1": "mu1(x, c)", "second_moment": "E[sigma^2](x
 _HERMITE_DIGITS = 15
 
 
-def study_text(document: Mapping[str, Any]) -> str:
-    """The JSON document of `onestep activation` as a page for people."""
+def study_text(document: Mapping[str, Any], plot: str = "") -> str:
+    """The JSON document of `onestep activation` as a page for people, with a plot of characters if there is one."""
     parts = [
         f"sigma(z) = {document['expression']}",
         _properties(document),
         _coefficients(document["coefficients"], document["information_exponent"]),
         _closed_forms(document),
         _learning(document),
+        plot,
         _warnings(document["warnings"]),
+        _unfinished(document["unfinished"]),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -81,19 +83,25 @@ def _learning(document: Mapping[str, Any]) -> str:
     bounds, learning = document["bounds"], document["learning"]
     rows = [("spike emerges", "yes" if document["spike_emerges"] else "no")]
     if bounds["upper"] is not None:
-        rows.append(("upper bound", f"{bounds['upper']:.10g}   dist^2(g, span mu0), the error at infinite ridge"))
-        rows.append(("lower bound", f"{bounds['lower']:.10g}   dist^2(g, span mu0, kappa mu1)"))
+        rows.append(("upper bound", f"{bounds['upper']:.7g}   dist^2(g, span mu0), the error at infinite ridge"))
+        rows.append(("lower bound", f"{bounds['lower']:.7g}   dist^2(g, span mu0, kappa mu1)"))
     if learning["best_spike"] is not None:
-        rows.append(("best spike", f"{learning['best_spike']:.6g}, upper bound {learning['upper_at_best_spike']:.6g}"))
+        edge = " (the largest tried)" if learning["best_spike"] == learning["largest_spike"] else ""
+        found = f"{learning['best_spike']:.6g}{edge}, upper bound {learning['upper_at_best_spike']:.6g}"
+        rows.append(("best spike", found))
         rows.append(("perfect", _perfect(learning)))
     return _lines(f"Learning g(z) = {document['target']} at perfect alignment", rows)
 
 
 def _perfect(learning: Mapping[str, Any]) -> str:
     if not learning["perfect"]:
-        return "no spike up to 6 makes the upper bound vanish"
+        return f"no spike up to {learning['largest_spike']:.4g} makes the upper bound vanish"
     return learning["perfect_because"] or "the upper bound vanishes at the best spike, to double precision"
 
 
 def _warnings(warnings: list[str]) -> str:
     return "\n".join(["Warnings", *(f"  - {warning}" for warning in warnings)]) if warnings else ""
+
+
+def _unfinished(parts: list[str]) -> str:
+    return f"Not finished when the time ran out: {', '.join(parts)}" if parts else ""

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from derivations.activation import Activation
+from derivations.expression_normal import as_polynomial
 from numerics.ball_coefficients import Certified, HermiteBalls, hermite_balls, hermite_coefficients_ball
-from reports.activation_learning import Learning, learning, warnings_of
+from reports.activation_learning import Learning, bounds_at, warnings_of, with_best_spike
 from reports.activation_page import study_text
+from reports.allowance import OutOfTimeError, allowance
 
 if TYPE_CHECKING:
     from reports.activation_formulas import Formulas
@@ -28,6 +31,16 @@ LAST_ORDER = 64
 # Bits beyond the digits asked for, and how often the precision is doubled when they do not come out certain.
 _SPARE_BITS = 24
 _ATTEMPTS = 3
+# Where each part has to be done, as a fraction of the time allowed; what a part leaves over goes to the next ones.
+_SHARES = {
+    "balls": 0.5,
+    "closed forms": 0.75,
+    "Hermite coefficients": 0.85,
+    "bounds": 0.95,
+    "best spike": 1.0,
+}
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -70,7 +83,13 @@ class ActivationStudy:
     information_exponent: int | None
     formulas: Formulas
     learning: Learning
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
+    unfinished: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every part was finished in the time allowed."""
+        return not self.unfinished
 
     @property
     def spike_emerges(self) -> bool:
@@ -99,6 +118,8 @@ class ActivationStudy:
             **self.learning.as_dict(),
             "spike_emerges": self.spike_emerges,
             "warnings": list(self.warnings),
+            "complete": self.complete,
+            "unfinished": list(self.unfinished),
         }
 
 
@@ -116,23 +137,42 @@ def examine(
     digits: int = 30,
     spike: float = 1.0,
     bulk: float = 1.0,
-    seconds: float = 9.0,
+    seconds: float = 8.0,
 ) -> ActivationStudy:
     """Examine one activation at spike r and bulk variance c, with a target to learn (itself by default).
 
-    `seconds` bounds the time spent; what could not be certified in it is said to be undecided.
+    What is not done after `seconds` is interrupted, said to be undecided or left out, and named in `unfinished`.
     """
-    from reports.activation_formulas import formulas_of
+    from reports.activation_formulas import Formulas, formulas_of
 
-    deadline = time.monotonic() + seconds
+    clock = _Clock(time.monotonic(), seconds)
     goal = activation if target is None else target
-    balls = _balls(activation, digits, deadline)
-    formulas = formulas_of(activation, balls, spike, bulk, deadline)
-    hermite, exponent = _hermite(activation, formulas, digits, deadline)
-    h1 = _coefficient(balls.h1, digits, formulas, "h1", activation.parity == "even")
-    h2 = _coefficient(balls.h2, digits, formulas, "h2")
-    h1_check = _coefficient(balls.h1_check, digits, formulas, "h1_check")
-    found = learning(activation, goal, spike, bulk, deadline)
+    balls = clock.part(
+        "balls", lambda end: _balls(activation, digits, end), lambda: _no_balls(activation, _bits(digits))
+    )
+    formulas = clock.part(
+        "closed forms",
+        lambda end: formulas_of(activation, balls, spike, bulk, end),
+        lambda: Formulas(None, {}, (), "inconclusive", "the time was up before they were found"),
+    )
+    h1 = clock.part("closed forms", lambda end: _h1(balls, digits, formulas, activation), lambda: None)
+    h2 = clock.part("closed forms", lambda end: _coefficient(balls.h2, digits, formulas, "h2"), lambda: None)
+    h1_check = clock.part(
+        "closed forms", lambda end: _coefficient(balls.h1_check, digits, formulas, "h1_check"), lambda: None
+    )
+    bare = Formulas(None, {}, (), "inconclusive")
+    h1 = h1 or _h1(balls, digits, bare, activation)
+    hermite, exponent = clock.part(
+        "Hermite coefficients",
+        lambda end: _hermite(activation, formulas, digits, end),
+        lambda: _hermite(activation, bare, digits, time.monotonic() + 0.5),
+    )
+    found = clock.part(
+        "bounds",
+        lambda end: bounds_at(activation, goal, spike, bulk),
+        lambda: Learning(missing="the time was up before they were found"),
+    )
+    found = clock.part("best spike", lambda end: with_best_spike(found, activation, goal, bulk), lambda: found)
     return ActivationStudy(
         activation=activation,
         target=goal,
@@ -140,14 +180,54 @@ def examine(
         spike=spike,
         bulk=bulk,
         h1=h1,
-        h2=h2,
-        h1_check=h1_check,
+        h2=h2 or _coefficient(balls.h2, digits, bare, "h2"),
+        h1_check=h1_check or _coefficient(balls.h1_check, digits, bare, "h1_check"),
         hermite=hermite,
         information_exponent=exponent,
         formulas=formulas,
         learning=found,
         warnings=warnings_of(activation, goal, balls, found, h1_zero=h1.zero, h1_sure=_is_certainly_not_zero(h1)),
+        unfinished=tuple(dict.fromkeys([*clock.unfinished, *_out_of_time(balls, hermite, formulas)])),
     )
+
+
+class _Clock:
+    """The time allowed, handed out to the parts; remembers which parts were interrupted."""
+
+    def __init__(self, start: float, seconds: float) -> None:
+        self._start, self._seconds = start, seconds
+        self.unfinished: list[str] = []
+
+    def part(self, name: str, work: Callable[[float], T], otherwise: Callable[[], T]) -> T:
+        """What `work`, given its deadline, returns; after the deadline and a little grace, what `otherwise` does."""
+        end = self._start + _SHARES[name] * self._seconds
+        try:
+            with allowance(max(end - time.monotonic(), 0.0) + 0.05 * self._seconds):
+                return work(end)
+        except OutOfTimeError:
+            self.unfinished.append(name)
+            return otherwise()
+
+
+def _out_of_time(balls: HermiteBalls, hermite: tuple[Coefficient, ...], formulas: Formulas) -> list[str]:
+    """The certified numbers that the time limit left undecided."""
+    named = [("h1", balls.h1), ("h2", balls.h2), ("E[(sigma' - h1)^2]", balls.h1_check)]
+    named += [(f"s_{k}", s.certified) for k, s in enumerate(hermite) if not s.zero]
+    late = [name for name, ball in named if ball.ball is None and _TIME_UP in ball.reason]
+    return late + (["closed forms"] if _TIME_UP in formulas.why else [])
+
+
+# What the reasons of numerics.ball_integrals and reports.activation_formulas say.
+_TIME_UP = "the time "
+
+
+def _no_balls(activation: Activation, bits: int) -> HermiteBalls:
+    undecided = Certified(None, bits, reason="the time limit was reached")
+    return HermiteBalls(undecided, undecided, undecided, undecided, undecided)
+
+
+def _h1(balls: HermiteBalls, digits: int, formulas: Formulas, activation: Activation) -> Coefficient:
+    return _coefficient(balls.h1, digits, formulas, "h1", activation.parity == "even")
 
 
 def _bits(digits: int) -> int:
@@ -155,19 +235,19 @@ def _bits(digits: int) -> int:
 
 
 def _left(deadline: float) -> float:
-    return max(0.5, deadline - time.monotonic())
+    return max(0.2, deadline - time.monotonic())
 
 
 def _balls(activation: Activation, digits: int, deadline: float) -> HermiteBalls:
     """h1, h2 and E[(sigma' - h1)^2] with the precision raised until the digits asked for are certain."""
     bits = _bits(digits)
-    best = hermite_balls(activation, bits=bits, seconds=_left(deadline) / 2)
+    best = hermite_balls(activation, bits=bits, seconds=0.8 * _left(deadline))
     for _ in range(_ATTEMPTS):
         short = [b for b in (best.h1, best.h2, best.h1_check) if b.ball is not None and b.digits(digits) < digits]
         if not short or all(b.required().contains(0) for b in short) or time.monotonic() > deadline:
             return best
         bits *= 2
-        best = hermite_balls(activation, bits=bits, seconds=_left(deadline) / 2)
+        best = hermite_balls(activation, bits=bits, seconds=0.8 * _left(deadline))
     return best
 
 
@@ -175,7 +255,9 @@ def _hermite(
     activation: Activation, formulas: Formulas, digits: int, deadline: float
 ) -> tuple[tuple[Coefficient, ...], int | None]:
     """The Hermite coefficients s_0, s_1, ... and the least k >= 1 with s_k certainly not zero."""
-    order = SHOWN_ORDER
+    polynomial = as_polynomial(activation.expression)
+    # A polynomial has no coefficients beyond its degree, and all of them exactly.
+    order = SHOWN_ORDER if polynomial is None else max(SHOWN_ORDER, min(len(polynomial) - 1, LAST_ORDER))
     while True:
         balls = hermite_coefficients_ball(activation, order, bits=_bits(digits), seconds=_left(deadline) / 3)
         found = tuple(
@@ -210,7 +292,8 @@ def _coefficient(
     """
     closed = formulas.constant(name, certified)
     proved = closed is not None and closed.proof == "proved"
-    zero = vanishes or (proved and closed is not None and closed.text == "0")
+    exactly = certified.ball is not None and bool(certified.ball == 0)
+    zero = vanishes or exactly or (proved and closed is not None and closed.text == "0")
     if proved and closed is not None and not zero and certified.ball is not None and certified.ball.contains(0):
         certified = closed.certified(certified.bits)
     certain = digits if zero else 0 if certified.ball is None else certified.digits(digits)

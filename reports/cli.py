@@ -27,8 +27,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "simulate": ("simulate", "a finite-size experiment: mean and standard error"),
     "compare": ("compare", "theory beside simulation, with a verdict"),
     "bounds": ("bounds", "what no ridge can beat, and the best ridge"),
-    "spectrum": ("unbuilt", "the spectrum of the feature matrix (not built yet)"),
-    "sweep": ("unbuilt", "a grid of models from a file (not built yet)"),
+    "spectrum": ("spectrum", "the spectrum of the feature matrix: density, edges, outliers"),
+    "sweep": ("sweep", "a grid of models from a file, resumable, on one machine or a cluster"),
 }
 
 EXAMPLES = """\b
@@ -135,7 +135,7 @@ class Boundary:
                 self.code = BROKEN_PIPE
                 silence(sys.stdout)
             case InputProblem():
-                self.code = complain(str(error), UNUSABLE)
+                self.code = complain(str(error), error.code)
             case click.exceptions.NoArgsIsHelpError():
                 self.code = complain(error.format_message(), UNUSABLE, bare=True)
             case click.UsageError():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -57,8 +57,13 @@ def model_options(command: Command) -> Command:
         *(click.option(f"--{name}", metavar="NUMBER", help=f"{text}.") for name, text in _HELP.items()),
         click.option("--readout", metavar="TEXT", help='Initial readout, for example "1:0.5,-1:0.5".'),
         click.option("--bulk-model", metavar="NAME", default="isotropic", help="isotropic (default) or network."),
-        click.option("--bias", metavar="TEXT", help="Quenched or learned biases (not built yet)."),
-        click.option("--loss", metavar="NAME", default="square", help="square (default)."),
+        click.option("--bias", metavar="TEXT", help='Quenched biases, for example "0.3:0.5,-0.3:0.5", or learned.'),
+        click.option(
+            "--loss",
+            metavar="NAME",
+            default="square",
+            help="square (default), logistic, hinge, huber:DELTA or absolute.",
+        ),
     ]
     for option in reversed(options):
         command = option(command)
@@ -84,6 +89,9 @@ class Request:
     target: Activation
     values: Mapping[str, Values]
     groups: tuple[ReadoutGroup, ...]
+    bulk_model: str = "isotropic"
+    loss: str = "square"
+    learned_bias: bool = False
 
     @property
     def swept(self) -> tuple[str, ...]:
@@ -105,6 +113,12 @@ class Request:
             given["readout"] = [
                 {"weight": g.weight, "fraction": g.fraction, "bulk": g.bulk, "bias": g.bias} for g in self.groups
             ]
+        if self.bulk_model != "isotropic":
+            given["bulk_model"] = self.bulk_model
+        if self.loss != "square":
+            given["loss"] = self.loss
+        if self.learned_bias:
+            given["bias"] = "learned"
         return given
 
     @property
@@ -116,15 +130,27 @@ class Request:
         """Every point of the sweep (one, if nothing is swept)."""
         return grid(self.values)
 
+    def model_without_bias(self, point: Mapping[str, float]) -> Model:
+        """The model at one point before its bias is learned. Raises InputProblem where it does not exist."""
+        return replace(self, learned_bias=False).model(point)
+
     def model(self, point: Mapping[str, float]) -> Model:
-        """The model at one point. Raises InputProblem where it does not exist."""
+        """The model at one point, its bias learned if asked for. Raises InputProblem where it does not exist."""
         from numerics.model import Model, ModelError
 
         try:
             given: dict[str, Any] = dict(point) | ({"groups": self.groups} if self.groups else {})
             if self.has_step:
-                return Model.from_gradient_step(self.activation, self.target, **given)
-            return Model(self.activation, self.target, **given)
+                given["bulk_model"] = self.bulk_model
+                model = Model.from_gradient_step(self.activation, self.target, **given)
+            else:
+                model = Model(self.activation, self.target, **given)
+            if self.learned_bias:
+                from numerics.learned_bias import learned_bias
+                from numerics.losses import loss_named
+
+                model = learned_bias(model, loss_named(self.loss)).model
+            return model
         except ModelError as error:
             where = " at " + ", ".join(f"{k} = {point[k]:g}" for k in self.swept) if self.swept else ""
             raise InputProblem(f"{error}{where}") from None
@@ -143,22 +169,41 @@ class Request:
                 "and --eta are "
                 "accepted, for example --alpha0 2 --eta 3"
             )
+        if self.learned_bias or any(group.bias for group in self.groups):
+            raise not_built("--kind network with --bias", "--kind srf takes biases, for example --kind srf")
         if self.groups:
             raise not_built("--kind network with --readout", "--kind srf takes a vocabulary, for example --kind srf")
-        return Network(self.activation, self.target, **point)
+        given: dict[str, Any] = dict(point)
+        return Network(self.activation, self.target, **given)
 
 
-def request(options: Mapping[str, Any]) -> Request:
-    """Check the model options as click delivers them (in command-line order). Raises InputProblem."""
-    _refuse_unbuilt(options)
+def request(options: Mapping[str, Any], *, any_loss: bool = False) -> Request:
+    """Check the model options as click delivers them (in command-line order). Raises InputProblem.
+
+    any_loss: the command takes other losses than the square one.
+    """
+    _check_names(options, any_loss)
     values = {
         name: parse_values(name, options[name]) for name in options if name in RULES and options[name] is not None
     }
-    groups = _groups(options.get("readout"))
+    learned = (options.get("bias") or "").strip() == "learned"
+    groups = _groups(options.get("readout"), None if learned else options.get("bias"))
     _check_presence(options, values, own_bulk=bool(groups) and all(group.bulk is not None for group in groups))
     check_size(values)
+    bulk_model = options.get("bulk_model", "isotropic")
+    if bulk_model == "network" and "alpha0" not in values:
+        raise InputProblem(
+            "--bulk-model network was given with --spike, --bulk, --alignment; the network's own bulk follows from its "
+            "gradient step, for example --alpha0 2 --eta 3"
+        )
     return Request(
-        expression_of("activation", options["activation"]), expression_of("target", options["target"]), values, groups
+        expression_of("activation", options["activation"]),
+        expression_of("target", options["target"]),
+        values,
+        groups,
+        bulk_model,
+        options.get("loss", "square"),
+        learned,
     )
 
 
@@ -208,29 +253,70 @@ def _check_presence(options: Mapping[str, Any], values: Mapping[str, Values], ow
         )
 
 
-def _refuse_unbuilt(options: Mapping[str, Any]) -> None:
+def _check_names(options: Mapping[str, Any], any_loss: bool) -> None:
     bulk_model, loss = options.get("bulk_model", "isotropic"), options.get("loss", "square")
-    if bulk_model == "network":
-        raise not_built("--bulk-model network", "the isotropic bulk is, for example --bulk-model isotropic")
-    if bulk_model != "isotropic":
+    if bulk_model not in ("isotropic", "network"):
         raise InputProblem(
             f"--bulk-model was given {bulk_model!a}; accepted are isotropic and network, for example --bulk-model "
             f"isotropic"
         )
-    if loss.split(":")[0] in ("logistic", "hinge", "huber", "absolute"):
-        raise not_built(f"--loss {loss!a}", "the square loss is, for example --loss square")
-    if loss != "square":
-        raise InputProblem(
-            f"--loss was given {loss!a}; accepted is square (logistic, hinge, huber:DELTA and absolute are not "
-            f"built yet), for example --loss square"
+    if loss == "square":
+        return
+    from numerics.losses import LossError, loss_named
+
+    try:
+        loss_named(loss)
+    except LossError as error:
+        raise InputProblem(f"--loss was given {loss[:60]!a}; {error}, as in --loss huber:1") from None
+    if not any_loss:
+        raise not_built(
+            f"--loss {loss!a} for this command", "onestep solve takes it; here the square loss is, --loss square"
         )
-    if options.get("bias") is not None:
-        raise not_built("--bias", "leave it out for a network without biases")
 
 
-def _groups(text: str | None) -> tuple[ReadoutGroup, ...]:
-    """The groups of --readout; empty where the readout is uniform."""
-    return () if text is None else parse_readout(text)
+def _groups(text: str | None, bias: str | None) -> tuple[ReadoutGroup, ...]:
+    """The groups of --readout times those of --bias; empty where the readout is uniform and has no bias."""
+    groups = () if text is None else parse_readout(text)
+    if bias is None:
+        return groups
+    if any(group.bias for group in groups):
+        raise InputProblem(
+            "--bias was given beside a --readout that has biases of its own; accepted is one of the two, for example "
+            '--readout "1:0.5,-1:0.5" --bias "0.3:0.5,-0.3:0.5"'
+        )
+    from numerics.model import UNIFORM
+
+    product = tuple(
+        replace(group, fraction=group.fraction * fraction, bias=value)
+        for group in (groups or UNIFORM)
+        for value, fraction in parse_bias(bias)
+    )
+    if len(product) > MOST_GROUPS:
+        raise InputProblem(
+            f"--readout and --bias make {len(product)} groups together; accepted are at most {MOST_GROUPS}, for "
+            'example --bias "0.3:0.5,-0.3:0.5"'
+        )
+    return product
+
+
+def parse_bias(text: str) -> tuple[tuple[float, float], ...]:
+    """The pairs of "bias:fraction,...", fractions normalised to add up to 1. Raises InputProblem."""
+    accepted = (
+        "learned, or bias:fraction separated by commas, fractions that add up to 1, for example "
+        '--bias "0.3:0.5,-0.3:0.5"'
+    )
+    shown = ascii(text if len(text) <= 60 else text[:57] + "...")
+    pairs = []
+    for part in text.split(",")[: MOST_GROUPS + 1]:
+        numbers = [parse_number(field.strip()) for field in part.split(":")]
+        found = [number for number in numbers if number is not None]
+        if len(numbers) != 2 or len(found) != 2 or not 0.0 < found[1] <= 1.0:
+            raise InputProblem(f"--bias was given {shown}; accepted is {accepted}")
+        pairs.append((found[0], found[1]))
+    total = sum(fraction for _, fraction in pairs)
+    if abs(total - 1.0) > 1e-9:
+        raise InputProblem(f"--bias was given {shown}, whose fractions add up to {total:g}; accepted is {accepted}")
+    return tuple((value, fraction / total) for value, fraction in pairs)
 
 
 def parse_readout(text: str) -> tuple[ReadoutGroup, ...]:

@@ -57,7 +57,7 @@ def compared(
         simulations.append(
             simulate(subject, dimension=dimension, seeds=seeds, seed=seed, kind=kind, progress=step, executor=executor)
         )
-    solutions = tuple(solve(_model(run.model)) for run in simulations)
+    solutions = tuple(solve(_model(run.model, kind)) for run in simulations)
     theories = tuple(predicted(solution, run.sizes) for run, solution in zip(simulations, solutions, strict=True))
     observables = {
         name: [
@@ -68,10 +68,13 @@ def compared(
         for name in theories[-1]
     }
     # An order parameter too noisy to confirm does not spoil the verdict; any of them may refute.
-    limit = solve(_model(subject))
+    limit = solve(_model(subject, kind))
     report = compare_all(observables, limits=predicted(limit), scales=natural_scales(limit), required=("test_error",))
     return Compared(tuple(simulations), theories, predicted(limit), report)
 
 
-def _model(subject: Model | Network) -> Model:
-    return subject.model() if isinstance(subject, Network) else subject
+def _model(subject: Model | Network, kind: str) -> Model:
+    """The theory's model: the network's own bulk for a network, the spiked random features otherwise."""
+    if isinstance(subject, Network):
+        return subject.model("network" if kind == "network" else "isotropic")
+    return subject

@@ -10,6 +10,7 @@ import math
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import TracebackType
@@ -118,6 +119,20 @@ def note(sentence: str, quiet: bool) -> None:
         print(f"onestep: {sentence}", file=sys.stderr, flush=True)
 
 
+def pace_text(done: int, seconds: float, remaining: int, what: str) -> str:
+    """Rate and remaining time: 1,230 points/s, 2 min 5 s left; empty before anything is done."""
+    if done <= 0 or seconds <= 0.0:
+        return ""
+    rate = done / seconds
+    shown = f"{rate:,.0f}" if rate >= 10.0 else f"{rate:.2g}"
+    minutes, left = divmod(round(remaining / rate), 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = [(hours, "h"), (minutes, "min"), (left, "s")]
+    text = " ".join(f"{value} {unit}" for value, unit in parts[:2] if value) if hours else ""
+    text = text or " ".join(f"{value} {unit}" for value, unit in parts[1:] if value or unit == "s")
+    return f"{shown} {what}/s, {text} left"
+
+
 class Stoppable(Protocol):
     """A running display."""
 
@@ -128,8 +143,11 @@ class Stoppable(Protocol):
 class Progress:
     """Work done out of a total, shown on stderr once it has lasted ``PATIENCE`` seconds, on a terminal only."""
 
-    def __init__(self, title: str, total: int, *, quiet: bool = False) -> None:
+    def __init__(self, title: str, total: int, *, quiet: bool = False, pace: str = "") -> None:
+        """With `pace`, a plural such as "points", rate and remaining time are shown too."""
         self.title, self.total, self.done = title, max(total, 1), 0
+        self.pace = pace
+        self._first: tuple[float, int] | None = None
         self.label = ""
         self._wanted = sys.stderr.isatty() and not quiet and os.environ.get("TERM") != "dumb"
         self._bar: Stoppable | None = None
@@ -158,6 +176,11 @@ class Progress:
         """One more piece is done (or ``done`` pieces in all); ``label`` names it."""
         self.done = self.done + 1 if done is None else done
         self.label = label or self.label
+        if self.pace:
+            now = time.monotonic()
+            # What was there before the first report, in a sweep that goes on, took no time now.
+            self._first = self._first or (now, self.done)
+            self.label = pace_text(self.done - self._first[1], now - self._first[0], self.total - self.done, self.pace)
         if self._update:
             self._update()
 

@@ -12,7 +12,14 @@ BROKEN_PIPE = 141  # 128 + SIGPIPE, as for any program whose reader went away
 
 
 class InputProblem(Exception):
-    """Unusable input (exit code 2). The message is one sentence: what was given, what is accepted, an example."""
+    """Unusable input, exit code 2 unless another one is given.
+
+    The message is one sentence: what was given, what is accepted, an example.
+    """
+
+    def __init__(self, message: str, code: int = UNUSABLE) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def not_built(what: str, instead: str = "") -> InputProblem:

@@ -24,6 +24,7 @@ _GREEK = dict(
     )
 )
 _NAME = re.compile(rf"(?<![\w-])({'|'.join(_GREEK)}|[hnqVy])(?<!\b[hnqVy](?!\d))(\d?)(?![\w-])")
+_SIGNS = (("&lt;=", "≤"), ("&gt;=", "≥"), ("-&gt;", "→"), ("+-", "±"), ("^2", "²"), ("^3", "³"), ("^4", "⁴"))
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -37,18 +38,10 @@ def prose(text: str) -> Markup:
 
 
 def _plain(text: str) -> Markup:
-    shown = str(escape(text))
-    for plain, sign in (
-        ("&lt;=", "≤"),
-        ("&gt;=", "≥"),
-        ("-&gt;", "→"),
-        ("+-", "±"),
-        ("^2", "²"),
-        ("^3", "³"),
-        ("^4", "⁴"),
-    ):
+    shown = _NAME.sub(lambda found: _GREEK.get(found[1], found[1]) + found[2].translate(_SUBSCRIPTS), str(escape(text)))
+    for plain, sign in _SIGNS:
         shown = shown.replace(plain, sign)
-    return Markup(_NAME.sub(lambda found: _GREEK.get(found[1], found[1]) + found[2].translate(_SUBSCRIPTS), shown))
+    return Markup(shown)
 
 
 def heading(text: str) -> Markup:

@@ -1,4 +1,4 @@
-"""Worker processes for the ledger and the figures."""
+"""Worker processes for the ledger, the figures and sweeps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -19,16 +19,17 @@ def cores() -> int:
 
 
 @contextmanager
-def pool(most: int = 8) -> Iterator[ProcessPoolExecutor]:
+def pool(most: int = 8, workers: int | None = None) -> Iterator[ProcessPoolExecutor]:
     """A process pool with one linear-algebra thread per worker, so that results do not depend on how many there are.
 
-    Workers are spawned, not forked: they inherit no state, and the thread count takes effect when they load NumPy.
-    An error or an interruption drops the work that has not begun and stops what has.
+    As many workers as cores, at most `most`, unless their number is given. They are spawned, not forked: they inherit
+    no state, and the thread count takes effect when they load NumPy. An error or an interruption drops the work that
+    has not begun and stops what has; a worker whose parent was killed ends too.
     """
     saved = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     executor = ProcessPoolExecutor(
-        max(1, min(most, cores())), mp_context=get_context("spawn"), initializer=_ignore_interrupts
+        workers or max(1, min(most, cores())), mp_context=get_context("spawn"), initializer=_prepare_worker
     )
     finished = False
     try:
@@ -46,8 +47,18 @@ def pool(most: int = 8) -> Iterator[ProcessPoolExecutor]:
                 os.environ[name] = value
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches every process of the terminal; only the parent is to answer it."""
+def _prepare_worker() -> None:
+    """Ctrl-C reaches every process of the terminal; only the parent is to answer it, and no worker is to outlive it."""
     import signal
+    import threading
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A worker waits for work on a pipe of which it holds both ends: it would not notice that its parent was killed."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

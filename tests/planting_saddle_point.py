@@ -10,13 +10,19 @@ import pytest
 from derivations import (
     bounds,
     bounds_closed_form,
+    convex_loss,
+    dropped_terms,
     free_energy,
     invariances,
+    leave_one_out,
     marchenko_pastur,
     normalisations,
     random_features,
+    replica_gaussians,
+    replicas,
     saddle_point,
     sample_energy,
+    spectral,
 )
 from tests.planting import verdict_by_proof
 
@@ -32,6 +38,12 @@ _DERIVATIONS: tuple[ModuleType, ...] = (
     bounds_closed_form,
     random_features,
     invariances,
+    replica_gaussians,
+    replicas,
+    convex_loss,
+    leave_one_out,
+    spectral,
+    dropped_terms,
 )
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, seed, settings
 
 from derivations.activation import Activation, activation, integrable_square
 from derivations.expression import Expression, ExpressionError
+from derivations.expression_budget import time_limit
 from numerics.evaluate import compile_numpy
 from tests.test_expression import trees
 
@@ -246,3 +247,16 @@ def test_enclosures_hold_the_breakpoint() -> None:
         root = mpmath.findroot(lambda z: z**5 - z - 1, 1.17)
         low, high = found.enclosure(150)
         assert mpmath.mpf(low.numerator) / low.denominator <= root <= mpmath.mpf(high.numerator) / high.denominator
+
+
+def test_an_analysis_that_takes_too_long_is_refused() -> None:
+    with time_limit(-1.0), pytest.raises(ExpressionError, match="takes too long"):
+        activation("Abs(z**5 - z - 7)")
+    # the refusal is not remembered: without the limit the same text is accepted
+    assert len(activation("Abs(z**5 - z - 7)").breakpoints) == 1
+
+
+def test_square_root_of_a_function_that_vanishes() -> None:
+    function = activation("sqrt(Abs(z))")
+    assert [b.root for b in function.breakpoints] == [True]
+    assert function.parity == "even"

@@ -320,3 +320,17 @@ def test_derivative_route_agrees() -> None:
         first = hermite_balls(activation(text)).h1
         mean = hermite_balls(Activation.checked(derivative(activation(text).expression))).mean
         assert overlaps(first, mean)
+
+
+def test_a_square_root_makes_the_derivative_infinite() -> None:
+    # sigma = |z|^q: sigma'^2 = q^2 |z|^(2q-2) is integrable at 0 iff q > 1/2
+    found = hermite_balls(activation("sqrt(Abs(z))"))
+    assert found.h1_check.infinite
+    with mpmath.workdps(DIGITS):
+        # E|z|^(1/2) = 2^(1/4) Gamma(3/4)/sqrt(pi), E|z| = sqrt(2/pi)
+        _agrees(found.mean, mpf(2) ** (mpf(1) / 4) * mpmath.gamma(mpf(3) / 4) / sqrt(pi), 40)
+        _agrees(found.h2, sqrt(2 / pi), 40)
+    undecided = hermite_balls(activation("Abs(z)**(2/3)"), bits=64).h1_check
+    assert not undecided.infinite
+    assert not undecided.finite
+    assert undecided.reason

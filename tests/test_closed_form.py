@@ -240,3 +240,10 @@ def test_members_read_back_as_real_functions() -> None:
     (piece,) = member(activation("exp(-z**2/2)*cos(2*z)*z")).pieces
     expected = x * sp.exp(-(x**2) / 2) * sp.cos(2 * x)
     assert sp.expand(as_expression(piece, x) - expected) == 0
+
+
+@pytest.mark.parametrize("text", ["sign(z + 1) + sin(z/2 + 1/2)", "cos(2*z - 2/3) - Max(z**2, z)"])
+def test_constants_in_cosines_are_no_obstacle(text: str) -> None:
+    # cos(1) from the function and exp(i) from the rules are the same numbers.
+    forms = closed_forms(activation(text))
+    assert prove(forms.second_moment, "second_moment").outcome is Outcome.SUPPORTS

@@ -36,6 +36,14 @@ def test_the_averaged_variable_is_bound() -> None:
     assert average.subs(V1, alpha) == Expectation(alpha * f(kappa), kappa)
 
 
+def test_substitution_does_not_capture() -> None:
+    average = Expectation(alpha * f(z), z).subs(alpha, z)
+    assert average.free_symbols == {z}
+    assert expand_expectations(average) == z * Expectation(f(average.args[1]), average.args[1])
+    # Replacing one function of the averaged variable by another is meant.
+    assert Expectation(f(z), z).subs(f(z), z * alpha) == Expectation(alpha * z, z)
+
+
 def test_differentiation_under_the_expectation() -> None:
     derivative = sp.diff(Expectation(1 / (1 + V1 * f(kappa)), kappa), V1)
     assert derivative == Expectation(-f(kappa) / (1 + V1 * f(kappa)) ** 2, kappa)

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import sympy as sp
 
+from derivations import symbols
 from derivations.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from derivations.expectation import Expectation, expand_expectations
 from verify.claim import Domain, Range
@@ -23,6 +24,10 @@ from verify.evidence import Outcome, Settled
 # double precision reaches 1e-12 of it, and the smallest mutants change a formula by several per cent.
 VISIBLE = 1e-7
 WITNESS_ATTEMPTS = 8
+# A witness has to be one on two grids: the error of a trapezoidal sum over a kink or a jump changes between them.
+SAME_ON_BOTH_GRIDS = 0.3
+# Sizes that grow with the dimension: a limit in one of them may not hold another one fixed by mistake.
+GROWING = frozenset({symbols.d, symbols.n, symbols.n0, symbols.p})
 NOT_SETTLED = "not reduced to zero, and no witness against it"
 
 _REWRITINGS: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
@@ -102,9 +107,14 @@ def _settle_limit(
     numerator, denominator = sp.fraction(sp.together(sp.expand(expand_expectations(expression - value))))
     if vanishes(numerator):
         return Settled(says, Outcome.SUPPORTS, "identical before the limit")
+    others = sp.sympify(expression - value).free_symbols & GROWING - {variable}
+    if others:
+        return Settled(says, Outcome.UNDECIDED, f"{', '.join(map(str, others))} may grow with {variable}")
     over, under = numerator.as_poly(variable), denominator.as_poly(variable)
     if over is None or under is None or over.degree() < 0:
         return Settled(says, Outcome.UNDECIDED, f"not rational in {variable}")
+    if not _cannot_vanish(under.LC()):
+        return Settled(says, Outcome.UNDECIDED, f"the leading coefficient {under.LC()} may be zero")
     # Trim leading coefficients of the numerator that vanish identically but not literally.
     coefficients = over.all_coeffs()
     while coefficients and vanishes(coefficients[0]):
@@ -114,6 +124,11 @@ def _settle_limit(
         return Settled(says, Outcome.SUPPORTS, f"degrees in {variable}: {degree} < {under.degree()}")
     lead = coefficients[0] / under.LC() if degree == under.degree() else coefficients[0]
     return _refute_or_leave(f"{says} (leading order)", lead, domain)
+
+
+def _cannot_vanish(coefficient: sp.Expr) -> bool:
+    """Whether an expression is non-zero by the assumptions on its symbols, factor by factor."""
+    return all(bool(factor.is_nonzero) for factor in sp.Mul.make_args(sp.factor_terms(sp.sympify(coefficient))))
 
 
 def _settle_squares(
@@ -169,10 +184,14 @@ def find_witness(residual: sp.Expr, domain: Domain) -> str:
             point.setdefault(symbol.name, generator.uniform(0.3, 1.7))
         try:
             values = [evaluate(term, point, functions) for term in terms]
+            size = sum(map(abs, values))
+            visible = 0 < size < float("inf") and abs(sum(values)) > VISIBLE * size
+            if not visible:
+                continue
+            again = sum(evaluate(term, point, functions, shifted=True) for term in terms)
         except (TypeError, ZeroDivisionError, OverflowError, ValueError):
             continue  # this point cannot be evaluated, another may
-        size = sum(map(abs, values))
-        if size == size and 0 < size < float("inf") and abs(sum(values)) > VISIBLE * size:
+        if abs(again - sum(values)) <= SAME_ON_BOTH_GRIDS * abs(sum(values)):
             used = {s.name for s in residual.free_symbols}
             where = ", ".join(f"{k}={v:.4g}" for k, v in point.items() if k in used)
             return f"{sum(values):.4g} at {where or 'every point'}"

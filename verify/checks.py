@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,8 +12,8 @@ from functools import lru_cache
 import hypothesis
 import sympy as sp
 
-from derivations.derivation import Derivation, Obligation, Vanishing
-from verify.checker import sample, settle
+from derivations.derivation import Derivation, Obligation, RationalLimit, Vanishing
+from verify.checker import sample, settle, vanishes
 from verify.claim import Claim, Domain, Profile
 from verify.evaluate import Functions, evaluate
 from verify.evidence import Agreement, Evidence, Outcome, Proof, Settled
@@ -48,7 +50,31 @@ class ByDerivation:
             final = Settled("the statement speaks of what was derived", Outcome.UNDECIDED, "no symbol in common")
         else:
             final = settle(Vanishing("the statement equals what was derived", residual), claim.domain)
-        return Proof(self.name, (*steps, final), self.takes_limit, derivation.hypotheses)
+        return Proof(
+            self.name,
+            (*steps, final),
+            takes_limit=self.takes_limit and takes_limit(derivation.obligations),
+            hypotheses=derivation.hypotheses,
+            established=all(_established(derivation, symbol) for symbol in derived),
+        )
+
+
+def takes_limit(obligations: tuple[Obligation, ...]) -> bool:
+    """Whether a limit is among the obligations."""
+    return any(isinstance(o, RationalLimit) for o in obligations)
+
+
+@lru_cache(maxsize=4096)
+def _established(derivation: Derivation, symbol: sp.Basic) -> bool:
+    """Whether a step with an obligation of its own states ``symbol`` = its result."""
+    result = derivation.results[symbol]
+    return any(
+        step.obligations
+        and isinstance(step.statement, sp.Equality)
+        and step.statement.lhs == symbol
+        and (step.statement.rhs == result or vanishes(step.statement.rhs - result) is not None)
+        for step in derivation.steps
+    )
 
 
 @lru_cache(maxsize=256)
@@ -70,8 +96,9 @@ class ByObligations:
         return f"proof: {self.title}"
 
     def run(self, claim: Claim, profile: Profile) -> Evidence:
-        settled = tuple(settle(o, claim.domain) for o in self.obligations(claim.statement))
-        return Proof(self.name, settled, self.takes_limit, self.hypotheses)
+        obligations = self.obligations(claim.statement)
+        settled = tuple(settle(o, claim.domain) for o in obligations)
+        return Proof(self.name, settled, self.takes_limit and takes_limit(obligations), self.hypotheses)
 
 
 @dataclass(frozen=True)
@@ -96,25 +123,24 @@ class ByNumbers:
 
     def run(self, claim: Claim, profile: Profile) -> Evidence:
         generator = random.Random(f"{claim.id.split('~')[0]}/{self.title}")
-        worst, worst_at, counted = 0.0, "no point", 0
-        for _ in range(self.points or profile.points):
+        found: list[tuple[Violation, str]] = []
+        asked = self.points or profile.points
+        for _ in range(asked):
             point = sample(claim.domain, generator)
-            error = violation(claim.statement, point, self.measure, self.functions)
-            if error is None:
+            violated = violation(claim.statement, point, self.measure, self.functions)
+            if violated is None:
                 continue
-            counted += 1
-            if not error <= worst:  # also true for a value that is not a number
-                worst, worst_at = error, describe(point)
-            if worst > self.tolerance.value:
+            found.append((violated, describe(point)))
+            if not violated.error <= self.tolerance.value:  # a violation, or a value that is no number: enough
                 break
-        return Agreement(self.name, counted, worst, self.tolerance.value, worst_at, self.tolerance.reason)
+        return _agreement(self.name, found, asked, self.tolerance)
 
 
 @dataclass(frozen=True)
 class BySearch:
-    """A property that has to hold all over the domain: Hypothesis searches for a counterexample and shrinks it.
+    """A property that has to hold all over the domain: Hypothesis searches for a counterexample.
 
-    Seeds are derived from the property, not from the clock: the same search runs every time.
+    The search is derived from the property, not from the clock: the same one runs every time.
     """
 
     title: str
@@ -127,16 +153,14 @@ class BySearch:
         return f"search for a counterexample: {self.title}"
 
     def run(self, claim: Claim, profile: Profile) -> Evidence:
-        errors: list[tuple[float, str]] = []
-        failed: list[tuple[float, str]] = []
+        found: list[tuple[Violation, str]] = []
 
         def property_holds(point: Point) -> None:
-            error = violation(claim.statement, point, self.measure, self.functions)
-            hypothesis.assume(error is not None)
-            assert error is not None
-            errors.append((error, describe(point)))
-            if not error <= self.tolerance.value:
-                failed.append(errors[-1])
+            violated = violation(claim.statement, point, self.measure, self.functions)
+            hypothesis.assume(violated is not None)
+            assert violated is not None
+            found.append((violated, describe(point)))
+            if not violated.error <= self.tolerance.value:
                 raise CounterExampleFound
 
         search = hypothesis.settings(
@@ -148,17 +172,40 @@ class BySearch:
             suppress_health_check=list(hypothesis.HealthCheck),
             phases=(hypothesis.Phase.generate,),
         )(hypothesis.given(points_of(claim.domain))(property_holds))
-        try:
+        with contextlib.suppress(CounterExampleFound):
             search()
-        except CounterExampleFound:
-            worst, worst_at = failed[-1]
-        else:
-            worst, worst_at = max(errors, default=(0.0, "no point"))
-        return Agreement(self.name, len(errors), worst, self.tolerance.value, worst_at, self.tolerance.reason)
+        # Hypothesis draws again for a point outside the hypotheses, so all that it asked for was used.
+        return _agreement(self.name, found, len(found), self.tolerance)
+
+
+def _agreement(check: str, found: list[tuple[Violation, str]], asked: int, tolerance: Tolerance) -> Agreement:
+    """Sum up violations point by point; one that is not a number outweighs the others."""
+    broken = [(v, where) for v, where in found if not v.error < float("inf")]
+    worst, worst_at = (broken or [max(found, key=lambda f: f[0].error, default=(Violation(0.0, 0.0), "no point"))])[0]
+    scale = min((v.scale for v, _ in found), default=float("inf"))
+    return Agreement(
+        check, len(found), worst.error, tolerance.value, worst_at, tolerance.reason, asked, tolerance.value * scale
+    )
 
 
 class CounterExampleFound(AssertionError):
     """Raised inside a search to stop it; never leaves this module."""
+
+
+@dataclass(frozen=True)
+class Violation:
+    """By how much a relation fails at a point: ``error`` relative to the size of its sides.
+
+    ``scale`` is that size over the larger side: 1, or more where the sides are below ``ABSOLUTE`` and errors are
+    measured against it.
+    """
+
+    error: float
+    scale: float
+
+
+# Below this size errors are absolute: the quantities of the theory are of order one.
+ABSOLUTE = 1e-3
 
 
 def violation(
@@ -166,29 +213,40 @@ def violation(
     point: Point,
     measure: Callable[[Point], Mapping[str, float] | None],
     functions: Callable[[Point], Functions] | None = None,
-) -> float | None:
-    """By how much a relation fails at a point, relative to the size of its sides; None outside the hypotheses."""
+) -> Violation | None:
+    """By how much a relation, or the worst part of a conjunction, fails at a point; None outside the hypotheses."""
     measured = measure(point)
     if measured is None:
         return None
     values = {k: v for k, v in point.items() if isinstance(v, float)} | dict(measured)
     implementations = functions(point) if functions else {}
-    if isinstance(statement, sp.And):
-        return max(_one_violation(part, values, implementations) for part in statement.args)
-    return _one_violation(statement, values, implementations)
+    parts = statement.args if isinstance(statement, sp.And) else (statement,)
+    violations = [_one_violation(part, values, implementations) for part in parts]
+    # Not a number is the worst of all; max() alone would lose it.
+    return next((v for v in violations if math.isnan(v.error)), max(violations, key=lambda v: v.error))
 
 
-def _one_violation(relation: sp.Basic, values: Mapping[str, float], functions: Functions) -> float:
+def _one_violation(relation: sp.Basic, values: Mapping[str, float], functions: Functions) -> Violation:
     left, right = (evaluate(side, values, functions) for side in relation.args)
-    size = max(abs(left), abs(right), 1e-3)  # below 1e-3 errors are absolute: quantities here are of order one
+    if not (math.isfinite(left) and math.isfinite(right)):
+        return Violation(math.nan, math.inf)
+    larger = max(abs(left), abs(right))
+    size = max(larger, ABSOLUTE)
+    scale = size / larger if larger > 0 else math.inf
     match relation:
         case sp.Equality():
-            return abs(left - right) / size
-        case sp.LessThan() | sp.StrictLessThan():
-            return max(0.0, left - right) / size if left == left and right == right else float("nan")
-        case sp.GreaterThan() | sp.StrictGreaterThan():
-            return max(0.0, right - left) / size if left == left and right == right else float("nan")
-    raise TypeError(f"not a relation: {relation}")
+            excess = abs(left - right)
+        case sp.LessThan():
+            excess = max(0.0, left - right)
+        case sp.GreaterThan():
+            excess = max(0.0, right - left)
+        case sp.StrictLessThan():
+            excess = 0.0 if left < right else max(left - right, size)
+        case sp.StrictGreaterThan():
+            excess = 0.0 if left > right else max(right - left, size)
+        case _:
+            raise TypeError(f"not a relation: {relation}")
+    return Violation(excess / size, scale)
 
 
 def describe(point: Point) -> str:

@@ -162,14 +162,14 @@ def without_erfc(expression: sp.Expr) -> sp.Expr:
 
 
 def _exponentials_only(expression: sp.Expr) -> sp.Expr:
-    """Sines and cosines of symbols as exponentials of imaginary arguments."""
+    """Sines and cosines as exponentials of imaginary arguments."""
 
     def circular(function: sp.Expr) -> sp.Expr:
         u = function.args[0]
         plus, minus = sp.exp(sp.I * u), sp.exp(-sp.I * u)
         return (plus + minus) / 2 if isinstance(function, sp.cos) else (plus - minus) / (2 * sp.I)
 
-    return expression.xreplace({f: circular(f) for f in expression.atoms(sp.sin, sp.cos) if f.free_symbols})
+    return expression.xreplace({f: circular(f) for f in expression.atoms(sp.sin, sp.cos)})
 
 
 def _factors(base: sp.Expr) -> tuple[sp.Expr, list[tuple[sp.Expr, int]]]:

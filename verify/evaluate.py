@@ -19,20 +19,28 @@ from derivations.expectation import Expectation
 
 Functions = Mapping[str, Callable[..., Any]]
 
-_HALF_WIDTH = 12.0  # exp(-72) = 5e-32: the tail is below rounding
+# exp(-72) = 5e-32: the tail is below rounding; in three dimensions exp(-32) = 1e-14 is near it.
+_HALF_WIDTH = {1: 12.0, 2: 12.0, 3: 8.0}
 _STEPS = {1: 1 / 32, 2: 1 / 10, 3: 1 / 3}
 
 
-def evaluate(expression: sp.Expr, values: Mapping[str, float], functions: Functions | None = None) -> float:
+def evaluate(
+    expression: sp.Expr, values: Mapping[str, float], functions: Functions | None = None, *, shifted: bool = False
+) -> float:
     """The value of ``expression`` at ``values`` (symbol name -> number), in double precision.
 
-    Raises ValueError naming a symbol that has no value. A result that is not finite is returned as it is.
+    ``shifted`` moves the grid by half a step: for smooth integrands the value stays, for others it shows the error.
+    Raises ValueError naming a symbol that has no value, or for a value that is not real. A result that is not finite
+    is returned as it is.
     """
     prepared, averages = _without_expectations(sp.sympify(expression))
     named = dict(values)
     for dummy, expectation in averages:
-        named[dummy.name] = _average(expectation, named, functions or {})
-    return float(_call(prepared, named, functions or {}))
+        named[dummy.name] = _average(expectation, named, functions or {}, shifted)
+    result = _call(prepared, named, functions or {})
+    if np.iscomplexobj(result):
+        raise ValueError(f"{expression} is not real at this point")
+    return float(result)
 
 
 @lru_cache(maxsize=4096)
@@ -50,9 +58,11 @@ def _without_expectations(expression: sp.Expr) -> tuple[sp.Expr, tuple[tuple[sp.
 
 
 @lru_cache(maxsize=8)
-def _grid(dimension: int) -> tuple[tuple[NDArray[np.float64], ...], NDArray[np.float64]]:
+def _grid(dimension: int, shifted: bool) -> tuple[tuple[NDArray[np.float64], ...], NDArray[np.float64]]:
     step = _STEPS[dimension]
-    line = np.arange(-_HALF_WIDTH, _HALF_WIDTH + step / 2, step)
+    line = np.arange(-_HALF_WIDTH[dimension], _HALF_WIDTH[dimension] + step / 2, step)
+    if shifted:
+        line = line + step / 2
     weight = step * np.exp(-(line**2) / 2) / np.sqrt(2 * np.pi)
     nodes = np.meshgrid(*([line] * dimension), indexing="ij")
     weights = weight
@@ -61,16 +71,19 @@ def _grid(dimension: int) -> tuple[tuple[NDArray[np.float64], ...], NDArray[np.f
     return tuple(x.ravel() for x in nodes), weights.ravel()
 
 
-def _average(expectation: Expectation, values: Mapping[str, float], functions: Functions) -> float:
-    nodes, weights = _grid(len(expectation.variables))
+def _average(expectation: Expectation, values: Mapping[str, float], functions: Functions, shifted: bool) -> float:
+    nodes, weights = _grid(len(expectation.variables), shifted)
     inner, averages = _without_expectations(expectation.integrand)
     named: dict[str, Any] = dict(values)
     for dummy, nested in averages:
         if nested.free_symbols & set(expectation.variables):
             raise ValueError("an expectation may not depend on the variable of an outer one")
-        named[dummy.name] = _average(nested, values, functions)
+        named[dummy.name] = _average(nested, values, functions, shifted)
     named.update({v.name: x for v, x in zip(expectation.variables, nodes, strict=True)})
-    return float(np.dot(weights, np.broadcast_to(_call(inner, named, functions), weights.shape)))
+    integrand = _call(inner, named, functions)
+    if np.iscomplexobj(integrand):
+        raise ValueError(f"{expectation.integrand} is not real everywhere")
+    return float(np.dot(weights, np.broadcast_to(integrand, weights.shape)))
 
 
 def _call(expression: sp.Expr, values: Mapping[str, Any], functions: Functions) -> Any:

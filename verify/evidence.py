@@ -30,12 +30,18 @@ class Settled:
 
 @dataclass(frozen=True)
 class Proof:
-    """A list of obligations, each rechecked with elementary algebra. No obligations is no proof."""
+    """A list of obligations, each rechecked with elementary algebra. No obligations is no proof.
+
+    ``takes_limit``: an obligation of the proof is a limit. ``established``: what the proof uses stands in its steps
+    with obligations of their own; otherwise the algebra that led there was done by the derivation alone, and the
+    proof counts only beside independent evidence (see ``verify.verdict``).
+    """
 
     check: str
     obligations: tuple[Settled, ...]
     takes_limit: bool = False
     hypotheses: tuple[str, ...] = ()
+    established: bool = True
 
     @property
     def outcome(self) -> Outcome:
@@ -86,11 +92,17 @@ class Certificate:
         return f"the enclosures overlap at {self.points} points, none wider than {self.allowed_width:.0e}"
 
 
+# A point outside the hypotheses of a check, or where its numerics say that they did not converge, is not counted; a
+# check that loses more than a fifth of its points has not looked at the domain that it claims.
+USABLE = 0.8
+
+
 @dataclass(frozen=True)
 class Agreement:
-    """Two independent computations at ``points`` points: the largest violation against the tolerance allowed.
+    """Two independent computations at ``points`` of ``asked`` points: the largest violation, and the tolerance.
 
-    ``smallest_detectable`` is the smallest relative error of the statement that this check would have caught.
+    ``smallest_detectable`` is the smallest relative error of the statement that this check would have caught: the
+    tolerance, or more where all sides are so small that errors are measured on an absolute scale.
     """
 
     check: str
@@ -99,16 +111,18 @@ class Agreement:
     tolerance: float
     worst_at: str
     reason: str
-
-    @property
-    def smallest_detectable(self) -> float:
-        """A relative error beyond the tolerance is seen."""
-        return self.tolerance
+    asked: int = 0
+    smallest_detectable: float = float("inf")
 
     @property
     def outcome(self) -> Outcome:
-        """No points, or a value that is not a number, decide nothing."""
-        if self.points == 0 or self.worst != self.worst:
+        """No points, points of which more than a fifth could not be used, or a value that is no number decide nothing.
+
+        A violation refutes whatever the other points gave.
+        """
+        if self.worst > self.tolerance and self.worst != float("inf"):
+            return Outcome.REFUTES
+        if self.points == 0 or self.points < USABLE * self.asked or not self.worst < float("inf"):
             return Outcome.UNDECIDED
         return Outcome.SUPPORTS if self.worst <= self.tolerance else Outcome.REFUTES
 
@@ -118,7 +132,7 @@ class Agreement:
         if self.outcome is Outcome.REFUTES:
             return f"violated by {self.worst:.2g} (allowed {self.tolerance:.0e}) at {self.worst_at}"
         if self.outcome is Outcome.UNDECIDED:
-            return f"{self.points} points gave no number: {self.worst_at}"
+            return f"{self.points} of {max(self.asked, self.points)} points could be used, the last {self.worst_at}"
         return f"holds at {self.points} points to {self.tolerance:.0e}"
 
 

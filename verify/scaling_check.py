@@ -58,9 +58,7 @@ class ByScaling:
             raise TypeError(f"{claim.id}: a slope tests an equation, not {statement}")
         report = scaling.compare_all(
             [
-                scaling.Series(
-                    model, m.dimensions, m.samples, evaluate(statement.rhs, m.values, m.functions)
-                )
+                scaling.Series(model, m.dimensions, m.samples, evaluate(statement.rhs, m.values, m.functions))
                 for model, m in self.experiment(profile).items()
             ]
         )

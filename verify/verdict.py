@@ -30,24 +30,32 @@ _STRENGTH = {verdict: rank for rank, verdict in enumerate(Verdict)}
 def decide(kind: Kind, evidence: Sequence[Evidence]) -> Verdict:
     """The verdict that this evidence earns for a claim of this kind.
 
-    One refuting piece refutes. Otherwise the strongest fit supporting piece counts. Evidence that is undecided, or
-    unfit for the kind, never passes a claim. Without evidence a claim is untested, also a definition: it is true by
-    fiat, and the ledger neither counts it as passed nor lets it weaken what rests on it.
+    One refuting piece refutes. Otherwise the strongest fit supporting piece counts. Three cautions:
+
+    - a proof whose results do not stand in steps with obligations of their own counts only beside independent
+      evidence that supports: then two routes agree, and a slip would have to be made in both;
+    - a piece that was asked and could not decide leaves the claim undecided, unless a proof or a certificate stands;
+    - without evidence a claim is untested, also a definition: it is true by fiat, and the ledger neither counts it as
+      passed nor lets it weaken what rests on it.
     """
     if any(e.outcome is Outcome.REFUTES for e in evidence):
         return Verdict.REFUTED
-    earned = [_earned(kind, e) for e in evidence if e.outcome is Outcome.SUPPORTS]
+    supporting = [e for e in evidence if e.outcome is Outcome.SUPPORTS]
+    beside = any(not isinstance(e, Proof) for e in supporting)
+    earned = [_earned(kind, e, beside) for e in supporting]
     passing = [v for v in earned if v is not Verdict.INCONCLUSIVE]
-    if passing:
-        return min(passing, key=_STRENGTH.__getitem__)
-    return Verdict.INCONCLUSIVE if evidence else Verdict.UNTESTED
+    strongest = min(passing, key=_STRENGTH.__getitem__, default=Verdict.INCONCLUSIVE)
+    if strongest is Verdict.CONFIRMED and len(supporting) < len(evidence):
+        return Verdict.INCONCLUSIVE
+    return strongest if evidence else Verdict.UNTESTED
 
 
-def _earned(kind: Kind, evidence: Evidence) -> Verdict:
+def _earned(kind: Kind, evidence: Evidence, beside: bool) -> Verdict:
     asymptotic = kind in (Kind.LIMIT, Kind.CONCENTRATION)
     match evidence:
-        case Proof(takes_limit=takes_limit):
-            return Verdict.PROVED if takes_limit or not asymptotic else Verdict.INCONCLUSIVE
+        case Proof(takes_limit=takes_limit, established=established):
+            fit = (takes_limit or not asymptotic) and (established or beside)
+            return Verdict.PROVED if fit else Verdict.INCONCLUSIVE
         case Certificate():
             return Verdict.INCONCLUSIVE if asymptotic else Verdict.CERTIFIED
         case Agreement() | FiniteSize():

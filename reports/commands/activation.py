@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from reports.cli_options import common_options, expression_of
-from reports.problems import DONE, InputProblem, not_built
+from reports.problems import DONE, UNDECIDED, InputProblem
 from reports.sweeps import parse_values, parse_whole
+
+if TYPE_CHECKING:
+    from derivations.activation import Activation
+    from reports.activation_curves import Curves
+    from reports.activation_study import ActivationStudy
+
+# The longest that an examination may take, reading the expression and start-up included.
+SECONDS = 8.0
 
 HELP = """\b
 Examples:
   onestep activation tanh
   onestep activation "-tanh(z)" --target sin --spike 1.5 --bulk 1.2
   onestep activation "z*exp(-z**2/2)" --digits 50 --json
+  onestep activation relu --target sin --plot relu.svg
 
 Examine an activation: parity, breakpoints, growth, Hermite coefficients as certified balls, closed forms with their
 proof (or why there is none), bounds on the test error, and whether a gradient step gives it a spike.
 
 An EXPR is a formula in z; a name alone (tanh, relu, sign, erf, sin, gelu, he3 ...) means that function of z. By
-default the target is the activation itself, spike 1, bulk 1.
+default the target is the activation itself, spike 1, bulk 1. What is not finished within 9 seconds is named, with
+exit code 3.
 """
 
 _OPTION = re.compile(r"--[a-z][a-z0-9-]*(=.*)?", re.DOTALL)
@@ -54,7 +66,7 @@ class LeadingMinus(click.Command):
 @click.option("--digits", default="30", metavar="N", help="Digits of the certified coefficients (default 30).")
 @click.option("--spike", default="1", metavar="NUMBER", help="Spike strength r (default 1).")
 @click.option("--bulk", default="1", metavar="NUMBER", help="Bulk variance c (default 1).")
-@click.option("--plot", metavar="FILE", help="Write a figure (not built yet).")
+@click.option("--plot", metavar="FILE", help="Write the figure to a .svg, .png or .pdf file.")
 @common_options
 def activation(
     expression: str,
@@ -70,28 +82,96 @@ def activation(
     """Examine one activation; the exit code."""
     wanted = parse_whole("digits", digits, 1, 1000, "30")
     r, c = single("spike", spike), single("bulk", bulk)
-    if plot is not None:
-        raise not_built("--plot", "leave it out; the coefficients are printed")
-    student = expression_of("", expression)
-    teacher = student if target is None else expression_of("target", target)
+    file = None if plot is None else figure_file(plot)
+    start = time.monotonic()
+    student, teacher = _read(expression, target)
 
     from numerics.model import ModelError
-    from reports.activation_study import study, study_text
-    from reports.console import Progress, finite, print_json, provenance
+    from reports.activation_study import examine, study_text
+    from reports.console import Progress, finite, note, print_json, provenance
 
     try:
         with Progress("examining", 1, quiet=quiet):
-            found = study(student, teacher, digits=wanted, spike=r, bulk=c)
+            seconds = max(SECONDS - (time.monotonic() - start), 1.0)
+            found = examine(student, teacher, digits=wanted, spike=r, bulk=c, seconds=seconds)
+            drawn = _curves(found) if file is not None or not as_json else None
     except ModelError as error:
         raise InputProblem(str(error)) from None
+    document = found.as_dict()
     if as_json:
-        parameters: dict[str, Any] = {"expression": found["expression"], "digits": wanted, "spike": r, "bulk": c}
+        parameters: dict[str, Any] = {"expression": document["expression"], "digits": wanted, "spike": r, "bulk": c}
         if target is not None:
             parameters["target"] = target
-        print_json(finite(found) | {"provenance": provenance("activation", parameters)})
+        print_json(finite(document) | {"provenance": provenance("activation", parameters)})
     else:
-        print(study_text(found))
-    return DONE
+        from reports.activation_curves import block_plot
+
+        print(study_text(document, "" if drawn is None else block_plot(drawn)))
+    if file is not None:
+        if drawn is None:
+            note(f"no figure was written: {found.learning.missing}", quiet)
+        else:
+            _write(drawn, document["expression"], file)
+    return DONE if found.complete and drawn_if_wanted(file, drawn) else UNDECIDED
+
+
+def drawn_if_wanted(file: Path | None, drawn: Curves | None) -> bool:
+    """Whether a figure that was asked for could be drawn."""
+    return file is None or drawn is not None
+
+
+def _read(expression: str, target: str | None) -> tuple[Activation, Activation]:
+    """The activation and its target. Raises InputProblem, also when the analysis takes too long."""
+    from reports.allowance import OutOfTimeError, allowance
+
+    try:
+        with allowance(SECONDS):
+            student = expression_of("", expression)
+            return student, student if target is None else expression_of("target", target)
+    except OutOfTimeError:
+        raise InputProblem(
+            f"the analysis of {expression[:60]!a} takes too long; a shorter one is accepted, for example tanh(z)",
+            UNDECIDED,
+        ) from None
+
+
+def _curves(found: ActivationStudy) -> Curves | None:
+    """The curves along the spike, where the bounds could be computed."""
+    from derivations.expression import ExpressionError
+    from numerics.model import ModelError
+    from reports.activation_curves import curves
+    from reports.allowance import OutOfTimeError, allowance
+
+    if found.learning.upper is None:
+        return None
+    try:
+        with allowance(1.0):
+            return curves(found.activation, found.target, found.spike, found.bulk, found.learning.doublings)
+    except (ModelError, ExpressionError, OutOfTimeError):
+        return None
+
+
+def figure_file(name: str) -> Path:
+    """The file of --plot. Raises InputProblem for another suffix or a folder that does not exist."""
+    formats = (".svg", ".png", ".pdf")
+    file = Path(name)
+    if file.suffix not in formats:
+        raise InputProblem(
+            f"--plot was given {name[:60]!a}; a name ending in {', '.join(formats)} is accepted, for example "
+            "--plot activation.svg"
+        )
+    if not file.parent.is_dir():
+        raise InputProblem(f"--plot was given {name[:60]!a}, but there is no folder {str(file.parent)[:60]!a}")
+    return file
+
+
+def _write(drawn: Curves, title: str, file: Path) -> None:
+    from reports.activation_curves import write
+
+    try:
+        write(drawn, title, file)
+    except OSError as error:
+        raise InputProblem(f"--plot: {file} could not be written: {error.strerror}") from None
 
 
 def single(name: str, text: str) -> float:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reports.cli_options import EXPRESSIONS, common_options, model_options, request
-from reports.problems import DONE, InputProblem
+from reports.problems import DONE, UNDECIDED, InputProblem
 
 if TYPE_CHECKING:
     from numerics.bounds import BestEta, BestRidge
@@ -20,7 +20,9 @@ Examples:
 The least test error over the ridge lies between the lower bound (no features of this kind do better) and the upper
 bound (the error at infinite ridge); the best ridge is found by a scan and a refinement of every dip.
 
-{EXPRESSIONS}"""
+{EXPRESSIONS}
+Exit code 3 if a point did not converge; all points are printed all the same.
+"""
 
 
 @click.command(help=HELP)
@@ -39,32 +41,41 @@ def bounds(optimise_eta: bool, as_json: bool, quiet: bool, debug: bool, **option
         )
     models = asked.models()
 
-    from numerics.bounds import best_eta, best_ridge, lower_bound, upper_bound
-    from reports.console import Progress, print_json, provenance
+    from numerics import bounds as numeric
+    from numerics.model import ModelError
+    from reports.console import Progress, finite, note, print_json, provenance
 
     results = []
     with Progress("optimising", len(models) * (2 if optimise_eta else 1), quiet=quiet) as progress:
         for point, model in models:
-            document = {
-                "lower": lower_bound(model),
-                "upper": upper_bound(model),
-                "best_ridge": ridge_json(best_ridge(model)),
-            }
-            progress.step()
-            document["best_eta"] = None
-            if optimise_eta:
-                best = best_eta(
-                    asked.activation,
-                    asked.target,
-                    alpha=point["alpha"],
-                    beta=point["beta"],
-                    alpha0=point["alpha0"],
-                    ridge=point["ridge"],
-                    noise=point.get("noise", 0.0),
-                )
-                document["best_eta"] = eta_json(best)
+            try:
+                found, best = numeric.bounds(model), numeric.best_ridge(model)
+                converged = found.converged and best.converged
+                document: dict[str, Any] = {
+                    "lower": found.lower,
+                    "upper": found.upper,
+                    "best_ridge": ridge_json(best),
+                    "best_eta": None,
+                }
                 progress.step()
-            results.append((point, document))
+                if optimise_eta:
+                    rate = numeric.best_eta(
+                        asked.activation,
+                        asked.target,
+                        alpha=point["alpha"],
+                        beta=point["beta"],
+                        alpha0=point["alpha0"],
+                        ridge=point["ridge"],
+                        noise=point.get("noise", 0.0),
+                        bulk_model=asked.bulk_model,
+                    )
+                    converged = converged and rate.converged
+                    document["best_eta"] = eta_json(rate)
+                    progress.step()
+                document |= {"error_estimate": found.error_estimate, "converged": converged}
+            except ModelError as error:
+                raise InputProblem(str(error)) from None
+            results.append((point, finite(document, "out of reach of double precision")))
     origin = provenance("bounds", asked.parameters)
     if as_json and asked.swept:
         from reports.commands.solve import sweep_json
@@ -75,7 +86,15 @@ def bounds(optimise_eta: bool, as_json: bool, quiet: bool, debug: bool, **option
         print_json(results[0][1] | {"provenance": origin})
     else:
         print(bounds_table(asked.swept, results))
-    return DONE
+    failed = [document for _, document in results if not document["converged"]]
+    if not failed:
+        return DONE
+    note(
+        f"{len(failed)} of {len(results)} points did not converge in the quadrature, and their digits are not to be "
+        "trusted: the activation or the target varies too fast for rules in double precision",
+        quiet,
+    )
+    return UNDECIDED
 
 
 def ridge_json(best: BestRidge) -> dict[str, Any]:

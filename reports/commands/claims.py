@@ -41,7 +41,10 @@ def claims(claim: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
         parameters = {} if claim is None else {"claim": claim}
         print_json({"claims": documents, "summary": summary(documents), "provenance": provenance("claims", parameters)})
     elif claim is None:
+        from verify.coverage import summary as coverage_summary
+
         print(claims_table(documents))
+        print(coverage_summary(known).sentence)
     else:
         print(claim_text(documents[0], [check.name for check in chosen[0].checks]))
     return DONE

@@ -23,8 +23,8 @@ Examples:
 
 Simulate at several dimensions, evaluate the theory at the ratios realised there, extrapolate the difference linearly
 in 1/d and decide. A right theory is REFUTED with probability 1e-3 at most, all observables together; the smallest
-relative error that would have been caught is printed. A trained network (--kind network) differs from the isotropic
-theory by a known 1-2 %.
+relative error that would have been caught is printed. A trained network (--kind network) is compared with its own
+theory (solve --bulk-model network), from which the isotropic one differs by 1-2 % at small --eta, by half at large.
 
 {EXPRESSIONS}
 Exit code 1 if the verdict is REFUTED, 3 if it is INCONCLUSIVE.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -49,14 +50,14 @@ def report(profile: str, out: str, check: bool, pdf: bool, as_json: bool, quiet:
 
     built = build(profile, directory, quiet=quiet)
     if as_json:
-        print_json(built.document | {"files": [str(path) for path in built.files]})
+        print_json(built.document | {"files": [os.path.relpath(path) for path in built.files]})
     else:
         from reports.commands.verify import ledger_summary, remarks
 
         for line in remarks(built.ledger):
             note(line, quiet)
         print(ledger_summary(built.ledger))
-        print("\n".join(str(path) for path in built.files))
+        print("\n".join(os.path.relpath(path) for path in built.files))
     return built.ledger.exit_code
 
 

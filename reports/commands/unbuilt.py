@@ -20,16 +20,3 @@ def _unbuilt(name: str, example: str, text: str, instead: str) -> click.Command:
     return command
 
 
-spectrum = _unbuilt(
-    "spectrum",
-    "onestep spectrum --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 "
-    "--alignment 0.8",
-    "The spectrum of the feature matrix.",
-    "onestep solve gives the errors of the same model",
-)
-sweep = _unbuilt(
-    "sweep",
-    "onestep sweep grid.toml --out results",
-    "A grid of models described in a file.",
-    "a sweep on the command line is, for example onestep solve ... --alpha log:0.1:10:20",
-)

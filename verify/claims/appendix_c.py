@@ -12,6 +12,7 @@ from derivations import symbols as s
 from derivations.along_spike import mu1, mu2, varpi, varrho
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Range
+from verify.claims import law_numbers
 from verify.claims.models import GENERIC, Point, density_integrals
 from verify.claims.places import paper
 from verify.claims.saddle_formulas import I_nu, S, V, e2, eq, free_energy_value, nu, x
@@ -28,7 +29,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
         Claim(
             id="result-3-3.moreau-minimiser",
             title="Where the square loss is least against a local field of variance V",
-            source=paper(APPENDIX, 118, 121),
+            source=paper(APPENDIX, 121),
             kind=Kind.IDENTITY,
             statement=eq(s.local_field, minimiser),
             domain=Domain(
@@ -42,7 +43,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
         Claim(
             id="result-3-3.moreau-envelope",
             title="Moreau envelope of the square loss",
-            source=paper(APPENDIX, 96, 97, 101),
+            source=paper(APPENDIX),
             kind=Kind.IDENTITY,
             statement=eq(s.moreau, (s.residual - s.field_mean) ** 2 / (2 * (1 + s.V))),
             domain=Domain(
@@ -57,7 +58,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
         Claim(
             id="result-3-3.local-field-variance",
             title="V(kappa), the part of the local field's variance that replicas do not share",
-            source=paper(APPENDIX, 86, 89, 93, 102),
+            source=paper(APPENDIX, 102),
             kind=Kind.IDENTITY,
             statement=eq(s.V, V),
             domain=PLAIN,
@@ -66,7 +67,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
         Claim(
             id="result-3-3.local-field-mean",
             title="The part of the local field that replicas share, jointly Gaussian with the label",
-            source=paper(APPENDIX, 89, 101, 128),
+            source=paper(APPENDIX, 128),
             kind=Kind.IDENTITY,
             statement=eq(
                 s.field_mean,
@@ -78,7 +79,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
         Claim(
             id="result-3-3.energetic-term",
             title="Energy of one sample averaged over everything but kappa",
-            source=paper(APPENDIX, 100, 101, 102),
+            source=paper(APPENDIX),
             kind=Kind.IDENTITY,
             statement=eq(s.moreau, e2 / (2 * (1 + V))),
             domain=Domain((Range(s.kappa, -1.5, 1.5),), (), (GENERIC,)),
@@ -88,7 +89,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
         Claim(
             id="result-3-3.trace-term",
             title="Trace term at zero replicas and zero temperature",
-            source=paper(APPENDIX, 91, 92, 93, 95, 103),
+            source=paper(APPENDIX, 103),
             kind=Kind.LIMIT,
             statement=eq(
                 s.trace_term,
@@ -102,7 +103,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
         Claim(
             id="result-3-3.sherman-morrison",
             title="The spike direction in the resolvent, by a perturbation of rank one",
-            source=paper(APPENDIX, 107, 108, 109, 114),
+            source=paper(APPENDIX, 107, 108, 109),
             kind=Kind.IDENTITY,
             statement=eq(
                 s.spike_resolvent_bulk,
@@ -117,25 +118,25 @@ def _free_energy_claims() -> tuple[Claim, ...]:
         Claim(
             id="result-3-3.entropic-term",
             title="Entropic term of the ridge penalty",
-            source=paper(APPENDIX, 94, 98, 110, 114, 115),
+            source=paper(APPENDIX, 98, 110, 114),
             kind=Kind.IDENTITY,
             statement=eq(
                 s.entropic_term,
                 nu((s.q1_hat * varrho + s.q2_hat + s.beta * s.psi_hat**2 * varrho * varpi**2) / S) / 2
                 + s.beta * s.zeta_hat**2 * I_nu / (2 * (1 - x)),
             ),
-            domain=PLAIN,
-            checks=(ByDerivation(free_energy.entropic),),
+            domain=law_numbers.CONJUGATES,
+            checks=(ByDerivation(free_energy.entropic), law_numbers.dense),
             uses=("result-3-3.sherman-morrison",),
         ),
         Claim(
             id="result-3-3.free-energy",
             title="Replica-symmetric free energy, for any limiting law of the bulk",
-            source=paper(APPENDIX, 104, 106, 116),
+            source=paper(APPENDIX, 116),
             kind=Kind.IDENTITY,
             statement=eq(s.free_energy, free_energy_value),
-            domain=PLAIN,
-            checks=(ByDerivation(free_energy.assembled),),
+            domain=law_numbers.MODELS,
+            checks=(ByDerivation(free_energy.assembled), law_numbers.objective),
             uses=("result-3-3.energetic-term", "result-3-3.trace-term", "result-3-3.entropic-term"),
         ),
     )
@@ -203,7 +204,7 @@ def _law_claims() -> tuple[Claim, ...]:
         Claim(
             id="result-3-3.marchenko-pastur-V1",
             title="V1 from V2 for isotropic rows",
-            source=paper(APPENDIX, 117),
+            source=paper(APPENDIX),
             kind=Kind.FIXED_POINT,
             statement=eq(s.V1, s.c * s.V2 / (1 + s.beta * s.c * s.V1_hat * s.V2)),
             domain=law,
@@ -222,7 +223,7 @@ def _law_claims() -> tuple[Claim, ...]:
         Claim(
             id="result-3-3.resolvent-square",
             title="Trace of the squared resolvent",
-            source=paper(SECTION, 19),
+            source=paper(SECTION),
             kind=Kind.IDENTITY,
             statement=eq(s.resolvent_square, s.V2**2 / regular),
             domain=law,
@@ -232,7 +233,7 @@ def _law_claims() -> tuple[Claim, ...]:
         Claim(
             id="result-3-3.resolvent-mixed",
             title="Trace of the bulk covariance with the squared resolvent",
-            source=paper(SECTION, 19),
+            source=paper(SECTION),
             kind=Kind.IDENTITY,
             statement=eq(s.resolvent_mixed, s.V1**2 / (s.c * regular)),
             domain=law,
@@ -242,7 +243,7 @@ def _law_claims() -> tuple[Claim, ...]:
         Claim(
             id="result-3-3.resolvent-double",
             title="Trace of the bulk covariance twice with the resolvent",
-            source=paper(SECTION, 19),
+            source=paper(SECTION),
             kind=Kind.IDENTITY,
             statement=eq(s.resolvent_double, s.V1**2 * (s.beta + s.V1**2 / (s.c**2 * s.V2**2 * regular))),
             domain=law,
@@ -252,7 +253,7 @@ def _law_claims() -> tuple[Claim, ...]:
         Claim(
             id="result-3-3.spike-resolvent",
             title="The resolvent along the spike: the slides' form is beta c V2",
-            source=paper(APPENDIX, 109, 115),
+            source=paper(APPENDIX),
             kind=Kind.IDENTITY,
             statement=eq(s.spike_resolvent_bulk, s.beta * s.c * s.V2),
             domain=law,

@@ -1,10 +1,9 @@
-"""Claims of Appendix D, saddle point for a finite vocabulary (equations (155)-(157)) and its traces without large matrices."""
+"""Claims of Appendix D: saddle point for a finite vocabulary (equations (155)-(157)) and its block equivalent."""
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import partial
 
-import numpy as np
 import sympy as sp
 
 from derivations import block_equivalent, readout_groups
@@ -12,12 +11,12 @@ from derivations import symbols as s
 from derivations.along_spike import y0, y1, y2
 from derivations.expectation import Expectation
 from derivations.readout_groups import mu0_of, mu1_of, mu2_of
-from numerics.deterministic_equivalent import IsotropicGroups, pack, unpack
 from verify.checks import ByDerivation, ByNumbers
-from verify.claim import Claim, Domain, Kind, Mutant, Profile, Range
+from verify.claim import Claim, Domain, Kind, Mutant, Range
+from verify.claims.block_numbers import BLOCK_DOMAIN, block_values, one_letter, resolvents
 from verify.claims.places import paper
 from verify.claims.readout_numbers import DOMAIN, GIVEN_BULK, LETTERS, PAIRS, functions_at, given_bulk, measured
-from verify.simulation_check import BySimulation, Measured
+from verify.simulation_check import BySimulation
 from verify.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
 
 CONJUGATES = "Appendix D, of the group (155)"
@@ -55,7 +54,9 @@ def eq(left: sp.Expr, right: sp.Expr) -> sp.Equality:
     return sp.Eq(left, right, evaluate=False)
 
 
-solver = ByNumbers("the leave-one-out solver on random models with two letters", measured, SOLVER, functions_at, points=6)
+solver = ByNumbers(
+    "the leave-one-out solver on random models with two letters", measured, SOLVER, functions_at, points=6
+)
 bulk = ByNumbers("one given bulk, the entropic term differentiated by differences", given_bulk, FINITE_DIFFERENCE)
 
 
@@ -86,7 +87,9 @@ def _claim(
     )
 
 
-def _conjugate(variable: sp.Symbol, name: str, title: str, right: sp.Expr, *numbers: int, wrong: sp.Expr | None = None) -> Claim:
+def _conjugate(
+    variable: sp.Symbol, name: str, title: str, right: sp.Expr, *numbers: int, wrong: sp.Expr | None = None
+) -> Claim:
     statement = eq(readout_groups.CONJUGATE[variable], right)
     proof = ByDerivation(partial(readout_groups.equation, variable))
     mutants = () if wrong is None else (Mutant("one letter for the other", eq(statement.lhs, wrong)),)
@@ -99,26 +102,48 @@ def _conjugate_claims() -> tuple[Claim, ...]:
     others = y0 - mu0_of[1] * s.m_of[1] - s.kappa * sum(mu1_of[a] * s.zeta_of[a] for a in LETTERS)
     return (
         _conjugate(
-            s.q1_of[0][1], "V1-hat", "Conjugate of the overlap of two letters", ratio * E(mu1_of[0] * mu1_of[1] / (1 + V)), 155,
+            s.q1_of[0][1],
+            "V1-hat",
+            "Conjugate of the overlap of two letters",
+            ratio * E(mu1_of[0] * mu1_of[1] / (1 + V)),
+            155,
             wrong=ratio * E(mu1_of[0] ** 2 / (1 + V)),
         ),
-        _conjugate(s.q2_of[0], "V2-hat", "Conjugate of the size of one letter's readout", ratio * E(mu2_of[0] ** 2 / (1 + V)),
-                   wrong=ratio * E(mu2_of[1] ** 2 / (1 + V))),
         _conjugate(
-            s.V1_of[0][1], "q1-hat", "Conjugate of the response of two letters", ratio * E(mu1_of[0] * mu1_of[1] * e2 / squared)
-        ),
-        _conjugate(s.V2_of[0], "q2-hat", "Conjugate of the response of one letter", ratio * E(mu2_of[0] ** 2 * e2 / squared)),
-        _conjugate(
-            s.zeta_of[0], "zeta-hat", "Conjugate of one letter's overlap with the spike", ratio * E(s.kappa * mu1_of[0] * (y0 - fit) / (1 + V))
+            s.q2_of[0],
+            "V2-hat",
+            "Conjugate of the size of one letter's readout",
+            ratio * E(mu2_of[0] ** 2 / (1 + V)),
+            wrong=ratio * E(mu2_of[1] ** 2 / (1 + V)),
         ),
         _conjugate(
-            s.psi_of[0], "psi-hat", "Conjugate of one letter's overlap with the target's other direction", ratio * E(mu1_of[0] * y1 / (1 + V))
+            s.V1_of[0][1],
+            "q1-hat",
+            "Conjugate of the response of two letters",
+            ratio * E(mu1_of[0] * mu1_of[1] * e2 / squared),
         ),
         _conjugate(
-            s.m_of[0], "m", "One letter's readout mean: the residual is orthogonal to each mean feature",
+            s.V2_of[0], "q2-hat", "Conjugate of the response of one letter", ratio * E(mu2_of[0] ** 2 * e2 / squared)
+        ),
+        _conjugate(
+            s.zeta_of[0],
+            "zeta-hat",
+            "Conjugate of one letter's overlap with the spike",
+            ratio * E(s.kappa * mu1_of[0] * (y0 - fit) / (1 + V)),
+        ),
+        _conjugate(
+            s.psi_of[0],
+            "psi-hat",
+            "Conjugate of one letter's overlap with the target's other direction",
+            ratio * E(mu1_of[0] * y1 / (1 + V)),
+        ),
+        _conjugate(
+            s.m_of[0],
+            "m",
+            "One letter's readout mean: the residual is orthogonal to each mean feature",
             E(mu0_of[0] * others / (1 + V)) / E(mu0_of[0] ** 2 / (1 + V)),
         ),
-    )  # fmt: skip
+    )
 
 
 def _overlap(variable: sp.Symbol, name: str, title: str, right: sp.Expr, *numbers: int, wrong: sp.Expr) -> Claim:
@@ -126,7 +151,9 @@ def _overlap(variable: sp.Symbol, name: str, title: str, right: sp.Expr, *number
     proof = ByDerivation(partial(readout_groups.equation, variable))
     section = "Appendix D" if numbers else OVERLAPS
     mutants = (Mutant("another trace", eq(statement.lhs, wrong)),)
-    return _claim(f"saddle.{name}", title, statement, (proof, bulk), section, *numbers, domain=GIVEN_BULK, mutants=mutants)
+    return _claim(
+        f"saddle.{name}", title, statement, (proof, bulk), section, *numbers, domain=GIVEN_BULK, mutants=mutants
+    )
 
 
 def _overlap_claims() -> tuple[Claim, ...]:
@@ -134,51 +161,52 @@ def _overlap_claims() -> tuple[Claim, ...]:
     psi = s.target_block[0][0] * s.psi_hat_of[0] + s.target_block[0][1] * s.psi_hat_of[1]
     return (
         _overlap(
-            s.V1_hat_of[0][1], "q1", "Overlap of two letters, a trace of one given bulk", s.double_block[0][1], 156,
+            s.V1_hat_of[0][1],
+            "q1",
+            "Overlap of two letters, a trace of one given bulk",
+            s.double_block[0][1],
+            156,
             wrong=s.double_block[0][0],
         ),
-        _overlap(s.V2_hat_of[0], "q2", "Size of one letter's readout, a trace of one given bulk", s.double_letter[0],
-                 wrong=s.trace_letter[0]),
-        _overlap(s.q1_hat_of[0][1], "V1", "Response of two letters, a trace of one given bulk", s.trace_block[0][1],
-                 wrong=s.double_block[0][1]),
-        _overlap(s.q2_hat_of[0], "V2", "Response of one letter, a trace of one given bulk", s.trace_letter[0],
-                 wrong=s.trace_letter[1]),
-        _overlap(s.zeta_hat_of[0], "zeta", "One letter's overlap with the spike: the letters mix in a given bulk", zeta,
-                 wrong=s.spike_block[0][0] * s.zeta_hat_of[0]),
-        _overlap(s.psi_hat_of[0], "psi", "One letter's overlap with the target's other direction", psi,
-                 wrong=s.target_block[0][0] * s.psi_hat_of[0]),
-    )  # fmt: skip
+        _overlap(
+            s.V2_hat_of[0],
+            "q2",
+            "Size of one letter's readout, a trace of one given bulk",
+            s.double_letter[0],
+            wrong=s.trace_letter[0],
+        ),
+        _overlap(
+            s.q1_hat_of[0][1],
+            "V1",
+            "Response of two letters, a trace of one given bulk",
+            s.trace_block[0][1],
+            wrong=s.double_block[0][1],
+        ),
+        _overlap(
+            s.q2_hat_of[0],
+            "V2",
+            "Response of one letter, a trace of one given bulk",
+            s.trace_letter[0],
+            wrong=s.trace_letter[1],
+        ),
+        _overlap(
+            s.zeta_hat_of[0],
+            "zeta",
+            "One letter's overlap with the spike: the letters mix in a given bulk",
+            zeta,
+            wrong=s.spike_block[0][0] * s.zeta_hat_of[0],
+        ),
+        _overlap(
+            s.psi_hat_of[0],
+            "psi",
+            "One letter's overlap with the target's other direction",
+            psi,
+            wrong=s.target_block[0][0] * s.psi_hat_of[0],
+        ),
+    )
 
 
-_BULK_RANGES = (
-    Range(s.beta, 0.4, 2.5, log=True),
-    Range(s.ridge, 0.1, 3.0, log=True),
-    Range(s.fraction[0], 0.25, 0.75),
-    *(Range(x, 0.5, 1.6) for x in s.c_of),
-    *(Range(x, 0.2, 1.5) for x in (s.V1_hat_of[0][0], s.V1_hat_of[1][1], *s.V2_hat_of)),
-    Range(s.V1_hat_of[0][1], -0.19, 0.19),
-)
-BLOCK_DOMAIN = Domain(_BULK_RANGES)
-
-
-def _block_values(point: dict[str, float]) -> dict[str, float]:
-    """The k-group equivalent of the numerics at random conjugates."""
-    C = np.array([[point[s.V1_hat_of[a][b].name] for b in LETTERS] for a in LETTERS])
-    bulks = np.array([point[x.name] for x in s.c_of])
-    share = point[s.fraction[0].name]
-    beta = point[s.beta.name]
-    equivalent = IsotropicGroups(point[s.ridge.name], beta, bulks, np.array([share, 1 - share]))
-    packed = equivalent.at(pack(C, np.array([point[x.name] for x in s.V2_hat_of]))).values
-    overlap, tau = unpack(packed)
-    theta = np.diag(beta * bulks * tau)
-    M = C @ np.linalg.inv(np.eye(2) + theta @ C)
-    values = {s.fraction[1].name: 1 - share}
-    values |= {s.V2_of[a].name: float(tau[a]) for a in LETTERS}
-    values |= {s.V1_of[a][b].name: float(overlap[a, b]) for a, b in PAIRS}
-    return values | {s.mixed[a][b].name: float(M[a, b]) for a, b in PAIRS}
-
-
-block_numbers = ByNumbers("the k-group equivalent of the solver at random conjugates", _block_values, SOLVER)
+block_numbers = ByNumbers("the k-group equivalent of the solver at random conjugates", block_values, SOLVER)
 
 
 def _block_claims() -> tuple[Claim, ...]:
@@ -190,75 +218,63 @@ def _block_claims() -> tuple[Claim, ...]:
     cavity = ByDerivation(block_equivalent.cavity)
     blocks = ByDerivation(block_equivalent.block_traces)
     entries = ByDerivation(block_equivalent.mixed_entries)
-    note = "The traces that the paper's equations keep, without large matrices; Theta = diag(beta c_a V2_a), M = V1^ (1 + Theta V1^)^-1."
+    note = (
+        "The traces that the paper's equations keep, without large matrices; Theta = diag(beta c_a V2_a), "
+        "M = V1^ (1 + Theta V1^)^-1."
+    )
 
     def claim(name: str, title: str, statement: sp.Equality, check: ByDerivation, *wrong: Mutant) -> Claim:
         return _claim(
-            f"block.{name}", title, statement, (check, block_numbers), "Appendix D", domain=BLOCK_DOMAIN,
-            uses=() if name == "tau" else ("appendix-d.block.tau",), mutants=wrong, note=note,
-        )  # fmt: skip
+            f"block.{name}",
+            title,
+            statement,
+            (check, block_numbers),
+            "Appendix D",
+            domain=BLOCK_DOMAIN,
+            uses=() if name == "tau" else ("appendix-d.block.tau",),
+            mutants=wrong,
+            note=note,
+        )
 
     return (
         claim(
-            "tau", "Trace of the resolvent over one letter's neurons", eq(s.V2_of[0], tau), cavity,
+            "tau",
+            "Trace of the resolvent over one letter's neurons",
+            eq(s.V2_of[0], tau),
+            cavity,
             Mutant("the entry of C for that of M", eq(s.V2_of[0], s.fraction[0] / (shift + s.c_of[0] * C11))),
         ),
         claim(
-            "mixed-own", "Diagonal entry of C (1 + Theta C)^-1",
-            eq(s.mixed[0][0], (C11 + two * (C11 * C22 - C12**2)) / determinant), entries,
+            "mixed-own",
+            "Diagonal entry of C (1 + Theta C)^-1",
+            eq(s.mixed[0][0], (C11 + two * (C11 * C22 - C12**2)) / determinant),
+            entries,
         ),
         claim("mixed-other", "Off-diagonal entry of C (1 + Theta C)^-1", eq(s.mixed[0][1], C12 / determinant), entries),
         claim(
-            "T-own", "Block trace of one letter", eq(s.V1_of[0][0], s.c_of[0] * s.V2_of[0] * (1 - one * s.mixed[0][0])), blocks,
+            "T-own",
+            "Block trace of one letter",
+            eq(s.V1_of[0][0], s.c_of[0] * s.V2_of[0] * (1 - one * s.mixed[0][0])),
+            blocks,
         ),
         claim(
-            "T-other", "Block trace between two letters",
-            eq(s.V1_of[0][1], -s.beta * s.c_of[0] * s.c_of[1] * s.V2_of[0] * s.V2_of[1] * s.mixed[0][1]), blocks,
+            "T-other",
+            "Block trace between two letters",
+            eq(s.V1_of[0][1], -s.beta * s.c_of[0] * s.c_of[1] * s.V2_of[0] * s.V2_of[1] * s.mixed[0][1]),
+            blocks,
         ),
         _claim(
-            "block.simulated", "Trace of the resolvent over one letter's neurons, of sampled matrices", eq(s.V2_of[0], tau),
-            (BySimulation("resolvents of random bulks with two groups", _resolvents),), "Appendix D", domain=BLOCK_DOMAIN,
-            uses=("appendix-d.block.tau",), kind=Kind.CONCENTRATION, note=note,
+            "block.simulated",
+            "Trace of the resolvent over one letter's neurons, of sampled matrices",
+            eq(s.V2_of[0], tau),
+            (BySimulation("resolvents of random bulks with two groups", resolvents),),
+            "Appendix D",
+            domain=BLOCK_DOMAIN,
+            uses=("appendix-d.block.tau",),
+            kind=Kind.CONCENTRATION,
+            note=note,
         ),
-    )  # fmt: skip
-
-
-_SAMPLED = {
-    "wide": {s.beta: 1.5, s.ridge: 0.4, s.fraction[0]: 0.4, s.c_of[0]: 0.8, s.c_of[1]: 1.4, s.V1_hat_of[0][0]: 1.2,
-             s.V1_hat_of[0][1]: -0.5, s.V1_hat_of[1][1]: 0.6, s.V2_hat_of[0]: 0.2, s.V2_hat_of[1]: 0.5},
-    "narrow": {s.beta: 0.6, s.ridge: 0.2, s.fraction[0]: 0.5, s.c_of[0]: 1.2, s.c_of[1]: 0.7, s.V1_hat_of[0][0]: 0.9,
-               s.V1_hat_of[0][1]: 0.6, s.V1_hat_of[1][1]: 1.5, s.V2_hat_of[0]: 0.3, s.V2_hat_of[1]: 0.1},
-}  # fmt: skip
-
-
-@lru_cache(maxsize=16)
-def _resolvent_samples(name: str, dimension: int, seeds: int) -> tuple[float, ...]:
-    values = {x.name: number for x, number in _SAMPLED[name].items()}
-    p = round(values[s.beta.name] * dimension)
-    group = (np.arange(p) >= round(values[s.fraction[0].name] * p)).astype(int)
-    C = np.array([[values[s.V1_hat_of[a][b].name] for b in LETTERS] for a in LETTERS])
-    shift = values[s.ridge.name] + np.array([values[x.name] for x in s.V2_hat_of])
-    norms = np.sqrt([values[x.name] for x in s.c_of])
-    samples = []
-    for seed in range(seeds):
-        rows = np.random.default_rng((2402, dimension, seed)).normal(size=(p, dimension))
-        rows *= (norms[group] / np.linalg.norm(rows, axis=1))[:, None]
-        inverse = np.linalg.inv(np.diag(shift[group]) + C[np.ix_(group, group)] * (rows @ rows.T))
-        samples.append(float(np.trace(inverse[group == 0][:, group == 0])) / p)
-    return tuple(samples)
-
-
-def _resolvents(profile: Profile) -> dict[str, tuple[Measured, ...]]:
-    found = {}
-    for name, chosen in _SAMPLED.items():
-        values = {x.name: number for x, number in chosen.items()}
-        runs = []
-        for dimension in (d // 2 for d in profile.dimensions):
-            p = round(values[s.beta.name] * dimension)
-            at = values | {s.fraction[0].name: round(values[s.fraction[0].name] * p) / p, s.beta.name: p / dimension}
-            runs.append(Measured(dimension, _resolvent_samples(name, dimension, profile.seeds), at | _block_values(at)))
-        found[name] = tuple(runs)
-    return found
+    )
 
 
 def _isotropic_claims() -> tuple[Claim, ...]:
@@ -279,28 +295,29 @@ def _isotropic_claims() -> tuple[Claim, ...]:
         unknown = readout_groups.CONJUGATE[variable]
         proof = ByDerivation(partial(readout_groups.isotropic, variable))
         mutants = tuple(Mutant(f"wrong version {k + 1}", eq(unknown, right_)) for k, right_ in enumerate(wrong))
-        return _claim(f"isotropic.{name}", title, eq(unknown, right), (proof, solver), OVERLAPS, uses=uses, mutants=mutants, note=note)
+        return _claim(
+            f"isotropic.{name}",
+            title,
+            eq(unknown, right),
+            (proof, solver),
+            OVERLAPS,
+            uses=uses,
+            mutants=mutants,
+            note=note,
+        )
 
     return (
         claim(s.zeta_hat_of[0], "zeta", "One letter's overlap with the spike, isotropic rows", own * s.zeta_hat_of[0]),
         claim(
-            s.psi_hat_of[0], "psi", "One letter's overlap with the target's other direction, isotropic rows",
+            s.psi_hat_of[0],
+            "psi",
+            "One letter's overlap with the target's other direction, isotropic rows",
             s.beta * (s.V1_of[0][0] * s.psi_hat_of[0] + s.V1_of[0][1] * s.psi_hat_of[1]),
             s.beta * s.V1_of[0][0] * s.psi_hat_of[0],
         ),
         claim(s.V2_hat_of[0], "q2", "Size of one letter's readout, isotropic rows", q2, q2.subs(s.q2_of[1], 0)),
         claim(s.V1_hat_of[0][1], "q1", "Overlap of two letters, isotropic rows", q1, (T * X * T)[0, 1] * s.beta),
-    )  # fmt: skip
-
-
-def _one_letter(point: dict[str, float]) -> dict[str, float]:
-    """Two groups that do not differ, in the k-group equivalent: the sum of its blocks and of its traces."""
-    same = {x.name: point[s.c.name] for x in s.c_of}
-    same |= {s.V1_hat_of[a][b].name: point[s.V1_hat.name] for a in LETTERS for b in LETTERS}
-    same |= {x.name: point[s.V2_hat.name] for x in s.V2_hat_of}
-    found = _block_values({**point, **same})
-    total = found[s.V1_of[0][0].name] + 2 * found[s.V1_of[0][1].name] + found[s.V1_of[1][1].name]
-    return {s.V1.name: total, s.V2.name: sum(found[x.name] for x in s.V2_of)}
+    )
 
 
 def _other_claims() -> tuple[Claim, ...]:
@@ -308,22 +325,38 @@ def _other_claims() -> tuple[Claim, ...]:
     one = Domain((*ranges, Range(s.c, 0.5, 1.6), Range(s.V1_hat, 0.2, 2.0), Range(s.V2_hat, 0.2, 2.0)))
     return (
         _claim(
-            "test-error", "Test error for several letters", eq(s.test_error, E(e2) - s.noise),
-            (ByDerivation(readout_groups.test_error), solver), "Appendix D", 157, uses=("appendix-d.local-fields",),
+            "test-error",
+            "Test error for several letters",
+            eq(s.test_error, E(e2) - s.noise),
+            (ByDerivation(readout_groups.test_error), solver),
+            "Appendix D",
+            157,
+            uses=("appendix-d.local-fields",),
             mutants=(
-                Mutant("the size of one letter forgotten", eq(s.test_error, E(e2 - mu2_of[0] ** 2 * s.q2_of[0]) - s.noise)),
-                Mutant("the mixed overlap counted once", eq(s.test_error, E(e2 - mu1_of[0] * mu1_of[1] * s.q1_of[0][1]) - s.noise)),
+                Mutant(
+                    "the size of one letter forgotten", eq(s.test_error, E(e2 - mu2_of[0] ** 2 * s.q2_of[0]) - s.noise)
+                ),
+                Mutant(
+                    "the mixed overlap counted once",
+                    eq(s.test_error, E(e2 - mu1_of[0] * mu1_of[1] * s.q1_of[0][1]) - s.noise),
+                ),
             ),
             note="At gamma = 1 this is E[b^2 + q]: there y1 = 0 and y2 = y0^2 + Delta. " + LETTER_NOTE,
         ),
         _claim(
-            "equal-letters", "Letters that do not differ are one letter",
+            "equal-letters",
+            "Letters that do not differ are one letter",
             eq(s.V1, s.c * s.V2 / (1 + s.beta * s.c * s.V1_hat * s.V2)),
-            (ByDerivation(block_equivalent.equal_groups), ByNumbers("the k-group equivalent at equal groups", _one_letter, ROUNDING)),
-            "Appendix D", domain=one, uses=("appendix-d.block.tau",),
+            (
+                ByDerivation(block_equivalent.equal_groups),
+                ByNumbers("the k-group equivalent at equal groups", one_letter, ROUNDING),
+            ),
+            "Appendix D",
+            domain=one,
+            uses=("appendix-d.block.tau",),
             note="The block equivalent of equal groups is the Marchenko-Pastur law of one group.",
         ),
-    )  # fmt: skip
+    )
 
 
 CLAIMS: tuple[Claim, ...] = (

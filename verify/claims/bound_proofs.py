@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations import bounds
+from derivations import bounds, inequalities
 from derivations import symbols as s
-from derivations.along_spike import mu0, mu1, mu2, y0, y1, y2
-from derivations.derivation import NonNegative, Obligation, Vanishing
+from derivations.along_spike import g, mu0, mu1, mu2, y0, y1, y2
+from derivations.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from derivations.expectation import expand_expectations
 from verify.claims.saddle_formulas import E
 
@@ -29,30 +29,32 @@ def complete_the_square(statement: sp.Basic) -> tuple[Obligation, ...]:
 
 
 def cauchy_schwarz(statement: sp.Basic) -> tuple[Obligation, ...]:
-    """right - left at the isotropic saddle point, as a sum of non-negative terms (see ``bounds.lower_bound``)."""
+    """right - left for q1 = |u|^2 and psi = u.t of one vector u and one unit vector t.
+
+    :func:`inequalities.for_vectors` shows D = |u|^2 |t|^2 - (u.t)^2 >= 0; with |t| = 1, q1 = D + psi^2.
+    """
     lesser, greater = (statement.lts, statement.gts)
-    regular = sp.Symbol("1-\\beta\\hat{V}_1^2 V_1^2", positive=True)
-    M22 = s.V1**2 * (s.beta + s.V1**2 / (s.c**2 * s.V2**2 * regular))
-    M12 = s.V1**2 / (s.c * regular)
-    at = {
-        s.q1: (s.q1_hat + s.beta * s.psi_hat**2) * M22 + (s.q2_hat + s.beta * s.c * s.zeta_hat**2) * M12,
-        s.psi: s.beta * s.V1 * s.psi_hat,
-    }
+    left_over, size = sp.symbols("D |t|^2", nonnegative=True)
     return (
+        *inequalities.for_vectors(),
+        Vanishing("q1 from D at |t| = 1", ((left_over + s.psi**2) / size).subs(size, 1) - left_over - s.psi**2),
         NonNegative(
-            "q1 - psi^2 at the saddle point",
-            (greater - lesser).subs(at),
-            (
-                (s.q1_hat * M22, sp.S.One),
-                ((s.q2_hat + s.beta * s.c * s.zeta_hat**2) * M12, sp.S.One),
-                (s.beta * s.V1**4 / (s.c**2 * s.V2**2 * regular), s.psi_hat),
-            ),
+            "greater less lesser side", (greater - lesser).subs(s.q1, left_over + s.psi**2), ((left_over, sp.S.One),)
         ),
     )
 
 
+def at_gamma_one(expression: sp.Expr) -> sp.Expr:
+    """The moments of the label where it depends on kappa only: y0 = g, y1 = 0."""
+    teacher = g(s.kappa)
+    return expression.xreplace({y0: teacher, y1: sp.S.Zero, y2: teacher**2 + s.noise})
+
+
 def above_span(statement: sp.Basic) -> tuple[Obligation, ...]:
     """test error - distance = noise of the readout + a quadratic form in (m, zeta, psi) - (b1, b2, b3), by its squares.
+
+    The order parameters are symbols: the inequality holds at every ridge. A number below every value of the test error
+    is below its infimum, so the same obligations prove it for the best error.
 
     The quadratic form is |mu0|^2 (m - b1 + t (zeta - b2))^2 + (rest) (zeta - b2)^2 + E[mu1^2] (psi - b3)^2.
     """
@@ -60,7 +62,11 @@ def above_span(statement: sp.Basic) -> tuple[Obligation, ...]:
     noise_2, gram = sp.symbols("n_2 G", nonnegative=True)
     size, across = sp.symbols("|\\mu_0|^2 |\\mu_1|^2", positive=True)
     error = bounds.lower_bound().results[s.test_error]
-    left = expand_expectations(statement.lhs.subs(s.test_error, error).subs(s.q1, s.excess + s.psi**2))
+    aligned = not statement.rhs.has(y0)
+    errors = {s.test_error: error, s.best_error: error}
+    if aligned:
+        errors = {name: at_gamma_one(value) for name, value in errors.items()}
+    left = expand_expectations(statement.lhs.subs(errors).subs(s.q1, s.excess + s.psi**2))
     # Averages by name; G = |mu0|^2 E[kappa^2 mu1^2] - E[kappa mu0 mu1]^2 >= 0 is the Gram determinant of the first two.
     names = {
         norm: size,
@@ -71,7 +77,10 @@ def above_span(statement: sp.Basic) -> tuple[Obligation, ...]:
         E(mu1 * y1): e,
         second: (gram + d**2) / size,
     }
+    if aligned:
+        names = {at_gamma_one(average): value for average, value in names.items() if average != E(mu1 * y1)}
     difference = (left - expand_expectations(statement.rhs)).subs(names)
+    e = sp.S.Zero if aligned else e
     positive = sp.Symbol("G", positive=True)
     best_2 = (size * b - a * d) / gram
     best_1 = (a - d * best_2) / size
@@ -84,9 +93,90 @@ def above_span(statement: sp.Basic) -> tuple[Obligation, ...]:
     )
     rename = {gram: positive, E(mu2**2): noise_2}
     return (
+        *inequalities.for_vectors(),
+        *inequalities.gram(mu0, s.kappa * mu1),
         NonNegative(
             "test error less distance",
             difference.subs(rename),
             tuple((weight.subs(rename), base.subs(rename)) for weight, base in squares),
+        ),
+    )
+
+
+def below_limit(statement: sp.Basic) -> tuple[Obligation, ...]:
+    """inf <= limit: the test error at ridge lambda exceeds its infimum, and tends to the bound as lambda grows.
+
+    Along lambda = N -> infinity the error is the limit plus d/N, with d bounded, and also the infimum plus something
+    that is not negative: so the infimum is the limit plus d/N less that.
+    """
+    above, drift = sp.Symbol("\\varepsilon_\\lambda-\\inf", nonnegative=True), sp.Symbol("d_\\lambda", nonnegative=True)
+    N = sp.Symbol("N", positive=True)
+    limit = bounds.heavy_ridge().results[s.error_infinity]
+    if not statement.rhs.has(y0):
+        limit = expand_expectations(at_gamma_one(limit))
+    infimum = limit + drift / N - above
+    steps = tuple(o for o in bounds.heavy_ridge().obligations if isinstance(o, RationalLimit))
+    return (
+        *steps,
+        NonNegative(
+            "bound plus d/N less infimum",
+            statement.rhs + drift / N - statement.lhs.subs(s.best_error, infimum),
+            ((above, sp.S.One),),
+        ),
+        RationalLimit("d/N vanishes", statement.rhs + drift / N, N, statement.rhs),
+    )
+
+
+def between(statement: sp.Basic) -> tuple[Obligation, ...]:
+    """Both bounds at once."""
+    lower, upper = sorted(statement.args, key=lambda relation: isinstance(relation, sp.LessThan))
+    return (*above_span(lower), *below_limit(upper))
+
+
+def infima_above(statement: sp.Basic) -> tuple[Obligation, ...]:
+    """best error over ridge and spike <= least upper bound, from best error <= upper bound at every spike.
+
+    Along spikes whose upper bounds are within 1/N of the least, infimum <= best error there <= least + 1/N.
+    """
+    over_rate, bound_slack = sp.symbols("s_1 s_2", nonnegative=True)
+    N = sp.Symbol("N", positive=True)
+    infimum = s.best_upper + 1 / N - bound_slack - over_rate
+    return (
+        NonNegative(
+            "least upper bound plus 1/N less infimum",
+            statement.rhs + 1 / N - statement.lhs.subs(s.best_error_rate, infimum),
+            ((over_rate, sp.S.One), (bound_slack, sp.S.One)),
+        ),
+        RationalLimit("1/N vanishes", statement.rhs + 1 / N, N, statement.rhs),
+    )
+
+
+def infima_below(statement: sp.Basic) -> tuple[Obligation, ...]:
+    """best error over ridge and another variable >= least lower bound, from error >= lower bound at every value.
+
+    Along values whose best errors are within 1/N of the infimum, infimum + 1/N = error >= lower bound >= least.
+    """
+    over_rate, bound_slack = sp.symbols("s_1 s_2", nonnegative=True)
+    N = sp.Symbol("N", positive=True)
+    least = {s.best_error_rate: s.best_lower, s.best_error_bias: s.best_lower_bias}
+    at_sequence = {infimum: bound + over_rate + bound_slack - 1 / N for infimum, bound in least.items()}
+    return (
+        NonNegative(
+            "infimum plus 1/N less least lower bound",
+            statement.lhs.subs(at_sequence) + 1 / N - statement.rhs,
+            ((over_rate, sp.S.One), (bound_slack, sp.S.One)),
+        ),
+        RationalLimit("1/N vanishes", statement.lhs + 1 / N, N, statement.lhs),
+    )
+
+
+def noise_of_output(statement: sp.Basic) -> tuple[Obligation, ...]:
+    """mu1^2 (q1 - psi^2) + mu2^2 q2 at any kappa, q1 - psi^2 >= 0 by Cauchy-Schwarz."""
+    return (
+        *inequalities.for_vectors(),
+        NonNegative(
+            "variance of the output at given kappa and z",
+            (statement.gts - statement.lts).subs(s.q1, s.excess + s.psi**2),
+            ((s.excess, mu1), (s.q2, mu2)),
         ),
     )

@@ -37,7 +37,7 @@ def _closed_form_claims() -> tuple[Claim, ...]:
         Claim(
             id="bounds.erf-upper",
             title="Upper bound for erf learning erf, in closed form",
-            source=paper(SECTION, 26, 28),
+            source=paper(SECTION),
             kind=Kind.IDENTITY,
             statement=eq(s.error_infinity, erf_upper),
             domain=Domain((Range(s.r, 0.2, 3.0), Range(s.c, 0.5, 2.0)), ("gamma = 1",)),
@@ -47,7 +47,7 @@ def _closed_form_claims() -> tuple[Claim, ...]:
         Claim(
             id="bounds.erf-perfect-spike",
             title="Perfect learning: the spike at which mu0 of erf is erf",
-            source=paper(SECTION, 28, 31),
+            source=paper(SECTION),
             kind=Kind.IDENTITY,
             statement=eq(s.spike_perfect, sp.sqrt(1 + 2 * s.c)),
             domain=Domain((Range(s.c, 0.6, 1.8),), ("gamma = 1",)),
@@ -60,7 +60,7 @@ def _closed_form_claims() -> tuple[Claim, ...]:
         Claim(
             id="bounds.erf-perfect-rate",
             title="Perfect learning: the learning rate, in the limit of large alpha0",
-            source=paper(SECTION, 28, 31),
+            source=paper(SECTION),
             kind=Kind.LIMIT,
             statement=eq(s.eta_perfect, 3 * sp.sqrt(3) * sp.pi / 4 * s.beta),
             domain=Domain((Range(s.beta, 0.3, 3.0, log=True),), ("alpha0 -> infinity, so that gamma = c = 1",)),
@@ -73,7 +73,7 @@ def _closed_form_claims() -> tuple[Claim, ...]:
         Claim(
             id="bounds.sign-overlap",
             title="Overlap of a sign target with mu0 of sign, any alignment",
-            source=paper(APPENDIX, 165, 166),
+            source=paper(APPENDIX),
             kind=Kind.IDENTITY,
             statement=eq(s.target_overlap, sign_overlap),
             domain=Domain(sign_ranges),
@@ -85,7 +85,7 @@ def _closed_form_claims() -> tuple[Claim, ...]:
         Claim(
             id="bounds.sign-norm",
             title="Norm of mu0 of sign",
-            source=paper(APPENDIX, 166),
+            source=paper(APPENDIX),
             kind=Kind.IDENTITY,
             statement=eq(s.student_norm, sign_norm),
             domain=Domain(sign_ranges),
@@ -97,7 +97,7 @@ def _closed_form_claims() -> tuple[Claim, ...]:
         Claim(
             id="bounds.sign-upper",
             title="Upper bound for sign learning sign, in closed form, any alignment",
-            source=paper(APPENDIX, 26, 165, 168),
+            source=paper(APPENDIX),
             kind=Kind.IDENTITY,
             statement=eq(s.error_infinity, 1 - sign_overlap**2 / sign_norm),
             domain=Domain(sign_ranges),
@@ -115,7 +115,7 @@ def _same_line(name: str, mean: sp.Expr, factor: sp.Expr) -> Claim:
     return Claim(
         id=f"bounds.{name}-same-line",
         title=f"For {name} the derivative of mu1 and kappa mu1 span the same line",
-        source=paper(SECTION, 27, 31),
+        source=paper(SECTION),
         kind=Kind.IDENTITY,
         statement=statement,
         domain=Domain((Range(s.r, 0.3, 2.0), Range(s.c, 0.5, 2.0), Range(s.kappa, -2.0, 2.0))),

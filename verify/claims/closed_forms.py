@@ -53,9 +53,20 @@ def _moments(activation_: Activation, r: float, c: float, kappa: float) -> Mappi
     }
 
 
+@lru_cache(maxsize=64)
 def _constants(activation_: Activation) -> Mapping[str, float]:
     found = hermite_constants(activation_)
-    return {s.h1.name: found.h1, s.h2.name: found.h2, s.h1_check.name: found.h1_check}
+    return {
+        s.h1.name: found.h1,
+        s.h2.name: found.h2,
+        s.h1_check.name: found.h1_check,
+        s.s3.name: _third_coefficient(activation_),
+    }
+
+
+def _third_coefficient(activation_: Activation) -> float:
+    """E[He_3 sigma]/sqrt(3!), by quadrature of the product."""
+    return hermite_constants(activation(f"he3(z)*({activation_})")).mean / float(np.sqrt(6.0))
 
 
 def _measure(text: Callable[[Point], str], constants: bool = False) -> Callable[[Point], Mapping[str, float]]:
@@ -85,7 +96,8 @@ def _claim(
     else:
         power = 2 if statement.lhs == s.feature_square else 1
         proof = ByHeatEquation(lambda: _power(member(activation(text)), power), s.kappa, s.r)
-    numbers = ByNumbers("quadrature", _measure(lambda point: text, constants), QUADRATURE)
+    points = 1 if constants else None
+    numbers = ByNumbers("quadrature", _measure(lambda point: text, constants), QUADRATURE, points=points)
     return Claim(
         id=f"closed-form.{name}",
         title=title,
@@ -302,6 +314,23 @@ _ONE_ACTIVATION: tuple[Claim, ...] = (
         (("h1 not subtracted", 4 / (sp.pi * sp.sqrt(5))), ("h2 - h1^2", 1 - sp.Rational(4, 3) / sp.pi)),
         quantity="h1_check",
         uses=("erf-mu1",),
+    ),
+    _claim(
+        "sign-s3",
+        "Third Hermite coefficient of sign",
+        "sign(z)",
+        _eq(s.s3, -1 / sp.sqrt(3 * sp.pi)),
+        (("its absolute value", 1 / sp.sqrt(3 * sp.pi)), ("not orthonormal", -sp.sqrt(2 / sp.pi))),
+        quantity="s_3",
+    ),
+    _claim(
+        "erf-s3",
+        "Third Hermite coefficient of erf",
+        "erf(z)",
+        _eq(s.s3, -2 * sp.sqrt(2) / (9 * sp.sqrt(sp.pi))),
+        (("its absolute value", 2 * sp.sqrt(2) / (9 * sp.sqrt(sp.pi))), ("of the sign", -1 / sp.sqrt(3 * sp.pi))),
+        quantity="s_3",
+        uses=("erf-mu0",),
     ),
     _claim(
         "relu-h1-check",

@@ -48,10 +48,14 @@ def first_tensor(target: str) -> int:
     raise ValueError(f"{target} has no Hermite tensor up to order six")
 
 
+def _first_hermite(order: int) -> Callable[[Array], Array]:
+    return lambda z: np.asarray(he.hermeval(z[:, 0], [0.0] * order + [1.0]))
+
+
 TENSOR_TARGETS: dict[str, tuple[Callable[[Array], Array], int]] = {
     "staircase": (lambda z: z[:, 0] + z[:, 0] * z[:, 1] + z[:, 0] * z[:, 1] * z[:, 2], 3),
     "product of four": (lambda z: z[:, 0] * z[:, 1] * z[:, 2] * z[:, 3], 4),
-    **{f"He_{k}": (lambda z, k=k: he.hermeval(z[:, 0], [0.0] * k + [1.0]), 1) for k in range(1, 7)},
+    **{f"He_{k}": (_first_hermite(k), 1) for k in range(1, 7)},
 }
 
 
@@ -116,9 +120,7 @@ def gradient_noise(point: Point) -> dict[str, float]:
     overlap = point_value(point, s.leap_overlaps[0]) / LARGE
     a, b = point_value(point, s.tensor_1[0]), point_value(point, s.tensor_2[0])
     series = _series(point)
-    pushed = (a * z1 + b * (z1**2 - 1) / 2) * he.hermeval(
-        overlap * z1 + math.sqrt(1 - overlap**2) * across, series
-    )
+    pushed = (a * z1 + b * (z1**2 - 1) / 2) * he.hermeval(overlap * z1 + math.sqrt(1 - overlap**2) * across, series)
     d = LARGE**2
     square = (d - 2) * (weights @ pushed**2) + weights @ (pushed**2 * (z1**2 + across**2))
     mean = np.array([weights @ (pushed * z1), weights @ (pushed * across)])
@@ -136,13 +138,15 @@ def gradient_noise(point: Point) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Problem:
-    """A target of two directions with its leap index, the slope of the activation, and overlaps tau of the neuron."""
+    """A target of two directions with its leap index, and the slope of the activation.
+
+    The labels hold no part of lower order than the leap: for leap two the linear part is subtracted, as the theorem
+    asks.
+    """
 
     leap: int
     target: Callable[[Array, Array], Array]
     slope: Callable[[Array], Array]
-    tau: tuple[float, float]
-    samples: float  # n = samples * d^(leap - delta)
 
 
 def _relu_slope(u: Array) -> Array:
@@ -157,28 +161,25 @@ def _shifted_slope(u: Array) -> Array:
     return np.asarray(1 - np.tanh(u + 0.7) ** 2)
 
 
-# The labels hold no part of lower order than the leap: for leap two the linear part is subtracted, as the theorem asks.
-PROBLEMS: dict[str, Problem] = {
-    "leap 1: z1 + z1 z2, tanh": Problem(1, lambda a, b: a + a * b, _tanh_slope, (1.5, -1.0), 8.0),
-    "leap 2: He_2(z1) + z1 z2, relu": Problem(2, lambda a, b: a**2 - 1 + a * b, _relu_slope, (2.0, 1.0), 6.0),
+PROBLEMS: Mapping[str, Problem] = {
+    "leap 1: z1 + z1 z2, tanh": Problem(1, lambda a, b: a + a * b, _tanh_slope),
+    "leap 2: He_2(z1) + z1 z2, relu": Problem(2, lambda a, b: a**2 - 1 + a * b, _relu_slope),
+    # Its first tensor sees z1 only; the activation has a second coefficient, so that the second one shows as well.
+    "leap 1: z1 + z1 z2, shifted tanh": Problem(1, lambda a, b: a + a * b, _shifted_slope),
 }
-# The tensor of the leap sees the first direction only; a higher one sees both.
-STAIRS: dict[str, Problem] = {
-    "leap 1: z1 + z1 z2, shifted tanh": Problem(1, lambda a, b: a + a * b, _shifted_slope, (1.5, -1.0), 8.0),
-    "leap 2: He_2(z1) + z1 He_2(z2), relu": Problem(
-        2, lambda a, b: a**2 - 1 + a * (b**2 - 1), _relu_slope, (2.0, 1.0), 2.0
-    ),
-}
-_ALL = PROBLEMS | STAIRS
+_LEAP_ONE, _LEAP_TWO, _STAIR = PROBLEMS
 _CHUNK = 1 << 18
 
 
-@lru_cache(maxsize=4096)
-def one_step(name: str, d: int, n: int, seed: int) -> tuple[float, float, float]:
-    """(|pi_1|, |pi_2|, |g - pi|): a gradient's components along the target's two directions, and the rest of it."""
-    problem = _ALL[name]
-    rng = np.random.default_rng(np.random.SeedSequence(41, spawn_key=(sorted(_ALL).index(name), d, n, seed)))
-    one, two = (t / math.sqrt(d) for t in problem.tau)
+@lru_cache(maxsize=8192)
+def one_step(name: str, tau: tuple[float, float], d: int, n: int, seed: int) -> tuple[float, float, float]:
+    """(|pi_1|, |pi_2|, |g - pi|): a gradient's components along the target's two directions, and the rest of it.
+
+    The neuron's overlaps with the directions are tau/sqrt(d).
+    """
+    problem = PROBLEMS[name]
+    rng = np.random.default_rng(np.random.SeedSequence(41, spawn_key=(list(PROBLEMS).index(name), d, n, seed)))
+    one, two = (t / math.sqrt(d) for t in tau)
     across = math.sqrt(1 - one**2 - two**2)
     totals, squares = np.zeros(3), 0.0
     for start in range(0, n, _CHUNK):
@@ -191,42 +192,53 @@ def one_step(name: str, d: int, n: int, seed: int) -> tuple[float, float, float]
     return float(abs(pi[0])), float(abs(pi[1])), math.sqrt(rest)
 
 
-def _overlap(found: tuple[float, float, float]) -> float:
-    return math.hypot(found[0], found[1]) / found[2]
-
-
 QUANTITIES: Mapping[str, Callable[[tuple[float, float, float]], float]] = {
     "signal": lambda found: math.hypot(found[0], found[1]),
     "noise": lambda found: found[2],
     # The tangent of the angle between neuron and target space: of the order of |pi|/|w| where that is small.
-    "overlap": _overlap,
+    "overlap": lambda found: math.hypot(found[0], found[1]) / found[2],
     "across": lambda found: found[1] / found[0],
 }
 
-# Dimensions by leap and shortfall: as large as sample counts allow, since corrections to scaling are powers of 1/d.
-DIMENSIONS: Mapping[tuple[int, float], tuple[int, ...]] = {
-    (1, 0.0): (1000, 4000, 16000),
-    (2, 0.0): (60, 160, 420),
-    (1, 0.5): (10_000, 80_000, 640_000),
-    (2, 0.5): (200, 700, 2500),
-    (1, 1.5): (),
-    (2, 1.5): (10_000, 80_000, 640_000),
-}
+
+@dataclass(frozen=True)
+class Regime:
+    """n = samples * d^(l - delta) at several dimensions, for a neuron of overlaps tau/sqrt(d).
+
+    Dimensions are as large as sample counts allow, since corrections to scaling are powers of 1/d: tau^2/d, and
+    (noise/signal)^2 of order d^(delta - 1)/samples within the target's directions.
+    """
+
+    problem: str
+    shortfall: float
+    samples: float
+    tau: tuple[float, float]
+    dimensions: tuple[int, ...]
+    draws: tuple[int, ...]  # per seed of the profile, at each dimension
 
 
-def scaled(quantity: str, shortfalls: tuple[float, ...], problems: str, profile: Profile) -> dict[str, Scaled]:
-    """A quantity at n = C d^(l - delta), one series for each problem and shortfall."""
+ENOUGH = (
+    Regime(_LEAP_ONE, 0.0, 8.0, (1.5, -1.0), (1000, 4000, 16000), (12, 12, 12)),
+    Regime(_LEAP_TWO, 0.0, 2.0, (1.0, 0.5), (100, 250, 600), (16, 8, 4)),
+)
+TOO_FEW = (
+    Regime(_LEAP_ONE, 0.5, 8.0, (1.5, -1.0), (10_000, 80_000, 640_000), (12, 12, 12)),
+    Regime(_LEAP_TWO, 0.5, 6.0, (2.0, 1.0), (300, 800, 2000), (12, 8, 4)),
+)
+FAR_TOO_FEW = (Regime(_LEAP_TWO, 1.5, 6.0, (2.0, 1.0), (100_000, 800_000, 6_400_000), (40, 40, 40)),)
+STAIRS = (Regime(_STAIR, 0.0, 150.0, (1.5, 0.0), (80, 300, 1200), (60, 24, 8)),)
+
+
+def scaled(quantity: str, regimes: tuple[Regime, ...], profile: Profile) -> dict[str, Scaled]:
+    """A quantity in several regimes, one series each."""
     found = {}
-    for name, problem in (STAIRS if problems == "stairs" else PROBLEMS).items():
-        for delta in shortfalls:
-            dimensions = DIMENSIONS[problem.leap, delta]
-            if not dimensions:
-                continue
-            samples = []
-            for d in dimensions:
-                n = round(problem.samples * d ** (problem.leap - delta))
-                draws = (3 if n > 100_000 else 12) * profile.seeds
-                samples.append(tuple(QUANTITIES[quantity](one_step(name, d, n, k)) for k in range(draws)))
-            values = {s.leap.name: float(problem.leap), s.shortfall.name: delta}
-            found[f"{name}, delta = {delta:g}"] = Scaled(dimensions, tuple(samples), values)
+    for regime in regimes:
+        leap = PROBLEMS[regime.problem].leap
+        samples = []
+        for d, draws in zip(regime.dimensions, regime.draws, strict=True):
+            n = round(regime.samples * d ** (leap - regime.shortfall))
+            steps = (one_step(regime.problem, regime.tau, d, n, k) for k in range(draws * profile.seeds))
+            samples.append(tuple(map(QUANTITIES[quantity], steps)))
+        values = {s.leap.name: float(leap), s.shortfall.name: regime.shortfall}
+        found[f"{regime.problem}, delta = {regime.shortfall:g}"] = Scaled(regime.dimensions, tuple(samples), values)
     return found

@@ -1,16 +1,9 @@
-"""Measurements for the claims on a network's own bulk: real steps at finite d, and the formulas without the solver.
-
-The left-hand sides are measured on rows of real networks (full residual, |w| = 1 or w ~ N(0, I/d), a = 1/sqrt(p)), on
-batches, or taken from the solver. What the right-hand sides need is iterated here from the formulas as they stand, on
-the verifier's own grid: it shares nothing with the solver's parametrisation.
-"""
+"""Numbers of the solver for the claims on a network's own bulk, and readouts of real networks."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -25,316 +18,12 @@ from numerics.simulate import simulate
 from numerics.solution import Solution
 from verify.checks import Point
 from verify.claim import Profile
-from verify.claims.brute_force import LINE, SMOOTH, WEIGHT, Array, hermite_numbers, interpretation
+from verify.claims.brute_force import LINE, WEIGHT, Array, hermite_numbers, interpretation
 from verify.claims.models import functions_of, numbers, solved
+from verify.claims.network_draws import BULK_COLUMNS
+from verify.claims.network_formulas import Step, equivalent, functions_for
 from verify.evaluate import Functions
 from verify.simulation_check import Measured
-
-
-@dataclass(frozen=True)
-class Step:
-    """A network's step: rate e = eta/beta."""
-
-    student: str
-    target: str
-    alpha0: float
-    rate: float
-    beta: float
-
-
-# Rows are drawn at p = 4 d; the rates are large enough for every term of v_c to count.
-ROW_MODELS = {
-    "tanh student, tanh target": Step("tanh", "tanh", 2.0, 4.0, 4.0),
-    "erf student, sine target": Step("erf", "sin", 3.0, 3.0, 4.0),
-}
-# Small ones, so that many seeds are cheap; in the first target and spike overlap most (by 14 % of their geometric mean).
-BULK_MODELS = {
-    "sine student, tanh target": Step("sin", "tanh", 1.0, 8.0, 0.5),
-    "tanh student, tanh target": Step("tanh", "tanh", 2.0, 4.0, 0.8),
-}
-CONJUGATES = {"sine student, tanh target": (0.3, 2.0), "tanh student, tanh target": (0.8, 0.5)}
-SHIFT = 0.7
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """Bulk rows (p, d) of one network, minus their mean, the mean itself, and v~ of its batch; theta is axis 0."""
-
-    rows: Array
-    mean: Array
-    batch: Array
-
-    @property
-    def norms(self) -> Array:
-        """|b|^2 minus its mean over rows."""
-        squares = np.einsum("ij,ij->i", self.rows, self.rows)
-        return np.asarray(squares - squares.mean())
-
-
-def draw(step: Step, d: int, seed: int, gaussian: bool = False) -> Drawn:
-    """One real gradient step; the rows start on the unit sphere, or as N(0, I/d)."""
-    p, n0 = round(step.beta * d), round(step.alpha0 * d)
-    rng = np.random.default_rng(np.random.SeedSequence(31, spawn_key=(d, seed, int(gaussian))))
-    rows = rng.standard_normal((p, d))
-    rows /= math.sqrt(d) if gaussian else np.linalg.norm(rows, axis=1)[:, None]
-    x = rng.standard_normal((n0, d))
-    labels = SMOOTH[step.target].value(x[:, 0])
-    received = x @ rows.T
-    student = SMOOTH[step.student]
-    residual = labels - student.value(received).mean(axis=1)
-    rows += step.rate / n0 * (student.prime(received) * residual[:, None]).T @ x
-    mean = rows.mean(axis=0)
-    return Drawn(rows - mean, mean, labels @ x / n0)
-
-
-ROW_STATISTICS = ("covariance", "target", "spike", "variance", "spike gaussian", "variance gaussian")
-
-
-@lru_cache(maxsize=512)
-def row_statistics(step: Step, d: int, seed: int, gaussian: bool) -> tuple[float, float, float, float]:
-    """d times Var b.theta, Cov(b.theta, |b|^2), Cov(b.v~, |b|^2), Var |b|^2 over the rows of one network."""
-    drawn = draw(step, d, seed, gaussian)
-    p = len(drawn.rows)
-    norms, along = drawn.norms, drawn.rows[:, 0]
-    per_row = d / (p - 1)
-    return (
-        per_row * float(along @ along),
-        per_row * float(along @ norms),
-        per_row * float((drawn.rows @ drawn.batch) @ norms),
-        per_row * float(norms @ norms),
-    )
-
-
-def ratios(step: Step, d: int) -> dict[str, float]:
-    """Hermite numbers and the ratios realised at dimension d; eta is the one that keeps the rate."""
-    p, n0 = round(step.beta * d), round(step.alpha0 * d)
-    return {
-        **hermite_numbers(step.student, step.target),
-        s.alpha0.name: n0 / d,
-        s.beta.name: p / d,
-        s.eta.name: step.rate * p / d,
-    }
-
-
-def functions_for(step: Step) -> Functions:
-    """Implementations of sigma, g and their derivatives."""
-    return interpretation(step.student, step.target)
-
-
-def row_experiment(statistic: str, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """One statistic of the rows, at half the profile's dimensions (the rows are many), for both models."""
-    gaussian = statistic.endswith("gaussian")
-    column = ("covariance", "target", "spike", "variance").index(statistic.split()[0])
-    found = {}
-    for name, step in ROW_MODELS.items():
-        measured = []
-        for d in (dimension // 2 for dimension in profile.dimensions):
-            samples = tuple(row_statistics(step, d, k, gaussian)[column] for k in range(2 * profile.seeds))
-            values = ratios(step, d)
-            if gaussian:
-                law = own_law(step, alpha0=values[s.alpha0.name])
-                values |= {s.norm_variance.name: law.variance, s.norm_spike_overlap.name: law.spike}
-            measured.append(Measured(d, samples, values, functions_for(step)))
-        found[name] = tuple(measured)
-    return found
-
-
-# --- the formulas, iterated ------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class OwnLaw:
-    """omega, weights of v~ and w3 in h, v_c, h.v~ and |v~|, from averages on a fixed grid."""
-
-    weight: float
-    linear: float
-    cubic: float
-    variance: float
-    spike: float
-    size: float
-
-
-def average(values: Array) -> float:
-    """E over z on the grid."""
-    return float(WEIGHT @ values)
-
-
-def own_law(step: Step, alpha0: float) -> OwnLaw:
-    """The law of the rows as the theory states it."""
-    numbers_ = hermite_numbers(step.student, step.target)
-    centred = SMOOTH[step.student].prime(LINE) - numbers_[s.h1.name]
-    y, e = SMOOTH[step.target].value(LINE), step.rate
-    second, check = average(LINE**2 * centred), average(centred**2)
-    square, fourth = average(y**2), average(y**4)
-    first, cube = average(LINE * y), average(LINE * y**3)
-    linear, cubic = 2 * e * second, e**3 * average(centred**3) / alpha0**2
-    size2 = first**2 + square / alpha0
-    variance = (
-        4 * e**2 * (square / alpha0 * (average(LINE**2 * centred**2) - second**2) + second**2 * size2)
-        + e**4 * (fourth * (average(centred**4) - check**2) / alpha0**3 + 2 * square**2 * check**2 / alpha0**2)
-    )  # fmt: skip
-    spike = linear * size2 + cubic * (first * cube + fourth / alpha0)
-    return OwnLaw(e**2 * check / alpha0, linear, cubic, variance, spike, math.sqrt(size2))
-
-
-def batch_forms(target: str, alpha0: float, t: float) -> dict[str, float]:
-    """q by bisection (its equation has one root) and the forms of Q at shift t; keys are glyphs."""
-    y = SMOOTH[target].value(LINE)
-
-    def gap(q: float) -> float:
-        return q * (t + average(y**2 / (1 + y**2 * q / alpha0))) - 1.0
-
-    low, high = 0.0, 1.0 / t
-    for _ in range(200):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if gap(middle) < 0 else (low, middle)
-    q = 0.5 * (low + high)
-    shrunk = 1 / (1 + y**2 * q / alpha0)
-    along = 1 / (t + average(y**2 * LINE**2 * shrunk))
-    first, cube = average(LINE * y * shrunk), average(LINE * y**3 * shrunk)
-    own = q / alpha0
-    return {
-        s.batch_trace.name: q,
-        s.leverage.name: own,
-        s.batch_shift.name: t,
-        s.batch_target.name: along,
-        s.batch_mixed.name: along * first,
-        s.batch_cube.name: along * cube,
-        s.batch_pair.name: along * first * cube + own * average(y**4 * shrunk),
-        "vv": along * first**2 + own * average(y**2 * shrunk),
-        "33": along * cube**2 + own * average(y**6 * shrunk),
-    }
-
-
-def equivalent(step: Step, alpha0: float, beta: float, conjugate: float, shift: float) -> dict[str, float]:
-    """tau by bisection of its equation as it stands, and all that the claims on V2, V1 and K need; keys are glyphs."""
-    law = own_law(step, alpha0)
-
-    def traces(V2: float) -> tuple[float, float]:
-        gain = conjugate * beta * V2
-        q = batch_forms(step.target, alpha0, (1 + gain) / (gain * law.weight))[s.batch_trace.name]
-        return gain, q / (gain * law.weight)
-
-    low, high = 0.0, 1.0 / shift
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        gain, trace = traces(middle)
-        above = middle * (shift + conjugate * (1 - trace) / gain) > 1.0
-        low, high = (low, middle) if above else (middle, high)
-    V2 = 0.5 * (low + high)
-    gain, trace = traces(V2)
-    forms = batch_forms(step.target, alpha0, (1 + gain) / (gain * law.weight))
-    scale = gain * law.weight
-    tt, tv, t3 = (forms[x.name] / scale for x in (s.batch_target, s.batch_mixed, s.batch_cube))
-    vv, v3, w33 = forms["vv"] / scale, forms[s.batch_pair.name] / scale, forms["33"] / scale
-    first = average(LINE * SMOOTH[step.target].value(LINE))
-    gamma = first / law.size
-    root = math.sqrt(1 - gamma**2)
-    hv = (law.linear * vv + law.cubic * v3) / law.size
-    ht = law.linear * tv + law.cubic * t3
-    Hvv, Htv = vv / law.size**2, tv / law.size
-    return {
-        s.V2.name: V2,
-        s.V1.name: (1 - shift * V2) / conjugate,
-        s.gain.name: gain,
-        s.row_trace.name: trace,
-        s.norm_variance.name: law.variance,
-        s.row_vv.name: Hvv,
-        s.row_vp.name: (Htv - gamma * Hvv) / root,
-        s.row_pp.name: (tt - 2 * gamma * Htv + gamma**2 * Hvv) / root**2,
-        s.row_vh.name: hv,
-        s.row_ph.name: (ht - gamma * hv) / root,
-        s.row_hh.name: law.linear**2 * vv + 2 * law.linear * law.cubic * v3 + law.cubic**2 * w33,
-        s.V1_hat.name: conjugate,
-        s.V2_hat.name: 0.4 * shift,
-        s.ridge.name: 0.6 * shift,
-        s.alpha0.name: alpha0,
-        s.beta.name: beta,
-    }
-
-
-# --- resolvents measured ---------------------------------------------------------------------------------------------
-
-BATCH_MODELS = {"tanh target": ("tanh", 2.0), "sine target": ("sin", 0.7)}
-
-
-@lru_cache(maxsize=256)
-def batch_resolvent(target: str, d: int, n0: int, seed: int) -> tuple[float, float, float, float, float]:
-    """(1/d) tr Q, theta.Q theta, theta.Q v~, theta.Q w3, v~.Q w3 of one batch at t = SHIFT."""
-    x = np.random.default_rng(np.random.SeedSequence(37, spawn_key=(d, seed))).standard_normal((n0, d))
-    y = SMOOTH[target].value(x[:, 0])
-    weighted = x * y[:, None]
-    resolvent = np.linalg.inv(weighted.T @ weighted / n0 + SHIFT * np.eye(d))
-    v, w3 = y @ x / n0, y**3 @ x / n0
-    along = resolvent[0]
-    return (
-        float(np.trace(resolvent)) / d,
-        float(along[0]),
-        float(along @ v),
-        float(along @ w3),
-        float(v @ resolvent @ w3),
-    )
-
-
-def batch_experiment(column: int, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """One form of Q at the profile's dimensions."""
-    found = {}
-    for name, (target, alpha0) in BATCH_MODELS.items():
-        measured = []
-        for d in profile.dimensions:
-            n0 = round(alpha0 * d)
-            samples = tuple(batch_resolvent(target, d, n0, k)[column] for k in range(2 * profile.seeds))
-            values = batch_forms(target, n0 / d, SHIFT)
-            measured.append(Measured(d, samples, values, interpretation("tanh", target)))
-        found[name] = tuple(measured)
-    return found
-
-
-BULK_COLUMNS = (s.V2, s.V1, s.overlap_vv, s.overlap_vp, s.overlap_pp, s.overlap_vd, s.overlap_pd, s.overlap_dd)
-
-
-@lru_cache(maxsize=2048)
-def bulk_resolvent(step: Step, d: int, conjugate: float, shift: float, seed: int) -> dict[str, float]:
-    """V2, V1 and K on the rows of one real network, at given conjugates; keys are glyphs."""
-    drawn = draw(step, d, seed)
-    W, p = drawn.rows, len(drawn.rows)
-    v = drawn.mean / np.linalg.norm(drawn.mean)
-    perp = -v[0] * v
-    perp[0] += 1.0
-    perp /= np.linalg.norm(perp)
-    columns = np.stack([W @ v, W @ perp, drawn.norms], axis=1)
-    planar = W - np.outer(columns[:, 0], v)
-    gram = planar @ planar.T
-    solved_ = np.linalg.solve(conjugate * gram + shift * np.eye(p), np.concatenate([np.eye(p), columns], axis=1))
-    inverse, K = solved_[:, :p], columns.T @ solved_[:, p:]
-    entries = (
-        float(np.trace(inverse)) / p,
-        float(np.sum(gram * inverse)) / p,
-        *(float(K[i, j]) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))),
-    )
-    return {symbol.name: value for symbol, value in zip(BULK_COLUMNS, entries, strict=True)}
-
-
-@lru_cache(maxsize=256)
-def _equivalent_at(step: Step, d: int, conjugate: float, shift: float) -> dict[str, float]:
-    return equivalent(step, round(step.alpha0 * d) / d, round(step.beta * d) / d, conjugate, shift)
-
-
-def bulk_experiment(name: str, models: tuple[str, ...], profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """One quantity of a network's bulk at half the profile's dimensions, for the models named."""
-    found = {}
-    for model in models:
-        step = BULK_MODELS[model]
-        conjugate, shift = CONJUGATES[model]
-        measured = []
-        for d in (dimension // 2 for dimension in profile.dimensions):
-            samples = tuple(bulk_resolvent(step, d, conjugate, shift, k)[name] for k in range(8 * profile.seeds))
-            measured.append(Measured(d, samples, _equivalent_at(step, d, conjugate, shift)))
-        found[model] = tuple(measured)
-    return found
-
-
-# --- the solver ------------------------------------------------------------------------------------------------------
 
 
 def step_at(point: Point) -> Step:
@@ -398,8 +87,6 @@ def solver_functions(point: Point) -> Functions:
     """Implementations of sigma, g and their derivatives at a point."""
     return functions_for(step_at(point))
 
-
-# --- the readout -----------------------------------------------------------------------------------------------------
 
 NETWORKS = {
     "tanh student, tanh target": Network(
@@ -506,4 +193,18 @@ def third_at(point: Point) -> dict[str, float]:
 
 def third_functions(point: Point) -> Functions:
     """Implementations of sigma at a point."""
+    return interpretation(str(point["activation"]), str(point["target"]))
+
+
+def solved_large_batch(point: Point) -> dict[str, float] | None:
+    """Order parameters of the network of a point, with the Hermite numbers beside them."""
+    found = solved_network(point)
+    if found is None:
+        return None
+    eta = float(point["rate"]) * float(point[s.beta.name])
+    return found | hermite_numbers(str(point["activation"]), str(point["target"])) | {s.eta.name: eta}
+
+
+def solved_activation(point: Point) -> Functions:
+    """Implementations of sigma, g and their derivatives for the network of a point."""
     return interpretation(str(point["activation"]), str(point["target"]))

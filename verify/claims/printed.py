@@ -38,3 +38,11 @@ def as_printed(right: Claim, name: str, title: str, frame: str, note: str = "") 
         uses=(right.id,),
         note=note,
     )
+
+
+def named(claims: tuple[Claim, ...], id_: str) -> Claim:
+    """The claim of a module that is called ``id_``. Raises LookupError if there is none."""
+    for claim in claims:
+        if claim.id == id_:
+            return claim
+    raise LookupError(f"no claim is called {id_}")

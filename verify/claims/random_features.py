@@ -152,7 +152,7 @@ def _no_spike_claims() -> tuple[Claim, ...]:
         Claim(
             id="no-spike.test-error",
             title="Without a spike the test error is that of plain random features, whatever the alignment",
-            source=paper(section, 25),
+            source=paper(section),
             kind=Kind.FIXED_POINT,
             statement=eq(s.test_error, _plain_error()),
             domain=NO_SPIKE,
@@ -162,7 +162,7 @@ def _no_spike_claims() -> tuple[Claim, ...]:
         Claim(
             id="no-spike.floor",
             title="Without a spike only the linear part of the target is learned",
-            source=paper(section, 12),
+            source=paper(section),
             kind=Kind.INEQUALITY,
             statement=ge(gap, floor),
             domain=FLOOR,
@@ -236,7 +236,7 @@ def _vanishing_spike_claims() -> tuple[Claim, ...]:
         Claim(
             id="vanishing-spike.m",
             title="As the spike vanishes m grows like its inverse",
-            source=paper(section, 18),
+            source=paper(section),
             kind=Kind.LIMIT,
             statement=eq(s.m_no_spike, s.gamma * s.h1_star / k1),
             domain=NO_SPIKE,
@@ -246,7 +246,7 @@ def _vanishing_spike_claims() -> tuple[Claim, ...]:
         Claim(
             id="vanishing-spike.zeta",
             title="As the spike vanishes m does all of zeta's work",
-            source=paper(section, 18),
+            source=paper(section),
             kind=Kind.LIMIT,
             statement=eq(s.zeta_no_spike, sp.S.Zero),
             domain=NO_SPIKE,
@@ -260,7 +260,7 @@ def _vanishing_spike_claims() -> tuple[Claim, ...]:
         Claim(
             id="vanishing-spike.test-error",
             title="A vanishing spike learns the linear part of the target along it for nothing",
-            source=paper(section, 25),
+            source=paper(section),
             kind=Kind.LIMIT,
             statement=eq(s.error_no_spike, error),
             domain=NO_SPIKE,

@@ -158,11 +158,15 @@ def functions_at(point: Point) -> Mapping[str, Callable[..., Any]]:
     model = model_at(point)
 
     def along(letter: int, index: int) -> Callable[[Array], Array]:
-        return lambda kappa: _table(model, letter, np.asarray(kappa, dtype=float).tobytes())[index].reshape(np.shape(kappa))
+        return lambda kappa: _table(model, letter, np.asarray(kappa, dtype=float).tobytes())[index].reshape(
+            np.shape(kappa)
+        )
 
-    return {"sigma": compile_numpy(model.activation.expression)} | {f"mu{j}_{a + 1}": along(a, j) for a in LETTERS for j in range(3)} | {
-        f"y{j}": along(0, 3 + j) for j in range(3)
-    }
+    return (
+        {"sigma": compile_numpy(model.activation.expression)}
+        | {f"mu{j}_{a + 1}": along(a, j) for a in LETTERS for j in range(3)}
+        | {f"y{j}": along(0, 3 + j) for j in range(3)}
+    )
 
 
 @lru_cache(maxsize=512)
@@ -203,15 +207,13 @@ def given_bulk(point: Point) -> Mapping[str, float]:
 
     def blocks(pairs: tuple[tuple[Any, ...], ...], own: tuple[Any, ...], h: Mapping[Any, float]) -> Array:
         total = sum(h[own[a]] * select[a] for a in LETTERS)
-        return np.asarray(
-            total + sum(h[pairs[a][b]] * select[a] @ omega @ select[b] for a in LETTERS for b in LETTERS)
-        )
+        return np.asarray(total + sum(h[pairs[a][b]] * select[a] @ omega @ select[b] for a in LETTERS for b in LETTERS))
 
     def force(names: tuple[Any, ...], direction: Array, h: Mapping[Any, float]) -> Array:
         return np.where(group, h[names[1]], h[names[0]]) * direction
 
     def parts(h: Mapping[Any, float]) -> tuple[Array, Array]:
-        G = np.linalg.inv(ridge * np.eye(p) + blocks(s.V1_hat_of, s.V2_hat_of, h))
+        G = np.asarray(np.linalg.inv(ridge * np.eye(p) + blocks(s.V1_hat_of, s.V2_hat_of, h)), dtype=np.float64)
         zeta, psi = force(s.zeta_hat_of, spike, h), force(s.psi_hat_of, target, h)
         # The cross terms of v and theta_perp vanish only in the limit: they are left out, as in the free energy.
         return G, blocks(s.q1_hat_of, s.q2_hat_of, h) + p * (np.outer(zeta, zeta) + np.outer(psi, psi))

@@ -7,16 +7,18 @@ from functools import partial
 
 import sympy as sp
 
-from derivations import normalisations, saddle_point
+from derivations import convex_loss, normalisations, saddle_point
 from derivations import symbols as s
 from derivations.along_spike import mu0, mu1, mu2, varpi, varrho, vartau, y0, y1
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant
+from verify.claims import law_numbers
 from verify.claims.models import DOMAIN, GENERIC, Point, functions_at, measured, model_at, solved
 from verify.claims.places import paper
 from verify.claims.saddle_formulas import E2, E, I_nu, S, V, b, e2, eq, fit, nu, ratio, x
 from verify.claims.saddle_simulations import simulated, with_moments
 from verify.claims.slides_saddle_point import solver, solver_in_two_variables
+from verify.claims.systems import by_derivations, slips, together
 from verify.evaluate import evaluate
 from verify.simulation_check import BySimulation
 from verify.tolerances import SOLVER
@@ -38,6 +40,7 @@ def _saddle(
     """The equation from stationarity in ``variable``; those for conjugates and m are checked on the solver too."""
     unknown = saddle_point.CONJUGATE[variable]
     proof = ByDerivation(partial(saddle_point.equation, variable))
+    general = ByDerivation(partial(convex_loss.square_loss, variable))
     spectral = right.has(s.mode)
     return Claim(
         id=f"result-3-3.saddle.{name}",
@@ -45,8 +48,8 @@ def _saddle(
         source=paper(SECTION, *numbers),
         kind=Kind.FIXED_POINT,
         statement=eq(unknown, right),
-        domain=PLAIN if spectral else DOMAIN,
-        checks=(proof,) if spectral else (proof, solver, *simulations),
+        domain=law_numbers.CONJUGATES if spectral else DOMAIN,
+        checks=(proof, law_numbers.dense) if spectral else (proof, general, solver, *simulations),
         uses=("result-3-3.free-energy",),
         mutants=mutants,
     )
@@ -58,30 +61,28 @@ def _saddle_claims() -> tuple[Claim, ...]:
     misprint_1 = Mutant("as on the slides: rho", eq(s.V1_hat, ratio * E(s.rho * mu1**2 / (1 + V))))
     misprint_2 = Mutant("as on the slides: rho", eq(s.V2_hat, ratio * E(s.rho * mu2**2 / (1 + V))))
     return (
-        _saddle(s.q1, "V1-hat", "Conjugate of q1", ratio * E(mu1**2 / (1 + V)), 20, 122, mutants=(misprint_1,)),
-        _saddle(s.q2, "V2-hat", "Conjugate of q2", ratio * E(mu2**2 / (1 + V)), 20, 122, mutants=(misprint_2,)),
-        _saddle(s.V1, "q1-hat", "Conjugate of V1", ratio * E(mu1**2 * e2 / (1 + V) ** 2), 20, 123),
-        _saddle(s.V2, "q2-hat", "Conjugate of V2", ratio * E(mu2**2 * e2 / (1 + V) ** 2), 20, 123),
-        _saddle(s.zeta, "zeta-hat", "Conjugate of zeta", ratio * E(s.kappa * mu1 * (y0 - fit) / (1 + V)), 20, 124),
-        _saddle(s.psi, "psi-hat", "Conjugate of psi", ratio * E(mu1 * y1 / (1 + V)), 20, 124),
+        _saddle(s.q1, "V1-hat", "Conjugate of q1", ratio * E(mu1**2 / (1 + V)), 122, mutants=(misprint_1,)),
+        _saddle(s.q2, "V2-hat", "Conjugate of q2", ratio * E(mu2**2 / (1 + V)), mutants=(misprint_2,)),
+        _saddle(s.V1, "q1-hat", "Conjugate of V1", ratio * E(mu1**2 * e2 / (1 + V) ** 2), 123),
+        _saddle(s.V2, "q2-hat", "Conjugate of V2", ratio * E(mu2**2 * e2 / (1 + V) ** 2)),
+        _saddle(s.zeta, "zeta-hat", "Conjugate of zeta", ratio * E(s.kappa * mu1 * (y0 - fit) / (1 + V)), 124),
+        _saddle(s.psi, "psi-hat", "Conjugate of psi", ratio * E(mu1 * y1 / (1 + V))),
         _saddle(
             s.m,
             "m",
             "The readout mean",
             E(mu0 * (y0 - s.kappa * mu1 * s.zeta) / (1 + V)) / E(mu0**2 / (1 + V)),
-            18,
             125,
             simulations=(simulated("m"),),
         ),
-        _saddle(s.q1_hat, "V1", "Response of the projected readout", nu(varrho / S), 18, 126),
-        _saddle(s.q2_hat, "V2", "Response of the readout", nu(1 / S), 18, 126),
-        _saddle(s.zeta_hat, "zeta", "Overlap with the spike", s.beta * s.zeta_hat * I_nu / (1 - x), 18, 24),
+        _saddle(s.q1_hat, "V1", "Response of the projected readout", nu(varrho / S), 126),
+        _saddle(s.q2_hat, "V2", "Response of the readout", nu(1 / S)),
+        _saddle(s.zeta_hat, "zeta", "Overlap with the spike", s.beta * s.zeta_hat * I_nu / (1 - x)),
         _saddle(
             s.psi_hat,
             "psi",
             "Overlap with the target's other direction",
             s.beta * s.psi_hat * nu(varrho * varpi**2 / S),
-            18,
         ),
         _saddle(
             s.V1_hat,
@@ -90,7 +91,6 @@ def _saddle_claims() -> tuple[Claim, ...]:
             nu(varrho * (s.q1_hat * varrho + s.q2_hat + tau_part * varrho * vartau**2 + pi_part) / S**2)
             - s.beta * tau_part * I_nu**2 / (1 - x) ** 2
             - tau_part * nu(vartau**2 * varrho**2 / S**2) * ((1 - x) ** 2 - 1) / (1 - x) ** 2,
-            19,
         ),
         _saddle(
             s.V2_hat,
@@ -98,25 +98,24 @@ def _saddle_claims() -> tuple[Claim, ...]:
             "Size of the readout, for any law of the bulk",
             nu((s.q1_hat * varrho + s.q2_hat + tau_part * varrho * vartau**2 + pi_part) / S**2)
             - tau_part * nu(vartau**2 * varrho / S**2) * (1 - 1 / (1 - x) ** 2),
-            19,
         ),
     )
 
 
 def _isotropic(
-    variable: sp.Symbol, name: str, title: str, right: sp.Expr, number: int, *simulations: BySimulation
+    variable: sp.Symbol, name: str, title: str, right: sp.Expr, *simulations: BySimulation
 ) -> Claim:
     return Claim(
         id=f"result-3-3.isotropic.{name}",
         title=title,
-        source=paper(SECTION, number),
+        source=paper(SECTION),
         kind=Kind.FIXED_POINT,
         statement=eq(saddle_point.CONJUGATE[variable], right),
         domain=DOMAIN,
         checks=(
             ByDerivation(partial(saddle_point.isotropic, variable)),
             ByNumbers(
-                "the leave-one-out solver, and integrals over the Marchenko-Pastur density", _with_moments, SOLVER
+                "the leave-one-out solver, and integrals over the Marchenko-Pastur density", solved_with_moments, SOLVER
             ),
             *simulations,
         ),
@@ -130,7 +129,7 @@ def _isotropic(
     )
 
 
-def _with_moments(point: Point) -> Mapping[str, float] | None:
+def solved_with_moments(point: Point) -> Mapping[str, float] | None:
     """The solver's numbers, with the second moments of the resolvent at its conjugates."""
     solution = solved(model_at(point))
     return with_moments(solution) if solution.converged else None
@@ -140,13 +139,12 @@ def _isotropic_claims() -> tuple[Claim, ...]:
     across = s.q1_hat + s.beta * s.psi_hat**2
     along = s.q2_hat + s.beta * s.c * s.zeta_hat**2
     return (
-        _isotropic(s.zeta_hat, "zeta", "Overlap with the spike, isotropic rows", s.beta * s.c * s.V2 * s.zeta_hat, 18),
+        _isotropic(s.zeta_hat, "zeta", "Overlap with the spike, isotropic rows", s.beta * s.c * s.V2 * s.zeta_hat),
         _isotropic(
             s.psi_hat,
             "psi",
             "Overlap with the target's other direction, isotropic rows",
             s.beta * s.V1 * s.psi_hat,
-            18,
             simulated("psi", "tanh learns sin"),
         ),
         _isotropic(
@@ -154,7 +152,6 @@ def _isotropic_claims() -> tuple[Claim, ...]:
             "q1",
             "Size of the projected readout, isotropic rows",
             across * s.resolvent_double + along * s.resolvent_mixed,
-            19,
             simulated("q1", "tanh learns sin"),
         ),
         _isotropic(
@@ -162,7 +159,6 @@ def _isotropic_claims() -> tuple[Claim, ...]:
             "q2",
             "Size of the readout, isotropic rows",
             across * s.resolvent_mixed + along * s.resolvent_square,
-            19,
             simulated("q2"),
         ),
     )
@@ -174,7 +170,7 @@ def _error_claims() -> tuple[Claim, ...]:
         Claim(
             id="result-3-3.test-error",
             title="Test error as an average over the spike",
-            source=paper(SECTION, 25, 127, 128, 129),
+            source=paper(APPENDIX, 127, 129),
             kind=Kind.FIXED_POINT,
             statement=eq(s.test_error, E(e2) - s.noise),
             domain=DOMAIN,
@@ -184,7 +180,7 @@ def _error_claims() -> tuple[Claim, ...]:
         Claim(
             id="result-3-3.test-error-as-printed",
             title="Test error as an average over kappa and z",
-            source=paper(SECTION, 25, 127, 128, 129),
+            source=paper(SECTION, 25),
             kind=Kind.FIXED_POINT,
             statement=eq(s.test_error, E2(b**2 + quadratic)),
             domain=DOMAIN,
@@ -194,7 +190,7 @@ def _error_claims() -> tuple[Claim, ...]:
         Claim(
             id="result-3-3.training-error",
             title="Training error",
-            source=paper(SECTION, 25),
+            source=paper(SECTION),
             kind=Kind.FIXED_POINT,
             statement=eq(s.training_error, E(e2 / (1 + V) ** 2)),
             domain=DOMAIN,
@@ -204,7 +200,7 @@ def _error_claims() -> tuple[Claim, ...]:
         Claim(
             id="result-3-3.ridge-response",
             title="Derivative of the free energy in the ridge penalty",
-            source=paper(APPENDIX, 104, 116),
+            source=paper(APPENDIX),
             kind=Kind.IDENTITY,
             statement=eq(s.ridge_response, s.q2 / 2),
             domain=DOMAIN,
@@ -245,4 +241,41 @@ def _stationary_value(point: Point) -> Mapping[str, float] | None:
     return {**values, s.free_energy.name: evaluate(phi, values, functions_at(point))}
 
 
-CLAIMS: tuple[Claim, ...] = (*_saddle_claims(), *_isotropic_claims(), *_error_claims())
+_SADDLE = {claim.statement.lhs: claim for claim in _saddle_claims()}
+
+
+def _block(*unknowns: sp.Symbol) -> tuple[Claim, ...]:
+    return tuple(_SADDLE[unknown] for unknown in unknowns)
+
+
+# The three groups of equations that Result 3.3 prints under a number each.
+BLOCK_A = _block(s.V1, s.V2, s.m, s.zeta, s.psi)
+BLOCK_B = _block(s.q1, s.q2)
+BLOCK_C = _block(s.V1_hat, s.V2_hat, s.q1_hat, s.q2_hat, s.zeta_hat, s.psi_hat)
+_BY_UNKNOWN = {
+    unknown: partial(saddle_point.equation, variable) for variable, unknown in saddle_point.CONJUGATE.items()
+}
+
+
+def _result(name: str, title: str, number: int, block: tuple[Claim, ...]) -> Claim:
+    return Claim(
+        id=f"result-3-3.{name}",
+        title=title,
+        source=paper(SECTION, number),
+        kind=Kind.FIXED_POINT,
+        statement=together(block),
+        domain=PLAIN,
+        checks=(by_derivations("stationarity of the free energy, equation by equation", _BY_UNKNOWN),),
+        uses=tuple(claim.id for claim in block),
+        mutants=slips(block),
+        note="Conjugates as in the free energy: those of zeta and psi are the slides' divided by sqrt(beta).",
+    )
+
+
+_RESULT = (
+    _result("overlaps", "Saddle point, square loss: responses and overlaps with fixed vectors", 18, BLOCK_A),
+    _result("sizes", "Saddle point, square loss: sizes of the readout", 19, BLOCK_B),
+    _result("conjugates", "Saddle point, square loss: the conjugates", 20, BLOCK_C),
+)
+
+CLAIMS: tuple[Claim, ...] = (*_SADDLE.values(), *_RESULT, *_isotropic_claims(), *_error_claims())

@@ -9,18 +9,23 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import bounds
+from derivations import bounds, inequalities
 from derivations import symbols as s
-from derivations.along_spike import g, mu0, mu1, y0, y1, y2
+from derivations.along_spike import g, mu0, mu1, mu2, y0, y1
 from numerics import bounds as numeric_bounds
 from numerics.model import Model
 from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
 from verify.claims.bound_proofs import (
     above_span,
+    at_gamma_one,
+    below_limit,
     cauchy_schwarz,
     complete_the_square,
     cross,
+    infima_above,
+    infima_below,
+    noise_of_output,
     norm,
     overlap,
     second,
@@ -41,11 +46,6 @@ along = (overlap**2 * second - 2 * overlap * second_overlap * cross + second_ove
     norm * second - cross**2
 )
 lower = target_square - along - E(mu1 * y1) ** 2 / E(mu1**2)
-
-
-def _at_gamma_one(expression: sp.Expr) -> sp.Expr:
-    teacher = g(s.kappa)
-    return expression.xreplace({y0: teacher, y1: sp.S.Zero, y2: teacher**2 + s.noise})
 
 
 # The regime decides alpha, beta and the ridge: few samples make the upper bound tight, many samples and a wide
@@ -120,7 +120,7 @@ def _limit_claims() -> tuple[Claim, ...]:
         Claim(
             id="bounds.m-infinity",
             title="The readout mean as the ridge grows: the projection of the target on mu0",
-            source=paper(APPENDIX, 165, 166, 167),
+            source=paper(APPENDIX, 165),
             kind=Kind.LIMIT,
             statement=eq(s.m_infinity, overlap / norm),
             domain=DOMAIN,
@@ -140,7 +140,7 @@ def _limit_claims() -> tuple[Claim, ...]:
         Claim(
             id="bounds.projection",
             title="The limit is the least distance of the target from the line through mu0",
-            source=paper(APPENDIX, 26, 167, 169),
+            source=paper(APPENDIX, 167),
             kind=Kind.INEQUALITY,
             statement=ge(
                 target_square - 2 * s.b1 * overlap + s.b1**2 * norm,
@@ -172,9 +172,10 @@ seek_best = BySearch("the solver, best of 18 ridges", _least_error, SOLVER, _fun
 
 
 def _bound_claims() -> tuple[Claim, ...]:
+    seek_at_kappa = BySearch("the solver at one ridge, one kappa", _one_error, SOLVER, _functions)
     seek_any = BySearch("the solver at one ridge", _one_error, SOLVER, _functions)
     more = sp.Rational(27, 25)
-    unit_upper, unit_lower = _at_gamma_one(upper), _at_gamma_one(lower)
+    unit_upper, unit_lower = at_gamma_one(upper), at_gamma_one(lower)
     even = E(mu0 * mu1), E(mu1**2), E(mu1 * g(s.kappa))
     printed_along = (
         (E(mu0 * g(s.kappa))) ** 2 * even[1] - 2 * E(mu0 * g(s.kappa)) * even[2] * even[0] + even[2] ** 2 * norm
@@ -184,11 +185,11 @@ def _bound_claims() -> tuple[Claim, ...]:
         Claim(
             id="bounds.upper",
             title="Upper bound on the best test error over the ridge, gamma = 1",
-            source=paper(SECTION, 26, 169),
+            source=paper(SECTION, 26),
             kind=Kind.INEQUALITY,
             statement=le(s.best_error, unit_upper),
             domain=ALIGNED,
-            checks=(seek_best,),
+            checks=(seek_best, ByObligations("an infimum is not above a limit", below_limit)),
             uses=("bounds.error-infinity", "bounds.projection"),
             mutants=(
                 Mutant("eight per cent less", le(s.best_error, unit_upper / more)),
@@ -200,11 +201,11 @@ def _bound_claims() -> tuple[Claim, ...]:
         Claim(
             id="bounds.upper-any-alignment",
             title="Upper bound on the best test error over the ridge, any alignment",
-            source=paper(SECTION, 26, 169),
+            source=paper(APPENDIX, 169),
             kind=Kind.INEQUALITY,
             statement=le(s.best_error, upper),
             domain=TIGHT,
-            checks=(seek_best,),
+            checks=(seek_best, ByObligations("an infimum is not above a limit", below_limit)),
             uses=("bounds.error-infinity", "bounds.projection"),
             mutants=(
                 Mutant("eight per cent less", le(s.best_error, upper / more)),
@@ -215,12 +216,14 @@ def _bound_claims() -> tuple[Claim, ...]:
         Claim(
             id="bounds.cauchy-schwarz",
             title="psi^2 is at most q1",
-            source=paper(APPENDIX, 170, 171),
+            source=paper(APPENDIX, 170),
             kind=Kind.INEQUALITY,
             statement=le(s.psi**2, s.q1),
             domain=TIGHT,
-            checks=(ByObligations("the saddle point of isotropic rows, term by term", cauchy_schwarz), seek_any),
-            uses=("result-3-3.isotropic.psi", "result-3-3.isotropic.q1"),
+            checks=(
+                ByObligations("Cauchy-Schwarz by components", cauchy_schwarz, hypotheses=(inequalities.ONE_READOUT,)),
+                seek_any,
+            ),
             mutants=(
                 Mutant("the other way round", ge(s.psi**2, s.q1)),
                 Mutant("twice psi^2", le(2 * s.psi**2, s.q1)),
@@ -228,9 +231,26 @@ def _bound_claims() -> tuple[Claim, ...]:
             ),
         ),
         Claim(
+            id="bounds.output-noise",
+            title="At every kappa the output varies at given label: mu1^2 (q1 - psi^2) + mu2^2 q2 is not negative",
+            source=paper(APPENDIX, 171),
+            kind=Kind.INEQUALITY,
+            statement=ge(mu1**2 * s.q1 + mu2**2 * s.q2 - mu1**2 * s.psi**2, sp.S.Zero),
+            domain=Domain((*_TIGHT_RANGES, Range(s.gamma, 0.3, 0.95), Range(s.kappa, -2.0, 2.0)), (), (GENERIC,)),
+            checks=(
+                seek_at_kappa,
+                ByObligations("Cauchy-Schwarz", noise_of_output, hypotheses=(inequalities.ONE_READOUT,)),
+            ),
+            uses=("bounds.cauchy-schwarz",),
+            mutants=(
+                Mutant("sign of psi^2 q1", ge(mu1**2 * (s.psi**2 - s.q1) - mu2**2 * s.q2, sp.S.Zero)),
+                Mutant("without the square of psi", ge(mu1**2 * s.q1 + mu2**2 * s.q2 - mu1**2 * sp.Abs(s.psi), 0)),
+            ),
+        ),
+        Claim(
             id="bounds.distance",
             title="Squared distance of the target from the span of mu0, kappa mu1 and mu1 z",
-            source=paper(SECTION, 27, 31),
+            source=paper(SECTION),
             kind=Kind.IDENTITY,
             statement=eq(s.distance, lower),
             domain=DOMAIN,
@@ -242,11 +262,16 @@ def _bound_claims() -> tuple[Claim, ...]:
         Claim(
             id="bounds.lower-any-alignment",
             title="The test error is never below the distance from the span, any alignment",
-            source=paper(APPENDIX, 27, 170, 171, 172),
+            source=paper(APPENDIX, 172),
             kind=Kind.INEQUALITY,
             statement=ge(s.test_error, lower),
             domain=TIGHT,
-            checks=(ByObligations("noise of the readout plus a quadratic form", above_span), seek_any),
+            checks=(
+                ByObligations(
+                    "noise of the readout plus a quadratic form", above_span, hypotheses=(inequalities.ONE_READOUT,)
+                ),
+                seek_any,
+            ),
             uses=("bounds.cauchy-schwarz", "bounds.distance", "result-3-3.test-error"),
             mutants=(
                 Mutant("eight per cent more", ge(s.test_error, more * lower)),
@@ -257,11 +282,18 @@ def _bound_claims() -> tuple[Claim, ...]:
         Claim(
             id="bounds.lower",
             title="Lower bound on the best test error over the ridge, gamma = 1",
-            source=paper(SECTION, 27, 172),
+            source=paper(SECTION, 27),
             kind=Kind.INEQUALITY,
             statement=ge(s.best_error, unit_lower),
             domain=ALIGNED,
-            checks=(seek_best,),
+            checks=(
+                seek_best,
+                ByObligations(
+                    "at every ridge, noise of the readout plus a quadratic form",
+                    above_span,
+                    hypotheses=(inequalities.ONE_READOUT,),
+                ),
+            ),
             uses=("bounds.lower-any-alignment",),
             mutants=(
                 Mutant("eight per cent more", ge(s.best_error, more * unit_lower)),
@@ -300,7 +332,7 @@ def _rate_claims() -> tuple[Claim, ...]:
             kind=Kind.INEQUALITY,
             statement=le(s.best_error_rate, s.best_upper),
             domain=domain,
-            checks=(search,),
+            checks=(search, ByObligations("from the bound at every spike", infima_above)),
             uses=("bounds.upper",),
             mutants=(
                 Mutant("eight per cent less", le(s.best_error_rate, s.best_upper / more)),
@@ -314,7 +346,7 @@ def _rate_claims() -> tuple[Claim, ...]:
             kind=Kind.INEQUALITY,
             statement=ge(s.best_error_rate, s.best_lower),
             domain=domain,
-            checks=(search,),
+            checks=(search, ByObligations("from the bound at every spike", infima_below)),
             uses=("bounds.lower",),
             mutants=(
                 Mutant("the upper bound instead", ge(s.best_error_rate, s.best_upper)),

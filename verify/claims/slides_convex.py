@@ -77,9 +77,7 @@ V_S_HAT = _conjugate("V-s-hat", "Conjugate of q_s, any convex loss", s.V_s_hat, 
 V_W_HAT = _conjugate("V-w-hat", "Conjugate of q_w, any convex loss", s.V_w_hat, shared * _response)
 Q_S_HAT = _conjugate("q-s-hat", "Conjugate of V_s, any convex loss", s.q_s_hat, each * _square)
 Q_W_HAT = _conjugate("q-w-hat", "Conjugate of V_w, any convex loss", s.q_w_hat, shared * _square)
-M_S_HAT = _conjugate(
-    "m-s-hat", "Conjugate of m_s, any convex loss", s.m_s_hat, s.alpha_p / s.gamma_p * k1 * _score
-)
+M_S_HAT = _conjugate("m-s-hat", "Conjugate of m_s, any convex loss", s.m_s_hat, s.alpha_p / s.gamma_p * k1 * _score)
 
 V_S = _overlap("V-s", "Response of the projected readout", s.V_s, (1 - z * g) / s.V_s_hat)
 M_S = _overlap("m-s", "Overlap with the target", s.m_s, s.m_s_hat / s.V_s_hat * (1 - z * g))
@@ -153,8 +151,7 @@ _PRINTED = (
         FRAME,
         eq(
             s.q_w,
-            s.gamma_p * s.q_w_hat / shift**2 * (1 / s.gamma_p - 1 + z**2 * slope)
-            + force / (shift * s.V_s_hat) * cross,
+            s.gamma_p * s.q_w_hat / shift**2 * (1 / s.gamma_p - 1 + z**2 * slope) + force / (shift * s.V_s_hat) * cross,
         ),
         note="-zg + z^2 g' is negative: the printed term would make a square shrink with the signal.",
     ),
@@ -190,7 +187,6 @@ _SQUARE_LOSS = (
     _dictionary("q-s", "q_s is Q1", s.q_s, s.Q1),
     _dictionary("q-w", "q_w is q2", s.q_w, s.q2),
 )
-
 
 
 # ---- errors, on the solver at r = 0 ----

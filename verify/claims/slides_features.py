@@ -33,11 +33,14 @@ def _polynomial(point: Point) -> dict[str, float]:
     generator = np.random.default_rng(int(1e6 * float(point["seed"])))
     coefficients = generator.standard_normal(5)
     x = float(generator.standard_normal())
-    basis = [lambda z, k=k: np.polynomial.hermite_e.hermeval(z, [0.0] * k + [1.0]) for k in range(5)]
-    values = {
-        moment.name: average(lambda z, he=he: he(z) * np.polynomial.polynomial.polyval(z, coefficients))
-        for moment, he in zip(s.hermite_moments, basis, strict=True)
-    }
+
+    def moment(order: int) -> float:
+        series = [0.0] * order + [1.0]
+        return average(
+            lambda z: np.polynomial.hermite_e.hermeval(z, series) * np.polynomial.polynomial.polyval(z, coefficients)
+        )
+
+    values = {name.name: moment(k) for k, name in enumerate(s.hermite_moments)}
     return {**values, s.x.name: x, s.feature_value.name: float(np.polynomial.polynomial.polyval(x, coefficients))}
 
 
@@ -172,7 +175,7 @@ _CONSTANTS = Domain((Range("activation", choices=ANY), Range(s.h2, 3.0, 5.0)), (
 MU_STAR = Claim(
     id="random-features.mu-star",
     title="The noise of Gaussian-equivalent features",
-    source=paper("Section 3.2", 14),
+    source=paper("Section 3.2"),
     kind=Kind.IDENTITY,
     statement=sp.Eq(s.mu2_constant**2, _left),
     domain=_CONSTANTS,
@@ -213,7 +216,7 @@ def _slope(point: Point) -> dict[str, float]:
 LINEAR_PART = Claim(
     id="random-features.linear-part",
     title="The linear part of the target",
-    source=paper("Section 4.2", 12),
+    source=paper("Section 4.2"),
     kind=Kind.IDENTITY,
     statement=sp.Eq(s.linear_coefficient, s.h1_star),
     domain=Domain((Range("target", choices=TARGETS),), (), ANY_INTERPRETATIONS),
@@ -265,13 +268,11 @@ def _many_samples(point: Point) -> Mapping[str, float] | None:
 MANY_SAMPLES = Claim(
     id="random-features.many-samples",
     title="With many samples and neurons plain random features learn the linear part of the target, and no more",
-    source=paper("Section 4.2", 12, 25),
+    source=paper("Section 4.2"),
     kind=Kind.LIMIT,
     statement=sp.Eq(s.test_error, s.h2_star - s.h1_star**2),
     domain=random_features.NO_SPIKE,
-    checks=(
-        ByNumbers("the solver at alpha = 3e8, beta = 3e4", _many_samples, tolerances.ASYMPTOTIC),
-    ),
+    checks=(ByNumbers("the solver at alpha = 3e8, beta = 3e4", _many_samples, tolerances.ASYMPTOTIC),),
     uses=("no-spike.floor",),
     mutants=(Mutant("square lost", sp.Eq(s.test_error, s.h2_star - s.h1_star)),),
     note="One is the largest degree that n, p = O(d) allow; the floor itself is proved.",

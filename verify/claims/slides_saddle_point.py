@@ -34,7 +34,7 @@ def _slides(
     return Claim(
         id=f"result-3-3.slides.{name}",
         title=title,
-        source=paper(SECTION, 18, 19, 20),
+        source=paper(SECTION),
         kind=Kind.FIXED_POINT,
         statement=eq(unknown, right),
         domain=PLAIN if spectral else DOMAIN,

@@ -6,33 +6,18 @@ eta is the slides' learning rate over d, n_B is n0, mu_1 is h1.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import sympy as sp
 
 from derivations import symbols as s
 from derivations.expectation import Expectation
 from derivations.named_functions import sigma, sigma_prime
-from verify.claim import Claim, Mutant, Role, Source
+from verify.claim import Claim, Mutant
 from verify.claims import appendix_a, section_2, section_3_1, section_3_2
+from verify.claims.printed import printed
 
 _root = sp.sqrt(s.h2_star / s.alpha0 + s.h1_star)
 # E[(sigma(z) z - h1)^2], the slides' definition of the constant in c
 _slides_check = Expectation(s.z**2 * sigma(s.z) ** 2, s.z) - s.h1**2
-
-
-def printed(right: Claim, name: str, title: str, frame: str, statement: sp.Basic, *mutants: Mutant, note: str) -> Claim:
-    """The claim ``right`` with the statement that the slides print instead."""
-    return replace(
-        right,
-        id=f"slides.{name}",
-        title=title,
-        source=Source("slides", frame, right.source.equations),
-        role=Role.PRINTED,
-        statement=statement,
-        mutants=mutants,
-        note=note,
-    )
 
 
 _STEP_FRAME, _RESULT_FRAME = "One gradient step", "Spiked random features"

@@ -1,0 +1,357 @@
+r"""The replica computation of Appendix C, equations (74)-(95): from the Gibbs measure to one replica in a random field.
+
+Readouts a are drawn with weight exp(-B risk); at B -> infinity only the minimum is left. E ln Z comes from the
+moments E Z^R of R replicas. Averaged over a sample, replicas meet only in their overlaps; with the replica-symmetric
+ansatz the sums over replicas are polynomials in R, and a Gaussian field decouples the replicas again.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import sympy as sp
+
+from derivations import replica_gaussians
+from derivations import symbols as s
+from derivations.along_spike import PAPER, mu0, mu1, mu2
+from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
+from derivations.expectation import Expectation, expand_expectations
+
+R, B = s.replicas, s.inverse_temperature
+APPENDIX = f"{PAPER}, Appendix C"
+log_partition = sp.Function("L", real=True)  # ln Z of one draw of the data, a function of one normal label z
+
+
+@functools.cache
+def gibbs() -> Derivation:
+    """Equation (74): for a quadratic risk, a quartic test function averages to its value at the minimum."""
+    a, S, z = s.minimum_point, s.mode_curvature, s.z
+    point = a + z / sp.sqrt(B * S)
+    test = sum(h * s.replica_weight**k for k, h in enumerate(s.test_coefficients))
+    average = expand_expectations(Expectation(sp.expand(test.subs(s.replica_weight, point)), z))
+    limit = test.subs(s.replica_weight, a)
+    exponent = B * S * (s.replica_weight - a) ** 2 / 2
+    steps = (
+        Step(
+            "The risk exceeds its minimum by S (a - a^)^2/2, so exp(-B risk) is a normal law around a^ of variance "
+            "1/(B S).",
+            sp.Eq(s.replica_weight, point, evaluate=False),
+            (Vanishing("the exponent is -z^2/2", exponent.subs(s.replica_weight, point) - z**2 / 2),),
+        ),
+        Step(
+            "Averaged with E[z^2] = 1 and E[z^4] = 3, every correction carries 1/B.",
+            sp.Eq(sp.Symbol(r"\langle h\rangle_B"), average, evaluate=False),
+            (RationalLimit("B to infinity leaves the value at the minimum", average, B, limit),),
+        ),
+    )
+    return Derivation("Gibbs average at zero temperature", f"{APPENDIX}, (74)", steps, {s.gibbs_average: limit})
+
+
+def moment(power: sp.Expr) -> sp.Expr:
+    """E Z^power, the average over the data standing for any law as an average over a normal label."""
+    return Expectation(sp.exp(power * log_partition(s.z)), s.z)
+
+
+@functools.cache
+def trick() -> Derivation:
+    """Equation (76): E ln Z is the derivative of E Z^R at R = 0."""
+    result = sp.diff(moment(R), R).subs(R, 0)
+    steps = (
+        Step(
+            "Z^R = exp(R ln Z) is differentiated under the average.",
+            sp.Eq(sp.Symbol(r"\partial_R\mathbb{E}Z^R"), sp.diff(moment(R), R), evaluate=False),
+            (Vanishing("no replicas, E Z^0 = 1", moment(R).subs(R, 0) - 1),),
+        ),
+        Step(
+            "At R = 0 the average of ln Z is left; ln E Z^R has the same derivative.",
+            sp.Eq(s.mean_log, result, evaluate=False),
+            (Vanishing("the derivative of ln E Z^R at R = 0", sp.diff(sp.log(moment(R)), R).subs(R, 0) - result),),
+        ),
+    )
+    return Derivation(
+        "replica identity",
+        f"{APPENDIX}, (76)",
+        steps,
+        {s.mean_log: result},
+        ("differentiation in the number of replicas under the average over the data",),
+    )
+
+
+@functools.cache
+def samples() -> Derivation:
+    """Equation (83): n independent samples, each with its R losses, average to the power n of one bracket."""
+    P, first, second = sp.symbols("P f_1 f_2", positive=True)
+    bracket = P * first + (1 - P) * second
+    checks = []
+    for n in (2, 3, 4):
+        total = sum(sp.binomial(n, k) * P**k * (1 - P) ** (n - k) * first**k * second ** (n - k) for k in range(n + 1))
+        checks.append(Vanishing(f"{n} samples of two possible values", total - bracket**n))
+    step = Step(
+        "Z^R is an integral over R readouts, and exp(-B sum of all losses) a product over samples of one factor each; "
+        "samples are independent with one law, so the average of the product is the product of the averages.",
+        sp.Eq(s.replicated_average, s.sample_bracket**s.n, evaluate=False),
+        tuple(checks),
+    )
+    return Derivation(
+        "replicated partition function", f"{APPENDIX}, (83)", (step,), {s.replicated_average: s.sample_bracket**s.n},
+        ("the samples are independent and identically distributed",),
+    )  # fmt: skip
+
+
+def _two(name: str) -> tuple[sp.Symbol, ...]:
+    return tuple(sp.symbols(f"{name}_1 {name}_2", real=True))
+
+
+# Two neurons and two inputs, with every entry a symbol: sums over both show what sums over any number do.
+WEIGHTS, OTHER, NOISE = _two("a"), _two("a'"), _two(r"\xi")
+ROWS = (_two("w_1"), _two("w_2"))
+
+
+def dot(first: tuple[sp.Expr, ...], second: tuple[sp.Expr, ...]) -> sp.Expr:
+    """Inner product of two vectors written out."""
+    return sum((x * y for x, y in zip(first, second, strict=True)), sp.S.Zero)
+
+
+def projected_output(a: tuple[sp.Expr, ...], across: tuple[sp.Expr, ...]) -> sp.Expr:
+    """h = mu1 a.W x_perp/sqrt p + mu2 a.xi/sqrt p, equation (86)."""
+    linear = sum((weight * dot(row, across) for weight, row in zip(a, ROWS, strict=True)), sp.S.Zero)
+    return (mu1 * linear + mu2 * dot(a, NOISE)) / sp.sqrt(s.p)
+
+
+@functools.cache
+def output() -> Derivation:
+    """Equations (77), (84)-(88): the output on one sample from m, zeta and the local field."""
+    v, across = _two("v"), _two(r"x^\perp")
+    x = tuple(s.kappa * a + b for a, b in zip(v, across, strict=True))
+    features = tuple(mu0 + mu1 * dot(row, x) + mu2 * xi for row, xi in zip(ROWS, NOISE, strict=True))
+    total = dot(WEIGHTS, features) / sp.sqrt(s.p)
+    m = sum(WEIGHTS) / sp.sqrt(s.p)
+    zeta = sum((a * dot(row, v) for a, row in zip(WEIGHTS, ROWS, strict=True)), sp.S.Zero) / sp.sqrt(s.p)
+    field = projected_output(WEIGHTS, across)
+    steps = (
+        Step(
+            "x = kappa v + x_perp, so a bulk row receives kappa w.v + w.x_perp, equation (77).",
+            sp.Eq(s.output, total, evaluate=False),
+        ),
+        Step(
+            "The constant part of a feature sums to mu0 m, the part along the spike to kappa mu1 zeta; the rest is the "
+            "local field.",
+            sp.Eq(s.output, mu0 * s.m + s.kappa * mu1 * s.zeta + s.local_field, evaluate=False),
+            (Vanishing("entry by entry", total - mu0 * m - s.kappa * mu1 * zeta - field),),
+        ),
+    )
+    return Derivation(
+        "output on one sample",
+        f"{APPENDIX}, (77), (84)-(88)",
+        steps,
+        {s.output: total, s.m: m, s.zeta: zeta, s.local_field: field},
+    )
+
+
+def projector(t: sp.Symbol) -> tuple[tuple[sp.Expr, sp.Expr], tuple[sp.Expr, sp.Expr]]:
+    """Pi = 1 - v v^T for the unit vector v = (2t, 1 - t^2)/(1 + t^2)."""
+    v = (2 * t / (1 + t**2), (1 - t**2) / (1 + t**2))
+    return tuple(tuple((1 if i == j else 0) - v[i] * v[j] for j in (0, 1)) for i in (0, 1))  # type: ignore[return-value]
+
+
+@functools.cache
+def covariance() -> Derivation:
+    """Equation (89): covariance of the local fields of two replicas, and of one with the label's variable."""
+    t, normals = sp.Symbol("t", real=True), _two("g")
+    Pi = projector(t)
+    across = tuple(dot(row, normals) for row in Pi)
+    # The image of the projector is spanned by n; the label's standard normal variable is n.g.
+    direction = ((1 - t**2) / (1 + t**2), -2 * t / (1 + t**2))
+    variables = (*normals, *NOISE)
+
+    def average(expression: sp.Expr) -> sp.Expr:
+        return expand_expectations(Expectation(sp.expand(expression), *variables))
+
+    def pulled(a: tuple[sp.Expr, ...]) -> tuple[sp.Expr, ...]:
+        """Pi W^T a."""
+        back = tuple(sum((a[k] * ROWS[k][i] for k in (0, 1)), sp.S.Zero) for i in (0, 1))
+        return tuple(dot(row, back) for row in Pi)
+
+    first, second = projected_output(WEIGHTS, across), projected_output(OTHER, across)
+    q1, q2 = dot(pulled(WEIGHTS), pulled(OTHER)) / s.p, dot(WEIGHTS, OTHER) / s.p
+    psi = dot(pulled(WEIGHTS), direction) / sp.sqrt(s.p)
+    fields, with_label = average(first * second), average(first * dot(direction, normals))
+    steps = (
+        Step(
+            "x_perp = Pi g with g standard normal and xi independent of it: all fields are jointly Gaussian given "
+            "kappa.",
+            sp.Eq(s.local_field, first, evaluate=False),
+            tuple(
+                Vanishing("Pi is a projector", dot(Pi[i], tuple(row[j] for row in Pi)) - Pi[i][j])
+                for i in (0, 1) for j in (0, 1)
+            ),
+        ),
+        Step(
+            "Averaged over g and xi only the overlaps of the replicas are left.",
+            sp.Eq(s.field_covariance, mu1**2 * s.overlap_pair[0] + mu2**2 * s.overlap_pair[1], evaluate=False),
+            (Vanishing("entry by entry", fields - mu1**2 * q1 - mu2**2 * q2),),
+        ),
+        Step(
+            "The label depends on kappa and on theta_perp.g.",
+            sp.Eq(s.label_field_covariance, mu1 * s.psi_pair, evaluate=False),
+            (Vanishing("covariance with the label's variable", with_label - mu1 * psi),),
+        ),
+    )  # fmt: skip
+    return Derivation(
+        "covariance of local fields",
+        f"{APPENDIX}, (89)",
+        steps,
+        {
+            s.field_covariance: fields,
+            s.label_field_covariance: with_label,
+            s.overlap_pair[0]: q1,
+            s.overlap_pair[1]: q2,
+            s.psi_pair: psi,
+        },
+    )
+
+
+def inverse_entries(own: sp.Expr, shared: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Diagonal and other entries of the inverse of own delta_ij + shared, for R replicas."""
+    other = -shared / (own * (own + R * shared))
+    return 1 / own + other, other
+
+
+def log_determinant(own: sp.Expr, shared: sp.Expr) -> sp.Expr:
+    """ln det(own delta_ij + shared): own on R - 1 differences, own + R shared on the sum."""
+    return (R - 1) * sp.log(own) + sp.log(own + R * shared)
+
+
+@functools.cache
+def symmetric() -> Derivation:
+    """Equations (91), (93): inverse, determinant and their replica limit of V delta_ij + q, R a symbol."""
+    own, shared = s.own_overlap, s.shared_overlap
+    same, other = inverse_entries(own, shared)
+    determinant = log_determinant(own, shared)
+    slope = sp.diff(determinant, R).subs(R, 0)
+    explicit = tuple(
+        Vanishing(
+            f"the determinant for R = {n}",
+            sp.expand((own * sp.eye(n) + shared * sp.ones(n, n)).det()) - own ** (n - 1) * (own + n * shared),
+        )
+        for n in (1, 2, 3, 4)
+    )
+    steps = (
+        Step(
+            "All replicas alike: q_ij = V delta_ij + q. The inverse has the same form; multiplied with the matrix it "
+            "gives one on the diagonal and zero elsewhere, for any number of replicas.",
+            sp.Eq(s.inverse_other, other, evaluate=False),
+            (
+                Vanishing("diagonal entry of the product", (own + shared) * same + (R - 1) * shared * other - 1),
+                Vanishing(
+                    "other entry of the product", (own + shared) * other + shared * same + (R - 2) * shared * other
+                ),
+            ),
+        ),
+        Step(
+            "On a difference of two replicas the matrix acts as V, on the sum of all as V + R q.",
+            sp.Eq(s.log_det, determinant, evaluate=False),
+            (
+                Vanishing("a difference of two replicas", (own + shared) - shared - own),
+                Vanishing("the sum of all", (own + shared) + (R - 1) * shared - (own + R * shared)),
+                *explicit,
+            ),
+        ),
+        Step(
+            "The logarithm vanishes at R = 0; its derivative is what the replica trick keeps.",
+            sp.Eq(s.log_det_slope, slope, evaluate=False),
+            (Vanishing("zero replicas", determinant.subs(R, 0)),),
+        ),
+    )
+    return Derivation(
+        "replica-symmetric matrices",
+        f"{APPENDIX}, (91)-(93)",
+        steps,
+        {
+            s.inverse_same: same,
+            s.inverse_other: other,
+            s.log_det: determinant,
+            s.log_det_slope: slope,
+            s.difference_eigenvalue: own,
+            s.own_square: own + shared,
+        },
+    )
+
+
+@functools.cache
+def conjugates() -> Derivation:
+    """Equation (92): the form of the conjugates in the replicas, from q^_ij = -V^ delta_ij + q^."""
+    q, V, total, squares = s.q2_hat, s.V2_hat, s.replica_sum, s.replica_squares
+    result = ((q - V) * squares + q * (total**2 - squares)) / 2
+    checks = []
+    for n in (2, 3):
+        a = sp.symbols(f"a_1:{n + 1}", real=True)
+        form = sum((q - (V if i == j else 0)) * a[i] * a[j] for i in range(n) for j in range(n)) / 2
+        checks.append(
+            Vanishing(f"written out for R = {n}", form - result.subs({total: sum(a), squares: sum(x**2 for x in a)}))
+        )
+    step = Step(
+        "Diagonal entries q^ - V^ meet the squares, the others q^ the products of different replicas, which are the "
+        "square of the sum less the squares.",
+        sp.Eq(s.conjugate_form, result, evaluate=False),
+        tuple(checks),
+    )
+    return Derivation("form of the conjugates", f"{APPENDIX}, (92)", (step,), {s.conjugate_form: result})
+
+
+def field_average(coupling: sp.Expr, total: sp.Expr) -> sp.Expr:
+    """E_Xi exp(sqrt(coupling) Xi total): completing the square in the exponent of the normal law."""
+    return sp.exp(coupling * total**2 / 2)
+
+
+@functools.cache
+def decoupling() -> Derivation:
+    """Equation (94), Hubbard-Stratonovich: a Gaussian field instead of the square of a sum over replicas."""
+    q, total, field = s.q2_hat, s.replica_sum, s.mode_field
+    result = field_average(q, total)
+    completed = -(field**2) / 2 + sp.sqrt(q) * field * total
+    step = Step(
+        "Completing the square in Xi: what is left after the shift of Xi, which an integral over the line does not "
+        "see.",
+        sp.Eq(s.replica_coupling, result, evaluate=False),
+        (Vanishing("the exponent", completed - (sp.log(result) - (field - sp.sqrt(q) * total) ** 2 / 2)),),
+    )
+    return Derivation("a field that decouples replicas", f"{APPENDIX}, (94)", (step,), {s.replica_coupling: result})
+
+
+@functools.cache
+def entropic_limit() -> Derivation:
+    """Equation (94): in one mode, the replica limit of the coupled integral is the average of a decoupled one."""
+    S, k, f, field = s.mode_curvature, s.mode_noise, s.mode_signal, s.mode_field
+    names = {replica_gaussians.A: S, replica_gaussians.B: k, replica_gaussians.f: f}
+    coupled = replica_gaussians.at_zero(replica_gaussians.log_integral()).subs(names, simultaneous=True)
+    one = (f + sp.sqrt(k) * field) ** 2 / (2 * S) - sp.log(S) / 2
+    averaged = expand_expectations(Expectation(sp.expand(one), field))
+    steps = (
+        *replica_gaussians.integral().steps,
+        *decoupling().steps,
+        Step(
+            "With the field each replica is integrated alone: one integral to the power R, whose derivative at R = "
+            "0 is "
+            "the average of its logarithm.",
+            sp.Eq(s.entropic_log, averaged, evaluate=False),
+            (Vanishing("the coupled replicas give the same", sp.expand(coupled) - averaged),),
+        ),
+    )
+    return Derivation("entropic term in one mode", f"{APPENDIX}, (94)", steps, {s.entropic_log: sp.expand(coupled)})
+
+
+@functools.cache
+def rescaling() -> Derivation:
+    """Equation (95): V^ -> B V^, q^ -> B^2 q^, forces -> B forces make the exponent B times an objective."""
+    a, field = s.replica_weight, s.mode_field
+    exponent = -B * s.ridge * a**2 / 2 - s.V2_hat * a**2 / 2 + a * (s.mode_signal + sp.sqrt(s.q2_hat) * field)
+    scaling = {s.V2_hat: B * s.V2_hat, s.q2_hat: B**2 * s.q2_hat, s.mode_signal: B * s.mode_signal}
+    result = sp.powdenest(exponent.subs(scaling, simultaneous=True), force=False)
+    objective = (s.ridge + s.V2_hat) * a**2 / 2 - a * (s.mode_signal + sp.sqrt(s.q2_hat) * field)
+    step = Step(
+        "At low temperature replicas differ by 1/B; with the conjugates rescaled every term of the exponent carries B.",
+        sp.Eq(s.replica_exponent, -B * objective, evaluate=False),
+        (Vanishing("term by term", result + B * objective),),
+    )
+    return Derivation("rescaling with the temperature", f"{APPENDIX}, (95)", (step,), {s.replica_exponent: result})

@@ -1,0 +1,189 @@
+r"""Small derivations behind conventions of the slides: the scale of inputs, the split along the spike, finite bulks.
+
+Each is a few lines of algebra; they decide which of two readings of a formula on the slides is consistent with the
+test error printed there.
+"""
+
+from __future__ import annotations
+
+import functools
+from itertools import product
+
+import sympy as sp
+
+from derivations import sign_activation
+from derivations import symbols as s
+from derivations.along_spike import PAPER
+from derivations.derivation import Derivation, NonNegative, Step, Vanishing
+from derivations.expectation import Expectation, expand_expectations
+from derivations.named_functions import sigma_prime
+from derivations.saddle_point import equation
+
+SLIDES = "slides"
+
+
+@functools.cache
+def input_scale() -> Derivation:
+    """Var(v.x) = s_x^2 |v|^2: for unit v, kappa is standard normal when coordinates of x have variance one."""
+    v1, v2 = sp.cos(sp.Symbol("t", real=True)), sp.sin(sp.Symbol("t", real=True))
+    root = sp.sqrt(s.coordinate_variance)
+    variance = expand_expectations(Expectation(sp.expand((v1 * root * s.z + v2 * root * s.xi) ** 2), s.z, s.xi))
+    t = sp.Symbol("tan", real=True)
+    rational = {v1: (1 - t**2) / (1 + t**2), v2: 2 * t / (1 + t**2)}
+    step = Step(
+        "Independent coordinates of variance s_x^2 give v.x the variance s_x^2 |v|^2 = s_x^2.",
+        sp.Eq(s.spike_projection_variance, s.coordinate_variance, evaluate=False),
+        (Vanishing("in the plane, v on the circle", variance.subs(rational) - s.coordinate_variance),),
+    )
+    return Derivation("scale of the inputs", SLIDES, (step,), {s.spike_projection_variance: s.coordinate_variance})
+
+
+@functools.cache
+def split_along_spike() -> Derivation:
+    """x = kappa v + x_perp with kappa = v.x leaves nothing along v."""
+    along = s.kappa - s.kappa * sp.S.One  # v.x - kappa v.v
+    other = s.kappa - s.kappa * s.gamma  # v.x - kappa v.theta
+    step = Step(
+        "Along v, x has kappa; kappa v takes all of it, kappa theta only the share gamma.",
+        sp.Eq(s.component_along_spike, along, evaluate=False),
+        (Vanishing("kappa theta leaves (1 - gamma) kappa", other - (1 - s.gamma) * s.kappa),),
+    )
+    return Derivation("split of an input", SLIDES, (step,), {s.component_along_spike: along})
+
+
+@functools.cache
+def spike_overlap() -> Derivation:
+    """The output's slope in kappa mu1 is a.Wv/sqrt p for a unit vector v."""
+    rest = sp.Symbol("r_0", real=True)
+    output = (s.kappa * s.readout_spike + rest) / sp.sqrt(s.p)
+    slope = sp.diff(output, s.kappa)
+    step = Step(
+        "a.W x/sqrt p = kappa a.Wv/sqrt p + a.W x_perp/sqrt p.",
+        sp.Eq(s.zeta, slope, evaluate=False),
+        (Vanishing("linear in kappa", output - slope * s.kappa - rest / sp.sqrt(s.p)),),
+    )
+    return Derivation("overlap with the spike", SLIDES, (step,), {s.zeta: slope})
+
+
+@functools.cache
+def check_constant() -> Derivation:
+    """E[(sigma' - h1)^2] = E[sigma'^2] - h1^2, with h1 = E[sigma']."""
+    square = Expectation((sigma_prime(s.z) - s.h1) ** 2, s.z)
+    result = expand_expectations(square).subs(Expectation(sigma_prime(s.z), s.z), s.h1)
+    step = Step(
+        "Expanding the square; h1 = E[z sigma] = E[sigma'] by Stein's lemma.",
+        sp.Eq(s.h1_check, result, evaluate=False),
+        (Vanishing("variance of sigma'", result - Expectation(sigma_prime(s.z) ** 2, s.z) + s.h1**2),),
+    )
+    return Derivation("constant of the bulk variance", f"{PAPER}, Section 3.1, (12)", (step,), {s.h1_check: result})
+
+
+# ---- a bulk of three neurons and two inputs ----
+
+
+def resolvent_of_modes(eigenvalue: sp.Expr) -> sp.Expr:
+    """1/(lambda + V1^ x + V2^)."""
+    return 1 / (s.ridge + s.V1_hat * eigenvalue + s.V2_hat)
+
+
+@functools.cache
+def small_bulk() -> Derivation:
+    """Traces of the resolvent of W W^T, W = U diag(lambda_1, lambda_2) f^T of size 3 x 2.
+
+    U is written for rotations that mix the first neuron with the third; the trace is cyclic, so any U does.
+    """
+    t = sp.Symbol("t", real=True)
+    cosine, sine = (1 - t**2) / (1 + t**2), 2 * t / (1 + t**2)
+    rotation = sp.Matrix([[cosine, 0, sine], [0, 1, 0], [-sine, 0, cosine]])
+    squares = [x**2 for x in s.singular] + [sp.S.Zero]
+    inverse = _simple(rotation * sp.diag(*(resolvent_of_modes(x) for x in squares)) * rotation.T)
+    resolved = _simple(rotation * sp.diag(*(1 / resolvent_of_modes(x) for x in squares)) * rotation.T)
+    gram = _simple(rotation * sp.diag(*squares) * rotation.T)
+    V2 = sum((resolvent_of_modes(x) for x in squares), sp.S.Zero) / 3
+    V1 = sum((x * resolvent_of_modes(x) for x in squares), sp.S.Zero) / 3
+    along = sum(
+        (x * share**2 * resolvent_of_modes(x) for x, share in zip(squares[:2], s.spike_share, strict=True)), sp.S.Zero
+    )
+    identity = resolved * inverse - sp.eye(3)
+    steps = (
+        Step(
+            "W W^T has the squares of the singular values as eigenvalues, and a null mode for each neuron beyond d.",
+            sp.Eq(s.V2, V2, evaluate=False),
+            (
+                *(Vanishing(f"S S^-1, entry {i + 1}{j + 1}", identity[i, j]) for i, j in product(range(3), repeat=2)),
+                Vanishing("the trace of S^-1", sp.trace(inverse) / 3 - V2),
+            ),
+        ),
+        Step(
+            "The trace with W W^T, where the null mode does not count.",
+            sp.Eq(s.V1, V1, evaluate=False),
+            (Vanishing("the trace of W W^T S^-1", sp.trace(gram * inverse) / 3 - V1),),
+        ),
+        Step(
+            "Wv has the component lambda_i f_i.v along the i-th left singular vector.",
+            sp.Eq(s.spike_resolvent, along, evaluate=False),
+            (
+                Vanishing(
+                    "the quadratic form",
+                    _quadratic(inverse, rotation) - along,
+                ),
+            ),
+        ),
+    )
+    return Derivation("resolvent of a small bulk", SLIDES, steps, {s.V2: V2, s.V1: V1, s.spike_resolvent: along})
+
+
+def _simple(matrix: sp.Matrix) -> sp.Matrix:
+    return matrix.applyfunc(sp.factor)
+
+
+def _quadratic(inverse: sp.Matrix, rotation: sp.Matrix) -> sp.Expr:
+    vector = rotation * sp.Matrix([*(x * f for x, f in zip(s.singular, s.spike_share, strict=True)), 0])
+    return (vector.T * inverse * vector)[0, 0]
+
+
+# ---- sizes in the slides' letters ----
+
+
+@functools.cache
+def size(variable: sp.Symbol) -> Derivation:
+    """The equation for q1 or q2 with the conjugates of the slides and pi carrying the norm sqrt(rho)."""
+    base = equation(variable)
+    ((unknown, value),) = base.results.items()
+    translated = value.subs(
+        {s.zeta_hat: s.zeta_hat_slides / sp.sqrt(s.beta), s.psi_hat: sp.sqrt(s.rho / s.beta) * s.psi_hat_slides}
+    )
+    step = Step(
+        "In the conjugates of the slides.",
+        sp.Eq(unknown, translated, evaluate=False),
+    )
+    return Derivation(
+        f"{base.title}, conjugates of the slides",
+        base.source,
+        (*base.steps, step),
+        {unknown: translated},
+        base.hypotheses,
+    )
+
+
+# ---- the sign activation on its own ----
+
+
+@functools.cache
+def sign_at_one() -> Derivation:
+    """mu0, mu1, mu2 of the sign activation at r = c = 1."""
+    base = sign_activation.conditional_coefficients()
+    results = {name: value.subs({s.r: 1, s.c: 1}) for name, value in base.results.items()}
+    return Derivation("the sign activation at r = c = 1", base.source, base.steps, results, base.hypotheses)
+
+
+@functools.cache
+def sign_variance() -> Derivation:
+    """Var[phi | kappa] = 1 - mu0^2 for sign, with |mu0| = 1 - P, P = P(|z| > |r kappa|/sqrt c) <= c/(r kappa)^2."""
+    variance = 1 - (1 - s.tail) ** 2
+    step = Step(
+        "The mean of sign(r kappa + sqrt(c) z) is +-(1 - P), and Chebyshev's inequality bounds P by c/(r kappa)^2.",
+        sp.Eq(s.feature_variance, variance, evaluate=False),
+        (NonNegative("twice the tail is above it", 2 * s.tail - variance, ((sp.S.One, s.tail),)),),
+    )
+    return Derivation("a saturating neuron", SLIDES, (step,), {s.feature_variance: variance})

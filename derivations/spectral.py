@@ -1,0 +1,93 @@
+r"""Equations (18)-(24) and (115) for one given bulk: forms and traces of its resolvent, mode by mode.
+
+With W = sum_i l_i e_i f_i^T, varrho_i = l_i^2, tau_i = sqrt d f_i.v, pi_i = sqrt d f_i.theta_perp and weights 1/p,
+every form is beta times, and every trace once, an integral over the law of (varrho, tau, pi).
+"""
+
+from __future__ import annotations
+
+import functools
+
+import sympy as sp
+
+from derivations import saddle_point
+from derivations import symbols as s
+from derivations.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
+from derivations.derivation import Derivation, Step, Vanishing
+from derivations.free_energy import sherman_morrison
+
+SECTION = f"{PAPER}, Section 3.3"
+
+
+def mode_form(singular: sp.Expr, projection: sp.Expr, curvature: sp.Expr) -> sp.Expr:
+    """What one mode gives to (W x).(...)^-1 W x: (l f.x)^2 over its eigenvalue."""
+    return singular**2 * projection**2 / curvature
+
+
+@functools.cache
+def spike_integral() -> Derivation:
+    """Equation (115): (Wv).G0 Wv = beta I, mode by mode."""
+    l_i, f_v, S = sp.symbols("l_i f_v S_i", positive=True)
+    tau, rho = sp.sqrt(s.d) * f_v, l_i**2
+    per_mode = mode_form(l_i, f_v, S)
+    weighted = s.p / s.d * (rho * tau**2 / S) / s.p  # beta times one mode of weight 1/p
+    step = Step(
+        "In the basis of the left singular vectors Wv has the components l f.v, and G0 the eigenvalues 1/S; with "
+        "tau = sqrt(d) f.v and weight 1/p a mode gives beta varrho tau^2/(p S).",
+        sp.Eq(s.spike_resolvent, s.beta * s.spike_integral, evaluate=False),
+        (Vanishing("one mode", per_mode - weighted),),
+    )
+    return Derivation(
+        "the spike in the basis of the bulk", f"{PAPER}, Appendix C, (115)", (step,),
+        {s.spike_resolvent: s.beta * s.spike_integral},
+    )  # fmt: skip
+
+
+@functools.cache
+def finite_bulk() -> Derivation:
+    """zeta, psi, q1, q2, V1, V2 of the saddle point, and the forms and traces of one bulk, as the same integrals."""
+    S, I_nu = denominator, over_modes(varrho * vartau**2 / denominator)
+    x = s.beta * I_nu
+    gain = 1 / (1 - s.V1_hat * x)
+    bulk_square = s.beta * over_modes(varrho**2 * vartau**2 / S**2)  # s.G0 W W^T G0 s
+    forms = {
+        s.trace_bulk: over_modes(varrho / S),
+        s.trace_one: over_modes(1 / S),
+        s.resolvent_square: over_modes(1 / S**2),
+        s.resolvent_mixed: over_modes(varrho / S**2),
+        s.resolvent_double: over_modes(varrho**2 / S**2),
+        s.spike_resolvent_bulk: sherman_morrison(x),
+        s.target_resolvent: s.beta * over_modes(varrho * varpi**2 / S),
+        s.target_square_resolvent: s.beta * over_modes(varrho * varpi**2 / S**2),
+        s.target_bulk_resolvent: s.beta * over_modes(varrho**2 * varpi**2 / S**2),
+        s.spike_square_resolvent: s.beta * over_modes(varrho * vartau**2 / S**2) * gain**2,
+        s.spike_bulk_resolvent: bulk_square * gain**2 - (x * gain) ** 2,
+    }
+    unknowns = (s.q1_hat, s.q2_hat, s.zeta_hat, s.psi_hat, s.V1_hat, s.V2_hat)
+    saddle = {k: v for name in unknowns for k, v in saddle_point.equation(name).results.items()}
+    g, t = sp.symbols("x t", positive=True)
+    steps = (
+        *spike_integral().steps,
+        Step(
+            "G s = G0 s/(1 - V1^ s.G0 s): the spike's forms with G are those with G0 over powers of one factor.",
+            sp.Eq(s.spike_resolvent_bulk, sherman_morrison(x), evaluate=False),
+            (
+                Vanishing("G s along G0 s", sherman_morrison(g) / g - 1 / (1 - s.V1_hat * g)),
+                Vanishing(
+                    "(Wv).G W Pi W^T G Wv, Pi = 1 - v v^T",
+                    (t - g**2) / (1 - s.V1_hat * g) ** 2
+                    - (t / (1 - s.V1_hat * g) ** 2 - (g / (1 - s.V1_hat * g)) ** 2),
+                ),
+            ),
+        ),
+        *(Step("As an integral over the law.", sp.Eq(k, v, evaluate=False)) for k, v in forms.items()),
+        *saddle_point.equation(s.V1_hat).steps[-1:],
+        *saddle_point.equation(s.V2_hat).steps[-1:],
+    )  # fmt: skip
+    return Derivation(
+        "one bulk in its own basis",
+        f"{SECTION}, (18)-(24)",
+        steps,
+        {**saddle, **forms},
+        saddle_point.equation(s.V1_hat).hypotheses,
+    )

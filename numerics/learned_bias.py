@@ -1,0 +1,102 @@
+"""A learned bias: uniform over the neurons, and chosen like the readout to minimise the regularised training loss.
+
+In the limit the minimum over readouts at a given bias is the free energy per neuron, so the learned bias minimises
+
+    E(b) = (alpha/beta) E l(y, prox) + (ridge/2) sum_a q2_a        (l = (y - h)^2/2 for the square loss)
+
+over b added to the biases of all groups. E need not be convex in b: every local minimum is found on a scan of the line
+and refined, and the lowest is the learned bias.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from numerics.bounds import local_minima
+from numerics.losses import SQUARE, Loss
+from numerics.model import Model, ModelError
+from numerics.profile import profile
+from numerics.ridge import solve_on
+
+# Half the length of the scan, in standard deviations of the argument of the activation, and its points.
+_REACH = 4.0
+_POINTS = 65
+# Energies closer than this share are rounding apart: minima of equal depth, as mirror images are.
+_EQUAL = 1e-10
+
+
+@dataclass(frozen=True)
+class BiasMinimum:
+    """A local minimum of the training free energy over the bias."""
+
+    bias: float
+    energy: float
+
+
+@dataclass(frozen=True)
+class LearnedBias:
+    """The learned bias and the model that has it.
+
+    minima: all local minima inside the scan, by bias. tied: another minimum is as deep (a mirror image; the positive
+    bias is named). at_edge: E is still lower at the end of the scan, `reach` away from zero, than at every minimum.
+    """
+
+    bias: float
+    energy: float
+    model: Model
+    minima: tuple[BiasMinimum, ...]
+    tied: bool
+    at_edge: bool
+    reach: float
+
+
+def with_bias(model: Model, bias: float) -> Model:
+    """The model with a number added to the biases of all groups."""
+    groups = tuple(replace(group, bias=group.bias + bias) for group in model.groups)
+    return replace(model, groups=groups)
+
+
+def training_energy(model: Model, loss: Loss = SQUARE) -> float:
+    """E, the minimum over readouts of (sum of losses + (ridge/2) |a|^2)/p in the limit."""
+    if loss == SQUARE:
+        level = solve_on(profile(model, 1), model)
+        q2 = float(np.sum(level.state.q[-len(model.groups) :]))
+        return 0.5 * (model.alpha / model.beta * level.training_error + model.ridge * q2)
+    from numerics.convex import solve
+
+    return solve(model, loss).energy
+
+
+@lru_cache(maxsize=256)
+def learned_bias(model: Model, loss: Loss = SQUARE, points: int = _POINTS) -> LearnedBias:
+    """The bias of least training free energy. Raises ModelError for a network's own bulk and at ridge = 0."""
+    if model.unequal_norms:
+        raise ModelError("a learned bias is built for rows of equal norm: take the isotropic bulk")
+    if model.ridge == 0.0:
+        raise ModelError("a learned bias needs a positive ridge, for example ridge = 1e-3")
+    slopes, bulks, biases = np.array(model.slopes), np.array(model.bulks), np.array(model.biases)
+    reach = _REACH * math.sqrt(float(np.max(slopes**2 + bulks))) + float(np.max(np.abs(biases)))
+    # An even number of steps keeps zero on the scan, where symmetric models have a stationary point.
+    grid = [float(b) for b in np.linspace(-reach, reach, points + (points + 1) % 2)]
+
+    def energy(bias: float) -> float:
+        return training_energy(with_bias(model, bias), loss)
+
+    minima = tuple(BiasMinimum(dip.at, dip.error) for dip in local_minima(energy, grid, noise=1e-13))
+    ends = [BiasMinimum(b, energy(b)) for b in (grid[-1], grid[0])]
+    lowest = min(minimum.energy for minimum in (*minima, *ends))
+    close = [minimum for minimum in (*minima, *ends) if minimum.energy <= lowest + _EQUAL * (1.0 + abs(lowest))]
+    best = max((m for m in close if m in minima), key=lambda m: m.bias, default=close[0])
+    return LearnedBias(
+        bias=best.bias,
+        energy=best.energy,
+        model=with_bias(model, best.bias),
+        minima=minima,
+        tied=len(close) > 1,
+        at_edge=best not in minima,
+        reach=reach,
+    )

@@ -1,0 +1,247 @@
+"""One chunk of a sweep: the points from `start` to `stop`, solved, simulated or both; a row of numbers for each.
+
+A point that fails has its reason in `status`, and spoils no neighbour. What runs here is all that a worker process is
+sent: a sweep as plain data and two numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from numerics.batch import solve_batch
+from numerics.ensembles import Network, SimulationError, Sizes
+from numerics.measure import named
+from numerics.model import Model, ModelError
+from numerics.ridge import solve
+from numerics.simulate import Simulation, at_sizes, predicted, simulate_ridges
+from numerics.solution import Solution
+from numerics.sweep import DIRECT, Experiment, Sweep
+
+# What may go wrong at one point, and is said there. Anything else is a defect of the suite and ends the sweep.
+FAILURES = (ModelError, SimulationError, ArithmeticError, np.linalg.LinAlgError)
+# Under this many points with the same functions of kappa, solving them one by one is as fast.
+FEWEST_IN_BATCH = 4
+
+# A scheduler may run several tasks in the threads of one process, and the precision of some libraries is global state.
+_ONE_AT_A_TIME = threading.Lock()
+
+Row = tuple[float | int | str | None, ...]
+
+
+@dataclass
+class _Entry:
+    """One point at work."""
+
+    index: int
+    point: dict[str, float]
+    subject: Model | Network | None = None
+    model: Model | None = None
+    values: dict[str, Any] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+
+
+def columns(sweep: Sweep) -> tuple[str, ...]:
+    """The names of the numbers in a row, in order.
+
+    point, the swept parameters, spike, bulk and alignment where they follow from a step, converged (0 or 1), status;
+    of the theory the errors, order parameters (m, or m_0, m_1, ... for several groups), residual and error estimate;
+    of a simulation n, p, n0 and for every observable x a mean simulated_x and simulated_x_standard_error.
+    """
+    first = ("point", *(axis.name for axis in sweep.swept), *(DIRECT if sweep.has_step else ()), "converged", "status")
+    theory = (*_theory_names(sweep), "residual", "error_estimate") if sweep.kind != "simulation" else ()
+    measured = _simulated_names(sweep) if sweep.simulated else ()
+    pairs = tuple(name for x in measured for name in (f"simulated_{x}", f"simulated_{x}_standard_error"))
+    return (*first, *theory, *(("n", "p", "n0") if sweep.simulated else ()), *pairs)
+
+
+def solve_chunk(sweep: Sweep, start: int, stop: int) -> list[Row]:
+    """The rows of points start <= index < stop, in the order of `columns`. Deterministic, failures included."""
+    with _ONE_AT_A_TIME:
+        entries = [_prepared(sweep, index) for index in range(start, stop)]
+        if sweep.kind != "simulation":
+            _solve(sweep, entries)
+        if sweep.experiment is not None:
+            _simulate(sweep.experiment, entries)
+    names = columns(sweep)
+    return [_row(names, entry) for entry in entries]
+
+
+def _prepared(sweep: Sweep, index: int) -> _Entry:
+    entry = _Entry(index, sweep.point(index))
+    try:
+        entry.subject = sweep.subject(entry.point)
+        if sweep.kind != "simulation":
+            entry.model = _theory_model(sweep, entry.subject)
+        elif isinstance(entry.subject, Model):
+            entry.model = entry.subject
+    except FAILURES as error:
+        entry.failures.append(str(error))
+    return entry
+
+
+def _theory_model(sweep: Sweep, subject: Model | Network) -> Model:
+    """The model that the theory is asked for: beside a simulation, at the ratios realised there."""
+    if sweep.experiment is not None:
+        subject = at_sizes(subject, _sizes(sweep.experiment, subject))
+    return subject.model(sweep.bulk_model) if isinstance(subject, Network) else subject
+
+
+def _sizes(experiment: Experiment, subject: Model | Network) -> Sizes:
+    alpha0, fractions = (subject.alpha0, (1.0,)) if isinstance(subject, Network) else (0.0, subject.fractions)
+    return Sizes.rounded(
+        experiment.dimension, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=fractions
+    )
+
+
+def _solve(sweep: Sweep, entries: Sequence[_Entry]) -> None:
+    """The theory at every point: together where points share their functions of kappa, else one by one."""
+    families: dict[tuple[object, ...], list[_Entry]] = {}
+    alone: list[_Entry] = []
+    for entry in entries:
+        model = entry.model
+        if model is None:
+            continue
+        if len(model.groups) == 1 and not model.unequal_norms and model.ridge > 0.0:
+            key = (model.spike, model.bulk, model.alignment, model.groups)
+            families.setdefault(key, []).append(entry)
+        else:
+            alone.append(entry)
+    for family in families.values():
+        # What the batch gives up on, the solver of single models tries again: it knows more ways, and better reasons.
+        alone += _solve_together(family) if len(family) >= FEWEST_IN_BATCH else family
+    names = _theory_names(sweep)
+    for entry in alone:
+        _solve_one(entry, names)
+
+
+def _solve_together(family: list[_Entry]) -> list[_Entry]:
+    """Points of one family in lock step; those that did not converge are returned."""
+    models = [entry.model for entry in family if entry.model is not None]
+    solved = solve_batch(
+        models[0],
+        alpha=[model.alpha for model in models],
+        beta=[model.beta for model in models],
+        ridge=[model.ridge for model in models],
+        noise=[model.noise for model in models],
+    )
+    names = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2", "residual", "error_estimate")
+    table = np.stack([getattr(solved, name) for name in names], axis=1).tolist()
+    for entry, numbers, converged in zip(family, table, solved.converged, strict=True):
+        if converged:
+            entry.values.update(zip(names, numbers, strict=True))
+            entry.values["status"] = "converged"
+    return [entry for entry, converged in zip(family, solved.converged, strict=True) if not converged]
+
+
+def _solve_one(entry: _Entry, names: tuple[str, ...]) -> None:
+    assert entry.model is not None
+    try:
+        solution = solve(entry.model)
+    except FAILURES as error:
+        entry.failures.append(str(error))
+        return
+    if not solution.converged:
+        entry.failures.append(solution.status)
+    entry.values.update(_numbers(solution, names), status=solution.status)
+
+
+def _numbers(solution: Solution, names: tuple[str, ...]) -> dict[str, float]:
+    order = solution.order_parameters
+    found = predicted(solution) | named("V1", order.V1) | named("V2", order.V2)
+    found = {column_name(name): value for name, value in found.items()}
+    # A network without a step has rows of equal norms, and no chi.
+    return {name: found[name] for name in names if name in found or name != "chi"} | {
+        "residual": solution.residual,
+        "error_estimate": solution.error_estimate,
+    }
+
+
+def _simulate(experiment: Experiment, entries: Sequence[_Entry]) -> None:
+    """The experiments at every point; neighbours that differ in the ridge alone share their draws."""
+    drawable = [entry for entry in entries if entry.subject is not None]
+    for _, group in groupby(drawable, key=_without_ridge):
+        together = list(group)
+        try:
+            _record(experiment, together)
+        except FAILURES as error:
+            if len(together) == 1:
+                together[0].failures.append(str(error))
+                continue
+            for entry in together:
+                _simulate(experiment, [entry])
+
+
+def _without_ridge(entry: _Entry) -> tuple[tuple[str, float], ...]:
+    return tuple((name, value) for name, value in entry.point.items() if name != "ridge")
+
+
+def _record(experiment: Experiment, entries: list[_Entry]) -> None:
+    subject = entries[0].subject
+    assert subject is not None
+    runs = simulate_ridges(
+        subject,
+        [entry.point["ridge"] for entry in entries],
+        dimension=experiment.dimension,
+        seeds=experiment.seeds,
+        seed=experiment.seed,
+        kind=experiment.kind,
+    )
+    for entry, run in zip(entries, runs, strict=True):
+        entry.values.update(_measured(run))
+        entry.values.setdefault("status", "simulated")
+
+
+def _measured(run: Simulation) -> Iterator[tuple[str, float | None]]:
+    yield from (("n", run.sizes.n), ("p", run.sizes.p), ("n0", run.sizes.n0))
+    for observable, found in run.estimates.items():
+        name = f"simulated_{column_name(observable)}"
+        yield name, found.mean
+        # One seed shows no spread.
+        yield f"{name}_standard_error", found.standard_error if math.isfinite(found.standard_error) else None
+
+
+def _row(names: tuple[str, ...], entry: _Entry) -> Row:
+    values: dict[str, Any] = {"point": entry.index} | entry.point | entry.values
+    if entry.model is not None:
+        values |= {name: getattr(entry.model, name) for name in DIRECT}
+    values["converged"] = int(not entry.failures)
+    if entry.failures:
+        values["status"] = "; ".join(entry.failures)
+    return tuple(_plain(values.get(name)) for name in names)
+
+
+def _plain(value: Any) -> float | int | str | None:
+    """A number as a database holds it: NaN is no number."""
+    if isinstance(value, float):
+        return None if math.isnan(value) else float(value)
+    return value  # type: ignore[no-any-return]
+
+
+def column_name(observable: str) -> str:
+    """q1[0,1] as q1_0_1, which needs no quotes in a query."""
+    return observable.replace("[", "_").replace(",", "_").replace("]", "")
+
+
+def _order_names(sweep: Sweep, *more: str) -> tuple[str, ...]:
+    count = len(sweep.groups)
+    vector, matrix = np.zeros(count), np.zeros((count, count))
+    found = dict.fromkeys(("test_error", "training_error"), 0.0)
+    for name in ("m", "zeta", "psi", "q1", "q2", *more):
+        found |= named(name, matrix if name in ("q1", "V1") else vector)
+    return tuple(column_name(name) for name in found)
+
+
+def _theory_names(sweep: Sweep) -> tuple[str, ...]:
+    return _order_names(sweep, "V1", "V2", *(["chi"] if sweep.bulk_model == "network" else []))
+
+
+def _simulated_names(sweep: Sweep) -> tuple[str, ...]:
+    network = sweep.experiment is not None and sweep.experiment.kind == "network"
+    return (*_order_names(sweep), *(("spike", "alignment", "bulk", "chi") if network else ()))

@@ -1,0 +1,130 @@
+"""What an activation can learn at a given spike, as curves along kappa: a plot of characters, or a figure in a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from derivations.activation import Activation
+from numerics.least_squares import least_norm
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+
+FORMATS = (".svg", ".png", ".pdf")
+_REACH = 3.0
+_POINTS = 301
+_COLUMNS, _ROWS = 61, 12
+# Okabe and Ito's palette: colours that stay apart for colour-blind readers.
+_COLOURS = ("#333333", "#0072B2", "#D55E00", "#00785A", "#8B3A8B", "#B8860B")
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Functions of kappa on a common grid: the target, mu0, kappa mu1, mu2 and the two projections of the target.
+
+    `on_mean` is the projection of the target on span{mu0}, `on_both` on span{mu0, kappa mu1}, in L^2 of a standard
+    normal kappa.
+    """
+
+    spike: float
+    bulk: float
+    kappa: Array
+    target: Array
+    mu0: Array
+    slope: Array
+    mu2: Array
+    on_mean: Array
+    on_both: Array
+
+
+def curves(activation: Activation, target: Activation, spike: float, bulk: float, refine: int) -> Curves:
+    """The curves at alignment 1; `refine` as the bounds needed it.
+
+    Raises ModelError or ExpressionError where a second moment is infinite or double precision overflows.
+    """
+    from numerics.coefficients import conditional_coefficients
+    from numerics.evaluate import compile_numpy
+    from numerics.model import Model
+    from numerics.profile import profile
+
+    # The even rule would fold the part of the target of the other parity away: it stays in the plot, not in the fit.
+    model = Model(activation, target, alpha=1.0, beta=1.0, ridge=1.0, spike=spike, bulk=bulk, alignment=1.0)
+    table = profile(model, refine)
+    size = float(np.sqrt(np.sum(table.weights * (table.mu0**2 + table.mu1**2 + table.mu2_squared))))
+    kappa = np.linspace(-_REACH, _REACH, _POINTS)
+    at = conditional_coefficients(activation, spike, bulk, 0.0, kappa)
+    projections = []
+    for fitted, drawn in (
+        (table.mu0, at.mu0[None]),
+        (np.concatenate([table.mu0, table.kappa * table.mu1]), np.stack([at.mu0, kappa * at.mu1])),
+    ):
+        root = np.sqrt(table.weights)
+        weights = least_norm((fitted * root).T, root * table.y0, size)
+        projections.append(weights @ drawn)
+    return Curves(
+        spike, bulk, kappa, compile_numpy(target.expression)(kappa), at.mu0, kappa * at.mu1, at.mu2, *projections
+    )
+
+
+def block_plot(found: Curves) -> str:
+    """The target (o), its projection on mu0 (*) and on mu0 and kappa mu1 (+) in a frame of characters, 72 wide."""
+    columns = np.linspace(-_REACH, _REACH, _COLUMNS)
+    rows = [np.interp(columns, found.kappa, f) for f in (found.on_mean, found.on_both, found.target)]
+    low, high = float(np.min(rows)), float(np.max(rows))
+    if high - low <= 1e-12 * max(1.0, abs(high)):
+        low, high = low - 1.0, high + 1.0
+    grid = [[" "] * _COLUMNS for _ in range(_ROWS)]
+    for mark, values in zip("*+o", rows, strict=True):
+        for column, value in enumerate(values):
+            grid[round((high - value) / (high - low) * (_ROWS - 1))][column] = mark
+    labels = {0: f"{high:.3g}", _ROWS - 1: f"{low:.3g}"}
+    lines = [f"{labels.get(row, ''):>9} |{''.join(line)}".rstrip() for row, line in enumerate(grid)]
+    axis = " " * 10 + "+" + "-" * _COLUMNS
+    scale = " " * 11 + f"{-_REACH:<30.3g}{0:^1}{_REACH:>30.3g}"
+    title = "Along kappa: o target, * its projection on mu0, + on mu0 and kappa mu1"
+    return "\n".join([title, *lines, axis, scale])
+
+
+def draw(found: Curves, title: str) -> Figure:
+    """The figure: the functions of the activation on the left, the target and its projections on the right."""
+    from matplotlib.figure import Figure
+
+    canvas = Figure(figsize=(9.0, 3.6), layout="constrained")
+    left, right = canvas.subplots(1, 2)
+    styles = iter(zip(_COLOURS, ("-", "--", "-.", ":", "--", "-."), strict=True))
+    panels = (
+        (left, (("mu0", found.mu0), ("kappa mu1", found.slope), ("mu2", found.mu2))),
+        (
+            right,
+            (("target", found.target), ("on mu0", found.on_mean), ("on mu0, kappa mu1", found.on_both)),
+        ),
+    )
+    for axes, lines in panels:
+        for (label, values), (colour, dash) in zip(lines, styles, strict=False):
+            axes.plot(found.kappa, values, color=colour, linestyle=dash, lw=1.6, label=label)
+        axes.set_xlabel("kappa")
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=8)
+    left.set_title(f"{_short(title)}: r = {found.spike:g}, c = {found.bulk:g}", fontsize=9)
+    right.set_title("target and its projections", fontsize=9)
+    return canvas
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def write(found: Curves, title: str, file: Path) -> None:
+    """Write the figure; the suffix of the file name (.svg, .png or .pdf) chooses the format."""
+    import matplotlib as mpl
+
+    with mpl.rc_context({"svg.hashsalt": "onestep", "text.parse_math": False}):
+        metadata = {"Date": None} if file.suffix == ".svg" else {"CreationDate": None} if file.suffix == ".pdf" else {}
+        draw(found, title).savefig(file, metadata=metadata)

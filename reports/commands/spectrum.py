@@ -1,0 +1,198 @@
+"""onestep spectrum: the limiting spectrum of the feature matrix, with a sample's eigenvalues beside it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reports.cli_options import EXPRESSIONS, common_options, model_options, request
+from reports.commands.activation import figure_file
+from reports.problems import DONE, UNDECIDED, InputProblem
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numerics.model import Model
+    from numerics.spectrum import Spectrum
+
+LARGEST_SAMPLE = 8000
+
+HELP = f"""\b
+Examples:
+  onestep spectrum --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
+  onestep spectrum --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
+      --simulate 1000 --plot spectrum.svg
+
+Eigenvalues of Phi^T Phi/p by the theory: density, edges of the support, share of zeros, and outliers. An outlier that
+comes from the mean of the features grows with the number n of samples, as n times its slope plus its correction. The
+target, the ridge and the alignment play no part. --simulate D draws one sample at dimension D.
+
+{EXPRESSIONS}
+Exit code 3 if atom and density do not add up to 1.
+"""
+
+
+@click.command(help=HELP)
+@model_options
+@click.option("--simulate", "dimension", metavar="D", help="Draw one sample at input dimension D beside it.")
+@click.option("--seed", default="0", metavar="S", help="Seed of the sample (default 0).")
+@click.option("--plot", metavar="FILE", help="Write the figure to a .svg, .png or .pdf file.")
+@common_options
+def spectrum(
+    dimension: str | None, seed: str, plot: str | None, as_json: bool, quiet: bool, debug: bool, **options: Any
+) -> int:
+    """The spectrum of one model; the exit code."""
+    from reports.sweeps import parse_whole
+
+    size = None if dimension is None else parse_whole("simulate", dimension, 2, LARGEST_SAMPLE, "1000")
+    start = parse_whole("seed", seed, 0, 2**31, "0")
+    file = None if plot is None else figure_file(plot)
+    asked = request(options)
+    if asked.swept:
+        raise InputProblem(
+            f"--{asked.swept[0]} was given a sweep; onestep spectrum takes one model, for example --{asked.swept[0]} 1"
+        )
+    ((_, model),) = asked.models()
+
+    from numerics.ensembles import SimulationError
+    from numerics.model import ModelError
+    from numerics.spectrum import SpectrumError
+    from numerics.spectrum import spectrum as spectrum_of
+    from reports.console import Progress, finite, print_json, provenance
+
+    with Progress("continuing to the real axis", 1 + (size is not None), quiet=quiet) as progress:
+        try:
+            found = spectrum_of(model)
+            progress.step()
+            sampled = None if size is None else sample(model, size, start)
+        except (ModelError, SimulationError) as error:
+            raise InputProblem(str(error)) from None
+        except SpectrumError as error:
+            sentence = f"the spectrum is out of reach here: {error}; a larger bulk is easier, for example --bulk 1"
+            raise InputProblem(sentence, UNDECIDED) from None
+    document = spectrum_json(found)
+    if sampled is not None:
+        document["simulation"] = sample_json(found, model, sampled, size or 0)
+    if as_json:
+        print_json(finite(document) | {"provenance": provenance("spectrum", asked.parameters)})
+    else:
+        print(spectrum_text(document))
+    if file is not None:
+        try:
+            draw(found, sampled, file)
+        except OSError as error:
+            raise InputProblem(f"--plot: {file} could not be written: {error.strerror}") from None
+    return DONE if found.converged else UNDECIDED
+
+
+def spectrum_json(found: Spectrum) -> dict[str, Any]:
+    """The spectrum as a document; outliers that grow carry their slope per sample and their correction of order one."""
+    return {
+        "edges": [list(interval) for interval in found.edges],
+        "atom_at_zero": found.atom_at_zero,
+        "outliers": [
+            *({"per_sample": outlier.slope, "correction": outlier.correction} for outlier in found.outliers),
+            *found.detached,
+        ],
+        "x": found.x.tolist(),
+        "density": found.density.tolist(),
+        "mass": found.mass,
+        "mass_error": found.mass_error,
+        "converged": found.converged,
+        "status": found.status,
+    }
+
+
+def sample(model: Model, dimension: int, seed: int) -> Any:
+    """The eigenvalues of Phi^T Phi/p of one draw of the spiked random features, increasing."""
+    import numpy as np
+    from scipy.linalg import eigvalsh
+
+    from numerics.ensembles import Sizes, block_rows, spiked_random_features
+
+    sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, fractions=model.fractions)
+    weights, inputs = (np.random.default_rng([seed, dimension, k]) for k in range(2))
+    drawn = spiked_random_features(model, sizes, weights)
+    features = np.empty((sizes.n, sizes.p))
+    rows = block_rows(max(sizes.p, sizes.d))
+    for first in range(0, sizes.n, rows):
+        block = slice(first, min(first + rows, sizes.n))
+        features[block] = drawn.features(inputs.standard_normal((block.stop - first, sizes.d)))
+    small = features @ features.T if sizes.n < sizes.p else features.T @ features
+    values = np.maximum(eigvalsh(small / sizes.p), 0.0)
+    return np.concatenate([np.zeros(sizes.p - len(values)), values])
+
+
+def sample_json(found: Spectrum, model: Model, values: Any, dimension: int) -> dict[str, Any]:
+    """What of a sample is to be compared: its largest and smallest eigenvalues beside the limits'."""
+    samples = round(model.alpha * dimension)
+    top = found.edges[-1][1] if found.edges else 0.0
+    predicted = [outlier.at(samples) for outlier in found.outliers]
+    above = sorted([x for x in (*predicted, *found.detached) if x > top], reverse=True)
+    count = len(above)
+    positive = values[round(found.atom_at_zero * len(values)) :]
+    return {
+        "dimension": dimension,
+        "outliers": [float(x) for x in values[::-1][:count]],
+        "predicted_outliers": above,
+        "largest_of_bulk": float(values[-1 - count]),
+        "smallest_of_bulk": float(positive[0]) if len(positive) else 0.0,
+        "eigenvalues": [float(x) for x in values],
+    }
+
+
+def spectrum_text(document: dict[str, Any]) -> str:
+    """The spectrum for people."""
+    from reports.console import number, table
+
+    intervals = ", ".join(f"[{number(a)}, {number(b)}]" for a, b in document["edges"])
+    rows = [("support", intervals or "none"), ("share of zeros", number(document["atom_at_zero"]))]
+    for outlier in document["outliers"]:
+        text = (
+            f"{number(outlier['per_sample'], 8)} n + {number(outlier['correction'], 8)}"
+            if isinstance(outlier, dict)
+            else number(outlier, 8)
+        )
+        rows.append(("outlier", text))
+    rows += [("mass", number(document["mass"])), ("status", document["status"])]
+    sampled = document.get("simulation")
+    if sampled:
+        shown = {
+            "sample's outliers": ", ".join(number(x, 6) for x in sampled["outliers"]) or "none",
+            "predicted at its n": ", ".join(number(x, 6) for x in sampled["predicted_outliers"]) or "none",
+            "sample's bulk": f"[{number(sampled['smallest_of_bulk'], 6)}, {number(sampled['largest_of_bulk'], 6)}]",
+        }
+        rows += list(shown.items())
+    return table(rows)
+
+
+def draw(found: Spectrum, sampled: Any, file: Path) -> None:
+    """The density, with a histogram of the sample's bulk behind it."""
+    import matplotlib as mpl
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context({"svg.hashsalt": "onestep"}):
+        canvas = Figure(figsize=(6.4, 3.8), layout="constrained")
+        axes = canvas.subplots()
+        shown = found.x[found.density > 1e-3 * np.max(found.density, initial=0.0)]
+        right = float(np.max(shown, initial=0.0)) * 1.08
+        if sampled is not None:
+            inside = sampled[(sampled > 1e-9) & (sampled < right)]
+            heights, ends = np.histogram(inside, bins=60)
+            axes.stairs(heights / (len(sampled) * np.diff(ends)), ends, fill=True, color="#CCCCCC", label="sample")
+        for low, high in found.edges:
+            part = (found.x >= low) & (found.x <= high)
+            axes.plot(found.x[part], found.density[part], color="#0072B2")
+        axes.plot([], [], color="#0072B2", label="theory")
+        if math.isfinite(right) and right > 0.0:
+            axes.set_xlim(0.0, right)
+            # A density may diverge at zero: its mass is finite, the picture cut.
+            axes.set_ylim(0.0, min(float(np.max(found.density)), 4.0 / right) * 1.1)
+        axes.set_xlabel("eigenvalue of ΦᵀΦ/p")
+        axes.set_ylabel("density")
+        axes.legend(frameon=False)
+        metadata: dict[str, Any] | None = {"Date": None} if file.suffix == ".svg" else None
+        canvas.savefig(file, metadata=metadata)

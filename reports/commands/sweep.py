@@ -1,0 +1,148 @@
+"""onestep sweep: a family of models described in a file, by the theory, by simulation or both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reports.cli_options import common_options
+from reports.problems import DONE, INTERNAL, UNDECIDED, InputProblem
+from reports.sweeps import parse_whole
+
+if TYPE_CHECKING:
+    from numerics.sweep_store import Store
+
+HELP = """\b
+Examples:
+  onestep sweep grid.toml --out results
+  onestep sweep grid.toml --out results --workers 8 --plot diagram.svg
+  onestep sweep grid.toml --out results --resume
+  onestep sweep grid.toml --out results --dask tcp://127.0.0.1:8786
+
+\b
+A sweep file:
+  kind = "theory"             # theory, simulation or both
+  mode = "product"            # product (default) or zip: all swept parameters advance together
+  activation = "tanh(z)"
+  target = "sin(z)"
+  alpha = "log:0.1:10:200"    # a number, a list, "START:STOP:COUNT" or "log:START:STOP:COUNT"
+  ridge = "log:0.001:10:100"
+  beta = [0.5, 1, 2]
+  spike = 1.0                 # or alpha0 and eta for a gradient step
+  bulk = 1.0
+  alignment = 0.8
+  [simulation]                # for simulation and both
+  dimension = 1000
+  seeds = 8
+
+Results go to the table points of DIR/results.sqlite, in chunks of whole transactions: the file is valid at any moment.
+--resume goes on after an interruption, even a kill: a worker loses the chunk it was at, and nothing is repeated. The
+same numbers come out, to rounding, for any number of workers. With kind both, the theory is evaluated at the ratios
+realised at that dimension. --plot draws the test error: one swept parameter makes a curve, two a heat map, a short
+third one panels.
+
+Exit code 3 if a point failed or did not converge: its reason is its status, the others are there all the same. Exit
+code 4 if a worker was lost for good: what was finished is kept.
+"""
+
+
+@click.command(help=HELP)
+@click.argument("file", metavar="FILE.toml")
+@click.option("--out", metavar="DIR", help="Directory of the results, new or empty unless --resume is given.")
+@click.option("--workers", metavar="N", help="Worker processes on this machine (default 1).")
+@click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster instead (pip install onestep[cluster]).")
+@click.option("--resume", is_flag=True, help="Go on with the sweep begun in DIR.")
+@click.option("--plot", metavar="FILE", help="Draw the phase diagram when all points are there (.svg, .png, .pdf).")
+@common_options
+def sweep(
+    file: str,
+    out: str | None,
+    workers: str | None,
+    dask: str | None,
+    resume: bool,
+    plot: str | None,
+    as_json: bool,
+    quiet: bool,
+    debug: bool,
+) -> int:
+    """Run the sweep; the exit code."""
+    if out is None:
+        raise InputProblem("--out is missing; a directory for the results is accepted, for example --out results")
+    if workers is not None and dask is not None:
+        raise InputProblem("--workers and --dask were both given; one of them is accepted, for example --workers 4")
+    count = 1 if workers is None else parse_whole("workers", workers, 1, 1024, "4")
+
+    from reports.sweep_file import read_sweep
+
+    described = read_sweep(Path(file))
+
+    from numerics.sweep import SweepError
+    from numerics.sweep_run import WorkerLostError, run
+    from numerics.sweep_store import Store
+    from reports.clusters import workers_of
+    from reports.console import Progress, note, provenance
+    from reports.sweep_plot import check_plot, draw
+
+    if plot is not None:
+        check_plot(described.sweep, Path(plot))
+    origin = provenance("sweep", {"file": Path(file).name})
+    kept = {"suite": origin["suite"], "numpy": origin["numpy"], "description": described.text}
+    again = f"onestep sweep {file} --out {out} --resume goes on"
+    try:
+        store = Store(Path(out), described.sweep, resume=resume, origin=kept)
+    except SweepError as error:
+        raise InputProblem(f"--out: {error}") from None
+    with store:
+        try:
+            with (
+                workers_of(count, dask) as crew,
+                Progress("sweep", len(described.sweep), quiet=quiet, pace="points") as progress,
+            ):
+                run(
+                    store,
+                    executor=crew.executor,
+                    window=crew.window,
+                    lost=crew.lost,
+                    progress=lambda done: progress.step(done=done),
+                )
+        except WorkerLostError:
+            raise InputProblem(
+                f"workers were lost (killed, out of memory or out of reach); {store.stored} of {len(described.sweep)} "
+                f"points are kept, {again}",
+                INTERNAL,
+            ) from None
+        except KeyboardInterrupt:
+            note(f"interrupted; {store.stored} of {len(described.sweep)} points are kept, {again}", quiet)
+            raise
+        if plot is not None:
+            draw(described.sweep, Path(out) / "results.sqlite", Path(plot))
+        return _tell(store, Path(out), plot, origin, as_json)
+
+
+def _tell(store: Store, out: Path, plot: str | None, origin: dict[str, Any], as_json: bool) -> int:
+    """What has been done, for programs or for people; the exit code."""
+    from numerics.sweep_store import FILE
+    from reports.console import print_json
+
+    points, failures = store.stored, store.failures
+    failed = sum(failures.values())
+    if as_json:
+        document: dict[str, Any] = {
+            "file": str(out / FILE),
+            "points": points,
+            "computed": points - store.kept,
+            "failed": failed,
+            "reasons": failures,
+            "digest": store.sweep.digest,
+        }
+        print_json(document | ({"plot": plot} if plot else {}) | {"provenance": origin})
+    else:
+        before = f" ({store.kept} were there already)" if store.kept else ""
+        print(f"{points} points{before}, {failed} failed; results in {out / FILE}")
+        for reason, times in list(failures.items())[:5]:
+            print(f"  {times} x {reason}")
+        if plot:
+            print(f"phase diagram in {plot}")
+    return UNDECIDED if failed else DONE

@@ -1,0 +1,166 @@
+"""A sweep file: TOML with the names of the command line's options, see `numerics.sweep`.
+
+    kind = "theory"                  # theory, simulation or both
+    mode = "product"                 # product (default) or zip
+    activation = "tanh(z)"
+    target = "sin(z)"
+    alpha = "log:0.1:10:200"         # a number, a list, "START:STOP:COUNT" or "log:START:STOP:COUNT"
+    ridge = [0.01, 0.1]
+    ...
+    [simulation]                     # for simulation and both
+    dimension = 1000
+    seeds = 8
+    seed = 0
+    kind = "srf"                     # srf (default), network or equivalent
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reports.problems import InputProblem
+from reports.sweeps import RULES, Values, parse_values
+
+if TYPE_CHECKING:
+    from numerics.sweep import Axis, Experiment, Sweep
+
+LARGEST = 1_000_000  # bytes of a file
+TEXTS = ("kind", "mode", "activation", "target", "readout", "bulk_model", "loss")
+SIMULATION = ("dimension", "seeds", "seed", "kind")
+LARGEST_DIMENSION, MOST_SEEDS, LARGEST_SEED = 100_000, 100_000, 2**31
+_LIMITS = {"dimension": (2, LARGEST_DIMENSION), "seeds": (1, MOST_SEEDS), "seed": (0, LARGEST_SEED)}
+_EXAMPLES = {"dimension": 1000, "seeds": 8, "seed": 0}
+
+
+@dataclass(frozen=True)
+class SweepFile:
+    """A sweep, and the text it was read from."""
+
+    sweep: Sweep
+    text: str
+
+
+def read_sweep(path: Path) -> SweepFile:
+    """The sweep that a file describes. Raises InputProblem: one sentence that begins with the file's name."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except OSError as error:
+        raise InputProblem(
+            f"{path} cannot be read ({error.strerror}); a sweep file is accepted, for example onestep sweep grid.toml "
+            "--out results"
+        ) from None
+    if len(content) > LARGEST:
+        raise InputProblem(f"{path} is larger than {LARGEST} bytes; a range is short, for example alpha = '0.1:2:200'")
+    try:
+        text = content.decode()
+        return SweepFile(sweep_of(tomllib.loads(text)), text)
+    except UnicodeDecodeError:
+        raise InputProblem(f'{path} is not text in UTF-8; a sweep file is TOML, for example kind = "theory"') from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputProblem(f'{path} is not TOML ({error}); a line is for example alpha = "log:0.1:10:200"') from None
+    except RecursionError:
+        raise InputProblem(f"{path} nests too deeply; a list holds numbers, for example beta = [0.5, 1, 2]") from None
+    except InputProblem as problem:
+        raise InputProblem(f"{path}: {as_in_a_file(str(problem))}") from None
+
+
+def sweep_of(document: Mapping[str, Any]) -> Sweep:
+    """The sweep of a document as TOML delivers it. Raises InputProblem."""
+    from numerics.model import UNIFORM
+    from numerics.sweep import Sweep, SweepError
+    from reports.cli_options import expression_of, parse_readout
+
+    _check_keys(document, (*TEXTS, *RULES, "simulation"), "a sweep file")
+    for name in TEXTS:
+        if name in document and not isinstance(document[name], str):
+            raise InputProblem(f'{name} was given {_shown(document[name])}, a text is accepted, like {name} = "..."')
+    for name in ("activation", "target"):
+        if name not in document:
+            raise InputProblem(f'{name} is missing; an expression in z is accepted, for example {name} = "tanh(z)"')
+        expression_of(name, document[name])
+    if document.get("loss", "square") != "square":
+        raise InputProblem(f'loss was given {_shown(document["loss"])}; accepted in a sweep is loss = "square"')
+    try:
+        return Sweep(
+            activation=document["activation"],
+            target=document["target"],
+            axes=tuple(_axis(name, value) for name, value in document.items() if name in RULES),
+            kind=document.get("kind", "theory"),
+            mode=document.get("mode", "product"),
+            groups=parse_readout(document["readout"]) if "readout" in document else UNIFORM,
+            bulk_model=document.get("bulk_model", "isotropic"),
+            experiment=_experiment(document["simulation"]) if "simulation" in document else None,
+        )
+    except SweepError as error:
+        raise InputProblem(str(error)) from None
+
+
+def _axis(name: str, given: Any) -> Axis:
+    from numerics.sweep import Axis
+
+    if isinstance(given, list):
+        if not given:
+            raise InputProblem(f"{name} was given an empty list; numbers are accepted, for example {name} = [0.5, 1]")
+        return Axis(name, tuple(_values(name, item, "a list of numbers").values[0] for item in given))
+    found = _values(name, given, "a number, a list, START:STOP:COUNT or log:START:STOP:COUNT", texts=True)
+    return Axis(name, found.values, found.swept)
+
+
+def _values(name: str, given: Any, accepted: str, *, texts: bool = False) -> Values:
+    number = isinstance(given, int | float) and not isinstance(given, bool)
+    if not number and not (texts and isinstance(given, str)):
+        raise InputProblem(
+            f"{name} was given {_shown(given)}; {accepted} is accepted, for example --{name} {RULES[name].example}"
+        )
+    return parse_values(name, repr(given) if number else given)
+
+
+def _experiment(table: Any) -> Experiment:
+    from numerics.sweep import Experiment
+
+    if not isinstance(table, dict):
+        raise InputProblem(f"simulation was given {_shown(table)}; a table [simulation] is accepted, with seeds = 8")
+    _check_keys(table, SIMULATION, "[simulation]")
+    for name, (least, most) in _LIMITS.items():
+        value = table.get(name, 0 if name == "seed" else None)
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            found = "nothing" if value is None else _shown(value)
+            raise InputProblem(
+                f"{name} under [simulation] was given {found}; a whole number from {least} to {most} is accepted, for "
+                f"example {name} = {_EXAMPLES[name]}"
+            )
+    kind = table.get("kind", "srf")
+    return Experiment(table["dimension"], table["seeds"], table.get("seed", 0), str(kind))
+
+
+def _check_keys(document: Mapping[str, Any], accepted: tuple[str, ...], where: str) -> None:
+    for name in document:
+        if name not in accepted:
+            raise InputProblem(
+                f"{_shown(name)} is not known in {where}; accepted are {', '.join(accepted)}, for example "
+                + ("dimension = 1000" if accepted == SIMULATION else 'alpha = "log:0.1:10:200"')
+            )
+
+
+def _shown(value: Any) -> str:
+    text = ascii(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def as_in_a_file(sentence: str) -> str:
+    """A sentence about options, spelled for a file: --alpha 1.5 in an example becomes alpha = 1.5."""
+    said, example, shown = sentence.partition("for example ")
+
+    def assignment(found: re.Match[str]) -> str:
+        name, value = found[1].replace("-", "_"), found[2]
+        plain = re.fullmatch(r"[-+0-9.eE]+|\".*\"", value)
+        return f"{name} = {value}" if plain else f'{name} = "{value}"'
+
+    said = re.sub(r"--([a-z][a-z0-9-]*)", lambda found: found[1].replace("-", "_"), said)
+    return said + example + re.sub(r"--([a-z][a-z0-9-]*) (\S+)", assignment, shown)

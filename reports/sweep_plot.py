@@ -1,0 +1,147 @@
+"""The phase diagram of a sweep, drawn from its result file: one swept parameter a curve, two a heat map."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reports.problems import InputProblem
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from numerics.sweep import Axis, Sweep
+
+SUFFIXES = (".svg", ".png", ".pdf")
+MOST_PANELS = 9
+_SIZE = (4.6, 3.6)  # inches of one panel
+
+
+def check_plot(sweep: Sweep, path: Path) -> None:
+    """Raises InputProblem where the diagram could not be drawn: better before a long sweep than after it."""
+    if path.suffix not in SUFFIXES or not path.absolute().parent.is_dir():
+        raise InputProblem(
+            f"--plot was given {str(path)[:80]!a}; a file ending in {', '.join(SUFFIXES)} in a directory that is there "
+            "is accepted, for example --plot diagram.svg"
+        )
+    axes = _drawn_axes(sweep)
+    if not axes:
+        raise InputProblem('--plot needs a swept parameter, for example alpha = "log:0.1:10:200"')
+    if len(axes) > 3 or (len(axes) == 3 and len(axes[0].values) > MOST_PANELS):
+        raise InputProblem(
+            f"--plot draws one or two swept parameters, and a third one of at most {MOST_PANELS} values as panels; the "
+            f"sweep has {', '.join(f'{axis.name} of {len(axis.values)} values' for axis in axes)}: leave --plot out, "
+            "or fix one, for example beta = 1"
+        )
+
+
+def draw(sweep: Sweep, results: Path, path: Path) -> None:
+    """Draw test errors against the swept parameters; points that failed or are not there yet stay blank."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib.figure import Figure
+
+    axes = _drawn_axes(sweep)
+    panels = axes[0].values if len(axes) == 3 else (None,)
+    rows = math.ceil(len(panels) / 3)
+    across = math.ceil(len(panels) / rows)
+    with matplotlib.rc_context({"svg.hashsalt": "onestep"}):
+        figure = Figure(figsize=(_SIZE[0] * across, _SIZE[1] * rows), layout="constrained")
+        drawn = figure.subplots(rows, across, squeeze=False).ravel()
+        for axis in drawn[len(panels) :]:
+            axis.set_axis_off()
+        if len(axes) == 1:
+            _curve(drawn[0], sweep, axes[0], results)
+        else:
+            _maps(figure, drawn, sweep, axes, results)
+        metadata = {"Date": None} if path.suffix == ".svg" else {"CreationDate": None} if path.suffix == ".pdf" else {}
+        try:
+            figure.savefig(path, metadata=metadata)
+        except OSError as error:
+            raise InputProblem(f"--plot: {path} cannot be written ({error.strerror}); give another file") from None
+
+
+def _drawn_axes(sweep: Sweep) -> list[Axis]:
+    """The axes of the diagram; of three, the one with the fewest values comes first: its values become panels."""
+    axes = [axis for axis in sweep.swept if len(axis.values) > 1]
+    if sweep.mode == "zip":
+        return axes[:1]
+    if len(axes) == 3:
+        panels = min(axes, key=lambda axis: len(axis.values))
+        return [panels, *(axis for axis in axes if axis is not panels)]
+    return axes
+
+
+def _read(sweep: Sweep, results: Path, column: str) -> NDArray[Any]:
+    """One column of the result file by point; NaN where a point failed or is missing."""
+    import numpy as np
+
+    values = np.full(len(sweep), np.nan)
+    file = sqlite3.connect(f"{results.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        for point, value in file.execute(f"SELECT point, {column} FROM points WHERE converged"):
+            values[point] = np.nan if value is None else value
+    finally:
+        file.close()
+    return values
+
+
+def _curve(axis: Axes, sweep: Sweep, swept: Axis, results: Path) -> None:
+    if sweep.kind != "simulation":
+        axis.plot(swept.values, _read(sweep, results, "test_error"), color="#0072B2", label="test error, theory")
+    if sweep.simulated:
+        mean = _read(sweep, results, "simulated_test_error")
+        error = _read(sweep, results, "simulated_test_error_standard_error")
+        assert sweep.experiment is not None
+        label = f"simulation, d = {sweep.experiment.dimension}, {sweep.experiment.seeds} seeds"
+        axis.errorbar(swept.values, mean, error, fmt="o", markersize=4, color="#D55E00", capsize=2, label=label)
+    _scale(axis, "x", swept)
+    others = [other.name for other in sweep.swept if other is not swept and len(other.values) > 1]
+    if others:
+        axis.set_xlabel(f"{swept.name} ({', '.join(others)} with it)")
+    axis.set_ylabel("test error")
+    axis.legend(frameon=False)
+
+
+def _maps(figure: Any, drawn: Any, sweep: Sweep, axes: list[Axis], results: Path) -> None:
+    """One heat map per panel, all on one colour scale."""
+    import numpy as np
+    from matplotlib.colors import LogNorm, Normalize
+
+    column = "simulated_test_error" if sweep.kind == "simulation" else "test_error"
+    order = [axis.name for axis in sweep.swept if len(axis.values) > 1]
+    values = _read(sweep, results, column).reshape([len(a.values) for a in sweep.swept if len(a.values) > 1])
+    # Dimensions in the order of `axes`, then the larger of the last two ones across the page.
+    values = np.transpose(values, [order.index(axis.name) for axis in axes])
+    cube = values if len(axes) == 3 else values[None]
+    first, second = axes[-2:]
+    finite = cube[np.isfinite(cube)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    norm = LogNorm(low, high) if high > 5.0 * low > 0.0 else Normalize(low, high)
+    mesh = None
+    for k, table in enumerate(cube):
+        axis = drawn[k]
+        x, y = np.array(first.values), np.array(second.values)
+        # Cells have to follow one another; a list may be given in any order.
+        by_x, by_y = np.argsort(x), np.argsort(y)
+        cells = np.ma.masked_invalid(table.T[np.ix_(by_y, by_x)])
+        mesh = axis.pcolormesh(x[by_x], y[by_y], cells, shading="nearest", norm=norm, rasterized=True)
+        _scale(axis, "x", first)
+        _scale(axis, "y", second)
+        if len(axes) == 3:
+            axis.set_title(f"{axes[0].name} = {axes[0].values[k]:g}")
+    figure.colorbar(mesh, ax=list(drawn), label="test error" + (", simulated" if sweep.kind == "simulation" else ""))
+
+
+def _scale(axis: Axes, which: str, swept: Axis) -> None:
+    """Name a coordinate; logarithmic where its values are spaced so."""
+    values = sorted(swept.values)
+    if len(values) > 2 and values[0] > 0.0:
+        ratios = (values[1] / values[0], values[-1] / values[-2])
+        if min(ratios) > 1.0 and math.isclose(*ratios, rel_tol=1e-6):
+            (axis.set_xscale if which == "x" else axis.set_yscale)("log")
+    (axis.set_xlabel if which == "x" else axis.set_ylabel)(swept.name)

@@ -1,0 +1,80 @@
+"""What the tests of sweeps share: a small sweep, its file, its rows, and the command."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from numerics.sweep import Axis, Sweep
+from numerics.sweep_chunk import columns, solve_chunk
+from numerics.sweep_store import FILE
+from reports.cli import run as onestep
+
+FIXED = {"beta": 1.0, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
+WORKED = """\
+activation = "tanh(z)"
+target = "sin(z)"
+alpha = "0.5:2:4"
+ridge = "log:0.01:1:3"
+beta = 1
+spike = 1.0
+bulk = 1.0
+alignment = 0.8
+"""
+# Batch and single solver converge the same equations to 1e-12 and refine the quadrature to 1e-11; the numbers compared
+# are of order one, their derivatives in the unknowns up to about ten.
+SAME = 1e-9
+
+
+def axes(swept: dict[str, Sequence[float]], fixed: dict[str, float] | None = None) -> tuple[Axis, ...]:
+    """Swept parameters, then fixed ones."""
+    held = {**FIXED, "ridge": 0.1, "alpha": 1.5} if fixed is None else fixed
+    return (
+        *(Axis(name, tuple(values)) for name, values in swept.items()),
+        *(Axis(name, (value,), swept=False) for name, value in held.items() if name not in swept),
+    )
+
+
+def theory(swept: dict[str, Sequence[float]], **more: Any) -> Sweep:
+    """A sweep of tanh learning sin."""
+    return Sweep("tanh(z)", "sin(z)", axes(swept, more.pop("fixed", None)), **more)
+
+
+def rows(sweep: Sweep, start: int = 0, stop: int | None = None) -> list[dict[str, Any]]:
+    """Computed rows by column name."""
+    names = columns(sweep)
+    found = solve_chunk(sweep, start, len(sweep) if stop is None else stop)
+    return [dict(zip(names, row, strict=True)) for row in found]
+
+
+def stored(directory: Path, table: str = "points") -> list[tuple[Any, ...]]:
+    """Everything in one table of a result file, read as anybody might."""
+    file = sqlite3.connect(directory / FILE, timeout=30)
+    try:
+        return list(file.execute(f"SELECT * FROM {table} ORDER BY 1"))
+    finally:
+        file.close()
+
+
+def written(tmp_path: Path, text: str = WORKED) -> Path:
+    """A sweep file."""
+    path = tmp_path / "grid.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def small() -> Sweep:
+    """48 points in three chunks."""
+    return theory({"alpha": tuple(0.5 + 0.1 * k for k in range(12)), "ridge": (0.01, 0.1, 1.0, 10.0)})
+
+
+def command(capfd: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of onestep sweep, run in this process."""
+    capfd.readouterr()
+    code = onestep(["sweep", *args])
+    out, err = capfd.readouterr()
+    return code, out, err

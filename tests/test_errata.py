@@ -1,0 +1,117 @@
+"""Errata: reported where a printed claim was refuted, with the ledger's own witness, and only there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+from reports.errata_section import document, section
+from tests import toy
+from verify import errata as module
+from verify.claim import Claim, Role, Source
+from verify.errata import ERRATA, Erratum, errata, examine_errata, unlisted
+from verify.ledger import Entry, Ledger, all_claims, examine
+from verify.verdict import Verdict
+
+RIGHT = toy.claim(id="toy.right")
+WRONG = toy.claim(
+    id="toy.wrong",
+    role=Role.PRINTED,
+    source=Source("slides", "a frame", (3,)),
+    statement=sp.Eq(toy.norm, toy.LIMIT / 2),
+)
+TOY = Erratum("erratum.toy", "toy.wrong", "toy.right", "twice as much")
+
+
+def ledger_of(*claims: Claim) -> Ledger:
+    entries = []
+    for claim in claims:
+        verdict, evidence, mutants = examine(claim, "quick")
+        entries.append(Entry(claim, verdict, evidence, mutants, verdict, ()))
+    return Ledger("quick", tuple(entries))
+
+
+@pytest.fixture
+def toy_errata(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ERRATA", (TOY,))
+
+
+@pytest.mark.usefixtures("toy_errata")
+def test_a_refuted_printed_claim_is_reported_with_the_evidence_of_the_run() -> None:
+    ledger = ledger_of(RIGHT, WRONG)
+    (report,) = errata(ledger)
+    assert report.corrected_verdict is Verdict.PROVED
+    assert report.source == "slides, a frame, (3)"
+    assert "\\frac" in report.printed
+    assert report.printed != report.corrected
+    wrong = next(e for e in ledger.entries if e.claim.id == "toy.wrong")
+    # the witness is word for word what the checks said
+    assert report.witness == "; ".join(e.summary for e in wrong.evidence)
+    assert document(report)["corrected_verdict"] == "PROVED"
+    assert section(ledger) == (("slides, a frame", (document(report),)),)
+
+
+@pytest.mark.usefixtures("toy_errata")
+def test_a_printed_claim_that_passes_is_no_erratum() -> None:
+    passing = replace(WRONG, statement=RIGHT.statement)
+    ledger = ledger_of(RIGHT, passing)
+    assert errata(ledger) == ()
+    assert unlisted(ledger) == ()
+
+
+@pytest.mark.usefixtures("toy_errata")
+def test_claims_outside_the_ledger_make_no_erratum() -> None:
+    assert errata(ledger_of(WRONG)) == ()
+
+
+def test_a_refuted_printed_claim_without_an_erratum_is_noticed() -> None:
+    assert unlisted(ledger_of(WRONG)) == ("toy.wrong",)
+
+
+def test_every_erratum_names_a_printed_claim_and_one_of_ours() -> None:
+    by_id = {claim.id: claim for claim in all_claims()}
+    for erratum in ERRATA:
+        assert by_id[erratum.printed].role is Role.PRINTED, erratum.id
+        assert by_id[erratum.corrected].role is Role.OURS, erratum.id
+        correction = by_id[erratum.printed].correction
+        assert correction is None or correction.id == erratum.corrected, erratum.id
+    assert len({e.id for e in ERRATA}) == len({e.printed for e in ERRATA}) == len(ERRATA)
+
+
+@pytest.fixture(scope="module")
+def examined() -> Ledger:
+    return examine_errata()
+
+
+def test_every_erratum_is_found_by_running_its_checks(examined: Ledger) -> None:
+    found = errata(examined)
+    assert [report.id for report in found] == [erratum.id for erratum in ERRATA]
+    assert all(report.witness for report in found)
+    assert unlisted(examined) == ()
+
+
+def test_every_correction_passes(examined: Ledger) -> None:
+    passing = {Verdict.PROVED, Verdict.CERTIFIED, Verdict.CONFIRMED}
+    assert {report.id for report in errata(examined) if report.corrected_verdict not in passing} == set()
+
+
+def test_the_misprints_named_in_advance_are_found(examined: Ledger) -> None:
+    """Spike strength, alignment, bulk variance and its constant, the factor rho, kappa in the lower bound and the span,
+    mu2 and mu* against their squares, the ridge.
+    """
+    expected = {
+        "spike-strength",
+        "alignment",
+        "bulk-variance",
+        "check-constant",
+        "V1-hat-with-rho",
+        "V2-hat-with-rho",
+        "lower-bound-without-kappa",
+        "span-with-derivative",
+        "sign-mu2",
+        "mu-star-without-root",
+        "same-ridge",
+    }
+    assert expected <= {report.id.removeprefix("erratum.") for report in errata(examined)}

@@ -1,0 +1,190 @@
+"""Hermite tensors: exact moments against product rules, leap indices, leap spaces; the calculus of exponents."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from derivations import hermite_tensors as tensors
+from derivations import intermediate_rate, leap_scaling
+from derivations.exponents import DIMENSION, ONE, Order, total
+from derivations.hermite_tensors import average, entry, leap_index, leap_space, tensor, z1, z2, z3, z4
+from verify.claims import leap_numbers
+from verify.claims.brute_force import grid
+
+TWO = (z1, z2)
+
+
+def numerical(target: sp.Expr, index: tuple[int, ...]) -> float:
+    """An entry by a product Gauss-Hermite rule, straight from its definition."""
+    points, weights = grid(2)
+    values = sp.lambdify(TWO, target, "numpy")(points[:, 0], points[:, 1])
+    he = np.polynomial.hermite_e
+    for j in range(2):
+        values = values * he.hermeval(points[:, j], [0.0] * index.count(j) + [1.0])
+    return float(weights @ values)
+
+
+SMOOTH = (
+    z1**3 * z2 + z2**2 - 2,
+    sp.sin(z1 + z2 / 2),
+    sp.cos(z1) * z2**2,
+    sp.exp(z1 / 2) * z2,
+    sp.sinh(z1 / 3) * sp.cos(z2) + z1 * z2,
+)
+
+
+@pytest.mark.parametrize("target", SMOOTH, ids=str)
+def test_tensors_of_smooth_targets_agree_with_a_product_rule(target: sp.Expr) -> None:
+    for order in range(4):
+        for index, value in tensor(target, TWO, order).items():
+            # 60 nodes per direction integrate these entire functions to rounding, a few thousand terms of order one.
+            assert float(value) == pytest.approx(numerical(target, index), abs=1e-10)
+
+
+@pytest.mark.parametrize("target", SMOOTH, ids=str)
+def test_steins_lemma_gives_the_same_entries(target: sp.Expr) -> None:
+    for index in ((0,), (0, 1), (1, 1), (0, 0, 1)):
+        difference = entry(target, TWO, index) - tensors.entry_by_stein(target, TWO, index)
+        assert abs(sp.N(difference, 30)) < 1e-25  # both are exact: thirty digits agree but for the last
+
+
+def test_signs_and_absolute_values() -> None:
+    # E|z| = sqrt(2/pi), E|z|^3 = 2 sqrt(2/pi), E[z sign z] = E|z|: half-line integrals.
+    assert average(sp.Abs(z1), (z1,)) == sp.sqrt(2 / sp.pi)
+    assert sp.simplify(average(sp.Abs(z1) ** 3, (z1,)) - 2 * sp.sqrt(2 / sp.pi)) == 0
+    assert average(z1 * sp.sign(z1), (z1,)) == sp.sqrt(2 / sp.pi)
+    assert average(sp.sign(z1), (z1,)) == 0
+    assert leap_index(sp.sign(z1) * sp.sign(z2), TWO) == 2
+
+
+@pytest.mark.parametrize("target", [sp.log(z1), sp.exp(z1**2 / 4), sp.exp(z1) * sp.sign(z1), 1 / z1], ids=str)
+def test_moments_that_are_not_known_are_refused(target: sp.Expr) -> None:
+    with pytest.raises(ValueError, match=r"E\["):
+        average(target, (z1,))
+
+
+def test_terms_that_do_not_factor_are_refused() -> None:
+    with pytest.raises(ValueError, match="one variable"):
+        average(sp.exp(z1 * z2), TWO)
+
+
+@pytest.mark.parametrize(
+    ("target", "variables", "leap"),
+    [
+        (z1 + z1 * z2 + z1 * z2 * z3, (z1, z2, z3), 1),  # the worked examples of the theory
+        (z1 * z2 * z3 * z4, (z1, z2, z3, z4), 4),
+        *((tensors.hermite(k, z1), (z1,), k) for k in range(1, 7)),
+        (z1**2, (z1,), 2),  # constants do not count
+        (z1**3, (z1,), 1),  # He_3 + 3 z
+        (sp.cos(z1) + z1 * z2, TWO, 2),  # even in z1
+    ],
+    ids=str,
+)
+def test_leap_indices(target: sp.Expr, variables: tuple[sp.Symbol, ...], leap: int) -> None:
+    assert leap_index(target, variables) == leap
+
+
+def test_a_constant_has_no_leap_index() -> None:
+    with pytest.raises(ValueError, match="vanish up to order"):
+        leap_index(sp.Integer(3), (z1,))
+
+
+def test_leap_spaces() -> None:
+    assert leap_space(*tensors.STAIRCASE) == sp.Matrix([1, 0, 0])
+    assert leap_space(*tensors.PRODUCT).shape == (4, 4)
+    # He_2 along (2, 1)/sqrt 5: a tensor of rank one.
+    along = (2 * z1 + z2) / sp.sqrt(5)
+    assert leap_space(sp.expand(along**2 - 1), TWO) == sp.Matrix([2, 1]) / sp.sqrt(5)
+
+
+def test_the_leap_space_is_that_of_the_singular_vectors() -> None:
+    target = z1 * z2 * z3 + 2 * z1**2 * z2 - 2 * z2
+    unfolded = np.array(tensors.unfolded(target, (z1, z2, z3), 3), dtype=float)
+    left, values, _ = np.linalg.svd(unfolded)
+    basis = np.array(leap_space(target, (z1, z2, z3)), dtype=float)
+    assert basis.shape[1] == int(np.sum(values > 1e-12))
+    projector = left[:, : basis.shape[1]] @ left[:, : basis.shape[1]].T
+    assert np.allclose(basis @ basis.T, projector, atol=1e-12)  # rounding of a 3 x 9 decomposition
+
+
+def test_leap_index_and_tensor_norm_do_not_depend_on_the_basis() -> None:
+    c, q = sp.Rational(3, 5), sp.Rational(4, 5)  # a rotation with rational entries
+    target = z1**2 * z2 - z2
+    rotated = sp.expand(target.subs({z1: c * z1 - q * z2, z2: q * z1 + c * z2}, simultaneous=True))
+    assert leap_index(rotated, TWO) == leap_index(target, TWO) == 3
+
+    def square(polynomial: sp.Expr) -> sp.Expr:
+        entries = tensor(polynomial, TWO, 3)
+        return sum(entries[tuple(sorted(i))] ** 2 for i in itertools.product(range(2), repeat=3))
+
+    assert square(rotated) == square(target)
+
+
+# ---- orders ----
+
+
+def test_products_powers_and_sums_of_orders() -> None:
+    x = sp.Symbol("x", positive=True)
+    assert (DIMENSION * DIMENSION / Order(x)).exponent == 2 - x
+    assert DIMENSION.root().exponent == sp.Rational(1, 2)
+    assert Order(x).power(3).exponent == 3 * x
+    found = total({"small": ONE, "large": Order(x), "middle": Order(x / 2)})
+    assert found.leader == "large"
+    assert len(found.obligations) == 2
+
+
+def test_a_sum_without_a_decided_leader_is_refused() -> None:
+    with pytest.raises(ValueError, match="is largest"):
+        total({"a": Order(sp.Symbol("x", real=True)), "b": ONE})
+
+
+def test_orders_agree_with_sizes_at_a_large_dimension() -> None:
+    """max(d^a, d^b)/max(d^c, d^e) at d = 10^200 against the exponent found by the calculus."""
+    log_d = 200 * math.log(10)
+    for leap, delta in ((1, 0.3), (2, 0.7), (3, 1.4)):
+        shortfall = leap_scaling.BELOW_ONE if delta < 1 else leap_scaling.BEYOND_ONE
+        parameter = delta / (1 - delta) if delta < 1 else delta - 1
+        share, _ = leap_scaling.orders(shortfall)
+        signal, n = -(leap - 1) / 2, leap - delta
+        within, whole = max(signal, -n / 2), max(signal, (1 - n) / 2)
+        exponent = share.exponent.subs({leap_scaling._gap: parameter, leap_scaling.s.leap: leap})
+        assert float(exponent) * log_d == pytest.approx((within - whole) * log_d, rel=1e-12)
+
+
+def test_polynomials_of_spikes_are_hermite_polynomials() -> None:
+    kappa = intermediate_rate.s.kappa
+    for k in range(1, 6):
+        assert sp.expand(intermediate_rate.orthogonalised(k) - tensors.hermite(k, kappa)) == 0
+
+
+# ---- the law that the simulation of one step draws from ----
+
+
+def full_step(d: int, n: int, rng: np.random.Generator) -> tuple[float, float]:
+    """|pi| and |g - pi| of one neuron from all coordinates of all samples, overlaps tau/sqrt(d)."""
+    tau = np.array([1.5, -1.0]) / math.sqrt(d)
+    w = np.zeros(d)
+    w[:2] = tau
+    w[2] = math.sqrt(1 - tau @ tau)
+    x = rng.standard_normal((n, d))
+    g = (x[:, 0] + x[:, 0] * x[:, 1]) * (1 - np.tanh(x @ w) ** 2) @ x / n
+    return float(np.hypot(g[0], g[1])), float(np.linalg.norm(g[2:]))
+
+
+def test_the_reduced_step_has_the_law_of_the_full_one() -> None:
+    d, n, runs = 30, 60, 800
+    rng = np.random.default_rng(8)
+    full = np.log([full_step(d, n, rng) for _ in range(runs)])
+    name = next(iter(leap_numbers.PROBLEMS))
+    drawn = [leap_numbers.one_step(name, (1.5, -1.0), d, n, k) for k in range(runs)]
+    reduced = np.log([(math.hypot(a, b), rest) for a, b, rest in drawn])
+    for moment in (np.mean, np.std):
+        gap = moment(full, axis=0) - moment(reduced, axis=0)
+        # Standard error of the difference of two means; of two standard deviations it is smaller by sqrt 2 for normal
+        # logarithms, up to their kurtosis. Five of them: false alarm below 1e-5 in all.
+        assert np.all(np.abs(gap) < 5 * np.std(full, axis=0) * math.sqrt(2 / runs))

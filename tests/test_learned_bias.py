@@ -1,0 +1,61 @@
+"""The learned bias: all local minima of the training free energy, the global one named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from derivations.activation import activation
+from numerics import losses
+from numerics.learned_bias import learned_bias, training_energy, with_bias
+from numerics.model import Model, ModelError
+from numerics.ridge import solve
+
+VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
+
+
+def _model(student: str, target: str, **values: object) -> Model:
+    return Model(activation(student), activation(target), **(VALUES | values))  # type: ignore[arg-type]
+
+
+def test_the_energy_is_that_of_the_solution() -> None:
+    model = with_bias(_model("tanh", "sin"), 0.3)
+    found = solve(model)
+    by_hand = 0.5 * (1.5 * found.training_error + 0.1 * float(np.sum(found.order_parameters.q2)))
+    # The same saddle point, on a rule of one doubling.
+    assert training_energy(model) == pytest.approx(by_hand, abs=1e-11)
+    # (y - h)^2/2 as a convex loss is another program for it.
+    wide = losses.huber(50.0)
+    assert training_energy(model, wide) == pytest.approx(by_hand, abs=1e-9)
+
+
+def test_a_shifted_target_moves_the_bias() -> None:
+    # An even target and an odd activation: without bias nothing of the target is learned but a constant's worth.
+    model = _model("tanh", "he2", spike=1.5)
+    found = learned_bias(model)
+    assert len(found.minima) >= 2
+    # Mirror images: tanh(z - b) = -tanh(-z + b), and the readout takes the sign.
+    assert found.tied
+    assert found.bias > 0.1
+    biases = sorted(minimum.bias for minimum in found.minima)
+    # A golden section finds a minimum to the root of rounding, 1e-7 of the scale.
+    assert biases == pytest.approx([-b for b in reversed(biases)], abs=1e-5)
+    scan = [training_energy(with_bias(model, float(b))) for b in np.linspace(-4.0, 4.0, 41)]
+    assert found.energy <= min(scan) + 1e-13
+    assert found.energy < training_energy(model) - 1e-3
+    assert found.model.biases == (found.bias,)
+
+
+def test_at_the_learned_bias_the_energy_is_stationary() -> None:
+    found = learned_bias(_model("relu", "sign"))
+    assert not found.at_edge
+    assert len(found.minima) == 1
+    h = 1e-3
+    left, right = (training_energy(with_bias(found.model, s * h)) for s in (-1.0, 1.0))
+    # (E(b + h) - E(b - h))/2h = E''' h^2/6 there.
+    assert (right - left) / (2.0 * h) == pytest.approx(0.0, abs=1e-5)
+
+
+def test_what_has_no_learned_bias() -> None:
+    with pytest.raises(ModelError, match="positive ridge"):
+        learned_bias(_model("tanh", "sin", ridge=0.0))

@@ -1,0 +1,72 @@
+"""The free energy of several letters: its symmetry, its case of one letter, and the orthogonal bulk against (24)."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from derivations import orthogonal_bulk, readout_groups, saddle_point
+from derivations import symbols as s
+from derivations.along_spike import mu0, mu1, mu2
+from derivations.block_equivalent import LETTERS
+from derivations.expectation import expand_expectations
+from derivations.free_energy import sherman_morrison
+from derivations.readout_groups import CONJUGATE, mu0_of, mu1_of, mu2_of
+
+FAMILIES = (s.m_of, s.zeta_of, s.psi_of, s.q2_of, s.V2_of, s.zeta_hat_of, s.psi_hat_of, s.q2_hat_of, s.V2_hat_of)
+PAIRED = (s.q1_of, s.V1_of, s.q1_hat_of, s.V1_hat_of)
+
+
+def swapped(expression: sp.Expr) -> sp.Expr:
+    """The two letters exchanged."""
+    exchange: dict[sp.Basic, sp.Basic] = {}
+    for family in (*FAMILIES, mu0_of, mu1_of, mu2_of):
+        exchange |= {family[0]: family[1], family[1]: family[0]}
+    for pairs in PAIRED:
+        exchange |= {pairs[0][0]: pairs[1][1], pairs[1][1]: pairs[0][0]}
+    return expression.xreplace(exchange)
+
+
+def test_the_free_energy_does_not_care_which_letter_is_called_first() -> None:
+    energy = readout_groups.squared_residual / (1 + readout_groups.V_of_kappa)
+    assert sp.expand(swapped(readout_groups.squared_residual) - readout_groups.squared_residual) == 0
+    assert sp.expand(swapped(readout_groups.V_of_kappa) - readout_groups.V_of_kappa) == 0
+    assert energy != 0
+
+
+@pytest.mark.parametrize(
+    ("pair", "one"),
+    [(s.q1_of[0][0], s.q1), (s.q2_of[0], s.q2), (s.zeta_of[0], s.zeta), (s.psi_of[0], s.psi), (s.m_of[0], s.m)],
+    ids=str,
+)
+def test_one_letter_gives_the_equations_of_section_3_3(pair: sp.Symbol, one: sp.Symbol) -> None:
+    derived = readout_groups.equation(pair).results[CONJUGATE[pair]]
+    expected = saddle_point.equation(one).results[saddle_point.CONJUGATE[one]]
+    # The second letter has no features and no readout; the first one's symbols lose their index.
+    silent = {f[1]: 0 for f in (mu0_of, mu1_of, mu2_of)}
+    named = {mu0_of[0]: mu0, mu1_of[0]: mu1, mu2_of[0]: mu2, s.V1_of[0][0]: s.V1, s.V2_of[0]: s.V2}
+    named |= {s.m_of[0]: s.m, s.zeta_of[0]: s.zeta, s.psi_of[0]: s.psi, s.q1_of[0][0]: s.q1, s.q2_of[0]: s.q2}
+    assert expand_expectations(derived.subs(silent).subs(named) - expected) == 0
+
+
+def test_the_orthogonal_bulk_is_a_case_of_the_general_spike_equation() -> None:
+    # Equation (24) for a law nu with one eigenvalue c and tau^2 = 1: s.G0 s = beta c V, then Sherman-Morrison.
+    V, hat = sp.symbols("V h", positive=True)
+    general = s.zeta_hat * sherman_morrison(s.beta * s.c * V)
+    letter = orthogonal_bulk.spike().results[s.zeta_of[0]]
+    one = {
+        s.c_of[0]: s.c,
+        s.V_of_letter[0]: V,
+        s.zeta_of[1]: 0,
+        s.zeta_hat_of[0]: s.zeta_hat,
+        s.V1_hat_of[0][0]: s.V1_hat,
+    }
+    assert sp.simplify(letter.subs(one) - general) == 0
+    assert hat.is_positive
+
+
+def test_every_variable_has_its_equation() -> None:
+    for a in LETTERS:
+        assert readout_groups.equation(s.zeta_of[a]).results.keys() == {s.zeta_hat_of[a]}
+    with pytest.raises(KeyError):
+        readout_groups.equation(s.alpha)

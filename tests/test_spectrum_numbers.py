@@ -1,0 +1,162 @@
+"""The spectrum in numbers: the ridge solver, Marchenko-Pastur, eigenvalues of samples."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from derivations.activation import activation
+from numerics.coefficients import conditional_coefficients
+from numerics.ensembles import Sizes, spiked_random_features
+from numerics.model import Model, ReadoutGroup
+from numerics.ridge import solve
+from numerics.spectrum import Spectrum, spectrum, stieltjes
+
+VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
+TWO = (ReadoutGroup(1.0, 0.5, 1.0, 0.0), ReadoutGroup(-0.5, 0.5, 1.3, 0.2))
+
+
+def _model(student: str, **values: object) -> Model:
+    return Model(activation(student), activation("sin"), **(VALUES | values))  # type: ignore[arg-type]
+
+
+def _sample(model: Model, d: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng([seed, d])
+    sizes = Sizes.rounded(d, alpha=model.alpha, beta=model.beta, fractions=model.fractions)
+    phi = spiked_random_features(model, sizes, rng).features(rng.standard_normal((sizes.n, d)))
+    return np.linalg.eigvalsh(phi.T @ phi / sizes.p)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [_model("tanh"), _model("relu", spike=1.5), _model("tanh", groups=TWO), _model("sign", alpha=0.6)],
+    ids=["tanh", "relu", "two groups", "fewer samples"],
+)
+def test_off_the_support_it_is_the_ridge_solvers(model: Model) -> None:
+    for ridge in (0.1, 2.0):
+        tau = float(np.sum(solve(model.changed(ridge=ridge)).order_parameters.V2))
+        # Another rule along the spike and another Newton's method: rounding.
+        assert stieltjes(model, complex(-ridge)) == pytest.approx(tau, rel=1e-11)
+
+
+def test_off_the_axis_it_is_a_samples_transform() -> None:
+    model = _model("tanh", groups=TWO)
+    values = _sample(model, 500, 1)
+    for z in (0.5 + 0.3j, 2.0 + 0.5j, -0.2 + 0.4j):
+        # (1/p) sum 1/(l - z) fluctuates like 1/p and the outliers move it by 1/p: 5/500 is generous.
+        assert abs(np.mean(1.0 / (values - z)) - stieltjes(model, z)) < 0.01
+
+
+def test_a_linear_network_without_spike_is_a_product_of_two_wisharts() -> None:
+    # sigma = z, r = 0: Phi = X W^T. As beta -> infinity W^T W/p -> c/d, and Phi Phi^T/p has the law of X X^T/d.
+    model = _model("z", spike=0.0, alpha=0.25, beta=400.0)
+    found = spectrum(model)
+    # Marchenko-Pastur: (1 +- sqrt(alpha))^2, the edges of X X^T/d. W^T W/p is c/d up to sqrt(d/p), and what is of
+    # first order in it averages out: 1/beta = 1/400 of their size.
+    low, high = found.edges[0]
+    assert low == pytest.approx((1.0 - 0.5) ** 2, rel=2.0 / 400.0)
+    assert high == pytest.approx((1.0 + 0.5) ** 2, rel=2.0 / 400.0)
+    assert found.atom_at_zero == pytest.approx(1.0 - 0.25 / 400.0, abs=1e-15)
+
+
+CASES = {
+    "tanh": _model("tanh"),
+    "fewer samples": _model("sin", alpha=0.5),
+    "as many": _model("sign", alpha=1.0),
+    "linear": _model("z", beta=2.0),
+    "two groups": _model("tanh", groups=TWO),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_mass_and_moments(name: str) -> None:
+    model = CASES[name]
+    found = spectrum(model)
+    assert found.converged
+    assert found.mass == pytest.approx(1.0, abs=1e-6)
+    assert np.all(found.density >= 0.0)
+    # rank: n samples, and d where the features are linear.
+    rank = min(model.alpha, model.beta, 1.0 if name == "linear" else math.inf)
+    assert found.atom_at_zero == pytest.approx(1.0 - rank / model.beta, abs=1e-14)
+
+
+def _expected(found: Spectrum, model: Model, low: float, high: float) -> float:
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    x = 0.5 * (low + high) + 0.5 * (high - low) * nodes
+    imaginary = np.array([stieltjes(model, complex(y)).imag for y in x])
+    return 0.5 * (high - low) * float(weights @ imaginary)
+
+
+@pytest.mark.parametrize("model", [_model("tanh"), _model("erf", alpha=3.0, beta=0.5)], ids=["tanh", "erf"])
+def test_edges_are_a_samples(model: Model) -> None:
+    found = spectrum(model)
+    ((low, high),) = found.edges
+    values = _sample(model, 600, 2)
+    p = len(values)
+    top, bottom = values[-2], values[0]
+    # An extreme eigenvalue lies where the theory expects about one beyond it; its law (Tracy-Widom) puts it past the
+    # edge by more than 1.5 p^(-2/3) of the range, or where four are expected, less than once in a thousand.
+    slack = 1.5 * p ** (-2.0 / 3.0)
+    assert top < high * (1.0 + slack)
+    assert bottom > low * (1.0 - 8.0 * slack)
+    if top < high:
+        assert p * _expected(found, model, float(top), high) / math.pi < 4.0
+    if bottom > low:
+        assert p * _expected(found, model, low, float(bottom)) / math.pi < 4.0
+    # No other eigenvalue leaves the support: one outlier.
+    assert len(found.outliers) == 1
+    assert found.detached == ()
+    assert values[-1] > 3.0 * high
+
+
+def test_edges_are_turning_points() -> None:
+    model = _model("tanh")
+    ((_, high),) = spectrum(model).edges
+    # Im g grows like a square root: at 1e-6 and 4e-6 inside it differs by a factor 2, up to the next power.
+    inside = [stieltjes(model, complex(high * (1.0 - h))).imag for h in (1e-6, 4e-6)]
+    assert inside[1] / inside[0] == pytest.approx(2.0, rel=1e-3)
+    assert stieltjes(model, complex(high * (1.0 + 1e-6))).imag == pytest.approx(0.0, abs=1e-9)
+
+
+def test_outliers_with_their_corrections() -> None:
+    model = _model("tanh")
+    (outlier,) = spectrum(model).outliers
+    gaps, d = [], 120
+    # mu0 by linear interpolation on a fine grid: 1e-6 of a correction of order one.
+    line = np.linspace(-6.0, 6.0, 2001)
+    mean = conditional_coefficients(model.activation, 1.0, 1.0, 0.0, line)[0]
+    for seed in range(24):
+        rng = np.random.default_rng([seed, 5])
+        sizes = Sizes.rounded(d, alpha=model.alpha, beta=model.beta, fractions=model.fractions)
+        x = rng.standard_normal((sizes.n, d))
+        phi = spiked_random_features(model, sizes, rng).features(x)
+        top = float(np.linalg.eigvalsh(phi.T @ phi)[-1]) / sizes.p
+        # mu0(kappa) is measured apart, so that the sample's own sum of mu0^2 replaces n E[mu0^2].
+        mu0 = np.interp(x[:, 0], line, mean)
+        gaps.append(top - float(mu0 @ mu0))
+    error = float(np.std(gaps, ddof=1)) / math.sqrt(len(gaps))
+    # Student's t with 23 degrees of freedom exceeds 4.5 with probability 2e-4; terms of order 1/p are 1 %.
+    assert abs(float(np.mean(gaps)) - outlier.correction) < 4.5 * error
+    assert error < 0.3 * outlier.correction
+
+
+def test_a_gap_in_the_support() -> None:
+    groups = (ReadoutGroup(0.2, 0.5, 0.02, 0.0), ReadoutGroup(-0.5, 0.5, 2.0, 0.3))
+    model = _model("tanh", alpha=8.0, beta=0.5, groups=groups)
+    found = spectrum(model)
+    assert len(found.edges) == 2
+    assert found.mass == pytest.approx(1.0, abs=1e-6)
+    # Neurons of small variance carry the lower interval: half of all.
+    below = found.x <= found.edges[0][1]
+    values = _sample(model, 300, 1)
+    # The outliers of the means take at most two eigenvalues out of them.
+    assert len(values) // 2 - 2 <= np.sum(values <= found.edges[0][1] * 1.05) <= len(values) // 2
+    assert np.any(below)
+
+
+def test_features_of_unbounded_variance_have_no_upper_edge() -> None:
+    found = spectrum(_model("he2"))
+    assert math.isinf(found.edges[-1][1])
+    assert found.mass == pytest.approx(1.0, abs=1e-6)

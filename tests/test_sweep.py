@@ -1,0 +1,322 @@
+"""Sweeps: what a description means, how chunks are solved and kept."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from derivations.activation import activation
+from numerics.ensembles import Network
+from numerics.model import Model, ReadoutGroup
+from numerics.ridge import solve
+from numerics.simulate import simulate
+from numerics.sweep import Experiment, Sweep, SweepError
+from numerics.sweep_chunk import solve_chunk
+from numerics.sweep_run import WorkerLostError, run
+from numerics.sweep_store import FILE, Store
+from reports.problems import InputProblem
+from reports.sweep_file import read_sweep, sweep_of
+from tests.sweeping import SAME, WORKED, axes, rows, small, stored, theory, written
+
+
+def test_a_product_runs_through_its_points_in_order_the_last_fastest() -> None:
+    swept = {"alpha": (0.5, 1.0), "ridge": (0.1, 1.0, 10.0), "beta": (1.0, 2.0)}
+    sweep = theory(swept)
+    expected = list(product(*swept.values()))
+    found = [sweep.point(k) for k in range(len(sweep))]
+    assert [tuple(point[name] for name in swept) for point in found] == expected
+    assert all(point["alignment"] == 0.8 for point in found)
+    with pytest.raises(IndexError):
+        sweep.point(len(expected))
+
+
+def test_a_zip_advances_together() -> None:
+    sweep = theory({"alpha": (0.5, 1.0, 2.0), "ridge": (0.1, 1.0, 10.0)}, mode="zip")
+    points = [sweep.point(k) for k in range(len(sweep))]
+    assert [(point["alpha"], point["ridge"]) for point in points] == [(0.5, 0.1), (1.0, 1.0), (2.0, 10.0)]
+    with pytest.raises(SweepError, match="alpha has 2, ridge has 3"):
+        theory({"alpha": (0.5, 1.0), "ridge": (0.1, 1.0, 10.0)}, mode="zip")
+
+
+def test_points_are_enumerated_lazily() -> None:
+    # 10^8 points: listing them would take minutes and gigabytes.
+    many = tuple(1.0 + k / 1e4 for k in range(10_000))
+    sweep = theory({"alpha": many, "ridge": many})
+    assert len(sweep) == 10**8
+    assert sweep.point(10**8 - 1)["alpha"] == many[-1]
+    assert sweep.point(12_345)["ridge"] == many[2345]
+    with pytest.raises(SweepError, match="at most 100000000"):
+        theory({"alpha": many, "ridge": many, "beta": (1.0, 2.0)})
+
+
+def test_the_chunks_follow_from_the_sweep() -> None:
+    steps = tuple(0.1 + 0.01 * k for k in range(100))
+    # Together where the functions of kappa are shared, in small chunks where every point has its own.
+    assert theory({"alpha": steps, "ridge": steps}).chunk == math.ceil(10_000 / 64)
+    assert theory({"ridge": steps, "spike": steps}).chunk == 50
+    # Few points leave chunks for several workers; simulations are shared over ridges, eight at most.
+    assert theory({"ridge": steps}).chunk == 16
+    experiment = Experiment(100, 2)
+    assert theory({"alpha": steps, "ridge": steps}, kind="simulation", experiment=experiment).chunk == 8
+    assert theory({"ridge": steps, "alpha": steps}, kind="both", experiment=experiment).chunk == 1
+
+
+def test_the_digest_tells_sweeps_apart_and_not_their_spelling(tmp_path: Path) -> None:
+    same = "# a remark\n" + WORKED.replace("beta = 1\n", "beta   =  1.0\n")
+    other = WORKED.replace("0.8", "0.7")
+    digests = []
+    for text in (WORKED, same, other):
+        digests.append(read_sweep(written(tmp_path, text)).sweep.digest)
+    assert digests[0] == digests[1]
+    assert digests[0] != digests[2]
+
+
+def test_a_file_gives_ranges_lists_and_numbers(tmp_path: Path) -> None:
+    text = WORKED.replace("beta = 1\n", "beta = [0.5, 1, 2]\n") + "[simulation]\ndimension = 100\nseeds = 2\n"
+    sweep = read_sweep(written(tmp_path, 'kind = "both"\n' + text)).sweep
+    values = {axis.name: axis.values for axis in sweep.axes}
+    assert values["alpha"] == (0.5, 1.0, 1.5, 2.0)
+    # The middle of three points between 0.01 and 1 in the logarithm is 0.1.
+    assert values["ridge"] == (0.01, pytest.approx(0.1, rel=1e-15), 1.0)
+    assert values["beta"] == (0.5, 1.0, 2.0)
+    assert [axis.name for axis in sweep.swept] == ["alpha", "ridge", "beta"]
+    assert sweep.experiment == Experiment(100, 2)
+    groups = sweep_of({**dict.fromkeys(("alpha", "beta", "ridge", "spike", "alignment"), 1),
+                       "activation": "tanh", "target": "sin", "readout": "1:0.5:1,-1:0.5:2"}).groups  # fmt: skip
+    assert groups == (ReadoutGroup(1.0, 0.5, 1.0), ReadoutGroup(-1.0, 0.5, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("alpha =", "alfa ="), ("alfa", "not known", "alpha")),
+        (('"0.5:2:4"', '"0.5:2"'), ("alpha", "START:STOP:COUNT", 'alpha = "log:0.1:10:20"')),
+        (('"0.5:2:4"', "-1"), ("alpha -1", "> 0", "alpha = 1.5")),
+        (('"0.5:2:4"', "nan"), ("alpha", "finite")),
+        (('"0.5:2:4"', "true"), ("alpha", "True", "alpha = 1.5")),
+        (('"0.5:2:4"', "[]"), ("alpha", "empty")),
+        (('"0.5:2:4"', '[1, "2"]'), ("alpha", "'2'")),
+        (('"tanh(z)"', '"tanh(y)"'), ("activation", "y")),
+        (('"tanh(z)"', "3"), ("activation", "3", "text")),
+        (('activation = "tanh(z)"\n', ""), ("activation", "missing")),
+        (("beta = 1\n", ""), ("missing: beta",)),
+        (("spike = 1.0\n", "eta = 1.0\n"), ("bulk and eta", "both given")),
+        (("alignment = 0.8\n", "alignment = 1.8\n"), ("alignment", "-1 to 1")),
+        (("beta = 1\n", 'beta = 1\nkind = "theories"\n'), ("kind", "theories", "both")),
+        (("beta = 1\n", 'beta = 1\nmode = "zip"\n'), ("alpha has 4, ridge has 3",)),
+        (("beta = 1\n", 'beta = 1\nkind = "both"\n'), ("needs a table [simulation]",)),
+        (("0.8\n", "0.8\n[simulation]\ndimension = 100\nseeds = 2\n"), ("no table [simulation]",)),
+        (("0.8\n", "0.8\n[simulation]\ndimension = 1.5\nseeds = 2\n"), ("dimension", "1.5", "whole number")),
+        (("0.8\n", "0.8\n[simulation]\ndimension = 100\n"), ("seeds", "nothing")),
+        (("0.8\n", "0.8\n[simulation]\ndimension = 9\nseeds = 2\ncolour = 1\n"), ("colour", "[simulation]")),
+        (("beta = 1\n", 'beta = 1\nloss = "hinge"\n'), ("loss", "hinge", "square")),
+        (("beta = 1\n", 'beta = 1\nbulk_model = "network"\n'), ("alpha0", "eta")),
+        (("beta = 1\n", "beta = = 1\n"), ("TOML", "line 5")),
+        (("beta = 1\n", "beta = " + "[" * 20_000 + "\n"), ("nests too deeply", "beta = [0.5, 1, 2]")),
+    ],
+)
+def test_a_bad_description_is_refused_in_one_sentence(
+    tmp_path: Path, change: tuple[str, str], words: tuple[str, ...]
+) -> None:
+    assert change[0] in WORKED
+    path = written(tmp_path, WORKED.replace(*change, 1))
+    with pytest.raises(InputProblem) as caught:
+        read_sweep(path)
+    sentence = str(caught.value)
+    assert sentence.startswith(str(path))
+    assert "\n" not in sentence
+    assert "--" not in sentence
+    for word in words:
+        assert word in sentence
+
+
+# --- chunks
+
+
+def test_the_batch_in_a_chunk_agrees_with_the_single_solver() -> None:
+    sweep = theory({"spike": (-0.5, 1.0), "alpha": (0.4, 1.0, 2.5), "ridge": (1e-3, 0.1), "noise": (0.0, 0.3)})
+    tanh, sine = activation("tanh(z)"), activation("sin(z)")
+    for row, index in zip(rows(sweep), range(len(sweep)), strict=True):
+        expected = solve(Model(tanh, sine, **sweep.point(index)))
+        order = expected.order_parameters
+        assert (row["point"], row["converged"], row["status"]) == (index, 1, "converged")
+        assert row["test_error"] == pytest.approx(expected.test_error, abs=SAME)
+        assert row["training_error"] == pytest.approx(expected.training_error, abs=SAME)
+        for name, value in (("m", order.m), ("zeta", order.zeta), ("q2", order.q2), ("V2", order.V2)):
+            assert row[name] == pytest.approx(float(value[0]), rel=SAME, abs=SAME)
+
+
+def test_several_groups_have_a_column_each() -> None:
+    groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))
+    sweep = theory({"alpha": (0.5, 1.5)}, groups=groups)
+    found = rows(sweep)[1]
+    expected = solve(Model(activation("tanh(z)"), activation("sin(z)"), groups=groups, **sweep.point(1)))
+    # The same solver on the same model: equal to the last bit.
+    assert found["test_error"] == expected.test_error
+    assert [found["m_0"], found["m_1"]] == expected.order_parameters.m.tolist()
+    assert found["q1_0_1"] == expected.order_parameters.q1[0, 1]
+
+
+def test_a_failed_point_keeps_its_reason_and_spoils_no_neighbour() -> None:
+    # Without ridge the test error diverges at the interpolation threshold alpha = beta = 1, and only there.
+    sweep = theory({"alpha": (0.5, 1.0, 2.0), "ridge": (0.0, 0.1)})
+    found = rows(sweep)
+    assert [row["converged"] for row in found] == [1, 1, 0, 1, 1, 1]
+    assert "interpolation threshold" in found[2]["status"]
+    assert found[2]["test_error"] is None
+    # Below the threshold V diverges like 1/ridge; a database holds infinity, and the point is a good one.
+    assert found[0]["V2"] == math.inf
+    # A step that does not exist for this activation fails at every point with alpha0 > 0, and not at alpha0 = 0.
+    fixed = {"beta": 1.0, "ridge": 0.1, "alpha": 1.0, "eta": 1.0}
+    stepped = Sweep("Max(z, 0)", "sin(z)", axes({"alpha0": (0.0, 1.0)}, fixed))
+    found = rows(stepped)
+    assert [row["converged"] for row in found] == [1, 0]
+    assert "E[sigma]" in found[1]["status"]
+    assert (found[0]["spike"], found[0]["bulk"], found[1]["spike"]) == (0.0, 1.0, None)
+
+
+def test_a_simulation_shares_its_draws_over_ridges() -> None:
+    experiment = Experiment(40, 3, seed=5)
+    sweep = theory({"alpha": (0.5, 0.51, 1.5), "ridge": (0.1, 1.0)}, kind="both", experiment=experiment)
+    found = rows(sweep)
+    model = Model(activation("tanh(z)"), activation("sin(z)"), **sweep.point(3))
+    single = simulate(model, dimension=40, seeds=3, seed=5)
+    # The same draws and the same readout, solved beside another ridge: equal to rounding. (The test set is not the
+    # same: it is spread along the mean readout of all ridges.)
+    assert found[3]["simulated_training_error"] == pytest.approx(single.training_error.mean, rel=1e-10)
+    assert found[3]["simulated_q2_standard_error"] == pytest.approx(single.estimates["q2"].standard_error, rel=1e-8)
+    # 0.51 times 40 is 20.4: the theory stands at the ratio realised, 20/40.
+    assert [(row["n"], row["p"]) for row in found] == [(20, 40)] * 4 + [(60, 40)] * 2
+    assert found[2]["test_error"] == found[0]["test_error"]
+
+
+def test_a_network_is_simulated_by_its_step() -> None:
+    fixed = {"beta": 1.0, "ridge": 0.1, "alpha": 1.0, "alpha0": 1.0}
+    experiment = Experiment(30, 2, kind="network")
+    sweep = theory({"eta": (0.0, 2.0)}, fixed=fixed, kind="both", experiment=experiment, bulk_model="network")
+    found = rows(sweep)
+    assert [row["converged"] for row in found] == [1, 1]
+    network = Network(activation("tanh(z)"), activation("sin(z)"), eta=2.0, **fixed)
+    # d = 30 realises all ratios exactly: the theory is the network's own, and so are the measured constants.
+    assert found[1]["test_error"] == solve(network.model("network")).test_error
+    expected = simulate(network, dimension=30, seeds=2, kind="network")
+    assert found[1]["simulated_spike"] == pytest.approx(expected.estimates["spike"].mean, rel=1e-12)
+
+
+def test_an_experiment_that_cannot_be_run_is_a_failed_point() -> None:
+    # alpha = 0.01 at d = 30 leaves no sample.
+    sweep = theory({"alpha": (0.01, 1.0)}, kind="simulation", experiment=Experiment(30, 1))
+    found = rows(sweep)
+    assert [row["converged"] for row in found] == [0, 1]
+    assert "samples" in found[0]["status"]
+    # One seed shows no spread.
+    assert found[1]["simulated_test_error_standard_error"] is None
+
+
+# --- the store
+
+
+def test_a_chunk_is_in_the_file_whole_or_not_at_all(tmp_path: Path) -> None:
+    sweep = small()
+    with Store(tmp_path / "out", sweep, resume=False, origin={"suite": "1"}) as store:
+        chunks = list(store.pending())
+        assert chunks == [(0, 0, 16), (1, 16, 32), (2, 32, 48)]
+        good = solve_chunk(sweep, 0, 16)
+        store.add(0, good)
+
+        def broken() -> Iterator[Any]:
+            yield from solve_chunk(sweep, 16, 20)
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            store.add(1, broken())  # type: ignore[arg-type]
+        assert store.stored == 16
+        assert [number for number, _, _ in store.pending()] == [1, 2]
+        with pytest.raises(sqlite3.IntegrityError):
+            store.add(0, good)
+        # The file can be read while the sweep is under way.
+        assert stored(tmp_path / "out") == good
+
+
+def test_a_resumed_sweep_equals_an_uninterrupted_one(tmp_path: Path) -> None:
+    sweep = small()
+    with Store(tmp_path / "whole", sweep, resume=False, origin={}) as store:
+        assert run(store) == 48
+    with Store(tmp_path / "parts", sweep, resume=False, origin={"suite": "1"}) as store:
+        store.add(1, solve_chunk(sweep, 16, 32))
+    seen: list[int] = []
+    with (
+        Store(tmp_path / "parts", sweep, resume=True, origin={"suite": "2"}) as store,
+        ThreadPoolExecutor(2) as executor,
+    ):
+        assert store.kept == 16
+        assert run(store, executor=executor, window=2, progress=seen.append) == 32
+    # Bit for bit: chunks are cut the same way, whoever computes them.
+    assert stored(tmp_path / "parts") == stored(tmp_path / "whole")
+    assert stored(tmp_path / "parts", "chunks") == [(0, 2), (1, 1), (2, 2)]
+    assert stored(tmp_path / "parts", "runs") == [(1, "1"), (2, "2")]
+    assert seen == [16, 32, 48]
+
+
+def test_a_directory_is_not_shared_and_not_mixed_up(tmp_path: Path) -> None:
+    sweep = small()
+
+    def opened(other: Sweep = sweep, resume: bool = True, name: str = "out") -> Store:
+        return Store(tmp_path / name, other, resume=resume, origin={})
+
+    with opened(), pytest.raises(SweepError, match="another sweep is writing"):
+        opened()
+    with pytest.raises(SweepError, match="is not empty"):
+        opened(resume=False)
+    with pytest.raises(SweepError, match="different sweep"):
+        opened(theory({"alpha": (0.5, 1.0)}))
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_text("precious")
+    with pytest.raises(SweepError, match="holds other files"):
+        opened(name="notes")
+    (tmp_path / "junk").mkdir()
+    (tmp_path / "junk" / FILE).write_text("this is not a database, and long enough to show it" * 10)
+    with pytest.raises(SweepError, match="cannot be used"):
+        opened(name="junk")
+    # A kill before anything was written leaves an empty file: there is nothing to lose, and the sweep begins.
+    (tmp_path / "early").mkdir()
+    (tmp_path / "early" / FILE).touch()
+    with opened(name="early") as store:
+        assert store.kept == 0
+
+
+class Breaking(Executor):
+    """Computes in this process; the second task meets a dead worker, and all later ones a broken pool."""
+
+    def __init__(self) -> None:
+        self.submitted = 0
+
+    def submit(self, task: Callable[..., Any], /, *given: Any, **more: Any) -> Future[Any]:
+        self.submitted += 1
+        if self.submitted > 3:
+            raise BrokenProcessPool("the pool is broken")
+        future: Future[Any] = Future()
+        if self.submitted == 2:
+            future.set_exception(BrokenProcessPool("a worker died"))
+        else:
+            future.set_result(task(*given, **more))
+        return future
+
+
+def test_what_was_finished_is_kept_when_a_worker_dies(tmp_path: Path) -> None:
+    sweep = small()
+    with Store(tmp_path / "out", sweep, resume=False, origin={}) as store:
+        with pytest.raises(WorkerLostError):
+            run(store, executor=Breaking(), window=3)
+        assert [number for number, _, _ in store.pending()] == [1]
+        assert store.stored == 32
+        assert run(store) == 16
+        assert store.stored == 48

@@ -1,0 +1,220 @@
+"""Claims of Appendix C for any convex loss: envelopes, free energy, saddle point, (96)-(101), (106), (118)-(126)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import sympy as sp
+
+from derivations import convex_loss, saddle_point
+from derivations import symbols as s
+from derivations.along_spike import mu0, mu1, mu2, varpi, varrho
+from derivations.expectation import Expectation
+from verify.checks import ByDerivation, ByNumbers
+from verify.claim import Claim, Domain, Kind, Mutant
+from verify.claims import convex_losses as numbers
+from verify.claims.models import functions_at
+from verify.claims.places import paper
+from verify.claims.saddle_formulas import E, I_nu, S, V, e2, eq, fit, nu, ratio, teacher, x
+from verify.claims.section_3_3 import BLOCK_A, BLOCK_B, PLAIN
+from verify.claims.systems import by_derivations, slips, together
+from verify.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE, MINIMUM
+
+APPENDIX = "Appendix C"
+
+centre = fit + mu1 * s.psi * s.z + sp.sqrt(mu1**2 * (s.q1 - s.psi**2) + mu2**2 * s.q2) * s.xi
+envelope, f, slope = (sp.Function(name, real=True)(teacher, centre, V) for name in ("envelope", "force", "force_slope"))
+
+
+ARGUMENTS = (
+    "y = g(gamma kappa + sqrt(rho) z) is the label, omega = mu0 m + kappa mu1 zeta + mu1 psi z + "
+    "sqrt(mu1^2 (q1 - psi^2) + mu2^2 q2) xi the mean output, V = mu1^2 V1 + mu2^2 V2; noise of the labels is averaged "
+    "over as z is."
+)
+
+
+def E3(integrand: sp.Expr) -> sp.Expr:
+    """Average over kappa, the label's z and the output's xi."""
+    return Expectation(integrand, s.kappa, s.z, s.xi)
+
+
+# ---- envelopes ----
+
+
+def _envelope_claims() -> tuple[Claim, ...]:
+    force = (s.prox - s.field_mean) / s.V
+    proof = ByDerivation(convex_loss.envelope)
+    check = ByNumbers(
+        "square, logistic, Huber and pseudo-Huber losses, by differences", numbers.one_envelope, FINITE_DIFFERENCE
+    )
+
+    def rule(name: str, title: str, left: sp.Symbol, right: sp.Expr, *equations: int) -> Claim:
+        return Claim(
+            id=f"convex.{name}",
+            title=title,
+            source=paper(APPENDIX, *equations),
+            kind=Kind.IDENTITY,
+            statement=eq(left, right),
+            domain=numbers.ONE,
+            checks=(proof, check),
+            note="Differentiability of the loss is needed at the proximal point only.",
+        )
+
+    return (
+        rule("proximal-point", "The proximal point balances loss and distance", s.loss_slope, -force, 118),
+        rule("moreau-slope", "Slope of the Moreau envelope in its centre: the force", s.moreau_slope, -force, 101),
+        rule(
+            "moreau-response",
+            "Slope of the Moreau envelope in its variance: half of the squared force",
+            s.moreau_response,
+            -(force**2) / 2,
+        ),
+        rule(
+            "force-slope",
+            "Slope of the force from the curvature of the loss",
+            s.force_slope,
+            -s.loss_curvature / (1 + s.V * s.loss_curvature),
+        ),
+        Claim(
+            id="convex.regulariser-slope",
+            title="The readout is the slope of the regulariser's envelope in the force",
+            source=paper(APPENDIX, 97),
+            kind=Kind.IDENTITY,
+            statement=eq(s.penalty_slope, -s.minimum_point),
+            domain=Domain(),
+            checks=(ByDerivation(convex_loss.regulariser),),
+            mutants=(Mutant("sign", eq(s.penalty_slope, s.minimum_point)),),
+        ),
+        Claim(
+            id="convex.laplace",
+            title="At zero temperature an integral over one variable leaves the least exponent",
+            source=paper(APPENDIX, 96),
+            kind=Kind.LIMIT,
+            statement=eq(s.zero_temperature, s.least_objective),
+            domain=numbers.LAPLACE,
+            checks=(ByNumbers("four convex losses at B = 1e6", numbers.laplace, ASYMPTOTIC),),
+            mutants=(Mutant("twice", eq(s.zero_temperature, 2 * s.least_objective)),),
+            note="Laplace's method for a convex exponent, by numbers; for the square loss it is the proved "
+            "determinant.",
+        ),
+        Claim(
+            id="convex.energetic-term",
+            title="Energetic term of a convex loss: its Moreau envelope, averaged",
+            source=paper(APPENDIX, 100),
+            kind=Kind.IDENTITY,
+            statement=eq(s.energetic_term, -ratio * E3(envelope)),
+            domain=numbers.AVERAGED,
+            checks=(ByDerivation(convex_loss.energetic),),
+            note=ARGUMENTS,
+            uses=("convex.laplace", "result-3-3.local-field-mean", "result-3-3.local-field-variance"),
+        ),
+        Claim(
+            id="convex.free-energy",
+            title="Free energy of a convex loss with a ridge penalty",
+            source=paper(APPENDIX, 106),
+            kind=Kind.IDENTITY,
+            statement=eq(
+                s.free_energy,
+                (s.q1_hat * s.V1 - s.V1_hat * s.q1 + s.q2_hat * s.V2 - s.V2_hat * s.q2) / 2
+                + s.zeta_hat * s.zeta
+                + s.psi_hat * s.psi
+                - nu((s.q1_hat * varrho + s.q2_hat + s.beta * s.psi_hat**2 * varrho * varpi**2) / S) / 2
+                - s.beta * s.zeta_hat**2 * I_nu / (2 * (1 - x))
+                + ratio * E3(envelope),
+            ),
+            domain=numbers.AVERAGED,
+            checks=(ByDerivation(convex_loss.free_energy),),
+            note=ARGUMENTS,
+            uses=("convex.energetic-term", "result-3-3.trace-term", "result-3-3.entropic-term", "dropped.m-hat"),
+        ),
+    )
+
+
+# ---- the saddle point ----
+
+
+def _saddle(variable: sp.Symbol, name: str, title: str, right: sp.Expr) -> Claim:
+    unknown = s.m_response if variable == s.m else saddle_point.CONJUGATE[variable]
+    return Claim(
+        id=f"convex.saddle.{name}",
+        title=f"{title}, any convex loss",
+        source=paper(APPENDIX),
+        kind=Kind.FIXED_POINT,
+        statement=eq(unknown, right),
+        domain=numbers.AVERAGED,
+        checks=(
+            ByDerivation(partial(convex_loss.equation, variable)),
+            ByNumbers(
+                "differences of the averaged envelope of square, logistic and pseudo-Huber losses",
+                partial(numbers.conjugate, unknown),
+                FINITE_DIFFERENCE,
+                numbers.loss_functions,
+                points=2,
+            ),
+        ),
+        note=ARGUMENTS,
+        uses=("convex.free-energy", "convex.moreau-slope", "convex.moreau-response", "convex.force-slope"),
+    )
+
+
+_CONJUGATES = (
+    _saddle(s.q1, "V1-hat", "Conjugate of q1", ratio * E3(-(mu1**2) * slope)),
+    _saddle(s.q2, "V2-hat", "Conjugate of q2", ratio * E3(-(mu2**2) * slope)),
+    _saddle(s.V1, "q1-hat", "Conjugate of V1", ratio * E3(mu1**2 * f**2)),
+    _saddle(s.V2, "q2-hat", "Conjugate of V2", ratio * E3(mu2**2 * f**2)),
+    _saddle(s.zeta, "zeta-hat", "Conjugate of zeta", ratio * E3(s.kappa * mu1 * f)),
+    _saddle(s.psi, "psi-hat", "Conjugate of psi", ratio * (E3(mu1 * s.z * f) - s.psi * E3(mu1**2 * slope))),
+    _saddle(s.m, "m", "Response in m, zero at the saddle point", -ratio * E3(mu0 * f)),
+)
+
+_PARTNERS = (s.q1, s.q2, s.V1, s.V2, s.zeta, s.psi, s.m)
+_LEFT = {(s.m_response if v == s.m else saddle_point.CONJUGATE[v]): partial(convex_loss.equation, v) for v in _PARTNERS}
+_OVERLAPS = tuple(c for c in (*BLOCK_A, *BLOCK_B) if c.statement.lhs != s.m)
+_RIGHT = {
+    saddle_point.CONJUGATE[v]: partial(convex_loss.equation, v)
+    for v in (s.q1_hat, s.q2_hat, s.zeta_hat, s.psi_hat, s.V1_hat, s.V2_hat)
+}
+
+
+def _system_claims() -> tuple[Claim, ...]:
+    return (
+        Claim(
+            id="convex.conjugates",
+            title="Saddle point of a convex loss: the conjugates",
+            source=paper(APPENDIX, 119),
+            kind=Kind.FIXED_POINT,
+            statement=together(_CONJUGATES),
+            domain=numbers.AVERAGED,
+            checks=(by_derivations("stationarity of the free energy of a convex loss", _LEFT),),
+            note=ARGUMENTS,
+            uses=tuple(c.id for c in _CONJUGATES),
+            mutants=slips(_CONJUGATES),
+        ),
+        Claim(
+            id="convex.overlaps",
+            title="Saddle point of a convex loss with a ridge penalty: the overlaps",
+            source=paper(APPENDIX, 120),
+            kind=Kind.FIXED_POINT,
+            statement=together(_OVERLAPS),
+            domain=PLAIN,
+            checks=(by_derivations("stationarity of the free energy of a convex loss", _RIGHT),),
+            uses=tuple(c.id for c in _OVERLAPS),
+            mutants=slips(_OVERLAPS),
+        ),
+        Claim(
+            id="convex.square-loss-solution",
+            title="The general equations, iterated with the proximal map of the square loss, give the ridge test error",
+            source=paper(APPENDIX),
+            kind=Kind.FIXED_POINT,
+            statement=eq(s.test_error, E(e2) - s.noise),
+            domain=numbers.ITERATED,
+            checks=(
+                ByDerivation(saddle_point.test_error),
+                ByNumbers("plain iteration, ridge solver", numbers.iterated, MINIMUM, functions_at, points=2),
+            ),
+            uses=("convex.conjugates", "convex.overlaps", "result-3-3.test-error"),
+        ),
+    )
+
+
+CLAIMS: tuple[Claim, ...] = (*_envelope_claims(), *_CONJUGATES, *_system_claims())

@@ -1,0 +1,317 @@
+"""Claims of Appendix C before any loss is chosen: Gibbs measure, replicas, symmetric matrices, fields, (74)-(95)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from derivations import replicas
+from derivations import symbols as s
+from derivations.activation import activation
+from derivations.along_spike import mu0, mu1, mu2
+from derivations.expectation import Expectation
+from derivations.named_functions import sigma
+from numerics.evaluate import compile_numpy
+from verify.checks import ByDerivation, ByNumbers, Point
+from verify.claim import Claim, Domain, Kind, Mutant, Range
+from verify.claims import replica_numbers
+from verify.claims.models import GENERIC
+from verify.claims.places import paper
+from verify.claims.saddle_formulas import eq
+from verify.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE, QUADRATURE, ROUNDING
+
+APPENDIX = "Appendix C"
+R, B = s.replicas, s.inverse_temperature
+log_partition = replicas.log_partition
+SEED = Range("seed", 0.0, 1e6)
+
+
+# ---- the Gibbs measure and the replica identity ----
+
+test_function = sum(h * s.minimum_point**k for k, h in enumerate(s.test_coefficients))
+_RISK = Domain(
+    (Range(s.mode_curvature, 0.3, 3.0), Range(s.minimum_point, -1.5, 1.5), SEED)
+)  # fmt: skip
+
+
+def _gibbs_claims() -> tuple[Claim, ...]:
+    return (
+        Claim(
+            id="replicas.gibbs-average",
+            title="At zero temperature the Gibbs average of a function is its value at the minimum of the risk",
+            source=paper(APPENDIX, 74),
+            kind=Kind.LIMIT,
+            statement=eq(s.gibbs_average, test_function),
+            domain=_RISK,
+            checks=(
+                ByDerivation(replicas.gibbs, takes_limit=True),
+                ByNumbers("a convex risk that is not quadratic, at B = 1e6", replica_numbers.gibbs, ASYMPTOTIC),
+            ),
+            note="Proved for a quadratic risk, as that of ridge regression, and test functions of degree four.",
+        ),
+        Claim(
+            id="replicas.identity",
+            title="The average of ln Z is the derivative of E Z^R at R = 0",
+            source=paper(APPENDIX, 76),
+            kind=Kind.IDENTITY,
+            statement=eq(s.mean_log, Expectation(log_partition(s.z), s.z)),
+            domain=Domain((Range(s.scale, 0.5, 1.5),), (), (replica_numbers.LOGS,)),
+            checks=(
+                ByDerivation(replicas.trick),
+                ByNumbers(
+                    "moments of order +-1e-5 of one law of Z",
+                    replica_numbers.log_average,
+                    FINITE_DIFFERENCE,
+                    lambda point: {"L": lambda z: float(point[s.scale.name]) * replica_numbers.LOGS["L"](z)},
+                ),
+            ),
+            mutants=(
+                Mutant(
+                    "the annealed average", eq(s.mean_log, sp.log(Expectation(sp.exp(log_partition(s.z)), s.z)))
+                ),
+            ),
+        ),
+        Claim(
+            id="replicas.independent-samples",
+            title="The replicated partition function has one factor per sample",
+            source=paper(APPENDIX, 83),
+            kind=Kind.IDENTITY,
+            statement=eq(s.replicated_average, s.sample_bracket**s.n),
+            domain=Domain((SEED, Range(B, 0.3, 2.0))),
+            checks=(
+                ByDerivation(replicas.samples),
+                ByNumbers("all triples of samples, two replicas", replica_numbers.triples, ROUNDING),
+            ),
+            mutants=(Mutant("one factor per dimension", eq(s.replicated_average, s.sample_bracket**s.d)),),
+        ),
+    )  # fmt: skip
+
+
+# ---- one sample ----
+
+
+def _generic(_: Point) -> Mapping[str, Callable[..., Any]]:
+    return GENERIC
+
+
+def _sample_claims() -> tuple[Claim, ...]:
+    one = Domain((SEED,), (), (GENERIC,))
+    return (
+        Claim(
+            id="replicas.output",
+            title="The output on a sample: mean along the spike plus a local field",
+            source=paper(APPENDIX, 84, 88),
+            kind=Kind.IDENTITY,
+            statement=eq(s.output, mu0 * s.m + s.kappa * mu1 * s.zeta + s.local_field),
+            domain=one,
+            checks=(
+                ByDerivation(replicas.output),
+                ByNumbers("random readouts and inputs", replica_numbers.sample, ROUNDING, _generic),
+            ),
+            uses=("definitions.equivalent-features", "definitions.replica-overlaps", "definitions.local-field"),
+        ),
+        Claim(
+            id="replicas.field-covariance",
+            title="Replicas meet in their overlaps only: covariance of two local fields",
+            source=paper(APPENDIX, 89),
+            kind=Kind.IDENTITY,
+            statement=eq(s.field_covariance, mu1**2 * s.overlap_pair[0] + mu2**2 * s.overlap_pair[1]),
+            domain=one,
+            checks=(
+                ByDerivation(replicas.covariance),
+                ByNumbers("random readouts and bulks", replica_numbers.fields, ROUNDING, _generic),
+            ),
+            uses=("definitions.local-field",),
+        ),
+        Claim(
+            id="replicas.label-covariance",
+            title="Covariance of a local field with the label's variable",
+            source=paper(APPENDIX),
+            kind=Kind.IDENTITY,
+            statement=eq(s.label_field_covariance, mu1 * s.psi_pair),
+            domain=one,
+            checks=(
+                ByDerivation(replicas.covariance),
+                ByNumbers("random readouts and bulks", replica_numbers.fields, ROUNDING, _generic),
+            ),
+            uses=("definitions.local-field",),
+        ),
+    )
+
+
+# ---- matrices of R replicas ----
+
+_MATRIX = Domain((Range(s.own_overlap, 0.3, 2.0), Range(s.shared_overlap, 0.2, 2.0), Range("count", 2.0, 7.0)))
+
+
+def _matrix_claims() -> tuple[Claim, ...]:
+    own, shared = s.own_overlap, s.shared_overlap
+    proof = ByDerivation(replicas.symmetric)
+    dense = ByNumbers("dense matrices of two to six replicas", replica_numbers.matrix, QUADRATURE)
+    return (
+        Claim(
+            id="replicas.inverse",
+            title="Inverse of a replica-symmetric matrix, entry between two replicas, any number of them",
+            source=paper(APPENDIX, 91),
+            kind=Kind.IDENTITY,
+            statement=eq(s.inverse_other, -shared / (own * (own + R * shared))),
+            domain=_MATRIX,
+            checks=(proof, dense),
+        ),
+        Claim(
+            id="replicas.inverse-diagonal",
+            title="Inverse of a replica-symmetric matrix, diagonal entry",
+            source=paper(APPENDIX),
+            kind=Kind.IDENTITY,
+            statement=eq(s.inverse_same, (own + (R - 1) * shared) / (own * (own + R * shared))),
+            domain=_MATRIX,
+            checks=(proof, dense),
+        ),
+        Claim(
+            id="replicas.determinant",
+            title="Determinant of a replica-symmetric matrix, any number of replicas",
+            source=paper(APPENDIX),
+            kind=Kind.IDENTITY,
+            statement=eq(s.log_det, (R - 1) * sp.log(own) + sp.log(own + R * shared)),
+            domain=_MATRIX,
+            checks=(proof, dense),
+        ),
+        Claim(
+            id="replicas.determinant-at-zero",
+            title="What the logarithm of the determinant leaves as R -> 0",
+            source=paper(APPENDIX),
+            kind=Kind.IDENTITY,
+            statement=eq(s.log_det_slope, sp.log(own) + shared / own),
+            domain=_MATRIX,
+            checks=(proof,),
+            uses=("replicas.determinant",),
+        ),
+        Claim(
+            id="replicas.variance",
+            title="V is what the overlap of a replica with itself exceeds the overlap of two by",
+            source=paper(APPENDIX, 93),
+            kind=Kind.IDENTITY,
+            statement=eq(s.difference_eigenvalue, s.own_square - shared),
+            domain=_MATRIX,
+            checks=(proof, dense),
+        ),
+        Claim(
+            id="replicas.conjugate-form",
+            title="The conjugates act on replicas through the squares and the square of the sum",
+            source=paper(APPENDIX, 92),
+            kind=Kind.IDENTITY,
+            statement=eq(s.conjugate_form, -s.V2_hat * s.replica_squares / 2 + s.q2_hat * s.replica_sum**2 / 2),
+            domain=Domain((SEED, Range("count", 2.0, 7.0), Range(s.V2_hat, 0.2, 2.0), Range(s.q2_hat, 0.2, 2.0))),
+            checks=(
+                ByDerivation(replicas.conjugates),
+                ByNumbers("matrices written out", replica_numbers.form, ROUNDING),
+            ),
+        ),
+    )
+
+
+# ---- one mode of the readout ----
+
+
+def _mode_claims() -> tuple[Claim, ...]:
+    S, k, f, field = s.mode_curvature, s.mode_noise, s.mode_signal, s.mode_field
+    a = s.replica_weight
+    objective = (s.ridge + s.V2_hat) * a**2 / 2 - a * (f + sp.sqrt(s.q2_hat) * field)
+    return (
+        Claim(
+            id="replicas.decoupling",
+            title="A Gaussian field decouples replicas",
+            source=paper(APPENDIX),
+            kind=Kind.IDENTITY,
+            statement=eq(s.replica_coupling, sp.exp(s.q2_hat * s.replica_sum**2 / 2)),
+            domain=Domain((Range(s.q2_hat, 0.1, 1.0), Range(s.replica_sum, -2.0, 2.0))),
+            checks=(
+                ByDerivation(replicas.decoupling),
+                ByNumbers("the trapezoidal rule", replica_numbers.coupling, QUADRATURE),
+            ),
+        ),
+        Claim(
+            id="replicas.entropic-mode",
+            title="Entropic term in one mode: coupled replicas at R -> 0 are one replica in a random field",
+            source=paper(APPENDIX, 94),
+            kind=Kind.IDENTITY,
+            statement=eq(s.entropic_log, Expectation((f + sp.sqrt(k) * field) ** 2 / (2 * S) - sp.log(S) / 2, field)),
+            domain=Domain((Range(S, 0.8, 2.0), Range(k, 0.005, 0.02), Range(f, -1.5, 1.5))),
+            checks=(
+                ByDerivation(replicas.entropic_limit),
+                ByNumbers(
+                    "dense matrices of one to eight replicas, extrapolated", replica_numbers.entropic, QUADRATURE
+                ),
+            ),
+            uses=("replicas.decoupling", "replicas.conjugate-form", "replicas.determinant-at-zero"),
+        ),
+        Claim(
+            id="replicas.rescaling",
+            title="At low temperature the exponent is B times an objective that does not depend on B",
+            source=paper(APPENDIX, 95),
+            kind=Kind.IDENTITY,
+            statement=eq(s.replica_exponent, -B * objective),
+            domain=Domain((Range(B, 1.0, 50.0, log=True),)),
+            checks=(ByDerivation(replicas.rescaling),),
+            uses=("replicas.entropic-mode",),
+        ),
+    )
+
+
+# ---- the coefficients (78)-(80) ----
+
+
+def _activation_at(point: Point) -> Mapping[str, Callable[..., Any]]:
+    return {"sigma": compile_numpy(activation(str(point["activation"])).expression)}
+
+
+def _coefficient_claims() -> tuple[Claim, ...]:
+    domain = Domain(
+        (
+            Range("activation", choices=("tanh(z)", "sin(z + 1)", "tanh(z - 1/2)")),
+            Range(s.r, 0.3, 2.0),
+            Range(s.c, 0.6, 1.5),
+            Range(s.kappa, -2.0, 2.0),
+        ),
+        (),
+        ({"sigma": np.tanh},),
+    )
+    value = sigma(s.r * s.kappa + sp.sqrt(s.c) * s.z)
+    check = ByNumbers("the coefficients of the solver", replica_numbers.coefficients, QUADRATURE, _activation_at)
+
+    def coefficient(name: str, title: str, statement: sp.Equality, number: int) -> Claim:
+        return Claim(
+            id=f"definitions.{name}",
+            title=title,
+            source=paper(APPENDIX, number),
+            kind=Kind.DEFINITION,
+            statement=statement,
+            domain=domain,
+            checks=(check,),
+            note="True by fiat; the check is that the solver computes what is defined.",
+        )
+
+    return (
+        coefficient("mu0", "mean of a feature given kappa", eq(s.mu0, Expectation(value, s.z)), 78),
+        coefficient(
+            "mu1", "linear coefficient given kappa", eq(s.mu1, Expectation(s.z * value, s.z) / sp.sqrt(s.c)), 79
+        ),
+        coefficient(
+            "mu2",
+            "residual variance given kappa",
+            eq(s.mu2_square, Expectation(value**2, s.z) - s.mu0**2 - s.c * s.mu1**2),
+            80,
+        ),
+    )
+
+
+CLAIMS: tuple[Claim, ...] = (
+    *_coefficient_claims(),
+    *_gibbs_claims(),
+    *_sample_claims(),
+    *_matrix_claims(),
+    *_mode_claims(),
+)

@@ -1,0 +1,413 @@
+"""Claims of Appendix F: the spectrum of the feature covariance (equations (173)-(191))."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import sympy as sp
+
+from derivations import feature_covariance, replica_gaussians, spectrum
+from derivations import symbols as s
+from derivations.along_spike import mu0, mu1, mu2, varrho, vartau
+from derivations.derivation import NonNegative, Obligation
+from derivations.expectation import Expectation
+from verify.checks import ByDerivation, ByNumbers, ByObligations
+from verify.claim import Check, Claim, Domain, Kind, Mutant
+from verify.claims.models import DOMAIN, functions_at, measured
+from verify.claims.places import paper
+from verify.claims.spectrum_numbers import (
+    MODES,
+    PLAIN,
+    SEEDED,
+    E,
+    V,
+    eq,
+    few_replicas,
+    finite_features,
+    generic,
+    moments,
+    outliers,
+    population,
+    replicas,
+    resolvents,
+    samples,
+    schur_numbers,
+    z,
+)
+from verify.simulation_check import BySimulation
+from verify.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
+
+APPENDIX = "Appendix F"
+
+q = mu1**2 * s.q1 + mu2**2 * s.q2
+output = mu0 * s.m + s.kappa * mu1 * s.zeta
+ratio = s.alpha / s.beta
+S = -z + s.V1_hat * varrho + s.V2_hat
+
+
+def nu(integrand: sp.Expr) -> sp.Expr:
+    """Integral over the limiting law of the bulk."""
+    return Expectation(integrand, s.mode)
+
+
+def _setup_claims() -> tuple[Claim, ...]:
+    mean = (mu0 + s.kappa * mu1 * s.spike_overlap) * (mu0 + s.kappa * mu1 * s.other_overlap)
+    covariance = E(mean) + E(mu1**2) * s.projected_product + E(mu2**2) * s.replica_delta
+    features = ByNumbers("nine random features of seven neurons", finite_features, FINITE_DIFFERENCE)
+    readouts = ByNumbers("two random readouts of eight neurons", replicas, ROUNDING, generic)
+    total = s.mode_curvature - s.replicas * s.mode_coupling
+    integral = -((s.replicas - 1) * sp.log(s.mode_curvature) + sp.log(total)) / 2 + s.replicas * s.mode_force**2 / (
+        2 * total
+    )
+
+    def claim(
+        name: str,
+        title: str,
+        statement: sp.Equality,
+        checks: tuple[Check, ...],
+        *numbers_: int,
+        wrong: sp.Expr,
+        domain: Domain = SEEDED,
+        uses: tuple[str, ...] = (),
+        note: str = "",
+    ) -> Claim:
+        return Claim(
+            id=f"appendix-f.{name}",
+            title=title,
+            source=paper(APPENDIX, *numbers_),
+            kind=Kind.IDENTITY,
+            statement=statement,
+            domain=domain,
+            checks=checks,
+            uses=uses,
+            mutants=(Mutant("wrong version", eq(statement.lhs, wrong)),),
+            note=note,
+        )
+
+    return (
+        claim(
+            "population",
+            "Population covariance of the equivalent features",
+            eq(s.population, covariance),
+            (
+                ByNumbers("sums in three dimensions", population, ROUNDING, generic),
+                ByDerivation(feature_covariance.population),
+            ),
+            173,
+            wrong=covariance - E(mu0**2) + E(mu0) ** 2,
+        ),
+        Claim(
+            id="appendix-f.stieltjes-transform",
+            title="Stieltjes transform of the empirical covariance Phi^T Phi/p",
+            source=paper(APPENDIX, 174),
+            kind=Kind.DEFINITION,
+            statement=eq(s.stieltjes, s.trace_resolvent),
+            domain=Domain(),
+            checks=(),
+            note="A definition: it holds by fiat. With Phi^T Phi/n the argument is rescaled by alpha/beta.",
+        ),
+        claim(
+            "log-partition",
+            "The resolvent's trace as the slope of a Gaussian integral",
+            eq(s.log_partition_slope, s.trace_resolvent),
+            (features, ByDerivation(feature_covariance.log_partition)),
+            175,
+            wrong=s.trace_resolvent / 2,
+            uses=("appendix-f.stieltjes-transform",),
+        ),
+        claim(
+            "weight",
+            "The Gaussian weight of a readout",
+            eq(s.gibbs_exponent, z * s.readout_norm / 2 - s.readout_energy / 2),
+            (features, ByDerivation(feature_covariance.log_partition)),
+            176,
+            wrong=z * s.readout_norm / 2 - s.readout_energy,
+        ),
+        claim(
+            "replica-identity",
+            "The average of ln Z from the moments of Z",
+            eq(s.moment_slope, s.mean_log),
+            (
+                ByNumbers("laws of five values", moments, FINITE_DIFFERENCE),
+                ByDerivation(feature_covariance.replica_identity),
+            ),
+            177,
+            wrong=2 * s.mean_log,
+            note="For a law of finitely many values; that the continuation from integers R is the right one is the "
+            "replica hypothesis.",
+        ),
+        claim(
+            "independent-samples",
+            "Moments of Z: one factor for each independent sample",
+            eq(s.replicated_weight, s.sample_average**s.n),
+            (
+                ByNumbers("four samples of three values", samples, ROUNDING),
+                ByDerivation(feature_covariance.independent_samples),
+            ),
+            178,
+            wrong=s.sample_average ** (s.n + 1),
+            note="At fixed readouts, under the integral over them with the weight exp(z sum |a_i|^2/2).",
+        ),
+        claim(
+            "output",
+            "Output of one replica: mean, spike, local field",
+            eq(s.letter_output, mu0 * s.m + s.kappa * mu1 * s.zeta + s.letter_field),
+            (readouts, ByDerivation(feature_covariance.outputs)),
+            179,
+            wrong=mu0 * s.m + mu1 * s.zeta + s.letter_field,
+        ),
+        claim(
+            "local-fields",
+            "Covariance of the local fields of two replicas",
+            eq(s.field_covariance, mu1**2 * s.q1 + mu2**2 * s.q2),
+            (readouts, ByDerivation(feature_covariance.outputs)),
+            180,
+            181,
+            wrong=mu1 * s.q1 + mu2 * s.q2,
+            uses=("appendix-f.output",),
+        ),
+        claim(
+            "replicated-mode",
+            "Gaussian integral over the replicas of one mode",
+            eq(s.log_mode_integral, integral),
+            (
+                ByNumbers("one to four replicas, by linear algebra", few_replicas, ROUNDING),
+                ByDerivation(replica_gaussians.integral),
+            ),
+            182,
+            wrong=integral - sp.log(s.mode_curvature) / 2,
+            domain=MODES,
+            uses=("appendix-f.independent-samples", "appendix-d.replicated-sample"),
+            note="The action of E Z^R: this integral for every mode, one sample's average for every sample, and the "
+            "trace term. For symbolic R.",
+        ),
+        Claim(
+            id="appendix-f.replica-symmetry",
+            title="Replica-symmetric overlaps and conjugates",
+            source=paper(APPENDIX, 183, 184, 185),
+            kind=Kind.DEFINITION,
+            statement=eq(s.replica_overlap, s.own_overlap * s.replica_delta + s.shared_overlap),
+            domain=Domain(hypotheses=("the replica-symmetric ansatz",)),
+            checks=(),
+            note="An ansatz: it holds by fiat.",
+        ),
+    )
+
+
+I_nu = nu(varrho * vartau**2 / S)
+resolvent = s.beta * I_nu / (1 - s.beta * s.V1_hat * I_nu)
+
+
+def _stationary_claims() -> tuple[Claim, ...]:
+    phi = (
+        (s.V1_hat * s.V1 + s.V1_hat * s.q1 - s.q1_hat * s.V1) / 2
+        + (s.V2_hat * s.V2 + s.V2_hat * s.q2 - s.q2_hat * s.V2) / 2
+        - s.zeta_hat * s.zeta
+        - nu(sp.log(S)) / 2
+        + nu((s.q1_hat * varrho + s.q2_hat) / S) / 2
+        + s.zeta_hat**2 * resolvent / 2
+        - ratio / 2 * E(sp.log(1 + V) + (q + output**2) / (1 + V))
+    )
+    own = ("appendix-f.free-entropy",)
+
+    def claim(
+        name: str,
+        title: str,
+        statement: sp.Equality,
+        checks: tuple[Check, ...],
+        *numbers_: int,
+        wrong: sp.Expr,
+        uses: tuple[str, ...] = own,
+        domain: Domain = PLAIN,
+        section: str = APPENDIX,
+        kind: Kind = Kind.FIXED_POINT,
+        note: str = "",
+        other: sp.Expr | None = None,
+    ) -> Claim:
+        also = () if other is None else (Mutant("another wrong version", eq(statement.lhs, other)),)
+        return Claim(
+            id=f"appendix-f.{name}",
+            title=title,
+            source=paper(section, *numbers_),
+            kind=kind,
+            statement=statement,
+            domain=domain,
+            checks=checks,
+            uses=uses,
+            mutants=(Mutant("wrong version", eq(statement.lhs, wrong)), *also),
+            note=note,
+        )
+
+    def stationary(variable: sp.Symbol) -> ByDerivation:
+        return ByDerivation(partial(spectrum.equation, variable))
+
+    solver = ByNumbers("the ridge solver at lambda = -z", measured, SOLVER, functions_at, points=6)
+    mixed = E(mu0 * s.kappa * mu1 / (1 + V))
+    slope = E(s.kappa * mu1 * output / (1 + V))
+    gain, own_slope = ratio * s.spike_resolvent_bulk, E(s.kappa**2 * mu1**2 / (1 + V))
+    return (
+        claim(
+            "free-entropy",
+            "Replica-symmetric free entropy, determinants included",
+            eq(s.free_entropy, phi),
+            (ByDerivation(spectrum.free_entropy),),
+            186,
+            wrong=phi + nu(sp.log(S)),
+            kind=Kind.IDENTITY,
+            uses=(
+                "appendix-f.replicated-mode",
+                "appendix-f.local-fields",
+                "appendix-f.replica-symmetry",
+                "result-3-3.sherman-morrison",
+            ),
+            note="Up to a constant. The spike's part is zeta^^2 s.G s/2 with s.G s by Sherman-Morrison.",
+        ),
+        claim(
+            "m",
+            "Stationarity in m",
+            eq(s.m, -s.zeta * mixed / E(mu0**2 / (1 + V))),
+            (stationary(s.m),),
+            187,
+            wrong=-s.zeta * mixed,
+        ),
+        claim(
+            "zeta-hat",
+            "Stationarity in zeta",
+            eq(s.zeta_hat, -ratio * slope),
+            (stationary(s.zeta),),
+            section="Appendix F, of the group (187)",
+            wrong=ratio * slope,
+        ),
+        claim(
+            "zeta",
+            "Stationarity in the conjugate of zeta",
+            eq(s.zeta, s.zeta_hat * resolvent),
+            (stationary(s.zeta_hat),),
+            section="Appendix F, of the group (187)",
+            wrong=s.zeta_hat * s.beta * I_nu,
+        ),
+        claim(
+            "combined",
+            "zeta in terms of m, its conjugate eliminated",
+            eq(s.zeta, -gain * s.m * mixed / (1 + gain * own_slope)),
+            (ByDerivation(spectrum.combined),),
+            188,
+            wrong=-gain * s.m * mixed / (1 - gain * own_slope),
+            uses=("appendix-f.zeta", "appendix-f.zeta-hat"),
+        ),
+        Claim(
+            id="appendix-f.schur",
+            title="What m leaves of the coefficient of zeta is not negative: Cauchy-Schwarz",
+            source=paper("Appendix F, of the group (188)"),
+            kind=Kind.INEQUALITY,
+            statement=sp.Ge(s.schur, 0, evaluate=False),
+            domain=DOMAIN,
+            checks=(
+                ByObligations("an average of squares", _schur_obligations),
+                ByNumbers("averages at the solver's saddle point", schur_numbers, SOLVER),
+            ),
+            mutants=(
+                Mutant("at least one half", sp.Ge(s.schur, sp.Rational(1, 2), evaluate=False)),
+                Mutant("never positive", sp.Le(s.schur, 0, evaluate=False)),
+            ),
+        ),
+        claim(
+            "zeta-vanishes",
+            "There is no overlap with the spike without a target",
+            eq(s.zeta, sp.S.Zero),
+            (ByDerivation(spectrum.vanishing_overlaps),),
+            section="Appendix F, of the group (188)",
+            wrong=sp.S.One,
+            other=gain,
+            uses=("appendix-f.combined", "appendix-f.schur", "appendix-f.m"),
+        ),
+        claim(
+            "m-vanishes",
+            "There is no mean readout without a target",
+            eq(s.m, sp.S.Zero),
+            (ByDerivation(spectrum.vanishing_overlaps),),
+            section="Appendix F, of the group (188)",
+            wrong=s.beta,
+            other=-mixed,
+            uses=("appendix-f.zeta-vanishes",),
+        ),
+        claim(
+            "sizes-vanish",
+            "What replicas share vanishes with m and zeta",
+            eq(s.q2, sp.S.Zero),
+            (ByDerivation(spectrum.no_sizes),),
+            section="Appendix F, of the group (189)",
+            wrong=s.V2,
+            other=s.q2_hat,
+            uses=("appendix-f.zeta-vanishes", "appendix-f.m-vanishes"),
+        ),
+        claim(
+            "V1-hat",
+            "Conjugate of q1",
+            eq(s.V1_hat, ratio * E(mu1**2 / (1 + V))),
+            (solver, stationary(s.q1)),
+            189,
+            wrong=ratio * E(mu1**2) / (1 + s.V1),
+            domain=DOMAIN,
+        ),
+        claim(
+            "V2-hat",
+            "Conjugate of q2",
+            eq(s.V2_hat, ratio * E(mu2**2 / (1 + V))),
+            (solver, stationary(s.q2)),
+            section="Appendix F, of the group (189)",
+            wrong=ratio * E(mu1**2 / (1 + V)),
+            domain=DOMAIN,
+        ),
+        claim(
+            "V1",
+            "Trace of the bulk with the resolvent",
+            eq(s.V1, nu(varrho / S)),
+            (stationary(s.q1_hat),),
+            section="Appendix F, of the group (189)",
+            wrong=nu(varrho) * nu(1 / S),
+        ),
+        claim(
+            "V2",
+            "Trace of the resolvent",
+            eq(s.V2, nu(1 / S)),
+            (stationary(s.q2_hat),),
+            section="Appendix F, of the group (189)",
+            wrong=nu(varrho / S),
+        ),
+        claim(
+            "stieltjes",
+            "The Stieltjes transform is V2 at lambda = -z",
+            eq(s.stieltjes, s.V2),
+            (ByDerivation(spectrum.stieltjes), BySimulation("resolvents of simulated features", resolvents)),
+            190,
+            wrong=s.V1,
+            domain=PLAIN,
+            uses=("appendix-f.free-entropy", "appendix-f.sizes-vanish", "appendix-f.log-partition"),
+        ),
+        claim(
+            "outlier",
+            "Spike eigenvalue of the population covariance, leading order",
+            eq(s.spike_eigenvalue_rate, E(mu0**2)),
+            (
+                ByDerivation(feature_covariance.outlier, takes_limit=True),
+                BySimulation("population covariances of sampled bulks", outliers),
+            ),
+            191,
+            wrong=E(mu0) ** 2,
+            uses=("appendix-f.population",),
+            kind=Kind.LIMIT,
+            note="Where E[mu0^2] > 0. The correction is O(1/p); the eigenvalue of Phi^T Phi/p is alpha/beta times as "
+            "large.",
+        ),
+    )
+
+
+def _schur_obligations(statement: sp.Basic) -> tuple[Obligation, ...]:
+    """The difference of the two sides as an average of squares."""
+    square = spectrum.projection_square()
+    difference = (statement.gts - statement.lts).subs(s.schur, square)
+    return (NonNegative("E[(kappa mu1 - t mu0)^2/(1+V)]", difference, ((square, sp.S.One),)),)
+
+
+CLAIMS: tuple[Claim, ...] = (*_setup_claims(), *_stationary_claims())

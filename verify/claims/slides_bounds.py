@@ -1,0 +1,146 @@
+"""What the slides print about bounds on the test error, and for which batches they hold (Section 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from derivations import bounds
+from derivations import symbols as s
+from derivations.activation import activation
+from derivations.along_spike import mu0, mu1, y0, y1, y2
+from derivations.named_functions import g
+from numerics.model import Model
+from verify.checks import ByDerivation, ByNumbers, BySearch
+from verify.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
+from verify.claims import section_3_1, section_4_3
+from verify.claims.brute_force import LINE, WEIGHT
+from verify.claims.models import GENERIC, Point, functions_of, model_at, solved
+from verify.claims.printed import as_printed, printed
+from verify.claims.saddle_formulas import E, eq, ge, le
+from verify.tolerances import QUADRATURE, SOLVER
+
+FRAME = "Bounds on the risk"
+_bound = {c.id: c for c in section_4_3.CLAIMS}.__getitem__
+
+# ---- the bounds at gamma = 1, and taken for any batch ----
+
+_AT_ONE = (
+    as_printed(_bound("bounds.upper"), "upper-bound", "The upper bound of large batches", FRAME),
+    as_printed(_bound("bounds.lower"), "lower-bound", "The lower bound, on the frame that has kappa", FRAME),
+)
+_unit_upper = E(g(s.kappa) ** 2) - E(mu0 * g(s.kappa)) ** 2 / E(mu0**2)
+_ANY_BATCH = printed(
+    _bound("bounds.upper-any-alignment"),
+    "upper-bound-any-batch",
+    "The upper bound with the target along the spike, for any batch",
+    FRAME,
+    le(s.best_error, _unit_upper),
+    Mutant("eight per cent less", le(s.best_error, _unit_upper * sp.Rational(25, 27))),
+    Mutant("half of it", le(s.best_error, _unit_upper / 2)),
+    note="Stated for any batch, it needs gamma = 1, an infinite one; below, E[g | kappa] takes the place of g.",
+)
+
+# ---- the span ----
+
+slope = sp.Function("mu1_slope", real=True)(s.kappa)  # derivative of mu1 in kappa, r E sigma''
+_overlap, _norm, _cross, _second = E(mu0 * y0), E(mu0**2), E(mu0 * slope), E(slope**2)
+_along = (_overlap**2 * _second - 2 * _overlap * E(slope * y0) * _cross + E(slope * y0) ** 2 * _norm) / (
+    _norm * _second - _cross**2
+)
+_with_slope = E(y2) - s.noise - _along - E(mu1 * y1) ** 2 / E(mu1**2)
+
+
+def _functions_with_slope(model: Model) -> Mapping[str, Callable[..., Any]]:
+    """The functions along the spike, with mu1' = r E[(z^2 - 1) sigma(r kappa + sqrt(c) z)]/c by Stein's lemma."""
+    from numerics.evaluate import compile_numpy
+
+    student = compile_numpy(model.activation.expression)
+    weight = WEIGHT * (LINE**2 - 1)
+
+    def mu1_slope(kappa: Any) -> Any:
+        distinct, inverse = np.unique(np.asarray(kappa, float), return_inverse=True)
+        values = student(model.spike * distinct[:, None] + np.sqrt(model.bulk) * LINE) @ weight
+        return (model.spike * values / model.bulk)[inverse]
+
+    return {**functions_of(model), "mu1_slope": mu1_slope}
+
+
+def _with_slope_at(point: Point) -> Mapping[str, Callable[..., Any]]:
+    return _functions_with_slope(model_at(point))
+
+
+_distance = _bound("bounds.distance")
+_SPAN = replace(
+    printed(
+        _distance,
+        "span-with-derivative",
+        "The distance of the target from the span of mu0 and mu1'",
+        FRAME,
+        eq(s.distance, _with_slope),
+        note="mu1' is proportional to kappa mu1 for erf and sign, whose mu1 is Gaussian-shaped; not for tanh.",
+    ),
+    domain=Domain(_distance.domain.ranges, (), ({**GENERIC, "mu1_slope": lambda u: np.cos(u) - 0.4 * u},)),
+    checks=(
+        ByDerivation(bounds.span),
+        ByNumbers("least squares on a grid", section_4_3._least_squares, QUADRATURE, _with_slope_at),
+    ),
+)
+
+# ---- monotony in the batch ----
+
+_RIDGES = tuple(float(x) for x in np.geomspace(1e-4, 1e4, 13))
+
+
+@lru_cache(maxsize=256)
+def _least(model: Model) -> float:
+    errors = [solved(replace(model, ridge=ridge)) for ridge in _RIDGES]
+    return min(e.test_error for e in errors if e.converged)
+
+
+def _batches(point: Point) -> Mapping[str, float]:
+    """Least errors over a grid of ridges at a finite batch and at an infinite one, by the mapping of Result 3.1."""
+    student, target = (activation(str(point[name])) for name in ("activation", "target"))
+    batch, eta, beta = float(str(point["batch"])), float(point[s.eta.name]), float(point[s.beta.name])
+    alpha = float(point[s.alpha.name])
+
+    def least(alpha0: float) -> float:
+        mapped = Model.from_gradient_step(student, target, alpha0=alpha0, eta=eta, alpha=alpha, beta=beta, ridge=1.0)
+        return _least(mapped)
+
+    # At 1e8 samples per dimension c - 1 and 1 - gamma are of order 1e-8.
+    return {s.best_error_batch.name: least(batch), s.best_error_large_batch.name: least(1e8)}
+
+
+MONOTONE = Claim(
+    id="slides.monotone-in-batch",
+    title="The least error falls with the batch, from no step at all to an infinite batch",
+    source=Source("slides", FRAME),
+    kind=Kind.INEQUALITY,
+    role=Role.PRINTED,
+    statement=ge(s.best_error_batch, s.best_error_large_batch),
+    domain=Domain(
+        (
+            Range("activation", choices=("tanh(z)",)),
+            Range("target", choices=("z",)),
+            Range("batch", choices=("0", "3")),
+            Range(s.alpha, 15.0, 25.0),
+            Range(s.beta, 1.5, 2.5),
+            Range(s.eta, 6.0, 10.0),
+        )
+    ),
+    checks=(BySearch("the solver, best of 13 ridges", _batches, SOLVER),),
+    mutants=(
+        Mutant("by eight per cent", ge(s.best_error_batch, s.best_error_large_batch * sp.Rational(27, 25))),
+        Mutant("twice", ge(s.best_error_batch, 2 * s.best_error_large_batch)),
+    ),
+    note="A linear target is learned better without a step than with a strong spike. What grows is the alignment.",
+    correction=section_3_1.ALIGNMENT_GROWTH,
+)
+
+CLAIMS: tuple[Claim, ...] = (*_AT_ONE, _ANY_BATCH, _SPAN, MONOTONE)

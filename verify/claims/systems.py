@@ -1,0 +1,44 @@
+"""Several equations under one number: each is proved from its own derivation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import sympy as sp
+
+from derivations.derivation import Derivation, Obligation, Vanishing
+from verify.checks import ByObligations
+from verify.claim import Claim, Mutant
+from verify.mutants import EIGHT_PERCENT
+
+
+def together(claims: tuple[Claim, ...]) -> sp.Basic:
+    """The statements of several claims as one."""
+    return sp.And(*(claim.statement for claim in claims), evaluate=False)
+
+
+def by_derivations(title: str, derivations: Mapping[sp.Symbol, Callable[[], Derivation]]) -> ByObligations:
+    """Each equation of a conjunction by the derivation of its left-hand side, with the derivation's obligations."""
+
+    def obligations(statement: sp.Basic) -> tuple[Obligation, ...]:
+        found: list[Obligation] = []
+        for part in sorted(statement.args, key=lambda e: str(e.lhs)):
+            derivation = derivations[part.lhs]()
+            found += derivation.obligations
+            residual = (part.lhs - part.rhs).xreplace(dict(derivation.results))
+            found.append(Vanishing(f"the equation for {part.lhs} is what was derived", residual))
+        return tuple(dict.fromkeys(found))
+
+    return ByObligations(title, obligations)
+
+
+def slips(claims: tuple[Claim, ...]) -> tuple[Mutant, ...]:
+    """One wrong equation among right ones: eight per cent more in one, the sign of another."""
+    parts = [claim.statement for claim in claims]
+    first, last = parts[0], parts[-1]
+    more = sp.Eq(first.lhs, EIGHT_PERCENT * first.rhs, evaluate=False)
+    sign = sp.Eq(last.lhs, -last.rhs, evaluate=False)
+    return (
+        Mutant(f"eight per cent more in {first.lhs}", sp.And(more, *parts[1:], evaluate=False)),
+        Mutant(f"the sign of {last.lhs}", sp.And(*parts[:-1], sign, evaluate=False)),
+    )

@@ -1,0 +1,365 @@
+"""Targets of several directions: their Hermite tensors, the leap index, and what one giant step learns of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import sympy as sp
+
+from derivations import hermite_tensors, leap_scaling
+from derivations import symbols as s
+from derivations.derivation import Derivation, Obligation, Vanishing
+from derivations.hermite_tensors import hermite, leap_index, z1
+from verify import tolerances
+from verify.checks import ByDerivation, ByNumbers, ByObligations
+from verify.claim import Check, Claim, Domain, Kind, Mutant, Range, Role, Source
+from verify.claims import leap_numbers as numbers
+from verify.scaling_check import ByScaling
+
+Build = Callable[[], Derivation]
+
+MULTI_INDEX = "arXiv 2305.18270"
+TENSORS = Source(MULTI_INDEX, "leap index")
+THEOREMS = Source(MULTI_INDEX, "Theorems 1 and 2")
+SLIDES = Source("slides", "What you learn in one step of SGD")
+
+# ---- tensors ----
+
+
+def _leap_claim(name: str, title: str, statement: sp.Equality, proof: Check, target: str) -> Claim:
+    ranges = (Range("order", choices=("1", "2", "3", "4", "5", "6")),) if "{" in target else ()
+    points = None if ranges else 1
+    return Claim(
+        id=f"wider.leap.{name}",
+        title=title,
+        source=TENSORS,
+        kind=Kind.IDENTITY,
+        statement=statement,
+        domain=Domain(ranges),
+        checks=(
+            proof,
+            ByNumbers(
+                "Hermite tensors by a product rule, order by order",
+                partial(numbers.leap_of, target),
+                tolerances.ROUNDING,
+                points=points,
+            ),
+        ),
+        mutants=(
+            Mutant("one order later", sp.Eq(s.leap, statement.rhs + 1)),
+            Mutant("half of it", sp.Eq(s.leap, statement.rhs / 2)),
+        ),
+    )
+
+
+def _single_hermite(statement: sp.Basic) -> tuple[Obligation, ...]:
+    return tuple(
+        Vanishing(
+            f"He_{k}",
+            (statement.lhs - statement.rhs).subs({s.leap: leap_index(hermite(k, z1), (z1,)), s.taylor_order: k}),
+        )
+        for k in range(1, 7)
+    )
+
+
+_x1, _x2 = s.argument
+_t11, _t12, _t22 = s.tensor_2
+
+EXAMPLES = (
+    _leap_claim(
+        "staircase",
+        "z1 + z1 z2 + z1 z2 z3 has leap index one",
+        sp.Eq(s.leap, sp.S.One),
+        ByDerivation(hermite_tensors.staircase),
+        "staircase",
+    ),
+    _leap_claim(
+        "single-hermite",
+        "He_k of one direction has leap index k: its information exponent",
+        sp.Eq(s.leap, s.taylor_order),
+        ByObligations("orders one to six, moment by moment", _single_hermite),
+        "He_{}",
+    ),
+    _leap_claim(
+        "product-of-four",
+        "z1 z2 z3 z4 has leap index four",
+        sp.Eq(s.leap, sp.Integer(4)),
+        ByDerivation(hermite_tensors.product_of_four),
+        "product of four",
+    ),
+)
+
+SECOND_ORDER = Claim(
+    id="wider.leap.second-order",
+    title="The part of order two of a target of two directions",
+    source=TENSORS,
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(
+        s.second_order_part,
+        (_t11 * (_x1**2 - 1) + 2 * _t12 * _x1 * _x2 + _t22 * (_x2**2 - 1)) / 2,
+    ),
+    domain=Domain(tuple(Range(q, 0.4, 1.6) for q in (*s.argument, s.b1, s.b2))),
+    checks=(
+        ByDerivation(hermite_tensors.second_order),
+        ByNumbers("least squares on a product rule", numbers.second_order_part, tolerances.QUADRATURE),
+    ),
+    mutants=(
+        Mutant(
+            "products of He_2, as the slides print it",
+            sp.Eq(
+                s.second_order_part,
+                _t11 * (_x1**2 - 1) ** 2 + 2 * _t12 * (_x1**2 - 1) * (_x2**2 - 1) + _t22 * (_x2**2 - 1) ** 2,
+            ),
+        ),
+        Mutant(
+            "each pair counted once",
+            sp.Eq(s.second_order_part, (_t11 * (_x1**2 - 1) + _t12 * _x1 * _x2 + _t22 * (_x2**2 - 1)) / 2),
+        ),
+    ),
+    note="A part of order two has degree two: half the sum over i and j of C_ij (z_i z_j - delta_ij).",
+)
+
+# ---- signal and noise of a gradient ----
+
+_coefficients = tuple(Range(c, 0.3, 1.0) for c in s.hermite_coefficients[1:4])
+_tensors = tuple(Range(t, 0.5, 1.5) for t in (*s.tensor_1, *s.tensor_2, *s.tensor_3))
+_overlaps = tuple(Range(t, 0.5, 1.5) for t in s.leap_overlaps)
+_tau1, _tau2 = s.leap_overlaps
+_s1, _s2, _s3 = s.hermite_coefficients[1:4]
+_third = s.tensor_3[0] * _tau1**2 + 2 * s.tensor_3[1] * _tau1 * _tau2 + s.tensor_3[2] * _tau2**2
+
+
+def _signal_claim(leap: int, derivation: Build, rhs: sp.Expr, *mutants: Mutant) -> Claim:
+    names = {1: "one", 2: "two", 3: "three"}
+    return Claim(
+        id=f"wider.leap.signal-{names[leap]}",
+        title=f"The mean gradient along a direction of the target, leap index {names[leap]}",
+        source=THEOREMS,
+        kind=Kind.LIMIT,
+        statement=sp.Eq(s.leap_signal, rhs),
+        domain=Domain((*_coefficients, *_tensors, *_overlaps), ("labels without parts of lower order than the leap",)),
+        checks=(
+            ByDerivation(derivation, takes_limit=True),
+            ByNumbers(
+                "three-dimensional product rule at d = 10^8",
+                partial(numbers.mean_gradient, leap),
+                tolerances.ASYMPTOTIC,
+            ),
+        ),
+        mutants=mutants,
+        note=f"The mean gradient itself is of order d^(-{leap - 1}/2).",
+    )
+
+
+SIGNALS = (
+    _signal_claim(
+        1,
+        leap_scaling.linear_signal,
+        _s1 * s.tensor_1[0],
+        Mutant("the other direction", sp.Eq(s.leap_signal, _s1 * s.tensor_1[1])),
+        Mutant("second coefficient of the activation", sp.Eq(s.leap_signal, _s2 * s.tensor_1[0])),
+    ),
+    _signal_claim(
+        2,
+        leap_scaling.quadratic_signal,
+        sp.sqrt(2) * _s2 * (_t11 * _tau1 + _t12 * _tau2),
+        Mutant("diagonal of the tensor only", sp.Eq(s.leap_signal, sp.sqrt(2) * _s2 * _t11 * _tau1)),
+        Mutant("He_2 not normalised", sp.Eq(s.leap_signal, _s2 * (_t11 * _tau1 + _t12 * _tau2))),
+    ),
+    _signal_claim(
+        3,
+        leap_scaling.cubic_signal,
+        sp.sqrt(6) / 2 * _s3 * _third,
+        Mutant(
+            "each pair counted once",
+            sp.Eq(
+                s.leap_signal,
+                sp.sqrt(6) / 2 * _s3 * (_third - s.tensor_3[1] * _tau1 * _tau2),
+            ),
+        ),
+        Mutant(
+            "1/(l-1)! forgotten",
+            sp.Eq(
+                s.leap_signal,
+                sp.sqrt(6) * _s3 * _third,
+            ),
+        ),
+    ),
+)
+
+NOISE = Claim(
+    id="wider.leap.noise",
+    title="The noise of the gradient of one neuron",
+    source=THEOREMS,
+    kind=Kind.LIMIT,
+    statement=sp.Eq(s.leap_noise, s.h2_star * (s.h1**2 + s.h1_check)),
+    domain=Domain((*_coefficients, *_tensors, *_overlaps)),
+    checks=(
+        ByDerivation(leap_scaling.noise, takes_limit=True),
+        ByNumbers("product rule at d = 10^8", numbers.gradient_noise, tolerances.ASYMPTOTIC),
+    ),
+    mutants=(
+        Mutant("the linear part of the slope only", sp.Eq(s.leap_noise, s.h2_star * s.h1**2)),
+        Mutant("without the mean slope", sp.Eq(s.leap_noise, s.h2_star * s.h1_check)),
+    ),
+    uses=("result-3-1.hermite-sum",),
+    note="|g - E g| is of order sqrt(d/n), whatever the leap index.",
+)
+
+# ---- exponents ----
+
+_HYPOTHESES = (
+    "E[He_l sigma] is not zero, for the leap index l of the labels",
+    "parts of the labels of lower order than the leap index are subtracted before the step",
+)
+_EXPONENTS = Domain((Range(s.leap, 1.0, 4.0), Range(s.shortfall, 0.1, 0.9)), _HYPOTHESES)
+_FAR = Domain((Range(s.leap, 1.0, 4.0), Range(s.shortfall, 1.1, 1.9)), _HYPOTHESES)
+_SIGNAL_USES = ("wider.leap.signal-one", "wider.leap.signal-two", "wider.leap.signal-three")
+_ONE, _TWO = (
+    "Theorem 1: for n = O(d^(l - delta)), with probability at least 1 - c p exp(-c(delta) log(d)^2), every neuron has "
+    "|pi_i|/|w_i| <= c polylog(d) d^(-min(1, delta)/2).",
+    "Theorem 2: for n = Omega(d^l), E[He_l sigma] not zero and eta = p d^((l-1)/2), |pi_i|/|w_i| >= X_i with X_i "
+    "independent and alike, E X > 0; outside the space V_l of the first tensor |pi_i| is at most c polylog(d)/sqrt(d); "
+    "the pi_i span V_l.",
+)
+
+
+def _exponent(
+    name: str,
+    title: str,
+    statement: sp.Equality,
+    derivation: Build,
+    simulated: tuple[str, tuple[numbers.Regime, ...]],
+    *mutants: Mutant,
+    domain: Domain = _EXPONENTS,
+    uses: tuple[str, ...] = (),
+    note: str = "",
+) -> Claim:
+    quantity, regimes = simulated
+    return Claim(
+        id=f"wider.leap.{name}",
+        title=title,
+        source=THEOREMS,
+        kind=Kind.CONCENTRATION,
+        statement=statement,
+        domain=domain,
+        checks=(
+            ByDerivation(derivation),
+            ByScaling(f"one step on one neuron, {quantity}", partial(numbers.scaled, quantity, regimes)),
+        ),
+        mutants=mutants,
+        uses=uses,
+        note=note,
+    )
+
+
+_half = sp.Rational(1, 2)
+
+RATES = (
+    _exponent(
+        "signal-rate",
+        "The mean gradient shrinks by a root of d for every order of the leap above one",
+        sp.Eq(s.signal_rate, (1 - s.leap) / 2),
+        leap_scaling.rates,
+        ("signal", numbers.ENOUGH),
+        Mutant("a root for every order", sp.Eq(s.signal_rate, -s.leap / 2)),
+        Mutant("a whole power", sp.Eq(s.signal_rate, 1 - s.leap)),
+        uses=_SIGNAL_USES,
+    ),
+    _exponent(
+        "noise-rate",
+        "The noise of a gradient at n = d^(l - delta)",
+        sp.Eq(s.noise_rate, (1 - s.leap + s.shortfall) / 2),
+        leap_scaling.rates,
+        ("noise", numbers.ENOUGH + numbers.TOO_FEW + numbers.FAR_TOO_FEW),
+        Mutant("one coordinate of it", sp.Eq(s.noise_rate, (s.shortfall - s.leap) / 2)),
+        Mutant("more samples, more noise", sp.Eq(s.noise_rate, (1 + s.leap - s.shortfall) / 2)),
+        uses=("wider.leap.noise",),
+    ),
+    _exponent(
+        "share-below-one",
+        "With too few samples a neuron keeps a vanishing share in the target's directions: d^(-delta/2)",
+        sp.Eq(s.overlap_rate, -s.shortfall / 2),
+        leap_scaling.share_below_one,
+        ("overlap", numbers.TOO_FEW),
+        Mutant("as random weights", sp.Eq(s.overlap_rate, -_half)),
+        Mutant("no loss", sp.Eq(s.overlap_rate, sp.S.Zero)),
+        uses=("wider.leap.signal-rate", "wider.leap.noise-rate"),
+        note=_ONE,
+    ),
+    _exponent(
+        "share-beyond-one",
+        "Short by more than a factor of d the step does not improve on random weights",
+        sp.Eq(s.overlap_rate, -_half),
+        leap_scaling.share_beyond_one,
+        ("overlap", numbers.FAR_TOO_FEW),
+        Mutant("the law of small shortfalls", sp.Eq(s.overlap_rate, -s.shortfall / 2)),
+        Mutant("no loss", sp.Eq(s.overlap_rate, sp.S.Zero)),
+        domain=_FAR,
+        uses=("wider.leap.signal-rate", "wider.leap.noise-rate"),
+        note=_ONE,
+    ),
+    _exponent(
+        "share-enough",
+        "With n of order d^l a neuron keeps a share of order one in the target's directions",
+        sp.Eq(s.overlap_rate, sp.S.Zero),
+        leap_scaling.share_enough,
+        ("overlap", numbers.ENOUGH),
+        Mutant("as random weights", sp.Eq(s.overlap_rate, -_half)),
+        Mutant("half of it lost", sp.Eq(s.overlap_rate, -_half / 2)),
+        uses=("wider.leap.signal-rate", "wider.leap.noise-rate"),
+        note=_TWO,
+    ),
+    _exponent(
+        "leap-space",
+        "What a neuron learns lies in the space of the first tensor, up to d^(-1/2)",
+        sp.Eq(s.across_rate, -_half),
+        leap_scaling.across,
+        ("across", numbers.STAIRS),
+        Mutant("as much outside", sp.Eq(s.across_rate, sp.S.Zero)),
+        Mutant("less outside", sp.Eq(s.across_rate, sp.S.NegativeOne)),
+        uses=("wider.leap.signal-rate", "wider.leap.noise-rate"),
+        note=_TWO + " The simulation has leap index one.",
+    ),
+)
+
+STEP = Claim(
+    id="wider.leap.step",
+    title="The learning rate that makes the signal of order one: eta = p d^((l-1)/2)",
+    source=THEOREMS,
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.step_rate, (s.leap - 1) / 2),
+    domain=_EXPONENTS,
+    checks=(ByDerivation(leap_scaling.rates),),
+    mutants=(
+        Mutant("a root more", sp.Eq(s.step_rate, s.leap / 2)),
+        Mutant("a whole power", sp.Eq(s.step_rate, s.leap - 1)),
+    ),
+    uses=("wider.leap.signal-rate",),
+    note="For leap index one and p of order d this is the giant step eta of order d.",
+)
+
+_right = RATES[-1]
+PRINTED = Claim(
+    id="wider.leap.printed-every-direction",
+    title="Every direction of the target learned at n of order d^l, as printed",
+    source=SLIDES,
+    kind=Kind.CONCENTRATION,
+    statement=sp.Eq(s.across_rate, sp.S.Zero),
+    domain=_right.domain,
+    checks=_right.checks,
+    uses=_right.uses,
+    mutants=(
+        Mutant("more outside", sp.Eq(s.across_rate, _half)),
+        Mutant("a little less outside", sp.Eq(s.across_rate, -_half / 2)),
+    ),
+    role=Role.PRINTED,
+    note=(
+        "The theorems are printed for the overlap with one given direction w_k*. A direction outside the space of the "
+        "first tensor, such as the second one of z1 + z1 z2, is not learned in one step; the statement is about the "
+        "norm of the projection."
+    ),
+)
+
+CLAIMS: tuple[Claim, ...] = (*EXAMPLES, SECOND_ORDER, *SIGNALS, NOISE, *RATES, STEP, PRINTED)

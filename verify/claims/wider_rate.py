@@ -1,0 +1,205 @@
+"""A learning rate between sqrt(d) and d: spikes of the features one by one."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import sympy as sp
+
+from derivations import intermediate_rate
+from derivations import symbols as s
+from derivations.derivation import NonNegative, Obligation, Vanishing
+from verify import tolerances
+from verify.checks import ByDerivation, ByNumbers, ByObligations
+from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
+from verify.claims import rate_numbers as numbers
+from verify.scaling_check import ByScaling
+
+SOURCE = Source("arXiv 2310.07891", "learning rate Theta(d^s), 1/2 < s < 1")
+
+_RATES = Domain(
+    (Range(s.eta_rate, 0.51, 0.97), Range(s.taylor_order, 1.0, 4.0)),
+    (
+        "neurons have different factors u of the spike",
+        "features are centred over samples, and E[sigma^(k)(z)] is not zero",
+    ),
+)
+_k, _s = s.taylor_order, s.eta_rate
+
+NORM = Claim(
+    id="wider.rate.norm",
+    title="The Taylor term of order k in the spike has a norm of order d^(1 + k (s - 1))",
+    source=SOURCE,
+    kind=Kind.CONCENTRATION,
+    statement=sp.Eq(s.taylor_rate, 1 + _k * (_s - 1)),
+    domain=_RATES,
+    checks=(
+        ByDerivation(intermediate_rate.norms),
+        ByScaling("regression of features on powers of kappa and u", numbers.amplitude_series),
+    ),
+    mutants=(
+        Mutant("per sample", sp.Eq(s.taylor_rate, sp.Rational(1, 2) + _k * (_s - 1))),
+        Mutant("s to the power k", sp.Eq(s.taylor_rate, 1 + _s**_k - 1)),
+    ),
+    note="Terms above the bulk and terms below it were measured: at s = 0.65 the second one is below.",
+)
+
+
+def _amplitude(order: int, *mutants: Mutant) -> Claim:
+    coefficient = s.hermite_coefficients[order]
+    size = sp.sqrt(sp.factorial(order)) * coefficient * s.spike_length**order
+    return Claim(
+        id=f"wider.rate.amplitude-{order}",
+        title=f"The amplitude of the Taylor term of order {order}",
+        source=SOURCE,
+        kind=Kind.IDENTITY,
+        statement=sp.Eq(s.spike_amplitude, sp.sqrt(s.alpha * s.beta) * size),
+        domain=Domain(
+            (
+                *(Range(c, 0.3, 1.0) for c in s.hermite_coefficients),
+                Range(s.alpha, 0.5, 2.0),
+                Range(s.beta, 0.5, 2.0),
+                Range(s.spike_length, 0.5, 2.0),
+            ),
+            ("the factors u of the neurons are standard normal",),
+        ),
+        checks=(
+            ByDerivation(partial(intermediate_rate.amplitude, order)),
+            ByNumbers(
+                "product rules at r = 10^-3", partial(numbers.scaled_amplitude, order), tolerances.ASYMPTOTIC, points=6
+            ),
+        ),
+        mutants=(
+            Mutant(
+                "coefficient not normalised",
+                sp.Eq(s.spike_amplitude, sp.sqrt(s.alpha * s.beta) * size * sp.sqrt(sp.factorial(order + 1))),
+            ),
+            Mutant("ratios without the root", sp.Eq(s.spike_amplitude, s.alpha * s.beta * size)),
+            *mutants,
+        ),
+        uses=("wider.rate.norm",),
+    )
+
+
+THRESHOLD = Claim(
+    id="wider.rate.threshold",
+    title="The term of order k stands out of the bulk for s > 1 - 1/(2k)",
+    source=SOURCE,
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.threshold_rate, 1 - 1 / (2 * _k)),
+    domain=_RATES,
+    checks=(
+        ByDerivation(intermediate_rate.norms),
+        ByNumbers("bisection on sizes at d = 10^30", numbers.threshold, tolerances.SOLVER),
+    ),
+    mutants=(
+        Mutant("1/k", sp.Eq(s.threshold_rate, 1 - 1 / _k)),
+        Mutant("one order later", sp.Eq(s.threshold_rate, 1 - 1 / (2 * (_k + 1)))),
+    ),
+    uses=("wider.rate.norm",),
+    note="For k = 1 it is 1/2: below eta = Theta(sqrt d) no spike is visible and plain Gaussian equivalence stays.",
+)
+
+_count = sp.ceiling(sp.Rational(1, 2) / (1 - _s)) - 1
+
+
+def _counting(statement: sp.Basic) -> tuple[Obligation, ...]:
+    """Rates inside the first six intervals, counted one by one; and that the intervals are the right ones."""
+    residual = statement.lhs - statement.rhs
+    found: list[Obligation] = []
+    for ell in range(1, 7):
+        for inside in (sp.Rational(1, 9), sp.Rational(1, 2), sp.Rational(8, 9)):
+            rate = 1 - 1 / (2 * (ell + inside))
+            values = {s.spike_count: sp.Integer(intermediate_rate.visible_terms(rate)), s.eta_rate: rate}
+            found.append(Vanishing(f"s = {rate}", residual.subs(values)))
+    return (*(o for o in intermediate_rate.interval().obligations if isinstance(o, NonNegative | Vanishing)), *found)
+
+
+COUNT = Claim(
+    id="wider.rate.count",
+    title="For 1 - 1/(2 ell) < s < 1 - 1/(2 (ell + 1)) exactly ell Taylor terms exceed the bulk",
+    source=SOURCE,
+    kind=Kind.IDENTITY,
+    statement=sp.Eq(s.spike_count, _count),
+    domain=_RATES,
+    checks=(
+        ByObligations("two neighbouring thresholds bound the interval", _counting),
+        ByNumbers("sizes of 500 terms at d = 10^30", numbers.exponents, tolerances.ROUNDING),
+    ),
+    mutants=(
+        Mutant("one more", sp.Eq(s.spike_count, _count + 1)),
+        Mutant("1/(1 - s)", sp.Eq(s.spike_count, sp.ceiling(1 / (1 - _s)) - 1)),
+    ),
+    uses=("wider.rate.threshold",),
+    note="In the notation eta = d^(s - 1/2) of the source: (ell - 1)/(2 ell) < s - 1/2 < ell/(2 ell + 2).",
+)
+
+SIMULATED = Claim(
+    id="wider.rate.spikes",
+    title="So many singular values of the features stand out, the k-th with He_k(kappa) as its left vector",
+    source=SOURCE,
+    kind=Kind.CONCENTRATION,
+    statement=sp.Eq(s.spike_count, _count),
+    domain=Domain((Range("rate", choices=("0.65", "0.79", "0.85")),), _RATES.hypotheses),
+    checks=(ByNumbers("singular values of features at d = 1000", numbers.spikes, tolerances.ROUNDING, points=12),),
+    mutants=(
+        Mutant("one more", sp.Eq(s.spike_count, _count + 1)),
+        Mutant("one fewer", sp.Eq(s.spike_count, _count - 1)),
+    ),
+    uses=("wider.rate.count", *(f"wider.rate.carries-{k}" for k in (1, 2, 3))),
+    note=(
+        "One, two and three thresholds lie below the three rates. At this dimension the factors in front of the powers "
+        "of d matter as well: the spike was chosen such that they are alike for all orders."
+    ),
+)
+
+
+def _carries(order: int, polynomial: sp.Expr, *mutants: Mutant) -> Claim:
+    return Claim(
+        id=f"wider.rate.carries-{order}",
+        title=f"The polynomial carried by spike {order}",
+        source=SOURCE,
+        kind=Kind.IDENTITY,
+        statement=sp.Eq(s.spike_polynomial, polynomial),
+        domain=Domain((Range(s.kappa, -1.5, 1.5),), _RATES.hypotheses),
+        checks=(
+            ByDerivation(partial(intermediate_rate.carried, order)),
+            ByNumbers(
+                "singular functions of an exponential at r = 10^-2, by a product rule",
+                partial(numbers.carried, order),
+                tolerances.ASYMPTOTIC,
+            ),
+        ),
+        mutants=mutants,
+    )
+
+
+CARRIES = (
+    _carries(
+        1,
+        s.kappa,
+        Mutant("its square", sp.Eq(s.spike_polynomial, s.kappa**2)),
+        Mutant("a constant", sp.Eq(s.spike_polynomial, sp.S.One)),
+    ),
+    _carries(
+        2,
+        s.kappa**2 - 1,
+        Mutant("not centred", sp.Eq(s.spike_polynomial, s.kappa**2)),
+        Mutant("with a linear part", sp.Eq(s.spike_polynomial, s.kappa**2 + s.kappa - 1)),
+    ),
+    _carries(
+        3,
+        s.kappa**3 - 3 * s.kappa,
+        Mutant("not orthogonal to the first", sp.Eq(s.spike_polynomial, s.kappa**3)),
+        Mutant("1 for 3", sp.Eq(s.spike_polynomial, s.kappa**3 - s.kappa)),
+    ),
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    NORM,
+    *(_amplitude(k) for k in (1, 2, 3)),
+    THRESHOLD,
+    COUNT,
+    *CARRIES,
+    SIMULATED,
+)

@@ -1,0 +1,316 @@
+"""Errata: what the sources print wrong, what corrects it, and what that changes for a reader.
+
+Which formulas are wrong is not decided here: an erratum is reported only where the ledger refuted the printed claim,
+and its witness is the evidence of that run.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+
+from verify.claim import PROFILES, Claim, Role
+from verify.evidence import Evidence, Outcome
+from verify.ledger import MODULES, Entry, Ledger, all_claims, claims_of, statement_latex
+from verify.verdict import Verdict, decide
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """A printed claim, the claim that corrects it, and what the correction changes for a reader."""
+
+    id: str
+    printed: str
+    corrected: str
+    consequence: str
+
+
+@dataclass(frozen=True)
+class ErratumReport:
+    """An erratum with what the ledger found: both formulas in LaTeX, the witness, the verdict of the correction."""
+
+    id: str
+    title: str
+    source: str
+    printed_claim: str
+    printed: str
+    corrected_claim: str
+    corrected: str
+    corrected_verdict: Verdict
+    witness: str
+    consequence: str
+
+
+def _erratum(name: str, corrected: str, consequence: str) -> Erratum:
+    return Erratum(f"erratum.{name}", f"slides.{name}", corrected, consequence)
+
+
+ERRATA: tuple[Erratum, ...] = (
+    # The gradient step and the mapping.
+    _erratum(
+        "input-scale",
+        "section-2.input-scale",
+        "Inputs have coordinates of variance one. With variance 1/d every preactivation vanishes and all features "
+        "become linear.",
+    ),
+    _erratum(
+        "step-over-n",
+        "section-2.gradient-step",
+        "The batch average is over n0 samples; divided by n the step would depend on how much data the readout sees "
+        "later.",
+    ),
+    _erratum(
+        "readout-of-ones",
+        "section-2.initial-output",
+        "A readout of ones makes the initial output of order one and the step sqrt(p) times larger; the theory needs "
+        "ones over sqrt(p).",
+    ),
+    _erratum(
+        "spike-factor",
+        "result-3-1.spike-factor",
+        "A factor sqrt(p) in the spike: without it the spike is not of the order of the bulk.",
+    ),
+    _erratum(
+        "spike-coordinate",
+        "result-3-1.spike-coordinate",
+        "The spike direction is the plain average of y x. As printed, a vector over neurons stands where a number is "
+        "needed.",
+    ),
+    _erratum(
+        "bulk-correction",
+        "result-3-1.split",
+        "The bulk correction is made of sigma' minus its mean; with sigma it is not even centred as the proof needs.",
+    ),
+    _erratum(
+        "spike-strength",
+        "result-3-1.spike-strength",
+        "Wider networks have weaker spikes, not stronger ones, and r depends on the square of h1*: predictions of the "
+        "printed formula are off by factors of two and more at beta near one.",
+    ),
+    _erratum(
+        "alignment",
+        "result-3-1.alignment",
+        "The alignment tends to one for large batches only with the square; as printed it stops short, or exceeds one.",
+    ),
+    _erratum(
+        "check-constant",
+        "result-3-1.check-constant",
+        "The constant of the bulk is a property of sigma': it is zero for a linear activation, as it has to be.",
+    ),
+    _erratum(
+        "bulk-variance",
+        "result-3-1.bulk-variance",
+        "The bulk grows without the factor h1^2; mu0, mu1 and mu2 all take c as an argument.",
+    ),
+    # The map along the spike.
+    _erratum(
+        "equivalent-mean",
+        "result-3-2.equivalent-mean",
+        "The equivalent map keeps kappa mu1 w.v, of leading order for a trained readout.",
+    ),
+    _erratum(
+        "no-overlap",
+        "result-3-3.isotropic.zeta",
+        "The order parameter zeta of the test error exists only with that term.",
+    ),
+    _erratum(
+        "split-along-target",
+        "result-3-2.split",
+        "Inputs split along the spike v, not along the target: the two differ at every finite batch.",
+    ),
+    _erratum(
+        "unit-rows",
+        "result-3-2.conditional-variance",
+        "mu1 multiplies the bulk row after the step, of variance c: with the row before it features lose variance.",
+    ),
+    _erratum(
+        "sign-mu2",
+        "result-3-2.sign-mu2",
+        "What is printed for mu2 is its square, at c = 1; used as it stands it underestimates the noise of features.",
+    ),
+    _erratum(
+        "single-neuron-limit",
+        "result-3-2.conditional-variance",
+        "A large ridge silences the readout's response, not the noise of the features; a strong spike does the "
+        "latter, and leaves one function for all letters of one sign.",
+    ),
+    # Random features.
+    _erratum(
+        "order-of-terms",
+        "random-features.hermite-term",
+        "Higher terms do not become small: they decorrelate between neurons, which is why they act as noise.",
+    ),
+    _erratum(
+        "linear-part",
+        "random-features.linear-part",
+        "The part that random features learn is h1* theta.x; with coefficient one the rest is not orthogonal to it.",
+    ),
+    _erratum(
+        "error-of-random-features",
+        "random-features.many-samples",
+        "The error is the norm of what is not learned. As printed a linear target would be the hardest.",
+    ),
+    _erratum(
+        "best-linear-predictor",
+        "result-3-1.linear-floor",
+        "The level to beat in the figures is h2* - h1*^2, not h1*^2.",
+    ),
+    _erratum(
+        "mu-star-without-root",
+        "random-features.mu-star",
+        "The saddle point takes the root; without it the noise of features of small residual is underestimated.",
+    ),
+    _erratum(
+        "convex.V-s-hat",
+        "convex-features.V-s-hat",
+        "As printed a loss that is ignored (eta = omega) would constrain the readout most.",
+    ),
+    _erratum(
+        "convex.V-w-hat",
+        "convex-features.V-w-hat",
+        "The same slip in the conjugate of q_w: both are needed for a solver.",
+    ),
+    _erratum("convex.q-s", "convex-features.q-s", "A square of the conjugate is lost; the equation has wrong units."),
+    _erratum(
+        "convex.q-w",
+        "convex-features.q-w",
+        "A sign and a factor d/p: as printed |a|^2 shrinks with the signal, and can become negative.",
+    ),
+    _erratum(
+        "convex.V-w-wide-spectrum",
+        "convex-features.V-w",
+        "The spectrum is that of the d x d matrix: with the one named, null modes are counted twice.",
+    ),
+    # The saddle point of Result 3.3.
+    _erratum(
+        "same-ridge",
+        "section-2.ridge-of-the-slides",
+        "The ridge of the printed objective is not that of the printed saddle point: they differ by 2 n/p.",
+    ),
+    _erratum(
+        "law-of-singular-values",
+        "finite-bulk.V1",
+        "The law nu is one of squared singular values.",
+    ),
+    _erratum(
+        "law-without-null-modes",
+        "finite-bulk.V2",
+        "With more neurons than inputs V2 misses the share 1 - 1/beta of the null modes.",
+    ),
+    _erratum(
+        "law-of-unit-projections",
+        "finite-bulk.spike-resolvent",
+        "Projections need a factor sqrt(d); without it zeta and psi vanish in the limit.",
+    ),
+    _erratum(
+        "zeta-over-root-d",
+        "result-3-3.spike-overlap",
+        "With a unit spike direction zeta has no factor 1/sqrt(d); with it, it vanishes in the limit.",
+    ),
+    _erratum(
+        "V1-hat-with-rho",
+        "result-3-3.saddle.V1-hat",
+        "The factor rho = 1 - gamma^2 would switch the response off at perfect alignment.",
+    ),
+    _erratum("V2-hat-with-rho", "result-3-3.saddle.V2-hat", "As in the conjugate of q1."),
+    _erratum(
+        "q1-hat-with-rho",
+        "result-3-3.saddle.q1-hat",
+        "One factor 1/rho is lost in this group of equations; with it the numerator is the mean squared error.",
+    ),
+    _erratum("q2-hat-with-rho", "result-3-3.saddle.q2-hat", "As in the conjugate of V1."),
+    _erratum(
+        "psi-hat-without-rho",
+        "result-3-3.slides.psi-hat",
+        "The same lost factor: psi comes out rho times too small.",
+    ),
+    # Bounds.
+    _erratum(
+        "lower-bound-without-kappa",
+        "bounds.lower",
+        "With mu1 for kappa mu1 and odd functions the lower bound coincides with the upper one.",
+    ),
+    _erratum(
+        "span-with-derivative",
+        "bounds.distance",
+        "The second function of the span is kappa mu1; its derivative form is right for erf and sign alone.",
+    ),
+    _erratum(
+        "upper-bound-any-batch",
+        "bounds.upper-any-alignment",
+        "At a finite batch the error can exceed the printed bound, by factors.",
+    ),
+    _erratum(
+        "monotone-in-batch",
+        "result-3-1.alignment-growth",
+        "More samples for the step align the spike, but need not lower the error: a linear target is best learned "
+        "without a step.",
+    ),
+    # Several directions.
+    _erratum(
+        "second-order",
+        "multi-index.second-order",
+        "The second Hermite tensor couples different directions as z_i z_j: a product z_1 z_2 has leap two, not four.",
+    ),
+)
+
+
+def errata(ledger: Ledger) -> tuple[ErratumReport, ...]:
+    """The errata whose printed claim the ledger refuted, with printed and corrected LaTeX and the witness.
+
+    Errata whose claims are not both in the ledger are left out, and so are printed claims that passed.
+    """
+    entries = {entry.claim.id: entry for entry in ledger.entries}
+    return tuple(
+        _report(erratum, entries[erratum.printed], entries[erratum.corrected])
+        for erratum in ERRATA
+        if erratum.printed in entries
+        and erratum.corrected in entries
+        and entries[erratum.printed].verdict is Verdict.REFUTED
+    )
+
+
+def _report(erratum: Erratum, printed: Entry, corrected: Entry) -> ErratumReport:
+    return ErratumReport(
+        id=erratum.id,
+        title=printed.claim.title,
+        source=str(printed.claim.source),
+        printed_claim=printed.claim.id,
+        printed=statement_latex(printed.claim),
+        corrected_claim=corrected.claim.id,
+        corrected=statement_latex(corrected.claim),
+        corrected_verdict=corrected.verdict,
+        witness="; ".join(e.summary for e in printed.evidence if e.outcome is Outcome.REFUTES),
+        consequence=erratum.consequence,
+    )
+
+
+def unlisted(ledger: Ledger) -> tuple[str, ...]:
+    """Printed claims that the ledger refuted and no erratum is about."""
+    listed = {erratum.printed for erratum in ERRATA}
+    return tuple(
+        entry.claim.id
+        for entry in ledger.entries
+        if entry.claim.role is Role.PRINTED and entry.verdict is Verdict.REFUTED and entry.claim.id not in listed
+    )
+
+
+def examine_errata(profile_name: str = "quick", executor: Executor | None = None) -> Ledger:
+    """The printed claims and those that correct them, checked without their mutants and without what they rest on."""
+    wanted = frozenset(id_ for erratum in ERRATA for id_ in (erratum.printed, erratum.corrected))
+    run = executor.map if executor else map
+    found = dict(pair for part in run(partial(_evidence, wanted, profile_name), MODULES) for pair in part)
+    return Ledger(profile_name, tuple(_entry(c, found[c.id]) for c in all_claims() if c.id in wanted))
+
+
+def _evidence(wanted: frozenset[str], profile_name: str, module: str) -> tuple[tuple[str, tuple[Evidence, ...]], ...]:
+    """What the checks of the wanted claims of one module find; one unit of parallel work."""
+    profile = PROFILES[profile_name]
+    chosen = (claim for claim in claims_of(module) if claim.id in wanted)
+    return tuple((claim.id, tuple(check.run(claim, profile) for check in claim.checks)) for claim in chosen)
+
+
+def _entry(claim: Claim, evidence: tuple[Evidence, ...]) -> Entry:
+    verdict = decide(claim.kind, evidence)
+    return Entry(claim, verdict, evidence, (), verdict, claim.domain.hypotheses)
