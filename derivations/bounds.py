@@ -98,6 +98,7 @@ def heavy_ridge() -> Derivation:
     }
     slow = expand_expectations(error.subs(near, simultaneous=True)).subs(s.m_infinity, m_limit)
     result = heavy_ridge_error()
+    named = {over_kappa(mu0**2): sp.Symbol("|\\mu_0|^2", positive=True)}
     pointwise = sp.Symbol("w", nonnegative=True)
     steps = (
         _traces_step(),
@@ -144,7 +145,7 @@ def heavy_ridge() -> Derivation:
             "The test error E[e2] - Delta tends to the squared distance of the target from the line through mu0, "
             "equation (168).",
             sp.Eq(s.error_infinity, result, evaluate=False),
-            (RationalLimit("the test error", slow, s.ridge, result),),
+            (RationalLimit("the test error", slow.subs(named), s.ridge, result.subs(named)),),
         ),
     )
     return Derivation(

@@ -19,7 +19,7 @@ from derivations import symbols as s
 from derivations.along_spike import PAPER, V_of_kappa, g, over_kappa, prediction
 from derivations.derivation import Derivation, NonNegative, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
-from derivations.free_energy import entropic, trace
+from derivations.free_energy import assembled, entropic, trace
 from derivations.saddle_point import CONJUGATE, EXCHANGE, solve_linear
 from derivations.sample_energy import (
     LABEL_NOISE,
@@ -159,6 +159,7 @@ def free_energy() -> Derivation:
     """Equation (106): the free energy of a convex loss with a ridge penalty."""
     value = -trace().results[s.trace_term] - entropic().results[s.entropic_term]
     value -= energetic().results[s.energetic_term]
+    square_value = assembled().results[s.free_energy]
     steps = (
         *trace().steps,
         *entropic().steps,
@@ -166,6 +167,7 @@ def free_energy() -> Derivation:
         Step(
             "Minus the three terms; m^ is of order p^(-1/2) and has left, equation (105).",
             sp.Eq(s.free_energy, value, evaluate=False),
+            (Vanishing("at the square loss it is equation (116)", at_square_loss(value) - square_value),),
         ),
     )
     hypotheses = dict.fromkeys((*entropic().hypotheses, *energetic().hypotheses))
@@ -220,7 +222,7 @@ def equation(variable: sp.Symbol) -> Derivation:
         unknown = CONJUGATE[variable]
         solution = solve_linear(derivative, unknown)
         closing = (Vanishing(f"stationarity in {variable}", expand_expectations(derivative).subs(unknown, solution)),)
-    checks = _stein_on_powers(variable) if variable in (s.q1, s.q2, s.psi) else ()
+    checks = _stein_on_powers(variable) if centre.has(variable) else ()
     step = Step(
         f"The derivative of the free energy in ${sp.latex(variable)}$; terms with xi are integrated by parts.",
         sp.Eq(unknown, solution, evaluate=False),
@@ -241,12 +243,15 @@ def at_square_loss(expression: sp.Expr) -> sp.Expr:
     def average(found: sp.Expr) -> sp.Expr:
         y, omega, V = sp.Wild("y"), sp.Wild("omega"), sp.Wild("V")
         inner = found.integrand.replace(force_slope_of(y, omega, V), -1 / (1 + V))
+        inner = inner.replace(
+            envelope_of(y, omega, V), (y + sp.sqrt(s.noise) * LABEL_NOISE - omega) ** 2 / (2 * (1 + V))
+        )
         inner = inner.replace(force_of(y, omega, V), (y + sp.sqrt(s.noise) * LABEL_NOISE - omega) / (1 + V))
         averaged = expand_expectations(Expectation(sp.expand(inner), s.z, s.xi, LABEL_NOISE))
         return over_kappa(name_label_moments(averaged))
 
     return sp.expand(expression).replace(
-        lambda e: isinstance(e, Expectation) and e.has(force_of, force_slope_of), average
+        lambda e: isinstance(e, Expectation) and e.has(envelope_of, force_of, force_slope_of), average
     )
 
 

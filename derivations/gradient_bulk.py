@@ -124,7 +124,7 @@ def zero_means() -> Derivation:
             ),
             Step(
                 "Stein's lemma carries this over to E[z (sigma' - h1)].",
-                sp.Eq(weighted, by_stein, evaluate=False),
+                sp.Eq(weighted, by_stein.subs(curvature, vanishing), evaluate=False),
                 (Vanishing("z (sigma' - h1) is odd as well", expand_expectations(reflect(weighted, s.z)) + weighted),),
             ),
         ),
@@ -225,6 +225,12 @@ def row_correction(noise: sp.Expr = sp.S.Zero) -> Derivation:
             Step(
                 "Of the n0^2 pairs of samples n0 are equal: exact at finite n0 and d.",
                 sp.Eq(s.delta_square_mean, exact, evaluate=False),
+                (
+                    Vanishing(
+                        "n0 equal and n0 (n0 - 1) different pairs, over n0^2",
+                        s.n0**2 * exact - STEP**2 * (s.n0 * same + s.n0 * (s.n0 - 1) * different),
+                    ),
+                ),
             ),
             Step(
                 "Neuron and target overlap by epsilon = tau/sqrt(d): at epsilon = 0 the averages factor, and "
@@ -241,7 +247,7 @@ def row_correction(noise: sp.Expr = sp.S.Zero) -> Derivation:
 
 @functools.cache
 def cross_term(noise: sp.Expr = sp.S.Zero) -> Derivation:
-    """2 w.delta -> 0: its mean, label noise included, is e E[y s(w.x) w.x], which vanishes with epsilon; equations (54), (55)."""
+    """2 w.delta -> 0: its mean e E[y s(w.x) w.x], over label noise too, vanishes with epsilon; equations (54), (55)."""
     received = along_w()
     mean = STEP * average(s.y * sigma_check(received) * received, noise)
     square = STEP**2 * average(s.y**2 * sigma_check(received) ** 2 * received**2, noise)

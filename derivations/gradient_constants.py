@@ -101,6 +101,12 @@ def linear_part(degree: int = 6) -> Derivation:
             Step(
                 "Its variance, by the moments of the normal law, term by term.",
                 sp.Eq(s.h1_check, variance, evaluate=False),
+                (
+                    Vanishing(
+                        "the sum of k s_k^2 from k = 2 on",
+                        variance - sum((k * a**2 for k, a in enumerate(coefficients) if k >= 2), sp.S.Zero),
+                    ),
+                ),
             ),
         ),
         results={s.h1_check: variance, s.h1: mean},

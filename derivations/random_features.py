@@ -270,12 +270,14 @@ def vanishing_spike() -> Derivation:
     steps = (
         Step(
             "mu0 = r mu1 kappa + O(r^3): with A = r^2 A', B = r B', F = r F' the equations for r m and zeta have "
-            "coefficients of order one.",
-            sp.Eq(s.r * s.m, sp.factor(solution[rm]), evaluate=False),
-            (
-                RationalLimit("r m tends to gamma h1*/mu1", solution[rm], t, along / k1),
-                RationalLimit("zeta vanishes", solution[zeta], t, sp.S.Zero),
-            ),
+            "coefficients of order one, and r m tends to gamma h1*/mu1.",
+            sp.Eq(s.m_no_spike, along / k1, evaluate=False),
+            (RationalLimit("r m tends to gamma h1*/mu1", solution[rm], t, along / k1),),
+        ),
+        Step(
+            "zeta vanishes.",
+            sp.Eq(s.zeta_no_spike, sp.S.Zero, evaluate=False),
+            (RationalLimit("zeta vanishes", solution[zeta], t, sp.S.Zero),),
         ),
         Step(
             "So mu0 m tends to gamma h1* kappa, the whole linear part along the spike: m carries no ridge cost at "

@@ -41,6 +41,10 @@ def gibbs() -> Derivation:
         Step(
             "Averaged with E[z^2] = 1 and E[z^4] = 3, every correction carries 1/B.",
             sp.Eq(sp.Symbol(r"\langle h\rangle_B"), average, evaluate=False),
+        ),
+        Step(
+            "As the temperature vanishes the value at the minimum is left.",
+            sp.Eq(s.gibbs_average, limit, evaluate=False),
             (RationalLimit("B to infinity leaves the value at the minimum", average, B, limit),),
         ),
     )
@@ -247,6 +251,24 @@ def symmetric() -> Derivation:
                     "other entry of the product", (own + shared) * other + shared * same + (R - 2) * shared * other
                 ),
             ),
+        ),
+        Step(
+            "On the diagonal of the inverse.",
+            sp.Eq(s.inverse_same, same, evaluate=False),
+            (
+                Vanishing("diagonal entry of the product", (own + shared) * same + (R - 1) * shared * other - 1),
+                Vanishing("one replica alone", same.subs(R, 1) - 1 / (own + shared)),
+            ),
+        ),
+        Step(
+            "On a difference of two replicas the matrix acts as V.",
+            sp.Eq(s.difference_eigenvalue, own, evaluate=False),
+            (Vanishing("a difference of two replicas", (own + shared) - shared - own),),
+        ),
+        Step(
+            "The overlap of a replica with itself.",
+            sp.Eq(s.own_square, own + shared, evaluate=False),
+            (Vanishing("trace of the matrix", R * (own + shared) - ((R - 1) * own + (own + R * shared))),),
         ),
         Step(
             "On a difference of two replicas the matrix acts as V, on the sum of all as V + R q.",

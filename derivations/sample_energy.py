@@ -119,6 +119,7 @@ def local_fields() -> Derivation:
 
     q = mu1**2 * s.q1 + mu2**2 * s.q2
     first, second = replica(u1, v1), replica(u2, v2)
+    own = sp.expand(average(first**2) - average(first * second))
     omega = local_field_mean()
     steps = (
         Step(
@@ -130,10 +131,12 @@ def local_fields() -> Derivation:
         Step(
             "Their covariance is the one of equation (89): V(kappa) delta_ij + mu1^2 q1 + mu2^2 q2.",
             sp.Eq(sp.Symbol("E[h_i h_j]"), q, evaluate=False),
-            (
-                Vanishing("two different replicas have covariance mu1^2 q1 + mu2^2 q2", average(first * second) - q),
-                Vanishing("one replica has V(kappa) more", average(first**2) - q - V_of_kappa),
-            ),
+            (Vanishing("two different replicas have covariance mu1^2 q1 + mu2^2 q2", average(first * second) - q),),
+        ),
+        Step(
+            "What one replica has more than two share.",
+            sp.Eq(s.V, own, evaluate=False),
+            (Vanishing("one replica has V(kappa) more", q + own - average(first**2)),),
         ),
         Step(
             "The covariance with the label's Gaussian variable z is mu1 psi, equation (128).",
@@ -156,7 +159,7 @@ def local_fields() -> Derivation:
         "replicated local fields",
         f"{PAPER}, Appendix C, (86)-(93), (128)",
         steps,
-        {s.V: V_of_kappa, s.field_mean: omega},
+        {s.V: own, s.field_mean: omega},
         REPLICA_HYPOTHESES[1:2],
     )
 

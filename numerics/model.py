@@ -252,7 +252,7 @@ def _checked(name: str, value: object, accepts: Callable[[float], bool], range_:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number) or not accepts(number):
-        raise ModelError(f"{name} = {value!r} is not accepted: it has to be {range_}, for example {name} = {example}")
+        raise ModelError(f"{name} = {value} is not accepted: it has to be {range_}, for example {name} = {example}")
     return number
 
 

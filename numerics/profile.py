@@ -26,6 +26,7 @@ from numerics.quadrature import (
     integrand,
     layers,
     reach,
+    resolvable,
     spacing,
     span,
     spike_rule,
@@ -173,8 +174,11 @@ def _mismatch(
     squares = [float(table.weights @ (table.y0**2 + table.y1**2 + table.spread))]
     wholes = [conditional_moments(teacher, np.zeros(1), 1.0).square[0]]
     for i, (slope, bulk, bias) in enumerate(groups):
+        whole = math.hypot(slope, math.sqrt(bulk))
+        if not resolvable(student, whole):
+            continue
         squares.append(float(table.weights @ (table.mu0[i] ** 2 + bulk * table.mu1[i] ** 2 + table.mu2_squared[i])))
-        wholes.append(conditional_moments(student, np.array([bias]), math.hypot(slope, math.sqrt(bulk))).square[0])
+        wholes.append(conditional_moments(student, np.array([bias]), whole).square[0])
     worst = max(abs(x - y) / max(x, y, 1e-300) for x, y in zip(squares, map(float, wholes), strict=True))
     return worst if not worst <= _SQUARES_AGREE else 0.0
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activation import Activation
+from derivations.expression import ExpressionError
 from numerics.evaluate import compile_numpy
 from numerics.steep_places import steep_places
 
@@ -42,6 +43,8 @@ NARROW_STRIP = 0.1
 # Steps and peaks of saturating functions that need shorter panels than this may hide between trapezoidal nodes.
 NARROW_PLACE = 0.05
 MOST_NODES = 40_000
+# No rule across the spike has more nodes than this.
+MOST_NODES_ACROSS = 1 << 19
 _MOST_SPLITS = 2_000
 _SHORTEST_PANEL = 1e-11
 _MOST_LAYERS = 400
@@ -55,7 +58,8 @@ class Integrand:
     `breakpoints` are its kinks and jumps in increasing order. With `splits` None it is analytic in a strip of half
     width `strip` (infinite when entire) and the trapezoidal rule serves; otherwise panels of width 2 that also end at
     the splits (the breakpoints, and places found by bisection) resolve it. `rough` says that bisection never ended: f
-    is not smooth up to a breakpoint, `hidden` that steep places may be left unresolved. |f(x)| grows no faster than |x|^degree exp(rate |x| + quadratic x^2).
+    is not smooth up to a breakpoint, `hidden` that
+    steep places may be left unresolved. |f(x)| grows no faster than |x|^degree exp(rate |x| + quadratic x^2).
     """
 
     values: Callable[[Array], Array]
@@ -113,9 +117,9 @@ def integrand(activation: Activation) -> Integrand:
         rough=False,
     )
     steep = steep_places(activation.expression, _coarse_edges(function))
-    narrow = steep.narrowest < NARROW_PLACE
+    narrow = steep.complete and steep.narrowest < NARROW_PLACE
+    function = replace(function, hidden=not steep.complete)
     if activation.strip is None or activation.strip < NARROW_STRIP or narrow:
-        function = replace(function, hidden=narrow and not steep.complete)
         return with_splits(function, steep.edges if narrow else ())
     return function
 
@@ -128,7 +132,8 @@ def with_splits(function: Integrand, known: tuple[float, ...] = ()) -> Integrand
     """The function with panels in place of the trapezoidal rule.
 
     Starts from panels of width 4 on [-64, 64] cut at the breakpoints and bisects those on which the Legendre
-    coefficients of f do not decay to rounding; `known` are places to cut at from the start. At a breakpoint where f has a root that leads to panels shrinking
+    coefficients of f do not decay to rounding; `known` are
+    places to cut at from the start. At a breakpoint where f has a root that leads to panels shrinking
     geometrically towards it.
     """
     nodes, weights = gauss_legendre(PANEL_ORDER)
@@ -225,6 +230,7 @@ def doublings(function: Integrand, low: float, high: float, scale: float) -> tup
 
     Strip and panel width cannot show everything (an entire function may oscillate fast), so the rule is compared with
     the doubled one at a few shifts. The second value is 0.0 when they agree to rounding, else their relative distance.
+    Raises ExpressionError when a rule would have more than MOST_NODES_ACROSS nodes.
     """
     # A rule on one side of 0 belongs to an even integrand: 0 is its centre, else the middle of the shifts.
     centre = 0.0 if low == 0.0 or high == 0.0 else 0.5 * (low + high)
@@ -234,6 +240,10 @@ def doublings(function: Integrand, low: float, high: float, scale: float) -> tup
     # The shifts reach about nine standard deviations; a place counts for the scale by its density.
     weight = np.exp(-0.5 * (9.0 * (shift - centre) / far) ** 2)
     rule = _trapezoid if function.splits is None else _panel_rule
+    if not resolvable(function, scale):
+        raise ExpressionError(f"its argument varies too much (standard deviation {scale:.3g}) for the function")
+    if function.hidden:
+        return 0, 1.0
     coarse = _moments(function, shift, scale, rule, 0)
     for level in range(_MOST_DOUBLINGS + (2 if function.splits is None else 0) + 1):
         fine = _moments(function, shift, scale, rule, level + 1)
@@ -245,9 +255,11 @@ def doublings(function: Integrand, low: float, high: float, scale: float) -> tup
             for a, b, unit in zip(coarse[:4], fine[:4], (root, root, square, square), strict=True)
         )
         if gap <= _AGREEMENT:
-            return level, float(function.hidden)
+            return level, 0.0
+        if not resolvable(function, scale, level + 2):
+            break
         coarse = fine
-    return level, max(gap, float(function.hidden))
+    return level, gap
 
 
 _SAMPLES = 12
@@ -306,6 +318,11 @@ def _z_step(function: Integrand, scale: float, refine: int) -> float:
 
 def _z_panel(scale: float, refine: int) -> float:
     return min(WIDEST_PANEL, WIDEST_PANEL / scale) / 2.0**refine
+
+
+def resolvable(function: Integrand, scale: float, refine: int = 0) -> bool:
+    """Whether the rule across the spike has a number of nodes that memory holds."""
+    return _node_count(function, scale, refine) <= MOST_NODES_ACROSS
 
 
 def _node_count(function: Integrand, scale: float, refine: int) -> int:

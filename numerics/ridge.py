@@ -115,7 +115,7 @@ def solve(model: Model, *, refine: int = 0, bulk: Bulk | None = None) -> Solutio
         iterations += fine.iterations
         moved = abs(fine.test_error - coarse.test_error)
         settled = moved <= QUADRATURE_GOAL * scale and table.unresolved <= QUADRATURE_GOAL
-        if settled or not fine.converged or len(table.kappa) > MOST_NODES:
+        if settled or table.unresolved == 1.0 or not fine.converged or len(table.kappa) > MOST_NODES:
             break
         coarse = fine
     moved += table.unresolved * scale

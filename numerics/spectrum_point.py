@@ -2,7 +2,7 @@
 
 With S = -z + D + C o (W W^T) the equations of the ridge readout at ridge = -z, (189)-(190), read
 
-    tau_a = pi_a/(-z + D_a + c_a M_aa),  T = Theta N/beta,  N = (1 + C Theta)^-1,  M = N C,  Theta = diag(c_a beta tau_a)
+    tau_a = pi_a/(-z + D_a + c_a M_aa),  T = Theta N/beta,  N = (1 + C Theta)^-1,  M = N C,  Theta_a = c_a beta tau_a
     C_ab = (alpha/beta) E[mu1_a mu1_b/(1+V)],  D_a = (alpha/beta) E[mu2_a^2/(1+V)],  g(z) = sum_a tau_a,
 
 for any number of groups. Near the support 1/(1+V) has poles close to the line of kappa, which move with z: the rule
@@ -168,7 +168,8 @@ class Equations:
         table = self.table(x)
         previous, fresh = math.inf, False
         for _ in range(_MOST_STEPS):
-            value, jacobian = self.evaluate(table, x, z)
+            with np.errstate(all="ignore"):  # an iterate that hits a pole becomes infinite, and is given up below
+                value, jacobian = self.evaluate(table, x, z)
             try:
                 move = np.linalg.solve(jacobian, value)
             except np.linalg.LinAlgError:

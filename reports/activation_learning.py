@@ -52,6 +52,7 @@ class Learning:
         return (
             self.best_upper is not None
             and self.target_square is not None
+            and self.target_square > 0.0
             and self.best_upper <= NEGLIGIBLE * self.target_square
         )
 

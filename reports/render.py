@@ -11,9 +11,13 @@ from typing import Any
 from markupsafe import Markup
 
 from derivations.symbols import Entry as Symbol
+from reports.dependencies import groups, headlines, links
+from reports.dependency_graph import svg
 from reports.described import DescribedDerivation, DescribedStep
 from reports.figures import Figure
 from reports.mathematics import mathml
+from reports.misprints import misprint_views
+from reports.network_trial import BEYOND, Trial
 from reports.prose import heading, prose
 from verify.claim import Kind, Role
 from verify.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
@@ -149,7 +153,11 @@ class ClaimView:
 
 
 def page(
-    ledger: Ledger, derivations: Sequence[DescribedDerivation], figures: Sequence[Figure], glossary: Iterable[Symbol]
+    ledger: Ledger,
+    derivations: Sequence[DescribedDerivation],
+    figures: Sequence[Figure],
+    glossary: Iterable[Symbol],
+    trial: tuple[Trial, Figure] | None = None,
 ) -> str:
     """The whole report as one HTML document without external resources.
 
@@ -170,9 +178,18 @@ def page(
     environment.filters["anchor"] = anchor
     views = derivation_views(ledger, derivations)
     document = as_json(ledger)
+    claims = [claim_view(entry, derivations) for entry in ledger.entries]
     return environment.get_template("page.html").render(
         style=Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")),
-        claims=[claim_view(entry, derivations) for entry in ledger.entries],
+        claims=claims,
+        beyond=[claim for claim in claims if claim.entry.claim.id.startswith("beyond.")],
+        trial=trial[0] if trial else None,
+        trial_figure=trial[1] if trial else None,
+        trial_svg=Markup(trial[1].svg) if trial else "",
+        trial_threshold=BEYOND,
+        misprints=misprint_views(ledger),
+        graph=Markup(svg(groups(ledger), links(ledger))),
+        headlines=headlines(ledger),
         derivations=views,
         figures=[(figure, Markup(figure.svg)) for figure in figures],
         glossary=[(Markup(mathml(_glyph(row))), row.meaning, row.scaling) for row in glossary],

@@ -10,6 +10,7 @@ from typing import Any
 from reports.described import DescribedDerivation, derivations_of
 from reports.figures import Figure, all_figures
 from reports.ledger_files import COMMITTED_JSON, COMMITTED_MARKDOWN, COMMITTED_PROFILE, in_source_checkout, write_whole
+from reports.network_trial import Trial, network_trial
 from verify.ledger import MODULES, Ledger, all_claims, as_json, dumps, run
 
 
@@ -36,6 +37,7 @@ def build(profile: str, directory: Path, *, quiet: bool = False) -> Built:
     with Progress("report", len(MODULES) + len(drawings) + 1, quiet=quiet) as progress, pool() as executor:
         # Submitted first, so that the figures fill the gaps that the longest modules of claims leave.
         pending = [executor.submit(draw, drawing.__name__) for drawing in drawings]
+        pending_trial = executor.submit(network_trial)
         ledger = run(profile, None, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]))
         described = [executor.submit(derivations_of, module) for module in MODULES]
         figures = []
@@ -43,8 +45,9 @@ def build(profile: str, directory: Path, *, quiet: bool = False) -> Built:
             figures.append(future.result())
             progress.step("figures")
         derivations = unique([d for future in described for d in future.result()])
+        trial = pending_trial.result()
         progress.step("page")
-    return write(ledger, derivations, figures, directory)
+    return write(ledger, derivations, figures, directory, trial)
 
 
 def draw(name: str) -> Figure:
@@ -62,14 +65,18 @@ def unique(derivations: Sequence[DescribedDerivation]) -> list[DescribedDerivati
 
 
 def write(
-    ledger: Ledger, derivations: Sequence[DescribedDerivation], figures: Sequence[Figure], directory: Path
+    ledger: Ledger,
+    derivations: Sequence[DescribedDerivation],
+    figures: Sequence[Figure],
+    directory: Path,
+    trial: tuple[Trial, Figure] | None = None,
 ) -> Built:
     """Render and write the files."""
     from derivations.symbols import glossary
     from reports.render import markdown, page
 
     document = as_json(ledger)
-    html, text, data = page(ledger, derivations, figures, glossary), markdown(document), dumps(ledger)
+    html, text, data = page(ledger, derivations, figures, glossary, trial), markdown(document), dumps(ledger)
     files = [(directory / "index.html", html), (directory / "ledger.md", text), (directory / "ledger.json", data)]
     if ledger.profile == COMMITTED_PROFILE and in_source_checkout():
         files += [(COMMITTED_MARKDOWN, text), (COMMITTED_JSON, data)]

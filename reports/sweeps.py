@@ -79,10 +79,16 @@ def parse_values(name: str, text: str) -> Values:
         if not rule.allows(value):
             where = f" (in {_shown(given)})" if swept else ""
             raise InputProblem(
-                f"--{name} {value:g}{where} is not accepted: {name} has to be {rule.accepted}, for example "
+                f"--{name} {_exactly(value)}{where} is not accepted: {name} has to be {rule.accepted}, for example "
                 f"--{name} {rule.example}"
             )
     return Values(values, swept)
+
+
+def _exactly(value: float) -> str:
+    """The number in six digits, or in all of them where six would make it another one."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
 
 
 def parse_number(text: str) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from scipy.integrate import quad
 
 from derivations.activation import activation
-from numerics.bounds import best_eta, best_ridge, best_spike, local_minima, lower_bound, upper_bound
+from numerics.bounds import best_eta, best_ridge, best_spike, bounds, local_minima, lower_bound, upper_bound
 from numerics.model import Model, ReadoutGroup
 from numerics.ridge import solve
 from tests import reference_ridge
@@ -141,3 +142,39 @@ def test_local_minima_are_those_of_a_known_function() -> None:
     for dip in found:
         assert 4 * dip.at**3 - 4 * dip.at + 0.1 == pytest.approx(0.0, abs=1e-5)
     assert local_minima(lambda x: x, [0.0, 1.0, 2.0]) == ()
+
+
+def test_bounds_of_a_steep_target_are_resolved() -> None:
+    # At alignment 1 the upper bound is E g^2 - (E[g mu0])^2/E[mu0^2] with mu0 = E_z tanh(kappa + z), and
+    # E erf(30 kappa)^2 = (2/pi) asin(1800/1801); the two integrals by QUADPACK, split at the step.
+    model = _model("tanh", "erf(30*z)", alignment=1.0)
+    z, w = np.polynomial.hermite_e.hermegauss(120)
+    mu0 = lambda k: float(np.tanh(k + z) @ w) / math.sqrt(2 * math.pi)  # noqa: E731
+    weight = lambda k: 2 * math.exp(-k * k / 2) / math.sqrt(2 * math.pi)  # noqa: E731
+    ends = [0.0, 0.05, 0.2, 9.0]
+    pairs = list(itertools.pairwise(ends))
+    cross = sum(quad(lambda k: weight(k) * math.erf(30 * k) * mu0(k), a, b, epsabs=1e-12)[0] for a, b in pairs)
+    own = sum(quad(lambda k: weight(k) * mu0(k) ** 2, a, b, epsabs=1e-12)[0] for a, b in pairs)
+    expected = 2 / math.pi * math.asin(1800 / 1801) - cross**2 / own
+    found = bounds(model)
+    assert found.converged
+    # 120 Hermite nodes give mu0 of tanh to about 1e-8.
+    assert found.upper == pytest.approx(expected, abs=1e-7)
+    assert best_ridge(model).converged
+
+
+@pytest.mark.parametrize("steepness", [3, 5, 8])
+def test_the_bounds_of_a_narrow_peak_do_not_exceed_its_square(steepness: int) -> None:
+    # E exp(-2 k (z - c)^2) = exp(-2 k c^2/(1 + 4k))/sqrt(1 + 4k); a peak of width 1/sqrt(k) is all but orthogonal to
+    # mu0 and kappa mu1, so that both bounds are below it by less than its own size squared over theirs, O(1).
+    k = 10.0**steepness
+    square = math.exp(-2 * k / 9 / (1 + 4 * k)) / math.sqrt(1 + 4 * k)
+    found = bounds(_model("tanh", f"exp(-(z-1/3)**2*10**{steepness})", alignment=1.0))
+    assert found.converged
+    assert square - 10 * square**2 < found.lower <= found.upper < square
+
+
+def test_bounds_say_when_they_are_not_resolved() -> None:
+    # A thousand peaks of width 1e-6 each: more panels than any rule here has.
+    found = bounds(_model("tanh", "exp(-sin(100*z)**2*10**8)", alignment=1.0))
+    assert not found.converged

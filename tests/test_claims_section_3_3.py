@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import sympy as sp
@@ -10,8 +11,10 @@ import sympy as sp
 from derivations import free_energy, marchenko_pastur, normalisations, saddle_point, sample_energy
 from derivations import symbols as s
 from tests.planting_saddle_point import planting, verdict_by_proof
-from verify.claim import Claim, Role
+from verify.checks import ByDerivation
+from verify.claim import PROFILES, Claim, Role
 from verify.claims import appendix_c, section_3_3, slides_saddle_point
+from verify.evidence import Outcome
 from verify.ledger import examine
 from verify.verdict import Verdict
 
@@ -70,6 +73,7 @@ _stationary = saddle_point.stationary
 _implicit = marchenko_pastur.implicit_derivative
 _mean = sample_energy.local_field_mean
 _label = sample_energy.label
+_exponent = free_energy.exponent_per_neuron
 
 PLANTS: tuple[tuple[object, str, Callable[..., object], tuple[str, ...]], ...] = (
     (
@@ -96,6 +100,24 @@ PLANTS: tuple[tuple[object, str, Callable[..., object], tuple[str, ...]], ...] =
         "replicated_trace",
         wrong_trace,
         ("result-3-3.trace-term", "result-3-3.saddle.V1-hat", "result-3-3.isotropic.q2"),
+    ),
+    (
+        free_energy,
+        "mode_minimum",
+        lambda curvature, force: -(force**2) / curvature,
+        ("result-3-3.entropic-term", "result-3-3.free-energy", "result-3-3.saddle.psi"),
+    ),
+    (
+        free_energy,
+        "mode_force",
+        lambda singular, target: sp.sqrt(3 * s.p) * s.psi_hat * singular * target,
+        ("result-3-3.entropic-term", "result-3-3.free-energy", "result-3-3.saddle.psi"),
+    ),
+    (
+        free_energy,
+        "exponent_per_neuron",
+        lambda samples, cost: _exponent(samples / 2, cost),
+        ("result-3-3.free-energy", "result-3-3.saddle.V1-hat"),
     ),
     (
         marchenko_pastur,
@@ -137,3 +159,13 @@ def test_a_wrong_rule_refutes_its_claims(
     planting.setattr(module, rule, wrong)
     for claim_id in claims:
         assert verdict_by_proof(BY_ID[claim_id]) is Verdict.REFUTED, claim_id
+
+
+@pytest.mark.parametrize("name", ["entropic-term", "free-energy", "saddle.psi", "saddle.q1", "saddle.q2"])
+def test_a_statement_and_its_derivation_wrong_alike_are_refuted_by_numbers(name: str) -> None:
+    # Three times the target's force, as if the same slip were in the derivation: dense matrices know nothing of it.
+    claim = BY_ID[f"result-3-3.{name}"]
+    wrong = claim.statement.xreplace({s.psi_hat: sp.sqrt(3) * s.psi_hat})
+    check = next(c for c in claim.checks if not isinstance(c, ByDerivation))
+    assert check.run(claim, PROFILES["quick"]).outcome is Outcome.SUPPORTS
+    assert check.run(replace(claim, statement=wrong), PROFILES["quick"]).outcome is Outcome.REFUTES

@@ -664,3 +664,76 @@ def test_activation_reads_options_on_either_side(capfd: pytest.CaptureFixture[st
     before = document(capfd, ["activation", "--spike", "-2", "-tanh(z)"])
     after = document(capfd, ["activation", "-tanh(z)", "--spike=-2"])
     assert before == after
+
+
+def test_other_losses_and_biases(capfd: pytest.CaptureFixture[str]) -> None:
+    signs = replaced("target", "sign")
+    found = document(capfd, ["solve", *signs, "--loss", "logistic"])
+    assert found["loss"] == "logistic"
+    assert {"mean_squared_error", "classification_error"} <= set(found)
+    # Two equal halves are one group: the fit of yhat does not depend on how neurons are counted.
+    split = document(capfd, ["solve", *WORKED, "--bias", "0.3:0.5,0.3:0.5"])
+    whole = document(capfd, ["solve", *WORKED, "--bias", "0.3:1"])
+    assert split["test_error"] == pytest.approx(whole["test_error"], abs=1e-10)
+    learned = document(capfd, ["solve", *replaced("target", "he2"), "--bias", "learned"])["learned_bias"]
+    assert learned["bias"] == max(minimum["bias"] for minimum in learned["minima"])
+    refused(capfd, ["solve", *WORKED, "--bias", "0.3:2"], "--bias", "for example")
+    refused(capfd, ["solve", *WORKED, "--readout", "1:1:1:0.2", "--bias", "0.3:1"], "--bias", "--readout")
+
+
+def test_the_spectrum_beside_a_sample(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    figure = tmp_path / "spectrum.svg"
+    found = document(capfd, ["spectrum", *WORKED, "--simulate", "60", "--plot", str(figure)])
+    assert found["mass"] == pytest.approx(1.0, abs=1e-6)
+    assert len(found["x"]) == len(found["density"])
+    assert len(found["simulation"]["eigenvalues"]) == 60  # p = beta d
+    assert figure.read_text().startswith("<?xml")
+    refused(capfd, ["spectrum", *replaced("alpha", "1,2")], "--alpha")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"--ridge": "1e155"}, {"--ridge": "1e-200"}, {"--alpha": "1e300"}, {"--bulk": "1e300"}, {"--beta": "1e200"},
+        {"--bulk": "1e-300"}, {"--spike": "1e60"}, {"--spike": "1e50", "--bulk": "1e50"},
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", ["solve", "bounds"])
+def test_parameters_beyond_double_precision_are_refused(
+    capfd: pytest.CaptureFixture[str], command: str, change: dict[str, str]
+) -> None:
+    args = list(WORKED)
+    for name, value in change.items():
+        args[args.index(name) + 1] = value
+    code, out, err = outcome(capfd, [command, *args])
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("alpha0", "eta"), [("1e-300", "3"), ("1e300", "1e200"), ("1e-50", "1e50")])
+def test_steps_beyond_double_precision_are_refused(capfd: pytest.CaptureFixture[str], alpha0: str, eta: str) -> None:
+    args = [*STEPPED[: STEPPED.index("--alpha0")], "--alpha0", alpha0, "--eta", eta]
+    code, out, err = outcome(capfd, ["solve", *args])
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+
+
+def test_an_alignment_just_beyond_one_is_shown_whole(capfd: pytest.CaptureFixture[str]) -> None:
+    code, _, err = outcome(capfd, ["solve", *WORKED[:-1], "1.0000000001"])
+    assert code == 2
+    assert "--alignment 1.0000000001 is not accepted" in err
+
+
+def test_bounds_that_are_not_resolved_end_undecided(capfd: pytest.CaptureFixture[str]) -> None:
+    args = [*WORKED]
+    args[args.index("--target") + 1] = "exp(-sin(100*z)**2*10**8)"
+    code, out, _ = outcome(capfd, ["bounds", *args, "--json"])
+    assert code == 3
+    assert json.loads(out)["converged"] is False
+
+
+def test_bounds_give_their_error(capfd: pytest.CaptureFixture[str]) -> None:
+    found = document(capfd, ["bounds", *WORKED])
+    assert found["converged"] is True
+    # The goal of the refinement, 1e-11 of E[g^2] < 1.
+    assert found["error_estimate"] <= 1e-11

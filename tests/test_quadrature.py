@@ -11,6 +11,7 @@ from scipy.integrate import quad
 from scipy.special import erf
 
 from derivations.activation import activation
+from derivations.expression import ExpressionError
 from numerics.quadrature import (
     NARROW_LAYER,
     Layer,
@@ -237,3 +238,32 @@ def test_reach_covers_growth() -> None:
 def test_gauss_legendre_integrates_to_its_order() -> None:
     nodes, weights = gauss_legendre(16)
     assert weights @ nodes**30 == pytest.approx(2 / 31, rel=1e-13)
+
+
+@pytest.mark.parametrize("steepness", [3, 5, 6, 8])
+@pytest.mark.parametrize("centre", ["1/3", "2"])
+def test_narrow_entire_functions_get_panels(steepness: int, centre: str) -> None:
+    # E exp(-q (z - c)^2) = exp(-q c^2/(1 + 2q))/sqrt(1 + 2q); the square has 2q in place of q.
+    function = integrand(activation(f"exp(-(z-{centre})**2*10**{steepness})"))
+    assert function.splits is not None
+    moments = conditional_moments(function, np.zeros(1), 1.0)
+    c = {"1/3": 1 / 3, "2": 2.0}[centre]
+    for found, q in ((moments.mean[0], 10.0**steepness), (moments.square[0], 2 * 10.0**steepness)):
+        # z - c is rounded to 1e-16, which the slope of the peak, 10^(steepness/2), multiplies.
+        assert found == pytest.approx(math.exp(-q * c * c / (1 + 2 * q)) / math.sqrt(1 + 2 * q), rel=1e-11)
+
+
+def test_peaks_that_cannot_be_found_are_reported() -> None:
+    function = integrand(activation("exp(-sin(100*z)**2*10**8)"))
+    assert function.hidden
+    assert doublings(function, 0.0, 0.0, 1.0)[1] >= 1.0
+
+
+def test_the_scale_of_agreement_is_where_the_function_is_large() -> None:
+    # exp(-z^2) vanishes at the middle of a rule on [0, 27]; the rule converges at 0, where all of it is.
+    assert doublings(integrand(activation("exp(-z**2)")), 0.0, 27.0, 1.0)[1] == 0.0
+
+
+def test_a_variance_beyond_every_rule_is_refused() -> None:
+    with pytest.raises(ExpressionError, match="varies too much"):
+        doublings(integrand(activation("tanh")), 0.0, 1.0, 1e25)

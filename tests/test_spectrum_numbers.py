@@ -93,7 +93,7 @@ def _expected(found: Spectrum, model: Model, low: float, high: float) -> float:
 def test_edges_are_a_samples(model: Model) -> None:
     found = spectrum(model)
     ((low, high),) = found.edges
-    values = _sample(model, 600, 2)
+    values = _sample(model, 400, 2)
     p = len(values)
     top, bottom = values[-2], values[0]
     # An extreme eigenvalue lies where the theory expects about one beyond it; its law (Tracy-Widom) puts it past the

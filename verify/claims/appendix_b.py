@@ -86,7 +86,10 @@ TARGET_VARIANCE = Claim(
 _coefficients = s.hermite_coefficients[:6]
 
 
-_SERIES = Domain(ranges=(*(Range(c, -1.0, 1.0) for c in _coefficients), Range(s.correlation, -0.8, 0.8)))
+_SERIES = Domain(
+    ranges=(*(Range(c, -1.0, 1.0) for c in _coefficients), Range(s.correlation, -0.8, 0.8)),
+    hypotheses=("the feature is a polynomial of degree at most 5",),
+)
 
 
 _squares = sum((c**2 for c in _coefficients[2:]), sp.S.Zero)
@@ -97,7 +100,7 @@ _mehler = sum((c**2 * s.correlation**k for k, c in enumerate(_coefficients) if k
 
 MEHLER = Claim(
     id="result-3-2.covariance-by-mehler",
-    title="Covariance of two features at any correlation of their inputs",
+    title="Covariance of two features at any correlation of their inputs: features of degree at most 5",
     source=paper("Appendix B", 62, 63),
     kind=Kind.IDENTITY,
     statement=sp.Eq(s.pair_covariance, _mehler),

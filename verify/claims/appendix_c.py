@@ -138,6 +138,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
             domain=law_numbers.MODELS,
             checks=(ByDerivation(free_energy.assembled), law_numbers.objective),
             uses=("result-3-3.energetic-term", "result-3-3.trace-term", "result-3-3.entropic-term"),
+            note="The limit under the replica hypotheses: that finite networks tend to it is not proved.",
         ),
     )
 
@@ -209,6 +210,7 @@ def _law_claims() -> tuple[Claim, ...]:
             statement=eq(s.V1, s.c * s.V2 / (1 + s.beta * s.c * s.V1_hat * s.V2)),
             domain=law,
             checks=(ByDerivation(marchenko_pastur.cavity), density),
+            note="An identity between limits: that the traces of one finite bulk tend to them is assumed, not proved.",
         ),
         Claim(
             id="result-3-3.marchenko-pastur-V2",
@@ -219,6 +221,7 @@ def _law_claims() -> tuple[Claim, ...]:
             domain=law,
             checks=(ByDerivation(marchenko_pastur.quadratic), density),
             uses=("result-3-3.marchenko-pastur-V1",),
+            note="An identity between limits: that the traces of one finite bulk tend to them is assumed, not proved.",
         ),
         Claim(
             id="result-3-3.resolvent-square",
@@ -259,6 +262,7 @@ def _law_claims() -> tuple[Claim, ...]:
             domain=law,
             checks=(ByDerivation(marchenko_pastur.spike_direction),),
             uses=("result-3-3.sherman-morrison", "result-3-3.marchenko-pastur-V1"),
+            note="An identity between limits: that the traces of one finite bulk tend to them is assumed, not proved.",
         ),
     )
 

@@ -99,11 +99,14 @@ _series = sum((k * c**2 for k, c in enumerate(_coefficients) if k >= 2), sp.S.Ze
 
 PARSEVAL = Claim(
     id="result-3-1.hermite-sum",
-    title="E[(sigma' - h1)^2] is the sum of k s_k^2 from k = 2 on",
+    title="E[(sigma' - h1)^2] is the sum of k s_k^2 from k = 2 on: activations of degree at most 6",
     source=paper("Section 3.1", 12),
     kind=Kind.IDENTITY,
     statement=sp.Eq(s.h1_check, _series),
-    domain=Domain(ranges=tuple(Range(c, -1.0, 1.0) for c in _coefficients)),
+    domain=Domain(
+        ranges=tuple(Range(c, -1.0, 1.0) for c in _coefficients),
+        hypotheses=("the activation is a polynomial of degree at most 6",),
+    ),
     checks=(
         ByDerivation(gradient_constants.linear_part),
         ByNumbers(
@@ -119,7 +122,7 @@ PARSEVAL = Claim(
         ),
     ),
     uses=("result-3-1.first-coefficient",),
-    note="Stated for polynomials of degree 6; He_k' = k He_{k-1} gives the same for every degree.",
+    note="Proved for polynomials of degree 6 only.",
 )
 
 
@@ -260,12 +263,17 @@ ALIGNMENT_NOISY = Claim(
 
 
 def _growth(point: Point) -> dict[str, float]:
-    """d gamma^2/d alpha0 by a complex step in 1/(1 + floor/alpha0-like ratios of measured moments)."""
-    numbers = numbers_at(point)
-    alpha0 = complex(float(point[s.alpha0.name]), 1e-30)
-    first, second = numbers[s.h1_star.name], numbers[s.h2_star.name]
-    overlap_square, norm_square = first**2, first**2 + second / alpha0
-    return {**numbers, s.gamma_square_growth.name: float((overlap_square / norm_square).imag / 1e-30)}
+    """d gamma^2/d alpha0 by a complex step: gamma is the overlap of the label-weighted mean sample over its length.
+
+    The length is summed over the pairs of n0 samples in d = 1e14 dimensions, u = theta.x:
+    E|(1/n0) sum y x|^2 = (E[y^2] (d - 1) + E[y^2 u^2])/n0 + (1 - 1/n0) E[y u]^2.
+    """
+    target, d = functions_at(point)["g"], 1e14
+    overlap = average(lambda z: z * target(z))
+    second, fourth = average(lambda z: target(z) ** 2), average(lambda z: (z * target(z)) ** 2)
+    n0 = d * complex(float(point[s.alpha0.name]), 1e-30)
+    length = (second * (d - 1) + fourth) / n0 + (1 - 1 / n0) * overlap**2
+    return {**numbers_at(point), s.gamma_square_growth.name: (overlap**2 / length).imag / 1e-30}
 
 
 _slope = s.h1_star**2 * s.h2_star / (s.alpha0 * s.h1_star**2 + s.h2_star) ** 2
@@ -283,7 +291,7 @@ ALIGNMENT_GROWTH = Claim(
     domain=Domain(ranges=(*_ONE_NEURON.ranges, _ALPHA0), interpretations=INTERPRETATIONS),
     checks=(
         ByDerivation(gradient_constants.alignment_growth),
-        ByNumbers("complex-step derivative in alpha0", _growth, tolerances.ROUNDING),
+        ByNumbers("the mean sample by its pairs, complex step in alpha0", _growth, tolerances.ROUNDING),
     ),
     mutants=(Mutant("decreasing", sp.Eq(s.gamma_square_growth, -_slope)),),
     uses=("result-3-1.alignment",),

@@ -102,9 +102,7 @@ def _saddle_claims() -> tuple[Claim, ...]:
     )
 
 
-def _isotropic(
-    variable: sp.Symbol, name: str, title: str, right: sp.Expr, *simulations: BySimulation
-) -> Claim:
+def _isotropic(variable: sp.Symbol, name: str, title: str, right: sp.Expr, *simulations: BySimulation) -> Claim:
     return Claim(
         id=f"result-3-3.isotropic.{name}",
         title=title,
@@ -176,6 +174,7 @@ def _error_claims() -> tuple[Claim, ...]:
             domain=DOMAIN,
             checks=(ByDerivation(saddle_point.test_error), solver, simulated("test_error")),
             uses=("result-3-3.local-field-mean",),
+            note="An identity between limits; that errors of finite networks tend to it is confirmed by simulation.",
         ),
         Claim(
             id="result-3-3.test-error-as-printed",
@@ -196,6 +195,7 @@ def _error_claims() -> tuple[Claim, ...]:
             domain=DOMAIN,
             checks=(ByDerivation(saddle_point.training_error), solver, simulated("training_error")),
             uses=("result-3-3.moreau-minimiser",),
+            note="An identity between limits; that errors of finite networks tend to it is confirmed by simulation.",
         ),
         Claim(
             id="result-3-3.ridge-response",

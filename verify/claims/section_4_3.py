@@ -63,7 +63,7 @@ _TIGHT_RANGES = (
     Range(s.r, 0.5, 2.0),
     Range(s.c, 0.6, 1.5),
 )
-TIGHT = Domain((*_TIGHT_RANGES, Range(s.gamma, 0.3, 0.95)), ("odd activation and target",), (GENERIC,))
+TIGHT = Domain((*_TIGHT_RANGES, Range(s.gamma, -1.0, 1.0)), ("odd activation and target",), (GENERIC,))
 ALIGNED = Domain(_TIGHT_RANGES, ("gamma = 1, reached as alpha0 -> infinity", "odd activation and target"), (GENERIC,))
 
 
@@ -236,7 +236,7 @@ def _bound_claims() -> tuple[Claim, ...]:
             source=paper(APPENDIX, 171),
             kind=Kind.INEQUALITY,
             statement=ge(mu1**2 * s.q1 + mu2**2 * s.q2 - mu1**2 * s.psi**2, sp.S.Zero),
-            domain=Domain((*_TIGHT_RANGES, Range(s.gamma, 0.3, 0.95), Range(s.kappa, -2.0, 2.0)), (), (GENERIC,)),
+            domain=Domain((*_TIGHT_RANGES, Range(s.gamma, -1.0, 1.0), Range(s.kappa, -2.0, 2.0)), (), (GENERIC,)),
             checks=(
                 seek_at_kappa,
                 ByObligations("Cauchy-Schwarz", noise_of_output, hypotheses=(inequalities.ONE_READOUT,)),

@@ -1,0 +1,128 @@
+"""What each result rests on: the parts of the theory as groups of claims, and trees beneath the headline results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from verify.claim import Role
+from verify.ledger import Entry, Ledger
+from verify.verdict import Verdict, weakest
+
+
+@dataclass(frozen=True)
+class Group:
+    """The claims whose ids begin alike: one part of the theory."""
+
+    name: str
+    first: str
+    claims: int
+    verdicts: tuple[tuple[str, int], ...]
+    weakest: str
+
+
+@dataclass(frozen=True)
+class Link:
+    """How many times claims of one group rest on claims of another."""
+
+    source: str
+    target: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Node:
+    """A claim in the tree beneath a result; ``repeated`` where what is beneath it stands further up already."""
+
+    id: str
+    title: str
+    verdict: str
+    by_fiat: bool
+    children: tuple[Node, ...]
+    repeated: bool
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A result, the number of claims beneath it, its weakest link and the claims that are that weak."""
+
+    tree: Node
+    beneath: int
+    weakest: str
+    weakest_claims: tuple[str, ...]
+
+
+def group_of(id_: str) -> str:
+    """The part of the theory that a claim belongs to."""
+    return id_.split(".")[0]
+
+
+def groups(ledger: Ledger) -> tuple[Group, ...]:
+    """The parts in the order of the ledger.
+
+    A part is as weak as the weakest of its own formulas: what a source misprints is refuted on purpose, and definitions
+    have nothing to test, so neither counts.
+    """
+    members: dict[str, list[Entry]] = {}
+    for entry in ledger.entries:
+        members.setdefault(group_of(entry.claim.id), []).append(entry)
+    return tuple(_group(name, entries) for name, entries in members.items())
+
+
+def _group(name: str, entries: list[Entry]) -> Group:
+    counted = Counter(entry.verdict for entry in entries)
+    ours = [e.weakest for e in entries if e.claim.role is Role.OURS and not e.by_fiat]
+    return Group(
+        name,
+        entries[0].claim.id,
+        len(entries),
+        tuple((verdict.value, counted[verdict]) for verdict in Verdict if counted[verdict]),
+        weakest(ours).value if ours else "",
+    )
+
+
+def links(ledger: Ledger) -> tuple[Link, ...]:
+    """Between which parts claims rest on one another, and how often."""
+    known = {entry.claim.id for entry in ledger.entries}
+    counted = Counter(
+        (group_of(used), group_of(entry.claim.id))
+        for entry in ledger.entries
+        for used in entry.claim.uses
+        if used in known and group_of(used) != group_of(entry.claim.id)
+    )
+    return tuple(Link(source, target, count) for (source, target), count in counted.items())
+
+
+def is_headline(entry: Entry) -> bool:
+    """Result 3.1, the errors, and the bounds, in the form that is derived here."""
+    id_ = entry.claim.id
+    named = id_.startswith(("result-3-1.", "bounds.")) or id_.endswith((".test-error", ".training-error"))
+    return named and entry.claim.role is Role.OURS
+
+
+def headlines(ledger: Ledger) -> tuple[Headline, ...]:
+    """The headline results with what is beneath each, in the order of the ledger."""
+    entries = {entry.claim.id: entry for entry in ledger.entries}
+    return tuple(_headline(entry, entries) for entry in ledger.entries if is_headline(entry))
+
+
+def _headline(entry: Entry, entries: Mapping[str, Entry]) -> Headline:
+    shown: set[str] = set()
+    tree = _tree(entry, entries, shown)
+    culprits = [i for i in entries if i in shown and entries[i].verdict is entry.weakest and not entries[i].by_fiat]
+    return Headline(tree, len(shown) - 1, entry.weakest.value, tuple(culprits))
+
+
+def _tree(entry: Entry, entries: Mapping[str, Entry], shown: set[str]) -> Node:
+    repeated = entry.claim.id in shown
+    shown.add(entry.claim.id)
+    used = () if repeated else [entries[id_] for id_ in entry.claim.uses if id_ in entries]
+    return Node(
+        entry.claim.id,
+        entry.claim.title,
+        entry.verdict.value,
+        entry.by_fiat,
+        tuple(_tree(below, entries, shown) for below in used),
+        repeated and bool(entry.claim.uses),
+    )

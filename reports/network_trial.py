@@ -1,0 +1,137 @@
+"""Both theories against the stored measurements of real networks (benchmarks/network_trial.json), for the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reports.figures import Figure, svg_of
+from reports.ledger_files import HERE, in_source_checkout
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from verify.finite_size import Comparison
+
+DATA = HERE.parent / "benchmarks" / "network_trial.json"
+COMMAND = "python -m benchmarks.network_trial simulate"
+THEORIES = ("isotropic", "network")
+BEYOND = 6.0  # standard errors at which the isotropic theory is said to be refuted
+_STYLES = {"isotropic": ("#D55E00", "s", "isotropic bulk"), "network": ("#0072B2", "o", "the network's own bulk")}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What the stored measurements say: one row per network, all numbers computed from the file."""
+
+    rows: tuple[Row, ...]
+    deviates: int
+    largest: float
+    refuted_by_any: int
+
+    @property
+    def largest_of_test_errors(self) -> float:
+        """The largest deviate of the network's theory among the test errors."""
+        return max(abs(row.network) for row in self.rows)
+
+    @property
+    def refuted(self) -> tuple[str, ...]:
+        """The networks at which the isotropic theory's test error is off by more than six standard errors."""
+        return tuple(row.name for row in self.rows if abs(row.isotropic) > BEYOND)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One network: its test error at infinite d, both theories relative to it, and their deviates."""
+
+    name: str
+    measured: float
+    relative_error: float
+    isotropic: float
+    network: float
+    isotropic_ratio: float
+    network_ratio: float
+
+
+def network_trial() -> tuple[Trial, Figure] | None:
+    """The trial and its figure; None in an installation without the measurements, which come with the sources."""
+    if not (in_source_checkout() and DATA.is_file()):
+        return None
+    trial = judged()
+    return trial, draw(trial)
+
+
+def judged() -> Trial:
+    """Judge the stored samples by both theories, extrapolated in 1/d."""
+    from benchmarks.network_trial import CALIBRATED, POINTS, judge, stored
+
+    data = stored()
+    rows, deviates, strongest = [], [], []
+    for point in POINTS:
+        if point.name not in data:
+            continue  # measured later than the file
+        found = {theory: judge(point, data[point.name], theory) for theory in THEORIES}
+        rows.append(_row(point.name, {theory: found[theory]["test_error"] for theory in THEORIES}))
+        deviates += [abs(c.z) for name, c in found["network"].items() if name in CALIBRATED and c.z is not None]
+        strongest.append(max(abs(c.z) for c in found["isotropic"].values() if c.z is not None))
+    return Trial(tuple(rows), len(deviates), max(deviates), sum(z > BEYOND for z in strongest))
+
+
+def _row(name: str, found: dict[str, Comparison]) -> Row:
+    isotropic, network = (_numbers(found[theory]) for theory in THEORIES)
+    measured, error = network[1], network[3]
+    return Row(
+        name, measured, error / measured, isotropic[2], network[2], isotropic[0] / isotropic[1], network[0] / network[1]
+    )
+
+
+def _numbers(comparison: Comparison) -> tuple[float, float, float, float]:
+    """Theory, measurement, deviate and standard error of one comparison; all there where samples decide."""
+    theory, extrapolated, z, fit = comparison.theory, comparison.extrapolated, comparison.z, comparison.fit
+    if theory is None or extrapolated is None or z is None or fit is None:
+        raise ValueError(f"{comparison.observable}: the stored samples do not decide")
+    return theory, extrapolated, z, fit.standard_error
+
+
+def draw(trial: Trial) -> Figure:
+    """Theory over measurement, and the deviates, one row per network."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure as Canvas
+
+    canvas = Canvas(figsize=(9.6, 0.34 * len(trial.rows) + 1.5), layout="constrained")
+    FigureCanvasSVG(canvas)
+    ratios, deviates = canvas.subplots(1, 2, sharey=True, width_ratios=(1.15, 1.0))
+    places = range(len(trial.rows))
+    for theory, shift in zip(THEORIES, (-0.13, 0.13), strict=True):
+        colour, marker, label = _STYLES[theory]
+        heights = [place + shift for place in places]
+        off = [100 * (getattr(row, theory + "_ratio") - 1) for row in trial.rows]
+        bars = [100 * 2 * row.relative_error for row in trial.rows]
+        ratios.errorbar(off, heights, xerr=bars, fmt=marker, color=colour, ms=5, lw=1, capsize=2, label=label)
+        deviates.plot([getattr(row, theory) for row in trial.rows], heights, marker, color=colour, ms=5, label=label)
+    deviates.axvspan(-2, 2, color="#e6eef5", zorder=0)
+    for side in (-BEYOND, BEYOND):
+        deviates.axvline(side, color="#777777", lw=0.8, ls=":")
+    ratios.set_xlabel("theory against measured test error, per cent")
+    deviates.set_xlabel("measured minus theory, standard errors")
+    ratios.set_yticks(list(places), [row.name for row in trial.rows], fontsize=7.5)
+    ratios.invert_yaxis()
+    for axes in (ratios, deviates):
+        _plain(axes)
+    canvas.legend(*deviates.get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False, fontsize=9)
+    title = "Test errors of real networks against both theories"
+    caption = (
+        f"Networks after one gradient step at d = 300 to 3200 ({len(trial.rows)} settings, named by student and target), "
+        "ridge regression of the readout, test errors extrapolated to infinite d. Left: how far each theory is from the "
+        "measurement, bars of two standard errors. Right: the same in standard errors; the band is two, the dotted "
+        f"lines are {BEYOND:g}."
+    )
+    return Figure("network_trial", title, caption, svg_of(canvas, "network_trial", f"{title}. {caption}"), COMMAND)
+
+
+def _plain(axes: Axes) -> None:
+    axes.axvline(0.0, color="#333333", lw=0.8)
+    axes.grid(True, color="#e4e4e4", lw=0.6)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
