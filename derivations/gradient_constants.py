@@ -32,7 +32,8 @@ def first_coefficient() -> Derivation:
     boundary = sp.diff(sigma(s.z) * density, s.z)
     # Independent of :func:`differentiate`: the product rule on sigma times the density.
     by_parts = (s.z * sigma(s.z) - sp.diff(sigma(s.z), s.z)) * density + boundary
-    derivative = by_stein.integrand.subs(sigma_prime(s.z), sp.diff(sigma(s.z), s.z))
+    slope = sp.diff(sigma(s.z), s.z)
+    left_over = Expectation(slope.xreplace({slope: sigma_prime(s.z)}), s.z)
     powers = tuple(
         Vanishing(
             f"Stein's lemma on z^{k}",
@@ -50,7 +51,7 @@ def first_coefficient() -> Derivation:
                 sp.Eq(s.h1, by_stein, evaluate=False),
                 (
                     Vanishing("the integrand less its derivative is a total derivative", by_parts),
-                    Vanishing("the derivative of the activation", derivative - sp.diff(sigma(s.z), s.z)),
+                    Vanishing("the average of what is left", by_stein - left_over),
                     *powers,
                 ),
             ),

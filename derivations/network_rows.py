@@ -218,6 +218,11 @@ def gaussian_rows() -> Derivation:
     v_square = moments_of_v().results[s.v_square]
     total = s.norm_variance + initial * growth**2
     overlap = s.norm_spike_overlap + initial * growth * STEP * named * v_square
+    # Three squares, opened and averaged moment by moment, and the variance of one square d times.
+    three = sp.symbols("z_1 z_2 z_3", real=True)
+    square = sp.expand(sum(x**2 for x in three))
+    mean, mean_square = (expand_expectations(Expectation(sp.expand(square**k), *three)) for k in (1, 2))
+    own = expand_expectations(Expectation(s.z**4, s.z)) - expand_expectations(Expectation(s.z**2, s.z)) ** 2
     scaled = sp.Derivative(Expectation(sp.Function("f")(sp.sqrt(s.scale) * s.z), s.z), s.scale)
     return Derivation(
         title="Gaussian initial rows",
@@ -226,6 +231,10 @@ def gaussian_rows() -> Derivation:
             Step(
                 "A sum of d squares: exact at every d.",
                 sp.Eq(s.row_norm_variance, variance, evaluate=False),
+                (
+                    Vanishing("d = 3, opened", 3 * (mean_square - mean**2) * (s.c / 3) ** 2 - variance.subs(s.d, 3)),
+                    Vanishing("variances of independent squares add", s.d * s.d * own * (s.c / s.d) ** 2 - variance),
+                ),
             ),
             Step(
                 "The averages over a row of squared norm rho are those over sqrt(rho) z, whose slope at rho = 1 is "

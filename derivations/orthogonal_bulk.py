@@ -14,8 +14,10 @@ from derivations import symbols as s
 from derivations.along_spike import PAPER, over_kappa, y0
 from derivations.block_equivalent import LETTERS, PAIRS, C, vanishing
 from derivations.derivation import Derivation, Step, Vanishing
-from derivations.expectation import Expectation
-from derivations.readout_groups import V_of_kappa, mu1_of, mu2_of, q_of_kappa
+from derivations.expectation import Expectation, expand_expectations
+from derivations.readout_features import output
+from derivations.readout_groups import V_of_kappa, mu0_of, mu1_of, mu2_of, q_of_kappa
+from derivations.readout_groups import equation as groups_equation
 
 SOURCE = f"{PAPER}, Appendix D, (158)-(160)"
 ORTHOGONAL = "the rows of the bulk are orthogonal, with squared norm c_u, and v is spread evenly over them"
@@ -71,10 +73,27 @@ def averaged() -> Derivation:
     base = response()
     result = sum(variance[a] * s.V_of_letter[a] for a in LETTERS)
     weight = s.alpha / s.beta * over_kappa(variance[0] / (1 + result))
+    # The conjugates of Section 3.3 for two letters over any bulk, from the free energy, at this V(kappa).
+    general = [
+        groups_equation(v).results[hat] for v, hat in ((s.q1_of[0][0], s.V1_hat_of[0][0]), (s.q2_of[0], s.V2_hat_of[0]))
+    ]
+    blocks = {s.V1_of[a][b]: without_spike(a, b) * (s.V_of_letter[a] if a == b else 1) for a, b in PAIRS}
+    letters = {s.V2_of[a]: s.V_of_letter[a] for a in LETTERS}
+    own, rest = (expand_expectations(e.subs(blocks | letters)) for e in general)
+    step = Step(
+        "Row w of letter u has |w|^2 = c_u, so V1^_uu and V2^_u act on it together.",
+        sp.Eq(s.V_hat_of_letter[0], weight, evaluate=False),
+        (
+            Vanishing(
+                "c_u V1^_uu + V2^_u with the conjugates of the free energy",
+                s.c_of[0] * own + rest - expand_expectations(weight),
+            ),
+        ),
+    )
     return Derivation(
         "features over an orthogonal bulk",
         SOURCE,
-        base.steps,
+        (*base.steps, step),
         {s.V: result, s.V_hat_of_letter[0]: weight},
         (ORTHOGONAL,),
     )
@@ -230,11 +249,17 @@ def alphabet() -> Derivation:
     V = over_alphabet(continuous(per_weight[s.V]))
     q = over_alphabet(continuous(per_weight[s.output_variance])) - over_alphabet(mu1_along * zeta_along) ** 2
     mean = over_alphabet(mu0_along * m_along + s.kappa * mu1_along * zeta_along)
+    # Letter 1 of the output of finitely many letters, m_u and zeta_u the weight times densities.
+    total = output().results[s.letter_output]
+    share = (total - total.subs({s.m_of[0]: 0, s.zeta_of[0]: 0})).subs(
+        {s.m_of[0]: s.fraction[0] * m_along, s.zeta_of[0]: s.fraction[0] * zeta_along}
+    )
+    of_letter = {mu0_along: mu0_of[0], mu1_along: mu1_of[0]}
     steps = (
         *sizes().steps,
         Step(
             "A letter contributes pi_u nu_u/(lambda + V^_u) to V(kappa): the sum is an average over the alphabet.",
-            sp.Eq(s.V, V, evaluate=False),
+            sp.Eq(V_along, V, evaluate=False),
             (
                 Vanishing(
                     "V_u nu_u is the weight times its density",
@@ -255,7 +280,16 @@ def alphabet() -> Derivation:
                 ),
             ),
         ),
-        Step("The residual of the mean output.", sp.Eq(s.residual, y0 - mean, evaluate=False)),
+        Step(
+            "The residual of the mean output: a letter contributes its weight times the densities of m and zeta.",
+            sp.Eq(s.residual, y0 - mean, evaluate=False),
+            (
+                Vanishing(
+                    "a letter's share of the output is the weight times its density",
+                    share - s.fraction[0] * mean.integrand.subs(of_letter),
+                ),
+            ),
+        ),
     )
     return Derivation(
         "continuous alphabet",
@@ -279,6 +313,14 @@ def alphabet_conjugate() -> Derivation:
     step = Step(
         "The conjugate of a letter, with the variance of its features and V(kappa) of the whole alphabet.",
         sp.Eq(V_hat_along, weight, evaluate=False),
+        (
+            Vanishing(
+                "c_u V1^_uu + V2^_u, letter by letter",
+                c_along * s.alpha / s.beta * over_kappa(mu1_along**2 / (1 + V_along))
+                + s.alpha / s.beta * over_kappa((nu_along - c_along * mu1_along**2) / (1 + V_along))
+                - weight,
+            ),
+        ),
     )
     return Derivation(
         base.title, base.source, (*averaged().steps, *base.steps, step), {V_hat_along: weight}, base.hypotheses
@@ -299,6 +341,8 @@ def no_unique_mean() -> Derivation:
     # An odd function of u kappa, and an even one of u.
     integrand = x * odd(x**2) * even(s.mode**2)
     change = Expectation((integrand + reflected(integrand, s.mode)) / 2, s.mode)
+    first, second, third, fourth = sp.symbols("f_0 f_1 t_0 t_1", real=True)
+    example = x * (first + second * x**2) * (third + fourth * s.mode**2)
     steps = (
         Step(
             "mu0 of letter u is an odd function of u kappa; a change t(u) of m(u), even in u, changes the mean output "
@@ -307,6 +351,15 @@ def no_unique_mean() -> Derivation:
             sp.Eq(s.output_change, Expectation(integrand, s.mode), evaluate=False),
             (Vanishing("the integrand is odd", integrand + reflected(integrand, s.mode)),),
         ),
-        Step("Over a symmetric alphabet that is zero.", sp.Eq(s.output_change, change, evaluate=False)),
+        Step(
+            "Over a symmetric alphabet that is zero.",
+            sp.Eq(s.output_change, change, evaluate=False),
+            (
+                Vanishing(
+                    "functions of first degree over a normal alphabet, moment by moment",
+                    expand_expectations(Expectation(sp.expand(example), s.mode)) - change,
+                ),
+            ),
+        ),
     )
     return Derivation("m(u) is not unique", f"{PAPER}, Appendix D, (161)-(162)", steps, {s.output_change: change})

@@ -161,6 +161,12 @@ def row_norm() -> Derivation:
         Step(
             "|w|^2 = 1, the cross term vanishes, and |delta|^2 is c - 1 of a readout of ones.",
             sp.Eq(s.c_of[0], result, evaluate=False),
+            (
+                Vanishing(
+                    "a letter is a learning rate: equation (36) at u eta",
+                    result - base.results[s.c].subs(s.eta, s.letter[0] * s.eta),
+                ),
+            ),
         ),
     )
     return Derivation("bulk variance of a letter", f"{SOURCE}, (133)", steps, {s.c_of[0]: result}, base.hypotheses)

@@ -153,9 +153,15 @@ def size(variable: sp.Symbol) -> Derivation:
     translated = value.subs(
         {s.zeta_hat: s.zeta_hat_slides / sp.sqrt(s.beta), s.psi_hat: sp.sqrt(s.rho / s.beta) * s.psi_hat_slides}
     )
+    # The other way: the conjugates of the slides in those of the system.
+    back = {
+        s.zeta_hat_slides: sp.sqrt(s.beta) * s.zeta_hat,
+        s.psi_hat_slides: sp.sqrt(s.beta / s.rho) * s.psi_hat,
+    }
     step = Step(
         "In the conjugates of the slides.",
         sp.Eq(unknown, translated, evaluate=False),
+        (Vanishing("translated back it is the equation of the system", translated.subs(back) - value),),
     )
     return Derivation(
         f"{base.title}, conjugates of the slides",

@@ -124,9 +124,17 @@ def free_entropy() -> Derivation:
     """Equation (186)."""
     parts = (trace(), entropic(), energetic())
     value = trace().results[s.trace_term] + entropic().results[s.entropic_term] + energetic().results[s.energetic_term]
+    silent = dict.fromkeys((s.m, s.zeta, s.zeta_hat, s.V1_hat, s.V2_hat, s.q1_hat, s.q2_hat), 0)
+    alone = (value - energetic().results[s.energetic_term]).subs(silent)
+    size = sp.diff(value, z) + sp.diff(value, s.V2_hat)
     final = Step(
         "The free entropy is the sum of the three terms, extremal over all variables; constants are left out.",
         sp.Eq(s.free_entropy, value, evaluate=False),
+        (
+            # Z is the integral of exp(-(a.K a - z |a|^2)/2), so that its slope in z is the mean of |a|^2/2.
+            Vanishing("at stationarity the slope in z is |a|^2/(2p)", expand_expectations(size) - (s.V2 + s.q2) / 2),
+            Vanishing("without samples (-z)^(-p/2) is left", expand_expectations(alone) + sp.log(-z) / 2),
+        ),
     )
     steps = (*(step for part in parts for step in part.steps), final)
     return Derivation("free entropy of the resolvent", f"{SOURCE}, (186)", steps, {s.free_entropy: value}, HYPOTHESES)
@@ -214,6 +222,7 @@ def vanishing_overlaps() -> Derivation:
     a, b, c = sp.symbols("A_0 B_0 C_0", real=True)
     gain = sp.Symbol("G_0", nonnegative=True)
     t = projection
+    mean_readout = equation(s.m).results[s.m]
     # The conditions A m + B zeta = 0 and zeta = -gain (B m + C zeta), A = E mu0^2/(1+V), and so on.
     m_of_zeta = -b * s.zeta / a
     condition = s.zeta + gain * (b * m_of_zeta + c * s.zeta)
@@ -244,6 +253,11 @@ def vanishing_overlaps() -> Derivation:
             "So zeta = 0, then m = 0 and zeta^ = 0.",
             sp.Eq(s.zeta, zeta[0], evaluate=False),
             (Vanishing("m vanishes with zeta", m_of_zeta.subs(s.zeta, zeta[0])),),
+        ),
+        Step(
+            "The mean of the readout is zeta times a ratio of averages.",
+            sp.Eq(s.m, m_of_zeta.subs(s.zeta, zeta[0]), evaluate=False),
+            (Vanishing("stationarity in m, equation (187), at zeta = 0", mean_readout.subs(s.zeta, zeta[0])),),
         ),
     )
     return Derivation(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 from reports.dependencies import Group, Link
 
@@ -62,7 +63,7 @@ def layout(names: Sequence[str], links: Sequence[Link]) -> Layout:
         chains.append((link, (link.source, *between, link.target)))
     neighbours: dict[str, list[str]] = {}
     for _, chain in chains:
-        for one, other in zip(chain, chain[1:], strict=False):
+        for one, other in pairwise(chain):
             neighbours.setdefault(one, []).append(other)
             neighbours.setdefault(other, []).append(one)
     height = _heights(columns, neighbours)

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reports.figures import Figure, svg_of
-from reports.ledger_files import HERE, in_source_checkout
+from reports.measured_networks import CALIBRATED, DATA, POINTS, judge, stored
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from verify.finite_size import Comparison
 
-DATA = HERE.parent / "benchmarks" / "network_trial.json"
 COMMAND = "python -m benchmarks.network_trial simulate"
 THEORIES = ("isotropic", "network")
 BEYOND = 6.0  # standard errors at which the isotropic theory is said to be refuted
@@ -25,6 +24,7 @@ class Trial:
     """What the stored measurements say: one row per network, all numbers computed from the file."""
 
     rows: tuple[Row, ...]
+    dimensions: tuple[int, int]
     deviates: int
     largest: float
     refuted_by_any: int
@@ -55,7 +55,7 @@ class Row:
 
 def network_trial() -> tuple[Trial, Figure] | None:
     """The trial and its figure; None in an installation without the measurements, which come with the sources."""
-    if not (in_source_checkout() and DATA.is_file()):
+    if not DATA.is_file():
         return None
     trial = judged()
     return trial, draw(trial)
@@ -63,8 +63,6 @@ def network_trial() -> tuple[Trial, Figure] | None:
 
 def judged() -> Trial:
     """Judge the stored samples by both theories, extrapolated in 1/d."""
-    from benchmarks.network_trial import CALIBRATED, POINTS, judge, stored
-
     data = stored()
     rows, deviates, strongest = [], [], []
     for point in POINTS:
@@ -74,7 +72,9 @@ def judged() -> Trial:
         rows.append(_row(point.name, {theory: found[theory]["test_error"] for theory in THEORIES}))
         deviates += [abs(c.z) for name, c in found["network"].items() if name in CALIBRATED and c.z is not None]
         strongest.append(max(abs(c.z) for c in found["isotropic"].values() if c.z is not None))
-    return Trial(tuple(rows), len(deviates), max(deviates), sum(z > BEYOND for z in strongest))
+    dimensions = [int(d) for row in rows for d in data[row.name]]
+    extremes = (min(dimensions), max(dimensions))
+    return Trial(tuple(rows), extremes, len(deviates), max(deviates), sum(z > BEYOND for z in strongest))
 
 
 def _row(name: str, found: dict[str, Comparison]) -> Row:
@@ -106,14 +106,14 @@ def draw(trial: Trial) -> Figure:
         colour, marker, label = _STYLES[theory]
         heights = [place + shift for place in places]
         off = [100 * (getattr(row, theory + "_ratio") - 1) for row in trial.rows]
-        bars = [100 * 2 * row.relative_error for row in trial.rows]
+        bars = [100 * 2 * row.relative_error * getattr(row, theory + "_ratio") for row in trial.rows]
         ratios.errorbar(off, heights, xerr=bars, fmt=marker, color=colour, ms=5, lw=1, capsize=2, label=label)
         deviates.plot([getattr(row, theory) for row in trial.rows], heights, marker, color=colour, ms=5, label=label)
     deviates.axvspan(-2, 2, color="#e6eef5", zorder=0)
     for side in (-BEYOND, BEYOND):
         deviates.axvline(side, color="#777777", lw=0.8, ls=":")
-    ratios.set_xlabel("theory against measured test error, per cent")
-    deviates.set_xlabel("measured minus theory, standard errors")
+    ratios.set_xlabel("theory above measurement, per cent", fontsize=8.5)
+    deviates.set_xlabel("measurement above theory, standard errors", fontsize=8.5)
     ratios.set_yticks(list(places), [row.name for row in trial.rows], fontsize=7.5)
     ratios.invert_yaxis()
     for axes in (ratios, deviates):
@@ -121,10 +121,10 @@ def draw(trial: Trial) -> Figure:
     canvas.legend(*deviates.get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False, fontsize=9)
     title = "Test errors of real networks against both theories"
     caption = (
-        f"Networks after one gradient step at d = 300 to 3200 ({len(trial.rows)} settings, named by student and target), "
-        "ridge regression of the readout, test errors extrapolated to infinite d. Left: how far each theory is from the "
-        "measurement, bars of two standard errors. Right: the same in standard errors; the band is two, the dotted "
-        f"lines are {BEYOND:g}."
+        f"{len(trial.rows)} networks after one gradient step, named by student and target, ridge regression of the "
+        f"readout; test errors at d = {trial.dimensions[0]} to {trial.dimensions[1]}, extrapolated to infinite d. "
+        "Left: how far each theory is above the measurement, bars of two standard errors. Right: how "
+        f"far the measurement is above each theory in standard errors; the band is two, the dotted lines {BEYOND:g}."
     )
     return Figure("network_trial", title, caption, svg_of(canvas, "network_trial", f"{title}. {caption}"), COMMAND)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import xml.etree.ElementTree as ElementTree
@@ -9,11 +10,13 @@ from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import reports.network_trial as network_trial_module
 import reports.report
 from derivations.symbols import glossary
-from reports import figures, ledger_files
+from reports import dependencies, dependency_graph, figures, ledger_files, measured_networks
 from reports.cli import run as run_command
 from reports.commands.verify import troubles
 from reports.described import DescribedDerivation, derivations_of, describe
@@ -22,9 +25,10 @@ from reports.prose import heading, prose
 from reports.render import derivation_views, markdown, markdown_drift, page, summary_table
 from reports.report import unique, write
 from tests import toy
-from verify.claim import Claim
+from verify.claim import Claim, Role
+from verify.evidence import Agreement, Outcome
 from verify.ledger import MODULES, Entry, Ledger, all_claims, as_json, drift, dumps, examine, statement_latex
-from verify.verdict import Verdict
+from verify.verdict import Verdict, weakest
 
 VOID = {"meta", "br", "link", "img", "input", "hr", "path", "use", "area", "base", "col"}
 
@@ -262,8 +266,6 @@ def test_each_figure_can_be_redrawn_by_its_name() -> None:
 
 
 def test_the_best_combination_of_the_figure_is_the_projection() -> None:
-    import numpy as np
-
     # Projecting a combination of the functions gives it back, whatever the weights.
     x = np.linspace(-2.0, 2.0, 50)
     functions = np.stack([np.tanh(x), x * np.exp(-x * x)])
@@ -341,3 +343,122 @@ def test_files_are_written_whole(tmp_path: Path) -> None:
     ledger_files.write_whole(tmp_path / "deep" / "file.txt", "a\nb\n")
     assert (tmp_path / "deep" / "file.txt").read_bytes() == b"a\nb\n"
     assert [p.name for p in (tmp_path / "deep").iterdir()] == ["file.txt"]
+
+
+# --- misprints, dependencies, networks
+
+
+def entry(name: str, verdict: Verdict, *uses: Entry, role: Role = Role.OURS) -> Entry:
+    """An entry with this verdict that rests on others; nothing is run."""
+    claim = dataclasses.replace(toy.claim(), id=name, role=role, uses=tuple(u.claim.id for u in uses))
+    beneath = weakest([verdict, *(u.weakest for u in uses)])
+    return Entry(claim, verdict, toy_ledger().entries[0].evidence, (), beneath, ())
+
+
+@cache
+def chained_ledger() -> Ledger:
+    """Four parts: ground, over it a bound and an error that share what is beneath them, and one part alone."""
+    ground = entry("ground.one", Verdict.PROVED)
+    measured = entry("ground.two", Verdict.CONFIRMED, ground)
+    bound = entry("bounds.one", Verdict.PROVED, ground)
+    error = entry("top.test-error", Verdict.PROVED, bound, measured, ground)
+    printed = entry("bounds.as-printed", Verdict.REFUTED, ground, role=Role.PRINTED)
+    return Ledger("quick", (ground, measured, bound, error, printed, entry("alone.one", Verdict.PROVED)))
+
+
+def test_parts_are_as_weak_as_their_own_formulas_and_links_are_counted() -> None:
+    found = {group.name: (group.claims, group.weakest) for group in dependencies.groups(chained_ledger())}
+    # The refuted form in "bounds" is one that a source prints: it does not make the part weak.
+    assert found == {
+        "ground": (2, "CONFIRMED"),
+        "bounds": (2, "PROVED"),
+        "top": (1, "CONFIRMED"),
+        "alone": (1, "PROVED"),
+    }
+    counted = {(link.source, link.target): link.count for link in dependencies.links(chained_ledger())}
+    assert counted == {("ground", "bounds"): 2, ("bounds", "top"): 1, ("ground", "top"): 2}
+
+
+def test_beneath_a_result_everything_stands_once_and_the_weakest_link_is_named() -> None:
+    bound, error = dependencies.headlines(chained_ledger())
+    assert (bound.tree.id, bound.beneath, bound.weakest) == ("bounds.one", 1, "PROVED")
+    assert (error.tree.id, error.beneath) == ("top.test-error", 3)
+    assert (error.weakest, error.weakest_claims) == ("CONFIRMED", ("ground.two",))
+    assert [child.id for child in error.tree.children] == ["bounds.one", "ground.two", "ground.one"]
+
+
+def test_every_headline_of_the_ledger_reaches_all_it_rests_on() -> None:
+    # Counted another way: the closure of `uses`, by repeated union instead of by walking down.
+    closed = {claim.id: set(claim.uses) for claim in all_claims()}
+    for _ in closed:
+        wider = {id_: uses.union(*(closed[used] for used in uses)) for id_, uses in closed.items()}
+        if wider == closed:
+            break
+        closed = wider
+    ledger = Ledger("quick", tuple(Entry(c, Verdict.PROVED, (), (), Verdict.PROVED, ()) for c in all_claims()))
+    found = dependencies.headlines(ledger)
+    assert {"result-3-3.test-error", "result-3-3.training-error"} <= {headline.tree.id for headline in found}
+    for headline in found:
+        assert headline.beneath == len(closed[headline.tree.id])
+
+
+def test_the_graph_has_every_part_once_and_links_run_to_the_right() -> None:
+    groups, links = dependencies.groups(chained_ledger()), dependencies.links(chained_ledger())
+    drawn = dependency_graph.layout([group.name for group in groups], links)
+    assert {name: column for name, (column, _) in drawn.places.items()} == {"ground": 0, "bounds": 1, "top": 2}
+    assert drawn.loose == ("alone",)
+    for link, route in drawn.routes:
+        assert [column for column, _ in route] == list(range(drawn.places[link.source][0], route[-1][0] + 1))
+    root = ElementTree.fromstring(dependency_graph.svg(groups, links))
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts.count("ground") == texts.count("alone") == 1
+    # A circle of parts, which claims without a circle can form, is drawn all the same.
+    circle = [dependencies.Link("a", "b", 1), dependencies.Link("b", "a", 1)]
+    assert sorted(dependency_graph.layers(["a", "b"], circle).values()) == [0, 1]
+    assert dependency_graph.layout(["a", "b"], circle).places.keys() == {"a", "b"}
+
+
+def test_boxes_of_the_graph_do_not_overlap() -> None:
+    ledger = Ledger("quick", tuple(Entry(c, Verdict.PROVED, (), (), Verdict.PROVED, ()) for c in all_claims()))
+    groups, links = dependencies.groups(ledger), dependencies.links(ledger)
+    places = list(dependency_graph.layout([group.name for group in groups], links).places.values())
+    for number, (column, y) in enumerate(places):
+        for other_column, other_y in places[:number]:
+            assert column != other_column or abs(y - other_y) > 1 - 1e-9  # a box has one row; rounding of sums
+
+
+def test_misprints_are_shown_with_both_formulas_witness_and_consequence() -> None:
+    printed = entry("slides.input-scale", Verdict.REFUTED, role=Role.PRINTED)
+    witness = Agreement("numbers: toy", 3, worst=0.5, tolerance=1e-9, worst_at="x = 1", reason="rounding", asked=3)
+    assert witness.outcome is Outcome.REFUTES
+    printed = dataclasses.replace(printed, evidence=(witness,))
+    ledger = Ledger("quick", (entry("section-2.input-scale", Verdict.PROVED), printed))
+    html = page(ledger, [], (), glossary)
+    assert outline(html).problems == []
+    shown = html[html.index('<section id="misprints">') : html.index('<section id="dependencies">')]
+    assert shown.count("<math") >= 2
+    for text in ("erratum.input-scale", "x = 1", "Inputs have coordinates of variance one", "PROVED"):
+        assert text in shown
+    assert "1 formula" in shown
+
+
+def test_the_trial_of_the_networks_is_computed_from_the_measurements() -> None:
+    trial, figure = network_trial_module.network_trial() or pytest.fail("the measurements come with the sources")
+    data = measured_networks.stored()
+    assert [row.name for row in trial.rows] == list(data)
+    for row in trial.rows:
+        largest = max(data[row.name], key=int)
+        # The measurement at infinite d is near the mean at the largest d: within a quarter, for a d of 1200 or more.
+        assert abs(np.mean(data[row.name][largest]["test_error"]) / row.measured - 1) < 0.25
+        assert abs(row.network) <= trial.largest_of_test_errors <= trial.largest
+    # Of some 80 standard normal deviates none is beyond 4 with probability 0.995.
+    assert trial.largest < 4
+    assert 0 < len(trial.refuted) <= trial.refuted_by_any <= len(trial.rows)
+    html = page(chained_ledger(), [], (), glossary, (trial, figure))
+    read = outline(html)
+    assert read.problems == []
+    assert len(read.ids) == len(set(read.ids))
+    assert {link[1:] for link in read.links} <= set(read.ids)
+    assert f"at {len(trial.refuted)} of the" in html
+    assert network_trial_module.COMMAND in html
+    assert "come with the sources" not in html

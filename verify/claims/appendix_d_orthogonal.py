@@ -195,7 +195,7 @@ ALPHABET = Domain(
             "nu": lambda x, u: 0.5 + 0.3 * np.tanh(x * u) ** 2,
             "mu0u": lambda x, u: np.tanh(x * u) + 0.2 * x,
             "mu1u": lambda x, u: 0.3 + np.exp(-0.3 * (x * u) ** 2),
-            "Vk": lambda x: 1.2 + 0.3 * np.cos(x),
+            "Vk": lambda x: 0.6 + 0.2 * np.cos(x),
             "Vhat": lambda u: 0.8 + 0.2 * np.sin(u),
             "qhat": lambda u: 0.4 + 0.1 * np.cos(u),
             "cu": lambda u: 1.0 + 0.4 * np.tanh(u) ** 2,

@@ -277,6 +277,8 @@ def _stationary_claims() -> tuple[Claim, ...]:
             (stationary(s.zeta),),
             section="Appendix F, of the group (187)",
             wrong=ratio * slope,
+            # So that V < 1: with a wrong sign 1 - V must not vanish along kappa, or no witness can be averaged.
+            domain=replace(PLAIN, ranges=(*PLAIN.ranges, Range(s.V1, 0.05, 0.2), Range(s.V2, 0.05, 0.2))),
         ),
         claim(
             "zeta",

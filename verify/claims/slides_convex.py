@@ -20,6 +20,7 @@ from verify.claims.convex_numbers import CONJUGATE_DOMAIN, MATRIX_DOMAIN, conjug
 from verify.claims.models import model_at, solved
 from verify.claims.printed import as_printed, printed
 from verify.claims.saddle_formulas import eq
+from verify.claims.square_loss_numbers import dictionary
 from verify.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
 
 FRAME = "Saddle point of random features"
@@ -165,8 +166,11 @@ def _dictionary(name: str, title: str, left: sp.Symbol, right: sp.Expr) -> Claim
         source=Source("slides", FRAME),
         kind=Kind.IDENTITY,
         statement=eq(left, right),
-        domain=Domain(interpretations=MATRIX_DOMAIN.interpretations),
-        checks=(ByDerivation(convex_features.square_loss),),
+        domain=Domain(random_features.NO_SPIKE.ranges, (), MATRIX_DOMAIN.interpretations),
+        checks=(
+            ByDerivation(convex_features.square_loss),
+            ByNumbers("the ridge solver at r = 0 against the equations of the slides", dictionary, SOLVER, points=6),
+        ),
         uses=(
             "no-spike.test-error",
             *(f"convex-features.{x}" for x in ("V-s-hat", "V-w-hat", "q-s-hat", "q-w-hat", "m-s-hat")),
