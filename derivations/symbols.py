@@ -327,10 +327,12 @@ feature_value = _define(r"\varphi_{k}", "one feature of an input")
 row_input = _define(r"{w_{k}\cdot x}", "inner product of a bulk row with the input")
 letter_output = _define(r"f(x)", "output of the readout on one input")
 letter_field = _define(r"\mathsf{h}(x)", "part of the output that fluctuates given kappa")
-field_covariance = _define(r"\mathbb{E}[\mathsf{h}_{i}\mathsf{h}_{j}|\kappa]", "covariance of the local fields of two "
-                                                                               "replicas")
-log_bracket = _define(r"\ln\langle e^{-B\sum_{i}\ell_{i}}\rangle", "logarithm of one sample's replicated average at "
-                                                                   "fixed kappa")
+field_covariance = _define(
+    r"\mathbb{E}[\mathsf{h}_{i}\mathsf{h}_{j}|\kappa]", "covariance of the local fields of two replicas"
+)
+log_bracket = _define(
+    r"\ln\langle e^{-B\sum_{i}\ell_{i}}\rangle", "logarithm of one sample's replicated average at fixed kappa"
+)
 block_form = _define(r"{\frac{1}{p}a\cdot\hat{\mathbf{V}}a}", "quadratic form of the block matrix of conjugates")
 gibbs_moment = _define(r"\langle a^{(i)}_{k}a^{(j)}_{k}\rangle", "second moment of two replicas given the data")
 replica_delta = _define(r"\delta_{ij}", "one for a replica with itself, zero for two replicas")
@@ -339,8 +341,9 @@ curvature_entry = _define("S_{k}", "eigenvalue of the Hessian", positive=True)
 replica_overlap = _define("q_{ij}", "overlap of replicas i and j")
 shared_overlap = _define("q^{0}", "overlap of two different replicas", nonnegative=True)
 own_overlap = _define("V^{0}", "what the overlap of a replica with itself has more", positive=True)
-output_change = _define(r"\delta\hat{y}(\kappa)", "change of the mean output when a function of the letter is added "
-                                                  "to m")
+output_change = _define(
+    r"\delta\hat{y}(\kappa)", "change of the mean output when a function of the letter is added to m"
+)
 neuron_product = _define(r"{w_{k}\cdot w_{l}}'", "inner product of two rows of an orthogonal bulk")
 
 # The spectrum of the feature covariance (Appendix F).
@@ -356,9 +359,7 @@ energetic_term = _define(r"\Psi_y", "energetic term of the replica-symmetric act
 # Plain random features and what the slides add to the paper.
 mu0_constant = _define(r"\mu_0", "mu0 where it does not depend on kappa: E[sigma(z)]")
 feature_value = _define(r"\sigma(x)", "the activation at the argument x")
-hermite_moments = tuple(
-    _define(rf"\mu_{{{k}}}^{{\mathrm{{He}}}}", f"E[He_{k}(z) sigma(z)]") for k in range(5)
-)
+hermite_moments = tuple(_define(rf"\mu_{{{k}}}^{{\mathrm{{He}}}}", f"E[He_{k}(z) sigma(z)]") for k in range(5))
 hermite_moment = _define(r"\mu_{J}^{\mathrm{He}}", "E[He_J(z) sigma(z)], coefficient of order J")
 hermite_term = _define(
     r"\langle(\mu_J\mathrm{He}_J/J!)^2\rangle", "mean square of the term of order J of a feature", nonnegative=True
@@ -394,9 +395,7 @@ second_order_part = _define(r"P_2g", "part of order two of a target of two varia
 leap_overlaps = tuple(
     _define(rf"\tau_{i}", f"sqrt(d) w.w_{i}*, scaled overlap of a neuron with direction {i}") for i in (1, 2)
 )
-leap_signal = _define(
-    r"\lim d^{\frac{\ell-1}{2}}\pi_1", "limit of the scaled mean gradient along the first direction"
-)
+leap_signal = _define(r"\lim d^{\frac{\ell-1}{2}}\pi_1", "limit of the scaled mean gradient along the first direction")
 leap_noise = _define(
     r"\lim\frac{n}{d}\mathbb{E}|\delta|^{2}", "limit of n/d times the mean square noise of a gradient", nonnegative=True
 )
@@ -439,15 +438,22 @@ moreau_mean = _define(r"\langle\mathcal{M}\rangle", "average of the Moreau envel
 training_objective = _define(r"\hat{R}_n", "(1/n) (sum of losses + lambda |a|^2/2) at its minimum")
 
 # The network's own bulk (beyond the paper).
-row_weight = _define(r"\varpi", "weight of A = (1/n0) sum y^2 x x^T in the covariance 1 + w A of a bulk row", nonnegative=True)
-row_form = _define(r"\theta^\top B\theta", "d times the variance of b.theta over the bulk rows b of a network", positive=True)
+row_weight = _define(
+    r"\varpi", "weight of A = (1/n0) sum y^2 x x^T in the covariance 1 + w A of a bulk row", nonnegative=True
+)
+row_form = _define(
+    r"\theta^\top B\theta", "d times the variance of b.theta over the bulk rows b of a network", positive=True
+)
 norm_overlap = _define(r"h_\theta", "d times the covariance of b.theta and |b|^2 over bulk rows b")
 norm_spike_overlap = _define(r"h_{\tilde{v}}", "d times the covariance of b.v~ and |b|^2 over bulk rows b")
 norm_variance = _define("v_c", "d times the variance of |b|^2 over bulk rows b", nonnegative=True)
 norm_variance_gaussian = _define(r"v_c^{\mathcal{N}}", "the same for Gaussian initial rows", nonnegative=True)
-spike_overlap_gaussian = _define(r"h_{\tilde{v}}^{\mathcal{N}}", "the same covariance with b.v~ for Gaussian initial "
-                                                                 "rows")
-row_norm_variance = _define(r"d\,\mathrm{Var}|w|^{2}", "d times the variance of |w|^2 for w ~ N(0, c/d)", nonnegative=True)
+spike_overlap_gaussian = _define(
+    r"h_{\tilde{v}}^{\mathcal{N}}", "the same covariance with b.v~ for Gaussian initial rows"
+)
+row_norm_variance = _define(
+    r"d\,\mathrm{Var}|w|^{2}", "d times the variance of |w|^2 for w ~ N(0, c/d)", nonnegative=True
+)
 batch_shift = _define(r"\mathsf{t}", "shift of the resolvent Q = (A + t)^-1", positive=True)
 batch_trace = _define(r"\mathsf{q}", "(1/d) tr Q", positive=True)
 leverage = _define(r"\ell", "q/alpha0, the limit of x.Qx/n0 for a sample that Q has not seen", positive=True)
@@ -471,9 +477,15 @@ overlap_pd = _define(r"K_{\perp\delta}", "(W theta_perp).G delta")
 overlap_dd = _define(r"K_{\delta\delta}", "delta.G delta", positive=True)
 chi = _define("chi", "a.delta/sqrt(p), overlap of the readout with the fluctuations of the rows' squared norms")
 third = _define(r"k_{2}(\kappa)", "d mu0/dc, the function of kappa that the readout gains from unequal norms")
-error_isotropic = _define(r"\varepsilon_g^{\mathrm{iso}}", "test error by the isotropic theory of the paper", nonnegative=True)
-training_isotropic = _define(r"\varepsilon_t^{\mathrm{iso}}", "training error by the isotropic theory of the paper", nonnegative=True)
-distance_third = _define(r"\mathrm{dist}_3^2", "squared distance of y0 from the span of mu0, kappa mu1 and k2", nonnegative=True)
+error_isotropic = _define(
+    r"\varepsilon_g^{\mathrm{iso}}", "test error by the isotropic theory of the paper", nonnegative=True
+)
+training_isotropic = _define(
+    r"\varepsilon_t^{\mathrm{iso}}", "training error by the isotropic theory of the paper", nonnegative=True
+)
+distance_third = _define(
+    r"\mathrm{dist}_3^2", "squared distance of y0 from the span of mu0, kappa mu1 and k2", nonnegative=True
+)
 m_isotropic = _define(r"m^{\mathrm{iso}}", "readout mean by the isotropic theory of the paper")
 
 # What the slides leave to conventions: the scale of inputs, a small bulk written out, the map's limits.
@@ -490,10 +502,12 @@ best_error_large_batch = _define(
     r"\inf_\lambda\varepsilon_g(\infty)", "least test error over the ridge, infinite batch", nonnegative=True
 )
 tail = _define("P", "P(|z| > t), z standard normal", nonnegative=True)
-log_partition_slope = _define(r"{\partial_{\mathsf{z}}\frac{2}{p}\ln Z}", "derivative of (2/p) ln Z(z) for given "
-                                                                          "features", positive=True)
-trace_resolvent = _define(r"{\frac{1}{p}\mathrm{tr}(\hat\Sigma-\mathsf{z})^{-1}}", "trace of the resolvent of given "
-                                                                                   "features", positive=True)
+log_partition_slope = _define(
+    r"{\partial_{\mathsf{z}}\frac{2}{p}\ln Z}", "derivative of (2/p) ln Z(z) for given features", positive=True
+)
+trace_resolvent = _define(
+    r"{\frac{1}{p}\mathrm{tr}(\hat\Sigma-\mathsf{z})^{-1}}", "trace of the resolvent of given features", positive=True
+)
 gibbs_exponent = _define(r"\ln w(a)", "logarithm of the Gaussian weight of a readout")
 readout_norm = _define(r"|a|^{2}", "squared norm of a readout", "d", nonnegative=True)
 readout_energy = _define(
@@ -503,8 +517,9 @@ readout_form = _define(r"a\cdot\hat\Sigma a", "quadratic form of the empirical c
 mean_log = _define(r"\mathbb{E}\ln Z", "average of the logarithm of the partition function")
 moment_slope = _define(r"\partial_{R}\ln\mathbb{E}Z^{R}|_{R=0}", "slope of the logarithm of the moments at R = 0")
 replicated_weight = _define(
-    r"\mathbb{E}e^{-\frac{1}{2}\sum_{i,\mu}(a_{i}\cdot\varphi^{\mu})^{2}/p}", "average over all samples at fixed "
-                                                                              "readouts", positive=True
+    r"\mathbb{E}e^{-\frac{1}{2}\sum_{i,\mu}(a_{i}\cdot\varphi^{\mu})^{2}/p}",
+    "average over all samples at fixed readouts",
+    positive=True,
 )
 log_mode_integral = _define(r"\ln Z_{R}", "Gaussian integral over R replicas of one mode, less (R/2) ln 2 pi")
 mode_curvature = _define(r"\mathsf{A}", "A of a replica-symmetric matrix A delta_ij - B", positive=True)
@@ -525,11 +540,14 @@ gibbs_average = _define(r"\lim_{B\to\infty}\langle h\rangle_B", "Gibbs average o
 minimum_point = _define(r"\hat{a}", "where the risk is least", real=True)
 test_coefficients = tuple(_define(f"h_{{({k})}}", f"coefficient of a^{k} in a test function") for k in range(5))
 sample_bracket = _define(r"\langle e^{-B\sum_i\ell_i}\rangle", "one sample's replicated average", positive=True)
-replicated_average = _define(r"\mathbb{E}\,e^{-B\sum_{i\mu}\ell}", "the replicated average over all samples", positive=True)
+replicated_average = _define(
+    r"\mathbb{E}\,e^{-B\sum_{i\mu}\ell}", "the replicated average over all samples", positive=True
+)
 overlap_pair = tuple(_define(rf"q^{{({k})}}_{{ij}}", f"overlap of two replicas, part {k}") for k in (1, 2))
 psi_pair = _define(r"\psi_i", "overlap of one replica with the target's other direction")
-label_field_covariance = _define(r"\mathbb{E}[\mathsf{h}_i z|\kappa]", "covariance of a local field and the label's "
-                                                                       "variable")
+label_field_covariance = _define(
+    r"\mathbb{E}[\mathsf{h}_i z|\kappa]", "covariance of a local field and the label's variable"
+)
 inverse_same = _define(r"(Q^{-1})_{ii}", "diagonal entry of the inverse of V^0 1 + q^0 11^T")
 inverse_other = _define(r"(Q^{-1})_{i\neq j}", "other entry of the inverse of V^0 1 + q^0 11^T")
 log_det = _define(r"\ln\det Q", "logarithm of the determinant of V^0 1 + q^0 11^T for R replicas")
@@ -537,11 +555,17 @@ log_det_slope = _define(r"\partial_R|_{R=0}\ln\det Q", "its derivative at zero r
 difference_eigenvalue = _define(r"\mathrm{eig}_{i-j}Q", "eigenvalue of the overlap matrix on a difference of replicas")
 own_square = _define(r"\mathsf{r}", "overlap of a replica with itself", positive=True)
 replica_sum = _define(r"{\textstyle\sum_i a^{(i)}}", "sum of one weight over replicas")
-replica_squares = _define(r"{\textstyle\sum_i (a^{(i)})^2}", "sum of squares of one weight over replicas", nonnegative=True)
-conjugate_form = _define(r"{\textstyle\frac{1}{2}\sum_{ij}\hat{q}_{ij}a^{(i)}a^{(j)}}", "form of the conjugates in "
-                                                                                        "the replicas")
-replica_coupling = _define(r"\mathbb{E}_\Xi\,e^{\sqrt{\hat{q}}\,\Xi\sum_i a^{(i)}}", "average over the field that "
-                                                                                     "decouples replicas", positive=True)
+replica_squares = _define(
+    r"{\textstyle\sum_i (a^{(i)})^2}", "sum of squares of one weight over replicas", nonnegative=True
+)
+conjugate_form = _define(
+    r"{\textstyle\frac{1}{2}\sum_{ij}\hat{q}_{ij}a^{(i)}a^{(j)}}", "form of the conjugates in the replicas"
+)
+replica_coupling = _define(
+    r"\mathbb{E}_\Xi\,e^{\sqrt{\hat{q}}\,\Xi\sum_i a^{(i)}}",
+    "average over the field that decouples replicas",
+    positive=True,
+)
 mode_signal = _define(r"f_j", "deterministic force on the readout in one mode")
 mode_curvature = _define("S_j", "lambda + V1^ varrho + V2^ in one mode", positive=True)
 mode_noise = _define(r"k_j", "variance q1^ varrho + q2^ of the force on the readout in one mode", nonnegative=True)
@@ -549,20 +573,23 @@ mode_field = _define(r"\Xi", "standard normal force on the readout", real=True)
 entropic_log = _define(r"\psi_w", "replica limit of the entropic term in one mode, at finite temperature")
 replica_exponent = _define(r"\mathcal{E}_B", "exponent of the entropic term in one mode at inverse temperature B")
 replica_weight = _define("a_j", "a readout weight in one mode, of one replica", real=True)
-zero_temperature = _define(r"-\lim\frac{1}{B}\ln\int e^{-B\mathcal{O}}", "Laplace limit of an integral over one "
-                                                                         "variable")
+zero_temperature = _define(
+    r"-\lim\frac{1}{B}\ln\int e^{-B\mathcal{O}}", "Laplace limit of an integral over one variable"
+)
 least_objective = _define(r"\inf\mathcal{O}", "least value of a convex objective of one variable")
 moreau_slope = _define(r"\partial_\omega\mathcal{M}", "derivative of the Moreau envelope in its centre")
 moreau_response = _define(r"\partial_V\mathcal{M}", "derivative of the Moreau envelope in its variance")
 force_slope = _define(r"\partial_\omega f", "derivative of the force f = (prox - omega)/V")
-penalty_slope = _define(r"\partial_J\mathcal{M}_{\mathsf{r}}", "derivative of the envelope of the regulariser in the "
-                                                               "force")
+penalty_slope = _define(
+    r"\partial_J\mathcal{M}_{\mathsf{r}}", "derivative of the envelope of the regulariser in the force"
+)
 prox = _define(r"\mathsf{h}_\omega", "proximal point: argmin over h of (h - omega)^2/(2V) + l(h)")
 loss_slope = _define(r"\ell'", "derivative of the loss at the proximal point")
 loss_curvature = _define(r"\ell''", "second derivative of the loss at the proximal point", nonnegative=True)
 m_hat = _define(r"\hat{m}", "conjugate of m", "d^(-1/2)")
-ones_resolvent = _define(r"\frac{1}{p}\mathbf{1}^\top G\mathbf{1}", "(1/p) 1.G 1 with G = (lambda + V1^ W Pi W^T + "
-                                                                    "V2^)^-1", positive=True)
+ones_resolvent = _define(
+    r"\frac{1}{p}\mathbf{1}^\top G\mathbf{1}", "(1/p) 1.G 1 with G = (lambda + V1^ W Pi W^T + V2^)^-1", positive=True
+)
 rate_cross = _define(r"e_{\mathbf{1}\cdot s}", "exponent of d in (1/sqrt p) 1.G Wv at m^ = zeta^ = 1")
 rate_m_hat = _define(r"e_{\hat{m}}", "exponent of d in m^ = sqrt(p) m/(1.G 1) at m = 1")
 rate_psi_spike = _define(r"e_{\hat{\psi}}", "exponent of d in ((Wv).G0 W theta_perp)^2")
@@ -576,10 +603,16 @@ spike_bulk_resolvent = _define(r"s^\top G\Omega Gs", "(Wv).G Omega G Wv, Omega =
 trace_bulk = _define(r"\frac{1}{p}\mathrm{tr}\,WW^\top G_0", "trace of one given bulk", positive=True)
 trace_one = _define(r"\frac{1}{p}\mathrm{tr}\,G_0", "trace of one given bulk", positive=True)
 uniform_bias = _define(r"\mathsf{b}", "bias of every neuron")
-best_error_bias = _define(r"\inf_{\lambda,\mathsf{b}}\varepsilon_g", "infimum of the test error over ridge and bias, "
-                                                                     "gamma = 1", nonnegative=True)
-best_lower_bias = _define(r"\inf_{\mathsf{b}}\mathrm{dist}^2", "least distance over the bias of g from the span of "
-                                                               "mu0 and kappa mu1", nonnegative=True)
+best_error_bias = _define(
+    r"\inf_{\lambda,\mathsf{b}}\varepsilon_g",
+    "infimum of the test error over ridge and bias, gamma = 1",
+    nonnegative=True,
+)
+best_lower_bias = _define(
+    r"\inf_{\mathsf{b}}\mathrm{dist}^2",
+    "least distance over the bias of g from the span of mu0 and kappa mu1",
+    nonnegative=True,
+)
 m_response = _define(r"\partial_m\Phi", "derivative of the free energy in m, zero at the saddle point")
 output_noise = _define(r"\mathrm{Var}[f|\kappa,z]", "variance of the output at given kappa and z", nonnegative=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import ModuleType
 
 import pytest
@@ -17,6 +18,7 @@ from derivations import (
 )
 from verify.checks import ByDerivation, ByObligations
 from verify.claim import PROFILES, Claim
+from verify.evidence import Proof
 from verify.verdict import Verdict, decide
 
 _DERIVATIONS: tuple[ModuleType, ...] = (

@@ -248,14 +248,15 @@ def test_mutants_of_every_closed_form_fail_their_proof(text: str) -> None:
 # ---- adversarial functions through the command line -----------------------------------------------------------------
 
 
-def page(capfd: pytest.CaptureFixture[str], *args: str, code: int = 0) -> dict[str, Any]:
-    """The JSON document of `onestep activation`, which ends with ``code`` in less than 10 s."""
+def page(capfd: pytest.CaptureFixture[str], *args: str, code: int | tuple[int, ...] = 0) -> dict[str, Any]:
+    """The JSON document of `onestep activation`, which ends with ``code`` (or one of them) in less than 10 s."""
     capfd.readouterr()
     start = time.monotonic()
     ended = run(["activation", *args, "--json"])
     assert time.monotonic() - start < 10
     out, err = capfd.readouterr()
-    assert (ended, err) == (code, "")
+    assert ended in (code if isinstance(code, tuple) else (code,))
+    assert err == ""
     found: dict[str, Any] = json.loads(out, parse_constant=lambda name: pytest.fail(name))
     return found
 
@@ -266,7 +267,8 @@ def number(entry: dict[str, Any]) -> Any:
 
 
 def test_narrow_spike_far_out(capfd: pytest.CaptureFixture[str]) -> None:
-    found = page(capfd, "exp(-(z-8)**2*10**6)")
+    # The digits have to be right; the bounds are refused, or given up in time (3).
+    found = page(capfd, "exp(-(z-8)**2*10**6)", code=(0, 3))
     with mpmath.workdps(40):
         # The product of two Gaussian densities, by hand: variance v at 8 against the standard normal one.
         v = mpmath.mpf(1) / (2 * 10**6)

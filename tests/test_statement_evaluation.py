@@ -20,7 +20,9 @@ def test_symbols_and_special_functions() -> None:
 
 def test_expectations_against_closed_forms() -> None:
     # E cos(a z) = exp(-a^2/2); E over two variables of a function of their sum, variance 2.
-    assert evaluate(Expectation(sp.cos(alpha * z), z), {"alpha": 1.3}) == pytest.approx(math.exp(-(1.3**2) / 2), rel=1e-13)
+    assert evaluate(Expectation(sp.cos(alpha * z), z), {"alpha": 1.3}) == pytest.approx(
+        math.exp(-(1.3**2) / 2), rel=1e-13
+    )
     double = Expectation(sp.cos(z + kappa), kappa, z)
     assert evaluate(double, {}) == pytest.approx(math.exp(-1), rel=1e-13)
 

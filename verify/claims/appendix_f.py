@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import sympy as sp
@@ -12,7 +13,7 @@ from derivations.along_spike import mu0, mu1, mu2, varrho, vartau
 from derivations.derivation import NonNegative, Obligation
 from derivations.expectation import Expectation
 from verify.checks import ByDerivation, ByNumbers, ByObligations
-from verify.claim import Check, Claim, Domain, Kind, Mutant
+from verify.claim import Check, Claim, Domain, Kind, Mutant, Range
 from verify.claims.models import DOMAIN, functions_at, measured
 from verify.claims.places import paper
 from verify.claims.spectrum_numbers import (
