@@ -323,7 +323,11 @@ def alphabet_conjugate() -> Derivation:
         ),
     )
     return Derivation(
-        base.title, base.source, (*averaged().steps, *base.steps, step), {V_hat_along: weight}, base.hypotheses
+        "conjugates of a continuous alphabet",
+        base.source,
+        (*averaged().steps, *base.steps, step),
+        {V_hat_along: weight},
+        base.hypotheses,
     )
 
 
