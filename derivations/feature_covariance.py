@@ -121,7 +121,9 @@ def replica_identity() -> Derivation:
         ),
         Step("So the slope is E ln Z.", sp.Eq(s.moment_slope, s.mean_log, evaluate=False)),
     )
-    return Derivation("replica identity of the spectrum", f"{SOURCE}, (177)", steps, {s.moment_slope: s.mean_log}, HYPOTHESES[:1])
+    return Derivation(
+        "replica identity of the spectrum", f"{SOURCE}, (177)", steps, {s.moment_slope: s.mean_log}, HYPOTHESES[:1]
+    )
 
 
 @functools.cache
