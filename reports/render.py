@@ -19,6 +19,7 @@ from reports.mathematics import mathml
 from reports.misprints import misprint_views
 from reports.network_trial import BEYOND, Trial
 from reports.prose import heading, prose
+from reports.studies.study import Study
 from verify.claim import Kind, Role
 from verify.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
 from verify.ledger import Entry, Ledger, as_json, statement_latex
@@ -158,6 +159,7 @@ def page(
     figures: Sequence[Figure],
     glossary: Iterable[Symbol],
     trial: tuple[Trial, Figure] | None = None,
+    studies: Sequence[Study] = (),
 ) -> str:
     """The whole report as one HTML document without external resources.
 
@@ -187,6 +189,7 @@ def page(
         trial_figure=trial[1] if trial else None,
         trial_svg=Markup(trial[1].svg) if trial else "",
         trial_threshold=BEYOND,
+        studies=[(study, [(figure, Markup(figure.svg)) for figure in study.figures]) for study in studies],
         misprints=misprint_views(ledger),
         graph=Markup(svg(groups(ledger), links(ledger))),
         headlines=headlines(ledger),

@@ -11,6 +11,8 @@ from reports.described import DescribedDerivation, derivations_of
 from reports.figures import Figure, all_figures
 from reports.ledger_files import COMMITTED_JSON, COMMITTED_MARKDOWN, COMMITTED_PROFILE, in_source_checkout, write_whole
 from reports.network_trial import Trial, network_trial
+from reports.studies.registry import STUDIES, study_of
+from reports.studies.study import Study
 from verify.ledger import MODULES, Ledger, all_claims, as_json, dumps, run
 
 
@@ -34,20 +36,25 @@ def build(profile: str, directory: Path, *, quiet: bool = False) -> Built:
 
     all_claims()  # a ledger that does not hang together is reported before anything is run
     drawings = all_figures()
-    with Progress("report", len(MODULES) + len(drawings) + 1, quiet=quiet) as progress, pool() as executor:
+    with Progress("report", len(MODULES) + len(drawings) + len(STUDIES) + 1, quiet=quiet) as progress, pool() as executor:
         # Submitted first, so that the figures fill the gaps that the longest modules of claims leave.
         pending = [executor.submit(draw, drawing.__name__) for drawing in drawings]
         pending_trial = executor.submit(network_trial)
+        pending_studies = [executor.submit(study_of, name) for name in STUDIES]
         ledger = run(profile, None, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]))
         described = [executor.submit(derivations_of, module) for module in MODULES]
         figures = []
         for future in pending:
             figures.append(future.result())
             progress.step("figures")
+        studies = []
+        for pending_study in pending_studies:
+            studies.append(pending_study.result())
+            progress.step("studies")
         derivations = unique([d for future in described for d in future.result()])
         trial = pending_trial.result()
         progress.step("page")
-    return write(ledger, derivations, figures, directory, trial)
+    return write(ledger, derivations, figures, directory, trial, [study for study in studies if study])
 
 
 def draw(name: str) -> Figure:
@@ -70,13 +77,14 @@ def write(
     figures: Sequence[Figure],
     directory: Path,
     trial: tuple[Trial, Figure] | None = None,
+    studies: Sequence[Study] = (),
 ) -> Built:
     """Render and write the files."""
     from derivations.symbols import glossary
     from reports.render import markdown, page
 
     document = as_json(ledger)
-    html, text, data = page(ledger, derivations, figures, glossary, trial), markdown(document), dumps(ledger)
+    html, text, data = page(ledger, derivations, figures, glossary, trial, studies), markdown(document), dumps(ledger)
     files = [(directory / "index.html", html), (directory / "ledger.md", text), (directory / "ledger.json", data)]
     if ledger.profile == COMMITTED_PROFILE and in_source_checkout():
         files += [(COMMITTED_MARKDOWN, text), (COMMITTED_JSON, data)]

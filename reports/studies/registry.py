@@ -1,0 +1,15 @@
+"""Which studies the report shows, in its order; each is a module of this package with one function, `study`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from reports.studies.study import Study
+
+STUDIES: tuple[str, ...] = ()
+
+
+def study_of(name: str) -> Study | None:
+    """The study of one module, a unit of parallel work; None where its measurements are not installed."""
+    found: Study | None = import_module(f"reports.studies.{name}").study()
+    return found

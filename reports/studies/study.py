@@ -1,0 +1,37 @@
+"""A study: one page of the report made from measurements or from the theory alone, as data.
+
+Every number in its text and tables is computed by the study's module when the report is built; none is typed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reports.figures import Figure
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the page: its caption, the heads of its columns, its rows; cells are prose."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a row of another length than the heads."""
+        wrong = [row for row in self.rows if len(row) != len(self.columns)]
+        if wrong:
+            raise ValueError(f"{self.caption}: a row of {len(wrong[0])} cells under {len(self.columns)} heads")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A page: what was asked, what was found; `command` measures it again (empty where nothing was measured)."""
+
+    slug: str
+    title: str
+    text: tuple[str, ...]
+    tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    command: str = ""
