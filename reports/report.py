@@ -36,7 +36,8 @@ def build(profile: str, directory: Path, *, quiet: bool = False) -> Built:
 
     all_claims()  # a ledger that does not hang together is reported before anything is run
     drawings = all_figures()
-    with Progress("report", len(MODULES) + len(drawings) + len(STUDIES) + 1, quiet=quiet) as progress, pool() as executor:
+    units = len(MODULES) + len(drawings) + len(STUDIES) + 1
+    with Progress("report", units, quiet=quiet) as progress, pool() as executor:
         # Submitted first, so that the figures fill the gaps that the longest modules of claims leave.
         pending = [executor.submit(draw, drawing.__name__) for drawing in drawings]
         pending_trial = executor.submit(network_trial)
