@@ -81,6 +81,10 @@ def cavity() -> Derivation:
     tau = [s.fraction[a] / (shift[a] + s.c_of[a] * M[a, a]) for a in LETTERS]
     T_of_M = ((Theta_tau - Theta_tau * M * Theta_tau) / s.beta).applyfunc(sp.expand)
     G_ii = sp.Symbol("(S^{-1})_{ii}")
+
+    def named(expression: sp.Expr) -> sp.Expr:
+        return expression.subs({M[a, b]: M_explicit[a, b] for a, b in PAIRS})
+
     # (1/p) tr[S S^-1] = sum_a s_a tau_a + sum_ab C_ab T_ab, with s_a tau_a = pi_a - c_a tau_a M_aa
     total = sum(theta[a] * M_explicit[a, a] for a in LETTERS) - s.beta * (C * solved).trace()
     steps = (
@@ -125,6 +129,10 @@ def cavity() -> Derivation:
         Step(
             "The rows of a group are alike: tau_a = pi_a (S^-1)_ii.",
             sp.Eq(s.V2_of[0], tau[0], evaluate=False),
+            tuple(
+                Vanishing(f"group {a + 1}: its share over the Schur complement", named(tau[a]) * own[a] - s.fraction[a])
+                for a in LETTERS
+            ),
         ),
         Step(
             "T in terms of M.",
@@ -147,15 +155,39 @@ def block_traces() -> Derivation:
     base = cavity()
     T_of_M = (Theta_tau - Theta_tau * M * Theta_tau) / s.beta
     results = {s.V1_of[a][b]: sp.expand(T_of_M[a, b]) for a, b in PAIRS}
-    return Derivation("blocks of the resolvent", SOURCE, base.steps, results, base.hypotheses)
+    explicit = {M[a, b]: mixed_matrix()[a, b].subs(theta_of_tau) for a, b in PAIRS}
+    steps = tuple(
+        Step(
+            f"Block {a + 1}{b + 1} of T in terms of M.",
+            sp.Eq(s.V1_of[a][b], results[s.V1_of[a][b]], evaluate=False),
+            (
+                Vanishing(
+                    "it is that of Theta (1 + C Theta)^-1/beta",
+                    results[s.V1_of[a][b]].subs(explicit) - traces_of()[a, b].subs(theta_of_tau),
+                ),
+            ),
+        )
+        for a, b in PAIRS
+    )
+    return Derivation("blocks of the resolvent", SOURCE, (*base.steps, *steps), results, base.hypotheses)
 
 
 @functools.cache
 def mixed_entries() -> Derivation:
     """The entries of M in C and tau."""
     base = cavity()
-    results = {s.mixed[a][b]: mixed_matrix()[a, b].subs(theta_of_tau) for a, b in PAIRS}
-    return Derivation("the matrix C (1 + Theta C)^-1", SOURCE, base.steps, results, base.hypotheses)
+    found = mixed_matrix().subs(theta_of_tau)
+    back = found * (IDENTITY + Theta_tau * C) - C
+    steps = tuple(
+        Step(
+            f"Entry {a + 1}{b + 1} of M, by Cramer's rule.",
+            sp.Eq(s.mixed[a][b], found[a, b], evaluate=False),
+            (Vanishing("M (1 + Theta C) = C", back[a, b]),),
+        )
+        for a, b in PAIRS
+    )
+    results = {s.mixed[a][b]: found[a, b] for a, b in PAIRS}
+    return Derivation("the matrix C (1 + Theta C)^-1", SOURCE, (*base.steps, *steps), results, base.hypotheses)
 
 
 def potential() -> sp.Expr:

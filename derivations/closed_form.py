@@ -33,6 +33,7 @@ from derivations.gaussian_class import (
     add,
     as_expression,
     derivative,
+    even_part,
     member,
     multiply,
     scale,
@@ -151,6 +152,22 @@ class ClosedForms:
         return averaged(square(self.slope))
 
     @cached_property
+    def second_moment_centred(self) -> ClosedForm:
+        """A form that is E[sigma(z)^2] at x = 0, c = 1: the second moment, or that of the even part of sigma^2."""
+        try:
+            return self.second_moment
+        except NotInClassError:
+            return averaged(even_part(square(self.function)))
+
+    @cached_property
+    def slope_square_centred(self) -> ClosedForm:
+        """A form that is E[sigma'(z)^2] at x = 0, c = 1, of an activation without jumps."""
+        try:
+            return self.slope_square
+        except NotInClassError:
+            return averaged(even_part(square(self.slope)))
+
+    @cached_property
     def slope(self) -> Member:
         """sigma' between the breakpoints."""
         return Member(self.function.breakpoints, tuple(map(derivative, self.function.pieces)))
@@ -173,12 +190,12 @@ class ClosedForms:
     @cached_property
     def h2(self) -> sp.Expr:
         """E[sigma(z)^2], a second moment."""
-        return _at_origin(self.second_moment)
+        return _at_origin(self.second_moment_centred)
 
     @cached_property
     def h1_check(self) -> sp.Expr:
         """E[(sigma'(z) - h1)^2] = E[sigma'^2] - h1^2; infinite where sigma jumps."""
-        return sp.oo if self.jumps else sp.expand(_at_origin(self.slope_square) - self.h1**2)
+        return sp.oo if self.jumps else sp.expand(_at_origin(self.slope_square_centred) - self.h1**2)
 
     def hermite(self, order: int) -> sp.Expr:
         """s_k = E[He_k(z) sigma(z)]/sqrt(k!) = d^k mu0/dx^k (0, 1)/sqrt(k!)."""
@@ -194,18 +211,26 @@ class ClosedForms:
 
 def established(forms: ClosedForms, quantity: str) -> tuple[sp.Expr, tuple[HeatObligation, ...]]:
     """A quantity by name (mu0, mu1, second_moment, mu2_squared, h1, h2, h1_check, s_k) with its obligations."""
+    value: sp.Expr
     if quantity in ("mu0", "mu1", "second_moment", "mu2_squared"):
-        form: ClosedForm = getattr(forms, quantity)
-        return form.expression, form.obligations
+        value = getattr(forms, quantity).expression
+    else:
+        value = forms.hermite(int(quantity[2:])) if quantity.startswith("s_") else getattr(forms, quantity)
+    return value, tuple(o for form in beneath(forms, quantity) for o in form.obligations)
+
+
+def beneath(forms: ClosedForms, quantity: str) -> tuple[ClosedForm, ...]:
+    """The closed forms that a quantity rests on."""
     if quantity.startswith("s_"):
-        return forms.hermite(int(quantity[2:])), forms.mu0.obligations
-    value: sp.Expr = getattr(forms, quantity)
+        return (forms.mu0,)
     if quantity == "h1":
-        return value, forms.mu1.obligations
+        return (forms.mu1,)
     if quantity == "h2":
-        return value, forms.second_moment.obligations
-    beneath = () if forms.jumps else forms.slope_square.obligations
-    return value, (*forms.mu1.obligations, *beneath)
+        return (forms.second_moment_centred,)
+    if quantity == "h1_check":
+        return (forms.mu1,) if forms.jumps else (forms.mu1, forms.slope_square_centred)
+    form: ClosedForm = getattr(forms, quantity)
+    return (form,)
 
 
 def averaged(function: Member) -> ClosedForm:

@@ -191,6 +191,33 @@ def mean_of(integrand: sp.Expr) -> sp.Expr:
     return expand_expectations(Expectation(sp.expand(integrand), s.z, s.xi))
 
 
+_label = sp.Symbol("y_0", real=True)
+_noise = sp.Symbol("w_0", real=True)  # standard normal noise of the labels
+cosine = s.output_overlap / sp.sqrt(s.output_square)
+sine = sp.sqrt(1 - s.output_overlap**2 / s.output_square)  # sqrt(V0) at Var theta.x = 1
+# (xi, z) rotated such that theta.x is the first variable: z stands for theta.x and xi for what is orthogonal to it.
+ROTATED = {s.xi: cosine * s.z - sine * s.xi, s.z: sine * s.z + cosine * s.xi}
+
+
+def at_square_loss(expression: sp.Expr) -> sp.Expr:
+    """The averages of an expression at the loss (y - x)^2/2 and labels g(theta.x) + noise, with the target's moments.
+
+    The proximal map is (f + V y)/(1 + V); a pair of standard normal variables has the law of the rotated one.
+    """
+    moments = {Expectation(g(s.z) ** 2, s.z): s.h2_star, Expectation(s.z * g(s.z), s.z): s.h1_star}
+
+    def average(found: sp.Expr) -> sp.Expr:
+        y, f = sp.Wild("y"), sp.Wild("f")
+        inner = found.integrand.xreplace({label: _label})
+        inner = inner.replace(eta(y, f), (f + s.V * y) / (1 + s.V)).replace(eta_prime(y, f), 1 / (1 + s.V))
+        turned = inner.subs(s.label_variance, sine**2).subs(ROTATED, simultaneous=True)
+        turned = sp.expand(turned.subs(_label, g(s.z) + sp.sqrt(s.noise) * _noise))
+        return expand_expectations(Expectation(turned, s.z, s.xi, _noise)).subs(moments)
+
+    averaged = sp.sympify(expression).replace(lambda e: isinstance(e, Expectation), average)
+    return averaged.subs(s.label_variance, sine**2)
+
+
 @functools.cache
 def square_loss() -> Derivation:
     """The square loss (1/2)(y - x)^2 in the letters of Section 3.3: the saddle point of plain random features at r = 0.
@@ -213,13 +240,15 @@ def square_loss() -> Derivation:
     }
     slides = {s.alpha_p: s.alpha / s.beta, s.gamma_p: 1 / s.beta}
     each, shared = s.alpha_p / s.gamma_p * k1**2, s.alpha_p * k2**2
-    hats = {
+    # Written down for comparison; what counts is the general equations at the square loss.
+    by_hand = {
         s.V_s_hat: each / (1 + s.V),
         s.V_w_hat: shared / (1 + s.V),
         s.q_s_hat: each * mean_square / (1 + s.V) ** 2,
         s.q_w_hat: shared * mean_square / (1 + s.V) ** 2,
         s.m_s_hat: s.alpha_p / s.gamma_p * k1 * s.h1_star / (1 + s.V),
     }
+    hats = {name: at_square_loss(value) for name, value in energetic().results.items() if name in by_hand}
     translated = {name: value.subs(slides).subs(names) for name, value in hats.items()}
     # Traces: with the conjugates in the same dictionary, S is one matrix and (1/p) tr runs over p modes.
     to_ours = {
@@ -273,6 +302,26 @@ def square_loss() -> Derivation:
                     mean_square - (s.h2_star + s.noise - 2 * s.output_overlap * s.h1_star + s.output_square),
                 ),
             ),
+        ),
+        Step(
+            "The variables xi and z of the general equations, rotated so that theta.x comes first.",
+            sp.Eq(omega_0 + sp.sqrt(s.label_variance) * s.z, s.z, evaluate=False),
+            (
+                Vanishing("theta.x", cosine * ROTATED[s.xi] + sine * ROTATED[s.z] - s.z),
+                Vanishing("a rotation", cosine**2 + sine**2 - 1),
+                Vanishing(
+                    "it keeps the output's variance",
+                    mean_of((sp.sqrt(s.output_square) * ROTATED[s.xi]) ** 2) - s.output_square,
+                ),
+            ),
+        ),
+        *(
+            Step(
+                f"The general equation for ${sp.latex(name)}$ at the square loss.",
+                sp.Eq(name, translated[name], evaluate=False),
+                (Vanishing(f"{name} by hand", hats[name] - value),),
+            )
+            for name, value in by_hand.items()
         ),
     )
     return Derivation("square loss of random features", SOURCE, steps, results, HYPOTHESES)

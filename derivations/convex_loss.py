@@ -66,7 +66,8 @@ def envelope() -> Derivation:
     force_slope = -s.loss_curvature * prox_slope
     steps = (
         Step(
-            "The proximal point makes the objective stationary: (h - omega)/V + l'(h) = 0.",
+            "The proximal point h_omega minimises (h - omega)^2/(2V) + l(h): (h - omega)/V + l'(h) = 0. The force on "
+            "the field is f = (h_omega - omega)/V.",
             sp.Eq(s.loss_slope, -force, evaluate=False),
             (Vanishing("slope of the objective", (sp.diff(quadratic, h) + s.loss_slope).subs(stationary)),),
         ),
@@ -165,7 +166,7 @@ def free_energy() -> Derivation:
         *entropic().steps,
         *energetic().steps,
         Step(
-            "Minus the three terms; m^ is of order p^(-1/2) and has left, equation (105).",
+            "Minus the three terms; m^ is of order p^(-1/2) and is left out, equation (105).",
             sp.Eq(s.free_energy, value, evaluate=False),
             (Vanishing("at the square loss it is equation (116)", at_square_loss(value) - square_value),),
         ),

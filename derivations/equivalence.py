@@ -65,10 +65,20 @@ def projection() -> Derivation:
                 sp.Eq(sp.Symbol(r"\mathrm{Cov}(\kappa,w\cdot x_{\perp})"), kappa_w, evaluate=False),
                 (Vanishing("kappa and w.x_perp are uncorrelated", kappa_w),),
             ),
-            Step("The target sees theta.x_perp, of variance rho.", sp.Eq(s.rho, variance_y, evaluate=False)),
+            Step(
+                "The target sees theta.x_perp, of variance rho.",
+                sp.Eq(s.rho, variance_y, evaluate=False),
+                (Vanishing("|theta|^2 = 1 is what lies along v and what lies across", s.gamma**2 + variance_y - 1),),
+            ),
             Step(
                 "Two neurons see x_perp with the covariance w_k.Pi w_l, Pi = 1 - v v^T.",
                 sp.Eq(s.projected_product, projected, evaluate=False),
+                (
+                    Vanishing(
+                        "w_k.w_l is what lies along v and what lies across",
+                        s.spike_overlap * s.other_overlap + projected - s.row_product,
+                    ),
+                ),
             ),
         ),
         results={s.rho: variance_y, s.projected_product: projected},
@@ -114,11 +124,17 @@ def conditional_mean() -> Derivation:
             Step(
                 "Given kappa the neuron receives kappa (r + s) plus a normal variable of variance |Pi w|^2 = c - s^2.",
                 sp.Eq(s.feature_mean, exact, evaluate=False),
+                (
+                    Vanishing(
+                        "the row's share along v and its share across make up its norm c",
+                        s.spike_overlap**2 + sp.sqrt(s.c - s.spike_overlap**2) ** 2 - s.c,
+                    ),
+                ),
             ),
             Step(
-                "First order in s: only the mean of what is received changes.",
-                sp.Eq(s.feature_mean_slope, slope, evaluate=False),
-                (Vanishing("the slope is kappa mu1", slope - s.kappa * mu1),),
+                "First order in s: only the mean of what is received changes, and E sigma' is mu1.",
+                sp.Eq(s.feature_mean_slope, slope.xreplace({mu1: s.mu1}), evaluate=False),
+                (Vanishing("the slope is kappa E sigma'", slope - s.kappa * mu1),),
             ),
             Step(
                 "Second order: mean and variance both change, and combine to He_2(kappa).",
@@ -190,12 +206,12 @@ def conditional_covariance() -> Derivation:
             ),
             Step(
                 "First order in epsilon: the product of the linear coefficients.",
-                sp.Eq(s.covariance_slope, at_zero[1], evaluate=False),
-                (Vanishing("the slope is mu1^2", at_zero[1] - mu1**2),),
+                sp.Eq(s.covariance_slope, first, evaluate=False),
+                (Vanishing("the slope is (E sigma')^2, and E sigma' is mu1", at_zero[1] - mu1**2),),
             ),
             Step(
                 "Second order: the product of the quadratic coefficients; it is O(1/d).",
-                sp.Eq(s.covariance_curvature, at_zero[2], evaluate=False),
+                sp.Eq(s.covariance_curvature, at_spike(at_zero[2]), evaluate=False),
                 (Vanishing("the curvature is (E sigma'')^2", at_zero[2] - curvature**2),),
             ),
             Step(
@@ -218,8 +234,12 @@ def conditional_covariance() -> Derivation:
             ),
             Step(
                 "What is left is the second order: d times the difference has a limit.",
-                sp.Eq(s.covariance_gap, gap, evaluate=False),
-                (RationalLimit("d (difference of the covariances) has this limit", scaled, root_d, gap),),
+                sp.Eq(s.covariance_gap, at_spike(gap), evaluate=False),
+                (
+                    RationalLimit(
+                        "d (difference of the covariances) has this limit", at_spike(scaled), root_d, at_spike(gap)
+                    ),
+                ),
             ),
         ),
         results={

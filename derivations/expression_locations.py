@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from derivations import real_roots
-from derivations.expression_algebra import add, divide, multiply, negate, substitute, subtract
+from derivations import quadratic_roots, real_roots
+from derivations.expression_algebra import add, call, divide, multiply, negate, substitute, subtract
 from derivations.expression_calculus import derivative
 from derivations.expression_normal import TooComplex, as_affine, as_polynomial, normal, vanishes
 from derivations.expression_tree import Call, Expression, Number, Power, Product, Quotient, Sum, number
@@ -208,11 +208,11 @@ def _zeros(u: Expression, left: Location | None, right: Location | None) -> list
     if polynomial is not None:
         if polynomial == [0]:
             raise Undecided(f"{u} is zero everywhere")
-        return [_polynomial_root(u, a, b) for a, b in real_roots.isolate(polynomial)]
+        return _polynomial_roots(u, polynomial)
     above = _cleared(u)
     polynomial = as_polynomial(above) if above != u else None
     if polynomial is not None and polynomial != [0]:
-        return [_polynomial_root(above, a, b) for a, b in real_roots.isolate(polynomial)]
+        return _polynomial_roots(above, polynomial)
     affine = as_affine(u)
     if affine is not None and constant_sign(affine[0]) not in (0, None):
         return [Location(_tidy(negate(divide(affine[1], affine[0]))))]
@@ -250,8 +250,20 @@ def _tidy(expr: Expression) -> Expression:
     return Number(constant[0]) if constant is not None and len(constant) == 1 else expr
 
 
-def _polynomial_root(u: Expression, low: Fraction, high: Fraction) -> Location:
-    return rational_location(low) if low == high else Location(None, u, low, high)
+def _polynomial_roots(u: Expression, polynomial: list[Fraction]) -> list[Location]:
+    """The real roots of u, whose coefficients are given: rational numbers and square-root numbers exactly."""
+    return [_polynomial_root(u, polynomial, bracket) for bracket in real_roots.isolate(polynomial)]
+
+
+def _polynomial_root(u: Expression, polynomial: list[Fraction], bracket: tuple[Fraction, Fraction]) -> Location:
+    low, high = bracket
+    if low == high:
+        return rational_location(low)
+    surd = quadratic_roots.surd(polynomial, bracket)
+    if surd is None:
+        return Location(None, u, low, high)
+    centre, factor, radicand = surd
+    return Location(add(multiply(Number(factor), call("sqrt", number(radicand))), Number(centre)))
 
 
 def _isolated(u: Expression, left: Location | None, right: Location | None) -> list[Location]:

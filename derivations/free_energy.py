@@ -112,7 +112,8 @@ def spike_inversion() -> Derivation:
     result = sherman_morrison(x)
     steps = (
         Step(
-            "Omega = W W^T - s s^T, so G^-1 = G0^-1 - V1^ s s^T: a perturbation of rank one.",
+            "With s = W v, Omega = W W^T - s s^T: the inverses G of lambda + V1^ Omega + V2^ and G0 of lambda + V1^ W "
+            "W^T + V2^ have G^-1 = G0^-1 - V1^ s s^T, a perturbation of rank one.",
             sp.Eq(sp.Symbol("G^{-1}"), sp.Symbol("G_0^{-1}") - t * sp.Symbol("s s^T"), evaluate=False),
         ),
         Step(
@@ -189,8 +190,8 @@ def entropic() -> Derivation:
     two = S1 * first**2 / 2 + S2 * second**2 / 2 - f1 * first - f2 * second
     steps = (
         Step(
-            "At zero temperature the readout minimises lambda a.a/2 + a.(V1^ Omega + V2^) a/2 - a.J; in each mode "
-            "this is S a^2/2 - a J.",
+            "At zero temperature the readout minimises lambda a.a/2 + a.(V1^ Omega + V2^) a/2 - a.J, with Omega = W Pi "
+            "W^T and a Gaussian force J; in each mode this is S a^2/2 - a J, S the curvature.",
             sp.Eq(sp.Symbol(r"\min_a"), minimum, evaluate=False),
             (
                 NonNegative(

@@ -7,7 +7,8 @@ The rules, for a half line z > t or the whole line, with D = 1 - 2 a c:
 - powers of z by Stein's lemma, I_{k+1} = m I_k + v k I_{k-1} + v J_k + (boundary), where J_k differentiates the error
   functions and the boundary term is (c/D) t^k e^{at^2+bt} prod erf(p_i t + q_i) times the normal density at t;
 - one error function or half line: E erf(p z + q) = erf((p m + q)/sqrt(1 + 2 p^2 v)), and 1_{z>t} = (1 + sign(z - t))/2;
-- two of them with the same centre: E[sign U_1 sign U_2] = 1 - 4 T(h_1, a_1) - 4 T(h_2, a_2), Owen's T.
+- two of them: E[sign U_1 sign U_2] is 1 - 4 T(h_1, a_1) - 4 T(h_2, a_2), Owen's T, if they have the same centre, and
+  B(h_1, h_2, rho) of ``derivations.sign_product`` if not. Both are entire in x, and in b: complex b is covered.
 
 Nothing here is trusted: ``derivations.closed_form`` leaves obligations for every result.
 """
@@ -23,10 +24,11 @@ import sympy as sp
 from derivations import symbols
 from derivations.gaussian_class import Member, NotInClassError, Shape, Smooth, add, erf_derivatives, scale
 from derivations.owens_t import OwensT
+from derivations.sign_product import SignProduct
 
 x, c = symbols.x, symbols.c
 
-# A sum of atoms (products of exponentials, erf, Owen's T) with coefficients polynomial in x, c, sqrt(c), 1/D.
+# A sum of atoms (exponentials, erf, Owen's T, sign products) with coefficients polynomial in x, c, sqrt(c), 1/D.
 Atoms = Mapping[sp.Expr, sp.Expr]
 
 
@@ -144,7 +146,9 @@ def _signs_average(signs: tuple[_Sign, ...], a: sp.Expr, b: sp.Expr) -> Atoms:
         return {_sign_average(signs[0], a, b): sp.S.One}
     if len(signs) == 2:
         return _two_signs_average(signs[0], signs[1], a, b)
-    raise NotInClassError("an average over three error functions or half lines at once is no Owen's T function")
+    raise NotInClassError(
+        "an average over three error functions or half lines at once is no bivariate normal probability"
+    )
 
 
 def _sign_average(sign: _Sign, a: sp.Expr, b: sp.Expr) -> sp.Expr:
@@ -155,17 +159,17 @@ def _sign_average(sign: _Sign, a: sp.Expr, b: sp.Expr) -> sp.Expr:
 
 
 def _two_signs_average(first: _Sign, second: _Sign, a: sp.Expr, b: sp.Expr) -> Atoms:
-    """1 - 4 T(h1, a1) - 4 T(h2, a2) for slopes p > 0 and a common centre q/p."""
+    """1 - 4 T(h1, a1) - 4 T(h2, a2) for slopes p > 0 and a common centre q/p, else B(h1, h2, rho)."""
     (p1, q1, n1), (p2, q2, n2) = first, second
-    if sp.im(b) != 0:
-        raise NotInClassError("an oscillating factor beside two error functions needs Owen's T of complex arguments")
-    if sp.expand(p1 * q2 - p2 * q1) != 0:
-        raise NotInClassError("two error functions or half lines with different centres are no Owen's T functions of x")
     d = _denominator(a)
+    h1, h2 = ((p * (x + c * b) + q * d) / sp.sqrt(_times(d, p**2 * c + n * d)) for p, q, n in (first, second))
+    if sp.expand(p1 * q2 - p2 * q1) != 0:
+        # the standard deviations of U_1 and U_2 are the roots of (p^2 c + n D)/D
+        spread = sp.sqrt(sp.expand(p1**2 * c + n1 * d)) * sp.sqrt(sp.expand(p2**2 * c + n2 * d))
+        return {SignProduct(h1, h2, p1 * p2 * c / spread): sp.S.One}
     determinant = c * (p1**2 * n2 + p2**2 * n1) + n1 * n2 * d  # D times var1 var2 - cov^2
     found: dict[sp.Expr, sp.Expr] = {sp.S.One: sp.S.One}
-    for (p, q, n), other in ((first, p2), (second, p1)):
-        h = (p * (x + c * b) + q * d) / sp.sqrt(_times(d, p**2 * c + n * d))
+    for (p, _, n), h, other in ((first, h1, p2), (second, h2, p1)):
         slope = other * n * sp.sqrt(d) / (p * sp.sqrt(sp.expand(determinant)))
         atom = OwensT(h, slope)
         if atom != 0:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
+from itertools import pairwise
 from typing import NoReturn
 
 import sympy as sp
@@ -117,6 +118,43 @@ def erf_derivatives(shape: Shape) -> list[tuple[Shape, sp.Expr]]:
     return found
 
 
+def reflected(part: Smooth) -> Smooth:
+    """f(-z), with erf(-u) = -erf(u)."""
+    return combine(
+        (
+            Shape(shape.degree, shape.quadratic, -shape.linear, tuple((p, -q) for p, q in shape.erfs)).times(Shape()),
+            (-1) ** (shape.degree + len(shape.erfs)) * coefficient,
+        )
+        for shape, coefficient in part.items()
+    )
+
+
+def even_part(function: Member) -> Member:
+    """(f(z) + f(-z))/2: the same mean under a centred Gaussian, and often fewer error functions and half lines."""
+    ends = [sp.S.NegativeInfinity, *function.breakpoints, sp.S.Infinity]
+    cuts = sorted({t for b in function.breakpoints for t in (b, sp.expand(-b))}, key=_order_of_constants)
+    pieces = []
+    for i in range(len(cuts) + 1):
+        inside = _between(cuts[i - 1] if i else None, cuts[i] if i < len(cuts) else None)
+        here, there = (function.pieces[_piece_at(ends, place)] for place in (inside, -inside))
+        pieces.append(scale(add(here, reflected(there)), sp.S.Half))
+    return Member(tuple(cuts), tuple(pieces))
+
+
+def _order_of_constants(value: sp.Expr) -> sp.Expr:
+    return value.evalf(40)
+
+
+def _between(left: sp.Expr | None, right: sp.Expr | None) -> sp.Expr:
+    if left is None:
+        return sp.S.Zero if right is None else right - 1
+    return left + 1 if right is None else (left + right) / 2
+
+
+def _piece_at(ends: list[sp.Expr], place: sp.Expr) -> int:
+    return next(i for i, (low, high) in enumerate(pairwise(ends)) if bool(low < place) and bool(place < high))
+
+
 def as_expression(part: Smooth, z: sp.Expr) -> sp.Expr:
     """The member as a real SymPy expression in z: conjugate pairs of exponentials become cosines and sines."""
     total: list[sp.Expr] = []
@@ -141,7 +179,10 @@ def member(activation: Activation) -> Member:
 
 def _place(location: Location) -> sp.Expr:
     if location.exact is None:
-        raise NotInClassError(f"the breakpoint at {location} has no closed form")
+        raise NotInClassError(
+            f"the breakpoint at {location} is known as a decimal number only, and closed forms are built on "
+            "breakpoints that are rational numbers, square roots of them, or written out as constants"
+        )
     return _constant(read(location.exact))
 
 

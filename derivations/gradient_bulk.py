@@ -159,12 +159,14 @@ def mean_vector() -> Derivation:
         source="Appendix A.4, equation (51)",
         steps=(
             Step(
-                "Along theta: the derivative in u acts on the target and, with weight epsilon, on the activation.",
+                "Target and row span a plane: theta.x = u, w.x = epsilon u + sqrt(1 - epsilon^2) t with epsilon = "
+                "w.theta and u, t standard normal (u is written z in averages). By Stein's lemma a factor u is a "
+                "derivative in u; it acts on the target and, with weight epsilon, on the activation.",
                 sp.Eq(Expectation(s.z * weight, s.z, _t), on_theta, evaluate=False),
                 (Vanishing("first coordinate of theta A + w B", on_theta - vector[0]),),
             ),
             Step(
-                "Along the other axis of the plane only the activation is differentiated.",
+                "Along t, the other axis of the plane, only the activation is differentiated.",
                 sp.Eq(Expectation(_t * weight, s.z, _t), on_t, evaluate=False),
                 (Vanishing("second coordinate of theta A + w B", on_t - vector[1]),),
             ),
@@ -207,7 +209,8 @@ def row_correction(noise: sp.Expr = sp.S.Zero) -> Derivation:
             *zero_means().steps,
             *mean_vector().steps,
             Step(
-                "|delta|^2 is a sum over pairs of samples, with the weight a = e y s(w.x) of each and G = x_mu . x_nu.",
+                "delta is the row's correction: |delta|^2 is a sum over pairs of samples, with the weight a = "
+                "(eta/beta) y s(w.x) of each, s = sigma' - h1, and G = x_mu . x_nu.",
                 sp.Eq(sp.Symbol(r"|\delta|^{2}_{n_0}"), pair_sum(sp.IndexedBase("a")), evaluate=False),
             ),
             Step(
@@ -297,14 +300,14 @@ def concentration_of_delta() -> Derivation:
         source="Appendix A.4, equations (47)-(49)",
         steps=(
             Step(
-                "Given u and t of every sample the rest of delta is normal, so the argument for the spike "
-                "direction applies with y s in place of y.",
+                "Given u and t of every sample the part of delta across the plane is normal, so the argument for the "
+                "spike direction applies with y s in place of y.",
                 sp.Eq(s.delta_variance, variance, evaluate=False),
                 (RationalLimit("the variance vanishes", in_d, s.d, sp.S.Zero),),
             ),
             Step(
-                "Its two coordinates in the plane are means of n0 independent terms: the variance of either is at most "
-                "a second moment over n0.",
+                "The two coordinates of delta in the plane are means of n0 independent terms: the variance of either "
+                "is at most a second moment over n0.",
                 sp.Le(sp.Symbol(r"\mathrm{Var}(\delta_{u})"), planar, evaluate=False),
                 (RationalLimit("it vanishes", planar.subs(s.n0, s.alpha0 * s.d), s.d, sp.S.Zero),),
             ),

@@ -75,50 +75,6 @@ def moment(polynomial: sp.Expr) -> sp.Expr:
 
 
 @functools.cache
-def linear_part(degree: int = 6) -> Derivation:
-    """h1_check = sum_{k >= 2} k s_k^2, for every polynomial activation of the given degree; equation (12)."""
-    coefficients = s.hermite_coefficients[: degree + 1]
-    polynomials = [hermite(k) for k in range(degree + 1)]
-    activation = sum(
-        (a * he / sp.sqrt(sp.factorial(k)) for k, (a, he) in enumerate(zip(coefficients, polynomials, strict=True))),
-        sp.S.Zero,
-    )
-    slope = sp.diff(activation, s.z)
-    mean = moment(slope)
-    variance = sp.expand(moment((slope - mean) ** 2))
-    return Derivation(
-        title="what the linear part of sigma' leaves",
-        source="Section 3.1, equation (12)",
-        steps=(
-            Step(
-                "sigma in orthonormal Hermite polynomials.",
-                sp.Eq(sigma(s.z), activation, evaluate=False),
-                tuple(
-                    Vanishing(f"He_{k}' = {k} He_{k - 1}", sp.diff(polynomials[k], s.z) - k * polynomials[k - 1])
-                    for k in range(1, degree + 1)
-                ),
-            ),
-            Step("The mean of sigma' is the first coefficient.", sp.Eq(s.h1, mean, evaluate=False)),
-            Step(
-                "Its variance, by the moments of the normal law, term by term.",
-                sp.Eq(s.h1_check, variance, evaluate=False),
-                (
-                    Vanishing(
-                        "the sum of k s_k^2 from k = 2 on",
-                        variance - sum((k * a**2 for k, a in enumerate(coefficients) if k >= 2), sp.S.Zero),
-                    ),
-                ),
-            ),
-        ),
-        results={s.h1_check: variance, s.h1: mean},
-        hypotheses=(
-            f"polynomials of degree {degree}; by Parseval's identity the sum extends to every sigma' of finite"
-            f" variance",
-        ),
-    )
-
-
-@functools.cache
 def alignment_growth() -> Derivation:
     """gamma^2 as a function of alpha0: below alpha0/(1 + alpha0), and increasing; consequences of equation (10)."""
     square = spike().results[s.gamma] ** 2

@@ -255,7 +255,9 @@ def moments_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
                 sp.Eq(sp.Symbol(r"|\tilde{v}|^{2}_{n_0}"), pair_sum(_labels), evaluate=False),
             ),
             Step(
-                "One sample: |x|^2 = u^2 plus d - 1 squares that are independent of the label and of mean one.",
+                "One sample: the label depends on u = theta.x alone, a standard normal variable written z in averages; "
+                "|x|^2 is u^2 plus d - 1 squares t^2 of coordinates across theta, independent of the label and of mean "
+                "one.",
                 sp.Eq(sp.Symbol(r"\langle y^{2}|x|^{2}\rangle"), same, evaluate=False),
                 (Vanishing("E[t^2] = 1", gaussian_moment(2) - 1),),
             ),
@@ -267,6 +269,12 @@ def moments_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
             Step(
                 "Of the n0^2 pairs of samples n0 are equal: the exact second moment.",
                 sp.Eq(s.v_square_mean, square, evaluate=False),
+                (
+                    Vanishing(
+                        "n0 equal pairs and n0 (n0 - 1) different ones, over n0^2",
+                        s.n0**2 * square - s.n0 * same - s.n0 * (s.n0 - 1) * different,
+                    ),
+                ),
             ),
             Step(
                 "At n0 = alpha0 d it has a limit as d grows.",
@@ -276,6 +284,7 @@ def moments_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
             Step(
                 "Along theta, v~ is the mean of n0 independent terms y u.",
                 sp.Eq(s.v_overlap_mean, along, evaluate=False),
+                (Vanishing("label noise averages out", along - average(label(sp.S.Zero) * s.z)),),
             ),
             Step(
                 "The variance of that mean is the variance of one term over n0.",
@@ -322,8 +331,8 @@ def concentration_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
         source="Appendix A.2, between equations (39) and (42)",
         steps=(
             Step(
-                "Given the labels, the part of v~ orthogonal to theta is normal; its squared norm is S chi^2 "
-                "with d - 1 degrees of freedom.",
+                "Given the labels, the part of v~ orthogonal to theta is normal: its squared norm is S chi^2 with "
+                "d - 1 degrees of freedom and S = (1/n0^2) sum y_mu^2.",
                 sp.Eq(sp.Symbol(r"\langle\chi^{4}\rangle"), second_chi, evaluate=False),
                 (
                     Vanishing("second moment of chi-square", second_chi - (s.d - 1) * (s.d + 1)),
@@ -331,7 +340,7 @@ def concentration_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
                 ),
             ),
             Step(
-                "S is a mean of squared labels; with its second moment the variance is exact.",
+                "S is a sum of squared labels over n0^2; with its second moment the variance is exact.",
                 sp.Eq(s.v_perp_variance, variance, evaluate=False),
                 (
                     RationalLimit("the variance vanishes", in_d, s.d, sp.S.Zero),

@@ -47,6 +47,7 @@ def norms() -> Derivation:
     k = s.taylor_order
     exponent = taylor(k).exponent
     (threshold,) = sp.solve(exponent - BULK.exponent, s.eta_rate)
+    over_bulk = (taylor(k) / BULK).exponent
     below = sp.Symbol("x", positive=True)
     rate = below / (1 + below)  # any s between zero and one
     bulk_gap = sp.factor((BULK / remainder(k)).exponent.subs(s.eta_rate, rate))
@@ -65,12 +66,20 @@ def norms() -> Derivation:
                 (NonNegative("bulk over remainder", bulk_gap, ((bulk_gap, sp.S.One),)),),
             ),
             Step(
+                "Over the bulk, of order sqrt(d).",
+                sp.Eq(s.margin_rate, over_bulk, evaluate=False),
+                (
+                    Vanishing("quotient", over_bulk - exponent + BULK.exponent),
+                    Vanishing("zero at the threshold", over_bulk.subs(s.eta_rate, threshold)),
+                ),
+            ),
+            Step(
                 "It stands out of the bulk where its exponent exceeds one half.",
                 sp.Eq(s.threshold_rate, threshold, evaluate=False),
                 (Vanishing("at the threshold", exponent.subs(s.eta_rate, threshold) - sp.Rational(1, 2)),),
             ),
         ),
-        {s.taylor_rate: exponent, s.threshold_rate: sp.expand(threshold)},
+        {s.taylor_rate: exponent, s.threshold_rate: sp.expand(threshold), s.margin_rate: over_bulk},
         HYPOTHESES,
     )
 

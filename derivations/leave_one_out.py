@@ -17,7 +17,7 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.along_spike import PAPER, V_of_kappa, mu0, mu1, mu2, over_kappa, prediction, squared_residual, y1
+from derivations.along_spike import PAPER, V_of_kappa, mu0, mu1, mu2, over_kappa, prediction, squared_residual, y0, y1
 from derivations.derivation import Derivation, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
 from derivations.marchenko_pastur import cavity, quadratic, second_moments
@@ -105,15 +105,43 @@ def samples() -> Derivation:
         Step(
             "In lambda a = (1/sqrt p) sum phi r the parts proportional to a go to the left: V1^ W Pi W^T a + V2^ a.",
             sp.Eq(s.V1_hat, results[s.V1_hat], evaluate=False),
+            (Vanishing("mu1 in output and force", results[s.V1_hat] - ratio * over_kappa(mu1**2 * shrink)),),
         ),
-        Step("On the noise of the neurons.", sp.Eq(s.V2_hat, results[s.V2_hat], evaluate=False)),
-        Step("The force along W v.", sp.Eq(s.zeta_hat, results[s.zeta_hat], evaluate=False)),
+        Step(
+            "On the noise of the neurons.",
+            sp.Eq(s.V2_hat, results[s.V2_hat], evaluate=False),
+            (Vanishing("mu2 in output and force", results[s.V2_hat] - ratio * over_kappa(mu2**2 * shrink)),),
+        ),
+        Step(
+            "The force along W v.",
+            sp.Eq(s.zeta_hat, results[s.zeta_hat], evaluate=False),
+            (Vanishing("the mean residual at given kappa", mean - (y0 - mu0 * s.m - s.kappa * mu1 * s.zeta)),),
+        ),
         Step(
             "The force along W theta_perp; what psi holds back is part of V1^ W Pi W^T a already.",
             sp.Eq(s.psi_hat, results[s.psi_hat], evaluate=False),
+            (Vanishing("the pull of the label", results[s.psi_hat] - ratio * over_kappa(mu1 * y1 * shrink)),),
         ),
-        Step("The noise has the covariance q1^ W Pi W^T + q2^.", sp.Eq(s.q1_hat, results[s.q1_hat], evaluate=False)),
-        Step("Its part from the neurons' noise.", sp.Eq(s.q2_hat, results[s.q2_hat], evaluate=False)),
+        Step(
+            "The noise has the covariance q1^ W Pi W^T + q2^.",
+            sp.Eq(s.q1_hat, results[s.q1_hat], evaluate=False),
+            (
+                Vanishing(
+                    "the squared residual, shrunk",
+                    results[s.q1_hat] - ratio * over_kappa(mu1**2 * squared_residual * shrink**2),
+                ),
+            ),
+        ),
+        Step(
+            "Its part from the neurons' noise.",
+            sp.Eq(s.q2_hat, results[s.q2_hat], evaluate=False),
+            (
+                Vanishing(
+                    "the squared residual, shrunk",
+                    results[s.q2_hat] - ratio * over_kappa(mu2**2 * squared_residual * shrink**2),
+                ),
+            ),
+        ),
     )
     return Derivation("one sample left out", SOURCE, steps, results, HYPOTHESES)
 
@@ -172,13 +200,35 @@ def overlaps() -> Derivation:
             "theta_perp is one of d - 1 equivalent directions: (W theta_perp).S^-1 W theta_perp = (1/d) tr[Omega "
             "S^-1].",
             sp.Eq(s.psi, psi, evaluate=False),
+            (Vanishing("(1/d) tr is beta times (1/p) tr", s.beta * s.d * s.V1 / s.d - s.beta * s.V1),),
         ),
         *law.steps,
         Step(
             "The squares of a: noise, and the two forces, as traces with the resolvent on both sides.",
             sp.Eq(s.q2, q2, evaluate=False),
+            (
+                Vanishing(
+                    "noise, theta_perp and v one by one",
+                    q2
+                    - (s.q1_hat * s.resolvent_mixed + s.q2_hat * s.resolvent_square)
+                    - s.psi_hat**2 * s.beta * s.resolvent_mixed
+                    - s.zeta_hat**2 * s.beta * s.c * s.resolvent_square,
+                ),
+            ),
         ),
-        Step("With W Pi W^T between.", sp.Eq(s.q1, q1, evaluate=False)),
+        Step(
+            "With W Pi W^T between.",
+            sp.Eq(s.q1, q1, evaluate=False),
+            (
+                Vanishing(
+                    "noise, theta_perp and v one by one",
+                    q1
+                    - (s.q1_hat * s.resolvent_double + s.q2_hat * s.resolvent_mixed)
+                    - s.psi_hat**2 * s.beta * s.resolvent_double
+                    - s.zeta_hat**2 * s.beta * s.c * s.resolvent_mixed,
+                ),
+            ),
+        ),
     )  # fmt: skip
     return Derivation(
         "overlaps of the readout", SOURCE, steps, {s.zeta: zeta, s.psi: psi, s.q1: q1, s.q2: q2},

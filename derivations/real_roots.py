@@ -38,6 +38,16 @@ def common_divisor(p: Polynomial, q: Polynomial) -> Polynomial:
     return [Fraction(c) for c in _divisor(_whole(p), _whole(q))]
 
 
+def divides(p: Polynomial, q: Polynomial) -> bool:
+    """Whether q is a multiple of p, which is not constant."""
+    return _remainder(_whole(q), _whole(p)) == [0]
+
+
+def integers(p: Polynomial) -> Whole:
+    """A positive multiple of p with integer coefficients of no common divisor."""
+    return list(_whole(p))
+
+
 def root_bound(p: Polynomial) -> Fraction:
     """A power of two larger than the modulus of every complex root (Cauchy)."""
     whole = _whole(p)

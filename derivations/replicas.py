@@ -33,8 +33,8 @@ def gibbs() -> Derivation:
     exponent = B * S * (s.replica_weight - a) ** 2 / 2
     steps = (
         Step(
-            "The risk exceeds its minimum by S (a - a^)^2/2, so exp(-B risk) is a normal law around a^ of variance "
-            "1/(B S).",
+            "In a mode where the risk has curvature S and its minimum at a^ it exceeds its minimum by S (a - a^)^2/2, "
+            "so exp(-B risk) is a normal law around a^ of variance 1/(B S), B the inverse temperature.",
             sp.Eq(s.replica_weight, point, evaluate=False),
             (Vanishing("the exponent is -z^2/2", exponent.subs(s.replica_weight, point) - z**2 / 2),),
         ),

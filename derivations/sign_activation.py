@@ -68,20 +68,21 @@ def conditional_coefficients() -> Derivation:
     threshold = -b / sp.sqrt(s.c)
     mean = sign_average(sp.S.One, threshold)
     linear = sp.powsimp(sign_average(s.z, threshold)) / sp.sqrt(s.c)
-    at_spike = {b: s.r * s.kappa}
     residual = 1 - mean**2 - s.c * linear**2
+    mean_, linear_, residual_ = (found.subs(b, s.r * s.kappa) for found in (mean, linear, residual))
     return Derivation(
         title="the sign activation: mu0, mu1, mu2",
         source="Section 3.2, equation (15)",
         steps=(
             Step(
-                "sign(b + sqrt(c) z) is the sign of z + b/sqrt(c): integrate the density above the threshold.",
-                sp.Eq(s.mu0, mean, evaluate=False),
+                "sign(r kappa + sqrt(c) z) is the sign of z + r kappa/sqrt(c): integrate the density above the "
+                "threshold.",
+                sp.Eq(s.mu0, mean_, evaluate=False),
                 antiderivative_obligations(sp.S.One),
             ),
             Step(
                 "The same with a factor z, divided by sqrt(c).",
-                sp.Eq(s.mu1, linear, evaluate=False),
+                sp.Eq(s.mu1, linear_, evaluate=False),
                 (
                     *antiderivative_obligations(s.z),
                     Vanishing("Stein's lemma: mu1 is the derivative of mu0", sp.diff(mean, b) - linear),
@@ -90,14 +91,11 @@ def conditional_coefficients() -> Derivation:
             ),
             Step(
                 "sign^2 = 1, so the residual variance needs no further integral.",
-                sp.Eq(s.mu2_square, residual, evaluate=False),
+                sp.Eq(s.mu2_square, residual_, evaluate=False),
+                (Vanishing("the three parts of E sign^2 = 1", residual_ + mean_**2 + s.c * linear_**2 - 1),),
             ),
         ),
-        results={
-            s.mu0: mean.subs(at_spike),
-            s.mu1: linear.subs(at_spike),
-            s.mu2_square: residual.subs(at_spike),
-        },
+        results={s.mu0: mean_, s.mu1: linear_, s.mu2_square: residual_},
     )
 
 

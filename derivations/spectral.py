@@ -43,6 +43,36 @@ def spike_integral() -> Derivation:
     )  # fmt: skip
 
 
+# Forms and traces of G0 = (lambda + V1^ W W^T + V2^)^-1: powers of W W^T and of G0, and the vector, if there is one.
+_POWERS = {
+    s.trace_bulk: (1, 1, ""),
+    s.trace_one: (0, 1, ""),
+    s.resolvent_square: (0, 2, ""),
+    s.resolvent_mixed: (1, 2, ""),
+    s.resolvent_double: (2, 2, ""),
+    s.target_resolvent: (0, 1, "theta_perp"),
+    s.target_square_resolvent: (0, 2, "theta_perp"),
+    s.target_bulk_resolvent: (1, 2, "theta_perp"),
+    s.spike_square_resolvent: (0, 2, "v"),
+    s.spike_bulk_resolvent: (1, 2, "v"),
+}
+
+
+def mode_by_mode(form: sp.Basic) -> tuple[Vanishing, ...]:
+    """What one mode gives to a form or trace with G0, and to the integral over the law, where weights are 1/p."""
+    if form not in _POWERS:
+        return ()
+    power, resolvents, vector = _POWERS[form]
+    l_i, f, S = sp.symbols("l_i f_i S_i", positive=True)
+    rho, projection = l_i**2, sp.sqrt(s.d) * f
+    if not vector:
+        matrix, law = rho**power / S**resolvents / s.p, rho**power / S**resolvents
+    else:
+        matrix = mode_form(l_i, f, S) * rho**power / S ** (resolvents - 1)
+        law = s.p / s.d * rho ** (power + 1) * projection**2 / S**resolvents
+    return (Vanishing("one mode with G0", matrix - law / s.p),)
+
+
 @functools.cache
 def finite_bulk() -> Derivation:
     """zeta, psi, q1, q2, V1, V2 of the saddle point, and the forms and traces of one bulk, as the same integrals."""
@@ -63,8 +93,10 @@ def finite_bulk() -> Derivation:
         s.spike_square_resolvent: s.beta * over_modes(varrho * vartau**2 / S**2) * gain**2,
         s.spike_bulk_resolvent: bulk_square * gain**2 - (x * gain) ** 2,
     }
-    unknowns = (s.q1_hat, s.q2_hat, s.zeta_hat, s.psi_hat, s.V1_hat, s.V2_hat)
-    saddle = {k: v for name in unknowns for k, v in saddle_point.equation(name).results.items()}
+    equations = [
+        saddle_point.equation(name) for name in (s.q1_hat, s.q2_hat, s.zeta_hat, s.psi_hat, s.V1_hat, s.V2_hat)
+    ]
+    saddle = {k: v for equation in equations for k, v in equation.results.items()}
     g, t = sp.symbols("x t", positive=True)
     steps = (
         *spike_integral().steps,
@@ -80,9 +112,8 @@ def finite_bulk() -> Derivation:
                 ),
             ),
         ),
-        *(Step("As an integral over the law.", sp.Eq(k, v, evaluate=False)) for k, v in forms.items()),
-        *saddle_point.equation(s.V1_hat).steps[-1:],
-        *saddle_point.equation(s.V2_hat).steps[-1:],
+        *(Step("As an integral over the law.", sp.Eq(k, v, evaluate=False), mode_by_mode(k)) for k, v in forms.items()),
+        *(step for equation in equations for step in equation.steps[-1:]),
     )  # fmt: skip
     return Derivation(
         "one bulk in its own basis",

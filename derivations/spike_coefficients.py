@@ -79,7 +79,7 @@ def coefficients() -> Derivation:
             Step("The mean of a feature at b = r kappa.", sp.Eq(s.mu0, mean, evaluate=False)),
             Step(
                 "The linear coefficient E[z sigma]/sqrt(c) is an average of sigma', by Stein's lemma.",
-                sp.Eq(s.mu1, by_stein, evaluate=False),
+                sp.Eq(s.mu1, at_spike(by_stein), evaluate=False),
                 (Vanishing("mu1 is the derivative of mu0 in b", by_stein - slope_in(mean, bias)),),
             ),
             Step(
@@ -90,7 +90,7 @@ def coefficients() -> Derivation:
             Step(
                 "The derivative in c brings down z/(2 sqrt c), which Stein's lemma turns into a second "
                 "derivative: the heat equation.",
-                sp.Eq(s.mu0_bulk_slope, in_bulk, evaluate=False),
+                sp.Eq(s.mu0_bulk_slope, at_spike(in_bulk), evaluate=False),
                 (Vanishing("d/dc = (1/2) d^2/db^2", in_bulk - in_bias_twice / 2),),
             ),
             Step("What a linear function of z does not explain.", sp.Eq(s.mu2_square, residual, evaluate=False)),
@@ -157,10 +157,14 @@ def bias_slopes() -> Derivation:
         title="how the coefficients answer to a bias",
         source="Appendix B, equations (68)-(70)",
         steps=(
-            Step("The linear coefficient.", sp.Eq(s.mu1_bias_slope, mu1_slope, evaluate=False)),
+            Step(
+                "The linear coefficient is the slope of mu0, so its own slope is the second one.",
+                sp.Eq(s.mu1_bias_slope, at_spike(mu1_slope), evaluate=False),
+                (Vanishing("d mu1/db = d^2 mu0/db^2", mu1_slope - slope_in(mu0_of(), bias, 2)),),
+            ),
             Step(
                 "The residual variance: twice the average of the residual times sigma'.",
-                sp.Eq(s.mu2_bias_slope, square_slope, evaluate=False),
+                sp.Eq(s.mu2_bias_slope, at_spike(square_slope), evaluate=False),
                 (Vanishing("the derivative of the best fit does not count", sp.expand(square_slope - other)),),
             ),
         ),
@@ -196,7 +200,11 @@ def hermite_series(degree: int = 5) -> Derivation:
                 sp.Eq(s.mu0, mean, evaluate=False),
                 (Vanishing("the linear one", linear - coefficients[1]),),
             ),
-            Step("What they leave is the sum of the other squares.", sp.Eq(s.mu2_square, residual, evaluate=False)),
+            Step(
+                "What they leave is the sum of the other squares.",
+                sp.Eq(s.mu2_square, residual, evaluate=False),
+                (Vanishing("Parseval", residual - sum(a**2 for a in coefficients[2:])),),
+            ),
             Step(
                 "Two neurons of correlation varrho: the k-th square counts varrho^k times. The first power is the "
                 "linear term of the "

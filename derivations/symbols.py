@@ -616,4 +616,53 @@ best_lower_bias = _define(
 m_response = _define(r"\partial_m\Phi", "derivative of the free energy in m, zero at the saddle point")
 output_noise = _define(r"\mathrm{Var}[f|\kappa,z]", "variance of the output at given kappa and z", nonnegative=True)
 
+# Hermite series of symbolic order.
+other_level = _define("J'", "order of a second Hermite polynomial", nonnegative=True)
+hermite_pair = _define(r"\langle\mathrm{He}_{J}\mathrm{He}_{J'}\rangle", "E[He_J(z) He_J'(z)]")
+hermite_pair_apart = _define(
+    r"\langle\mathrm{He}_{J}(z)\mathrm{He}_{J'}(z')\rangle", "E[He_J(z) He_J'(z')], z and z' of correlation epsilon"
+)
+series_degree = _define("N", "degree at which a Hermite series is cut", integer=True, nonnegative=True)
+series_tail = _define(r"\mathbb{E}(\sigma-P_N\sigma)^{2}", "what a Hermite series of degree N leaves of sigma")
+slope_tail = _define(
+    r"\mathbb{E}(\sigma'-P_{N-1}\sigma')^{2}", "what the Hermite series of sigma' of degree N - 1 leaves of it"
+)
+slope_moment = _define(r"s'_{J}", "E[He_J(z) sigma'(z)]/sqrt(J!), orthonormal Hermite coefficient of sigma'")
+next_coefficient = _define(r"s_{J+1}", "orthonormal Hermite coefficient of order J + 1 of the activation")
+
+# Conventions of the slides and of several directions.
+readout_rate = _define(
+    r"\omega", "exponent of 1/p in the entries of the initial readout, a = p^(-omega)", positive=True
+)
+spike_rate = _define(r"e_{r}", "exponent of d in the spike strength")
+alignment_rate = _define(r"e_{\gamma}", "exponent of d in the alignment of spike and target")
+spike_entries = _define(r"\dim u", "number of entries of the neurons' factor of the spike", "Theta(d)", positive=True)
+eta_rate_rescaled = _define(
+    r"\mathsf{s}'", "exponent of d in the learning rate where the step is multiplied by sqrt(p)", positive=True
+)
+signed_overlap = _define(
+    r"\mathbb{E}_{a}\cos(w,w^{\star})", "mean over the sign of the readout of the cosine of neuron and direction"
+)
+overlap_modulus = _define(r"|\cos(w,w^{\star})|", "modulus of the cosine of neuron and direction", positive=True)
+letter_count = _define(r"\#\mathcal{V}", "number of letters of the initial readout", positive=True)
+block_sizes = tuple(
+    _define(f"p_{j}", f"number of neurons with letter {j}", "Theta(d)", positive=True) for j in (1, 2, 3)
+)
+pattern_rows = _define(r"\dim M", "number of rows of the block-structured resolvent", "Theta(d)", positive=True)
+learned_dimension = _define(r"\dim V_\ell", "dimension of the space that neurons reach in one step", positive=True)
+tensor_rank = _define(
+    r"\mathrm{rank}\,C_\ell",
+    "rank of the first non-zero Hermite tensor as a matrix of one row per direction",
+    positive=True,
+)
+target_directions = _define(r"r_\star", "number of directions that the target depends on", positive=True)
+preprocessed = _define(
+    r"\mathsf{P}", "one where parts of lower order were subtracted from the labels, zero else", nonnegative=True
+)
+margin_rate = _define(r"e_k-e_{\mathrm{bulk}}", "exponent of d in Taylor term k over the largest value of the bulk")
+kernel_rate = _define("e_K", "exponent of p in the deviation of the empirical kernel of p neurons")
+shared_noise = _define(
+    r"\mathrm{Cov}[\mu_\star\xi_k,\mu_\star\xi_l]", "covariance of the noise of two equivalent features"
+)
+
 glossary: tuple[Entry, ...] = tuple(_entries)

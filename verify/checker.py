@@ -104,7 +104,7 @@ def _settle_limit(
 ) -> Settled:
     if sp.sympify(value).has(variable):
         return Settled(says, Outcome.UNDECIDED, f"the limit depends on {variable}")
-    numerator, denominator = sp.fraction(sp.together(sp.expand(expand_expectations(expression - value))))
+    numerator, denominator = _distance_from(value, expression)
     if vanishes(numerator):
         return Settled(says, Outcome.SUPPORTS, "identical before the limit")
     others = sp.sympify(expression - value).free_symbols & GROWING - {variable}
@@ -124,6 +124,23 @@ def _settle_limit(
         return Settled(says, Outcome.SUPPORTS, f"degrees in {variable}: {degree} < {under.degree()}")
     lead = coefficients[0] / under.LC() if degree == under.degree() else coefficients[0]
     return _refute_or_leave(f"{says} (leading order)", lead, domain)
+
+
+@lru_cache(maxsize=1024)
+def _distance_from(value: sp.Expr, expression: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Numerator and denominator of ``expression`` - ``value``."""
+    numerator, denominator = sp.fraction(sp.together(sp.expand(expand_expectations(expression - value))))
+    return numerator, denominator
+
+
+def takes_limit(obligation: Obligation) -> bool:
+    """Whether an obligation is a limit of something that varies.
+
+    What equals its limit identically is an identity that only looks like one, and supports no claim about a limit.
+    """
+    if not isinstance(obligation, RationalLimit) or not sp.sympify(obligation.expression).has(obligation.variable):
+        return False
+    return vanishes(_distance_from(obligation.value, obligation.expression)[0]) is None
 
 
 def _cannot_vanish(coefficient: sp.Expr) -> bool:

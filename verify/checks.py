@@ -12,8 +12,8 @@ from functools import lru_cache
 import hypothesis
 import sympy as sp
 
-from derivations.derivation import Derivation, Obligation, RationalLimit, Vanishing
-from verify.checker import sample, settle, vanishes
+from derivations.derivation import Derivation, Obligation, Vanishing
+from verify.checker import sample, settle, takes_limit, vanishes
 from verify.claim import Claim, Domain, Profile
 from verify.evaluate import Functions, evaluate
 from verify.evidence import Agreement, Evidence, Outcome, Proof, Settled
@@ -28,11 +28,12 @@ class ByDerivation:
     """The statement follows from a derivation: its steps hold, and its results make the statement an identity.
 
     ``build`` returns the derivation. Every symbol of the statement that the derivation establishes is replaced by what
-    was derived for it; the difference of the two sides must then vanish.
+    was derived for it; the difference of the two sides must then vanish. ``conjecture``: the hypotheses neglect terms
+    whose order they do not bound, so that the limits taken are those of what is left.
     """
 
     build: Callable[[], Derivation]
-    takes_limit: bool = False
+    conjecture: bool = False
 
     @property
     def name(self) -> str:
@@ -53,28 +54,36 @@ class ByDerivation:
         return Proof(
             self.name,
             (*steps, final),
-            takes_limit=self.takes_limit and takes_limit(derivation.obligations),
+            takes_limit=not self.conjecture and _follows_a_limit(derivation, statement.lhs),
             hypotheses=derivation.hypotheses,
-            established=all(_established(derivation, symbol) for symbol in derived),
+            established=all(_stated_at(derivation, symbol) is not None for symbol in derived),
         )
 
 
-def takes_limit(obligations: tuple[Obligation, ...]) -> bool:
-    """Whether a limit is among the obligations."""
-    return any(isinstance(o, RationalLimit) for o in obligations)
+def _takes_limit(obligations: tuple[Obligation, ...]) -> bool:
+    return any(takes_limit(o) for o in obligations)
+
+
+def _follows_a_limit(derivation: Derivation, side: sp.Basic) -> bool:
+    """Whether all that the derivation establishes in ``side`` is stated by steps that take a limit or follow one."""
+    first = next((k for k, step in enumerate(derivation.steps) if _takes_limit(step.obligations)), None)
+    places = [_stated_at(derivation, symbol) for symbol in derivation.results if side.has(symbol)]
+    return first is not None and bool(places) and all(place is not None and place >= first for place in places)
 
 
 @lru_cache(maxsize=4096)
-def _established(derivation: Derivation, symbol: sp.Basic) -> bool:
-    """Whether a step with an obligation of its own states ``symbol`` = its result."""
+def _stated_at(derivation: Derivation, symbol: sp.Basic) -> int | None:
+    """The last step with an obligation of its own that states ``symbol`` = its result; None if there is none."""
     result = derivation.results[symbol]
-    return any(
-        step.obligations
+    places = [
+        k
+        for k, step in enumerate(derivation.steps)
+        if step.obligations
         and isinstance(step.statement, sp.Equality)
         and step.statement.lhs == symbol
         and (step.statement.rhs == result or vanishes(step.statement.rhs - result) is not None)
-        for step in derivation.steps
-    )
+    ]
+    return max(places, default=None)
 
 
 @lru_cache(maxsize=256)
@@ -88,7 +97,6 @@ class ByObligations:
 
     title: str
     obligations: Callable[[sp.Basic], tuple[Obligation, ...]]
-    takes_limit: bool = False
     hypotheses: tuple[str, ...] = ()
 
     @property
@@ -98,7 +106,7 @@ class ByObligations:
     def run(self, claim: Claim, profile: Profile) -> Evidence:
         obligations = self.obligations(claim.statement)
         settled = tuple(settle(o, claim.domain) for o in obligations)
-        return Proof(self.name, settled, self.takes_limit and takes_limit(obligations), self.hypotheses)
+        return Proof(self.name, settled, _takes_limit(obligations), self.hypotheses)
 
 
 @dataclass(frozen=True)

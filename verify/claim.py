@@ -120,7 +120,8 @@ class Claim:
 
     ``id`` is a permanent slug (``result-3-1.spike-strength``). ``uses`` are the ids of the claims it rests on.
     ``correction`` is, for a formula printed wrongly, the claim of ours that corrects it: a slip of the pen may lead
-    from the misprint back to it, and is then no wrong neighbour.
+    from the misprint back to it, and is then no wrong neighbour. ``missing_lemma`` says, for an identity, inequality or
+    fixed point that is neither proved nor certified, what its proof lacks.
     """
 
     id: str
@@ -135,6 +136,13 @@ class Claim:
     role: Role = Role.OURS
     note: str = ""
     correction: Claim | None = None
+    missing_lemma: str = ""
+
+    @property
+    def remark(self) -> str:
+        """The note, and what a proof lacks."""
+        lacks = f"Missing for a proof: {self.missing_lemma}." if self.missing_lemma else ""
+        return " ".join(filter(None, (self.note, lacks)))
 
     def mutated(self, mutant: Mutant) -> Claim:
         """The same claim and checks, with the statement of ``mutant``."""

@@ -1,8 +1,8 @@
 r"""A zero test for the functions that closed forms of Gaussian averages are made of.
 
 The functions are sums of products of rational functions and square roots in the bulk variance c = e^2, polynomials
-in x, and the atoms exp(u), erf(u), T(h, a), sin, cos. The test brings an expression to a normal form in which it is
-zero exactly if every coefficient is:
+in x, and the atoms exp(u), erf(u), T(h, a), B(h, k, rho), sin, cos. The test brings an expression to a normal form in
+which it is zero exactly if every coefficient is:
 
 - a square root of a polynomial that is positive at e = 0 becomes a product of symbols R with R^2 = f, one for each
   irreducible factor f (multiplied back and compared);
@@ -22,6 +22,7 @@ import sympy as sp
 
 from derivations import symbols
 from derivations.owens_t import OwensT
+from derivations.sign_product import SignProduct
 
 c = symbols.c
 e = sp.Symbol("e", positive=True)
@@ -99,20 +100,38 @@ class _Reducer:
         return result
 
     def _with_symbols_for_atoms(self, expression: sp.Expr) -> sp.Expr:
-        found = {a: self._atom_symbol(a) for a in expression.atoms(sp.erf, OwensT) if a.free_symbols}
+        found = {a: self._atom_value(a) for a in expression.atoms(sp.erf, OwensT, SignProduct) if a.free_symbols}
         return expression.xreplace(found)
+
+    def _atom_value(self, atom: sp.Expr) -> sp.Expr:
+        """A symbol for the atom; the atom itself, a number, if its arguments are constants in disguise."""
+        constants = [sp.cancel(argument) for argument in atom.args]
+        return self._atom_symbol(atom) if any(k.free_symbols for k in constants) else atom.func(*constants)
 
     def _atom_symbol(self, atom: sp.Expr) -> sp.Expr:
         """The symbol of an equal atom met before, with the sign that oddness asks for, or a new one."""
         for known, symbol in self.atoms:
-            if known.func != atom.func:
-                continue
-            signs = [self._sign_between(u, v) for u, v in zip(known.args, atom.args, strict=True)]
-            if all(signs):
-                return signs[-1] * symbol  # erf is odd in its argument, T even in the first and odd in the second
+            sign = self._atom_sign(known, atom)
+            if sign:
+                return sign * symbol
         symbol = sp.Symbol(f"A{len(self.atoms)}")
         self.atoms.append((atom, symbol))
         return symbol
+
+    def _atom_sign(self, known: sp.Expr, atom: sp.Expr) -> int:
+        """1 if the atoms are equal, -1 if they are opposite, by the symmetries of erf, T and B; 0 if neither."""
+        if known.func != atom.func:
+            return 0
+        if isinstance(atom, SignProduct):
+            h, k, rho = atom.args
+            return self._sign_product_sign(known, (h, k, rho)) or self._sign_product_sign(known, (k, h, rho))
+        signs = [self._sign_between(u, v) for u, v in zip(known.args, atom.args, strict=True)]
+        return signs[-1] if all(signs) else 0  # erf is odd, T even in the first argument and odd in the second
+
+    def _sign_product_sign(self, known: sp.Expr, arguments: tuple[sp.Expr, sp.Expr, sp.Expr]) -> int:
+        """B(s h, t k, s t rho) = s t B(h, k, rho) for signs s and t."""
+        s, t, both = (self._sign_between(u, v) for u, v in zip(known.args, arguments, strict=True))
+        return both if s * t == both else 0
 
     def _sign_between(self, u: sp.Expr, v: sp.Expr) -> int:
         """1 if u = v, -1 if u = -v, else 0."""

@@ -1,7 +1,7 @@
 """Ball arithmetic for closed forms: a SymPy formula of the class at a point, as a rigorous enclosure.
 
 The second interpreter of closed forms beside their proof. It knows rational numbers, pi, i, sums, products, powers,
-exp, erf, erfc, sin, cos, atan and Owen's T, which is integrated from its definition.
+exp, erf, erfc, sin, cos, atan, asin, and Owen's T and the sign product, which are integrated.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sympy as sp
 from flint import acb, arb, fmpq
 
 from derivations.owens_t import OwensT
+from derivations.sign_product import SignProduct
 
 Ball = Any  # an acb
 
@@ -65,14 +66,16 @@ class _Enclosing:
             return _power(parts[0], formula.exp)
         if isinstance(formula, OwensT):
             return owens_t(parts[0], parts[1])
+        if isinstance(formula, SignProduct):
+            return sign_product(parts[0], parts[1], parts[2])
         name = _METHODS.get(type(formula).__name__)
         if name is None:
             raise NoBallError(f"no enclosure is known for {formula.func}")
         return getattr(parts[0], name)()
 
 
-_METHODS = {"erf": "erf", "erfc": "erfc", "sin": "sin", "cos": "cos", "atan": "atan", "log": "log", "sinh": "sinh"}
-_METHODS |= {"cosh": "cosh", "tanh": "tanh", "asinh": "asinh"}
+_METHODS = {"erf": "erf", "erfc": "erfc", "sin": "sin", "cos": "cos", "atan": "atan", "asin": "asin"}
+_METHODS |= {"log": "log", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh"}
 
 
 def _power(base: Ball, exponent: sp.Expr) -> Ball:
@@ -84,10 +87,32 @@ def _power(base: Ball, exponent: sp.Expr) -> Ball:
 
 
 def owens_t(h: Ball, a: Ball) -> Ball:
-    """T(h, a) = (1/2 pi) int_0^a exp(-h^2 (1+s^2)/2)/(1+s^2) ds for real h and a, rigorously."""
-    if not (h.imag == 0 and a.imag == 0):
-        raise NoBallError("Owen's T is enclosed for real arguments only")
+    """T(h, a) = (1/2 pi) int_0^a exp(-h^2 (1+s^2)/2)/(1+s^2) ds for real a, rigorously; it is entire in h."""
+    if not a.imag == 0:
+        raise NoBallError("Owen's T is enclosed for a real second argument only")
     decay = -h * h / 2
     # The integrand is meromorphic with poles at +-i: near them its ball is not finite, as the integrator asks.
     integral = acb.integral(lambda s, analytic: (decay * (1 + s * s)).exp() / (1 + s * s), 0, acb(a))
-    return acb((integral / (2 * acb(arb.pi()))).real)
+    return _real_if(integral / (2 * acb(arb.pi())), h)
+
+
+def sign_product(h: Ball, k: Ball, rho: Ball) -> Ball:
+    r"""E[sign(X + h) sign(Y + k)] for a real correlation |rho| < 1, rigorously; it is entire in h and k.
+
+    By conditioning Y on X and X on Y in turn, with w = sqrt(2 (1 - rho^2)) and the normal density phi, it is
+    (2/pi) arcsin(rho) + 2 int_0^h phi(s) erf((k - rho s)/w) ds - 2 int_0^k phi(s) erf(rho s/w) ds.
+    """
+    rest = 1 - rho * rho
+    if not (rho.imag == 0 and rest.real > 0):
+        raise NoBallError("the sign product is enclosed for a correlation strictly between -1 and 1")
+    width = (2 * rest).sqrt()
+    # entire integrands: the path, the segment from 0, does not matter
+    over_h = acb.integral(lambda s, analytic: (-s * s / 2).exp() * ((k - rho * s) / width).erf(), 0, acb(h))
+    over_k = acb.integral(lambda s, analytic: (-s * s / 2).exp() * (rho * s / width).erf(), 0, acb(k))
+    pi = acb(arb.pi())
+    return _real_if(2 * rho.asin() / pi + (over_h - over_k) * (2 / pi).sqrt(), h, k)
+
+
+def _real_if(value: Ball, *arguments: Ball) -> Ball:
+    """A value that is real for real arguments, without the imaginary part that rounding gave it."""
+    return acb(value.real) if all(argument.imag == 0 for argument in arguments) else value

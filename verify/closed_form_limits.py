@@ -6,7 +6,12 @@ are positive at e = 0, times atoms:
 - exp(u): u -> u_0 finite, or u ~ L e^{-n} with L < 0, when the term vanishes whatever its powers of e;
 - erf(u): u -> u_0 finite, or u ~ L e^{-n}, when it tends to the sign of L;
 - sin, cos of something finite;
-- T(h, a) -> T(h_0, a_0), 0 when h ~ L e^{-n}, and +-(1 - erf(|h_0|/sqrt 2))/4 when a ~ L e^{-n}.
+- T(h, a) -> T(h_0, a_0), 0 when h ~ L e^{-n}, and +-(1 - erf(|h_0|/sqrt 2))/4 when a ~ L e^{-n};
+- B(h, k, rho) -> B(h_0, k_0, rho_0), and the sign of L times erf(k_0/sqrt 2) when h ~ L e^{-n}.
+
+erf, T and B are entire in their arguments but the last one of T and B, which is real here. Beside an infinite real part
+an imaginary part that stays bounded changes no limit: |dB/dh| <= C |exp(-h^2/2)| exp(y^2) for an imaginary part y of
+(k - rho h)/sqrt(2 (1 - rho^2)), which is bounded as long as rho^2 stays below 1.
 
 Whatever is of no such form is left undecided, never passed.
 """
@@ -14,14 +19,18 @@ Whatever is of no such form is left undecided, never passed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import sympy as sp
 
 from derivations import symbols
 from derivations.owens_t import OwensT
+from derivations.sign_product import SignProduct
 from verify.class_algebra import e, products, without_erfc
 
 x, c = symbols.x, symbols.c
+
+_ATOMS = (sp.exp, sp.erf, OwensT, SignProduct, sp.sin, sp.cos)
 
 
 class UndecidedError(ValueError):
@@ -38,7 +47,12 @@ class _Approach:
 
 def limit(expression: sp.Expr) -> sp.Expr:
     """The limit of an expression as c -> 0+, all its other symbols fixed. Raises UndecidedError."""
-    return sp.Add(*(_limit_of_term(term) for term in _terms(expression)))
+    try:
+        # as it stands if every factor has a limit, which is quick
+        together = without_erfc(expression).xreplace({c: e**2})
+        return sp.Add(*(_limit_of_term(_merged(term)) for term in sp.Add.make_args(together)))
+    except UndecidedError:
+        return sp.Add(*(_limit_of_term(term) for term in _terms(expression)))
 
 
 def check_growth(expression: sp.Expr) -> None:
@@ -77,12 +91,14 @@ def _limit_of_term(term: sp.Expr) -> sp.Expr:
         base, exponent = _as_power(factor)
         if base == e:
             order += exponent
-        elif isinstance(base, sp.exp | sp.erf | OwensT | sp.sin | sp.cos) and base.has(e):
+        elif isinstance(base, _ATOMS) and base.has(e):
             if not (exponent.is_Integer and exponent.is_positive):
                 raise UndecidedError(f"a power of {base.func} that is not a positive integer")
             value = _limit_of_atom(base)
             vanishing = vanishing or value is None
             result *= sp.S.One if value is None else value**exponent
+        elif base.is_Add and exponent.is_Integer and exponent.is_positive:
+            result *= sp.Add(*(_value_at_zero(part) for part in base.args)) ** exponent
         else:
             result *= _continuous(factor)
     if vanishing or order > 0:
@@ -102,6 +118,8 @@ def _limit_of_atom(atom: sp.Expr) -> sp.Expr | None:
         if ways[1].infinite:  # T(h, +-oo) = +-(1 - erf(|h|/sqrt 2))/4
             return ways[1].infinite * (1 - sign_of(first.value) * sp.erf(first.value / sp.sqrt(2))) / 4
         return OwensT(first.value, ways[1].value)
+    if isinstance(atom, SignProduct):
+        return _limit_of_sign_product(atom, *ways)
     if isinstance(atom, sp.exp):
         if first.infinite > 0:
             raise UndecidedError("an exponential that grows without bound")
@@ -113,6 +131,23 @@ def _limit_of_atom(atom: sp.Expr) -> sp.Expr | None:
     return atom.func(first.value)
 
 
+def _limit_of_sign_product(atom: sp.Expr, h: _Approach, k: _Approach, rho: _Approach) -> sp.Expr:
+    _check_correlation(rho)
+    if not (h.infinite or k.infinite):
+        return SignProduct(h.value, k.value, rho.value)
+    for argument in atom.args:
+        _check_bounded_imaginary_part(argument)
+    signs = [sp.Integer(w.infinite) if w.infinite else sp.erf(w.value / sp.sqrt(2)) for w in (h, k)]
+    return signs[0] * signs[1]
+
+
+def _check_correlation(rho: _Approach) -> None:
+    """The correlation tends to a number strictly between -1 and 1."""
+    if rho.infinite or not (1 - rho.value**2).is_positive:
+        raise UndecidedError("a correlation that is not evidently below 1 in the limit")
+
+
+@lru_cache(maxsize=4096)
 def _approach(argument: sp.Expr) -> _Approach:
     """The limit of an argument as e -> 0, from its terms in powers of e."""
     by_order: dict[sp.Expr, sp.Expr] = {}
@@ -179,7 +214,11 @@ def _sign_of_polynomial(value: sp.Expr) -> int:
         return 1 if value.is_positive else -1
     symbols_ = value.free_symbols
     if len(symbols_) == 1 and all(symbol.is_positive for symbol in symbols_):
-        coefficients = [_number_sign(k) for k in sp.Poly(value, *symbols_).all_coeffs()]
+        try:
+            polynomial = sp.Poly(value, *symbols_)
+        except sp.PolynomialError:  # a root of the symbol
+            raise UndecidedError(f"the sign of {value} is not evident") from None
+        coefficients = [_number_sign(k) for k in polynomial.all_coeffs()]
         if {1} <= set(coefficients) <= {0, 1} or {-1} <= set(coefficients) <= {0, -1}:
             return max(coefficients) or min(coefficients)
     raise UndecidedError(f"the sign of {value} is not evident")
@@ -209,10 +248,10 @@ def _check_growth(term: sp.Expr) -> None:
             continue
         elif isinstance(base, sp.erf) and whole:
             _check_bounded_imaginary_part(base.args[0])
-        elif isinstance(base, OwensT | sp.sin | sp.cos) and whole:
-            for argument in base.args:
-                if any(_split_imaginary(t)[0] for t in products(argument)):
-                    raise UndecidedError(f"{base.func} of a complex argument")
+        elif isinstance(base, OwensT | SignProduct) and whole:
+            _check_bounded_bivariate(base)
+        elif isinstance(base, sp.sin | sp.cos) and whole:
+            _check_real(base.args[0])
         elif factor.has(x):
             raise UndecidedError(f"the growth of {factor} in x is not covered")
         else:
@@ -221,6 +260,7 @@ def _check_growth(term: sp.Expr) -> None:
         raise UndecidedError("a term with a negative power of c is not bounded by the rules")
 
 
+@lru_cache(maxsize=1024)
 def _check_exponent(exponent: sp.Expr) -> None:
     """exp(exponent) <= exp(B (1 + x^2)): quadratic in x, singular at c = 0 only through -K (x - t)^2/c."""
     singular: sp.Expr = sp.S.Zero
@@ -243,12 +283,32 @@ def _check_exponent(exponent: sp.Expr) -> None:
         raise UndecidedError("an exponent that is not evidently bounded above as c -> 0")
 
 
+@lru_cache(maxsize=1024)
 def _check_bounded_imaginary_part(argument: sp.Expr) -> None:
     """|erf(u + iy)| <= 1 + (2/sqrt(pi)) |y| exp(y^2): bounded if y is, uniformly in x."""
     for term in products(argument):
         imaginary, rest = _split_imaginary(term)
         if imaginary and (rest.has(x) or _order_and_value(rest)[0] < 0):
             raise UndecidedError("an error function of an argument with an unbounded imaginary part")
+
+
+def _check_bounded_bivariate(atom: sp.Expr) -> None:
+    """|T(u + iy, a)| <= exp(y^2 (1 + a^2)/2)/4, and |B| <= 1 + C exp(C y^2) while rho^2 stays below 1."""
+    *arguments, last = atom.args
+    _check_real(last)
+    if last.has(x):
+        raise UndecidedError(f"a last argument of {atom.func} that depends on x")
+    for argument in arguments:
+        _check_bounded_imaginary_part(argument)
+        if isinstance(atom, OwensT):
+            _check_bounded_imaginary_part(argument * last)
+    if isinstance(atom, SignProduct):
+        _check_correlation(_approach(last))
+
+
+def _check_real(argument: sp.Expr) -> None:
+    if any(_split_imaginary(term)[0] for term in products(argument)):
+        raise UndecidedError(f"{argument} is not evidently real")
 
 
 def _split_imaginary(term: sp.Expr) -> tuple[bool, sp.Expr]:

@@ -1,8 +1,7 @@
-"""Which numbered equations of the paper the ledger covers, and by which claims of its own.
+"""Which numbered equations of the paper the ledger covers: every number stands on exactly one claim of ours.
 
-Every number has a home: the one claim that states the equation, or what replaces it. Other claims of ours may list the
-number too, because they prove a part of it, a limit or an example; they are its companions. A number with one claim of
-ours is at home there; where several list it, ``HOMES`` names the home, and what ``HOMES`` does not name is ambiguous.
+That claim states the equation, or what replaces it. Claims that prove a part of it, a limit or an example say in words
+which equation they are on and do not list its number. Printed claims list the numbers of what they quote.
 """
 
 from __future__ import annotations
@@ -14,85 +13,33 @@ from verify.claim import Claim, Role
 
 FIRST, LAST = 1, 191
 
-# Of several claims that list a number, the one that states the equation of that number.
-HOMES: Mapping[int, str] = {
-    2: "section-2.gradient-step",
-    3: "section-2.gradient-step",
-    4: "section-2.normal-equation",
-    5: "result-3-2.same-test-error",
-    6: "result-3-2.same-test-error",
-    7: "result-3-1.spike-strength",
-    9: "result-3-1.spike-strength",
-    10: "result-3-1.alignment",
-    11: "result-3-1.bulk-variance",
-    12: "result-3-1.hermite-sum",
-    13: "result-3-2.same-test-error",
-    14: "result-3-2.equivalent-mean",
-    15: "result-3-2.mu1-by-stein",
-    16: "result-3-2.same-test-error",
-    25: "result-3-3.test-error-as-printed",
-    26: "bounds.upper",
-    27: "bounds.lower",
-    33: "result-3-1.split",
-    34: "result-3-1.spike-factor",
-    35: "result-3-1.spike-coordinate",
-    36: "result-3-1.split",
-    38: "result-3-1.spike-factor",
-    39: "result-3-1.spike-norm-exact",
-    40: "result-3-1.spike-norm-exact",
-    41: "result-3-1.spike-norm-exact",
-    42: "result-3-1.spike-norm",
-    44: "result-3-1.overlap-mean",
-    51: "result-3-1.mean-correction-along-target",
-    54: "result-3-1.cross-term",
-    55: "result-3-1.zero-weighted-mean",
-    60: "result-3-2.split",
-    61: "result-3-2.conditional-mean",
-    62: "result-3-2.conditional-mean",
-    63: "result-3-2.covariance-to-first-order",
-    66: "result-3-2.residual-variance",
-    67: "result-3-2.conditional-variance",
-    68: "result-3-2.mean-to-first-order",
-    71: "result-3-2.mean-to-first-order",
-    72: "result-3-2.dropped-term-vanishes",
-    73: "result-3-2.means-match",
-}
-
 
 @dataclass(frozen=True)
 class Coverage:
-    """One number: its home among the claims of ours, its companions, and the printed claims about it."""
+    """One number: the claims of ours that list it, and the printed ones."""
 
     number: int
-    home: str | None
-    companions: tuple[str, ...]
+    ours: tuple[str, ...]
     printed: tuple[str, ...]
-
-    @property
-    def status(self) -> str:
-        """``covered``, ``ambiguous`` (several claims and no home) or ``missing``."""
-        if self.home:
-            return "covered"
-        return "ambiguous" if self.companions else "missing"
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The numbers that no claim of ours covers, and those that several cover without one being the home."""
+    """How many numbers have exactly one claim of ours, which have none, and which have several."""
 
     covered: int
     missing: tuple[int, ...]
-    ambiguous: Mapping[int, tuple[str, ...]]
+    repeated: Mapping[int, tuple[str, ...]]
 
     @property
     def sentence(self) -> str:
         """One line for the reader."""
         total = LAST - FIRST + 1
-        parts = [f"{self.covered} of {total} numbered equations at home in one claim"]
+        parts = [f"{self.covered} of {total} numbered equations, each in exactly one claim"]
         if self.missing:
             parts.append(f"missing {_ranges(self.missing)}")
-        if self.ambiguous:
-            parts.append(f"several claims and no home for {_ranges(tuple(self.ambiguous))}")
+        if self.repeated:
+            parts.append(f"in several claims {_ranges(tuple(self.repeated))}")
         return "; ".join(parts)
 
 
@@ -103,34 +50,22 @@ def coverage(claims: Iterable[Claim]) -> tuple[Coverage, ...]:
     for claim in claims:
         for number in claim.source.equations:
             (ours if claim.role is Role.OURS else printed).setdefault(number, []).append(claim.id)
-    return tuple(_of(n, ours.get(n, []), printed.get(n, [])) for n in range(FIRST, LAST + 1))
-
-
-def _of(number: int, ours: list[str], printed: list[str]) -> Coverage:
-    home = ours[0] if len(ours) == 1 else HOMES.get(number)
-    if home not in ours:
-        home = None
-    return Coverage(number, home, tuple(id_ for id_ in ours if id_ != home), tuple(printed))
+    return tuple(Coverage(n, tuple(ours.get(n, ())), tuple(printed.get(n, ()))) for n in range(FIRST, LAST + 1))
 
 
 def summary(claims: Iterable[Claim]) -> Summary:
-    """What is missing or ambiguous at this moment."""
+    """What is missing or repeated at this moment."""
     rows = coverage(claims)
     return Summary(
-        covered=sum(row.status == "covered" for row in rows),
-        missing=tuple(row.number for row in rows if row.status == "missing"),
-        ambiguous={row.number: row.companions for row in rows if row.status == "ambiguous"},
+        covered=sum(len(row.ours) == 1 for row in rows),
+        missing=tuple(row.number for row in rows if not row.ours),
+        repeated={row.number: row.ours for row in rows if len(row.ours) > 1},
     )
 
 
 def strays(claims: Iterable[Claim]) -> tuple[str, ...]:
-    """Homes that name no claim which lists their number, and numbers that the paper does not have."""
-    claims = tuple(claims)
-    listed = {(n, c.id) for c in claims if c.role is Role.OURS for n in c.source.equations}
-    misplaced = [home for home in HOMES.items() if home not in listed]
-    wrong = [f"({number}) is not at home in {id_}, which does not list it" for number, id_ in misplaced]
-    beyond = [f"{c.id} lists ({n})" for c in claims for n in c.source.equations if not FIRST <= n <= LAST]
-    return (*wrong, *beyond)
+    """Numbers that the paper does not have."""
+    return tuple(f"{c.id} lists ({n})" for c in claims for n in c.source.equations if not FIRST <= n <= LAST)
 
 
 def _ranges(numbers: tuple[int, ...]) -> str:

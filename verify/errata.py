@@ -209,6 +209,11 @@ ERRATA: tuple[Erratum, ...] = (
         "With a unit spike direction zeta has no factor 1/sqrt(d); with it, it vanishes in the limit.",
     ),
     _erratum(
+        "output-without-root-p",
+        "result-3-3.spike-overlap",
+        "The order parameters belong to the output a.sigma(W x)/sqrt(p); without the factor zeta would be a.W v.",
+    ),
+    _erratum(
         "V1-hat-with-rho",
         "result-3-3.saddle.V1-hat",
         "The factor rho = 1 - gamma^2 would switch the response off at perfect alignment.",
@@ -247,11 +252,86 @@ ERRATA: tuple[Erratum, ...] = (
         "More samples for the step align the spike, but need not lower the error: a linear target is best learned "
         "without a step.",
     ),
+    # Orders, shapes, signs.
+    _erratum(
+        "unit-sphere",
+        "section-2.unit-sphere",
+        "The Hermite series of a feature needs arguments of variance one: the sphere of radius sqrt(d).",
+    ),
+    _erratum(
+        "step-of-long-rows",
+        "wider.leap.step-of-long-rows",
+        "In units of the first frame, inputs of variance 1/d, the step of Theorem 2 has to be d times longer; the "
+        "theorem is for inputs of variance one and unit rows.",
+    ),
+    _erratum(
+        "spike-of-ones",
+        "result-3-1.spike-order",
+        "A spike of order one needs the readout ones over sqrt(p): with ones a step of order d is sqrt(d) times too "
+        "long.",
+    ),
+    _erratum(
+        "gamma-of-order-d",
+        "result-3-1.alignment-order",
+        "The learning rate is of order d; gamma is the alignment, a cosine.",
+    ),
+    _erratum(
+        "spike-entries",
+        "result-3-1.spike-entries",
+        "u has one entry per neuron, v one per input: the spike is the outer product r u v^T.",
+    ),
+    _erratum(
+        "one-noise-for-all",
+        "random-features.independent-noise",
+        "The noise of equivalent features is a vector of p independent entries; the label noise has the same letter.",
+    ),
+    _erratum(
+        "one-convention",
+        "wider.rate.conventions",
+        "Where eta of order d is the giant step, plain equivalence holds up to eta of order sqrt(d), not of order one.",
+    ),
+    _erratum(
+        "distance-not-squared",
+        "bounds.distance",
+        "The bound is the squared distance of the target from the span.",
+    ),
+    _erratum(
+        "pattern-rows",
+        "finite-alphabet.pattern-rows",
+        "The matrices of the block-structured resolvent are p x p; K x K is their pattern of blocks.",
+    ),
+    # The special case of an orthogonal bulk.
+    Erratum(
+        "erratum.orthogonal-zeta",
+        "appendix-d.orthogonal.zeta-without-feedback",
+        "appendix-d.orthogonal.zeta",
+        "W Pi W^T lacks the direction W v of the signal, which therefore feeds back on itself; without that term the "
+        "overlap measured on finite networks is missed.",
+    ),
+    Erratum(
+        "erratum.orthogonal-output-variance",
+        "appendix-d.orthogonal.output-variance-without-feedback",
+        "appendix-d.orthogonal.output-variance",
+        "The output's variance at given kappa has no share from the spike: counted there it enters the error twice.",
+    ),
     # Several directions.
+    Erratum(
+        "erratum.every-direction",
+        "wider.leap.printed-every-direction",
+        "wider.leap.leap-space",
+        "One step learns the space of the first non-zero Hermite tensor and nothing beyond it: a direction outside it "
+        "keeps the overlap of a random neuron.",
+    ),
     _erratum(
         "second-order",
         "multi-index.second-order",
         "The second Hermite tensor couples different directions as z_i z_j: a product z_1 z_2 has leap two, not four.",
+    ),
+    _erratum(
+        "overlap-without-modulus",
+        "wider.leap.signed-overlap",
+        "Neurons with a negative readout move away from what the others move towards: the theorems bound the norm of a "
+        "projection, not a signed overlap with one direction.",
     ),
 )
 

@@ -32,9 +32,9 @@ class Settled:
 class Proof:
     """A list of obligations, each rechecked with elementary algebra. No obligations is no proof.
 
-    ``takes_limit``: an obligation of the proof is a limit. ``established``: what the proof uses stands in its steps
-    with obligations of their own; otherwise the algebra that led there was done by the derivation alone, and the
-    proof counts only beside independent evidence (see ``verify.verdict``).
+    ``takes_limit``: what it proves is a limit that its obligations take. ``established``: what the proof uses stands
+    in its steps with obligations of their own; otherwise the algebra that led there was done by the derivation alone,
+    and the proof counts only beside independent evidence (see ``verify.verdict``).
     """
 
     check: str

@@ -32,15 +32,16 @@ class Scaled:
     functions: Functions = field(default_factory=dict)
 
 
-Experiment = Callable[[Profile], Mapping[str, Scaled]]
+Experiment = Callable[[sp.Basic, Profile], Mapping[str, Scaled]]
 
 
 @dataclass(frozen=True)
 class ByScaling:
     """The slope of a measured quantity in log d against the exponent that the statement's right-hand side predicts.
 
-    ``experiment`` runs (or recalls) simulations under a profile, one series per model. ``verify.scaling`` decides, all
-    models together at its false-alarm rate.
+    ``experiment`` is asked for the quantity whose exponent is the left-hand side of the statement, and runs (or
+    recalls) simulations under a profile, one series per model; it raises ValueError for one that it does not measure.
+    ``verify.scaling`` decides, all models together at its false-alarm rate.
     """
 
     title: str
@@ -56,17 +57,18 @@ class ByScaling:
         statement = claim.statement
         if not isinstance(statement, sp.Equality):
             raise TypeError(f"{claim.id}: a slope tests an equation, not {statement}")
+        series = self.experiment(statement.lhs, profile)
         report = scaling.compare_all(
             [
                 scaling.Series(model, m.dimensions, m.samples, evaluate(statement.rhs, m.values, m.functions))
-                for model, m in self.experiment(profile).items()
+                for model, m in series.items()
             ]
         )
         decided = [c for c in report.comparisons if c.slope is not None]
         worst = max(decided, key=lambda c: abs(c.z), default=None)
         return FiniteSize(
             check=self.name,
-            experiments=max((min(map(len, m.samples)) for m in self.experiment(profile).values()), default=0),
+            experiments=max((min(map(len, m.samples)) for m in series.values()), default=0),
             z=worst.z if worst else 0.0,
             threshold=worst.critical_z if worst else 0.0,
             smallest_detectable=max((c.smallest_detectable for c in decided), default=float("inf")),

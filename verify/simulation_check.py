@@ -33,16 +33,24 @@ class Measured:
     functions: Functions = field(default_factory=dict)
 
 
-Experiment = Callable[[Profile], Mapping[str, tuple[Measured, ...]]]
+Experiment = Callable[[sp.Basic, Profile], Mapping[str, tuple[Measured, ...]]]
+
+
+def column(quantity: sp.Basic, *measured: sp.Basic) -> int:
+    """Where ``quantity`` stands among those that an experiment measures. Raises ValueError if it is not one of them."""
+    if quantity not in measured:
+        raise ValueError(f"asked for {quantity}, but this experiment measures {', '.join(map(str, measured))}")
+    return measured.index(quantity)
 
 
 @dataclass(frozen=True)
 class BySimulation:
     """Finite-dimensional experiments, extrapolated to infinite dimension, against what the statement predicts.
 
-    ``experiment`` runs (or recalls) simulations under a profile: for each model, by name, what was measured at several
-    dimensions. The prediction is the right-hand side of the statement, so a mutant meets the same data. The
-    finite-size protocol decides, all models together at its false-alarm rate.
+    ``experiment`` is asked for the left-hand side of the statement and runs (or recalls) simulations under a profile:
+    for each model, by name, what was measured of that quantity at several dimensions; it raises ValueError for a
+    quantity that it does not measure. The prediction is the right-hand side of the statement, so a mutant meets the
+    same data. The finite-size protocol decides, all models together at its false-alarm rate.
     """
 
     title: str
@@ -63,7 +71,7 @@ class BySimulation:
                 finite_size.Observation(m.dimension, m.samples, evaluate(statement.rhs, m.values, m.functions))
                 for m in measured
             ]
-            for model, measured in self.experiment(profile).items()
+            for model, measured in self.experiment(statement.lhs, profile).items()
         }
         report = finite_size.compare_all(observables)
         decided = [c for c in report.comparisons if c.z is not None and c.critical_z is not None]

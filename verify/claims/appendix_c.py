@@ -98,7 +98,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
                 - s.psi_hat * s.psi,
             ),
             domain=PLAIN,
-            checks=(ByDerivation(free_energy.trace, takes_limit=True),),
+            checks=(ByDerivation(free_energy.trace),),
         ),
         Claim(
             id="result-3-3.sherman-morrison",

@@ -92,7 +92,7 @@ def _envelope_claims() -> tuple[Claim, ...]:
             kind=Kind.LIMIT,
             statement=eq(s.zero_temperature, s.least_objective),
             domain=numbers.LAPLACE,
-            checks=(ByNumbers("four convex losses at B = 1e6", numbers.laplace, ASYMPTOTIC),),
+            checks=(ByNumbers("four convex losses at B = 1e8", numbers.laplace, ASYMPTOTIC),),
             mutants=(Mutant("twice", eq(s.zero_temperature, 2 * s.least_objective)),),
             note="Laplace's method for a convex exponent, by numbers; for the square loss it is the proved "
             "determinant.",

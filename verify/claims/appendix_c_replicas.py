@@ -47,7 +47,7 @@ def _gibbs_claims() -> tuple[Claim, ...]:
             statement=eq(s.gibbs_average, test_function),
             domain=_RISK,
             checks=(
-                ByDerivation(replicas.gibbs, takes_limit=True),
+                ByDerivation(replicas.gibbs),
                 ByNumbers("a convex risk that is not quadratic, at B = 1e6", replica_numbers.gibbs, ASYMPTOTIC),
             ),
             note="Proved for a quadratic risk, as that of ridge regression, and test functions of degree four.",
@@ -243,7 +243,7 @@ def _mode_claims() -> tuple[Claim, ...]:
             checks=(
                 ByDerivation(replicas.entropic_limit),
                 ByNumbers(
-                    "dense matrices of one to eight replicas, extrapolated", replica_numbers.entropic, QUADRATURE
+                    "dense matrices of one to twelve replicas, extrapolated", replica_numbers.entropic, QUADRATURE
                 ),
             ),
             uses=("replicas.decoupling", "replicas.conjugate-form", "replicas.determinant-at-zero"),

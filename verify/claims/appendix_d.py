@@ -115,7 +115,7 @@ def _feature_claims() -> tuple[Claim, ...]:
             kind=Kind.LIMIT,
             statement=eq(s.c_of[0], 1 + (s.letter[0] * s.eta / s.beta) ** 2 * s.h2_star / s.alpha0 * s.h1_check),
             domain=Domain(),
-            checks=(ByDerivation(readout_features.row_norm, takes_limit=True),),
+            checks=(ByDerivation(readout_features.row_norm),),
             uses=("result-3-1.bulk-variance", "appendix-d.first-layer"),
             mutants=(
                 Mutant(

@@ -393,7 +393,7 @@ def _stationary_claims() -> tuple[Claim, ...]:
             "Spike eigenvalue of the population covariance, leading order",
             eq(s.spike_eigenvalue_rate, E(mu0**2)),
             (
-                ByDerivation(feature_covariance.outlier, takes_limit=True),
+                ByDerivation(feature_covariance.outlier),
                 BySimulation("population covariances of sampled bulks", outliers),
             ),
             191,

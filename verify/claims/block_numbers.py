@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+import sympy as sp
 
 from derivations import symbols as s
 from numerics.deterministic_equivalent import IsotropicGroups, pack, unpack
 from verify.claim import Domain, Profile, Range
 from verify.claims.models import Point
 from verify.claims.readout_numbers import LETTERS, PAIRS, value
-from verify.simulation_check import Measured
+from verify.simulation_check import Measured, column
 
 _BULK_RANGES = (
     Range(s.beta, 0.4, 2.5, log=True),
@@ -87,7 +88,9 @@ def _resolvent_samples(name: str, dimension: int, seeds: int) -> tuple[float, ..
     return tuple(samples)
 
 
-def resolvents(profile: Profile) -> dict[str, tuple[Measured, ...]]:
+def resolvents(quantity: sp.Basic, profile: Profile) -> dict[str, tuple[Measured, ...]]:
+    """(1/p) tr of the resolvent over the first group's neurons, of sampled bulks."""
+    column(quantity, s.V2_of[0])
     found = {}
     for name, chosen in _SAMPLED.items():
         values = {x.name: number for x, number in chosen.items()}

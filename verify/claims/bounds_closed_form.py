@@ -65,7 +65,7 @@ def _closed_form_claims() -> tuple[Claim, ...]:
             statement=eq(s.eta_perfect, 3 * sp.sqrt(3) * sp.pi / 4 * s.beta),
             domain=Domain((Range(s.beta, 0.3, 3.0, log=True),), ("alpha0 -> infinity, so that gamma = c = 1",)),
             checks=(
-                ByDerivation(bounds_closed_form.erf_target, takes_limit=True),
+                ByDerivation(bounds_closed_form.erf_target),
                 ByNumbers("h1 of erf by quadrature", _perfect_rate, QUADRATURE),
             ),
             uses=("bounds.erf-perfect-spike",),

@@ -17,6 +17,7 @@ from derivations import symbols as s
 from derivations.activation import Activation, activation
 from derivations.gaussian_class import Member, Shape, member
 from derivations.owens_t import OwensT
+from derivations.sign_product import SignProduct
 from numerics.coefficients import conditional_coefficients, hermite_constants
 from verify.checks import ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
@@ -32,8 +33,9 @@ _far = x / sp.sqrt(2 * s.c)
 _bump = sp.sqrt(s.c / (2 * sp.pi)) * sp.exp(-(x**2) / (2 * s.c))
 
 
-def _paper(*equations: int) -> Source:
-    return Source("arXiv 2402.04980", "Section 3", equations)
+def _paper(number: int) -> Source:
+    """An example of an equation of the paper that has a claim of its own."""
+    return Source("arXiv 2402.04980", f"Section 3, on ({number})")
 
 
 def _at(activation_: Activation, point: Point) -> Mapping[str, float]:
@@ -141,13 +143,13 @@ def _edge(t: int) -> sp.Expr:
 
 
 _hardtanh = ((1 + x) * sp.erf(_edge(-1)) + (1 - x) * sp.erf(_edge(1))) / 2 + sp.sqrt(s.c / (2 * sp.pi)) * (
-    sp.exp(-_edge(-1) ** 2) - sp.exp(-_edge(1) ** 2)
+    sp.exp(-(_edge(-1) ** 2)) - sp.exp(-(_edge(1) ** 2))
 )
 _hardtanh_slope = (sp.erf(_edge(-1)) - sp.erf(_edge(1))) / 2
 
 _erf = sp.erf(x / sp.sqrt(1 + 2 * s.c))
 _erf_slope = 2 / sp.sqrt(sp.pi * (1 + 2 * s.c)) * sp.exp(-(x**2) / (1 + 2 * s.c))
-_erf_square = 1 - 8 * OwensT(x / sp.sqrt(s.c + sp.Rational(1, 2)), 1 / sp.sqrt(1 + 4 * s.c))
+_erf_square: sp.Expr = 1 - 8 * OwensT(x / sp.sqrt(s.c + sp.Rational(1, 2)), 1 / sp.sqrt(1 + 4 * s.c))
 
 _sin = sp.exp(-s.c / 2) * sp.sin(x)
 _sin_residual = (1 - sp.exp(-2 * s.c) * sp.cos(2 * x)) / 2 - sp.exp(-s.c) * (sp.sin(x) ** 2 + s.c * sp.cos(x) ** 2)
@@ -155,10 +157,30 @@ _gelu = x / 2 * (1 + sp.erf(x / sp.sqrt(2 * (1 + s.c)))) + s.c / sp.sqrt(2 * sp.
     -(x**2) / (2 * (1 + s.c))
 )
 _bell = sp.exp(-(x**2) / (1 + 2 * s.c)) / sp.sqrt(1 + 2 * s.c)
-_elu = x * (1 + sp.erf(_far)) / 2 + _bump - sp.erfc(_far) / 2 + sp.exp(x + s.c / 2) * (
-    1 - sp.erf((x + s.c) / sp.sqrt(2 * s.c))
-) / 2
+_elu = (
+    x * (1 + sp.erf(_far)) / 2
+    + _bump
+    - sp.erfc(_far) / 2
+    + sp.exp(x + s.c / 2) * (1 - sp.erf((x + s.c) / sp.sqrt(2 * s.c))) / 2
+)
 _he3 = x**3 - 3 * (1 - s.c) * x
+
+_noise = sp.sqrt(s.c + sp.Rational(1, 2))
+
+
+def _two_erfs(shift: sp.Expr, correlation: sp.Expr) -> sp.Expr:
+    """E erf(u) erf(u - shift), u = x + sqrt(c) z, if the correlation is c/(c + 1/2)."""
+    return SignProduct(x / _noise, (x - shift) / _noise, correlation)
+
+
+_correlation = s.c / (s.c + sp.Rational(1, 2))
+_product = _two_erfs(sp.S.One, _correlation)
+_root_two = sp.sqrt(2)
+_square_kink = (
+    (x**2 + s.c - 2) * (1 + sp.erf((x - _root_two) / sp.sqrt(2 * s.c)) - sp.erf((x + _root_two) / sp.sqrt(2 * s.c)))
+    + sp.sqrt(2 * s.c / sp.pi) * (x + _root_two) * sp.exp(-((x - _root_two) ** 2) / (2 * s.c))
+    - sp.sqrt(2 * s.c / sp.pi) * (x - _root_two) * sp.exp(-((x + _root_two) ** 2) / (2 * s.c))
+)
 
 _ONE_ACTIVATION: tuple[Claim, ...] = (
     _claim(
@@ -236,6 +258,38 @@ _ONE_ACTIVATION: tuple[Claim, ...] = (
         "erf(z)",
         _eq(s.feature_square, _erf_square),
         (("4 for 8", (1 + _erf_square) / 2), _root_for_bulk(_erf_square), ("no T", sp.Integer(1) + 0 * x)),
+    ),
+    _claim(
+        "two-erfs-second-moment",
+        "E[sigma^2] of a sum of two error functions with different centres, a bivariate normal probability",
+        "erf(z) + erf(z - 1)",
+        _eq(s.feature_square, _erf_square + _erf_square.xreplace({s.kappa: s.kappa - 1 / s.r}) + 2 * _product),
+        (
+            ("the product once", _erf_square + _erf_square.xreplace({s.kappa: s.kappa - 1 / s.r}) + _product),
+            ("as if the centres were one", 4 * _erf_square),
+        ),
+    ),
+    _claim(
+        "square-kink-mu0",
+        "mu0 of |z^2 - 2|, with kinks at square roots",
+        "Abs(z**2 - 2)",
+        _eq(s.mu0, _square_kink),
+        (
+            ("without kinks", x**2 + s.c - 2),
+            ("kinks at 7/5", _square_kink.xreplace({_root_two: sp.Rational(7, 5)})),
+            _root_for_bulk(_square_kink),
+        ),
+    ),
+    _claim(
+        "relu-erf-h2",
+        "h2 of relu(z) erf(z), by the even part of its square",
+        "relu(z)*erf(z)",
+        _eq(s.h2, sp.Rational(1, 2) + 4 / (3 * sp.pi * sp.sqrt(5)) - 2 / sp.pi * sp.atan(1 / sp.sqrt(5))),
+        (
+            ("not halved", 1 + 8 / (3 * sp.pi * sp.sqrt(5)) - 4 / sp.pi * sp.atan(1 / sp.sqrt(5))),
+            ("erf(z)^2 and z^2 averaged apart", sp.Rational(1, 2) - 2 / sp.pi * sp.atan(1 / sp.sqrt(5))),
+        ),
+        quantity="h2",
     ),
     _claim(
         "sin-mu0",

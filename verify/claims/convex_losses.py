@@ -72,11 +72,14 @@ LAPLACE = Domain((Range("loss", choices=tuple(ALL)), Range(s.V, 0.3, 2.0), Range
 
 
 def laplace(point: Point) -> Mapping[str, float]:
-    """-(1/B) ln of the integral of exp(-B ((h - 1/2)^2/(2V) + l(y, h))) at B = 1e6, and the least exponent."""
+    """-(1/B) ln of the integral of exp(-B ((h - 1/2)^2/(2V) + l(y, h))) at B = 1e8, and the least exponent.
+
+    They differ by the logarithm of the integral's width over B, 1e-7: the least exponent may be as small as 1e-4.
+    """
     loss = ALL[str(point["loss"])]
     V, y = float(point[s.V.name]), np.array(float(point["label"]))
     x = float(proximal(loss, y, np.array(0.5), V))
-    B = 1e6
+    B = 1e8
     h = x + np.linspace(-20, 20, 8001) * np.sqrt(V / B)
 
     def objective(at: Array) -> Array:
@@ -169,10 +172,10 @@ def loss_functions(point: Point) -> Mapping[str, Callable[..., Any]]:
     loss = LOSSES[str(point["loss"])]
 
     def force(y: Array, omega: Array, V: Array) -> Array:
-        return np.asarray((proximal(loss, y, omega, V) - omega) / V)  # type: ignore[arg-type]
+        return np.asarray((proximal(loss, y, omega, V) - omega) / V)
 
     def slope(y: Array, omega: Array, V: Array) -> Array:
-        curvature = loss.curvature(y, proximal(loss, y, omega, V))  # type: ignore[arg-type]
+        curvature = loss.curvature(y, proximal(loss, y, omega, V))
         return np.asarray(-curvature / (1 + V * curvature))
 
     return {**GENERIC, "force": force, "force_slope": slope}

@@ -47,7 +47,7 @@ LOSSES: Mapping[str, Loss] = {
 }
 
 
-def proximal(loss: Loss, y: Array, omega: Array, V: float) -> Array:
+def proximal(loss: Loss, y: Array, omega: Array, V: float | Array) -> Array:
     """argmin over x of (x - omega)^2/(2V) + l(y, x): Newton's method inside a bracket, to rounding."""
     y, omega = np.broadcast_arrays(np.asarray(y, float), np.asarray(omega, float))
     # The root of x - omega + V l' lies between omega and the point where its linear bound is.

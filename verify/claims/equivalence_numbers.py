@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
+import sympy as sp
 
 from derivations import symbols as s
 from derivations.activation import activation
@@ -19,7 +20,7 @@ from verify.claim import Profile
 from verify.claims import feature_numbers
 from verify.claims.brute_force import SMOOTH, average, grid
 from verify.claims.models import model_at, numbers, solved
-from verify.simulation_check import Measured
+from verify.simulation_check import Measured, column
 
 he = np.polynomial.hermite_e
 
@@ -173,8 +174,9 @@ SEED = 61
 SEEDS = 4  # per seed of the profile, at half its dimensions: a draw costs d^3 and has a variance of order 1/d
 
 
-def features(models: Mapping[str, Model], profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+def features(models: Mapping[str, Model], quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """Test errors of ridge on real features, at half the profile's dimensions with more seeds."""
+    column(quantity, s.test_error)
     found = {}
     for name, model in models.items():
         measured = []
@@ -215,8 +217,9 @@ def plain_experiment(model: Model, d: int, seed: int) -> tuple[float, float]:
     return float(error), float(effective[0])
 
 
-def plain_features(observable: int, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """The plain equivalent map itself: ``observable`` 0 for its test error, 1 for its coefficient of kappa."""
+def plain_features(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """The plain equivalent map itself: its test error or its coefficient of kappa."""
+    observable = column(quantity, s.gaussian_error, s.gaussian_mean)
     return {
         name: tuple(
             Measured(

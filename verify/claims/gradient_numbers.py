@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
+import sympy as sp
 
 from derivations import symbols as s
 from verify.checks import Point
 from verify.claim import Profile
 from verify.claims.brute_force import SMOOTH, Array, grid, hermite_numbers, interpretation
-from verify.simulation_check import Measured
+from verify.simulation_check import Measured, column
 
 # samples x inputs; all coordinates of all samples are summed over, four at most
 SIZES = ("1x2", "1x3", "1x4", "2x2")
@@ -106,12 +107,13 @@ def one_step(
     return strength, float(mean[0]) / strength, bulk
 
 
-def experiment(observable: int, noise: float, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """Both models at half the profile's dimensions; ``observable`` is 0 for r, 1 for gamma, 2 for c.
+def experiment(noise: float, quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """r, gamma or c of both models, at half the profile's dimensions.
 
     A draw costs d^3 and has a variance of order 1/d: at half the dimensions, three times as many draws (six per seed of
     the profile, against two) are both cheaper and more accurate.
     """
+    observable = column(quantity, s.r, s.gamma, s.c)
     found: dict[str, tuple[Measured, ...]] = {}
     for name, (activation, target, alpha0, eta, beta) in MODELS.items():
         measured = []
@@ -154,11 +156,12 @@ def pieces_of_the_step(
     )
 
 
-def pieces(observable: int, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """Both models: ``observable`` is 0 for |v~|^2, 1 for |delta|^2, 2 for d |(1/n0) sum f x|^2.
+def pieces(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """|v~|^2, |delta|^2 or d |(1/n0) sum f x|^2 of both models.
 
     Half the dimensions and more draws, as in :func:`experiment`.
     """
+    observable = column(quantity, s.v_square, s.delta_square, s.output_force_rate)
     found: dict[str, tuple[Measured, ...]] = {}
     for name, (activation, target, alpha0, eta, beta) in MODELS.items():
         measured = []

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import sympy as sp
 
 from derivations import symbols as s
 from verify.checks import Point
 from verify.claim import Profile
 from verify.claims.brute_force import Array, average, grid
 from verify.scaling_check import Scaled
+from verify.simulation_check import column
 
 he = np.polynomial.hermite_e
 
@@ -166,8 +168,11 @@ PROBLEMS: Mapping[str, Problem] = {
     "leap 2: He_2(z1) + z1 z2, relu": Problem(2, lambda a, b: a**2 - 1 + a * b, _relu_slope),
     # Its first tensor sees z1 only; the activation has a second coefficient, so that the second one shows as well.
     "leap 1: z1 + z1 z2, shifted tanh": Problem(1, lambda a, b: a + a * b, _shifted_slope),
+    # A linear part that hides the second direction, and what is left when it is subtracted.
+    "leap 1: z1 + He_2(z2), relu": Problem(1, lambda a, b: a + b**2 - 1, _relu_slope),
+    "leap 2: He_2(z2) of the same, relu": Problem(2, lambda a, b: b**2 - 1, _relu_slope),
 }
-_LEAP_ONE, _LEAP_TWO, _STAIR = PROBLEMS
+_LEAP_ONE, _LEAP_TWO, _STAIR, HIDDEN, UNCOVERED = PROBLEMS
 _CHUNK = 1 << 18
 
 
@@ -192,12 +197,12 @@ def one_step(name: str, tau: tuple[float, float], d: int, n: int, seed: int) -> 
     return float(abs(pi[0])), float(abs(pi[1])), math.sqrt(rest)
 
 
-QUANTITIES: Mapping[str, Callable[[tuple[float, float, float]], float]] = {
-    "signal": lambda found: math.hypot(found[0], found[1]),
-    "noise": lambda found: found[2],
+QUANTITIES: Mapping[sp.Basic, Callable[[tuple[float, float, float]], float]] = {
+    s.signal_rate: lambda found: math.hypot(found[0], found[1]),
+    s.noise_rate: lambda found: found[2],
     # The tangent of the angle between neuron and target space: of the order of |pi|/|w| where that is small.
-    "overlap": lambda found: math.hypot(found[0], found[1]) / found[2],
-    "across": lambda found: found[1] / found[0],
+    s.overlap_rate: lambda found: math.hypot(found[0], found[1]) / found[2],
+    s.across_rate: lambda found: found[1] / found[0],
 }
 
 
@@ -229,8 +234,9 @@ FAR_TOO_FEW = (Regime(_LEAP_TWO, 1.5, 6.0, (2.0, 1.0), (100_000, 800_000, 6_400_
 STAIRS = (Regime(_STAIR, 0.0, 150.0, (1.5, 0.0), (80, 300, 1200), (60, 24, 8)),)
 
 
-def scaled(quantity: str, regimes: tuple[Regime, ...], profile: Profile) -> dict[str, Scaled]:
-    """A quantity in several regimes, one series each."""
+def scaled(regimes: tuple[Regime, ...], quantity: sp.Basic, profile: Profile) -> dict[str, Scaled]:
+    """The quantity of which an exponent is asked for, in several regimes, one series each."""
+    measures = tuple(QUANTITIES.values())[column(quantity, *QUANTITIES)]
     found = {}
     for regime in regimes:
         leap = PROBLEMS[regime.problem].leap
@@ -238,7 +244,7 @@ def scaled(quantity: str, regimes: tuple[Regime, ...], profile: Profile) -> dict
         for d, draws in zip(regime.dimensions, regime.draws, strict=True):
             n = round(regime.samples * d ** (leap - regime.shortfall))
             steps = (one_step(regime.problem, regime.tau, d, n, k) for k in range(draws * profile.seeds))
-            samples.append(tuple(map(QUANTITIES[quantity], steps)))
+            samples.append(tuple(map(measures, steps)))
         values = {s.leap.name: float(leap), s.shortfall.name: regime.shortfall}
         found[f"{regime.problem}, delta = {regime.shortfall:g}"] = Scaled(regime.dimensions, tuple(samples), values)
     return found

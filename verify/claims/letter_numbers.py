@@ -26,7 +26,7 @@ from verify.claims.readout_numbers import (
     solved,
     value,
 )
-from verify.simulation_check import Measured
+from verify.simulation_check import Measured, column
 
 # Activations of no parity, even up to a constant: otherwise some wrong signs would be right.
 UNSYMMETRIC = Range("activation", choices=("tanh(z + 1/2)", "sin(z) + cos(z)", "erf(z) + exp(-z**2)"))
@@ -205,5 +205,7 @@ def _simulated_models(dimensions: tuple[int, ...], seeds: int) -> Mapping[str, t
     return found
 
 
-def simulated(profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+def simulated(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """Test errors of simulated features with two letters."""
+    column(quantity, s.test_error)
     return _simulated_models(profile.dimensions, profile.seeds)

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
+import sympy as sp
 
 from derivations import symbols as s
 from verify.claim import Profile
 from verify.claims.brute_force import LINE, SMOOTH, WEIGHT, Array
-from verify.simulation_check import Measured
+from verify.simulation_check import Measured, column
 
 # student, target, alpha, beta, ridge, spike, bulk, alignment
 MODELS: dict[str, tuple[str, str, float, float, float, float, float, float]] = {
@@ -53,12 +54,13 @@ def both_errors(name: str, d: int, seed: int) -> tuple[float, float]:
     return errors[0], errors[1]
 
 
-def both_maps(profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+def both_maps(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """Test errors of the spiked map, each with its equivalent map's error taken off and the mean of those put back.
 
     The two errors of a draw share bulk and samples, so their difference has little noise, and the standard error is
     that of the difference.
     """
+    column(quantity, s.test_error)
     found: dict[str, tuple[Measured, ...]] = {}
     for name, model in MODELS.items():
         measured = []

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import sympy as sp
 
 from derivations import symbols as s
 from verify.claim import Profile
 from verify.claims.brute_force import SMOOTH, Array, hermite_numbers, interpretation
 from verify.claims.network_formulas import Step, batch_forms, equivalent, functions_for, own_law
-from verify.simulation_check import Measured
+from verify.simulation_check import Measured, column
 
 # Rows are drawn at p = 4 d; the rates are large enough for every term of v_c to count.
 ROW_MODELS = {
@@ -90,15 +91,20 @@ def ratios(step: Step, d: int) -> dict[str, float]:
     }
 
 
-def row_experiment(statistic: str, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+# What :func:`row_statistics` gives, for initial rows on the sphere; for Gaussian ones the last two differ.
+_ROWS_ON_SPHERE = (s.row_form, s.norm_overlap, s.norm_spike_overlap, s.norm_variance)
+_GAUSSIAN_ROWS = (None, None, s.spike_overlap_gaussian, s.norm_variance_gaussian)
+
+
+def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """One statistic of the rows, at half the profile's dimensions (the rows are many), for both models."""
-    gaussian = statistic.endswith("gaussian")
-    column = ("covariance", "target", "spike", "variance").index(statistic.split()[0])
+    gaussian = quantity in _GAUSSIAN_ROWS
+    at = _GAUSSIAN_ROWS.index(quantity) if gaussian else column(quantity, *_ROWS_ON_SPHERE)
     found = {}
     for name, step in ROW_MODELS.items():
         measured = []
         for d in (dimension // 2 for dimension in profile.dimensions):
-            samples = tuple(row_statistics(step, d, k, gaussian)[column] for k in range(2 * profile.seeds))
+            samples = tuple(row_statistics(step, d, k, gaussian)[at] for k in range(2 * profile.seeds))
             values = ratios(step, d)
             if gaussian:
                 law = own_law(step, alpha0=values[s.alpha0.name])
@@ -129,14 +135,15 @@ def batch_resolvent(target: str, d: int, n0: int, seed: int) -> tuple[float, flo
     )
 
 
-def batch_experiment(column: int, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """One form of Q at the profile's dimensions."""
+    at = column(quantity, s.batch_trace, s.batch_target, s.batch_mixed, s.batch_cube, s.batch_pair)
     found = {}
     for name, (target, alpha0) in BATCH_MODELS.items():
         measured = []
         for d in profile.dimensions:
             n0 = round(alpha0 * d)
-            samples = tuple(batch_resolvent(target, d, n0, k)[column] for k in range(2 * profile.seeds))
+            samples = tuple(batch_resolvent(target, d, n0, k)[at] for k in range(2 * profile.seeds))
             values = batch_forms(target, n0 / d, SHIFT)
             measured.append(Measured(d, samples, values, interpretation("tanh", target)))
         found[name] = tuple(measured)
@@ -173,8 +180,11 @@ def _equivalent_at(step: Step, d: int, conjugate: float, shift: float) -> dict[s
     return equivalent(step, round(step.alpha0 * d) / d, round(step.beta * d) / d, conjugate, shift)
 
 
-def bulk_experiment(name: str, models: tuple[str, ...], profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+def bulk_experiment(
+    models: tuple[str, ...], quantity: sp.Basic, profile: Profile
+) -> Mapping[str, tuple[Measured, ...]]:
     """One quantity of a network's bulk at half the profile's dimensions, for the models named."""
+    name = BULK_COLUMNS[column(quantity, *BULK_COLUMNS)].name
     found = {}
     for model in models:
         step = BULK_MODELS[model]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
+import sympy as sp
 
 from derivations import symbols as s
 from derivations.activation import activation
@@ -23,7 +24,7 @@ from verify.claims.models import functions_of, numbers, solved
 from verify.claims.network_draws import BULK_COLUMNS
 from verify.claims.network_formulas import Step, equivalent, functions_for
 from verify.evaluate import Functions
-from verify.simulation_check import Measured
+from verify.simulation_check import Measured, column
 
 
 def step_at(point: Point) -> Step:
@@ -130,8 +131,12 @@ def functions_with_third(model: Model) -> Functions:
     return {**functions_of(model), "k2": third}
 
 
-def readout_experiment(observable: str, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """An observable of the readout of real networks at half the profile's dimensions, with many seeds."""
+_OBSERVABLES = ("test_error", "training_error", "m")
+
+
+def readout_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """Test error, training error or m of the readout of real networks at half the profile's dimensions, many seeds."""
+    observable = _OBSERVABLES[column(quantity, s.test_error, s.training_error, s.m)]
     found = {}
     for name, network in NETWORKS.items():
         measured = []

@@ -6,7 +6,6 @@ A conjecture, built by leave-one-out arguments and tested on real networks: what
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import sympy as sp
 
@@ -55,7 +54,7 @@ _v_square = s.h1_star**2 + s.h2_star / s.alpha0
 
 
 def _law(
-    id_: str, title: str, statement: sp.Equality, build: Callable[[], Derivation], statistic: str, *mutants: Mutant
+    id_: str, title: str, statement: sp.Equality, build: Callable[[], Derivation], *mutants: Mutant
 ) -> Claim:
     """A claim on the law of the rows: derived, compared with the solver's averages, measured on real networks."""
     return Claim(
@@ -66,11 +65,11 @@ def _law(
         statement=statement,
         domain=STEPS,
         checks=(
-            ByDerivation(build),
+            ByDerivation(build, conjecture=True),
             ByNumbers(
                 "the solver's averages", numbers.solver_law, tolerances.QUADRATURE, functions=numbers.solver_functions
             ),
-            BySimulation("rows of real networks, two models", partial(draws.row_experiment, statistic)),
+            BySimulation("rows of real networks, two models", draws.row_experiment),
         ),
         mutants=mutants,
         uses=("result-3-1.bulk-variance",),
@@ -83,7 +82,6 @@ ROW_COVARIANCE = _law(
     "The variance of a bulk row along the target",
     sp.Eq(s.row_form, _form),
     network_rows.covariance,
-    "covariance",
     Mutant("isotropic, as in the paper", sp.Eq(s.row_form, 1 + STEP**2 * s.h1_check / s.alpha0 * s.h2_star)),
     Mutant("the initial row alone", sp.Eq(s.row_form, sp.S.One)),
 )
@@ -94,7 +92,6 @@ NORM_TARGET = _law(
     "A row's norm covaries with its overlap with the target",
     sp.Eq(s.norm_overlap, _h_target),
     network_rows.norm_covariance,
-    "target",
     Mutant("equal norms, as in the paper", sp.Eq(s.norm_overlap, sp.S.Zero)),
     Mutant("without the third moment", sp.Eq(s.norm_overlap, 2 * STEP * _c2 * s.h1_star)),
 )
@@ -105,7 +102,6 @@ NORM_SPIKE = _law(
     "A row's norm covaries with its overlap with the spike",
     sp.Eq(s.norm_spike_overlap, _h_spike),
     network_rows.norm_covariance,
-    "spike",
     Mutant("without the batch's noise", sp.Eq(s.norm_spike_overlap, _h_spike.subs(s.h2_star, 0))),
     Mutant("equal norms, as in the paper", sp.Eq(s.norm_spike_overlap, sp.S.Zero)),
 )
@@ -120,7 +116,6 @@ NORM_VARIANCE = _law(
     "The variance of a row's squared norm",
     sp.Eq(s.norm_variance, _variance),
     network_rows.norm_variance,
-    "variance",
     Mutant("pairs left out", sp.Eq(s.norm_variance, _variance.subs(s.h2_star**2, 0))),
     Mutant("equal norms, as in the paper", sp.Eq(s.norm_variance, sp.S.Zero)),
 )
@@ -131,7 +126,6 @@ GAUSSIAN_VARIANCE = _law(
     "The variance of a row's squared norm after a step from Gaussian initial rows",
     sp.Eq(s.norm_variance_gaussian, s.norm_variance + 2 * _growth**2),
     network_rows.gaussian_rows,
-    "variance gaussian",
     Mutant("the initial norm alone", sp.Eq(s.norm_variance_gaussian, s.norm_variance + 2)),
     Mutant("unit rows", sp.Eq(s.norm_variance_gaussian, s.norm_variance)),
 )
@@ -141,7 +135,6 @@ GAUSSIAN_SPIKE = _law(
     "The covariance of norm and spike overlap after a step from Gaussian initial rows",
     sp.Eq(s.spike_overlap_gaussian, _gaussian_spike),
     network_rows.gaussian_rows,
-    "spike gaussian",
     Mutant("unit rows", sp.Eq(s.spike_overlap_gaussian, s.norm_spike_overlap)),
     Mutant("norms as before the step", sp.Eq(s.spike_overlap_gaussian, s.norm_spike_overlap + STEP * _c2 * _v_square)),
 )
@@ -185,7 +178,6 @@ _BATCHES = Domain(
 def _batch(
     id_: str,
     title: str,
-    column: int,
     statement: sp.Equality,
     *mutants: Mutant,
     build: Callable[[], Derivation] = network_bulk.batch,
@@ -199,7 +191,7 @@ def _batch(
         domain=_BATCHES,
         checks=(
             ByDerivation(build),
-            BySimulation("batches of two targets", partial(draws.batch_experiment, column)),
+            BySimulation("batches of two targets", draws.batch_experiment),
         ),
         mutants=mutants,
     )
@@ -212,21 +204,18 @@ def _inverse(weight: sp.Expr) -> sp.Expr:
 TRACE = _batch(
     "batch-trace",
     "The trace of the batch's resolvent",
-    0,
     sp.Eq(s.batch_trace, _inverse(_y**2)),
     Mutant("no leave-one-out", sp.Eq(s.batch_trace, 1 / (s.batch_shift + _mean(_y**2)))),
 )
 TARGET = _batch(
     "batch-target",
     "The batch's resolvent along the target",
-    1,
     sp.Eq(s.batch_target, _inverse(_y**2 * s.z**2)),
     Mutant("isotropic", sp.Eq(s.batch_target, _inverse(_y**2))),
 )
 MIXED = _batch(
     "batch-mixed",
     "The batch's resolvent between target and v~",
-    2,
     sp.Eq(s.batch_mixed, s.batch_target * _mean(s.z * _y / _shrunk)),
     Mutant("no leave-one-out", sp.Eq(s.batch_mixed, s.batch_target * _mean(s.z * _y))),
     build=network_bulk.batch_vectors,
@@ -234,7 +223,6 @@ MIXED = _batch(
 CUBE = _batch(
     "batch-cube",
     "The batch's resolvent between target and w3",
-    3,
     sp.Eq(s.batch_cube, s.batch_target * _mean(s.z * _y**3 / _shrunk)),
     Mutant("no leave-one-out", sp.Eq(s.batch_cube, s.batch_target * _mean(s.z * _y**3))),
     build=network_bulk.batch_vectors,
@@ -243,7 +231,6 @@ _pair = s.batch_target * _mean(s.z * _y / _shrunk) * _mean(s.z * _y**3 / _shrunk
 PAIR = _batch(
     "batch-pair",
     "The batch's resolvent between v~ and w3",
-    4,
     sp.Eq(s.batch_pair, _pair),
     Mutant("no diagonal", sp.Eq(s.batch_pair, _pair.subs(s.leverage * _mean(_y**4 / _shrunk), 0))),
     build=network_bulk.batch_vectors,

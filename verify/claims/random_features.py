@@ -222,7 +222,7 @@ def _tiny_spike(point: Point) -> Mapping[str, float] | None:
 def _vanishing_spike_claims() -> tuple[Claim, ...]:
     section = "Section 4.2"
     checks = (
-        ByDerivation(random_features.vanishing_spike, takes_limit=True),
+        ByDerivation(random_features.vanishing_spike),
         ByNumbers("the solver at r = 1e-3, where corrections are of order 1e-6", _tiny_spike, ASYMPTOTIC),
     )
     error = (

@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
+import sympy as sp
 
 from derivations import symbols as s
 from verify.checks import Point
 from verify.claim import Profile
 from verify.claims.brute_force import Array, average
 from verify.scaling_check import Scaled
+from verify.simulation_check import column
 
 he = np.polynomial.hermite_e
 
@@ -85,8 +87,9 @@ def singular(phi: Array, count: int) -> tuple[Array, Array]:
 AMPLITUDES = ((1, QUADRATIC, 0.65, 3.5), (2, QUADRATIC, 0.65, 3.5), (1, QUADRATIC, 0.8, 2.0), (2, QUADRATIC, 0.8, 2.0))
 
 
-def amplitude_series(profile: Profile) -> Mapping[str, Scaled]:
+def amplitude_series(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
     """Amplitudes of Taylor terms, above the bulk and below it."""
+    column(quantity, s.taylor_rate)
     dimensions = tuple(2 * d // 5 for d in profile.dimensions)
     return {
         f"k = {k}, s = {rate:g}": Scaled(
@@ -98,6 +101,34 @@ def amplitude_series(profile: Profile) -> Mapping[str, Scaled]:
             {s.taylor_order.name: k, s.eta_rate.name: rate},
         )
         for k, means, rate, length in AMPLITUDES
+    }
+
+
+@lru_cache(maxsize=512)
+def edge(means: tuple[float, ...], d: int, seed: int) -> float:
+    """The largest singular value of centred features without a spike."""
+    return float(singular(features(means, None, 0.0, d, seed)[0], 1)[0][0])
+
+
+# The second term at a rate below its threshold 3/4 and at one above it; s, rho.
+MARGINS = ((0.65, 3.5), (0.9, 0.8))
+MARGIN_SIZES = ((80, 16), (160, 10), (320, 4))  # dimensions, and draws per seed of the profile
+
+
+def margin_series(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
+    """Amplitude of the second Taylor term over the edge of the bulk, on either side of its threshold."""
+    column(quantity, s.margin_rate)
+
+    def margin(rate: float, length: float, d: int, seed: int) -> float:
+        return abs(amplitudes(QUADRATIC, rate, length, d, seed)[1]) / edge(QUADRATIC, d, seed)
+
+    return {
+        f"k = 2, s = {rate:g}": Scaled(
+            tuple(d for d, _ in MARGIN_SIZES),
+            tuple(tuple(margin(rate, length, d, i) for i in range(draws * profile.seeds)) for d, draws in MARGIN_SIZES),
+            {s.taylor_order.name: 2, s.eta_rate.name: rate},
+        )
+        for rate, length in MARGINS
     }
 
 
@@ -128,11 +159,12 @@ SPIKE_LENGTH = 1.65
 def carried(order: int, point: Point) -> dict[str, float]:
     """The k-th left singular function of sum_j (r kappa u)^j/j! minus its mean over kappa, by a product rule.
 
-    Normalised to leading coefficient one in kappa^k, at the point's kappa; r is small, 10^-2.
+    Normalised to leading coefficient one in kappa^k, at the point's kappa. Corrections are of order r^2 = 1e-6, also
+    next to a zero of the polynomial; the third singular value, r^3/6, is far above rounding.
     """
     line, weight = he.hermegauss(20)
     root = np.sqrt(weight / weight.sum())
-    field = 1e-2 * np.multiply.outer(line, line)
+    field = 1e-3 * np.multiply.outer(line, line)
     mean = sum(field**j / math.factorial(j) for j in range(8))
     mean = mean - root**2 @ mean
     left = np.linalg.svd(root[:, None] * mean * root)[0][:, order - 1] / root

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+import sympy as sp
+
 from derivations import symbols as s
 from derivations.activation import activation
 from numerics.model import Model
@@ -12,7 +14,7 @@ from numerics.simulate import simulate
 from numerics.solution import Solution
 from verify.claim import Profile
 from verify.claims.models import density_integrals, functions_of, numbers, solved
-from verify.simulation_check import BySimulation, Measured
+from verify.simulation_check import BySimulation, Measured, column
 
 # Two models with label noise, one of them with a student that cannot follow the target along the spike.
 MODELS: Mapping[str, Model] = {
@@ -34,16 +36,27 @@ MODELS: Mapping[str, Model] = {
 SEED = 33
 
 
-def simulated(observable: str, *models: str) -> BySimulation:
-    """The check that a statement predicts a simulated observable, on the models named (all by default)."""
-    return BySimulation(
-        f"spiked random features, {observable.replace('_', ' ')}",
-        partial(experiment, observable, models or tuple(MODELS)),
-    )
+# What the simulation calls the order parameters that it measures.
+_OBSERVABLES = {
+    s.m: "m",
+    s.zeta: "zeta",
+    s.psi: "psi",
+    s.q1: "q1",
+    s.q2: "q2",
+    s.test_error: "test_error",
+    s.training_error: "training_error",
+}
 
 
-def experiment(observable: str, models: tuple[str, ...], profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+def simulated(*models: str) -> BySimulation:
+    """The check that a statement predicts an order parameter, on the models named (all by default)."""
+    return BySimulation("ridge on spiked random features", partial(experiment, models or tuple(MODELS)))
+
+
+def experiment(models: tuple[str, ...], quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """One observable at half the profile's dimensions with three times its seeds: cheaper for the same precision."""
+    observables = tuple(_OBSERVABLES)
+    observable = _OBSERVABLES[observables[column(quantity, *observables)]]
     return {
         name: tuple(_measure(MODELS[name], observable, d // 2, 3 * profile.seeds) for d in profile.dimensions)
         for name in models

@@ -124,7 +124,7 @@ def _limit_claims() -> tuple[Claim, ...]:
             kind=Kind.LIMIT,
             statement=eq(s.m_infinity, overlap / norm),
             domain=DOMAIN,
-            checks=(ByDerivation(bounds.heavy_ridge, takes_limit=True), large_ridge),
+            checks=(ByDerivation(bounds.heavy_ridge), large_ridge),
             uses=("result-3-3.saddle.m", "result-3-3.isotropic.zeta"),
         ),
         Claim(
@@ -134,7 +134,7 @@ def _limit_claims() -> tuple[Claim, ...]:
             kind=Kind.LIMIT,
             statement=eq(s.error_infinity, upper),
             domain=DOMAIN,
-            checks=(ByDerivation(bounds.heavy_ridge, takes_limit=True), large_ridge),
+            checks=(ByDerivation(bounds.heavy_ridge), large_ridge),
             uses=("bounds.m-infinity", "result-3-3.test-error"),
         ),
         Claim(

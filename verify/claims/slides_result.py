@@ -248,6 +248,15 @@ _ZETA = (
         sp.Eq(s.zeta, s.readout_spike / sp.sqrt(s.d * s.p)),
         note="That is for |v| = sqrt(d); v is a unit vector on the other frames and in Pi = 1 - v v^T.",
     ),
+    printed(
+        ZETA,
+        "output-without-root-p",
+        "The output of the readout as a.sigma(W x), without 1/sqrt(p)",
+        "Main result",
+        sp.Eq(s.zeta, s.readout_spike),
+        Mutant("per neuron", sp.Eq(s.zeta, s.readout_spike / s.p)),
+        note="With it m, zeta and psi would have no 1/sqrt(p) either; the order parameters on the same frame have it.",
+    ),
 )
 
 CLAIMS: tuple[Claim, ...] = (*_CONJUGATES, *_OVERLAPS, *_LAW, *_ZETA)

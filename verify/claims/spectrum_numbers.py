@@ -16,7 +16,7 @@ from numerics.ensembles import Sizes, spiked_random_features
 from verify.claim import Domain, Profile, Range
 from verify.claims.models import GENERIC, Point, functions_at, functions_of, measured, model_at, numbers, solved
 from verify.evaluate import evaluate
-from verify.simulation_check import Measured
+from verify.simulation_check import Measured, column
 
 Array = NDArray[np.float64]
 
@@ -230,8 +230,9 @@ def _resolvent_samples(name: str, dimension: int, seeds: int) -> tuple[float, ..
     return tuple(samples)
 
 
-def resolvents(profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+def resolvents(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """The trace of the resolvent at z = -lambda, against V2 of the ridge solver at the realised ratios."""
+    column(quantity, s.stieltjes)
     found = {}
     for name, point in _MODELS.items():
         model, runs = model_at(point), []
@@ -261,7 +262,9 @@ def _outlier_samples(name: str, dimension: int, seeds: int) -> tuple[float, ...]
     return tuple(samples)
 
 
-def outliers(profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+def outliers(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """The largest eigenvalue of population covariances, over p."""
+    column(quantity, s.spike_eigenvalue_rate)
     return {
         name: tuple(
             Measured(d, _outlier_samples(name, d, profile.seeds), {}, functions_of(model_at(point)))

@@ -13,6 +13,7 @@ import numpy as np
 
 from derivations import symbols as s
 from numerics.evaluate import compile_numpy
+from numerics.model import Model
 from verify.checks import Point
 from verify.claims.convex_numbers import LOSSES, proximal
 from verify.claims.models import density_integrals, model_at, numbers, solved
@@ -69,15 +70,25 @@ def _slides(point: Point, k1: float, k2_squared: float, V: float, Q: float, M: f
     each, shared = alpha / gamma * k1**2, alpha * k2_squared
     V_s_hat, V_w_hat, q_s_hat, q_w_hat = each * response, shared * response, each * square, shared * square
     m_s_hat = alpha / gamma * k1 * score
-    shift, force = model.ridge + V_w_hat, m_s_hat**2 + q_s_hat
-    law = density_integrals(gamma, model.bulk, shift, V_s_hat)
-    M02, M12, M22 = (law[x.name] for x in (s.resolvent_square, s.resolvent_mixed, s.resolvent_double))
-    return {
+    hats = {
         s.V_s_hat.name: V_s_hat,
         s.V_w_hat.name: V_w_hat,
         s.q_s_hat.name: q_s_hat,
         s.q_w_hat.name: q_w_hat,
         s.m_s_hat.name: m_s_hat,
+    }
+    return hats | overlaps_of(model, hats)
+
+
+def overlaps_of(model: Model, hats: Mapping[str, float]) -> dict[str, float]:
+    """V_s, m_s, q_s, V_w, q_w of the slides from their conjugates, by integrals over the Marchenko-Pastur density."""
+    names = (s.V_s_hat, s.V_w_hat, s.q_s_hat, s.q_w_hat, s.m_s_hat)
+    V_s_hat, V_w_hat, q_s_hat, q_w_hat, m_s_hat = (hats[x.name] for x in names)
+    gamma = 1 / model.beta
+    shift, force = model.ridge + V_w_hat, m_s_hat**2 + q_s_hat
+    law = density_integrals(gamma, model.bulk, shift, V_s_hat)
+    M02, M12, M22 = (law[x.name] for x in (s.resolvent_square, s.resolvent_mixed, s.resolvent_double))
+    return {
         s.V_s.name: law[s.V1.name],
         s.m_s.name: m_s_hat * law[s.V1.name],
         s.q_s.name: force * M22 + q_w_hat * M12,

@@ -100,6 +100,26 @@ THRESHOLD = Claim(
     note="For k = 1 it is 1/2: below eta = Theta(sqrt d) no spike is visible and plain Gaussian equivalence stays.",
 )
 
+MARGIN = Claim(
+    id="wider.rate.margin",
+    title="A Taylor term outgrows the measured edge of the bulk above its threshold, and falls behind it below",
+    source=SOURCE,
+    kind=Kind.CONCENTRATION,
+    statement=sp.Eq(s.margin_rate, sp.Rational(1, 2) + _k * (_s - 1)),
+    domain=_RATES,
+    checks=(
+        ByDerivation(intermediate_rate.norms),
+        ByScaling("the second term over the largest value of the bulk, s = 0.65 and s = 0.9", numbers.margin_series),
+    ),
+    mutants=(
+        Mutant("threshold of the first term", sp.Eq(s.margin_rate, sp.Rational(1, 2) + (_s - 1))),
+        Mutant("threshold of the third term", sp.Eq(s.margin_rate, sp.Rational(1, 2) + 3 * (_s - 1))),
+        Mutant("a bulk of order d", sp.Eq(s.margin_rate, _k * (_s - 1))),
+    ),
+    uses=("wider.rate.norm", "wider.rate.threshold"),
+    note="The threshold of the second term is 3/4: the exponent is -0.2 at s = 0.65 and 0.3 at s = 0.9.",
+)
+
 _count = sp.ceiling(sp.Rational(1, 2) / (1 - _s)) - 1
 
 
@@ -165,7 +185,7 @@ def _carries(order: int, polynomial: sp.Expr, *mutants: Mutant) -> Claim:
         checks=(
             ByDerivation(partial(intermediate_rate.carried, order)),
             ByNumbers(
-                "singular functions of an exponential at r = 10^-2, by a product rule",
+                "singular functions of an exponential at r = 10^-3, by a product rule",
                 partial(numbers.carried, order),
                 tolerances.ASYMPTOTIC,
             ),
@@ -199,6 +219,7 @@ CLAIMS: tuple[Claim, ...] = (
     NORM,
     *(_amplitude(k) for k in (1, 2, 3)),
     THRESHOLD,
+    MARGIN,
     COUNT,
     *CARRIES,
     SIMULATED,

@@ -1,0 +1,143 @@
+r"""What one giant step learns of a multi-index target: leap index and leap space of given targets, and preprocessing.
+
+A neuron's gradient points into the space V_l spanned by the first non-zero Hermite tensor C_l, as a matrix of one row
+per direction. Its dimension is proved with an orthonormal basis B: (1 - B B^T) C_l = 0 bounds it from above, B = C_l X
+from below. Subtracting the parts of order below k from the labels (preprocessing) makes l the first order from k on.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import sympy as sp
+
+from derivations import symbols as s
+from derivations.derivation import Derivation, Step, Vanishing
+from derivations.exponents import ONE, Order, total
+from derivations.hermite_tensors import (
+    SOURCE,
+    entry,
+    entry_by_stein,
+    hermite,
+    leap_index,
+    leap_space,
+    tensor,
+    unfolded,
+    z1,
+    z2,
+    z3,
+    z4,
+)
+from derivations.leap_scaling import SIGNAL, noise_order, samples
+
+TWO, THREE, FOUR = (z1, z2), (z1, z2, z3), (z1, z2, z3, z4)
+# name: target, its directions, and the order below which its parts are subtracted first
+TARGETS: dict[str, tuple[sp.Expr, tuple[sp.Symbol, ...], int]] = {
+    "staircase": (z1 + z1 * z2 + z1 * z2 * z3, THREE, 1),
+    "third-hermite": (hermite(3, z1), (z1,), 1),
+    "product": (z1 * z2, TWO, 1),
+    "diagonal-square": (sp.expand((z1 + z2) ** 2), TWO, 1),
+    "saddle": (z1**2 - z2**2, TWO, 1),
+    "product-of-three-and-square": (z1 * z2 * z3 + hermite(2, z1), THREE, 1),
+    "parity-of-signs": (sp.sign(z1) * sp.sign(z2), TWO, 1),
+    "wave": (sp.sin(z1) * z2, TWO, 1),
+    "cubic-monomial": (z1**3, (z1,), 1),
+    "cubic-monomial-preprocessed": (z1**3, (z1,), 2),
+    "linear-and-square": (z1 + hermite(2, z2), TWO, 1),
+    "linear-and-square-preprocessed": (z1 + hermite(2, z2), TWO, 2),
+    "modulus-and-linear-preprocessed": (sp.Abs(z1) + z2, TWO, 2),
+    "staircase-preprocessed": (z1 + z1 * z2 + z1 * z2 * z3, THREE, 2),
+}
+
+
+def without_lower_parts(target: sp.Expr, variables: Sequence[sp.Symbol], order: int) -> sp.Expr:
+    """The target less its Hermite parts of orders 1 to ``order`` - 1: what a readout of those orders cannot fit."""
+    result = target
+    for low in range(1, order):
+        for index, value in tensor(target, variables, low).items():
+            weight = sp.Mul(
+                *(hermite(index.count(j), v) / sp.factorial(index.count(j)) for j, v in enumerate(variables))
+            )
+            result -= value * weight
+    return sp.expand(result)
+
+
+@functools.cache
+def tensors(name: str) -> Derivation:
+    """The leap index of one of ``TARGETS`` and the dimension of its leap space."""
+    given, variables, first = TARGETS[name]
+    target = without_lower_parts(given, variables, first)
+    order = leap_index(target, variables)
+    basis, matrix = leap_space(target, variables), unfolded(target, variables, order)
+    size = basis.shape[1]
+    solution = matrix.pinv() * basis
+    outside = (sp.eye(len(variables)) - basis * basis.T) * matrix
+    smooth = not target.has(sp.sign, sp.Abs)
+    low = [(i, v) for k in range(1, order) for i, v in tensor(target, variables, k).items()]
+    vanish = [Vanishing(f"entry {i} by the polynomial", v) for i, v in low]
+    if smooth:
+        vanish += [Vanishing(f"entry {i} by Stein's lemma", entry_by_stein(target, variables, i)) for i, _ in low]
+    where, value = next((i, v) for i, v in tensor(target, variables, order).items() if v != 0)
+    again = entry_by_stein(target, variables, where) if smooth else entry(target, variables, where)
+    return Derivation(
+        f"leap index and leap space of {name}",
+        SOURCE,
+        (
+            Step(
+                f"Parts of order one to {first - 1} are subtracted; below order {order} every tensor vanishes, and at "
+                f"that order the entry {where} is {value}.",
+                sp.Eq(s.leap, sp.Integer(order), evaluate=False),
+                (*vanish, Vanishing("the entry that does not vanish", again - value)),
+            ),
+            Step(
+                "An orthonormal basis B of the columns of the tensor: nothing of it is outside B, and B is made of it.",
+                sp.Eq(s.learned_dimension, sp.Integer(size), evaluate=False),
+                (
+                    *(Vanishing(f"orthonormal, {i}", e) for i, e in enumerate(basis.T * basis - sp.eye(size))),
+                    *(Vanishing(f"outside, {i}", e) for i, e in enumerate(outside)),
+                    *(Vanishing(f"made of columns, {i}", e) for i, e in enumerate(matrix * solution - basis)),
+                ),
+            ),
+        ),
+        {s.leap: sp.Integer(order), s.learned_dimension: sp.Integer(size)},
+    )
+
+
+@functools.cache
+def preprocessing() -> Derivation:
+    """z1 + He_2(z2) at n = d^2: the share of the second direction in a neuron's gradient, without and with it."""
+    quadratic, linear = Order(SIGNAL.exponent.subs(s.leap, 2)), Order(SIGNAL.exponent.subs(s.leap, 1))
+    enough = noise_order(sp.S.Zero).exponent.subs(s.leap, 2)
+    left = (ONE / samples(sp.S.Zero)).root().exponent.subs(s.leap, 2)  # error of one estimated coefficient
+    raw = total({"linear part": linear, "noise": Order(enough)})
+    clean = total({"second part": quadratic, "noise": Order(enough), "what is left of the linear part": Order(left)})
+    without, with_it = (quadratic / raw.order).exponent, (quadratic / clean.order).exponent
+    rate = without + s.preprocessed * (with_it - without)
+    return Derivation(
+        "preprocessing of labels",
+        SOURCE,
+        (
+            Step(
+                f"As they are, the labels' {raw.leader} decides the length of the gradient.",
+                sp.Eq(sp.Symbol("e_g"), raw.order.exponent, evaluate=False),
+                raw.obligations,
+            ),
+            Step(
+                f"With the linear part subtracted the {clean.leader} is of the largest order; each estimated "
+                "coefficient is wrong by 1/sqrt(n), one power of d less.",
+                sp.Eq(sp.Symbol("e_g'"), clean.order.exponent, evaluate=False),
+                clean.obligations,
+            ),
+            Step(
+                "The share of the second direction is the quotient, in both cases.",
+                sp.Eq(s.overlap_rate, rate, evaluate=False),
+                (
+                    Vanishing("without", rate.subs(s.preprocessed, 0) - quadratic.exponent + raw.order.exponent),
+                    Vanishing("with", rate.subs(s.preprocessed, 1) - quadratic.exponent + clean.order.exponent),
+                ),
+            ),
+        ),
+        {s.overlap_rate: sp.expand(rate)},
+        ("no two terms of a sum cancel",),
+    )

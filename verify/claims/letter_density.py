@@ -1,0 +1,115 @@
+"""Claims on the limit of many letters: the one-dimensional random-feature model of Section 4.4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import sympy as sp
+
+from derivations import letter_density
+from derivations import symbols as s
+from derivations.letter_density import fitted, functions, kernel, penalties, places, targets, weights
+from verify.checks import ByDerivation, ByNumbers
+from verify.claim import Claim, Domain, Kind, Mutant, Range
+from verify.claims.models import Point
+from verify.claims.places import paper
+from verify.tolerances import ROUNDING
+
+SECTION = "Section 4.4"
+
+
+def _value(point: Point, symbol: sp.Symbol) -> float:
+    return float(point[symbol.name])
+
+
+def averaged_letters(point: Point) -> Mapping[str, float]:
+    """E over u ~ N(0, 1) of two mean features of an erf student, both averaged from their definition by sums."""
+    from scipy.special import erf
+
+    r, c, x, y = (_value(point, name) for name in (s.r, s.c, *places))
+    u = np.arange(-9.0, 9.0 + 1e-9, 1 / 32)
+    z = np.arange(-9.0, 9.0 + 1e-9, 1 / 16)
+    density = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi) / 16
+
+    def mean(kappa: float) -> np.ndarray:
+        return np.asarray(erf(r * kappa * u[:, None] + np.sqrt(c) * z) @ density)
+
+    letters = np.exp(-0.5 * u * u) / np.sqrt(2.0 * np.pi) / 32
+    return {kernel.name: float(letters @ (mean(x) * mean(y)))}
+
+
+_RANDOM = (*functions, *penalties, *weights, *targets)
+REGRESSION = Domain(
+    tuple(Range(symbol, 0.2, 1.5) if symbol.is_positive else Range(symbol, -1.5, 1.5) for symbol in _RANDOM)
+)
+
+
+def regression(point: Point) -> Mapping[str, float]:
+    """The prediction at the first place from the means, by least squares on stacked rows."""
+    F = np.array([[_value(point, functions[i, u]) for u in (0, 1)] for i in (0, 1)])
+    t, w, y = (np.array([_value(point, symbol) for symbol in names]) for names in (penalties, weights, targets))
+    rows = np.vstack([np.sqrt(w)[:, None] * F, np.diag(1.0 / np.sqrt(t))])
+    m = np.linalg.lstsq(rows, np.concatenate([np.sqrt(w) * y, np.zeros(2)]), rcond=None)[0]
+    return {fitted.name: float((F @ m)[0])}
+
+
+def _fit(K: sp.Matrix) -> sp.Expr:
+    W = sp.diag(*weights)
+    return sp.together((K * W * (K * W + sp.eye(2)).inv() * sp.Matrix(targets))[0])
+
+
+_first, _second = places
+_width = 1 + 2 * s.c
+_arcsine = (
+    2
+    / sp.pi
+    * sp.asin(
+        2 * s.r**2 * _first * _second / sp.sqrt((_width + 2 * s.r**2 * _first**2) * (_width + 2 * s.r**2 * _second**2))
+    )
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        id="letter-density.arcsine-kernel",
+        title="Normal letters and an erf student: the one-dimensional kernel along the spike",
+        source=paper(SECTION),
+        kind=Kind.IDENTITY,
+        statement=sp.Eq(kernel, _arcsine, evaluate=False),
+        domain=Domain((Range(s.r, 0.3, 2.5), Range(s.c, 0.5, 2.0), *(Range(x, -2.0, 2.0) for x in places))),
+        checks=(
+            ByDerivation(letter_density.kernel_of_erf),
+            ByNumbers("sums over letters and over z", averaged_letters, ROUNDING),
+        ),
+        uses=("appendix-d.letter-scaling",),
+        mutants=(
+            Mutant("the bulk forgotten", sp.Eq(kernel, _arcsine.subs(s.c, 0), evaluate=False)),
+            Mutant("half of it", sp.Eq(kernel, _arcsine / 2, evaluate=False)),
+        ),
+        note="k = E_u mu0_u(kappa_1) mu0_u(kappa_2), one bulk variance c for all letters: what random features of the "
+        "one-dimensional input kappa have as their kernel.",
+    ),
+    Claim(
+        id="letter-density.kernel-ridge",
+        title="At finite width the means are kernel ridge regression along the spike",
+        source=paper(SECTION),
+        kind=Kind.IDENTITY,
+        statement=sp.Eq(fitted, _fit(letter_density.kernel_matrix()), evaluate=False),
+        domain=REGRESSION,
+        checks=(
+            ByDerivation(letter_density.kernel_ridge),
+            ByNumbers("least squares for the means", regression, ROUNDING),
+        ),
+        mutants=(
+            Mutant(
+                "letters not weighted by their penalties",
+                sp.Eq(fitted, _fit(functions * functions.T), evaluate=False),
+            ),
+            Mutant(
+                "a unit added to the kernel",
+                sp.Eq(fitted, _fit(letter_density.kernel_matrix().T + sp.eye(2)), evaluate=False),
+            ),
+        ),
+        note="t_u = (alpha/beta) p tau_u: as p grows the penalty vanishes and the means fit what their functions span.",
+    ),
+)

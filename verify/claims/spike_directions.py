@@ -1,0 +1,208 @@
+"""Claims for a spike of several directions, beyond the paper: its saddle point, and what a simulation says of it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import sympy as sp
+
+from derivations import spike_directions as directions
+from derivations import symbols as s
+from derivations.expectation import Expectation
+from derivations.spike_directions import DIRECTIONS, kappa, mu0, mu1, mu2, y0, y1, y2, zeta, zeta_hat
+from verify.checks import ByDerivation, ByNumbers
+from verify.claim import Claim, Kind, Mutant, Source
+from verify.claims.direction_numbers import DOMAIN, GIVEN_BULK, experiment, functions_at, given_bulk, measured
+from verify.simulation_check import BySimulation
+from verify.tolerances import ROUNDING, SOLVER
+
+SOURCE = Source("this suite", "a spike of several directions")
+NOTE = "Written for two directions; every sum over directions shows both. With one this is Section 3.3."
+
+# The formulas, typed here and nowhere derived.
+fit = mu0 * s.m + kappa[0] * mu1 * zeta[0] + kappa[1] * mu1 * zeta[1]
+V = mu1**2 * s.V1 + mu2**2 * s.V2
+e2 = y2 - 2 * y0 * fit + fit**2 - 2 * y1 * mu1 * s.psi + mu1**2 * s.q1 + mu2**2 * s.q2
+ratio = s.alpha / s.beta
+squares = zeta_hat[0] ** 2 + zeta_hat[1] ** 2
+
+
+def E(integrand: sp.Expr) -> sp.Expr:
+    """Average over both kappa."""
+    return Expectation(integrand, *kappa)
+
+
+def eq(left: sp.Expr, right: sp.Expr) -> sp.Equality:
+    """An equation, left as it is typed."""
+    return sp.Eq(left, right, evaluate=False)
+
+
+solver = ByNumbers("the leave-one-out solver on three models", measured, SOLVER, functions_at, points=3)
+simulated = BySimulation("ridge on features with a spike of two directions", experiment)
+
+
+def _claim(
+    variable: sp.Symbol,
+    name: str,
+    title: str,
+    right: sp.Expr,
+    *mutants: Mutant,
+) -> Claim:
+    return Claim(
+        id=f"spike-directions.{name}",
+        title=title,
+        source=SOURCE,
+        kind=Kind.FIXED_POINT,
+        statement=eq(directions.CONJUGATE[variable], right),
+        domain=DOMAIN,
+        checks=(ByDerivation(partial(directions.equation, variable)), solver),
+        uses=("spike-directions.overlap-matrix",),
+        mutants=mutants,
+        note=NOTE,
+    )
+
+
+def _zeta(j: int) -> tuple[Claim, Claim]:
+    other = DIRECTIONS[1 - j]
+    force = ratio * E(kappa[j] * mu1 * (y0 - fit) / (1 + V))
+    return (
+        _claim(
+            zeta[j],
+            f"zeta-hat-{j + 1}",
+            f"Force along direction {j + 1} of the spike",
+            force,
+            Mutant("the other direction", eq(zeta_hat[j], ratio * E(kappa[other] * mu1 * (y0 - fit) / (1 + V)))),
+            Mutant("the other overlap forgotten", eq(zeta_hat[j], force.subs(zeta[other], 0))),
+        ),
+        _claim(
+            zeta_hat[j],
+            f"zeta-{j + 1}",
+            f"Overlap with direction {j + 1} of the spike: each direction answers to its own force",
+            s.beta * s.c * s.V2 * zeta_hat[j],
+            Mutant("the other direction's force", eq(zeta[j], s.beta * s.c * s.V2 * zeta_hat[other])),
+            Mutant("the response across the spike", eq(zeta[j], s.beta * s.V1 * zeta_hat[j])),
+        ),
+    )
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        id="spike-directions.overlap-matrix",
+        title="Resolvent between directions of the spike, one given bulk",
+        source=SOURCE,
+        kind=Kind.IDENTITY,
+        statement=eq(
+            directions.spike_gram[0, 1],
+            directions.whole_gram[0, 1]
+            / (
+                (1 - s.V1_hat * directions.whole_gram[0, 0]) * (1 - s.V1_hat * directions.whole_gram[1, 1])
+                - (s.V1_hat * directions.whole_gram[0, 1]) ** 2
+            ),
+        ),
+        domain=GIVEN_BULK,
+        checks=(
+            ByDerivation(directions.overlap_matrix),
+            ByNumbers("both resolvents of a random matrix, inverted", given_bulk, ROUNDING),
+        ),
+        uses=("result-3-3.spike-resolvent",),
+        mutants=(
+            Mutant(
+                "each direction by itself",
+                eq(
+                    directions.spike_gram[0, 1],
+                    directions.whole_gram[0, 1]
+                    / ((1 - s.V1_hat * directions.whole_gram[0, 0]) * (1 - s.V1_hat * directions.whole_gram[1, 1])),
+                ),
+            ),
+            Mutant("the directions not removed", eq(directions.spike_gram[0, 1], directions.whole_gram[0, 1])),
+        ),
+        note="X_jl = s_j.G0 s_l -> 0 for j != l as d grows, for orthonormal directions independent of the bulk: then "
+        "each direction has s.G s = beta c V2, what a single one has.",
+    ),
+    *_zeta(0),
+    *_zeta(1),
+    _claim(
+        s.m,
+        "m",
+        "Mean of the readout beside several overlaps",
+        E(mu0 * (y0 - kappa[0] * mu1 * zeta[0] - kappa[1] * mu1 * zeta[1]) / (1 + V)) / E(mu0**2 / (1 + V)),
+        Mutant(
+            "one direction only",
+            eq(s.m, E(mu0 * (y0 - kappa[0] * mu1 * zeta[0]) / (1 + V)) / E(mu0**2 / (1 + V))),
+        ),
+    ),
+    _claim(
+        s.psi_hat,
+        "psi",
+        "Overlap with the target outside the spike",
+        s.beta * s.V1 * s.psi_hat,
+        Mutant("the response along the spike", eq(s.psi, s.beta * s.c * s.V2 * s.psi_hat)),
+    ),
+    _claim(
+        s.q1,
+        "V1-hat",
+        "Conjugate of q1, averaged over all kappa",
+        ratio * E(mu1**2 / (1 + V)),
+        Mutant("the other coefficient", eq(s.V1_hat, ratio * E(mu2**2 / (1 + V)))),
+    ),
+    _claim(
+        s.V2_hat,
+        "q2",
+        "Size of the readout: the forces of all directions add up in squares",
+        s.resolvent_square * (s.q2_hat + s.beta * s.c * squares)
+        + s.resolvent_mixed * (s.q1_hat + s.beta * s.psi_hat**2),
+        Mutant(
+            "one direction only",
+            eq(
+                s.q2,
+                s.resolvent_square * (s.q2_hat + s.beta * s.c * zeta_hat[0] ** 2)
+                + s.resolvent_mixed * (s.q1_hat + s.beta * s.psi_hat**2),
+            ),
+        ),
+        Mutant(
+            "the square of the sum",
+            eq(
+                s.q2,
+                s.resolvent_square * (s.q2_hat + s.beta * s.c * (zeta_hat[0] + zeta_hat[1]) ** 2)
+                + s.resolvent_mixed * (s.q1_hat + s.beta * s.psi_hat**2),
+            ),
+        ),
+    ),
+    _claim(
+        s.V1_hat,
+        "q1",
+        "Size of the readout seen through the bulk",
+        s.resolvent_mixed * (s.q2_hat + s.beta * s.c * squares)
+        + s.resolvent_double * (s.q1_hat + s.beta * s.psi_hat**2),
+        Mutant(
+            "one direction only",
+            eq(
+                s.q1,
+                s.resolvent_mixed * (s.q2_hat + s.beta * s.c * zeta_hat[1] ** 2)
+                + s.resolvent_double * (s.q1_hat + s.beta * s.psi_hat**2),
+            ),
+        ),
+    ),
+    Claim(
+        id="spike-directions.test-error",
+        title="Test error for a spike of several directions",
+        source=SOURCE,
+        kind=Kind.FIXED_POINT,
+        statement=eq(s.test_error, E(e2) - s.noise),
+        domain=DOMAIN,
+        checks=(ByDerivation(directions.test_error), solver, simulated),
+        uses=(
+            "spike-directions.zeta-1",
+            "spike-directions.zeta-2",
+            "spike-directions.m",
+            "spike-directions.psi",
+            "spike-directions.q1",
+            "spike-directions.q2",
+        ),
+        mutants=(
+            Mutant("one direction of the spike forgotten", eq(s.test_error, E(e2.subs(zeta[1], 0)) - s.noise)),
+            Mutant("the label noise counted", eq(s.test_error, E(e2))),
+        ),
+        note=NOTE,
+    ),
+)
