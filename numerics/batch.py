@@ -1,29 +1,35 @@
 """Many ridge problems at once: one group, shared activation, target, spike, bulk and alignment.
 
 Points differ in alpha, beta, ridge and label noise. Newton's method runs on all of them in lock step; points that have
-converged leave. The equations are those of `numerics.saddle_point` for k = 1, written for arrays; what a point needs
-of the functions of kappa is tabulated once (`numerics.profile`).
+converged leave. What a point needs of the functions of kappa is tabulated once (`numerics.profile`); the equations are
+in `numerics.batch_equations`.
+
+Rules along the spike get finer step by step: each starts from the solution on the last and tells how far the test error
+still moved. A point leaves when that is rounding.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from numerics.least_squares import RANK_TOLERANCE
+from numerics.batch_equations import Array, Flags, Index, Points, Workspace, in_parts, linear, newton, test_errors
 from numerics.model import Model, ModelError
-from numerics.profile import Profile, profile
-from numerics.ridge import QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL
-from numerics.saddle_point import MOST_ITERATIONS
+from numerics.one_group_table import OneGroupTable
+from numerics.profile import profile
+from numerics.ridge import QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, extra_reach
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-
-# Entries of one array of (points, nodes): small enough to stay in the cache of a core.
-_CHUNK = 1 << 15
+# Points at work together: many, for a call of NumPy to be worth its while.
+_AT_ONCE = 8192
 _MOST_REFINEMENTS = 5
+# Under this many points with the same functions of kappa, solving them one by one is as fast.
+FEWEST = 10
+# Newton's method stops after a step of this share of (T, tau), on the first rule and on the others. What is left is of
+# the order of the square, over the distance to a fold at small ridge.
+_CLOSE, _FULL = 1e-6, 1e-9
 
 
 @dataclass(frozen=True)
@@ -49,51 +55,28 @@ class BatchSolution:
     status: tuple[str, ...]
 
 
-@dataclass
-class _Points:
-    """Parameters of some points, and their pair (T, tau)."""
-
-    ratio: Array
-    beta: Array
-    ridge: Array
-    noise: Array
-    values: Array
-
-    def at(self, index: NDArray[np.intp] | slice) -> _Points:
-        return _Points(*(getattr(self, name)[index] for name in ("ratio", "beta", "ridge", "noise", "values")))
+# What a point's solution consists of.
+NUMBERS = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2", "residual", "error_estimate")
 
 
-@dataclass(frozen=True)
-class _Gamma:
-    """(T, tau) = Gamma(C, D) and its derivatives, one row per point; `value` (P, 2), `slope` (P, 2, 2)."""
+class _Levels:
+    """The rules of a batch, each about twice as fine as the one before."""
 
-    value: Array
-    slope: Array
+    def __init__(self, model: Model, refine: int, extra: float) -> None:
+        self._model, self._refine, self._extra = model, refine, extra
+        base = profile(model, refine, refine, extra)
+        self._tables = [table.one_group for table in (base.coarser(), base) if table is not None]
+        self._finest = refine
+        self.unresolved = base.unresolved
 
-
-@dataclass(frozen=True)
-class _Table:
-    """What one group needs of a profile, stacked for matrix products; features = (mu1^2, mu2^2)."""
-
-    profile: Profile
-    features: Array
-    conjugates: Array
-    curvature: Array
-    moments: Array
-
-    @classmethod
-    def of(cls, table: Profile) -> _Table:
-        w, k, y0, y1 = table.weights, table.kappa, table.y0, table.y1
-        mu0, mu1, mu2 = table.mu0[0], table.mu1[0], table.mu2_squared[0]
-        one = mu1 * mu1
-        moments = np.stack([mu0 * mu0, k * mu0 * mu1, (k * mu1) ** 2, mu0 * y0, k * mu1 * y0, mu1 * y1])
-        return cls(
-            profile=table,
-            features=np.stack([one, mu2]),
-            conjugates=np.ascontiguousarray((w * np.stack([one, mu2])).T),
-            curvature=np.ascontiguousarray((w * np.stack([one * one, one * mu2, mu2 * mu2])).T),
-            moments=np.ascontiguousarray((w * moments).T),
-        )
+    def __getitem__(self, level: int) -> OneGroupTable:
+        while len(self._tables) <= level:
+            self._finest += 1
+            # The inner integrals are checked where they are made, and bring what is left of their error along.
+            table = profile(self._model, self._finest, self._refine, self._extra)
+            self._tables.append(table.one_group)
+            self.unresolved = max(self.unresolved, table.unresolved)
+        return self._tables[level]
 
 
 def solve_batch(
@@ -110,160 +93,94 @@ def solve_batch(
         raise ModelError("a batch takes one readout group: solve models with several groups one by one")
     columns = [np.ravel(x) for x in np.broadcast_arrays(*(np.asarray(x, float) for x in (alpha, beta, ridge, noise)))]
     accepted = np.isfinite(columns).all(axis=0) & (np.array(columns[:3]) > 0.0).all(axis=0) & (columns[3] >= 0.0)
-    safe = [np.where(accepted, column, 1.0) for column in columns]
-    a, b, r, d = safe
-    points = _Points(a / b, b, r, d, np.stack([model.bulks[0] / r, 1.0 / r], axis=1))
-    extra = 10.0 * np.ceil(max(0.0, -float(np.log(np.min(r, initial=1.0))) - 10.0) / 10.0)
-    result = _solved_in_chunks(_Table.of(profile(model, refine, refine, extra)), points, model)
-    moved = np.full(len(a), np.inf)
-    pending = np.arange(len(a))
-    for level in range(refine + 1, refine + 1 + _MOST_REFINEMENTS):
-        table = _Table.of(profile(model, level, refine, extra))
-        start = points.at(pending)
-        start.values = result[pending, 7:9]
-        finer = _solved_in_chunks(table, start, model)
-        moved[pending] = np.abs(finer[:, 0] - result[pending, 0])
-        result[pending] = finer
-        pending = pending[moved[pending] > QUADRATURE_GOAL * (1.0 + np.abs(finer[:, 0]))]
+    a, b, r, d = (np.where(accepted, column, 1.0) for column in columns)
+    points = Points(a / b, b, r, d, model.bulks[0])
+    levels = _Levels(model, refine, extra_reach(float(np.min(r, initial=1.0))))
+    rows, moved = np.empty((10, len(a))), np.empty(len(a))
+    workspace, size = Workspace(), _AT_ONCE
+    with np.errstate(all="ignore"):  # a point that goes wrong becomes NaN, and is marked by its residual
+        for i in range(0, len(a), size):
+            here = slice(i, i + size)
+            rows[:, here], moved[here] = _solved(levels, points.at(here), workspace)
+    moved += levels.unresolved * (1.0 + np.abs(rows[0]))
+    return _judged(rows, moved, accepted)
+
+
+def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSolution]]:
+    """Those of `models` that a batch can take, one batch per family, with the places of its points in `models`.
+
+    A family shares activation, target, spike, bulk, alignment and readout. Left out are families of fewer than
+    FEWEST points, several groups, several directions of the spike, bulks with rows of unequal norm, and ridge = 0.
+    """
+    families: dict[tuple[object, ...], list[int]] = {}
+    for place, model in enumerate(models):
+        if len(model.groups) == 1 and model.rank == 1 and not model.unequal_norms and model.ridge > 0.0:
+            # Comparing expressions is slow, and the models of a sweep hold the same objects.
+            shared = (id(model.activation), id(model.target), model.spike, model.bulk, model.alignment, model.groups)
+            families.setdefault(shared, []).append(place)
+    for places in families.values():
+        if len(places) < FEWEST:
+            continue
+        members = [models[place] for place in places]
+        yield (
+            places,
+            solve_batch(
+                members[0],
+                alpha=[model.alpha for model in members],
+                beta=[model.beta for model in members],
+                ridge=[model.ridge for model in members],
+                noise=[model.noise for model in members],
+            ),
+        )
+
+
+def solve_together(models: Sequence[Model]) -> dict[int, list[float]]:
+    """The numbers NUMBERS of the points that `solve_families` solved and that converged, by their place in `models`."""
+    found: dict[int, list[float]] = {}
+    for places, batch in solve_families(models):
+        rows = np.stack([getattr(batch, name) for name in NUMBERS], axis=1).tolist()
+        together = zip(places, rows, batch.converged.tolist(), strict=True)
+        found |= {place: numbers for place, numbers, converged in together if converged}
+    return found
+
+
+def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Array, Array]:
+    """Rows test error, training error, m, zeta, psi, q1, q2, V1, V2, residual, (10, P); how far test errors moved."""
+    count = len(points.beta)
+    values = newton(levels[0], points, points.largest(), _CLOSE, workspace)
+    rows, moved = np.empty((10, count)), np.full(count, np.inf)
+    rows[7:9] = values
+    for part in in_parts(levels[0], count):
+        rows[0, part] = test_errors(levels[0], points.at(part), values[:, part], workspace)
+    pending: Index | slice = slice(None)
+    for level in range(1, 1 + _MOST_REFINEMENTS):
+        some = points.at(pending)
+        values = newton(levels[level], some, rows[7:9, pending], _FULL, workspace)
+        parts = in_parts(levels[level], values.shape[1])
+        pieces = [linear(levels[level], some.at(part), values[:, part], workspace) for part in parts]
+        finer = np.concatenate(pieces, axis=1)
+        moved[pending] = np.abs(finer[0] - rows[0, pending])
+        rows[:, pending] = finer
+        pending = np.flatnonzero(moved > QUADRATURE_GOAL * (1.0 + np.abs(rows[0])))
         if not len(pending):
             break
-    moved += table.profile.unresolved * (1.0 + np.abs(result[:, 0]))
-    return _judged(result, moved, accepted)
+    return rows, moved
 
 
-def _solved_in_chunks(table: _Table, points: _Points, model: Model) -> Array:
-    """Rows (test error, training error, m, zeta, psi, q1, q2, V1, V2, residual), one per point."""
-    size = max(1, _CHUNK // table.features.shape[1])
-    rows = np.empty((len(points.beta), 10))
-    for i in range(0, len(rows), size):
-        rows[i : i + size] = _solved(table, points.at(slice(i, i + size)), model.bulks[0])
-    return rows
-
-
-def _solved(table: _Table, points: _Points, bulk: float) -> Array:
-    with np.errstate(all="ignore"):  # a point that goes wrong becomes NaN, and is marked by its residual
-        _newton(table, points, bulk)
-        return _linear(table, points, bulk)
-
-
-def _newton(table: _Table, points: _Points, bulk: float) -> None:
-    """Lock-step Newton for x = F(x) from above, in place."""
-    active = np.arange(len(points.beta))
-    previous = np.full(len(active), np.inf)
-    for _ in range(MOST_ITERATIONS):
-        some = points.at(active)
-        x = some.values
-        _, gamma, slope = _map(table, some, bulk)
-        gap = x - gamma.value
-        size = np.max(np.abs(gap) / np.abs(x), axis=1)
-        going = ~((size < 1e-15) | ((size < 1e-13) & (size >= previous)))
-        going &= np.isfinite(size)
-        if not np.any(going):
-            return
-        active, previous = active[going], size[going]
-        points.values[active] = x[going] - _solve_pairs(slope[going], gap[going])
-
-
-def _map(table: _Table, points: _Points, bulk: float) -> tuple[Array, _Gamma, Array]:
-    """1/(1+V) on the nodes (P, n), Gamma at (C, D), and 1 - dF/dx (P, 2, 2)."""
-    inverse = 1.0 / (1.0 + points.values @ table.features)
-    conjugates = points.ratio[:, None] * (inverse @ table.conjugates)
-    gamma = _gamma(conjugates, points, bulk)
-    second = points.ratio[:, None] * ((inverse * inverse) @ table.curvature)
-    bend = second[:, [0, 1, 1, 2]].reshape(-1, 2, 2)
-    return inverse, gamma, np.eye(2) + gamma.slope @ bend
-
-
-def _gamma(conjugates: Array, points: _Points, bulk: float) -> _Gamma:
-    """The closed form of `deterministic_equivalent.IsotropicUniform`, for arrays."""
-    beta, shift, spread = points.beta, points.ridge + conjugates[:, 1], bulk * conjugates[:, 0]
-    linear = shift + (1.0 - beta) * spread
-    quadratic = shift * spread * beta
-    root = np.sqrt(linear * linear + 4.0 * quadratic)
-    tau = np.where(linear >= 0.0, 2.0 / (linear + root), (root - linear) / (2.0 * quadratic))
-    inner = 1.0 + beta * spread * tau
-    tau_shift, tau_spread = -tau * inner / root, -tau / (inner * root)
-    scale = bulk / inner**2
-    value = np.stack([bulk * tau / inner, tau], axis=1)
-    slope = np.empty((len(tau), 2, 2))
-    slope[:, 0, 0] = scale * (tau_spread - beta * tau * tau) * bulk
-    slope[:, 0, 1] = scale * tau_shift
-    slope[:, 1, 0] = tau_spread * bulk
-    slope[:, 1, 1] = tau_shift
-    return _Gamma(value, slope)
-
-
-def _solve_pairs(matrix: Array, right: Array) -> Array:
-    """Solutions of 2 x 2 systems, by Cramer's rule."""
-    a, b, c, d = matrix[:, 0, 0], matrix[:, 0, 1], matrix[:, 1, 0], matrix[:, 1, 1]
-    determinant = a * d - b * c
-    x, y = right[:, 0], right[:, 1]
-    return np.stack([(d * x - b * y) / determinant, (a * y - c * x) / determinant], axis=1)
-
-
-def _linear(table: _Table, points: _Points, bulk: float) -> Array:
-    """All that follows linearly, and the residual over all unknowns."""
-    x = points.values
-    inverse, gamma, slope = _map(table, points, bulk)
-    g00, g01, g11, f0, f1, force = (inverse @ table.moments).T
-    stiffness = points.ratio * points.beta * bulk * x[:, 1]
-    grip = stiffness / (1.0 + stiffness * g11)
-    whole = g00 + inverse @ (table.profile.weights * (table.features[0] + table.features[1]))
-    m = np.where(g00 > RANK_TOLERANCE**2 * whole, (f0 - g01 * grip * f1) / (g00 - g01 * grip * g01), 0.0)
-    zeta = grip * (f1 - g01 * m)
-    zeta_force = f1 - g01 * m - g11 * zeta
-    psi = points.ratio * points.beta * x[:, 0] * force
-    fixed = _fixed_error(table.profile, m, zeta, psi, points.noise)
-    squared = inverse * inverse
-    ratio = points.ratio[:, None]
-    base = ratio * ((squared * fixed) @ table.conjugates)
-    pull = (points.ratio**2 * points.beta)[:, None]
-    signal = pull * (zeta_force**2 * bulk * gamma.slope[:, 1].T + force**2 * gamma.slope[:, 0].T).T
-    q = _solve_pairs(slope, -_apply(gamma.slope, base) - signal)
-    error = fixed + q @ table.features
-    hats = ratio * ((squared * error) @ table.conjugates)
-    test = error @ table.profile.weights - points.noise
-    training = (squared * error) @ table.profile.weights
-    image_m = m + np.where(g00 > RANK_TOLERANCE**2 * whole, (f0 - g00 * m - g01 * zeta) / g00, 0.0)
-    image_zeta = zeta + (stiffness * zeta_force - zeta) / (1.0 + stiffness * g11)
-    image_q = -_apply(gamma.slope, hats) - signal
-    pairs = [(m, image_m), (zeta, image_zeta), (x, gamma.value), (q, image_q)]
-    residual = np.max([_gap(unknown, image) for unknown, image in pairs], axis=0)
-    return np.column_stack([test, training, m, zeta, psi, q, x, residual])
-
-
-def _fixed_error(table: Profile, m: Array, zeta: Array, psi: Array, noise: Array) -> Array:
-    prediction = np.outer(m, table.mu0[0])
-    prediction += np.outer(zeta, table.kappa * table.mu1[0])
-    prediction -= table.y0
-    np.square(prediction, out=prediction)
-    prediction += table.spread + table.y1 * table.y1
-    prediction -= np.outer(2.0 * psi, table.y1 * table.mu1[0])
-    prediction += noise[:, None]
-    return prediction
-
-
-def _apply(matrices: Array, vectors: Array) -> Array:
-    return np.asarray(np.einsum("pij,pj->pi", matrices, vectors))
-
-
-def _gap(unknown: Array, image: Array) -> Array:
-    gap = np.abs(unknown - image) / (1.0 + np.abs(unknown))
-    return gap if gap.ndim == 1 else np.max(gap, axis=1)
+_REASONS = (
+    "not accepted: alpha, beta and ridge have to be > 0 and finite in a batch, noise >= 0",
+    "not converged: the residual is too large; a larger ridge makes the problem better conditioned",
+    "not converged in the quadrature: doubling the rule along the spike still moves the test error",
+    "converged",
+)
 
 
 def _judged(rows: Array, moved: Array, accepted: Flags) -> BatchSolution:
-    residual, scale = rows[:, 9], 1.0 + np.abs(rows[:, 0])
-    solved = (residual <= RESIDUAL_GOAL) & np.isfinite(rows).all(axis=1)
+    residual, scale = rows[9], 1.0 + np.abs(rows[0])
+    solved = (residual <= RESIDUAL_GOAL) & np.isfinite(rows).all(axis=0)
     resolved = moved <= QUADRATURE_LIMIT * scale
-    reasons = (
-        "not accepted: alpha, beta and ridge have to be > 0 and finite in a batch, noise >= 0",
-        "not converged: the residual is too large; a larger ridge makes the problem better conditioned",
-        "not converged in the quadrature: doubling the rule along the spike still moves the test error",
-        "converged",
-    )
     codes = np.where(~accepted, 0, np.where(~solved, 1, np.where(~resolved, 2, 3)))
-    test, training, m, zeta, psi, q1, q2, overlap, tau = rows[:, :9].T
+    test, training, m, zeta, psi, q1, q2, overlap, tau = rows[:9]
     return BatchSolution(
         test_error=test,
         training_error=training,
@@ -277,5 +194,5 @@ def _judged(rows: Array, moved: Array, accepted: Flags) -> BatchSolution:
         residual=residual,
         error_estimate=moved,
         converged=codes == 3,
-        status=tuple(reasons[code] for code in codes),
+        status=tuple(np.array(_REASONS, dtype=object)[codes].tolist()),
     )

@@ -19,7 +19,7 @@ from derivations.activation import Activation
 from numerics.least_squares import least_norm
 from numerics.model import Model
 from numerics.profile import Profile, profile
-from numerics.ridge import MOST_NODES, solve, solve_on
+from numerics.ridge import solve, solve_on
 
 Array = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ def bounds(model: Model) -> Bounds:
         square = float(table.weights @ (table.y0**2 + table.y1**2 + table.spread))
         moved = max(abs(a - b) for a, b in zip(now, before, strict=True))
         settled = moved <= _GOAL * square and table.unresolved <= _GOAL
-        if settled or table.unresolved == 1.0 or len(table.kappa) > MOST_NODES:
+        if settled or table.unresolved == 1.0 or table.exhausted:
             break
         before = now
     estimate = moved + (table.unresolved + _ROUNDING) * square

@@ -10,7 +10,7 @@ def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
     """The equivalent of a model's bulk at a ridge (which may differ from the model's own)."""
     step = model.step
     if step is None and not model.gaussian_rows:
-        return isotropic(ridge, model.beta, model.bulks, model.fractions)
+        return isotropic(ridge, model.beta, model.bulks, model.fractions, model.rank)
     # Imported here: most solves need no averages over the labels of the gradient step.
     from numerics.network_bulk import NetworkBulk, isotropic_law, network_law
 

@@ -20,18 +20,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.bulk_model import equivalent_of
-from numerics.deterministic_equivalent import DeterministicEquivalent, EquivalentPoint, unpack
+from numerics.deterministic_equivalent import DeterministicEquivalent, EquivalentPoint, pack, unpack
+from numerics.finite_width import means
 from numerics.losses import Loss, ProximalLoss
 from numerics.model import Model, ModelError
 from numerics.profile import Profile, profile
 from numerics.ridge import solve as solve_ridge
 from numerics.saddle_point import fit, multiplicity
-from numerics.sample_averages import Averages, Sampler, has_signs, normal_cdf, sampler, sign_model
-from numerics.solution import Conjugates, OrderParameters
+from numerics.sample_averages import Averages, Sampler, has_signs, labels, normal_cdf, sampler, sign_model
+from numerics.solution import Conjugates, OrderParameters, by_direction
 
 Array = NDArray[np.float64]
 
 RESIDUAL_GOAL = 1e-9
+_GOAL = 1e-12
 _MOST_ITERATIONS = 400
 _MEMORY = 8
 # Weights of the fit of (m, zeta) are kept above this share of the largest: a Newton step where -df/domega vanishes.
@@ -81,6 +83,7 @@ class _System:
     model: Model
     equivalent: DeterministicEquivalent
     sample: Sampler
+    width: int | None = None
 
     @property
     def cuts(self) -> list[int]:
@@ -120,15 +123,24 @@ class _System:
         table, ratio = self.table, self.model.alpha / self.model.beta
         averages, _, yhat, across = self.averages(x)
         conjugates, hats = self.conjugates(averages)
+        if not np.all(np.isfinite([*conjugates, *hats])):
+            return np.full_like(x, np.nan)
         point = self.equivalent.at(conjugates)
         forces = self.forces(averages, across)
         overlap = ratio * point.overlap
         slope = np.maximum(averages.slope, _FLOOR * float(np.max(averages.slope)))
         count = len(table.along)
-        linear = replace(table, y0=yhat + averages.force / slope)
-        m, along = fit(linear, table.weights * slope, overlap, forces[count:], point.values[-table.groups :])
+        y0, weights, tau = yhat + averages.force / slope, table.weights * slope, point.values[-table.groups :]
         psi = (overlap @ forces)[count:]
         q = -point.jacobian @ hats - signal_part(table.groups, ratio, forces, point)
+        if self.width is None:
+            m, along = fit(replace(table, y0=y0), weights, overlap, forces[count:], tau)
+        else:
+            # What a uniform readout costs at finite width, as in `numerics.finite_width`.
+            given = overlap[:count, count:] @ forces[count:]
+            m, along = means(table.mu0, table.along, weights, y0, ratio * self.width * tau, overlap, given)
+            cost = (m**2 / (self.width * tau**2)) @ point.jacobian[-table.groups :]
+            q = q - cost / multiplicity(table.groups)
         return np.concatenate([point.values, m, along, psi, q])
 
 
@@ -184,28 +196,35 @@ def _admissible(system: _System, x: Array) -> bool:
     return positive and bool(np.all(variance > 0.0) and np.all(variance >= across**2 * (1.0 - 1e-9)))
 
 
-def solve(model: Model, loss: Loss, *, refine: int = 0) -> ConvexSolution:
+def solve(model: Model, loss: Loss, *, refine: int = 0, width: int | None = None) -> ConvexSolution:
     """The saddle point for a convex loss; the rules are doubled once to estimate the error of the quadrature.
 
-    Margin losses take the sign of the target as label. Raises ModelError at ridge = 0, for a network's own bulk, and
-    for label noise that is not built (margin losses beside targets that are not +-1).
+    Margin losses take the sign of the target as label. With a `width` p the one known term of order 1/p is kept
+    (`numerics.finite_width`), and q1, q2 are without the uniform readout's own c_a m_a^2/(pi_a p) and m_a^2/(pi_a p),
+    as a simulation reports them; residual and status are those of the equations with that term.
+
+    Raises ModelError at ridge = 0, and for what is not built: label noise beside margin losses and targets that are
+    not +-1, a network's own bulk beside a margin loss and a target that is not +-1.
     """
     if model.ridge == 0.0:
         raise ModelError("ridge = 0 is built for the square loss only: give a small ridge, for example ridge = 1e-3")
-    if model.unequal_norms:
-        raise ModelError("convex losses are built for rows of equal norm: take the isotropic bulk, or the square loss")
+    if model.rank > 2:
+        raise ModelError(
+            f"convex losses are built for spikes of at most two directions, and here there are {model.rank}: take the "
+            "square loss, or for example --alignment 0.6/0.5"
+        )
     margin = isinstance(loss, ProximalLoss) and loss.margin
     labelled = sign_model(model) if margin else model
     ridge = solve_ridge(labelled).order_parameters
-    start = np.concatenate(
-        [_packed(ridge.V1, ridge.V2), ridge.m, ridge.zeta, ridge.psi, _packed(ridge.q1, ridge.q2)]
-    )
-    coarse, *_ = _on_rule(labelled, loss, refine, start)
-    x, system, size, iterations = _on_rule(labelled, loss, refine + 1, coarse)
+    overlaps = [ridge.m, ridge.zeta.ravel(), ridge.chi, ridge.psi]
+    start = np.concatenate([pack(ridge.V1, ridge.V2), *overlaps, pack(ridge.q1, ridge.q2)])
+    rough = _System(*_parts(labelled, loss, refine), width)
+    coarse, *_ = _iterated(rough, start, _GOAL)
+    system = _System(*_parts(labelled, loss, refine + 1), width)
+    x, size, iterations = _iterated(system, coarse, _GOAL)
     averages, _, _, across = system.averages(x)
     weights = system.table.weights
     test, training = float(weights @ averages.test), float(weights @ averages.training)
-    rough = _System(*_parts(labelled, loss, refine))
     rough_test = float(rough.table.weights @ rough.averages(coarse)[0].test)
     _, _, _, q = system.split(x)
     _, q2 = unpack(q)
@@ -219,7 +238,7 @@ def solve(model: Model, loss: Loss, *, refine: int = 0) -> ConvexSolution:
         mean_squared_error=_mean_squared_error(model, system, x, refine + 1),
         classification_error=_classification_error(system, x) if has_signs(model.target) else None,
         energy=model.alpha / model.beta * training + 0.5 * model.ridge * float(np.sum(q2)),
-        order_parameters=_order_parameters(system, x, averages, across),
+        order_parameters=_order_parameters(system, x, averages, across, width),
         residual=size,
         error_estimate=moved,
         converged=converged,
@@ -231,22 +250,14 @@ def solve(model: Model, loss: Loss, *, refine: int = 0) -> ConvexSolution:
     )  # fmt: skip
 
 
-def _packed(matrix: Array, diagonal: Array) -> Array:
-    from numerics.deterministic_equivalent import pack
-
-    return pack(matrix, diagonal)
-
-
 def _parts(model: Model, loss: Loss, refine: int) -> tuple[Profile, Model, DeterministicEquivalent, Sampler]:
     table = profile(model, refine, 0, whole=True)
-    return table, model, equivalent_of(model, model.ridge), sampler(loss, model, table.kappa, refine)
+    return table, model, equivalent_of(model, model.ridge), sampler(loss, model, _place(table, model), refine)
 
 
-def _on_rule(model: Model, loss: Loss, refine: int, start: Array) -> tuple[Array, _System, float, int]:
-    system = _System(*_parts(model, loss, refine))
-    goal = 1e-12
-    x, size, iterations = _iterated(system, start, goal)
-    return x, system, size, iterations
+def _place(table: Profile, model: Model) -> Array:
+    """gamma.kappa at the nodes, (n,)."""
+    return np.asarray(model.alignments) @ table.nodes
 
 
 def _mean_squared_error(model: Model, system: _System, x: Array, refine: int) -> float:
@@ -262,33 +273,39 @@ def _mean_squared_error(model: Model, system: _System, x: Array, refine: int) ->
 
 def _classification_error(system: _System, x: Array) -> float:
     """P(sign omega != g), by a rule in z: omega is Gaussian given z."""
-    from numerics.sample_averages import _labels
-
     table, model = system.table, system.model
     _, m, overlaps, q = system.split(x)
     count = len(table.along)
     yhat = m @ table.mu0 + overlaps[:count] @ table.along
     across = overlaps[count:] @ table.mu1
-    z, weights, g = _labels(model, table.kappa, 1)
+    z, weights, g = labels(model, _place(table, model), 1)
     variance = q @ table.multiplied_features - (0.0 if z.shape == (1, 1) else across**2)
     right = normal_cdf(g * (yhat[:, None] + across[:, None] * z) / np.sqrt(np.maximum(variance, 1e-300))[:, None])
     return float(table.weights @ np.sum(weights * (1.0 - right), axis=1))
 
 
-def _order_parameters(system: _System, x: Array, averages: Averages, across: Array) -> OrderParameters:
+def _order_parameters(
+    system: _System, x: Array, averages: Averages, across: Array, width: int | None
+) -> OrderParameters:
     values, m, overlaps, q = system.split(x)
+    model, groups = system.model, system.table.groups
     conjugates, hats = system.conjugates(averages)
     forces = system.forces(averages, across)
-    count = len(system.table.along)
+    count, spiked = len(system.table.along), groups * model.rank
     overlap, tau = unpack(values)
     q1, q2 = unpack(q)
+    uniform = np.zeros(groups) if width is None else m**2 / (width * np.array(model.fractions))
     return OrderParameters(
         m=m,
-        zeta=overlaps[:count],
+        zeta=by_direction(overlaps[:spiked], model.rank),
         psi=overlaps[count:],
-        q1=q1,
-        q2=q2,
+        q1=q1 - np.diag(np.array(model.bulks) * uniform),
+        q2=q2 - uniform,
         V1=overlap,
         V2=tau,
-        conjugates=Conjugates(*unpack(conjugates), *unpack(hats), forces[:count], forces[count:]),
-    )
+        conjugates=Conjugates(
+            *unpack(conjugates), *unpack(hats), by_direction(forces[:spiked], model.rank), forces[count:],
+            forces[spiked:count],
+        ),
+        chi=overlaps[spiked:count],
+    )  # fmt: skip

@@ -5,7 +5,7 @@ semidefinite matrix acting block-wise and D diagonal by group. What the saddle p
 
     tau_a = (1/p) tr_a S^{-1},     T_ab = (1/p) tr[P_a W W^T P_b S^{-1}],
 
-and the overlap matrix K of the two directions v and theta_perp, which turns forces into overlaps,
+and the overlap matrix K of the directions v (or v_1, ..., v_s) and theta_perp, which turns forces into overlaps,
 (zeta, psi) = (alpha/beta) K (zeta force, psi force). An equivalent is anything that offers these with their
 derivatives (`DeterministicEquivalent`); here are the isotropic bulk with one group, in closed form (Marchenko-Pastur),
 and with any number of groups.
@@ -42,7 +42,7 @@ class EquivalentPoint(Protocol):
     def overlap(self) -> Array:
         """K, square: the directions along the spike first (one per row of Profile.along), then k for theta_perp.
 
-        Here (2k, 2k): the k groups of v, then those of theta_perp.
+        Here v_j of each group for every direction j of the spike, then the k groups of theta_perp.
         """
 
     def overlap_jacobian(self) -> Array:
@@ -129,25 +129,28 @@ class _UniformPoint:
     jacobian: Array
     beta: float
     bulk: float
+    directions: int
 
     @property
     def overlap(self) -> Array:
-        return self.beta * np.diag([self.bulk * self.values[1], self.values[0]])
+        return self.beta * np.diag([self.bulk * self.values[1]] * self.directions + [self.values[0]])
 
     def overlap_jacobian(self) -> Array:
-        slopes = np.zeros((2, 2, 2))
-        slopes[:, 0, 0] = self.beta * self.bulk * self.jacobian[1]
-        slopes[:, 1, 1] = self.beta * self.jacobian[0]
+        along, size = np.arange(self.directions), self.directions + 1
+        slopes = np.zeros((2, size, size))
+        slopes[:, along, along] = self.beta * self.bulk * self.jacobian[1][:, None]
+        slopes[:, -1, -1] = self.beta * self.jacobian[0]
         return slopes
 
 
 @dataclass(frozen=True)
 class IsotropicUniform:
-    """One isotropic group: Gamma in closed form."""
+    """One isotropic group: Gamma in closed form. `directions` of the spike are orthogonal and all alike."""
 
     ridge: float
     beta: float
     bulk: float
+    directions: int = 1
 
     @property
     def groups(self) -> int:
@@ -157,8 +160,15 @@ class IsotropicUniform:
         return np.array([self.bulk, 1.0]) / (self.ridge or 1.0)
 
     def at(self, conjugates: Array) -> _UniformPoint:
-        conjugate, shift = float(conjugates[0]), self.ridge + float(conjugates[1])
-        beta, bulk = self.beta, self.bulk
+        values, slopes = self.expanded(float(conjugates[0]), float(conjugates[1]))
+        jacobian = np.array([slopes[:2], slopes[2:]])
+        return _UniformPoint(np.array(values), jacobian, self.beta, self.bulk, self.directions)
+
+    def expanded(
+        self, conjugate: float, diagonal: float
+    ) -> tuple[tuple[float, float], tuple[float, float, float, float]]:
+        """(T, tau) at (C, D) and its Jacobian row by row, as numbers."""
+        shift, beta, bulk = self.ridge + diagonal, self.beta, self.bulk
         overlap, tau = marchenko_pastur(conjugate, shift, beta, bulk)
         spread = bulk * conjugate
         # Implicit differentiation of the quadratic in tau, whose slope at the root is that of its discriminant. The
@@ -168,13 +178,8 @@ class IsotropicUniform:
         tau_shift = -tau * inner / slope
         tau_spread = -tau / (inner * slope)
         scale = bulk / inner**2
-        jacobian = np.array(
-            [
-                [scale * (tau_spread - beta * tau * tau) * bulk, scale * tau_shift],
-                [tau_spread * bulk, tau_shift],
-            ]
-        )
-        return _UniformPoint(np.array([overlap, tau]), jacobian, beta, bulk)
+        first = scale * (tau_spread - beta * tau * tau) * bulk, scale * tau_shift
+        return (overlap, tau), (*first, tau_spread * bulk, tau_shift)
 
 
 @dataclass(frozen=True)
@@ -183,22 +188,25 @@ class _GroupsPoint:
     jacobian: Array
     beta: float
     bulks: Array
+    directions: int
 
     @property
     def overlap(self) -> Array:
         matrix, tau = unpack(self.values)
-        return _overlap(self.beta, self.bulks * tau, matrix)
+        return _overlap(self.beta, np.repeat(self.bulks * tau, self.directions), matrix)
 
     def overlap_jacobian(self) -> Array:
         columns = [unpack(column) for column in self.jacobian.T]
-        return np.array([_overlap(self.beta, self.bulks * tau, matrix) for matrix, tau in columns])
+        return np.array(
+            [_overlap(self.beta, np.repeat(self.bulks * tau, self.directions), matrix) for matrix, tau in columns]
+        )
 
 
 def _overlap(beta: float, along_spike: Array, across: Array) -> Array:
-    groups = len(along_spike)
-    overlap = np.zeros((2 * groups, 2 * groups))
-    overlap[:groups, :groups] = beta * np.diag(along_spike)
-    overlap[groups:, groups:] = beta * across
+    count, size = len(along_spike), len(along_spike) + len(across)
+    overlap = np.zeros((size, size))
+    overlap[:count, :count] = beta * np.diag(along_spike)
+    overlap[count:, count:] = beta * across
     return overlap
 
 
@@ -212,9 +220,10 @@ class IsotropicGroups:
     decrease to the one solution from any point above it. The last solution is remembered as the next start.
     """
 
-    def __init__(self, ridge: float, beta: float, bulks: Array, fractions: Array) -> None:
+    def __init__(self, ridge: float, beta: float, bulks: Array, fractions: Array, directions: int = 1) -> None:
         self.ridge = ridge
         self.beta = beta
+        self.directions = directions
         self.bulks = np.asarray(bulks, dtype=float)
         self.fractions = np.asarray(fractions, dtype=float)
         self._start: Array | None = None
@@ -232,7 +241,7 @@ class IsotropicGroups:
         tau = self._tau(matrix, self.ridge + diagonal)
         self._start = tau
         values, jacobian = self._expand(matrix, tau)
-        return _GroupsPoint(values, jacobian, self.beta, self.bulks)
+        return _GroupsPoint(values, jacobian, self.beta, self.bulks, self.directions)
 
     def _mixed(self, matrix: Array, tau: Array) -> tuple[Array, Array]:
         """N = (1 + C Theta)^{-1} and M = N C, through the symmetric B = 1 + sqrt(Theta) C sqrt(Theta)."""
@@ -282,9 +291,9 @@ class IsotropicGroups:
 
 
 def isotropic(
-    ridge: float, beta: float, bulks: tuple[float, ...], fractions: tuple[float, ...]
+    ridge: float, beta: float, bulks: tuple[float, ...], fractions: tuple[float, ...], directions: int = 1
 ) -> DeterministicEquivalent:
     """The isotropic equivalent for the given groups: closed form for one, Newton's method for more."""
     if len(bulks) == 1:
-        return IsotropicUniform(ridge, beta, bulks[0])
-    return IsotropicGroups(ridge, beta, np.array(bulks), np.array(fractions))
+        return IsotropicUniform(ridge, beta, bulks[0], directions)
+    return IsotropicGroups(ridge, beta, np.array(bulks), np.array(fractions), directions)

@@ -6,7 +6,7 @@ off one matrix, whichever map it is.
 
 Coordinates: spiked random features and the equivalent map put the spike direction v on the first axis and theta_perp on
 the second. The law of x and of the bulk rows is invariant under rotations, so this loses nothing; v.theta = gamma then
-holds exactly, not on average.
+holds exactly, not on average. For inputs that are not Gaussian (`numerics.inputs`) they may be other directions.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.evaluate import compile_numpy
+from numerics.gradient_descent import gradient_step
+from numerics.inputs import GAUSSIAN, Inputs
 
 if TYPE_CHECKING:
     from derivations.activation import Activation
@@ -97,11 +99,16 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Network:
-    """A two-layer network that takes one gradient step of rate eta = eta~ d on n0 = alpha0 d samples (Section 2.2).
+    """A two-layer network that takes a gradient step of rate eta = eta~ d on n0 = alpha0 d samples (Section 2.2).
 
     `eta` is eta~. The readout starts at a0 = 1_p/sqrt(p), the rows at |w| = 1, or with `gaussian_rows` at
     w ~ N(0, I/d); `noise` is the variance of the label noise in both steps. The activation need not be odd here: the
-    step is taken, not modelled. Raises SimulationError for a parameter out of range.
+    step is taken, not modelled.
+
+    Two departures from what the theory covers: `overlap`, the mean of w_i.w_j over pairs of initial rows
+    (`overlapping_rows`), and `steps`, how many gradient steps are taken, each on n0 fresh samples.
+
+    Raises SimulationError for a parameter out of range.
     """
 
     activation: Activation
@@ -113,8 +120,18 @@ class Network:
     eta: float
     noise: float = 0.0
     gaussian_rows: bool = False
+    overlap: float = 0.0
+    steps: int = 1
 
     def __post_init__(self) -> None:
+        if not 0.0 <= self.overlap < 1.0:
+            raise SimulationError(
+                f"an initial overlap of {self.overlap} is not accepted: it has to be a number >= 0 and < 1, like 0.1"
+            )
+        if self.overlap and self.gaussian_rows:
+            raise SimulationError("an initial overlap is built for unit rows: leave it out, or the Gaussian rows")
+        if self.steps < 1 or self.steps != int(self.steps):
+            raise SimulationError(f"{self.steps} gradient steps are not accepted: a whole number >= 1 is, like 2")
         for name in ("alpha", "beta", "ridge", "alpha0", "eta", "noise"):
             value, positive = getattr(self, name), name in ("alpha", "beta")
             if not np.isfinite(value) or value < 0.0 or (positive and value == 0.0):
@@ -123,6 +140,8 @@ class Network:
 
     def model(self, bulk_model: str = "isotropic") -> Model:
         """The spiked random features of Result 3.1; raises ModelError where that map does not exist.
+
+        They are those of one step from rows without mutual overlap, whatever `overlap` and `steps` are.
 
         bulk_model "network" takes the network's own bulk, beyond the paper (`numerics.network_bulk`).
         """
@@ -144,16 +163,17 @@ class Network:
 
 @dataclass(frozen=True, eq=False)
 class FeatureMap:
-    """One draw of a feature map. weights (p, d) = bulk + spikes v^T, spikes (p,), direction v, theta, theta_perp (d,).
+    """One draw of a feature map: weights (p, d) = bulk + spikes directions, theta and theta_perp (d,).
 
-    theta_perp is the unit vector along theta - gamma v. `groups` are the slices of the readout groups, `features`
+    spikes (p, s) and directions (s, d), orthonormal rows v_j; s = 1 but for a spike of several directions. theta_perp
+    is the unit vector along theta - sum_j gamma_j v_j. `groups` are the slices of the readout groups, `features`
     turns inputs (rows, d) into features (rows, p), and `centred_bulk` says that the bulk rows sum to zero by
     construction.
     """
 
     weights: Array
     spikes: Array
-    direction: Array
+    directions: Array
     theta: Array
     theta_perp: Array
     groups: tuple[slice, ...]
@@ -161,8 +181,14 @@ class FeatureMap:
     centred_bulk: bool = False
 
     @property
+    def direction(self) -> Array:
+        """v, the first of the spike's directions, (d,)."""
+        first: Array = self.directions[0]
+        return first
+
+    @property
     def alignment(self) -> float:
-        """gamma = v.theta."""
+        """gamma = v.theta, for the first direction."""
         return float(self.direction @ self.theta)
 
 
@@ -180,16 +206,33 @@ def gaussian_rows(rng: np.random.Generator, rows: int, d: int) -> Array:
     return w
 
 
+def overlapping_rows(rng: np.random.Generator, rows: int, d: int, overlap: float) -> Array:
+    """Unit rows sqrt(overlap) e + sqrt(1 - overlap) u_i with one direction e and u_i uniform on the sphere orthogonal
+    to it. Shape (rows, d).
+
+    |w_i| = 1 and w_i.e = sqrt(overlap) hold exactly; w_i.w_j is `overlap` on average and scatters by
+    (1 - overlap)/sqrt(d), as it does without overlap. (More than d rows of exactly equal overlaps do not exist.)
+    overlap = 0 gives the rows of `unit_rows`.
+    """
+    if overlap == 0.0:
+        return unit_rows(rng, rows, d)
+    e = unit_rows(rng, 1, d)[0]
+    w = rng.standard_normal((rows, d))
+    w -= np.outer(w @ e, e)
+    w *= np.sqrt((1.0 - overlap) / np.einsum("ij,ij->i", w, w))[:, None]
+    w += np.sqrt(overlap) * e
+    return w
+
+
 def block_rows(width: int) -> int:
     """Rows per block so that a block of `width` columns stays within BLOCK numbers; at least 64."""
     return max(64, BLOCK // max(width, 1))
 
 
-def _axes(d: int, gamma: float) -> tuple[Array, Array, Array]:
-    """v, theta and theta_perp with v on the first axis, theta_perp on the second and v.theta = gamma exactly."""
-    v, perp = np.zeros(d), np.zeros(d)
-    v[0] = perp[1] = 1.0
-    return v, gamma * v + np.sqrt((1.0 - gamma) * (1.0 + gamma)) * perp, perp
+def _directions(model: Model, frame: Array) -> tuple[Array, Array, Array]:
+    """v_j (s, d), theta and theta_perp from a frame of s + 1: theta_perp is the last, v_j.theta = gamma_j exactly."""
+    v, perp = frame[:-1], frame[-1]
+    return v, np.asarray(model.alignments) @ v + np.sqrt(model.remainder) * perp, perp
 
 
 def _per_neuron(values: tuple[float, ...], sizes: Sizes) -> Array:
@@ -204,15 +247,20 @@ def _bulk(model: Model, sizes: Sizes, rng: np.random.Generator) -> Array:
     return weights
 
 
-def spiked_random_features(model: Model, sizes: Sizes, rng: np.random.Generator) -> FeatureMap:
+def spiked_random_features(
+    model: Model, sizes: Sizes, rng: np.random.Generator, inputs: Inputs = GAUSSIAN
+) -> FeatureMap:
     """phi(x) = sigma(F x + b) with F = W + r u v^T (equation (12)), rows of W uniform on spheres of radius sqrt(c_a).
 
-    |w_i|^2 = c_a and v.theta = gamma hold exactly. r, u, c, gamma are O(1), v has unit norm.
+    |w_i|^2 = c_a and v.theta = gamma hold exactly. r, u, c, gamma are O(1), v has unit norm. v and theta_perp are axes,
+    or random orthogonal directions where `inputs` make a difference between them.
     """
-    spikes, biases = _per_neuron(model.slopes, sizes), _per_neuron(model.biases, sizes)
+    spikes = np.repeat(np.array(model.spikes), sizes.groups, axis=0)
+    biases = _per_neuron(model.biases, sizes)
     weights = _bulk(model, sizes, rng)
-    v, theta, perp = _axes(sizes.d, model.alignment)
-    weights[:, 0] += spikes
+    v, theta, perp = _directions(model, inputs.frame(rng, sizes.d, model.rank + 1))
+    for row, spike in zip(weights, spikes, strict=True):  # a whole outer product would be a second matrix
+        row += spike @ v
     sigma = compile_numpy(model.activation.expression)
     has_bias = bool(np.any(biases))
 
@@ -234,30 +282,37 @@ def equivalent_map(model: Model, sizes: Sizes, rng: np.random.Generator, noise: 
     from numerics.coefficients import conditional_coefficients
 
     weights = _bulk(model, sizes, rng)
-    groups = tuple(zip(model.slopes, model.bulks, model.biases, sizes.slices, strict=True))
-    v, theta, perp = _axes(sizes.d, model.alignment)
+    groups = tuple(zip(model.spikes, model.bulks, model.biases, sizes.slices, strict=True))
+    v, theta, perp = _directions(model, GAUSSIAN.frame(rng, sizes.d, model.rank + 1))
 
     def features(x: Array) -> Array:
-        kappa = np.ascontiguousarray(x[:, 0])
+        kappa = np.ascontiguousarray(x[:, : len(v)])
         h = x @ weights.T
         xi = noise.standard_normal(h.shape)
-        for slope, bulk, bias, where in groups:
-            mu0, mu1, mu2 = conditional_coefficients(model.activation, slope, bulk, bias, kappa)
+        for spike, bulk, bias, where in groups:
+            mu0, mu1, mu2 = conditional_coefficients(model.activation, 1.0, bulk, bias, kappa @ np.array(spike))
             h[:, where] *= mu1[:, None]
             xi[:, where] *= mu2[:, None]
             h[:, where] += mu0[:, None]
         h += xi
         return h
 
-    return FeatureMap(weights, np.zeros(sizes.p), v, theta, perp, sizes.slices, features)
+    return FeatureMap(weights, np.zeros((sizes.p, model.rank)), v, theta, perp, sizes.slices, features)
 
 
-def trained_network(network: Network, sizes: Sizes, rng: np.random.Generator, batch: np.random.Generator) -> FeatureMap:
+def trained_network(
+    network: Network,
+    sizes: Sizes,
+    rng: np.random.Generator,
+    batch: np.random.Generator,
+    inputs: Inputs = GAUSSIAN,
+) -> FeatureMap:
     """phi(x) = sigma(W1 x) after one real gradient step of the loss (1/(2 n0)) sum (y - f(x))^2 on W (equation (6)).
 
         W1 = W0 + (eta~ d) (1/n0) sum_mu (y_mu - f(x_mu; a0, W0)) (a0/sqrt(p)) o sigma'(W0 x_mu) x_mu^T
 
-    with a0 = 1_p/sqrt(p): the full residual, at finite d, with no expansion. theta is the first axis.
+    with a0 = 1_p/sqrt(p) (`numerics.gradient_descent`), or after `network.steps` of them. theta is the first axis, or
+    a random direction where `inputs` make a difference between them.
 
     The spike is measured on W1 alone: with w the mean row W1^T 1_p/p, v = +-w/|w| and r = w.v, the sign chosen so that
     v points along the batch's (1/n0) sum y x (W1^T 1_p cannot know it: r may be negative where E[z sigma] < 0). The
@@ -271,28 +326,15 @@ def trained_network(network: Network, sizes: Sizes, rng: np.random.Generator, ba
             f"a gradient step needs the derivative of the activation, and {activation.expression} jumps; "
             "take a continuous one, or the spiked random features with spike, bulk and alignment given"
         )
-    from derivations.expression import derivative
-
-    sigma, slope = compile_numpy(activation.expression), compile_numpy(derivative(activation.expression))
-    target = compile_numpy(network.target.expression)
+    sigma = compile_numpy(activation.expression)
     d, p, n0 = sizes.d, sizes.p, sizes.n0
-    weights = gaussian_rows(rng, p, d) if network.gaussian_rows else unit_rows(rng, p, d)
-    theta = np.zeros(d)
-    theta[0] = 1.0
-    step, batch_direction = np.zeros((p, d)), np.zeros(d)
-    labels_noise = np.sqrt(network.noise) * batch.standard_normal(n0)
-    rows = block_rows(max(p, d))
-    for start in range(0, n0, rows):
-        x = batch.standard_normal((min(rows, n0 - start), d))
-        y = np.asarray(target(x[:, 0].copy())) + labels_noise[start : start + len(x)]
-        h = x @ weights.T
-        residual = y - np.asarray(sigma(h)).mean(axis=1)
-        gradient = np.asarray(slope(h)) * residual[:, None]
-        step += gradient.T @ x
-        batch_direction += y @ x
-    if n0:
-        step *= network.eta * d / (p * n0)
-        weights += step
+    weights = gaussian_rows(rng, p, d) if network.gaussian_rows else overlapping_rows(rng, p, d, network.overlap)
+    theta = inputs.frame(rng, d, 1)[0]
+    batch_direction = np.zeros(d)
+    for _ in range(network.steps):
+        change, direction = gradient_step(network, weights, theta, n0, inputs, batch, block_rows(max(p, d)))
+        weights += change
+        batch_direction += direction
     mean_row = weights.mean(axis=0)
     size = float(np.linalg.norm(mean_row))
     v = mean_row / size
@@ -305,4 +347,5 @@ def trained_network(network: Network, sizes: Sizes, rng: np.random.Generator, ba
     def features(x: Array) -> Array:
         return np.asarray(sigma(x @ weights.T))
 
-    return FeatureMap(weights, np.full(p, size), v, theta, perp, sizes.slices, features, centred_bulk=True)
+    spikes, directions = np.full((p, 1), size), v[None, :]
+    return FeatureMap(weights, spikes, directions, theta, perp, sizes.slices, features, centred_bulk=True)

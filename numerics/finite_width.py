@@ -13,16 +13,17 @@ c_a m_a^2/(pi_a p) is the part of the uniform readout itself. Everything else is
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from numerics.bulk_model import equivalent_of
-from numerics.deterministic_equivalent import pack, unpack
+from numerics.deterministic_equivalent import DeterministicEquivalent, pack, unpack
 from numerics.profile import profile
 from numerics.saddle_point import multiplicity, nonlinear_part
-from numerics.solution import Solution
+from numerics.solution import Solution, by_direction
 
 Array = NDArray[np.float64]
 
@@ -32,29 +33,33 @@ _REFINE = 1
 _LEAST_RIDGE = 1e-9
 
 
-def at_width(solution: Solution, width: int) -> Solution:
+def at_width(
+    solution: Solution, width: int, bulk: Callable[[float], DeterministicEquivalent] | None = None
+) -> Solution:
     """The solution with m, zeta, psi, q1, q2 and both errors at finite width p, to the order described above.
 
     q1 and q2 are without m_a^2 c_a/(pi_a p) and m_a^2/(pi_a p), as a simulation reports them; as width grows
     everything tends to the solution itself. The rest of the solution (V, conjugates, residual) is left as it was, and
-    so is a solution that has not converged.
+    so is a solution that has not converged. `bulk` gives another equivalent at a ridge, as for `numerics.ridge.solve`.
     """
     if not solution.converged:
         return solution
     model, order = solution.model, solution.order_parameters
     table = profile(model, _REFINE, _REFINE)
     ratio = model.alpha / model.beta
-    equivalent = equivalent_of(model, max(model.ridge, _LEAST_RIDGE))
+    ridge = max(model.ridge, _LEAST_RIDGE)
+    equivalent = equivalent_of(model, ridge) if bulk is None else bulk(ridge)
     start = pack(order.V1, order.V2) if model.ridge > 0.0 else None
     solved = nonlinear_part(table, equivalent, ratio, start)
     point, groups = solved.point, table.groups
+    spiked = groups * model.rank
     tau = unpack(solved.values)[1]
     weights = table.weights * solved.inverse
     overlap = ratio * point.overlap
     psi_force = table.mu1 @ (weights * table.y1)
     count = len(table.along)
     given = overlap[:count, count:] @ psi_force
-    m, zeta = _means(table.mu0, table.along, weights, table.y0, ratio * width * tau, overlap, given)
+    m, zeta = means(table.mu0, table.along, weights, table.y0, ratio * width * tau, overlap, given)
     deviation = table.y0 - m @ table.mu0 - zeta @ table.along
     forces = np.concatenate([table.along @ (weights * deviation), psi_force])
     psi = (overlap @ forces)[count:]
@@ -72,13 +77,13 @@ def at_width(solution: Solution, width: int) -> Solution:
         test_error=float(table.weights @ error) - model.noise,
         training_error=float(squared @ error),
         order_parameters=replace(
-            order, m=m, zeta=zeta[:groups], chi=zeta[groups:], psi=psi,
+            order, m=m, zeta=by_direction(zeta[:spiked], model.rank), chi=zeta[spiked:], psi=psi,
             q1=q1 - np.diag(np.array(model.bulks) * uniform), q2=q2 - uniform
         ),
     )
 
 
-def _means(
+def means(
     mu0: Array, along: Array, weights: Array, y0: Array, stiffness: Array, overlap: Array, given: Array
 ) -> tuple[Array, Array]:
     """m and zeta (k,): E[mu0 (y0 - yhat)/(1+V)] = m/stiffness and zeta = A E[along (y0 - yhat)/(1+V)] + given."""

@@ -71,6 +71,12 @@ def training_energy(model: Model, loss: Loss = SQUARE) -> float:
     return solve(model, loss).energy
 
 
+def scan_reach(model: Model) -> float:
+    """Half the length of the scan: beyond it a bias has no more than a tail of the argument to act on."""
+    deviations = [math.hypot(*spike, math.sqrt(c)) for spike, c in zip(model.spikes, model.bulks, strict=True)]
+    return _REACH * max(deviations) + max(abs(bias) for bias in model.biases)
+
+
 @lru_cache(maxsize=256)
 def learned_bias(model: Model, loss: Loss = SQUARE, points: int = _POINTS) -> LearnedBias:
     """The bias of least training free energy. Raises ModelError for a network's own bulk and at ridge = 0."""
@@ -78,8 +84,7 @@ def learned_bias(model: Model, loss: Loss = SQUARE, points: int = _POINTS) -> Le
         raise ModelError("a learned bias is built for rows of equal norm: take the isotropic bulk")
     if model.ridge == 0.0:
         raise ModelError("a learned bias needs a positive ridge, for example ridge = 1e-3")
-    slopes, bulks, biases = np.array(model.slopes), np.array(model.bulks), np.array(model.biases)
-    reach = _REACH * math.sqrt(float(np.max(slopes**2 + bulks))) + float(np.max(np.abs(biases)))
+    reach = scan_reach(model)
     # An even number of steps keeps zero on the scan, where symmetric models have a stationary point.
     grid = [float(b) for b in np.linspace(-reach, reach, points + (points + 1) % 2)]
 

@@ -16,40 +16,56 @@ integrated exactly given the readout (`exact_test_error`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from numerics.ensembles import Array, FeatureMap, Sizes, block_rows
+from numerics.inputs import GAUSSIAN, Inputs
 from numerics.model import Model
 from numerics.profile import profile
+from numerics.solution import by_direction
 
 Row = tuple[tuple[str, float], ...]
 
 
 def sampled_test_error(
-    drawn: FeatureMap, target: Callable[[Array], Array], a: Array, samples: int, rng: np.random.Generator
+    drawn: FeatureMap,
+    target: Callable[[Array], Array],
+    a: Array,
+    samples: int,
+    rng: np.random.Generator,
+    inputs: Inputs = GAUSSIAN,
 ) -> Array:
-    """Mean of (g(theta.x) - a.phi(x)/sqrt(p))^2 over a fresh test set, one value per column of a (p, L).
+    """Mean of (g(theta.x) - a.phi(x)/sqrt(p))^2 over the test set of `fresh_outputs`, one value per column of a."""
+    total = np.zeros(a.shape[1])
+    for place, outputs in fresh_outputs(drawn, a, samples, rng, inputs):
+        errors = np.asarray(target(place))[:, None] - outputs
+        total += np.einsum("il,il->l", errors, errors)
+    return total / samples
 
-    Unbiased. In the directions v, theta_perp and W^T a the inputs are a randomly shifted low-discrepancy set (each
-    point alone is uniform, hence N(0, I_3) by the quantile function); the other d - 3 directions are independent.
+
+def fresh_outputs(
+    drawn: FeatureMap, a: Array, samples: int, rng: np.random.Generator, inputs: Inputs = GAUSSIAN
+) -> Iterator[tuple[Array, Array]]:
+    """theta.x (rows,) and a.phi(x)/sqrt(p) (rows, L) for the columns of a (p, L), over blocks of a fresh test set.
+
+    Means over it are unbiased. In the directions v, theta_perp and W^T a the inputs are a randomly shifted
+    low-discrepancy set (each point alone is uniform, hence N(0, I_3) by the quantile function); the other d - 3
+    directions are independent. Inputs that are not Gaussian are drawn independently.
     """
     p, d = drawn.weights.shape
-    axes = _explained_directions(drawn, a)
-    coordinates = shifted_normal_points(samples, len(axes), rng)
+    axes = _explained_directions(drawn, a) if inputs.gaussian else np.zeros((0, d))
+    coordinates = shifted_normal_points(samples, len(axes), rng) if inputs.gaussian else np.zeros((samples, 0))
     scaled = a / np.sqrt(p)
-    total = np.zeros(a.shape[1])
     rows = block_rows(max(p, d))
     for start in range(0, samples, rows):
         wanted = coordinates[start : start + rows]
-        x = rng.standard_normal((len(wanted), d))
+        x = inputs.draw(rng, len(wanted), d)
         x += (wanted - x @ axes.T) @ axes
-        errors = np.asarray(target(x @ drawn.theta))[:, None] - drawn.features(x) @ scaled
-        total += np.einsum("il,il->l", errors, errors)
-    return total / samples
+        yield x @ drawn.theta, drawn.features(x) @ scaled
 
 
 def shifted_normal_points(samples: int, dimensions: int, rng: np.random.Generator) -> Array:
@@ -84,8 +100,8 @@ def lattice(samples: int, dimensions: int) -> Array:
 
 
 def _explained_directions(drawn: FeatureMap, a: Array) -> Array:
-    """Orthonormal rows, shape (2 or 3, d): v, theta_perp, and what is left of W^T a (averaged over columns)."""
-    plane = np.stack([drawn.direction, drawn.theta_perp])
+    """Orthonormal rows, at most (s + 2, d): v_j, theta_perp, and what is left of W^T a (averaged over columns)."""
+    plane = np.vstack([drawn.directions, drawn.theta_perp])
     linear = a.mean(axis=1) @ drawn.weights
     for _ in range(2):  # twice, so that what is left is orthogonal to rounding error
         linear = linear - (linear @ plane.T) @ plane
@@ -101,8 +117,12 @@ def exact_test_error(drawn: FeatureMap, model: Model, a: Array) -> float:
     """
     table = profile(model, refine=1)
     sample = overlaps(drawn, a)
-    yhat = sample.m @ table.mu0 + table.kappa * (sample.zeta @ table.mu1)
+    yhat = sample.m @ table.mu0 + np.ravel(sample.zeta) @ table.along
     rest = sample.q1 - np.outer(sample.psi, sample.psi)
+    if table.rank > 1:
+        # Directions of the spike that neither activation nor target have a part in are averaged out: they get no nodes.
+        covered = (table.nodes * table.weights) @ table.nodes.T
+        rest += sample.zeta @ (np.eye(table.rank) - covered) @ sample.zeta.T
     e2 = (
         (table.y0 - yhat) ** 2
         + (table.y1 - sample.psi @ table.mu1) ** 2
@@ -115,7 +135,10 @@ def exact_test_error(drawn: FeatureMap, model: Model, a: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Overlaps:
-    """m, zeta, psi, q2 of shape (k,) and q1 of shape (k, k), as they are at finite p, nothing subtracted."""
+    """m, zeta, psi, q2 of shape (k,) and q1 of shape (k, k), as they are at finite p, nothing subtracted.
+
+    zeta is (k, s) for a spike of s > 1 directions.
+    """
 
     m: Array
     zeta: Array
@@ -126,15 +149,15 @@ class Overlaps:
 
 def overlaps(drawn: FeatureMap, a: Array) -> Overlaps:
     """The overlaps of one readout a (p,) with its feature map; see the module's first lines for the formulas."""
-    p, groups, v = len(a), drawn.groups, drawn.direction
+    p, groups, v = len(a), drawn.groups, drawn.directions
     # Rows W^T a_a: the weights' part minus the spike's.
-    back = np.stack([a[where] @ drawn.weights[where] - (a[where] @ drawn.spikes[where]) * v for where in groups])
-    along = back @ v
-    plane = back - np.outer(along, v)
+    back = np.stack([a[where] @ drawn.weights[where] - (a[where] @ drawn.spikes[where]) @ v for where in groups])
+    along = back @ v.T
+    plane = back - along @ v
     root = np.sqrt(p)
     return Overlaps(
         m=np.array([a[where].sum() for where in groups]) / root,
-        zeta=along / root,
+        zeta=by_direction(along.ravel(), len(v)) / root,
         psi=back @ drawn.theta_perp / root,
         q1=plane @ plane.T / p,
         q2=np.array([a[where] @ a[where] for where in groups]) / p,
@@ -157,7 +180,7 @@ def order_parameters(drawn: FeatureMap, a: Array, sizes: Sizes) -> Row:
     ):
         values |= named(name, value)
     if drawn.centred_bulk:
-        values |= {"spike": float(drawn.spikes[0]), "alignment": drawn.alignment, "bulk": float(bulk[0])}
+        values |= {"spike": float(drawn.spikes[0, 0]), "alignment": drawn.alignment, "bulk": float(bulk[0])}
     norms = _squared_norms(drawn)
     if np.ptp(norms) > 1e-9 * float(norms.mean()) and len(drawn.groups) == 1:
         # Rows of unequal norm: chi = sum_i a_i (|w_i|^2 - c)/sqrt(p).
@@ -168,20 +191,27 @@ def order_parameters(drawn: FeatureMap, a: Array, sizes: Sizes) -> Row:
 def _squared_norms(drawn: FeatureMap) -> Array:
     """|w_i|^2 of the bulk rows, shape (p,)."""
     norms = np.einsum("ij,ij->i", drawn.weights, drawn.weights)
-    norms += drawn.spikes * (drawn.spikes - 2.0 * (drawn.weights @ drawn.direction))
+    norms += np.sum(drawn.spikes * (drawn.spikes - 2.0 * (drawn.weights @ drawn.directions.T)), axis=1)
     return np.asarray(norms)
 
 
 def _bulk_norm(drawn: FeatureMap, where: slice) -> float:
-    """Mean squared norm |w|^2 - 2 s w.v + s^2 of a group's bulk rows; over p - 1 where the rows are centred."""
+    """Mean squared norm of a group's bulk rows, |w|^2 + sum_j s_j (s_j - 2 w.v_j) from the weights' rows w.
+
+    Over p - 1 where the rows are centred.
+    """
     weights, spikes = drawn.weights[where], drawn.spikes[where]
-    squares = np.einsum("ij,ij->", weights, weights) - 2.0 * spikes @ (weights @ drawn.direction) + spikes @ spikes
+    squares = np.einsum("ij,ij->", weights, weights) + np.sum(spikes * (spikes - 2.0 * weights @ drawn.directions.T))
     return float(squares) / (len(spikes) - 1 if drawn.centred_bulk else len(spikes))
 
 
 def named(name: str, value: Array) -> dict[str, float]:
-    """{"m": x} for one group; {"m[0]": x, "m[1]": y}, {"q1[0,0]": ..., "q1[0,1]": ...} for several (a <= b only)."""
+    """{"m": x} for one group; {"m[0]": x, "m[1]": y}, {"q1[0,0]": ..., "q1[0,1]": ...} for several.
+
+    Of the symmetric q1 only a <= b; zeta of a spike of several directions has all groups a and directions j.
+    """
     if value.size == 1:
         return {name: float(value.reshape(-1)[0])}
-    entries = ((index, entry) for index, entry in np.ndenumerate(value) if tuple(sorted(index)) == index)
+    wanted = (index for index in np.ndindex(value.shape) if name != "q1" or tuple(sorted(index)) == index)
+    entries = ((index, value[index]) for index in wanted)
     return {f"{name}[{','.join(map(str, index))}]": float(entry) for index, entry in entries}

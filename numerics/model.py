@@ -20,13 +20,20 @@ class ReadoutGroup:
     """Neurons that share one value of the initial readout (Appendix D of arXiv 2402.04980).
 
     weight u: the argument of the activation is u r kappa + bias + sqrt(bulk) z, with r the model's spike;
-    fraction pi of the neurons; bulk None takes the model's.
+    fraction pi of the neurons; bulk None takes the model's. For a spike of rank s, u and kappa are vectors of R^s and
+    u kappa their scalar product: further_weights are u_2, ..., u_s.
     """
 
     weight: float = 1.0
     fraction: float = 1.0
     bulk: float | None = None
     bias: float = 0.0
+    further_weights: tuple[float, ...] = ()
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """u with all its components."""
+        return (self.weight, *self.further_weights)
 
 
 UNIFORM = (ReadoutGroup(),)
@@ -52,6 +59,9 @@ class Model:
     alignment are those of the step; without one it is isotropic with rows of equal norm, or with `gaussian_rows` of
     rows w ~ N(0, c I/d) (for a network: of initial rows w ~ N(0, I/d)).
 
+    A spike of rank s (2 or 3) has s orthonormal directions v_j in place of v: kappa_j = v_j.x, the groups' weights are
+    vectors of R^s, and alignment, further_alignments are theta.v_1, ..., theta.v_s, of norm at most 1 together.
+
     Raises ModelError when a parameter is out of range or when a second moment is infinite.
     """
 
@@ -67,11 +77,14 @@ class Model:
     groups: tuple[ReadoutGroup, ...] = field(default=UNIFORM)
     step: GradientStep | None = None
     gaussian_rows: bool = False
+    further_alignments: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         for name, (accepts, range_, example) in _RANGES.items():
             object.__setattr__(self, name, _checked(name, getattr(self, name), accepts, range_, example))
         object.__setattr__(self, "groups", _checked_groups(self.groups))
+        object.__setattr__(self, "further_alignments", _checked_alignments(self.alignment, self.further_alignments))
+        _check_rank(self)
         _check_moments(self)
         _check_bulk(self)
 
@@ -86,9 +99,38 @@ class Model:
         return self.step is not None or self.gaussian_rows
 
     @property
+    def rank(self) -> int:
+        """The number s of directions of the spike."""
+        return 1 + len(self.further_alignments)
+
+    @property
+    def alignments(self) -> tuple[float, ...]:
+        """theta.v_j for each direction of the spike."""
+        return (self.alignment, *self.further_alignments)
+
+    @property
+    def remainder(self) -> float:
+        """1 - |gamma|^2, the squared length of the target direction outside the spike."""
+        if self.rank == 1:
+            # (1 - g)(1 + g) keeps the digits when the alignment is close to 1.
+            return (1.0 - self.alignment) * (1.0 + self.alignment)
+        left = 1.0 - math.fsum(x * x for x in self.alignments)
+        return left if left > _ROUNDED_NORM else 0.0
+
+    @property
+    def spikes(self) -> tuple[tuple[float, ...], ...]:
+        """u_a r, the vector of R^s that multiplies kappa in each group."""
+        return tuple(tuple(u * self.spike for u in group.weights) for group in self.groups)
+
+    @property
     def slopes(self) -> tuple[float, ...]:
-        """u_a r, the factor of kappa in each group."""
-        return tuple(group.weight * self.spike for group in self.groups)
+        """u_a r, the factor of kappa in each group. Raises ModelError for a spike of several directions."""
+        if self.rank > 1:
+            raise ModelError(
+                f"this is built for a spike of one direction, and here it has {self.rank}: give one number per group "
+                'and one alignment, for example --readout "1:0.5,-1:0.5" --alignment 0.8'
+            )
+        return tuple(slope for (slope,) in self.spikes)
 
     @property
     def bulks(self) -> tuple[float, ...]:
@@ -147,6 +189,10 @@ class Model:
         alpha0 = _checked("alpha0", alpha0, *_NOT_NEGATIVE)
         eta = _checked("eta", eta, *_NOT_NEGATIVE)
         spike, bulk, alignment = gradient_step(activation, target, alpha0=alpha0, eta=eta, beta=beta, noise=noise)
+        if any(group.further_weights for group in groups):
+            raise ModelError(
+                "one gradient step makes a spike of one direction: give one readout weight per group, for example 1:1"
+            )
         return cls(
             activation, target, alpha=alpha, beta=beta, ridge=ridge, noise=noise,
             spike=spike, bulk=bulk, alignment=alignment,
@@ -230,6 +276,9 @@ def _check_bulk(model: Model) -> None:
 _Range = tuple[Callable[[float], bool], str, str]
 # Squares and cubes of parameters between these, and their ratios, stay inside double precision.
 SMALLEST, LARGEST = 1e-50, 1e50
+# Components such as 0.6 and 0.8 leave this much of 1 by rounding.
+_ROUNDED_NORM = 1e-15
+MOST_DIRECTIONS = 3
 _POSITIVE: _Range = (lambda x: SMALLEST <= x <= LARGEST, "a number > 0, from 1e-50 to 1e50", "1.5")
 _NOT_NEGATIVE: _Range = (
     lambda x: x == 0.0 or SMALLEST <= x <= LARGEST, "a number >= 0, either 0 or from 1e-50 to 1e50", "0.1",
@@ -257,6 +306,8 @@ def _checked(name: str, value: object, accepts: Callable[[float], bool], range_:
 
 
 def _checked_groups(groups: tuple[ReadoutGroup, ...]) -> tuple[ReadoutGroup, ...]:
+    if groups is UNIFORM:
+        return groups  # most models, and sweeps make a hundred thousand of them
     if not groups:
         raise ModelError("the readout has no groups: give at least one, for example 1:1 (weight 1, fraction 1)")
     checked = []
@@ -268,6 +319,9 @@ def _checked_groups(groups: tuple[ReadoutGroup, ...]) -> tuple[ReadoutGroup, ...
                 fraction=_checked("fraction of a readout group", group.fraction, *_POSITIVE),
                 bulk=None if bulk is None else _checked("bulk of a readout group", bulk, *_POSITIVE),
                 bias=_checked("bias of a readout group", group.bias, *_RANGES["spike"]),
+                further_weights=tuple(
+                    _checked("weight of a readout group", u, *_RANGES["spike"]) for u in group.further_weights
+                ),
             )
         )
     total = sum(group.fraction for group in checked)
@@ -278,9 +332,39 @@ def _checked_groups(groups: tuple[ReadoutGroup, ...]) -> tuple[ReadoutGroup, ...
     return tuple(checked)
 
 
+def _checked_alignments(first: float, further: tuple[float, ...]) -> tuple[float, ...]:
+    checked = tuple(_checked("alignment", value, *_RANGES["alignment"]) for value in further)
+    square = math.fsum(x * x for x in (first, *checked))
+    if square > 1.0 + _ROUNDED_NORM:
+        raise ModelError(
+            f"the alignments have norm {math.sqrt(square):.6g} together, and theta has norm 1: give components whose "
+            "squares add up to at most 1, for example 0.6/0.5"
+        )
+    return checked
+
+
+def _check_rank(model: Model) -> None:
+    """As many components in every readout weight as there are alignments, at most three; one for a gradient step."""
+    if model.rank > MOST_DIRECTIONS:
+        raise ModelError(
+            f"a spike of {model.rank} directions was given: at most {MOST_DIRECTIONS} are accepted, for example "
+            "--alignment 0.6/0.5"
+        )
+    counts = sorted({len(group.weights) for group in model.groups} | {model.rank})
+    if len(counts) > 1:
+        raise ModelError(
+            f"alignment and readout weights have {' and '.join(map(str, counts))} components: give as many in each, "
+            'for example --alignment 0.6/0.5 --readout "1.5/1:0.5,1.5/-1:0.5"'
+        )
+    if model.rank > 1 and model.unequal_norms:
+        raise ModelError("a spike of several directions is built for the isotropic bulk with rows of equal norm")
+
+
 def _check_moments(model: Model) -> None:
-    for slope, bulk in sorted(set(zip(model.slopes, model.bulks, strict=True))):
-        _check_second_moment("activation", model.activation, slope, bulk)
+    if model.activation.growth.quadratic:
+        slopes = [math.hypot(*spike) for spike in model.spikes]
+        for slope, bulk in sorted(set(zip(slopes, model.bulks, strict=True))):
+            _check_second_moment("activation", model.activation, slope, bulk)
     _check_second_moment("target", model.target, 1.0, 0.0)
 
 

@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 
 from derivations.activation import Activation
 from derivations.expression import ExpressionError
-from numerics.coefficients import aligned_moments, conditional_moments_of
+from numerics.coefficients import conditional_moments_of
 from numerics.deterministic_equivalent import upper_triangle
+from numerics.line_moments import moments_on_line
 from numerics.model import Model, ModelError
+from numerics.one_group_table import OneGroupTable
 from numerics.quadrature import (
-    Integrand,
+    Layer,
+    Moments,
     conditional_moments,
     doublings,
     half_length,
@@ -31,31 +34,39 @@ from numerics.quadrature import (
     span,
     spike_rule,
 )
+from numerics.tensor_rule import Line, tensor_rule
 
 Array = NDArray[np.float64]
 
 # The step of the coarsest rule along the spike; the poles of 1/(1 + V) limit it, and no formula gives them.
 WIDEST_SPACING = 0.2
+# Rules of more nodes than this are not refined further, for one direction of the spike and for several.
+MOST_NODES = 10_000
+MOST_TENSOR_NODES = 100_000
+# Nor those whose table of products has more entries.
+_MOST_ENTRIES = 6_000_000
 # Second moments by two rules agree to this fraction, unless one of the rules misses something.
 _SQUARES_AGREE = 1e-9
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Nodes (n,) and weights (n,) of E over kappa; mu0, mu1, mu2_squared (k, n); y0, y1, spread (n,).
+    """Nodes (s, n) and weights (n,) of E over kappa in R^s; mu0, mu1, mu2_squared (k, n); y0, y1, spread (n,).
+
+    s is the number of directions of the spike, 1 in the paper.
 
     spread = E_z[y^2] - y0^2 - y1^2 without label noise, integrated as a square. unresolved is the relative error that
     the inner integrals are left with, 0.0 when doubling their rules does not change them; or that of E[sigma^2] and
     E[g^2] along the spike.
 
-    For an activation of definite parity without bias V is even in kappa, and the rule lives on kappa >= 0 with the
-    weight of both sides; y0 and y1 then are the parts of the parity that yhat and mu1 have, and the squares of the
-    other parts, which nothing in yhat can meet, are in spread.
+    For an activation of definite parity without bias V is even in kappa, and the rule lives on one half (kappa >= 0)
+    with the weight of both sides; y0 and y1 then are the parts of the parity that yhat and mu1 have, and the squares
+    of the other parts, which nothing in yhat can meet, are in spread.
 
     mu0_bulk_slope holds dmu0_a/dc_a, (k, n), where the rows of the bulk differ in norm, and nothing, (0, n), elsewhere.
     """
 
-    kappa: Array
+    nodes: Array
     weights: Array
     mu0: Array
     mu1: Array
@@ -71,10 +82,41 @@ class Profile:
         """The number k of readout groups."""
         return len(self.mu0)
 
+    @property
+    def rank(self) -> int:
+        """The number s of directions of the spike."""
+        return len(self.nodes)
+
+    @property
+    def kappa(self) -> Array:
+        """The nodes along a spike of one direction, (n,). Raises ModelError where there are more."""
+        if self.rank > 1:
+            raise ModelError(
+                f"this is built for a spike of one direction, and here it has {self.rank}: give one number per group "
+                'and one alignment, for example --readout "1:0.5,-1:0.5" --alignment 0.8'
+            )
+        line: Array = self.nodes[0]
+        return line
+
+    @cached_property
+    def radius(self) -> Array:
+        """|kappa| at the nodes, (n,)."""
+        return np.asarray(np.sqrt(np.sum(self.nodes**2, axis=0)))
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the rule has so many nodes that no finer one is asked for."""
+        most = MOST_NODES if self.rank == 1 else min(MOST_TENSOR_NODES, _MOST_ENTRIES // len(self.features))
+        return len(self.weights) > most
+
     @cached_property
     def along(self) -> Array:
-        """The functions of yhat beside the means, one overlap each: kappa mu1_a, then dmu0_a/dc_a where norms vary."""
-        return np.concatenate([self.kappa * self.mu1, self.mu0_bulk_slope])
+        """The functions of yhat beside the means, one overlap each: kappa_j mu1_a, then dmu0_a/dc_a where norms vary.
+
+        (a, j) in the order of groups, the directions of the spike within each.
+        """
+        spiked = (self.mu1[:, None, :] * self.nodes).reshape(-1, len(self.weights))
+        return np.concatenate([spiked, self.mu0_bulk_slope])
 
     @cached_property
     def features(self) -> Array:
@@ -95,6 +137,29 @@ class Profile:
         """features times the weights of the rule."""
         return self.features * self.weights
 
+    @cached_property
+    def squares(self) -> Array:
+        """mu0_a^2 + mu1_a^2 + mu2_a^2, the size of the features beside which a part of them counts as zero; (k, n)."""
+        return np.asarray(self.mu0**2 + self.mu1**2 + self.mu2_squared)
+
+    @cached_property
+    def one_group(self) -> OneGroupTable:
+        """The same, stacked for one group and one direction of the spike."""
+        return OneGroupTable(self)
+
+    def coarser(self) -> Profile | None:
+        """The rule of twice the step, on every second node; None where it is not trapezoidal along one direction."""
+        steps = np.diff(self.nodes[0])
+        if self.rank > 1 or len(steps) < 2 or float(np.ptp(steps)) > 1e-9 * float(steps[0]):
+            return None
+        # 0 is a node of every trapezoidal rule here, on the half line the first.
+        kept = slice(int(np.argmin(self.radius)) % 2, None, 2)
+        every = {name: getattr(self, name)[..., kept] for name in _ON_NODES}
+        return replace(self, **every | {"weights": 2.0 * every["weights"]})
+
+
+_ON_NODES = ("nodes", "weights", "mu0", "mu1", "mu2_squared", "mu0_bulk_slope", "y0", "y1", "spread")
+
 
 def profile(
     model: Model, refine: int = 0, refine_inner: int = 0, extra: float = 0.0, *, whole: bool = False
@@ -106,9 +171,9 @@ def profile(
     """
     return _profile(
         model.activation,
-        tuple(zip(model.slopes, model.bulks, model.biases, strict=True)),
+        tuple(zip(model.spikes, model.bulks, model.biases, strict=True)),
         model.target,
-        model.alignment,
+        (model.alignments, model.remainder, 0.0),
         refine,
         refine_inner,
         extra,
@@ -117,12 +182,16 @@ def profile(
     )
 
 
+# Direction w, variance and bias: the argument w.kappa + bias + sqrt(variance) z of the activation or the target.
+Argument = tuple[tuple[float, ...], float, float]
+
+
 @lru_cache(maxsize=64)
 def _profile(
     activation: Activation,
-    groups: tuple[tuple[float, float, float], ...],
+    groups: tuple[Argument, ...],
     target: Activation,
-    alignment: float,
+    aligned: Argument,
     refine: int,
     refine_inner: int,
     extra: float,
@@ -130,67 +199,87 @@ def _profile(
     whole: bool,
 ) -> Profile:
     student, teacher = integrand(activation), integrand(target)
-    across = (1.0 - alignment) * (1.0 + alignment)
-    features = list(layers(teacher, alignment, across))
-    widest = min(WIDEST_SPACING, spacing(teacher, alignment, across))
-    reaches = [reach(teacher, alignment, across, extra)]
-    for slope, bulk, bias in groups:
-        features += layers(student, slope, bulk, bias)
-        widest = min(widest, spacing(student, slope, bulk))
-        reaches.append(reach(student, slope, bulk, extra))
+    lines = [Line(teacher, *aligned), *(Line(student, *group) for group in groups)]
     even = not whole and activation.parity in ("odd", "even") and all(bias == 0.0 for _, _, bias in groups)
-    rule = spike_rule(tuple(sorted(set(features))), widest, half_length(reaches), refine, even)
+    nodes, weights = _rule(lines, refine, extra, even)
+    shifts = [np.asarray(line.direction) @ nodes for line in lines]
     try:
-        student_part = [conditional_moments_of(activation, *group, rule.nodes, refine_inner) for group in groups]
-        y0, y1, spread = _target_part(target, alignment, rule.nodes, refine_inner, activation.parity if even else "")
+        student_part = [
+            _moments_at(activation, bulk, bias, shift, refine_inner, len(nodes))
+            for (_, bulk, bias), shift in zip(groups, shifts[1:], strict=True)
+        ]
+        parity = activation.parity if even else ""
+        y0, y1, spread = _target_part(target, shifts[0], aligned[1], refine_inner, parity, len(nodes))
     except ExpressionError as overflow:
         raise ModelError(f"the model is out of reach of double precision: {overflow}") from overflow
-    lines = [(student, group) for group in groups] + [(teacher, (alignment, across, 0.0))]
     root = np.sqrt([bulk for _, bulk, _ in groups])
     # The heat equation: d mu0/dc = E[(z^2 - 1) sigma]/(2c).
     bulk_slope = np.array([part.curvature for part in student_part]) / (2.0 * root[:, None] ** 2)
     found = Profile(
-        kappa=rule.nodes,
-        weights=rule.weights,
+        nodes=nodes,
+        weights=weights,
         mu0=np.array([part.mean for part in student_part]),
         mu1=np.array([part.slope for part in student_part]) / root[:, None],
         mu2_squared=np.array([part.rest for part in student_part]),
-        mu0_bulk_slope=bulk_slope if unequal else np.zeros((0, len(rule.nodes))),
+        mu0_bulk_slope=bulk_slope if unequal else np.zeros((0, len(weights))),
         y0=y0,
         y1=y1,
         spread=spread,
-        unresolved=max(_unresolved(f, *line, rule.nodes) for f, line in lines),
+        unresolved=max(_unresolved(line, shift) for line, shift in zip(lines, shifts, strict=True)),
     )
-    return replace(found, unresolved=max(found.unresolved, _mismatch(found, student, groups, teacher)))
+    return replace(found, unresolved=max(found.unresolved, _mismatch(found, lines)))
 
 
-def _mismatch(
-    table: Profile, student: Integrand, groups: tuple[tuple[float, float, float], ...], teacher: Integrand
-) -> float:
+def _rule(lines: list[Line], refine: int, extra: float, even: bool) -> tuple[Array, Array]:
+    """Nodes (s, n) and weights (n,) of E over kappa for functions of the given lines."""
+    if len(lines[0].direction) > 1:
+        return tensor_rule(lines, len(lines[0].direction), refine, extra, even)
+    features: set[Layer] = set()
+    widest, reaches = WIDEST_SPACING, []
+    for line in lines:
+        (slope,) = line.direction
+        features.update(layers(line.function, slope, line.variance, line.bias))
+        widest = min(widest, spacing(line.function, slope, line.variance))
+        reaches.append(reach(line.function, slope, line.variance, extra))
+    rule = spike_rule(tuple(sorted(features)), widest, half_length(reaches), refine, even)
+    return rule.nodes[None, :], rule.weights
+
+
+def _mismatch(table: Profile, lines: list[Line]) -> float:
     """How far E[sigma^2] and E[g^2] along this rule are from the inner rule's, relative; 0.0 where they agree.
 
     A rule along the spike may step over what a finer one, too, steps over; the inner rule has nodes of its own.
     """
+    teacher, *students = lines
     squares = [float(table.weights @ (table.y0**2 + table.y1**2 + table.spread))]
-    wholes = [conditional_moments(teacher, np.zeros(1), 1.0).square[0]]
-    for i, (slope, bulk, bias) in enumerate(groups):
-        whole = math.hypot(slope, math.sqrt(bulk))
-        if not resolvable(student, whole):
+    wholes = [conditional_moments(teacher.function, np.zeros(1), 1.0).square[0]]
+    for i, line in enumerate(students):
+        bulk, whole = line.variance, math.hypot(*line.direction, math.sqrt(line.variance))
+        if not resolvable(line.function, whole):
             continue
         squares.append(float(table.weights @ (table.mu0[i] ** 2 + bulk * table.mu1[i] ** 2 + table.mu2_squared[i])))
-        wholes.append(conditional_moments(student, np.array([bias]), whole).square[0])
+        wholes.append(conditional_moments(line.function, np.array([line.bias]), whole).square[0])
     worst = max(abs(x - y) / max(x, y, 1e-300) for x, y in zip(squares, map(float, wholes), strict=True))
     return worst if not worst <= _SQUARES_AGREE else 0.0
 
 
+def _moments_at(function: Activation, variance: float, bias: float, shift: Array, refine: int, rank: int) -> Moments:
+    """Moments at many places; the many of a rule in several dimensions lie on one line, where they are interpolated."""
+    if rank == 1:
+        return conditional_moments_of(function, 1.0, variance, bias, shift, refine)
+    return moments_on_line(
+        lambda places: conditional_moments_of(function, 1.0, variance, bias, places, refine), shift, variance
+    )
+
+
 def _target_part(
-    target: Activation, alignment: float, kappa: Array, refine: int, parity: str
+    target: Activation, shift: Array, variance: float, refine: int, parity: str, rank: int
 ) -> tuple[Array, Array, Array]:
-    """y0, y1 and spread at kappa, or their parts for a student of the given parity."""
-    right = aligned_moments(target, alignment, kappa, refine)
+    """y0, y1 and spread at theta.kappa = shift, or their parts for a student of the given parity."""
+    right = _moments_at(target, variance, 0.0, shift, refine, rank)
     if not parity:
         return right.mean, right.slope, right.rest
-    left = aligned_moments(target, alignment, -kappa, refine)
+    left = _moments_at(target, variance, 0.0, -shift, refine, rank)
     sign = -1.0 if parity == "odd" else 1.0
     # yhat has the parity of the activation, mu1 the opposite one.
     y0, other0 = 0.5 * (right.mean + sign * left.mean), 0.5 * (right.mean - sign * left.mean)
@@ -198,7 +287,7 @@ def _target_part(
     return y0, y1, 0.5 * (right.rest + left.rest) + other0**2 + other1**2
 
 
-def _unresolved(function: Integrand, slope: float, variance: float, bias: float, kappa: Array) -> float:
-    if variance == 0.0:
+def _unresolved(line: Line, shift: Array) -> float:
+    if line.variance == 0.0:
         return 0.0
-    return doublings(function, *span(slope * kappa + bias), math.sqrt(variance))[1]
+    return doublings(line.function, *span(shift + line.bias), math.sqrt(line.variance))[1]

@@ -143,8 +143,10 @@ def with_splits(function: Integrand, known: tuple[float, ...] = ()) -> Integrand
     near_ends = np.concatenate([0.125 ** np.arange(1.0, 12.0) - 1.0, 1.0 - 0.125 ** np.arange(1.0, 12.0)])
     at_ends = np.polynomial.legendre.legvander(near_ends, PANEL_ORDER - 1)
     # The typical size of f, or its size at the steep places of a function that vanishes away from them.
-    steep = np.array([x for x in known if abs(x) < 4.0])
-    sizes = [function.values(places) for places in (0.5 * np.arange(-8.0, 8.0) + 0.1, steep)]
+    centre, steep = 0.5 * np.arange(-8.0, 8.0) + 0.1, np.array([x for x in known if abs(x) < 4.0])
+    if not (np.any(function.values(centre)) or np.any(function.values(steep))):
+        steep = np.asarray(known)  # a function that lives further out only
+    sizes = [function.values(places) for places in (centre, steep)]
     # Under a hundredth of the typical size, accuracy relative to the panel is not asked for.
     floor = 0.01 * max(float(np.sqrt(np.mean(values**2))) for values in sizes if len(values))
     edges = _distinct([_coarse_edges(function), np.asarray(known)])

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,18 +66,29 @@ def nonlinear_part(
     for iteration in range(1, MOST_ITERATIONS + 1):  # noqa: B007  (the count is returned)
         inverse, conjugates, point, slope = _evaluate(table, equivalent, ratio, values, unit)
         gap = values - point.values
-        size = float(np.max(np.abs(gap) / _magnitude(values)))
+        size = float((np.abs(gap) / _magnitude(values)).max())
         # Newton's method has converged when the gap is at rounding, or stops shrinking near it.
         converged = size < 1e-15 or (size < 1e-13 and size >= previous)
         if converged:
             break
         previous = size
-        moved = values - np.linalg.solve(identity - slope, gap)
-        if np.all(moved[-equivalent.groups :] > 0.0):
+        moved = values - _solution(identity - slope, gap)
+        if moved[-equivalent.groups :].min() > 0.0:
             values = moved
         else:
             values, above = above, 10.0 * above
     return NonlinearPart(values, conjugates, point, inverse, slope, iteration, converged)
+
+
+def _solution(matrix: Array, right: Array) -> Array:
+    """x with matrix x = right; two unknowns by Cramer's rule, which takes less time than a call of LAPACK."""
+    if len(right) == 2:
+        (a, b), (c, d) = matrix.tolist()
+        x, y = right.tolist()
+        determinant = a * d - b * c
+        if determinant != 0.0:
+            return np.array([(d * x - b * y) / determinant, (a * y - c * x) / determinant])
+    return np.asarray(np.linalg.solve(matrix, right), dtype=float)
 
 
 def _magnitude(values: Array) -> Array:
@@ -129,7 +141,7 @@ def linear_part(
     squared = weights * solved.inverse
     signal = _signal(table.groups, ratio, forces, solved.point)
     right = -solved.point.jacobian @ (ratio * (table.features @ (squared * fixed))) - signal
-    q = np.asarray(np.linalg.solve(np.eye(len(right)) - solved.slope, right), dtype=float)
+    q = _solution(np.eye(len(right)) - solved.slope, right)
     error = fixed + q @ table.multiplied_features
     return LinearPart(
         m=m,
@@ -174,13 +186,12 @@ def _square_root(matrix: Array) -> Array:
 
 def _present(table: Profile, weights: Array) -> NDArray[np.bool_]:
     """Which functions mu0_a are more than rounding relative to the whole activation of their group."""
-    whole = (table.mu0**2 + table.mu1**2 + table.mu2_squared) @ weights
-    return np.asarray(table.mu0**2 @ weights > RANK_TOLERANCE**2 * whole)
+    return np.asarray(table.mu0**2 @ weights > RANK_TOLERANCE**2 * (table.squares @ weights))
 
 
 def _size(table: Profile, weights: Array, tau: Array) -> float:
     """The size that mu0 sqrt(tau/(1+V)) would have if it were the whole activation."""
-    return math.sqrt(float(np.max(tau)) * float(np.sum(weights * (table.mu0**2 + table.mu1**2 + table.mu2_squared))))
+    return math.sqrt(float(tau.max()) * float((table.squares @ weights).sum()))
 
 
 def _prediction(table: Profile, m: Array, zeta: Array) -> Array:
@@ -202,8 +213,8 @@ def _fixed_error(table: Profile, m: Array, overlaps: Array, noise: float) -> Arr
 
 def _signal(groups: int, ratio: float, forces: Array, point: EquivalentPoint) -> Array:
     """Derivatives of (alpha/beta)^2 f.K f at fixed forces f, in the directions (E_ab + E_ba)/2 of C and D_a."""
-    signal = ratio**2 * np.einsum("i,dij,j->d", forces, point.overlap_jacobian(), forces)
-    return np.asarray(signal / multiplicity(groups))
+    signal: Array = ratio**2 * (point.overlap_jacobian() @ forces @ forces)
+    return signal / multiplicity(groups)
 
 
 @dataclass(frozen=True)
@@ -228,8 +239,8 @@ def residual(
     max_b |mu0_b|), norms with weight 1/(1+V): for one group, equation (18); for more, it does not ask a mean that is
     small beside the others for digits that the prediction does not depend on.
     """
-    groups = table.groups
     inverse, conjugates, point, _ = _evaluate(table, equivalent, ratio, state.values, unit)
+    there = equivalent.at(state.conjugates)
     weights = table.weights * inverse
     count = len(table.along)
     zeta = state.overlaps[:count]
@@ -243,19 +254,14 @@ def residual(
     m = np.where(present, state.m + defect / np.where(present, norms * np.max(norms), 1.0), 0.0)
     error = _fixed_error(table, state.m, state.overlaps, noise) + state.q @ table.multiplied_features
     hats = ratio * (table.features @ (weights * inverse * error))
-    q = -point.jacobian @ state.hats - _signal(groups, ratio, state.forces, equivalent.at(state.conjugates))
-    pairs = (
-        (state.values, equivalent.at(state.conjugates).values),
-        (state.conjugates, conjugates),
-        (state.m, m),
-        (state.overlaps, overlaps),
-        (state.forces, forces),
-        (state.hats, hats),
-        (state.q, q),
-    )
-    return max(float(np.max(np.abs(x - image) / (1.0 + np.abs(x)))) for x, image in pairs)
+    q = -point.jacobian @ state.hats - _signal(table.groups, ratio, state.forces, there)
+    unknowns = (state.values, state.conjugates, state.m, state.overlaps, state.forces, state.hats, state.q)
+    found = np.concatenate(unknowns)
+    images = np.concatenate([there.values, conjugates, m, overlaps, forces, hats, q])
+    return float((np.abs(found - images) / (1.0 + np.abs(found))).max())
 
 
+@lru_cache(maxsize=64)
 def multiplicity(groups: int) -> Array:
     """How often an entry of the packed vector occurs in (C, D): 2 off the diagonal of the matrix, 1 elsewhere."""
     rows, columns = upper_triangle(groups)

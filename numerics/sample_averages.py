@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activation import Activation, activation
-from derivations.expression import to_text
+from derivations.expression import ExpressionError, to_text
 from numerics.losses import ClippedLoss, Loss, ProximalLoss
 from numerics.model import Model, ModelError
 from numerics.quadrature import across_rule, density, gauss_legendre, integrand
@@ -52,30 +52,32 @@ def normal_cdf(x: Array) -> Array:
     return np.asarray(ndtr(x))
 
 
-def sampler(loss: Loss, model: Model, kappa: Array, refine: int) -> Sampler:
-    """The averages that suit the loss. Raises ModelError for label noise that is not built."""
+def sampler(loss: Loss, model: Model, place: Array, refine: int) -> Sampler:
+    """The averages that suit the loss, where `place` is gamma.kappa at the nodes.
+
+    Raises ModelError for label noise that is not built.
+    """
     if isinstance(loss, ClippedLoss):
-        return _Clipped(loss, model, kappa, refine)
+        return _Clipped(loss, model, place, refine)
     if loss.margin:
-        return _Margin(loss, model, kappa, refine)
-    return _General(loss, model, kappa, refine)
+        return _Margin(loss, model, place, refine)
+    return _General(loss, model, place, refine)
 
 
-def _labels(model: Model, kappa: Array, refine: int) -> tuple[Array, Array, Array]:
-    """z, weights and g given kappa, (n, N) or broadcastable."""
-    gamma = model.alignment
-    scale = math.sqrt((1.0 - gamma) * (1.0 + gamma))
+def labels(model: Model, place: Array, refine: int) -> tuple[Array, Array, Array]:
+    """z, weights and g given place = gamma.kappa, (n, N) or broadcastable."""
+    scale = math.sqrt(model.remainder)
     teacher = integrand(model.target)
     if scale == 0.0:
-        return np.zeros((1, 1)), np.ones((1, 1)), teacher.values(gamma * kappa)[:, None]
-    z, weights = across_rule(teacher, gamma * kappa, scale, refine)
-    return z, weights, teacher.values(gamma * kappa[:, None] + scale * z)
+        return np.zeros((1, 1)), np.ones((1, 1)), teacher.values(place)[:, None]
+    z, weights = across_rule(teacher, place, scale, refine)
+    return z, weights, teacher.values(place[:, None] + scale * z)
 
 
 class _Clipped:
-    def __init__(self, loss: ClippedLoss, model: Model, kappa: Array, refine: int) -> None:
+    def __init__(self, loss: ClippedLoss, model: Model, place: Array, refine: int) -> None:
         self.loss, self.noise = loss, model.noise
-        self.z, self.weights, self.g = _labels(model, kappa, refine)
+        self.z, self.weights, self.g = labels(model, place, refine)
 
     def __call__(self, yhat: Array, across: Array, variance: Array, V: Array) -> Averages:
         spread = variance - across**2 + self.noise
@@ -102,15 +104,46 @@ def _clipped_moments(mean: Array, deviation: Array, width: Array, delta: float) 
     """E f, E f', E f^2 and E(|r| - delta width)_+ for f = clip(r/width, +-delta), r ~ N(mean, deviation^2)."""
     low, high = (-delta * width - mean) / deviation, (delta * width - mean) / deviation
     below, above = normal_cdf(low), normal_cdf(-high)
-    inside = 1.0 - below - above if delta < 1e50 else np.ones_like(mean + width)
+    # Where a saturating activation leaves V near zero the line is so short that differences of the distribution
+    # function would lose it: its share is integrated instead.
+    short = delta * width < _SHORT * deviation
+    slope, first, second = _long_line(mean, deviation, np.where(short, 1.0, width), delta)
+    if np.any(short):
+        line = _short_line(mean, deviation, delta * np.minimum(width, _SHORT * deviation / delta), delta)
+        slope, first, second = (np.where(short, x, y) for x, y in zip(line, (slope, first, second), strict=True))
+    force = first + delta * (above - below)
+    square = second + delta**2 * (above + below)
+    if delta >= 1e50:
+        return force, slope, square, np.zeros_like(force)
+    at_low, at_high = density(np.clip(low, -40.0, 40.0)), density(np.clip(high, -40.0, 40.0))
+    return force, slope, square, deviation * (at_low + at_high) - deviation * (high * above - low * below)
+
+
+# Half the line in standard deviations of r, below which it is integrated by a rule of this many points.
+_SHORT, _SHORT_POINTS = 0.25, 8
+
+
+def _long_line(mean: Array, deviation: Array, width: Array, delta: float) -> tuple[Array, Array, Array]:
+    """E[f'], E[f; line], E[f^2; line], the share of r inside (-delta width, delta width), in closed form."""
+    low, high = (-delta * width - mean) / deviation, (delta * width - mean) / deviation
+    inside = 1.0 - normal_cdf(low) - normal_cdf(-high) if delta < 1e50 else np.ones_like(mean + width)
     at_low, at_high = density(np.clip(low, -40.0, 40.0)), density(np.clip(high, -40.0, 40.0))
     first = mean * inside + deviation * (at_low - at_high)
     second = (mean**2 + deviation**2) * inside + 2.0 * mean * deviation * (at_low - at_high)
     second = second + deviation**2 * (np.clip(low, -40.0, 40.0) * at_low - np.clip(high, -40.0, 40.0) * at_high)
-    force = first / width + delta * (above - below)
-    square = second / width**2 + delta**2 * (above + below)
-    beyond = deviation * (at_low + at_high) - deviation * (high * above - low * below)
-    return force, inside / width, square, beyond if delta < 1e50 else np.zeros_like(force)
+    return inside / width, first / width, second / width**2
+
+
+def _short_line(mean: Array, deviation: Array, half: Array, delta: float) -> tuple[Array, Array, Array]:
+    """The same by Gauss and Legendre's rule over r in (-half, half), half = delta width; no division by the width."""
+    nodes, weights = gauss_legendre(_SHORT_POINTS)
+    slope, first, second = (np.zeros(np.broadcast(mean, half).shape) for _ in range(3))
+    for node, weight in zip(nodes, weights, strict=True):
+        likely = weight * density(np.clip((node * half - mean) / deviation, -40.0, 40.0)) / deviation
+        slope += delta * likely
+        first += delta * half * node * likely
+        second += delta**2 * half * node**2 * likely
+    return slope, first, second
 
 
 @dataclass(frozen=True)
@@ -153,8 +186,13 @@ def has_signs(target: Activation) -> bool:
 
 
 def sign_of(target: Activation) -> Activation:
-    """The target's sign as a target of its own, with its jumps as breakpoints."""
-    return target if has_signs(target) else activation(f"sign({to_text(target.expression)})")
+    """The target's sign as a target of its own, with its jumps as breakpoints. Raises ModelError where it has none."""
+    if has_signs(target):
+        return target
+    try:
+        return activation(f"sign({to_text(target.expression)})")
+    except ExpressionError as error:
+        raise ModelError(f"a margin loss takes the sign of the target as label, and {error}") from error
 
 
 def sign_model(model: Model) -> Model:
@@ -164,14 +202,18 @@ def sign_model(model: Model) -> Model:
             "label noise beside a margin loss is built for targets in {-1, 1}: leave --noise out, or take for example "
             "--target sign"
         )
+    if model.step is not None and not has_signs(model.target):
+        raise ModelError(
+            "a margin loss beside the network's own bulk is built for targets in {-1, 1}, since the gradient step sees "
+            "the labels too: take for example --target sign, or the isotropic bulk"
+        )
     return replace(model, target=sign_of(model.target))
 
 
 class _Margin:
-    def __init__(self, loss: ProximalLoss, model: Model, kappa: Array, refine: int) -> None:
-        self.loss, self.kappa = loss, kappa
-        self.gamma = model.alignment
-        self.scale = math.sqrt((1.0 - self.gamma) * (1.0 + self.gamma))
+    def __init__(self, loss: ProximalLoss, model: Model, place: Array, refine: int) -> None:
+        self.loss, self.place = loss, place
+        self.scale = math.sqrt(model.remainder)
         self.label = SignLabel.of(model.target, model.noise)
         self.panels = 18 * 2**refine
 
@@ -180,7 +222,7 @@ class _Margin:
         overlap = np.clip(across / deviation, -1.0, 1.0)
         t, weights = self._rule(yhat, deviation, overlap, V)
         rest = np.sqrt((1.0 - overlap) * (1.0 + overlap))[:, None]
-        mean = self.gamma * self.kappa[:, None] + self.scale * overlap[:, None] * t
+        mean = self.place[:, None] + self.scale * overlap[:, None] * t
         positive, tilt = self.label.given(mean, self.scale * rest)
         # E[z 1(y = 1) | omega]; z = overlap t + rest x.
         z_positive = overlap[:, None] * t * positive + rest * tilt
@@ -208,8 +250,8 @@ class _Margin:
         slope = self.scale * overlap
         steep = np.where(np.abs(slope) > 1e-12, slope, 1e-12)
         width = np.minimum(self.scale * np.sqrt(1.0 - np.minimum(overlap**2, 1.0)) / np.abs(steep), 1.0)
-        for place in self.label.places:
-            centre = (place - self.gamma * self.kappa) / steep
+        for step in self.label.places:
+            centre = (step - self.place) / steep
             edges.append(centre[:, None] + width[:, None] * np.linspace(-8.0, 8.0, 9))
         sorted_edges = np.sort(np.clip(np.concatenate(edges, axis=1), -9.0, 9.0), axis=1)
         nodes, rule = gauss_legendre(10)
@@ -219,14 +261,14 @@ class _Margin:
 
 
 class _General:
-    def __init__(self, loss: ProximalLoss, model: Model, kappa: Array, refine: int) -> None:
+    def __init__(self, loss: ProximalLoss, model: Model, place: Array, refine: int) -> None:
         if model.noise > 0.0:
             raise ModelError(
                 f"label noise beside the loss {loss.name!r} is not built: leave the noise out, or take the square, "
                 "Huber or absolute loss"
             )
         self.loss = loss
-        self.z, self.weights, self.g = _labels(model, kappa, refine)
+        self.z, self.weights, self.g = labels(model, place, refine)
         step = 0.5 / 2.0**refine
         self.xi: Array = step * np.arange(-math.ceil(8.5 / step), math.ceil(8.5 / step) + 1, dtype=np.float64)
         self.xi_weights = step * density(self.xi)

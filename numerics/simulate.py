@@ -12,6 +12,8 @@ and for kind "network" also spike, alignment, bulk, measured on the trained weig
 Standard errors come from independent seeds. Each seed draws its own test set, of TEST_FACTOR max(n, d) samples, so that
 test-set noise is part of them; the equivalent map needs none, its test error is integrated exactly given the readout.
 
+Inputs are Gaussian, as in the theory, unless `numerics.inputs` of another law are asked for.
+
 Experiment s of (seed, dimension, kind) has its own SeedSequence: nothing depends on how many seeds are run, on the
 block size or on the order.
 """
@@ -37,6 +39,7 @@ from numerics.ensembles import (
 )
 from numerics.evaluate import compile_numpy
 from numerics.finite_width import at_width
+from numerics.inputs import GAUSSIAN, Inputs
 from numerics.measure import Row, exact_test_error, named, order_parameters, sampled_test_error
 from numerics.model import Model
 from numerics.readout import fit
@@ -47,6 +50,8 @@ KINDS = ("srf", "network", "equivalent")
 # Test samples over max(n, d). The test set is spread evenly where the error depends on few directions (see
 # `measure.sampled_test_error`), and two samples per training sample already add less than the seeds scatter.
 TEST_FACTOR = 2
+# Independent test samples, for inputs that are not Gaussian, scatter more.
+INDEPENDENT_TEST_FACTOR = 6
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,7 @@ def simulate(
     seeds: int,
     seed: int = 0,
     kind: str = "srf",
+    inputs: Inputs = GAUSSIAN,
     progress: Callable[[int, int], None] | None = None,
     executor: Executor | None = None,
 ) -> Simulation:
@@ -116,7 +122,8 @@ def simulate(
     is called with (done, seeds). `executor` runs seeds in parallel (any concurrent.futures.Executor; give its
     processes one BLAS thread each).
 
-    Raises SimulationError: unknown kind, no seeds, sizes that round to zero, a step or readout that does not exist.
+    Raises SimulationError: unknown kind, no seeds, sizes that round to zero, a step or readout that does not exist,
+    inputs of another law for the equivalent map.
     """
     runs = simulate_ridges(
         model,
@@ -125,6 +132,7 @@ def simulate(
         seeds=seeds,
         seed=seed,
         kind=kind,
+        inputs=inputs,
         progress=progress,
         executor=executor,
     )
@@ -139,17 +147,22 @@ def simulate_ridges(
     seeds: int,
     seed: int = 0,
     kind: str = "srf",
+    inputs: Inputs = GAUSSIAN,
     progress: Callable[[int, int], None] | None = None,
     executor: Executor | None = None,
 ) -> tuple[Simulation, ...]:
     """`simulate` at many ridges on the same draws: features, Gram matrix and test set are computed once for all."""
-    features = _checked(model, kind, seeds)
+    features = checked(model, kind, seeds)
+    if kind == "equivalent" and not inputs.gaussian:
+        raise SimulationError(
+            f"the equivalent map is Gaussian by construction and has no {inputs.law} inputs: take kind srf or network"
+        )
     alpha0 = model.alpha0 if isinstance(model, Network) else 0.0
     fractions = (1.0,) if isinstance(features, Network) else features.fractions
     sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, alpha0=alpha0, fractions=fractions)
     realised = at_sizes(features, sizes)
     wanted = tuple(float(ridge) for ridge in ridges)
-    jobs = [_Job(features, wanted, sizes, kind, seed, index) for index in range(seeds)]
+    jobs = [_Job(features, wanted, sizes, kind, seed, index, inputs) for index in range(seeds)]
     _run_all(jobs, progress, executor)
     runs = []
     for column, ridge in enumerate(wanted):
@@ -189,15 +202,16 @@ def natural_scales(solution: Solution) -> dict[str, float]:
 
     Errors and q2 refer to their own size. A component may be near zero, so m_a refers to max(|m_a|, sqrt(q2_a)) (what
     a random readout of the same norm would show), zeta_a and psi_a to |W^T a_a|/sqrt(p) = sqrt(q1_aa + zeta_a^2), of
-    which they are components, and q1_ab to sqrt(q1_aa q1_bb).
+    which they are components (zeta_a^2 summed over the spike's directions), and q1_ab to sqrt(q1_aa q1_bb).
     """
     order = solution.order_parameters
-    size = np.sqrt(np.diag(order.q1) + order.zeta**2)
+    squares = order.zeta**2 if order.zeta.ndim == 1 else np.sum(order.zeta**2, axis=1)
+    size = np.sqrt(np.diag(order.q1) + squares)
     own = np.sqrt(np.diag(order.q1))
     scales = {"test_error": solution.test_error, "training_error": solution.training_error}
     for name, value in (
         ("m", np.maximum(np.abs(order.m), np.sqrt(order.q2))),
-        ("zeta", size),
+        ("zeta", np.broadcast_to(size if order.zeta.ndim == 1 else size[:, None], order.zeta.shape)),
         ("psi", size),
         ("q1", np.outer(own, own)),
         ("q2", order.q2),
@@ -219,13 +233,14 @@ class _Job:
     kind: str
     seed: int
     index: int
+    inputs: Inputs = GAUSSIAN
 
 
 _DONE: dict[_Job, tuple[Row, ...]] = {}
 _MOST_KEPT = 20_000  # a few hundred bytes each
 
 
-def _checked(model: Model | Network, kind: str, seeds: int) -> Model | Network:
+def checked(model: Model | Network, kind: str, seeds: int) -> Model | Network:
     """The Model or Network whose features are drawn; raises SimulationError."""
     if kind not in KINDS:
         raise SimulationError(f"unknown kind of simulation {kind!r}: one of {', '.join(KINDS)}, for example srf")
@@ -265,31 +280,44 @@ def _experiment(job: _Job) -> tuple[Row, ...]:
     sizes = job.sizes
     sequence = np.random.SeedSequence(job.seed, spawn_key=(KINDS.index(job.kind), sizes.d, job.index))
     weights, batch, inputs, noise, test = map(np.random.default_rng, sequence.spawn(5))
-    drawn = _draw(job, weights, batch)
+    drawn = draw(job.model, sizes, job.kind, weights, batch, job.inputs)
     target = compile_numpy(job.model.target.expression)
     label_noise = np.sqrt(job.model.noise) * noise.standard_normal(sizes.n)
 
     def training() -> Iterator[tuple[Array, Array]]:
         rows = block_rows(max(sizes.p, sizes.d))
         for start in range(0, sizes.n, rows):
-            x = inputs.standard_normal((min(rows, sizes.n - start), sizes.d))
+            x = job.inputs.draw(inputs, min(rows, sizes.n - start), sizes.d)
             yield drawn.features(x), np.asarray(target(x @ drawn.theta)) + label_noise[start : start + len(x)]
 
     readout = fit(training(), sizes.n, sizes.p, job.ridges)
     if job.kind == "equivalent" and isinstance(job.model, Model):
         errors = [exact_test_error(drawn, job.model, a) for a in readout.a.T]
     else:
-        errors = list(sampled_test_error(drawn, target, readout.a, TEST_FACTOR * max(sizes.n, sizes.d), test))
+        errors = list(sampled_test_error(drawn, target, readout.a, samples_of(sizes, job.inputs), test, job.inputs))
     return tuple(
         (("test_error", float(error)), ("training_error", float(residual)), *order_parameters(drawn, a, sizes))
         for error, residual, a in zip(errors, readout.training_error, readout.a.T, strict=True)
     )
 
 
-def _draw(job: _Job, weights: np.random.Generator, batch: np.random.Generator) -> FeatureMap:
+def samples_of(sizes: Sizes, inputs: Inputs) -> int:
+    """The size of a test set."""
+    factor = TEST_FACTOR if inputs.gaussian else INDEPENDENT_TEST_FACTOR
+    return factor * max(sizes.n, sizes.d)
+
+
+def draw(
+    model: Model | Network,
+    sizes: Sizes,
+    kind: str,
+    weights: np.random.Generator,
+    batch: np.random.Generator,
+    inputs: Inputs = GAUSSIAN,
+) -> FeatureMap:
     """The feature map of one seed; `batch` serves the gradient step, or the fresh xi of the equivalent map."""
-    if isinstance(job.model, Network):
-        return trained_network(job.model, job.sizes, weights, batch)
-    if job.kind == "equivalent":
-        return equivalent_map(job.model, job.sizes, weights, batch)
-    return spiked_random_features(job.model, job.sizes, weights)
+    if isinstance(model, Network):
+        return trained_network(model, sizes, weights, batch, inputs)
+    if kind == "equivalent":
+        return equivalent_map(model, sizes, weights, batch)
+    return spiked_random_features(model, sizes, weights, inputs)

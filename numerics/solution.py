@@ -16,6 +16,11 @@ def _none() -> Array:
     return np.zeros(0)
 
 
+def by_direction(overlaps: Array, rank: int) -> Array:
+    """Overlaps with the spike of k groups, packed group by group: (k,), or (k, s) for a spike of s > 1 directions."""
+    return overlaps if rank == 1 else overlaps.reshape(-1, rank)
+
+
 @dataclass(frozen=True)
 class Conjugates:
     """The conjugate variables, all O(1) in d: matrices (k, k), vectors (k,).
@@ -40,7 +45,8 @@ class OrderParameters:
 
     m = 1_a.a/sqrt p, zeta = a_a.W v/sqrt p, psi = a_a.W theta_perp/sqrt p with |theta_perp| = 1, q1 the overlaps of
     Pi W^T a_a over p, q2 = |a_a|^2/p, V1 = T_ab = (1/p) tr[P_a W W^T P_b S^-1], V2 = tau_a = (1/p) tr_a S^-1.
-    chi = sum_i a_i (|w_i|^2 - c)/sqrt p, without entries where rows have equal norms.
+    chi = sum_i a_i (|w_i|^2 - c)/sqrt p, without entries where rows have equal norms. For a spike of s > 1 directions
+    zeta and its force are (k, s), zeta_aj = a_a.W v_j/sqrt p, and Pi removes every v_j.
     """
 
     m: Array

@@ -33,6 +33,7 @@ Array = NDArray[np.float64]
 _TABLE_STEP = 0.1
 _POINTS = 12
 _SCAN = 49
+_ROUNDING = 1e-14
 # Squares of anything smaller fit into double precision.
 _LARGEST = 1e150
 
@@ -92,5 +93,8 @@ def best_spike_at_alignment_one(
     """(r, upper bound) at the spike in [0, largest] of the least upper bound; raises as `upper_bound_of_spike`."""
     bound = upper_bound_of_spike(activation, target, bulk, largest, refine)
     grid = [float(r) for r in np.linspace(0.0, largest, _SCAN)]
-    candidates = [(m.at, m.error) for m in local_minima(bound, grid)] + [(r, bound(r)) for r in (0.0, largest)]
+    ends = [(r, bound(r)) for r in (0.0, largest)]
+    # rounding is relative to the bound, which is as small as E[g^2] may be
+    minima = local_minima(bound, grid, _ROUNDING * max(error for _, error in ends))
+    candidates = [(m.at, m.error) for m in minima] + ends
     return min(candidates, key=lambda candidate: candidate[1])

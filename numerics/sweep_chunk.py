@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from numerics.batch import solve_batch
+from numerics.batch import NUMBERS, solve_together
 from numerics.ensembles import Network, SimulationError, Sizes
 from numerics.measure import named
 from numerics.model import Model, ModelError
@@ -26,8 +26,6 @@ from numerics.sweep import DIRECT, Experiment, Sweep
 
 # What may go wrong at one point, and is said there. Anything else is a defect of the suite and ends the sweep.
 FAILURES = (ModelError, SimulationError, ArithmeticError, np.linalg.LinAlgError)
-# Under this many points with the same functions of kappa, solving them one by one is as fast.
-FEWEST_IN_BATCH = 4
 
 # A scheduler may run several tasks in the threads of one process, and the precision of some libraries is global state.
 _ONE_AT_A_TIME = threading.Lock()
@@ -102,42 +100,15 @@ def _sizes(experiment: Experiment, subject: Model | Network) -> Sizes:
 
 def _solve(sweep: Sweep, entries: Sequence[_Entry]) -> None:
     """The theory at every point: together where points share their functions of kappa, else one by one."""
-    families: dict[tuple[object, ...], list[_Entry]] = {}
-    alone: list[_Entry] = []
-    for entry in entries:
-        model = entry.model
-        if model is None:
-            continue
-        if len(model.groups) == 1 and not model.unequal_norms and model.ridge > 0.0:
-            key = (model.spike, model.bulk, model.alignment, model.groups)
-            families.setdefault(key, []).append(entry)
-        else:
-            alone.append(entry)
-    for family in families.values():
-        # What the batch gives up on, the solver of single models tries again: it knows more ways, and better reasons.
-        alone += _solve_together(family) if len(family) >= FEWEST_IN_BATCH else family
+    modelled = [(entry, entry.model) for entry in entries if entry.model is not None]
+    together = solve_together([model for _, model in modelled])
     names = _theory_names(sweep)
-    for entry in alone:
-        _solve_one(entry, names)
-
-
-def _solve_together(family: list[_Entry]) -> list[_Entry]:
-    """Points of one family in lock step; those that did not converge are returned."""
-    models = [entry.model for entry in family if entry.model is not None]
-    solved = solve_batch(
-        models[0],
-        alpha=[model.alpha for model in models],
-        beta=[model.beta for model in models],
-        ridge=[model.ridge for model in models],
-        noise=[model.noise for model in models],
-    )
-    names = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2", "residual", "error_estimate")
-    table = np.stack([getattr(solved, name) for name in names], axis=1).tolist()
-    for entry, numbers, converged in zip(family, table, solved.converged, strict=True):
-        if converged:
-            entry.values.update(zip(names, numbers, strict=True))
-            entry.values["status"] = "converged"
-    return [entry for entry, converged in zip(family, solved.converged, strict=True) if not converged]
+    for place, (entry, _) in enumerate(modelled):
+        if place in together:
+            entry.values.update(zip(NUMBERS, together[place], strict=True), status="converged")
+        else:
+            # What the batch gives up on, the solver of single models tries again: it knows better reasons.
+            _solve_one(entry, names)
 
 
 def _solve_one(entry: _Entry, names: tuple[str, ...]) -> None:

@@ -1,0 +1,262 @@
+"""The equations of the ridge saddle point for arrays of points: one group, the isotropic bulk, shapes (., P).
+
+Those of `numerics.saddle_point` for k = 1. Integrals over kappa are matrix products of a table of the functions of
+kappa (`numerics.one_group_table`) with 1/(1+V) on the nodes, for a part of the points at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numerics.least_squares import RANK_TOLERANCE
+from numerics.one_group_table import OneGroupTable
+from numerics.saddle_point import MOST_ITERATIONS
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Index = NDArray[np.intp]
+
+# Entries of one array of (nodes, points): few, for the two at work together to stay in the cache of a core.
+_CHUNK = 1 << 16
+# Points leave Newton's iteration in herds, when this share of them is left: to pick points out takes time, too.
+_FEW_LEFT = 0.7
+
+
+@dataclass(frozen=True)
+class Points:
+    """Parameters of some points, ratio = alpha/beta."""
+
+    ratio: Array
+    beta: Array
+    ridge: Array
+    noise: Array
+    bulk: float
+
+    def at(self, index: Index | slice) -> Points:
+        return Points(self.ratio[index], self.beta[index], self.ridge[index], self.noise[index], self.bulk)
+
+    def largest(self) -> Array:
+        """(T, tau) at C = D = 0, above every solution; shape (2, P)."""
+        tau = 1.0 / self.ridge
+        return np.stack([self.bulk * tau, tau])
+
+
+class Workspace:
+    """Memory for arrays of (n, P), taken once."""
+
+    def __init__(self) -> None:
+        self._memory = np.empty((2, 0))
+
+    def two(self, nodes: int, points: int) -> tuple[Array, Array]:
+        """Two arrays of shape (nodes, points)."""
+        if self._memory.shape[1] < nodes * points:
+            self._memory = np.empty((2, nodes * points))
+        first, second = self._memory[:, : nodes * points]
+        return first.reshape(nodes, points), second.reshape(nodes, points)
+
+
+def in_parts(table: OneGroupTable, count: int) -> list[slice]:
+    """The points in parts whose arrays over the nodes stay in the cache."""
+    size = max(16, _CHUNK // len(table.rows))
+    return [slice(start, start + size) for start in range(0, count, size)]
+
+
+def newton(table: OneGroupTable, points: Points, start: Array, enough: float, workspace: Workspace) -> Array:
+    """Lock-step Newton for x = F(x) until a step is `enough`; (2, P)."""
+    values, active, some, x = start, None, points, start
+    for _ in range(MOST_ITERATIONS):
+        gamma, slope = _linearised(table, some, x, workspace)
+        step = _solve_pairs(slope, x - gamma.value)
+        size = np.maximum(*np.abs(step / x))
+        moved = x - step
+        below = np.minimum(*moved) <= 0.0
+        if below.any():
+            # A start below the solution, where the linearisation may point anywhere: begin again from above.
+            moved = np.where(below, some.largest(), moved)
+        if active is None:
+            values = moved
+        else:
+            values[:, active] = moved
+        going = np.flatnonzero((size > enough) & np.isfinite(size))
+        if not len(going):
+            break
+        x = moved
+        if len(going) < _FEW_LEFT * len(size):
+            active = going if active is None else active[going]
+            some, x = some.at(going), moved.take(going, axis=1)
+    return values
+
+
+@dataclass(frozen=True)
+class _Gamma:
+    """(T, tau) = Gamma(C, D), shape (2, P), and its derivatives d value[i]/d conjugate[j] = slope[i][j], each (P,)."""
+
+    value: Array
+    slope: tuple[tuple[Array, Array], tuple[Array, Array]]
+
+
+Pairs = tuple[tuple[Array, Array], tuple[Array, Array]]
+
+
+def _map(
+    table: OneGroupTable, points: Points, values: Array, workspace: Workspace
+) -> tuple[_Gamma, Pairs, Array, Array]:
+    """Gamma at (C, D), 1 - dF/dx, and 1/(1+V) with its square on the nodes, (n, P), which the next call overwrites."""
+    inverse, square = _inverse(table, values, workspace)
+    gamma = _gamma(points.ratio * (table.conjugates @ inverse), points)
+    return gamma, _one_minus(gamma, points.ratio * (table.curvature @ square)), inverse, square
+
+
+def _inverse(table: OneGroupTable, values: Array, workspace: Workspace) -> tuple[Array, Array]:
+    """1/(1+V) and its square on the nodes, (n, P)."""
+    inverse, square = workspace.two(len(table.rows), values.shape[1])
+    np.matmul(table.rows, np.concatenate([values, np.ones((1, values.shape[1]))]), out=inverse)
+    np.reciprocal(inverse, out=inverse)
+    np.multiply(inverse, inverse, out=square)
+    return inverse, square
+
+
+def _linearised(table: OneGroupTable, points: Points, values: Array, workspace: Workspace) -> tuple[_Gamma, Pairs]:
+    """Gamma at (C, D) and 1 - dF/dx; the arrays over the nodes are made for a part of the points at a time."""
+    conjugates, bend = np.empty((2, values.shape[1])), np.empty((3, values.shape[1]))
+    for part in in_parts(table, values.shape[1]):
+        inverse, square = _inverse(table, values[:, part], workspace)
+        conjugates[:, part] = table.conjugates @ inverse
+        bend[:, part] = table.curvature @ square
+    gamma = _gamma(points.ratio * conjugates, points)
+    return gamma, _one_minus(gamma, points.ratio * bend)
+
+
+def _one_minus(gamma: _Gamma, bend: Array) -> Pairs:
+    """1 - dF/dx = 1 + dGamma bend, bend a symmetric 2 x 2 matrix given by three entries."""
+    (a, b), (c, d) = gamma.slope
+    return (
+        (1.0 + a * bend[0] + b * bend[1], a * bend[1] + b * bend[2]),
+        (c * bend[0] + d * bend[1], 1.0 + c * bend[1] + d * bend[2]),
+    )
+
+
+def _gamma(conjugates: Array, points: Points) -> _Gamma:
+    """The closed form of `deterministic_equivalent.IsotropicUniform`, for arrays."""
+    beta, shift, spread = points.beta, points.ridge + conjugates[1], points.bulk * conjugates[0]
+    linear = shift + (1.0 - beta) * spread
+    quadratic = shift * spread * beta
+    root = np.sqrt(linear * linear + 4.0 * quadratic)
+    tau = np.where(linear >= 0.0, 2.0 / (linear + root), (root - linear) / (2.0 * quadratic))
+    inner = 1.0 + beta * spread * tau
+    tau_shift, tau_spread = -tau * inner / root, -tau / (inner * root)
+    scale = points.bulk / (inner * inner)
+    value = np.stack([points.bulk * tau / inner, tau])
+    slope = (
+        (scale * (tau_spread - beta * tau * tau) * points.bulk, scale * tau_shift),
+        (tau_spread * points.bulk, tau_shift),
+    )
+    return _Gamma(value, slope)
+
+
+def _apply(matrix: Pairs, vector: Array) -> Array:
+    (a, b), (c, d) = matrix
+    return np.stack([a * vector[0] + b * vector[1], c * vector[0] + d * vector[1]])
+
+
+def _solve_pairs(matrix: Pairs, right: Array) -> Array:
+    """Solutions of 2 x 2 systems, by Cramer's rule; (2, P)."""
+    (a, b), (c, d) = matrix
+    x, y = right
+    return np.stack([d * x - b * y, a * y - c * x]) / (a * d - b * c)
+
+
+@dataclass(frozen=True)
+class _Means:
+    """m, zeta, psi, their forces, and `OneGroupTable.moments` of 1/(1+V)."""
+
+    m: Array
+    zeta: Array
+    psi: Array
+    zeta_force: Array
+    psi_force: Array
+    stiffness: Array
+    present: Flags
+    moments: Array
+
+
+def _means(table: OneGroupTable, points: Points, values: Array, inverse: Array) -> _Means:
+    moments = table.moments @ inverse
+    g00, g01, g11, f0, f1, force = moments
+    pull = points.ratio * points.beta
+    stiffness = pull * points.bulk * values[1]
+    grip = stiffness / (1.0 + stiffness * g11)
+    present = g00 > RANK_TOLERANCE**2 * (table.sizes @ inverse)
+    m = np.where(present, (f0 - g01 * grip * f1) / (g00 - g01 * grip * g01), 0.0)
+    zeta = grip * (f1 - g01 * m)
+    zeta_force = f1 - g01 * m - g11 * zeta
+    return _Means(m, zeta, pull * values[0] * force, zeta_force, force, stiffness, present, moments)
+
+
+@dataclass(frozen=True)
+class _Errors:
+    """The test error, with q, E of e2 at q = 0 over (1+V)^2 times mu1^2, mu2^2, 1, and what it was made from."""
+
+    test: Array
+    q: Array
+    fixed: Array
+    signal: Array
+    features: Array
+
+
+def _errors(
+    table: OneGroupTable, points: Points, means: _Means, gamma: _Gamma, slope: Pairs, inverse: Array, square: Array
+) -> _Errors:
+    """The test error and all that leads to it; overwrites `inverse`."""
+    deviation = np.matmul(table.lines, np.stack([means.m, means.zeta, np.ones_like(means.m)]), out=inverse)
+    # E of (yhat - y0)^2, as the square it is, and of that times mu1^2, mu2^2, 1 over (1+V)^2.
+    np.multiply(deviation, deviation, out=deviation)
+    squared = table.whole[0] @ deviation
+    deviation *= square
+    products = table.squares @ square
+    fixed = table.weighted_rows @ deviation
+    fixed += products[1::3]
+    fixed -= (2.0 * means.psi) * products[::3]
+    fixed += points.noise * products[2::3]
+    pull = points.ratio * points.ratio * points.beta
+    along, across = pull * points.bulk * means.zeta_force * means.zeta_force, pull * means.psi_force * means.psi_force
+    (a, b), (c, d) = gamma.slope
+    signal = np.stack([c * along + a * across, d * along + b * across])
+    q = _solve_pairs(slope, -_apply(gamma.slope, points.ratio * fixed[:2]) - signal)
+    _, mu1, mu2, cross, rest = table.expected
+    test = squared + rest - (2.0 * cross) * means.psi + mu1 * q[0] + mu2 * q[1]
+    return _Errors(test, q, fixed, signal, products[2::3])
+
+
+def test_errors(table: OneGroupTable, points: Points, values: Array, workspace: Workspace) -> Array:
+    """The test error alone."""
+    gamma, slope, inverse, square = _map(table, points, values, workspace)
+    means = _means(table, points, values, inverse)
+    return _errors(table, points, means, gamma, slope, inverse, square).test
+
+
+def linear(table: OneGroupTable, points: Points, values: Array, workspace: Workspace) -> Array:
+    """All that follows linearly, and the residual over all unknowns."""
+    gamma, slope, inverse, square = _map(table, points, values, workspace)
+    means = _means(table, points, values, inverse)
+    found = _errors(table, points, means, gamma, slope, inverse, square)
+    g00, g01, g11, f0, _, _ = means.moments
+    bend = points.ratio * (table.curvature @ square)
+    hats = points.ratio * found.fixed[:2] + _apply(((bend[0], bend[1]), (bend[1], bend[2])), found.q)
+    training = found.fixed[2] + found.q[0] * found.features[0] + found.q[1] * found.features[1]
+    unknowns = np.stack([means.m, means.zeta, *values, *found.q])
+    images = np.stack(
+        [
+            means.m + np.where(means.present, (f0 - g00 * means.m - g01 * means.zeta) / g00, 0.0),
+            means.zeta + (means.stiffness * means.zeta_force - means.zeta) / (1.0 + means.stiffness * g11),
+            *gamma.value,
+            *(-_apply(gamma.slope, hats) - found.signal),
+        ]
+    )
+    np.abs(np.subtract(images, unknowns, out=images), out=images)
+    images /= 1.0 + np.abs(unknowns)
+    rows = [found.test, training, means.m, means.zeta, means.psi, *found.q, *values, images.max(axis=0)]
+    return np.stack(rows)

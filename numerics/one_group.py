@@ -1,0 +1,226 @@
+"""The ridge saddle point of one group with the isotropic bulk: the equations of `numerics.saddle_point` in scalars.
+
+With two unknowns and closed forms for all else the time of a solution is that of its calls of NumPy, and here there are
+few: products of a table (`numerics.one_group_table`) with 1/(1+V). Several groups, several directions of the spike and
+other bulks take the general path.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numerics.deterministic_equivalent import IsotropicUniform
+from numerics.least_squares import RANK_TOLERANCE
+from numerics.one_group_table import OneGroupTable
+
+Array = NDArray[np.float64]
+
+MOST_ITERATIONS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """The parameters of one point; `unit` stands for the 1 in 1 + V."""
+
+    equivalent: IsotropicUniform
+    ratio: float
+    noise: float
+    unit: float
+
+    @property
+    def along(self) -> float:
+        """zeta over its force at tau = 1."""
+        return self.ratio * self.equivalent.beta * self.equivalent.bulk
+
+    @property
+    def across(self) -> float:
+        """psi over its force at T = 1."""
+        return self.ratio * self.equivalent.beta
+
+
+@dataclass(frozen=True, slots=True)
+class OneGroupState:
+    """All unknowns, as scalars and pairs, and the errors."""
+
+    values: tuple[float, float]
+    conjugates: tuple[float, float]
+    m: float
+    zeta: float
+    psi: float
+    zeta_force: float
+    psi_force: float
+    q: tuple[float, float]
+    hats: tuple[float, float]
+    test_error: float
+    training_error: float
+    iterations: int
+    converged: bool
+
+
+# 1/(1+V) and its square on the nodes; (C, D); (T, tau) = Gamma(C, D); its Jacobian; -d(C, D)/d(T, tau), three entries.
+_Point = tuple[Array, Array, list[float], tuple[float, float], tuple[float, float, float, float], list[float]]
+
+
+def _at(table: OneGroupTable, problem: Problem, overlap: float, tau: float) -> _Point:
+    inverse = 1.0 / (table.rows @ np.array([overlap, tau, problem.unit]))
+    square = inverse * inverse
+    conjugates = (problem.ratio * (table.conjugates @ inverse)).tolist()
+    values, jacobian = problem.equivalent.expanded(*conjugates)
+    return inverse, square, conjugates, values, jacobian, (problem.ratio * (table.curvature @ square)).tolist()
+
+
+def _one_minus(jacobian: tuple[float, float, float, float], bend: list[float]) -> tuple[float, float, float, float]:
+    """1 - dF/dx = 1 + dGamma bend."""
+    a, b, c, d = jacobian
+    return (
+        1.0 + a * bend[0] + b * bend[1],
+        a * bend[1] + b * bend[2],
+        c * bend[0] + d * bend[1],
+        1.0 + c * bend[1] + d * bend[2],
+    )
+
+
+def _solve_pair(matrix: tuple[float, float, float, float], x: float, y: float) -> tuple[float, float]:
+    a, b, c, d = matrix
+    determinant = a * d - b * c
+    if determinant == 0.0:
+        return math.nan, math.nan
+    return (d * x - b * y) / determinant, (a * y - c * x) / determinant
+
+
+def solve_one_group(table: OneGroupTable, problem: Problem, start: tuple[float, float] | None = None) -> OneGroupState:
+    """Newton's method for (T, tau) as in `saddle_point.nonlinear_part`, then all that follows linearly."""
+    largest = tuple(problem.equivalent.largest().tolist())
+    overlap, tau = largest if start is None else start
+    higher, previous, converged = 1.0, math.inf, False
+    for iteration in range(1, MOST_ITERATIONS + 1):  # noqa: B007  (the count is returned)
+        point = _at(table, problem, overlap, tau)
+        image, jacobian, bend = point[3:]
+        gaps = overlap - image[0], tau - image[1]
+        size = max(abs(gaps[0]) / abs(overlap), abs(gaps[1]) / abs(tau)) if overlap and tau else math.inf
+        # Converged when the gap is at rounding, or stops shrinking near it.
+        converged = size < 1e-15 or (size < 1e-13 and size >= previous)
+        if converged:
+            break
+        previous = size
+        steps = _solve_pair(_one_minus(jacobian, bend), *gaps)
+        if tau - steps[1] > 0.0:
+            overlap, tau = overlap - steps[0], tau - steps[1]
+        else:
+            # A step from below led to something negative: begin again, higher each time.
+            overlap, tau, higher = higher * largest[0], higher * largest[1], 10.0 * higher
+    return _followed(table, problem, (overlap, tau), point, iteration, converged)
+
+
+def _followed(
+    table: OneGroupTable, problem: Problem, values: tuple[float, float], point: _Point, iterations: int, converged: bool
+) -> OneGroupState:
+    """The linear part: m, zeta, psi, q and the errors."""
+    inverse, square, conjugates, _, jacobian, bend = point
+    m, zeta = _fit(table, inverse, problem.along * values[1])
+    psi_force = float(table.whole[3] @ inverse)
+    psi = problem.across * values[0] * psi_force
+    # yhat - y0, whose square is formed before it is averaged.
+    deviation = table.lines @ np.array([m, zeta, 1.0])
+    zeta_force = -float(table.lines[:, 1] @ (table.profile.weights * inverse * deviation))
+    fixed = deviation * deviation + (table.rest[0] + problem.noise - 2.0 * psi * table.rest[1])
+    first, second, training = (table.weighted_rows @ (square * fixed)).tolist()
+    first, second = problem.ratio * first, problem.ratio * second
+    signal = _signal(problem, zeta_force, psi_force, jacobian)
+    a, b, c, d = jacobian
+    q = _solve_pair(
+        _one_minus(jacobian, bend), -a * first - b * second - signal[0], -c * first - d * second - signal[1]
+    )
+    means = (table.conjugates @ square).tolist()
+    whole = float(table.whole[0] @ fixed)
+    return OneGroupState(
+        values=values,
+        conjugates=(conjugates[0], conjugates[1]),
+        m=m,
+        zeta=zeta,
+        psi=psi,
+        zeta_force=zeta_force,
+        psi_force=psi_force,
+        q=q,
+        hats=(first + bend[0] * q[0] + bend[1] * q[1], second + bend[1] * q[0] + bend[2] * q[1]),
+        test_error=whole + q[0] * float(table.expected[1]) + q[1] * float(table.expected[2]) - problem.noise,
+        training_error=problem.unit**2 * (training + q[0] * means[0] + q[1] * means[1]),
+        iterations=iterations,
+        converged=converged,
+    )
+
+
+def _fit(table: OneGroupTable, inverse: Array, stiffness: float) -> tuple[float, float]:
+    """(m, zeta) of `saddle_point.fit`: its factorisations are two projections here."""
+    root = np.sqrt(inverse)
+    mean, line, y = table.roots * root
+    # The direction (sqrt(stiffness) line, 1), whose last entry stands for the row that the regularisation adds.
+    factor = math.sqrt(stiffness)
+    length = math.sqrt(stiffness * float(line @ line) + 1.0)
+    spike = (factor / length) * line
+    share = float(spike @ mean)
+    free = mean - share * spike
+    square = float(free @ free) + (share / length) ** 2
+    size = float(table.sizes @ inverse)
+    present = float(mean @ mean) > RANK_TOLERANCE**2 * size and square > (0.01 * RANK_TOLERANCE) ** 2 * size
+    m = float(free @ y) / square if present else 0.0
+    return m, factor / length * float(spike @ (y - m * mean))
+
+
+def _signal(
+    problem: Problem, zeta_force: float, psi_force: float, jacobian: tuple[float, float, float, float]
+) -> tuple[float, float]:
+    """Derivatives of (alpha/beta)^2 f.K f at fixed forces f in C and D."""
+    a, b, c, d = jacobian
+    pull = problem.ratio * problem.across
+    along = pull * problem.equivalent.bulk * zeta_force * zeta_force
+    across = pull * psi_force * psi_force
+    return along * c + across * a, along * d + across * b
+
+
+def one_group_residual(table: OneGroupTable, problem: Problem, state: OneGroupState) -> float:
+    """`saddle_point.residual` for one group: max of |x - F(x)|/(1 + |x|), every F recomputed from the unknowns."""
+    inverse, square, conjugates, image, jacobian, _ = _at(table, problem, *state.values)
+    there, jacobian_there = problem.equivalent.expanded(*state.conjugates)
+    weights = table.profile.weights * inverse
+    deviation = table.lines @ np.array([state.m, state.zeta, 1.0])
+    left = weights * deviation
+    mean_force, zeta_force = (-(left @ table.lines[:, :2])).tolist()
+    psi_force = float(table.whole[3] @ inverse)
+    mean, line = (table.gram @ inverse).tolist()
+    m = 0.0
+    if mean > RANK_TOLERANCE**2 * float(table.sizes @ inverse):
+        m = state.m + mean_force / mean
+    stiffness = problem.along * image[1]
+    zeta = state.zeta + (stiffness * zeta_force - state.zeta) / (1.0 + stiffness * line)
+    fixed = deviation * deviation + (table.rest[0] + problem.noise - 2.0 * state.psi * table.rest[1])
+    error = fixed + table.rows @ np.array([*state.q, 0.0])
+    hats = (problem.ratio * (table.conjugates @ (square * error))).tolist()
+    signal = _signal(problem, state.zeta_force, state.psi_force, jacobian_there)
+    a, b, c, d = jacobian
+    pairs = (
+        (state.values[0], there[0]),
+        (state.values[1], there[1]),
+        (state.conjugates[0], conjugates[0]),
+        (state.conjugates[1], conjugates[1]),
+        (state.m, m),
+        (state.zeta, zeta),
+        (state.psi, problem.across * image[0] * psi_force),
+        (state.zeta_force, zeta_force),
+        (state.psi_force, psi_force),
+        (state.hats[0], hats[0]),
+        (state.hats[1], hats[1]),
+        (state.q[0], -a * state.hats[0] - b * state.hats[1] - signal[0]),
+        (state.q[1], -c * state.hats[0] - d * state.hats[1] - signal[1]),
+    )
+    worst = 0.0
+    for unknown, found in pairs:
+        gap = abs(unknown - found) / (1.0 + abs(unknown))
+        if math.isnan(gap):
+            return gap
+        worst = max(worst, gap)
+    return worst

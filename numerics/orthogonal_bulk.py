@@ -1,0 +1,131 @@
+"""A bulk of orthogonal rows, W W^T = diag(c_a): the special case of Appendix D.3, equations (158)-(160), width p <= d.
+
+S = ridge + D + C o (W Pi W^T) is diagonal but for the direction that Pi removes. With theta_a = beta c_a tau_a
+
+    tau_a = pi_a/(ridge + D_a + c_a C_aa),   T = diag(c_a tau_a),
+    K along the spike = (diag(theta)^-1 - C)^-1,   K along theta_perp = diag(theta),
+
+the former by Sherman-Morrison for the k columns W_a v, which in a diagonal S is not small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numerics.deterministic_equivalent import DeterministicEquivalent, pack, packed_directions, unpack
+from numerics.ensembles import FeatureMap, Sizes, block_rows
+from numerics.evaluate import compile_numpy
+from numerics.measure import sampled_test_error
+from numerics.model import Model, ModelError
+from numerics.readout import fit
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _OrthogonalPoint:
+    values: Array
+    jacobian: Array
+    overlap: Array
+    slopes: Array
+
+    def overlap_jacobian(self) -> Array:
+        return self.slopes
+
+
+@dataclass(frozen=True)
+class OrthogonalGroups:
+    """The equivalent of orthogonal rows at a ridge > 0, for k groups: `numerics.deterministic_equivalent`."""
+
+    ridge: float
+    beta: float
+    bulks: tuple[float, ...]
+    fractions: tuple[float, ...]
+
+    @property
+    def groups(self) -> int:
+        return len(self.bulks)
+
+    def largest(self) -> Array:
+        tau = np.array(self.fractions) / self.ridge
+        return pack(np.diag(np.array(self.bulks) * tau), tau)
+
+    def at(self, conjugates: Array) -> _OrthogonalPoint:
+        bulks, fractions = np.array(self.bulks), np.array(self.fractions)
+        C, D = unpack(conjugates)
+        tau = fractions / (self.ridge + D + bulks * np.diag(C))
+        matrices, diagonals = packed_directions(self.groups)
+        # One row per entry of (C, D): how tau moves.
+        moves = -(tau**2) / fractions * (diagonals + bulks * np.diagonal(matrices, axis1=1, axis2=2))
+        jacobian = np.array([pack(np.diag(bulks * move), move) for move in moves]).T
+        theta = self.beta * bulks * tau
+        along = np.asarray(np.linalg.inv(np.diag(1.0 / theta) - C), dtype=np.float64)
+        overlap, slopes = self._pair(along, np.diag(theta)), []
+        for matrix, move in zip(matrices, moves, strict=True):
+            shift = np.diag(self.beta * bulks * move)
+            inner = np.diag(1.0 / theta) @ shift @ np.diag(1.0 / theta) + matrix
+            slopes.append(self._pair(along @ inner @ along, shift))
+        return _OrthogonalPoint(pack(np.diag(bulks * tau), tau), jacobian, overlap, np.array(slopes))
+
+    def _pair(self, along: Array, across: Array) -> Array:
+        k = self.groups
+        whole = np.zeros((2 * k, 2 * k))
+        whole[:k, :k], whole[k:, k:] = along, across
+        return whole
+
+
+def orthogonal(model: Model, ridge: float) -> DeterministicEquivalent:
+    """The equivalent of a model's groups with orthogonal rows. Raises ModelError for p > d and what is not built."""
+    if model.beta > 1.0 or model.rank > 1 or model.unequal_norms or ridge == 0.0:
+        raise ModelError(
+            "orthogonal rows need beta <= 1, one direction of the spike, rows of equal norm and a positive ridge, for "
+            "example beta = 1"
+        )
+    return OrthogonalGroups(ridge, model.beta, model.bulks, model.fractions)
+
+
+def orthogonal_features(model: Model, sizes: Sizes, rng: np.random.Generator) -> FeatureMap:
+    """phi(x) = sigma(F x) with F = W + r u v^T, W = diag(sqrt(c)) O with uniformly random orthonormal rows O, p <= d.
+
+    v and theta_perp are the first two axes: O has no preferred one.
+    """
+    basis, triangle = np.linalg.qr(rng.standard_normal((sizes.d, sizes.p)))
+    rows = (basis * np.sign(np.diag(triangle))).T
+    spikes = np.repeat(np.array(model.spikes), sizes.groups, axis=0)
+    weights = np.sqrt(np.repeat(model.bulks, sizes.groups))[:, None] * rows
+    weights[:, 0] += spikes[:, 0]
+    v, perp = np.eye(2, sizes.d)
+    sigma = compile_numpy(model.activation.expression)
+    biases = np.repeat(model.biases, sizes.groups)
+    theta = model.alignment * v + np.sqrt(model.remainder) * perp
+    return FeatureMap(
+        weights, spikes, v[None, :], theta, perp, sizes.slices, lambda x: np.asarray(sigma(x @ weights.T + biases))
+    )
+
+
+def simulated_test_errors(model: Model, dimension: int, seeds: int, seed: int) -> list[float]:
+    """Test errors of ridge regression on spiked features with orthogonal rows, one per seed, on fresh test sets."""
+    sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, fractions=model.fractions)
+    target, errors = compile_numpy(model.target.expression), []
+    for index in range(seeds):
+        sequence = np.random.SeedSequence(seed, spawn_key=(dimension, index))
+        weights, inputs, noise, test = map(np.random.default_rng, sequence.spawn(4))
+        drawn = orthogonal_features(model, sizes, weights)
+
+        def training(
+            drawn: FeatureMap = drawn, inputs: np.random.Generator = inputs, noise: np.random.Generator = noise
+        ) -> Iterator[tuple[Array, Array]]:
+            rows = block_rows(sizes.d)
+            for start in range(0, sizes.n, rows):
+                x = inputs.standard_normal((min(rows, sizes.n - start), sizes.d))
+                labels = np.asarray(target(x @ drawn.theta))
+                yield drawn.features(x), labels + np.sqrt(model.noise) * noise.standard_normal(len(x))
+
+        readout = fit(training(), sizes.n, sizes.p, (model.ridge,))
+        samples = 2 * max(sizes.n, sizes.d)
+        errors.append(float(sampled_test_error(drawn, target, readout.a, samples, test)[0]))
+    return errors

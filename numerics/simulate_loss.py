@@ -1,0 +1,256 @@
+"""Finite-size experiments with another loss, or with a bias that is learned along with the readout.
+
+As `numerics.simulate`, on the same draws, with the readout of `numerics.convex_readout`. Measured are
+
+    test_error, training_error  the loss per sample on new labels (noise included) and on the training set; for the
+                        square loss the mean squared error, on the noiseless target, and the mean squared residual
+    mean_squared_error  on the noiseless target, and for targets in {-1, 1}
+    classification_error  the share of test samples with sign f(x) != g
+    energy              (sum of losses + (ridge/2) |a|^2)/p at its minimum
+    bias                where it is learned: the bias, the same for all neurons, at which the minimum over readouts is
+                        least on this training set, searched on a grid and refined in every dip
+    m, zeta, psi, q1, q2   as in `numerics.simulate`
+
+Labels of margin losses are the sign of the target plus noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from numerics import convex_readout, readout
+from numerics.convex import ConvexSolution
+from numerics.convex import solve as solve_convex
+from numerics.ensembles import Array, FeatureMap, Network, SimulationError, Sizes, block_rows
+from numerics.evaluate import compile_numpy
+from numerics.finite_width import at_width
+from numerics.inputs import GAUSSIAN, Inputs
+from numerics.learned_bias import learned_bias, scan_reach, with_bias
+from numerics.losses import SQUARE, ClippedLoss, Loss, loss_named
+from numerics.measure import Row, fresh_outputs, order_parameters
+from numerics.model import Model
+from numerics.ridge import solve as solve_ridge
+from numerics.sample_averages import has_signs
+from numerics.simulate import (
+    KINDS,
+    Simulation,
+    at_sizes,
+    checked,
+    draw,
+    natural_scales,
+    predicted,
+    samples_of,
+    simulate,
+)
+from numerics.solution import Solution
+
+# Points of the scan for a learned bias; the theory's energies have dips several times wider than its steps.
+_SCAN = 17
+# The bias is refined to this share of the scan, far below what it scatters between training sets (d^-1/2 or so).
+_BIAS_TOLERANCE = 1e-5
+
+
+def simulate_loss(
+    model: Model | Network,
+    loss: Loss,
+    *,
+    dimension: int,
+    seeds: int,
+    seed: int = 0,
+    kind: str = "srf",
+    learned: bool = False,
+    inputs: Inputs = GAUSSIAN,
+    progress: Callable[[int, int], None] | None = None,
+    executor: Executor | None = None,
+) -> Simulation:
+    """Run `seeds` experiments at dimension d with a loss; with `learned`, each learns a bias beside the readout.
+
+    A learned bias is added to those that the model has. The square loss without one is left to
+    `numerics.simulate.simulate`. Raises SimulationError as that does, at ridge = 0 with a loss other than the square
+    one, for a learned bias of another kind than srf, and for a loss that `numerics.convex_readout` has no solver for.
+    """
+    if loss == SQUARE and not learned:
+        return simulate(
+            model, dimension=dimension, seeds=seeds, seed=seed, kind=kind, inputs=inputs, progress=progress,
+            executor=executor,
+        )  # fmt: skip
+    features = checked(model, kind, seeds)
+    if learned and kind != "srf":
+        raise SimulationError("a learned bias is simulated for spiked random features: take kind srf")
+    alpha0 = model.alpha0 if isinstance(model, Network) else 0.0
+    fractions = (1.0,) if isinstance(features, Network) else features.fractions
+    sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, alpha0=alpha0, fractions=fractions)
+    tasks = [_Task(features, sizes, kind, seed, index, loss.name, learned, inputs) for index in range(seeds)]
+    rows = []
+    for done, row in enumerate(executor.map(_experiment, tasks) if executor else map(_experiment, tasks), start=1):
+        rows.append(dict(row))
+        if progress is not None:
+            progress(done, seeds)
+    samples = tuple((name, tuple(row[name] for row in rows)) for name in rows[0])
+    return Simulation(kind, dimension, seeds, sizes, at_sizes(features, sizes), samples)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the theory says of an experiment, under the names of its samples; scales as in `natural_scales`."""
+
+    values: dict[str, float]
+    scales: dict[str, float]
+    converged: bool
+
+
+def predict(model: Model, loss: Loss, *, learned: bool = False, sizes: Sizes | None = None) -> Prediction:
+    """The theory beside `simulate_loss`, with the known term of order 1/p where sizes are given.
+
+    Raises ModelError as `numerics.convex.solve` and `numerics.learned_bias.learned_bias`.
+    """
+    bias: dict[str, float] = {}
+    converged = True
+    if learned:
+        found = learned_bias(model, loss)
+        model, bias, converged = found.model, {"bias": found.bias}, not found.at_edge
+    if loss == SQUARE:
+        solution = solve_ridge(model)
+        found_at = solution if sizes is None else at_width(solution, sizes.p)
+        order, width = found_at.order_parameters, np.inf if sizes is None else sizes.p
+        if not learned:
+            return Prediction(predicted(found_at), natural_scales(solution), solution.converged)
+        norm = float(np.sum(order.q2 + order.m**2 / (width * np.array(model.fractions))))
+        energy = 0.5 * (model.alpha / model.beta * found_at.training_error + model.ridge * norm)
+        values = predicted(found_at) | {"energy": energy} | bias
+        return Prediction(values, _scales(model, values, solution), converged and solution.converged)
+    convex = solve_convex(model, loss, width=None if sizes is None else sizes.p)
+    values = predicted(_as_solution(convex))
+    values |= {"mean_squared_error": convex.mean_squared_error, "energy": convex.energy} | bias
+    if convex.classification_error is not None:
+        values |= {"classification_error": convex.classification_error}
+    return Prediction(values, _scales(model, values, _as_solution(convex)), converged and convex.converged)
+
+
+def _as_solution(found: ConvexSolution) -> Solution:
+    """The order parameters of another loss in the shape that names and scales are made from."""
+    return Solution(
+        found.model, found.test_error, found.training_error, found.order_parameters, found.residual,
+        found.error_estimate, found.converged, found.status, found.iterations,
+    )  # fmt: skip
+
+
+def _scales(model: Model, values: dict[str, float], solution: Solution) -> dict[str, float]:
+    scales = natural_scales(solution)
+    scales |= {name: abs(value) for name, value in values.items() if name not in scales}
+    if "bias" in values:
+        # A bias is an argument of the activation: its natural scale is that argument's standard deviation.
+        scales |= {"bias": scan_reach(with_bias(model, -values["bias"])) / 4.0}
+    return scales
+
+
+@dataclass(frozen=True)
+class _Task:
+    model: Model | Network
+    sizes: Sizes
+    kind: str
+    seed: int
+    index: int
+    loss: str
+    learned: bool
+    inputs: Inputs
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """A readout (p,), the losses per training sample, and the energy per neuron."""
+
+    a: Array
+    training: float
+    energy: float
+
+
+def _experiment(task: _Task) -> Row:
+    """One seed: draw the map, fit the readout (and the bias), measure."""
+    sizes, loss, model = task.sizes, loss_named(task.loss), task.model
+    sequence = np.random.SeedSequence(task.seed, spawn_key=(KINDS.index(task.kind), sizes.d, task.index))
+    weights, batch, inputs, noise, test = map(np.random.default_rng, sequence.spawn(5))
+    drawn = draw(model, sizes, task.kind, weights, batch, task.inputs)
+    target = compile_numpy(model.target.expression)
+    x = task.inputs.draw(inputs, sizes.n, sizes.d)
+    place = x @ drawn.theta
+    y = np.asarray(target(place)) + np.sqrt(model.noise) * noise.standard_normal(sizes.n)
+    y = y if isinstance(loss, ClippedLoss) else np.sign(y)
+    row: dict[str, float] = {}
+    if task.learned and isinstance(model, Model):
+        sigma, own = compile_numpy(model.activation.expression), np.repeat(np.array(model.biases), sizes.groups)
+        matrix, h = drawn.weights, x @ drawn.weights.T + own
+        bias, fitted = _learn(lambda b: _fit(np.asarray(sigma(h + b)), y, loss, model.ridge), model)
+        drawn = replace(drawn, features=lambda new: np.asarray(sigma(new @ matrix.T + (own + bias))))
+        row["bias"] = bias
+    else:
+        fitted = _fit(_in_blocks(drawn, x), y, loss, model.ridge)
+    labels_noise = np.sqrt(model.noise) * test.standard_normal(samples_of(sizes, task.inputs))
+    outputs = fresh_outputs(drawn, fitted.a[:, None], len(labels_noise), test, task.inputs)
+    row |= _tested(outputs, target, loss, labels_noise, has_signs(model.target))
+    training = 2.0 * fitted.training if loss == SQUARE else fitted.training
+    row |= {"training_error": training, "energy": fitted.energy}
+    return (*row.items(), *order_parameters(drawn, fitted.a, sizes))
+
+
+def _in_blocks(drawn: FeatureMap, x: Array) -> Array:
+    rows = block_rows(max(drawn.weights.shape))
+    return np.concatenate([drawn.features(x[start : start + rows]) for start in range(0, len(x), rows)])
+
+
+def _fit(phi: Array, y: Array, loss: Loss, ridge: float) -> _Fitted:
+    n, p = phi.shape
+    if loss == SQUARE:
+        found = readout.fit(iter([(phi, y)]), n, p, (ridge,))
+        a, training = found.a[:, 0], 0.5 * float(found.training_error[0])
+        return _Fitted(a, training, (n * training + 0.5 * ridge * float(a @ a)) / p)
+    convex = convex_readout.fit(phi, y, loss, ridge)
+    return _Fitted(convex.a, float(np.mean(loss.value(y, convex.outputs))), convex.energy / p)
+
+
+def _learn(fit: Callable[[float], _Fitted], model: Model) -> tuple[float, _Fitted]:
+    """The bias of least energy on one training set, and the readout there: a scan, and every dip of it refined."""
+    from scipy.optimize import minimize_scalar
+
+    reach = scan_reach(model)
+    grid = np.linspace(-reach, reach, _SCAN)
+    energies = np.array([fit(float(b)).energy for b in grid])
+    inner = np.arange(1, _SCAN - 1)
+    dips = inner[(energies[inner] <= energies[inner - 1]) & (energies[inner] <= energies[inner + 1])]
+    places = [float(grid[int(np.argmin(energies))])]
+    for dip in dips:
+        bracket = (float(grid[dip - 1]), float(grid[dip + 1]))
+        found = minimize_scalar(
+            lambda b: fit(float(b)).energy, bounds=bracket, method="bounded",
+            options={"xatol": _BIAS_TOLERANCE * reach},
+        )  # fmt: skip
+        places.append(float(found.x))
+    fitted = [(b, fit(b)) for b in places]
+    return min(fitted, key=lambda pair: pair[1].energy)
+
+
+def _tested(
+    outputs: Iterator[tuple[Array, Array]],
+    target: Callable[[Array], Array],
+    loss: Loss,
+    labels_noise: Array,
+    signs: bool,
+) -> dict[str, float]:
+    """The errors of a readout on a test set of theta.x and outputs (`numerics.measure.fresh_outputs`)."""
+    samples, start = len(labels_noise), 0
+    squares, losses, wrong = 0.0, 0.0, 0.0
+    for place, columns in outputs:
+        f, g = columns[:, 0], np.asarray(target(place))
+        y = g + labels_noise[start : start + len(g)]
+        start += len(g)
+        squares += float(np.sum((g - f) ** 2))
+        losses += float(np.sum(loss.value(y if isinstance(loss, ClippedLoss) else np.sign(y), f)))
+        wrong += float(np.sum(np.sign(f) != g))
+    if loss == SQUARE:
+        return {"test_error": squares / samples}
+    errors = {"test_error": losses / samples, "mean_squared_error": squares / samples}
+    return errors | ({"classification_error": wrong / samples} if signs else {})
