@@ -11,7 +11,7 @@ import sympy as sp
 
 from derivations import symbols
 from derivations.activation import Activation
-from derivations.closed_form import ClosedForm, ClosedForms, HeatObligation, closed_forms, established
+from derivations.closed_form import ClosedForm, ClosedForms, HeatObligation, beneath, closed_forms, established
 from derivations.gaussian_class import NotInClassError
 from numerics.ball_coefficients import Certified, ConditionalBalls, HermiteBalls, conditional_balls
 from numerics.balls import BallError, precision
@@ -22,6 +22,8 @@ from verify.evidence import Outcome, Settled
 # Where closed forms are compared with balls of the definition, in units of kappa.
 _PLACES = (Fraction(1), Fraction(-1, 2))
 _BITS = 96
+# A formula whose terms cancel is evaluated more precisely, up to this: differences of 10^-1000 are told from zero.
+_MOST_BITS = 4096
 _FORMS = ("mu0", "mu1", "second_moment")
 
 
@@ -38,9 +40,14 @@ class Constant:
         return str(self.value)
 
     def certified(self, bits: int) -> Certified:
-        """The value of the formula as a ball, as precise relative to its size as asked for."""
-        with precision(bits + 24):
-            return Certified(enclose(self.value, {}).real, bits)
+        """The value of the formula as a ball with `bits` relative bits, if raising the precision gives them."""
+        working = bits
+        while True:
+            with precision(working + 24):
+                found = Certified(enclose(self.value, {}).real, working)
+            if found.required().rel_accuracy_bits() >= bits or working >= _MOST_BITS:
+                return found
+            working *= 2
 
 
 @dataclass(frozen=True)
@@ -57,10 +64,11 @@ class Formulas:
     status: str
     why: str = ""
     checked: str = ""
+    settled: frozenset[HeatObligation] = frozenset()
 
     def constant(self, name: str, certified: Certified) -> Constant | None:
         """The closed form of h1, h2, h1_check or s_k, if it exists and lies in the ball of the definition."""
-        if self.forms is None or self.status == "inconclusive":
+        if self.forms is None or self.status == "inconclusive" or certified.infinite:
             return None
         try:
             value, _ = established(self.forms, name)
@@ -70,7 +78,14 @@ class Formulas:
             return None
         if certified.ball is not None and not _overlaps(value, certified):
             return None
-        return Constant(value, "proved" if self.status == "proved" else "conjectured")
+        return Constant(value, "proved" if self._is_proved(name) else "conjectured")
+
+    def _is_proved(self, name: str) -> bool:
+        """Whether every obligation that the constant rests on is discharged; those not settled yet are checked now."""
+        if self.forms is None or self.status != "proved":
+            return False
+        rest = [form for form in beneath(self.forms, name) if not self.settled.issuperset(form.obligations)]
+        return all(prove(form, name, self.settled).outcome is Outcome.SUPPORTS for form in rest)
 
     def as_dict(self) -> dict[str, Any]:
         """The keys closed_forms, why, proof of the JSON document."""
@@ -124,7 +139,7 @@ def formulas_of(activation: Activation, balls: HermiteBalls, spike: float, bulk:
     agree, checked = _compared(activation, found, spike, bulk)
     proved = all(o.outcome is Outcome.SUPPORTS for _, o in obligations)
     status = "inconclusive" if not agree else "proved" if proved else "certified"
-    return Formulas(forms, found, tuple(obligations), status, why, checked)
+    return Formulas(forms, found, tuple(obligations), status, why, checked, frozenset(known) if proved else frozenset())
 
 
 def _compared(activation: Activation, found: dict[str, ClosedForm], spike: float, bulk: float) -> tuple[bool, str]:

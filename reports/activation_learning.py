@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from derivations.activation import Activation
 from numerics.ball_coefficients import Certified, HermiteBalls
 
 if TYPE_CHECKING:
     from numerics.model import Model
+
+Array = NDArray[np.float64]
 
 # A bound below this fraction of E[g^2] is zero as far as double-precision quadrature can tell.
 NEGLIGIBLE = 1e-12
@@ -33,7 +36,7 @@ class Learning:
 
     upper is dist^2(g, span{mu0}), lower is dist^2(g, span{mu0, kappa mu1}) at the given spike and bulk, equations (26)
     and (27), on a rule doubled `doublings` times; best_spike minimises the upper bound on [0, largest_spike]. `missing`
-    says why there are none.
+    says why there are none; `unresolved`, that they exist and could not be computed.
     """
 
     upper: float | None = None
@@ -45,6 +48,7 @@ class Learning:
     missing: str = ""
     doublings: int = 0
     largest_spike: float = LARGEST_SPIKE
+    unresolved: bool = False
 
     @property
     def perfect(self) -> bool:
@@ -87,16 +91,28 @@ def bounds_at(activation: Activation, target: Activation, spike: float, bulk: fl
         model = Model(activation, target, alpha=1.0, beta=1.0, ridge=1.0, spike=spike, bulk=bulk, alignment=1.0)
         doubt = _lost_in_rounding(activation, target, spike, bulk)
         if doubt:
-            return Learning(missing=doubt)
+            return Learning(missing=doubt, unresolved=True)
         with np.errstate(over="ignore", invalid="ignore"):
             square = float(conditional_moments(integrand(target), np.zeros(1), 1.0).square[0])
             found = _resolved(model, square) if math.isfinite(square) else None
     except (ModelError, ExpressionError) as reason:
-        return Learning(missing=str(reason))
+        return Learning(missing=str(reason), unresolved=not _infinite(activation, target, spike, bulk))
     if found is None:
-        return Learning(missing="the functions along the spike vary or grow too fast for double-precision quadrature")
+        too_fast = "the functions along the spike vary or grow too fast for double-precision quadrature"
+        return Learning(missing=too_fast, unresolved=True)
     upper, lower, refine = found
     return Learning(upper, lower, target_square=square, doublings=refine)
+
+
+def _infinite(activation: Activation, target: Activation, spike: float, bulk: float) -> bool:
+    """Whether a second moment is certainly infinite, so that there are no bounds to compute."""
+    from derivations.activation import integrable_square
+    from derivations.expression import ExpressionError
+
+    try:
+        return not (integrable_square(activation, spike, bulk) and integrable_square(target, 0.0, 1.0))
+    except ExpressionError:
+        return False
 
 
 def with_best_spike(known: Learning, activation: Activation, target: Activation, bulk: float) -> Learning:
@@ -107,6 +123,8 @@ def with_best_spike(known: Learning, activation: Activation, target: Activation,
     if scanned is None:
         return known
     (spike, upper), largest = scanned
+    if known.upper > 0.0 and upper > known.upper * (1.0 + 10 * AGREEMENT):
+        return known  # a scan that misses the given spike has missed the best one
     found = replace(known, best_spike=spike, best_upper=upper, largest_spike=largest)
     return replace(found, self_learning=perfect_sentence(activation, target, spike, bulk)) if found.perfect else found
 
@@ -147,7 +165,10 @@ def _lost_in_rounding(activation: Activation, target: Activation, spike: float, 
     from numerics.coefficients import conditional_coefficients
 
     for function, variance in ((target, 1.0), (activation, spike * spike + bulk)):
-        if _rounding(function, variance) > AGREEMENT:
+        rounding = _rounding(function, variance)
+        if rounding == math.inf:
+            return f"{str(function)[:60]} is zero in double precision wherever a Gaussian argument counts"
+        if rounding > AGREEMENT:
             return f"{str(function)[:60]} loses its digits to rounding in double precision"
     if spike == 0.0:
         return ""
@@ -163,16 +184,31 @@ def _rounding(function: Activation, variance: float) -> float:
     """The rounding error of the function in double precision, relative to its typical size under N(0, variance)."""
     import mpmath
 
+    from derivations.expression_normal import vanishes
     from numerics.evaluate import compile_numpy, evaluate_mpmath
 
     places = math.sqrt(variance) * np.array([-3.1, -2.3, -1.4, -0.8, -0.3, 0.2, 0.7, 1.3, 2.2, 3.2])
+    if not np.any(compile_numpy(function.expression)(places)):
+        places = _steep(function, places)
     weights = np.exp(-0.5 * places**2 / variance)
     values = compile_numpy(function.expression)(places)
     with mpmath.workdps(40):
         exact = [evaluate_mpmath(function.expression, mpmath.mpf(float(x))) for x in places]
         errors = np.array([float(abs(mpmath.mpf(float(v)) - e)) for v, e in zip(values, exact, strict=True)])
     size = math.sqrt(float(weights @ values**2) / float(weights.sum()))
-    return math.sqrt(float(weights @ errors**2) / float(weights.sum())) / size if size > 0.0 else 0.0
+    error = math.sqrt(float(weights @ errors**2) / float(weights.sum()))
+    if size == 0.0:
+        return 0.0 if vanishes(function.expression) else math.inf
+    return error / size
+
+
+def _steep(function: Activation, places: Array) -> Array:
+    """Where a function that vanishes at the usual places may not: near its breakpoints and panel ends within 20."""
+    from numerics.quadrature import integrand
+
+    splits = [x for x in integrand(function).splits or () if abs(x) < 20.0]
+    some = np.array(splits[:: max(1, len(splits) // 40)])
+    return np.concatenate([places, some, some - 0.5, some + 0.5])
 
 
 def _best_spike(

@@ -7,7 +7,10 @@ from typing import Any
 
 _NAMES = {"h1": "h1 = E[z sigma]", "h2": "h2 = E[sigma^2]", "h1_check": "E[(sigma' - h1)^2]"}
 _FORMS = {"mu0": "mu0(x, c)", "mu1": "mu1(x, c)", "second_moment": "E[sigma^2](x, c)"}
-_HERMITE_DIGITS = 15
+_DEFINED = {
+    "OwensT(h, a)": "integral of exp(-h^2 (1 + s^2)/2)/(2 pi (1 + s^2)) over s from 0 to a",
+    "SignProduct(h, k, rho)": "E[sign(X + h) sign(Y + k)], X and Y standard normal with correlation rho",
+}
 
 
 def study_text(document: Mapping[str, Any], plot: str = "") -> str:
@@ -20,7 +23,7 @@ def study_text(document: Mapping[str, Any], plot: str = "") -> str:
         _learning(document),
         plot,
         _warnings(document["warnings"]),
-        _unfinished(document["unfinished"]),
+        _open(document["unfinished"], document["undecided"]),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -69,6 +72,8 @@ def _closed_forms(document: Mapping[str, Any]) -> str:
     if closed is None:
         return f"Closed forms: none, because {document.get('why', 'none was found')}"
     rows = [(name, closed[key]) for key, name in _FORMS.items() if closed[key] is not None]
+    shown = " ".join(text for _, text in rows)
+    rows += [(name, meaning) for name, meaning in _DEFINED.items() if name.split("(")[0] in shown]
     count = len(document["proof"]["obligations"])
     rows.append(("proof", f"{status}, {count} obligations (heat equation, limit c -> 0, growth, analyticity)"))
     rows.append(("holds for", closed["holds_for"]))
@@ -94,6 +99,8 @@ def _learning(document: Mapping[str, Any]) -> str:
 
 
 def _perfect(learning: Mapping[str, Any]) -> str:
+    if learning["target_square"] == 0.0:
+        return "there is nothing to learn: the target is zero"
     if not learning["perfect"]:
         return f"no spike up to {learning['largest_spike']:.4g} makes the upper bound vanish"
     return learning["perfect_because"] or "the upper bound vanishes at the best spike, to double precision"
@@ -103,5 +110,9 @@ def _warnings(warnings: list[str]) -> str:
     return "\n".join(["Warnings", *(f"  - {warning}" for warning in warnings)]) if warnings else ""
 
 
-def _unfinished(parts: list[str]) -> str:
-    return f"Not finished when the time ran out: {', '.join(parts)}" if parts else ""
+def _open(unfinished: list[str], undecided: list[str]) -> str:
+    """What the page leaves open, and that the exit code says so."""
+    said = [f"Not finished when the time ran out: {', '.join(unfinished)}"] if unfinished else []
+    rest = [name for name in undecided if name not in unfinished]
+    said += [f"Undecided: {', '.join(rest)}, for the reasons above"] if rest else []
+    return "\n".join([*said, "(exit code 3)"]) if said else ""

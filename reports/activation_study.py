@@ -56,6 +56,11 @@ class Coefficient:
     proof: str | None = None
     zero: bool = False
 
+    @property
+    def undecided(self) -> bool:
+        """Whether nothing is known: no ball, not infinite, no exact zero."""
+        return self.certified.ball is None and not self.certified.infinite and not self.zero
+
     def as_dict(self, most: int) -> dict[str, Any]:
         """The JSON of cli "coefficients": at most `most` digits are printed, each certain to one unit."""
         common = {"digits": self.digits, "closed_form": self.closed_form, "proof": self.proof}
@@ -87,9 +92,16 @@ class ActivationStudy:
     unfinished: tuple[str, ...] = ()
 
     @property
+    def undecided(self) -> tuple[str, ...]:
+        """The numbers that were asked for and could not be certified or computed, in whatever time."""
+        named = [("h1", self.h1), ("h2", self.h2), ("E[(sigma' - h1)^2]", self.h1_check)]
+        named += [(f"s_{k}", s) for k, s in enumerate(self.hermite)]
+        return tuple(name for name, s in named if s.undecided) + ("bounds",) * self.learning.unresolved
+
+    @property
     def complete(self) -> bool:
-        """Whether every part was finished in the time allowed."""
-        return not self.unfinished
+        """Whether every part was finished in the time allowed and every number decided."""
+        return not (self.unfinished or self.undecided)
 
     @property
     def spike_emerges(self) -> bool:
@@ -120,6 +132,7 @@ class ActivationStudy:
             "warnings": list(self.warnings),
             "complete": self.complete,
             "unfinished": list(self.unfinished),
+            "undecided": list(self.undecided),
         }
 
 
@@ -170,7 +183,7 @@ def examine(
     found = clock.part(
         "bounds",
         lambda end: bounds_at(activation, goal, spike, bulk),
-        lambda: Learning(missing="the time was up before they were found"),
+        lambda: Learning(missing="the time was up before they were found", unresolved=True),
     )
     found = clock.part("best spike", lambda end: with_best_spike(found, activation, goal, bulk), lambda: found)
     return ActivationStudy(
@@ -288,13 +301,13 @@ def _coefficient(
 ) -> Coefficient:
     """A certified number with its closed form; an exact zero is told from a ball around zero.
 
-    Where the ball of the definition holds zero, a proved closed form gives a sharper one.
+    Where the definition gave no ball, or one that holds zero, a proved closed form gives a sharper one.
     """
     closed = formulas.constant(name, certified)
     proved = closed is not None and closed.proof == "proved"
     exactly = certified.ball is not None and bool(certified.ball == 0)
     zero = vanishes or exactly or (proved and closed is not None and closed.text == "0")
-    if proved and closed is not None and not zero and certified.ball is not None and certified.ball.contains(0):
+    if proved and closed is not None and not zero and (certified.ball is None or certified.ball.contains(0)):
         certified = closed.certified(certified.bits)
     certain = digits if zero else 0 if certified.ball is None else certified.digits(digits)
     return Coefficient(certified, certain, closed.text if closed else None, closed.proof if closed else None, zero)

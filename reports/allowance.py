@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-# After the limit the interruption is repeated this often, should the first one be lost in a destructor.
+# Exceptions are lost in destructors, in callbacks of the garbage collector and in some callbacks of compiled libraries:
+# after the limit the interruption is repeated this often.
 _AGAIN = 0.25
 
 
@@ -20,6 +22,7 @@ class OutOfTimeError(BaseException):
 def allowance(seconds: float) -> Iterator[None]:
     """Raises OutOfTimeError inside the block after so many seconds.
 
+    An interruption that falls where Python can only report exceptions is repeated until it arrives, without a report.
     Needs the main thread and a system with interval timers; elsewhere the loops that look at the clock themselves have
     to end on their own. Blocks must not be nested.
     """
@@ -32,11 +35,22 @@ def allowance(seconds: float) -> Iterator[None]:
         if armed:
             raise OutOfTimeError
 
+    report = sys.unraisablehook
+
+    def unheard(lost: sys.UnraisableHookArgs) -> None:
+        if not isinstance(lost.exc_value, OutOfTimeError):
+            report(lost)
+
     before = signal.signal(signal.SIGALRM, interrupt)
+    sys.unraisablehook = unheard
     signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3), _AGAIN)
     try:
-        yield
-    finally:
+        try:
+            yield
+        finally:
+            armed = False
+    finally:  # also if the alarm falls between the end of the block and the line above
         armed = False
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+        sys.unraisablehook = report

@@ -20,6 +20,8 @@ Command = TypeVar("Command", bound=Callable[..., object])
 
 # A vocabulary is finite and small: the cost of a solve grows like the sixth power of its size.
 MOST_GROUPS = 12
+# Directions of the spike: a rule in three dimensions has a hundred thousand nodes.
+MOST_COMPONENTS = 3
 
 DIRECT = ("spike", "bulk", "alignment")
 STEP = ("alpha0", "eta")
@@ -75,6 +77,7 @@ An EXPR is a formula in z: "tanh(z)", "Max(z, 0)", "Piecewise((z, z > 0), (0, Tr
 erf, sin, hardtanh, softplus, gelu, he3 ...) means that function of z.
 Give either --spike --bulk --alignment, or --alpha0 --eta.
 A number may be a sweep: START:STOP:COUNT, log:START:STOP:COUNT or a,b,c; several make the product, the last fastest.
+Components of a spike of two or three directions are joined by "/": --alignment 0.6/0.5 --readout "1.5/1:.5,1.5/-1:.5".
 """
 
 
@@ -92,6 +95,7 @@ class Request:
     bulk_model: str = "isotropic"
     loss: str = "square"
     learned_bias: bool = False
+    further_alignments: tuple[float, ...] = ()
 
     @property
     def swept(self) -> tuple[str, ...]:
@@ -111,8 +115,16 @@ class Request:
             given[name] = list(value.values) if value.swept else value.values[0]
         if self.groups:
             given["readout"] = [
-                {"weight": g.weight, "fraction": g.fraction, "bulk": g.bulk, "bias": g.bias} for g in self.groups
+                {
+                    "weight": list(g.weights) if g.further_weights else g.weight,
+                    "fraction": g.fraction,
+                    "bulk": g.bulk,
+                    "bias": g.bias,
+                }
+                for g in self.groups
             ]
+        if self.further_alignments:
+            given["alignment"] = [*self.values["alignment"].values, *self.further_alignments]
         if self.bulk_model != "isotropic":
             given["bulk_model"] = self.bulk_model
         if self.loss != "square":
@@ -140,6 +152,8 @@ class Request:
 
         try:
             given: dict[str, Any] = dict(point) | ({"groups": self.groups} if self.groups else {})
+            if self.further_alignments:
+                given["further_alignments"] = self.further_alignments
             if self.has_step:
                 given["bulk_model"] = self.bulk_model
                 model = Model.from_gradient_step(self.activation, self.target, **given)
@@ -183,11 +197,12 @@ def request(options: Mapping[str, Any], *, any_loss: bool = False) -> Request:
     any_loss: the command takes other losses than the square one.
     """
     _check_names(options, any_loss)
+    options, further_alignments, spike = without_components(options)
     values = {
         name: parse_values(name, options[name]) for name in options if name in RULES and options[name] is not None
     }
     learned = (options.get("bias") or "").strip() == "learned"
-    groups = _groups(options.get("readout"), None if learned else options.get("bias"))
+    groups = _groups(options.get("readout"), None if learned else options.get("bias"), spike)
     _check_presence(options, values, own_bulk=bool(groups) and all(group.bulk is not None for group in groups))
     check_size(values)
     bulk_model = options.get("bulk_model", "isotropic")
@@ -204,6 +219,7 @@ def request(options: Mapping[str, Any], *, any_loss: bool = False) -> Request:
         bulk_model,
         options.get("loss", "square"),
         learned,
+        further_alignments,
     )
 
 
@@ -270,13 +286,19 @@ def _check_names(options: Mapping[str, Any], any_loss: bool) -> None:
         raise InputProblem(f"--loss was given {loss[:60]!a}; {error}, as in --loss huber:1") from None
     if not any_loss:
         raise not_built(
-            f"--loss {loss!a} for this command", "onestep solve takes it; here the square loss is, --loss square"
+            f"--loss {loss!a} for this command",
+            "onestep solve, simulate and compare take it; here the square loss is accepted, --loss square",
         )
 
 
-def _groups(text: str | None, bias: str | None) -> tuple[ReadoutGroup, ...]:
-    """The groups of --readout times those of --bias; empty where the readout is uniform and has no bias."""
+def _groups(text: str | None, bias: str | None, spike: tuple[float, ...] = ()) -> tuple[ReadoutGroup, ...]:
+    """The groups of --readout times those of --bias; empty where the readout is uniform and has no bias.
+
+    A spike of several components multiplies the one weight of each group, and is in the groups' weights then.
+    """
     groups = () if text is None else parse_readout(text)
+    if spike:
+        groups = _times_spike(groups, spike)
     if bias is None:
         return groups
     if any(group.bias for group in groups):
@@ -297,6 +319,52 @@ def _groups(text: str | None, bias: str | None) -> tuple[ReadoutGroup, ...]:
             'example --bias "0.3:0.5,-0.3:0.5"'
         )
     return product
+
+
+def without_components(
+    options: Mapping[str, Any],
+) -> tuple[Mapping[str, Any], tuple[float, ...], tuple[float, ...]]:
+    """The options with one number for a spike of several directions, the further alignments, and the spike's vector.
+
+    Components are joined by "/": --alignment 0.6/0.5 leaves 0.6 and gives (0.5,); --spike 1.5/1 leaves 1 and gives
+    (1.5, 1). Both are empty for a spike of one direction. Raises InputProblem.
+    """
+    alignment, spike = (_components(name, options.get(name)) for name in ("alignment", "spike"))
+    left = dict(options)
+    if alignment:
+        left["alignment"] = repr(alignment[0])
+    if spike:
+        left["spike"] = "1"
+    return left, alignment[1:], spike
+
+
+def _components(name: str, text: str | None) -> tuple[float, ...]:
+    """The numbers joined by "/"; none where there is no "/"."""
+    if text is None or "/" not in text:
+        return ()
+    numbers = [parse_number(part.strip()) for part in text.split("/")]
+    found = tuple(number for number in numbers if number is not None)
+    if len(found) < len(numbers) or len(found) > MOST_COMPONENTS:
+        shown = ascii(text if len(text) <= 60 else text[:57] + "...")
+        raise InputProblem(
+            f"--{name} was given {shown}; the components of a spike of several directions are at most "
+            f"{MOST_COMPONENTS} numbers joined by /, and are no sweep, for example --{name} 0.6/0.5"
+        )
+    return found
+
+
+def _times_spike(groups: tuple[ReadoutGroup, ...], spike: tuple[float, ...]) -> tuple[ReadoutGroup, ...]:
+    from numerics.model import UNIFORM
+
+    if any(group.further_weights for group in groups):
+        raise InputProblem(
+            "--spike and --readout were both given components; accepted are components in one of the two, for example "
+            '--spike 1 --readout "1.5/1:0.5,1.5/-1:0.5"'
+        )
+    return tuple(
+        replace(group, weight=group.weight * spike[0], further_weights=tuple(group.weight * r for r in spike[1:]))
+        for group in groups or UNIFORM
+    )
 
 
 def parse_bias(text: str) -> tuple[tuple[float, float], ...]:
@@ -324,18 +392,16 @@ def parse_readout(text: str) -> tuple[ReadoutGroup, ...]:
     from numerics.model import ReadoutGroup
 
     accepted = (
-        "u:fraction[:bulk[:bias]] for each group, separated by commas, fractions that add up to 1, "
+        "u:fraction[:bulk[:bias]] for each group, separated by commas, fractions that add up to 1, u one number or "
+        "components joined by /, "
         'for example --readout "1:0.5,-1:0.5"'
     )
     shown = ascii(text if len(text) <= 60 else text[:57] + "...")
     groups = []
     for part in text.split(",")[: MOST_GROUPS + 1]:
         fields = [field.strip() for field in part.split(":")]
-        if any("/" in field for field in fields):
-            raise not_built(
-                f"a spike of several components (--readout {shown})",
-                'give one number per group, for example "1:0.5,-1:0.5"',
-            )
+        further = _components("readout", fields[0])[1:]
+        fields[0] = fields[0].split("/")[0].strip()
         numbers = [parse_number(field) for field in fields]
         if not 2 <= len(fields) <= 4 or any(number is None for number in numbers):
             raise InputProblem(f"--readout was given {shown}; accepted is {accepted}")
@@ -347,7 +413,7 @@ def parse_readout(text: str) -> tuple[ReadoutGroup, ...]:
                 f"--readout was given {shown}, where a fraction is not in (0, 1] or a bulk is not positive; "
                 f"accepted is {accepted}"
             )
-        groups.append(ReadoutGroup(weight, fraction, bulk, bias))
+        groups.append(ReadoutGroup(weight, fraction, bulk, bias, further))
     if len(groups) > MOST_GROUPS:
         raise InputProblem(f"--readout was given more than {MOST_GROUPS} groups; accepted is {accepted}")
     if abs(sum(group.fraction for group in groups) - 1.0) > 1e-9:

@@ -8,9 +8,10 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from numerics.ensembles import Network
+from numerics.losses import SQUARE, Loss
 from numerics.model import Model
-from numerics.ridge import solve
-from numerics.simulate import Simulation, natural_scales, predicted, simulate
+from numerics.simulate import Simulation
+from numerics.simulate_loss import predict, simulate_loss
 from verify.finite_size import Comparison, Observation, Report, compare_all
 
 
@@ -39,10 +40,14 @@ def compared(
     seeds: int,
     seed: int = 0,
     kind: str = "srf",
+    loss: Loss = SQUARE,
+    learned: bool = False,
     executor: Executor | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Compared:
     """Simulate at each dimension, solve at the realised ratios, extrapolate; `progress` gets the experiments done.
+
+    With `learned`, theory and every experiment learn a bias beside the readout.
 
     Raises SimulationError and ModelError.
     """
@@ -55,22 +60,31 @@ def compared(
                 progress(done + count)
 
         simulations.append(
-            simulate(subject, dimension=dimension, seeds=seeds, seed=seed, kind=kind, progress=step, executor=executor)
+            simulate_loss(
+                subject,
+                loss,
+                dimension=dimension,
+                seeds=seeds,
+                seed=seed,
+                kind=kind,
+                learned=learned,
+                progress=step,
+                executor=executor,
+            )
         )
-    solutions = tuple(solve(_model(run.model, kind)) for run in simulations)
-    theories = tuple(predicted(solution, run.sizes) for run, solution in zip(simulations, solutions, strict=True))
+    theories = tuple(predict(_model(run.model, kind), loss, learned=learned, sizes=run.sizes) for run in simulations)
     observables = {
         name: [
             # A theory that did not converge has no value: not a number makes the comparison inconclusive.
-            Observation(run.dimension, run.values(name), theory[name] if solution.converged else math.nan)
-            for run, theory, solution in zip(simulations, theories, solutions, strict=True)
+            Observation(run.dimension, run.values(name), theory.values[name] if theory.converged else math.nan)
+            for run, theory in zip(simulations, theories, strict=True)
         ]
-        for name in theories[-1]
+        for name in theories[-1].values
     }
     # An order parameter too noisy to confirm does not spoil the verdict; any of them may refute.
-    limit = solve(_model(subject, kind))
-    report = compare_all(observables, limits=predicted(limit), scales=natural_scales(limit), required=("test_error",))
-    return Compared(tuple(simulations), theories, predicted(limit), report)
+    limit = predict(_model(subject, kind), loss, learned=learned)
+    report = compare_all(observables, limits=limit.values, scales=limit.scales, required=("test_error",))
+    return Compared(tuple(simulations), tuple(theory.values for theory in theories), limit.values, report)
 
 
 def _model(subject: Model | Network, kind: str) -> Model:

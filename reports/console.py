@@ -53,6 +53,20 @@ def print_json(document: Mapping[str, Any]) -> None:
     print(json.dumps(finite(document), indent=2, ensure_ascii=False, allow_nan=False))
 
 
+def print_json_listing(document: Mapping[str, Any], listed: str) -> None:
+    """`print_json` of a document with one long list: a line per item, written as it is made; the items are finite."""
+    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+    for position, (key, value) in enumerate(document.items()):
+        sys.stdout.write(f"{',' if position else '{'}\n  {json.dumps(key)}: ")
+        if key != listed:
+            sys.stdout.write(encode(finite(value)))
+            continue
+        for place, item in enumerate(value):
+            sys.stdout.write(f"{',' if place else '['}\n    {encode(item)}")
+        sys.stdout.write("\n  ]")
+    print("\n}")
+
+
 def finite(value: Any, reason: str = "it diverges") -> Any:
     """The document with infinities spelled out and NaN as null (the status beside it says why)."""
     if isinstance(value, Mapping):

@@ -32,8 +32,8 @@ Examine an activation: parity, breakpoints, growth, Hermite coefficients as cert
 proof (or why there is none), bounds on the test error, and whether a gradient step gives it a spike.
 
 An EXPR is a formula in z; a name alone (tanh, relu, sign, erf, sin, gelu, he3 ...) means that function of z. By
-default the target is the activation itself, spike 1, bulk 1. What is not finished within 9 seconds is named, with
-exit code 3.
+default the target is the activation itself, spike 1, bulk 1. What stays undecided or unfinished after 9 s is named,
+with exit code 3.
 """
 
 _OPTION = re.compile(r"--[a-z][a-z0-9-]*(=.*)?", re.DOTALL)

@@ -88,7 +88,7 @@ def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
                 "statement": statement,
                 "uses": list(claim.uses),
                 "hypotheses": entry.get("hypotheses", list(claim.domain.hypotheses)),
-                "note": claim.note,
+                "note": claim.remark,
                 "verdict": entry["verdict"],
                 "weakest": entry["weakest"],
                 "evidence": entry["evidence"],

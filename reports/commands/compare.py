@@ -53,11 +53,13 @@ def compare(
     count = parse_whole("seeds", seeds, 1, MOST_SEEDS, "8")
     start = parse_whole("seed", seed, 0, 2**31, "0")
     check_kind(kind)
-    asked = request(options)
-    asked.models()  # every point has to exist before anything is run
+    asked = request(options, any_loss=True)
+    for point in asked.points():  # every point has to exist before anything is run
+        asked.model_without_bias(point)
     subjects = subjects_of(asked, kind)
 
     from numerics.ensembles import SimulationError
+    from numerics.losses import loss_named
     from numerics.model import ModelError
     from reports.comparison import compared
     from reports.console import Progress, print_json, provenance
@@ -76,6 +78,8 @@ def compare(
                     seeds=count,
                     seed=start,
                     kind=kind,
+                    loss=loss_named(asked.loss),
+                    learned=asked.learned_bias,
                     executor=executor,
                     progress=partial(progress.advance, k * each),
                 )

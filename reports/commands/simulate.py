@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +13,17 @@ import click
 
 from reports.cli_options import EXPRESSIONS, Request, common_options, model_options, request
 from reports.problems import DONE, InputProblem
-from reports.sweeps import parse_whole
+from reports.sweeps import parse_number, parse_whole
 
 if TYPE_CHECKING:
     from numerics.ensembles import Network
+    from numerics.inputs import Inputs
     from numerics.model import Model
     from numerics.simulate import Simulation
 
 KINDS = ("srf", "network", "equivalent")
 LARGEST_DIMENSION, MOST_SEEDS = 100_000, 100_000
+MOST_STEPS = 100
 
 HELP = f"""\b
 Examples:
@@ -28,10 +31,13 @@ Examples:
       --dimension 400 --seeds 8
   onestep simulate --activation tanh --target tanh --alpha 1 --beta 2 --ridge 0.1 --alpha0 1 --eta 3 --kind network
       --dimension 400 --seeds 8 --json
+  onestep simulate --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 2 --kind network
+      --inputs student-t --directions sparse --initial-overlap 0.1 --gradient-steps 2
 
 Draw the features at finite dimension, fit the readout, measure errors and order parameters; mean and standard error
 over independent seeds. Kinds: srf (default) spiked random features, network the network after a real gradient step,
-equivalent the conditionally Gaussian map.
+equivalent the conditionally Gaussian map. With another --loss the readout is SciPy's minimum, certified by a duality
+gap; with --bias learned every experiment learns its own bias. The last four options leave what the theory assumes.
 
 {EXPRESSIONS}"""
 
@@ -42,26 +48,67 @@ equivalent the conditionally Gaussian map.
 @click.option("--seeds", default="8", metavar="K", help="Independent experiments (default 8).")
 @click.option("--kind", default="srf", metavar="NAME", help="srf (default), network or equivalent.")
 @click.option("--seed", default="0", metavar="S", help="Seed of the whole experiment (default 0).")
+@click.option(
+    "--inputs",
+    default="gaussian",
+    metavar="NAME",
+    help="Law of the coordinates, variance 1: gaussian (default), uniform, rademacher or student-t (5 degrees of "
+    "freedom); kinds srf and network.",
+)
+@click.option(
+    "--directions",
+    default="dense",
+    metavar="NAME",
+    help="Target and spike: dense (default), random directions, or sparse, axes; the same for Gaussian inputs.",
+)
+@click.option(
+    "--initial-overlap",
+    default="0",
+    metavar="RHO",
+    help="Mean overlap w_i.w_j of the rows before the step, 0 <= RHO < 1 (default 0); kind network.",
+)
+@click.option(
+    "--gradient-steps",
+    default="1",
+    metavar="N",
+    help="Gradient steps, each on alpha0 d fresh samples (default 1); kind network.",
+)
 @common_options
 def simulate(
-    dimension: str, seeds: str, kind: str, seed: str, as_json: bool, quiet: bool, debug: bool, **options: Any
+    dimension: str,
+    seeds: str,
+    kind: str,
+    seed: str,
+    inputs: str,
+    directions: str,
+    initial_overlap: str,
+    gradient_steps: str,
+    as_json: bool,
+    quiet: bool,
+    debug: bool,
+    **options: Any,
 ) -> int:
     """Simulate every point asked for; the exit code."""
     size = parse_whole("dimension", dimension, 2, LARGEST_DIMENSION, "400")
     count = parse_whole("seeds", seeds, 1, MOST_SEEDS, "8")
     start = parse_whole("seed", seed, 0, 2**31, "0")
     check_kind(kind)
-    asked = request(options)
-    subjects = subjects_of(asked, kind)
+    law = inputs_of(inputs, directions, kind)
+    overlap, steps = departures_of(initial_overlap, gradient_steps, kind)
+    asked = request(options, any_loss=True)
+    subjects = [(point, _departed(subject, overlap, steps)) for point, subject in subjects_of(asked, kind)]
 
     from reports.console import Progress, print_json, provenance
 
     results = []
     with Progress("simulating", len(subjects) * count, quiet=quiet) as progress, seeds_pool(size, count) as executor:
         for k, (point, subject) in enumerate(subjects):
-            run = experiment(subject, size, count, start, kind, executor, partial(progress.advance, k * count))
+            step = partial(progress.advance, k * count)
+            run = experiment(asked, subject, size, count, start, kind, executor, step, law)
             results.append((point, run))
     parameters = asked.parameters | {"dimension": size, "seeds": count, "seed": start, "kind": kind}
+    parameters |= {"inputs": law.law, "directions": law.directions}
+    parameters |= {"initial_overlap": overlap, "gradient_steps": steps} if kind == "network" else {}
     origin = provenance("simulate", parameters)
     if as_json and asked.swept:
         from reports.commands.solve import sweep_json
@@ -84,10 +131,54 @@ def check_kind(kind: str) -> str:
     return kind
 
 
+def inputs_of(law: str, directions: str, kind: str) -> Inputs:
+    """The law of the inputs asked for. Raises InputProblem for an unknown one, and for the equivalent map."""
+    from numerics.inputs import DIRECTIONS, LAWS, Inputs
+
+    for option, given, accepted in (("inputs", law, LAWS), ("directions", directions, DIRECTIONS)):
+        if given not in accepted:
+            raise InputProblem(
+                f"--{option} was given {given[:60]!a}; accepted are {', '.join(accepted)}, for example "
+                f"--{option} {accepted[1]}"
+            )
+    if kind == "equivalent" and law != "gaussian":
+        raise InputProblem(
+            f"--inputs {law} was given with --kind equivalent, which is Gaussian by construction; --kind srf and "
+            "--kind network take other inputs, for example --kind srf"
+        )
+    return Inputs(law, directions)
+
+
+def departures_of(overlap: str, steps: str, kind: str) -> tuple[float, int]:
+    """Initial overlap and number of gradient steps. Raises InputProblem for bad values, and for another kind."""
+    value, count = parse_number(overlap), parse_whole("gradient-steps", steps, 1, MOST_STEPS, "2")
+    if value is None or not 0.0 <= value < 1.0:
+        raise InputProblem(
+            f"--initial-overlap was given {overlap[:60]!a}; accepted is a number >= 0 and < 1, for example "
+            "--initial-overlap 0.1"
+        )
+    if kind != "network" and (value or count != 1):
+        option = "--initial-overlap" if value else "--gradient-steps"
+        raise InputProblem(
+            f"{option} was given with --kind {kind}, which takes no gradient step; --kind network does, for example "
+            "--kind network --alpha0 2 --eta 3"
+        )
+    return value, count
+
+
+def _departed(subject: Model | Network, overlap: float, steps: int) -> Model | Network:
+    from numerics.ensembles import Network
+
+    return replace(subject, overlap=overlap, steps=steps) if isinstance(subject, Network) else subject
+
+
 def subjects_of(asked: Request, kind: str) -> list[tuple[dict[str, float], Model | Network]]:
     """What is simulated at each point: the network itself for kind network, its spiked random features otherwise."""
     if kind == "network":
         return [(point, asked.network(point)) for point in asked.points()]
+    if asked.learned_bias:
+        # Every experiment learns its own.
+        return [(point, asked.model_without_bias(point)) for point in asked.points()]
     return [(point, model) for point, model in asked.models()]
 
 
@@ -101,6 +192,7 @@ def seeds_pool(dimension: int, seeds: int) -> AbstractContextManager[Executor | 
 
 
 def experiment(
+    asked: Request,
     subject: Model | Network,
     dimension: int,
     seeds: int,
@@ -108,19 +200,25 @@ def experiment(
     kind: str,
     executor: Executor | None,
     progress: Callable[[int], None],
+    inputs: Inputs | None = None,
 ) -> Simulation:
     """One finite-size experiment. Raises InputProblem where it cannot be run as asked."""
     from numerics.ensembles import SimulationError
+    from numerics.inputs import GAUSSIAN
+    from numerics.losses import loss_named
     from numerics.model import ModelError
-    from numerics.simulate import simulate as run
+    from numerics.simulate_loss import simulate_loss
 
     try:
-        return run(
+        return simulate_loss(
             subject,
+            loss_named(asked.loss),
             dimension=dimension,
             seeds=seeds,
             seed=seed,
             kind=kind,
+            learned=asked.learned_bias,
+            inputs=inputs or GAUSSIAN,
             progress=lambda done, _total: progress(done),
             executor=executor,
         )

@@ -16,8 +16,13 @@ if TYPE_CHECKING:
     from numerics.convex import ConvexSolution
     from numerics.model import Model
     from numerics.solution import Solution
+    from reports.solved_together import SolvedPoint
 
     Solved = Solution | ConvexSolution
+    Results = list[tuple[dict[str, float], Solved | SolvedPoint | str]]
+
+# JSON fields, rows of text, and whether what was asked for was reached.
+Extras = tuple[dict[str, Any], list[tuple[str, str]], bool]
 
 HELP = f"""\b
 Examples:
@@ -26,56 +31,94 @@ Examples:
   onestep solve --activation "erf(z)" --target "sin(2*z)" --alpha log:0.1:10:20 --beta 0.5,1,2 --ridge 0.1
       --spike 1 --bulk 1 --alignment 0.8
 
+\b
   onestep solve --activation tanh --target sign --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
       --loss logistic
   onestep solve --activation relu --target relu --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
       --bias learned
+  onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
+      --certify --digits 50
 
 Order parameters, training error and test error of the ridge readout, by the theory. --bulk-model network takes the
 network's own bulk after its step, beyond the paper: closer to real networks, by half of the test error at large --eta.
 
+--certify proves in ball arithmetic that a box of (V1, V2) holds exactly one solution and encloses the test error; with
+--json: "certificate" {{"status", "box", "contraction", "test_error": "[mid +/- rad]", "digits", "enclosures"}}. It is
+for one point of one readout group at a positive ridge, in seconds; numbers are the binary ones nearest to those given.
+--digits N computes to N digits, checked but not proved; with --json in "any_precision".
+
 {EXPRESSIONS}
-Exit code 3 if a point did not converge; all points are printed all the same.
+Exit code 3 if a point did not converge or was not certified; all points are printed all the same.
 """
 
 
 @click.command(help=HELP)
 @model_options
+@click.option("--certify", is_flag=True, help="Prove the solution in ball arithmetic, and enclose the test error.")
+@click.option("--digits", type=int, metavar="N", help="The solution to N digits as well, for example 50.")
 @common_options
-def solve(as_json: bool, quiet: bool, debug: bool, **options: Any) -> int:
+def solve(as_json: bool, quiet: bool, debug: bool, certify: bool, digits: int | None, **options: Any) -> int:
     """Solve every point asked for; the exit code."""
-    from reports.console import Progress, print_json, provenance
+    from reports.console import Progress, print_json_listing, provenance
 
     asked = request(options, any_loss=True)
+    if certify or digits is not None:
+        from reports.certificates import check_options
+
+        check_options(asked, certify, digits)
     models = asked.models()
-
-    from numerics.model import ModelError
-
-    solve_one = solver(asked.loss)
-    results: list[tuple[dict[str, float], Solved | str]] = []
-    with Progress("solving", len(models), quiet=quiet) as progress:
-        for point, model in models:
-            try:
-                results.append((point, solve_one(model)))
-            except ModelError as error:
-                if not asked.swept:
-                    raise InputProblem(str(error)) from None
-                # One point without a solution does not keep the others from being printed.
-                results.append((point, str(error)))
-            progress.step()
     origin = provenance("solve", asked.parameters)
-    if as_json and asked.swept:
-        listed = [
+    with Progress("solving", len(models), quiet=quiet) as progress:
+        if not asked.swept:
+            ((point, model),) = models
+            solution = solve_single(solver(asked.loss), model)
+        else:
+            results = solve_all(asked.loss, models, progress.step)
+    if not asked.swept:
+        more: Extras = ({}, [], True)
+        if certify or digits is not None:
+            from reports.certificates import extras
+
+            more = extras(model, certify, digits)
+        print_one(solution, learned_json(asked, point), origin, as_json, more)
+        return DONE if solution.converged and more[2] else UNDECIDED
+    if as_json:
+        listed = (
             {"parameters": point, **solution_json(solution), **learned_json(asked, point)}
             for point, solution in results
-        ]
-        print_json({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin})
-    elif asked.swept:
-        print(sweep_table(asked.swept, results))
+        )
+        print_json_listing({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin}, "results")
     else:
-        for point, solution in results:
-            print_one(solution, learned_json(asked, point), origin, as_json)
+        print(sweep_table(asked.swept, results))
     return DONE if all(not isinstance(s, str) and s.converged for _, s in results) else UNDECIDED
+
+
+def solve_single(solve_one: Callable[[Model], Solved], model: Model) -> Solved:
+    """The one solution of a command without a sweep. Raises InputProblem where there is none."""
+    from numerics.model import ModelError
+
+    try:
+        return solve_one(model)
+    except ModelError as error:
+        raise InputProblem(str(error)) from None
+
+
+def solve_all(loss: str, models: list[tuple[dict[str, float], Model]], step: Callable[[], None]) -> Results:
+    """Every point of a sweep, together where that can be; a point without a solution has a sentence in its place."""
+    from numerics.model import ModelError
+    from reports.solved_together import solved_together
+
+    solve_one = solver(loss)
+    together = solved_together([model for _, model in models]) if loss == "square" else {}
+    results: Results = []
+    for place, (point, model) in enumerate(models):
+        try:
+            results.append((point, together[place] if place in together else solve_one(model)))
+        except ModelError as error:
+            # One point without a solution does not keep the others from being printed.
+            results.append((point, str(error)))
+        step()
+    return results
 
 
 def solver(loss: str) -> Callable[[Model], Solved]:
@@ -109,16 +152,18 @@ def learned_json(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
     }
 
 
-def print_one(solution: Solved | str, learned: dict[str, Any], origin: dict[str, Any], as_json: bool) -> None:
-    """The one solution of a command without a sweep."""
-    from reports.console import print_json
+def print_one(solution: Solved, learned: dict[str, Any], origin: dict[str, Any], as_json: bool, more: Extras) -> None:
+    """The one solution of a command without a sweep, with what --certify and --digits add to it."""
+    from reports.console import print_json, table
 
     if as_json:
-        print_json(solution_json(solution) | learned | {"provenance": origin})
-    elif not isinstance(solution, str):
-        print(solution_text(solution))
-        if learned:
-            print(learned_text(learned["learned_bias"]))
+        print_json(solution_json(solution) | learned | more[0] | {"provenance": origin})
+        return
+    print(solution_text(solution))
+    if more[1]:
+        print(table(more[1]))
+    if learned:
+        print(learned_text(learned["learned_bias"]))
 
 
 def sweep_json(values: Any) -> dict[str, list[float]]:
@@ -126,13 +171,16 @@ def sweep_json(values: Any) -> dict[str, list[float]]:
     return {name: list(value.values) for name, value in values.items() if value.swept}
 
 
-def solution_json(solution: Solved | str) -> dict[str, Any]:
+def solution_json(solution: Solved | SolvedPoint | str) -> dict[str, Any]:
     """One solution as the command line promises it; what is infinite carries the solution's own reason.
 
     A sentence stands for a point without a solution: its errors are null and its status is that sentence.
     """
     from reports.console import finite
+    from reports.solved_together import SolvedPoint
 
+    if isinstance(solution, SolvedPoint):
+        return solution.document()
     if isinstance(solution, str):
         return {"test_error": None, "training_error": None, "converged": False, "status": solution}
 
@@ -142,7 +190,7 @@ def solution_json(solution: Solved | str) -> dict[str, Any]:
         "training_error": float(solution.training_error),
         "spike": model.spike,
         "bulk": bulk_json(model),
-        "alignment": model.alignment,
+        "alignment": model.alignment if model.rank == 1 else list(model.alignments),
         "order_parameters": {
             name: nested(getattr(order, name)) for name in ("m", "zeta", "psi", "q1", "q2", "V1", "V2")
         },
@@ -184,10 +232,11 @@ def solution_text(solution: Solved) -> str:
     from reports.console import number, table
 
     model, order = solution.model, solution.order_parameters
+    spiked = (model.spike, bulk_json(model), model.alignment if model.rank == 1 else list(model.alignments))
     rows = [
         ("test error", number(solution.test_error)),
         ("training error", number(solution.training_error)),
-        ("spike, bulk, alignment", ", ".join(_compact(x) for x in (model.spike, bulk_json(model), model.alignment))),
+        ("spike, bulk, alignment", ", ".join(_compact(x) for x in spiked)),
     ]
     for name in ("m", "zeta", *(["chi"] if order.chi.size else []), "psi", "q1", "q2", "V1", "V2"):
         rows.append((name, _compact(nested(getattr(order, name)))))
@@ -228,7 +277,7 @@ def _compact(value: Any) -> str:
     return number(value)
 
 
-def sweep_table(swept: tuple[str, ...], results: list[tuple[dict[str, float], Solved | str]]) -> str:
+def sweep_table(swept: tuple[str, ...], results: Results) -> str:
     """One line per point."""
     from reports.console import number, table
 

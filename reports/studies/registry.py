@@ -6,7 +6,20 @@ from importlib import import_module
 
 from reports.studies.study import Study
 
-STUDIES: tuple[str, ...] = ()
+STUDIES: tuple[str, ...] = (
+    "vocabulary",
+    "calibration",
+    "finite_samples",
+    "other_inputs",
+    "initial_overlap",
+    "second_step",
+    "learning_rate",
+    "width",
+    "threshold",
+    "bound_functions",
+    "spectrum_sample",
+    "speed",
+)
 
 
 def study_of(name: str) -> Study | None:

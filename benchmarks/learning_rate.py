@@ -1,0 +1,13 @@
+"""The best learning rate: theory and simulated networks: the page `reports.studies.learning_rate`.
+
+python -m benchmarks.learning_rate simulate    run what is not in learning_rate.json yet
+python -m benchmarks.learning_rate             print the page from the stored samples
+"""
+
+from __future__ import annotations
+
+from reports.studies.experiments import main
+from reports.studies.learning_rate import EXPERIMENTS, SEED, SLUG, study
+
+if __name__ == "__main__":
+    main(SLUG, EXPERIMENTS, SEED, study)

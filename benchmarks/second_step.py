@@ -1,0 +1,13 @@
+"""A second gradient step beside the theory of one: the page `reports.studies.second_step`.
+
+python -m benchmarks.second_step simulate    run what is not in second_step.json yet
+python -m benchmarks.second_step             print the page from the stored samples
+"""
+
+from __future__ import annotations
+
+from reports.studies.experiments import main
+from reports.studies.second_step import EXPERIMENTS, SEED, SLUG, study
+
+if __name__ == "__main__":
+    main(SLUG, EXPERIMENTS, SEED, study)

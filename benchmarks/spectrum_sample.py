@@ -1,0 +1,34 @@
+"""Eigenvalues of a sample of spiked features at d = 2000 beside the theory: page `reports.studies.spectrum_sample`.
+
+python -m benchmarks.spectrum_sample simulate    draw the features, store the eigenvalues in spectrum_sample.json
+python -m benchmarks.spectrum_sample             print the page from them
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+
+from numerics.ensembles import Sizes, spiked_random_features
+from numerics.model import Model
+from reports.studies.experiments import FOLDER, as_text
+from reports.studies.spectrum_sample import CASES, DIMENSION, SEED, SLUG, study
+
+
+def eigenvalues(model: Model) -> list[float]:
+    """The positive eigenvalues of Phi^T Phi/p, increasing: those of the smaller of the two Gram matrices."""
+    sizes = Sizes.rounded(DIMENSION, alpha=model.alpha, beta=model.beta, fractions=model.fractions)
+    weights, inputs = map(np.random.default_rng, np.random.SeedSequence(SEED).spawn(2))
+    phi = spiked_random_features(model, sizes, weights).features(inputs.standard_normal((sizes.n, sizes.d)))
+    gram = phi @ phi.T if sizes.n < sizes.p else phi.T @ phi
+    return [float(f"{x:.6g}") for x in np.linalg.eigvalsh(gram / sizes.p)]
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["simulate"]:
+        lines = (f" {json.dumps(name)}: {json.dumps(eigenvalues(model))}" for name, model in CASES)
+        (FOLDER / f"{SLUG}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    found = study()
+    print(as_text(found) if found else "nothing is measured yet: add `simulate`")

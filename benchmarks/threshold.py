@@ -1,0 +1,13 @@
+"""No ridge: the interpolation threshold: the page `reports.studies.threshold`.
+
+python -m benchmarks.threshold simulate    run what is not in threshold.json yet
+python -m benchmarks.threshold             print the page from the stored samples
+"""
+
+from __future__ import annotations
+
+from reports.studies.experiments import main
+from reports.studies.threshold import EXPERIMENTS, SEED, SLUG, study
+
+if __name__ == "__main__":
+    main(SLUG, EXPERIMENTS, SEED, study)

@@ -1,0 +1,15 @@
+"""Samples of the page on vocabularies of the initial readout (Figure 6): spiked random features at three dimensions.
+
+    python -m benchmarks.vocabulary simulate    measure what is missing; writes vocabulary.json
+    python -m benchmarks.vocabulary             print the page
+
+Some three minutes of one core.
+"""
+
+from __future__ import annotations
+
+from reports.studies.experiments import main
+from reports.studies.vocabulary import EXPERIMENTS, SEED, SLUG, study
+
+if __name__ == "__main__":
+    main(SLUG, EXPERIMENTS, SEED, study)

@@ -1,0 +1,299 @@
+"""The models of the calibration: drawn once by a seeded generator, item by item, and how the theory is judged on them.
+
+An item is one extension of the theory (finite vocabulary, bias, another loss, ...). Its models are drawn, not chosen:
+activation, target, ratios and the rest come from `numpy.random.default_rng([DRAW, item])`, and a draw is rejected only
+by a rule that is stated with the item and that knows the theory but no simulation.
+
+`python -m benchmarks.calibration simulate` measures; the samples lie beside that program and come with the sources.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from derivations.activation import activation
+from numerics.ensembles import Network, Sizes
+from numerics.learned_bias import learned_bias
+from numerics.losses import loss_named
+from numerics.model import Model, ReadoutGroup
+from numerics.simulate import at_sizes
+from numerics.simulate_loss import predict
+from verify.finite_size import Observation, Report, compare_all
+
+DATA = Path(__file__).parent.parent / "benchmarks" / "calibration.json"
+DRAW = 2402
+MODELS = 6
+RUNS = ((150, 32), (300, 16), (600, 8))
+
+# item -> model -> dimension -> observable -> samples
+Samples = dict[str, list[float]]
+Data = dict[str, dict[str, dict[str, Samples]]]
+
+_STUDENTS = ("tanh", "erf", "relu", "sin", "softplus", "hardtanh", "sign", "gelu")
+_ODD = ("tanh", "erf", "sin", "atan", "hardtanh", "z/sqrt(1 + z**2)")
+_TARGETS = ("tanh", "sin", "sign", "relu", "hardtanh", "sin(2*z)", "tanh(2*z - 1)", "he2", "z + he(3, z)/4")
+_LABELS = ("sign", "sign(z - 1/2)", "sign(z + 1)", "sign(z**3 - 2*z)", "sign(z**2 - 1)", "tanh(2*z - 1)")
+_SHIFTED = ("sin(z + 1/2)", "tanh(z - 1)", "relu", "z + z**2/3", "softplus", "sign(z - 1/2)", "hardtanh(z + 1)")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One model to simulate: what it is called, and the arguments of `numerics.simulate_loss.simulate_loss`."""
+
+    name: str
+    subject: Model | Network
+    loss: str = "square"
+    learned: bool = False
+
+    @property
+    def kind(self) -> str:
+        """srf, or network for a real gradient step."""
+        return "network" if isinstance(self.subject, Network) else "srf"
+
+    def theory(self, sizes: Sizes | None = None) -> Model:
+        """The theory's model, at realised ratios where sizes are given; a network's own bulk for a network."""
+        subject = self.subject if sizes is None else at_sizes(self.subject, sizes)
+        return subject.model("network") if isinstance(subject, Network) else subject
+
+    def sizes(self, dimension: int) -> Sizes:
+        """The sizes of an experiment at dimension d."""
+        subject = self.subject
+        if isinstance(subject, Network):
+            return Sizes.rounded(
+                dimension, alpha=subject.alpha, beta=subject.beta, alpha0=subject.alpha0, fractions=(1.0,)
+            )
+        return Sizes.rounded(dimension, alpha=subject.alpha, beta=subject.beta, fractions=subject.fractions)
+
+
+@dataclass(frozen=True)
+class Item:
+    """One extension: its key, what it is, and how one candidate is drawn (None: rejected by the item's rule)."""
+
+    key: str
+    title: str
+    draw: Callable[[np.random.Generator], Drawn | None]
+    rule: str = ""
+
+
+def _log(rng: np.random.Generator, low: float, high: float) -> float:
+    return float(f"{np.exp(rng.uniform(np.log(low), np.log(high))):.3g}")
+
+
+def _flat(rng: np.random.Generator, low: float, high: float) -> float:
+    return float(f"{rng.uniform(low, high):.3g}")
+
+
+def _pick(rng: np.random.Generator, names: tuple[str, ...]) -> str:
+    return names[int(rng.integers(len(names)))]
+
+
+def _ratios(rng: np.random.Generator) -> dict[str, Any]:
+    return {"alpha": _log(rng, 0.5, 3.0), "beta": _log(rng, 0.5, 2.0), "ridge": _log(rng, 0.03, 1.0)}
+
+
+def _spiked(rng: np.random.Generator) -> dict[str, Any]:
+    values = _ratios(rng) | {"spike": _flat(rng, 0.5, 2.0), "bulk": _flat(rng, 0.7, 1.5)}
+    return values | {"alignment": _flat(rng, 0.3, 1.0)}
+
+
+def _named(student: str, target: str, values: Mapping[str, object], more: str = "") -> str:
+    listed = ", ".join(f"{name} {value:g}" for name, value in values.items() if isinstance(value, float))
+    return f"{student} / {target}: {listed}{more}"
+
+
+def _srf(
+    rng: np.random.Generator,
+    students: tuple[str, ...] = _STUDENTS,
+    targets: tuple[str, ...] = _TARGETS,
+    loss: str = "square",
+    learned: bool = False,
+    **changes: float,
+) -> Drawn:
+    student, target = _pick(rng, students), _pick(rng, targets)
+    values = _spiked(rng) | changes
+    model = Model(activation(student), activation(target), **values)
+    more = f", {loss}" if loss != "square" else ""
+    return Drawn(_named(student, target, values, more), model, loss, learned)
+
+
+def _with_groups(drawn: Drawn, groups: tuple[ReadoutGroup, ...], text: str, **changes: Any) -> Drawn:
+    assert isinstance(drawn.subject, Model)
+    model = drawn.subject
+    made = Model(
+        model.activation, model.target, model.alpha, model.beta, model.ridge, spike=model.spike, bulk=model.bulk,
+        alignment=model.alignment, noise=model.noise, groups=groups, **changes,
+    )  # fmt: skip
+    return Drawn(f"{drawn.name}, {text}", made, drawn.loss)
+
+
+def _vocabulary(rng: np.random.Generator) -> Drawn:
+    drawn = _srf(rng)
+    count = int(rng.integers(2, 4))
+    shares = rng.uniform(0.5, 1.5, count)
+    shares /= shares.sum()
+    groups = tuple(
+        ReadoutGroup(_flat(rng, -1.5, 1.5), float(share), _flat(rng, 0.7, 1.5)) for share in shares
+    )  # fmt: skip
+    text = "groups " + ", ".join(f"{g.weight:g}:{g.fraction:.3f}:{g.bulk:g}" for g in groups)
+    return _with_groups(drawn, groups, text)
+
+
+def _biased(rng: np.random.Generator) -> Drawn:
+    drawn = _srf(rng)
+    share = _flat(rng, 0.3, 0.7)
+    groups = tuple(ReadoutGroup(1.0, f, None, _flat(rng, -1.5, 1.5)) for f in (share, 1.0 - share))
+    return _with_groups(drawn, groups, "biases " + ", ".join(f"{g.bias:g}:{g.fraction:g}" for g in groups))
+
+
+# Below this relative gap two minima of the training energy trade places between training sets.
+_CLEAR = 0.02
+
+
+def _learning(rng: np.random.Generator) -> Drawn | None:
+    drawn = _srf(rng, targets=_SHIFTED, learned=True, noise=_flat(rng, 0.0, 0.2))
+    assert isinstance(drawn.subject, Model)
+    found = learned_bias(drawn.subject)
+    energies = sorted(minimum.energy for minimum in found.minima)
+    clear = len(energies) < 2 or energies[1] >= (1.0 + _CLEAR) * energies[0]
+    return drawn if energies and clear and not found.at_edge and not found.tied else None
+
+
+def _noisy(rng: np.random.Generator) -> Drawn:
+    student, target = _pick(rng, _ODD), _pick(rng, ("tanh", "sin", "sign", "hardtanh", "z + he(3, z)/4"))
+    values = _ratios(rng) | {"alpha0": _log(rng, 1.0, 10.0), "eta": _log(rng, 1.0, 5.0), "noise": _flat(rng, 0.1, 0.6)}
+    return Drawn(_named(student, target, values), Network(activation(student), activation(target), **values))
+
+
+def _margin(loss: str) -> Callable[[np.random.Generator], Drawn]:
+    def draw(rng: np.random.Generator) -> Drawn:
+        drawn = _srf(rng, targets=_LABELS, loss=loss)
+        noise = _flat(rng, 0.0, 0.5)
+        model = drawn.subject
+        # Label noise is built for targets in {-1, 1}.
+        if rng.random() < 0.5 and isinstance(model, Model) and "sign" in drawn.name.split(":")[0].split("/")[1]:
+            return Drawn(f"{drawn.name}, noise {noise:g}", model.changed(noise=noise), loss)
+        return drawn
+
+    return draw
+
+
+def _residual(loss: str) -> Callable[[np.random.Generator], Drawn]:
+    def draw(rng: np.random.Generator) -> Drawn:
+        named = f"huber:{_log(rng, 0.3, 2.0):g}" if loss == "huber" else loss
+        return _srf(rng, loss=named, noise=_flat(rng, 0.0, 0.4))
+
+    return draw
+
+
+def _rank_two(rng: np.random.Generator) -> Drawn:
+    drawn = _srf(rng, alignment=_flat(rng, 0.3, 0.8))
+    second, share = _flat(rng, -0.55, 0.55), _flat(rng, 0.3, 0.7)
+    groups = tuple(
+        ReadoutGroup(_flat(rng, 0.5, 1.5), f, _flat(rng, 0.7, 1.5), 0.0, (_flat(rng, -1.5, 1.5),))
+        for f in (share, 1.0 - share)
+    )
+    text = f"second alignment {second:g}, groups "
+    text += ", ".join(f"{g.weight:g}/{g.further_weights[0]:g}:{g.fraction:g}:{g.bulk:g}" for g in groups)
+    return _with_groups(drawn, groups, text, further_alignments=(second,))
+
+
+def _gaussian_rows(rng: np.random.Generator) -> Drawn:
+    drawn = _srf(rng)
+    assert isinstance(drawn.subject, Model)
+    return _with_groups(drawn, drawn.subject.groups, "Gaussian rows", gaussian_rows=True)
+
+
+ITEMS = (
+    Item("ridge", "Ridge readout, uniform", _srf),
+    Item("vocabulary", "Finite vocabulary, two or three groups", _vocabulary),
+    Item("quenched", "Quenched bias, two values", _biased),
+    Item(
+        "learned", "Learned bias", _learning,
+        f"targets without a parity; the lowest minimum of the training energy inside the scan, and {_CLEAR:.0%} below "
+        "the next",
+    ),
+    Item("noise", "Label noise in both steps: the network and its own bulk", _noisy),
+    Item("logistic", "Logistic loss", _margin("logistic")),
+    Item("hinge", "Hinge loss", _margin("hinge")),
+    Item("huber", "Huber loss", _residual("huber")),
+    Item("absolute", "Absolute loss", _residual("absolute")),
+    Item("rank-two", "Spike of two directions, two groups", _rank_two),
+    Item("plain", "Plain random features, r = 0", lambda rng: _srf(rng, spike=0.0)),
+    Item("gaussian-rows", "Gaussian rows", _gaussian_rows),
+)  # fmt: skip
+
+
+# One model at one large dimension: logistic regression on the signs of a smooth student's target.
+LANDMARK = Drawn(
+    "tanh / sign, logistic loss",
+    Model(
+        activation("tanh"), activation("sign"), alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8
+    ),
+    "logistic",
+)  # fmt: skip
+LANDMARK_RUN = (1000, 12)
+
+
+@cache
+def models_of(key: str) -> tuple[Drawn, ...]:
+    """The models of an item: the first MODELS draws that its rule accepts, no pair of activation and target twice."""
+    number = [item.key for item in ITEMS].index(key)
+    rng = np.random.default_rng([DRAW, number])
+    found: dict[str, Drawn] = {}
+    while len(found) < MODELS:
+        candidate = ITEMS[number].draw(rng)
+        if candidate is not None:
+            found.setdefault(candidate.name.split(":")[0], candidate)
+    return tuple(found.values())
+
+
+def stored() -> Data:
+    """The samples of the last simulation."""
+    found: Data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
+    return found
+
+
+def measured(data: Data) -> Iterator[tuple[Item, Drawn, dict[str, Samples]]]:
+    """Every drawn model that has samples at all dimensions."""
+    for item in ITEMS:
+        for drawn in models_of(item.key) if item.key in data else ():
+            runs = data[item.key].get(drawn.name, {})
+            if len(runs) == len(RUNS):
+                yield item, drawn, runs
+
+
+def landmark(data: Data) -> dict[str, tuple[float, float, float]]:
+    """Theory (at the width simulated), mean and standard error of every observable of LANDMARK; empty if not measured.
+
+    Uncertainties are those of one dimension: nothing is extrapolated.
+    """
+    dimension, _ = LANDMARK_RUN
+    samples = data.get("landmark", {}).get(LANDMARK.name, {}).get(str(dimension), {})
+    theory = predict(LANDMARK.theory(), loss_named(LANDMARK.loss), sizes=LANDMARK.sizes(dimension)) if samples else None
+    if theory is None:
+        return {}
+    return {
+        name: (theory.values[name], float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values))))
+        for name, values in samples.items()
+    }
+
+
+def judge(drawn: Drawn, runs: Mapping[str, Samples]) -> Report:
+    """The theory at the realised ratios beside the samples, extrapolated in 1/d by `verify.finite_size`."""
+    loss = loss_named(drawn.loss)
+    observations: dict[str, list[Observation]] = {}
+    for dimension, samples in sorted(runs.items(), key=lambda item: int(item[0])):
+        sizes = drawn.sizes(int(dimension))
+        theory = predict(drawn.theory(sizes), loss, learned=drawn.learned, sizes=sizes)
+        for name, values in samples.items():
+            expected = theory.values[name] if theory.converged else np.nan
+            observations.setdefault(name, []).append(Observation(int(dimension), tuple(values), expected))
+    # The ratios of the largest dimension are as good as those that were drawn to quote the theory at.
+    return compare_all(observations, scales=theory.scales, required=("test_error",))

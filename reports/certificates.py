@@ -1,0 +1,111 @@
+"""What `onestep solve --certify` and `--digits` add to a solution, for people and as JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from reports.cli_options import Request
+from reports.problems import InputProblem
+
+if TYPE_CHECKING:
+    from numerics.certify import Certificate
+    from numerics.model import Model
+
+FEWEST_DIGITS, MOST_DIGITS = 16, 300
+_VALUES = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2")
+
+
+def check_options(asked: Request, certify: bool, digits: int | None) -> None:
+    """Both are for one point of the square loss. Raises InputProblem."""
+    for option, given in (("--certify", certify), ("--digits", digits is not None)):
+        if not given:
+            continue
+        if asked.swept:
+            raise InputProblem(
+                f"{option} was given with a sweep over {', '.join(asked.swept)}; it takes one point, for example "
+                "--alpha 1.5"
+            )
+        if asked.loss != "square" or asked.learned_bias:
+            what = "--bias learned" if asked.learned_bias else f"--loss {asked.loss}"
+            raise InputProblem(
+                f"{option} was given with {what}; it takes the square loss and a given bias, for example --loss square"
+            )
+    if digits is not None and not FEWEST_DIGITS <= digits <= MOST_DIGITS:
+        raise InputProblem(
+            f"--digits was given {digits}; accepted is a whole number from {FEWEST_DIGITS} to {MOST_DIGITS}, for "
+            "example --digits 50"
+        )
+
+
+def extras(model: Model, certify: bool, digits: int | None) -> tuple[dict[str, Any], list[tuple[str, str]], bool]:
+    """(JSON fields, rows of text, whether all that was asked for was reached)."""
+    document: dict[str, Any] = {}
+    rows: list[tuple[str, str]] = []
+    reached = True
+    if digits is not None:
+        document["any_precision"], more, reached = _any_precision(model, digits)
+        rows += more
+    if certify:
+        from numerics.certify import certify as certified
+
+        certificate = certified(model)
+        document["certificate"] = certificate_json(certificate)
+        rows += certificate_rows(certificate)
+        reached = reached and certificate.certified
+    return document, rows, reached
+
+
+def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tuple[str, str]], bool]:
+    from mpmath import mp
+
+    from numerics.coefficients_mp import PrecisionError
+    from numerics.saddle_point_mp import solve_mp
+
+    try:
+        found = solve_mp(model, digits)
+    except PrecisionError as reason:
+        status = f"not reached: {reason}"
+        return {"status": status, "digits": digits}, [(f"{digits} digits", status)], False
+    values = {name: mp.nstr(getattr(found, name), digits) for name in _VALUES}
+    rows = [(f"{name.replace('_', ' ')}, {digits} digits", text) for name, text in values.items()]
+    check = {name: mp.nstr(getattr(found, name), 2) for name in ("residual", "check")}
+    return {"status": "converged", "digits": digits, **values, **check}, rows, True
+
+
+def certificate_json(certificate: Certificate) -> dict[str, Any]:
+    """The certificate as the command line promises it; where there is none, its status says why."""
+    if not certificate.certified:
+        return {"status": certificate.status, "box": None, "contraction": None, "test_error": None, "digits": 0}
+    texts = certificate.texts()
+    return {
+        "status": certificate.status,
+        "box": box_texts(certificate),
+        "contraction": certificate.contraction,
+        "test_error": texts["test_error"],
+        "digits": certificate.digits,
+        "enclosures": {name: texts[name] for name in _VALUES},
+    }
+
+
+def box_texts(certificate: Certificate) -> dict[str, list[str]]:
+    """The box of the unique solution, its ends as doubles rounded inwards, so that what is printed is certain."""
+    return {
+        name: [repr(math.nextafter(float(ball.lower()), math.inf)), repr(math.nextafter(float(ball.upper()), 0.0))]
+        for name, ball in zip(("V1", "V2"), certificate.box, strict=True)
+    }
+
+
+def certificate_rows(certificate: Certificate) -> list[tuple[str, str]]:
+    """The certificate for people."""
+    if not certificate.certified:
+        return [("certificate", certificate.status)]
+    box = box_texts(certificate)
+    texts = certificate.texts()
+    return [
+        ("certificate", "one solution, and no other, in the box of V1 and V2"),
+        *((f"box of {name}", f"{ends[0]} to {ends[1]}") for name, ends in box.items()),
+        ("contraction factor", f"{certificate.contraction:.2g}"),
+        ("test error", f"{texts['test_error']}, {certificate.digits} digits certain"),
+        ("training error", texts["training_error"]),
+    ]

@@ -1,0 +1,283 @@
+"""Every extension of the theory beside its own simulation, and whether the deviates look as those of a right theory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reports import measured_networks
+from reports.calibrated_models import (
+    DATA,
+    ITEMS,
+    LANDMARK,
+    LANDMARK_RUN,
+    MODELS,
+    RUNS,
+    Drawn,
+    Item,
+    judge,
+    landmark,
+    measured,
+    stored,
+)
+from reports.figures import Figure, svg_of
+from reports.studies.study import Study, Table
+from verify.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+
+SLUG = "calibration"
+COMMAND = "python -m benchmarks.calibration simulate --workers 2"
+# Observables whose deviates are counted apart; those of one model depend on each other.
+SHOWN = (
+    "test_error", "training_error", "m", "zeta", "psi", "q2", "mean_squared_error", "classification_error", "energy",
+    "bias", "chi",
+)  # fmt: skip
+# Below this probability deviates are said not to look standard normal.
+LEVEL = 0.01
+_VERDICTS = (CONFIRMED, INCONCLUSIVE, REFUTED)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One model of one item with what the protocol said of it."""
+
+    item: Item
+    drawn: Drawn
+    report: Report
+
+    def comparison(self, observable: str) -> Comparison:
+        """The comparison of one observable."""
+        return next(c for c in self.report.comparisons if c.observable == observable)
+
+
+def study() -> Study | None:
+    """The page; None where the measurements are not installed."""
+    if not DATA.is_file():
+        return None
+    data = stored()
+    judged = [Judged(item, drawn, judge(drawn, runs)) for item, drawn, runs in measured(data)]
+    if not judged:
+        return None
+    found = deviates([j.report.comparisons for j in judged])
+    networks = _network_deviates()
+    tests = np.array(found["test_error"] + networks)
+    dimensions, seeds = (", ".join(map(str, column)) for column in zip(*RUNS, strict=True))
+    text = (
+        f"Each extension of the theory was simulated on {MODELS} models of its own that were drawn, not chosen: "
+        "activation, target, ratios, ridge and the rest come from one seeded generator, drawn once before anything was "
+        f"simulated. Every model was measured at d = {dimensions} with {seeds} independent seeds, and the deviation "
+        "from the theory at the realised ratios was extrapolated in 1/d by the protocol of `onestep compare`. Where "
+        "a theory is right each deviate $z$ is standard normal, and a model is REFUTED with probability 1e-3 at most, "
+        "all its observables together.",
+        _rules([j.item for j in judged]),
+        _verdict_text(judged),
+        _normal_text(tests, len(found["test_error"]), len(networks)),
+        "Readouts with another loss are minima found by SciPy's L-BFGS-B, over the readout for the logistic loss and "
+        "over the forces of the dual problem for the others; each comes with a duality gap, under 1e-7 of the energy, "
+        "as certificate. A learned bias is learned by every experiment on its own training set.",
+    )
+    tables = (_items_table(judged), _observables_table(found, networks), _models_table(judged), *_landmark_table(data))
+    return Study(SLUG, "Is the theory calibrated?", text, tables, (_figure(tests, found),), COMMAND)
+
+
+def deviates(reports: Sequence[Sequence[Comparison]]) -> dict[str, list[float]]:
+    """z by observable, the components of one observable (groups, directions) together."""
+    found: dict[str, list[float]] = {}
+    for comparisons in reports:
+        for comparison in comparisons:
+            if comparison.z is not None:
+                found.setdefault(comparison.observable.split("[")[0], []).append(comparison.z)
+    return found
+
+
+def normality(z: Sequence[float] | Array) -> float:
+    """The probability that standard normal deviates lie as far from their law, by Kolmogorov and Smirnov."""
+    from scipy.stats import kstest
+
+    return float(kstest(np.asarray(z), "norm").pvalue)
+
+
+def extreme(z: Sequence[float] | Array) -> float:
+    """The probability that the largest of so many independent standard normal deviates is as large as this one."""
+    from scipy.special import ndtr
+
+    size = np.abs(np.asarray(z))
+    return float(1.0 - (1.0 - 2.0 * ndtr(-size.max())) ** len(size))
+
+
+def _network_deviates() -> list[float]:
+    """The test errors of the trained networks, measured and judged elsewhere, beside their own theory."""
+    if not measured_networks.DATA.is_file():
+        return []
+    data = measured_networks.stored()
+    found = [
+        measured_networks.judge(point, data[point.name], "network")["test_error"].z
+        for point in measured_networks.POINTS
+        if point.name in data
+    ]
+    return [z for z in found if z is not None]
+
+
+def _rules(items: Sequence[Item]) -> str:
+    rules = {item.title: item.rule for item in items if item.rule}
+    listed = "; ".join(f"{title}: {rule}" for title, rule in rules.items())
+    return f"A draw was rejected only by a rule that knows the theory and no simulation. {listed}." if listed else ""
+
+
+def _verdict_text(judged: Sequence[Judged]) -> str:
+    counts = {verdict: sum(j.report.verdict == verdict for j in judged) for verdict in _VERDICTS}
+    listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    items = len({j.item.key for j in judged})
+    sentence = f"Of {len(judged)} models of {items} items: {listed}."
+    undecided = [j for j in judged if j.report.verdict != CONFIRMED]
+    reasons = "; ".join(f"{j.item.title}, {j.drawn.name.split(':')[0]} ({_caught(j)})" for j in undecided)
+    return f"{sentence} Not confirmed: {reasons}." if undecided else sentence
+
+
+def _caught(judged: Judged) -> str:
+    comparison = judged.comparison("test_error")
+    if comparison.verdict != INCONCLUSIVE or comparison.smallest_detectable is None:
+        return judged.report.sentence
+    return f"only errors above {comparison.smallest_detectable:.0%} of the test error would have been caught"
+
+
+def _normal_text(tests: Array, own: int, networks: int) -> str:
+    probability, largest = normality(tests), extreme(tests)
+    more = f", and of {networks} networks after a real step, measured for another page" if networks else ""
+    looks = "look standard normal" if probability > LEVEL else "do not look standard normal"
+    return (
+        f"The test errors of these {own} models{more} give {len(tests)} independent deviates. They {looks}: mean "
+        f"{tests.mean():+.2f}, standard deviation {tests.std(ddof=1):.2f} (expected 0 +- {len(tests) ** -0.5:.2f} and "
+        f"1 +- {(2 * len(tests)) ** -0.5:.2f}); Kolmogorov and Smirnov's test gives the probability "
+        f"{probability:.2g}. The largest in size is {np.abs(tests).max():.2f}; as large a one is met with probability "
+        f"{largest:.2g}. The other observables of a model depend on its test error and on each other, so each is "
+        "listed by itself."
+    )
+
+
+def _items_table(judged: Sequence[Judged]) -> Table:
+    rows = []
+    for item in ITEMS:
+        own = [j for j in judged if j.item.key == item.key]
+        if not own:
+            continue
+        z = [abs(c.z) for j in own for c in j.report.comparisons if c.z is not None]
+        tests = [abs(j.comparison("test_error").z or 0.0) for j in own]
+        caught = [j.comparison("test_error").smallest_detectable or np.inf for j in own]
+        verdicts = ", ".join(
+            f"{count} {verdict}"
+            for verdict in _VERDICTS
+            if (count := sum(j.report.verdict == verdict for j in own))
+        )  # fmt: skip
+        rows.append(
+            (item.title, str(len(own)), verdicts, f"{max(tests):.2f}", f"{max(z):.2f} of {len(z)}",
+             f"{np.median(caught):.1%}")
+        )  # fmt: skip
+    columns = ("item", "models", "verdicts", "largest z, test error", "largest z, all", "would have caught")
+    return Table("The items; the last column is the median over models, for the test error.", columns, tuple(rows))
+
+
+def _observables_table(found: Mapping[str, list[float]], networks: list[float]) -> Table:
+    rows = []
+    for name in SHOWN:
+        if len(found.get(name, [])) < 2:
+            continue
+        z = np.array(found[name])
+        rows.append(
+            (name.replace("_", " "), str(len(z)), f"{z.mean():+.2f}", f"{z.std(ddof=1):.2f}", f"{np.abs(z).max():.2f}",
+             f"{normality(z):.2g}")
+        )  # fmt: skip
+    columns = ("observable", "deviates", "mean", "standard deviation", "largest", "Kolmogorov-Smirnov")
+    caption = (
+        "The deviates by observable, the drawn models only. Components of one model (groups, directions) are counted "
+        "separately and depend on each other: their probability is a guide, not a test."
+    )
+    return Table(caption, columns, tuple(rows))
+
+
+def _models_table(judged: Sequence[Judged]) -> Table:
+    rows = []
+    for j in judged:
+        c = j.comparison("test_error")
+        theory, fit = c.theory, c.fit
+        if theory is None or fit is None or c.extrapolated is None or c.z is None:
+            measured_text, z = "-", "-"
+        else:
+            measured_text, z = f"{c.extrapolated:.4g} +- {fit.standard_error:.2g}", f"{c.z:+.2f}"
+        theory_text = "-" if theory is None else f"{theory:.4g}"
+        rows.append((j.item.title, f"`{j.drawn.name}`", theory_text, measured_text, z, j.report.verdict))
+    columns = ("item", "model: activation / target", "theory", "simulation, d -> infinity", "z", "verdict")
+    return Table("Every drawn model: its test error.", columns, tuple(rows))
+
+
+def _landmark_table(data: Mapping[str, object]) -> tuple[Table, ...]:
+    from scipy.special import ndtri, stdtr
+
+    dimension, seeds = LANDMARK_RUN
+    rows = []
+    for name, (theory, mean, error) in landmark(data).items():  # type: ignore[arg-type]
+        t = (mean - theory) / error
+        z = float(np.copysign(-ndtri(stdtr(seeds - 1, -abs(t))), t))
+        rows.append((name.replace("_", " "), f"{theory:.5g}", f"{mean:.5g} +- {error:.2g}", f"{z:+.2f}"))
+    if not rows:
+        return ()
+    model = LANDMARK.theory()
+    caption = (
+        f"Logistic regression by SciPy's L-BFGS-B at d = {dimension}, {seeds} seeds: student tanh, target sign, "
+        f"alpha = {model.alpha:g}, beta = {model.beta:g}, lambda = {model.ridge:g}, spike {model.spike:g}, bulk "
+        f"{model.bulk:g}, alignment {model.alignment:g}. The theory keeps its one known term of order 1/p; nothing is "
+        "extrapolated."
+    )
+    return (Table(caption, ("observable", "theory", "simulation", "z"), tuple(rows)),)
+
+
+def _figure(tests: Array, found: Mapping[str, list[float]]) -> Figure:
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure as Canvas
+    from scipy.special import ndtri
+    from scipy.stats import beta
+
+    canvas = Canvas(figsize=(9.2, 4.0), layout="constrained")
+    FigureCanvasSVG(canvas)
+    quantiles, histogram = canvas.subplots(1, 2)
+    count = len(tests)
+    order = np.arange(1, count + 1)
+    expected = ndtri((order - 0.5) / count)
+    low, high = (ndtri(beta.ppf(level, order, count - order + 1)) for level in (0.025, 0.975))
+    quantiles.fill_between(expected, low, high, color="#e6eef5", label="95 % of each order statistic")
+    quantiles.plot(expected, expected, color="#333333", lw=0.9)
+    quantiles.plot(expected, np.sort(tests), "o", color="#0072B2", ms=4, label="test errors")
+    quantiles.set(xlabel="standard normal quantile", ylabel="deviate z")
+    quantiles.legend(frameon=False, fontsize=9, loc="upper left")
+    rest = np.concatenate([found[name] for name in SHOWN if name in found and name != "test_error"])
+    bins = np.linspace(-4.0, 4.0, 17)
+    histogram.hist(rest, bins=list(bins), density=True, color="#c9c9c9", label="other observables")
+    histogram.hist(tests, bins=list(bins), density=True, histtype="step", color="#0072B2", lw=1.6, label="test errors")
+    x = np.linspace(-4.0, 4.0, 200)
+    histogram.plot(x, np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi), color="#D55E00", lw=1.4, label="N(0, 1)")
+    histogram.set(xlabel="deviate z", ylabel="density")
+    histogram.legend(frameon=False, fontsize=9)
+    for axes in (quantiles, histogram):
+        _plain(axes)
+    caption = (
+        f"Left: the {count} deviates of the test errors against the quantiles of the standard normal law, with the "
+        "range in which each of so many sorted deviates lies with probability 95 %. Right: their histogram, and that "
+        f"of the {len(rest)} deviates of the other observables, with the standard normal density."
+    )
+    title = "Deviates of all comparisons"
+    return Figure(SLUG, title, caption, svg_of(canvas, SLUG, f"{title}. {caption}"), COMMAND)
+
+
+def _plain(axes: Axes) -> None:
+    axes.grid(True, color="#e4e4e4", lw=0.6)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)

@@ -1,0 +1,134 @@
+"""Measured samples of a study: which experiments there are, how they are run, where they are stored.
+
+The samples lie in `benchmarks/<slug>.json`, beside the program that measures them, and come with the sources; every
+number of a page is computed from them when the report is built.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from numerics.ensembles import Network
+from numerics.inputs import GAUSSIAN, Inputs
+from numerics.model import Model
+from numerics.simulate import estimate, simulate
+from reports.studies.study import Study
+
+FOLDER = Path(__file__).parent.parent.parent / "benchmarks"
+
+# {experiment: {observable: one value per seed}}
+Data = dict[str, dict[str, list[float]]]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One finite-size experiment of a study; `name` is its key in the file and unique there.
+
+    Experiments of one `stream`, dimension and kind share their draws; those of different streams are independent.
+    """
+
+    name: str
+    subject: Network | Model
+    dimension: int
+    seeds: int
+    inputs: Inputs = GAUSSIAN
+    observables: tuple[str, ...] = ("test_error",)
+    stream: int = 0
+
+    def run(self, seed: int) -> dict[str, list[float]]:
+        """The samples, to seven digits."""
+        kind = "network" if isinstance(self.subject, Network) else "srf"
+        found = simulate(
+            self.subject,
+            dimension=self.dimension,
+            seeds=self.seeds,
+            seed=seed + self.stream,
+            kind=kind,
+            inputs=self.inputs,
+        )
+        return {name: [float(f"{x:.7g}") for x in found.values(name)] for name in self.observables}
+
+
+def stored(slug: str) -> Data:
+    """The samples of a study; empty where they are not installed or not measured."""
+    path = FOLDER / f"{slug}.json"
+    found: Data = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return found
+
+
+def complete(data: Data, experiments: Sequence[Experiment]) -> bool:
+    """Whether every experiment has as many samples as it asks for."""
+    return all(len(data.get(e.name, {}).get(e.observables[0], ())) >= e.seeds for e in experiments)
+
+
+def text_of(data: Data) -> str:
+    """JSON with one line per experiment."""
+    lines = (f" {json.dumps(name)}: {json.dumps(samples)}" for name, samples in data.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def measure(slug: str, experiments: Sequence[Experiment], seed: int) -> None:
+    """Run what is not stored yet; the file is written after each experiment, so that a stop loses one at most."""
+    data = stored(slug)
+    wanted = {experiment.name for experiment in experiments}
+    data = {name: samples for name, samples in data.items() if name in wanted}
+    for experiment in experiments:
+        if complete(data, [experiment]):
+            continue
+        start = time.process_time()
+        data[experiment.name] = experiment.run(seed)
+        (FOLDER / f"{slug}.json").write_text(text_of(data), encoding="utf-8")
+        print(f"{experiment.name}: {time.process_time() - start:.1f} s", flush=True)
+
+
+def main(slug: str, experiments: Sequence[Experiment], seed: int, study: Callable[[], Study | None]) -> None:
+    """`python -m benchmarks.SLUG simulate` measures what is missing; without `simulate` the page is printed."""
+    if sys.argv[1:] == ["simulate"]:
+        measure(slug, experiments, seed)
+    found = study()
+    print(as_text(found) if found else "nothing is measured yet: add `simulate`")
+
+
+def as_text(study: Study) -> str:
+    """A page as plain text: paragraphs and tables."""
+    lines = [study.title, ""]
+    for paragraph in study.text:
+        lines += [paragraph, ""]
+    for table in study.tables:
+        widths = [max(len(row[k]) for row in (table.columns, *table.rows)) for k in range(len(table.columns))]
+        lines += [table.caption]
+        for row in (table.columns, *table.rows):
+            lines.append("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        lines.append("")
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Mean over seeds, its standard error, and the spread of a single experiment."""
+
+    mean: float
+    error: float
+    spread: float
+
+    @classmethod
+    def of(cls, samples: Sequence[float]) -> Measured:
+        """From one value per seed."""
+        found = estimate(samples)
+        return cls(found.mean, found.standard_error, float(np.std(samples, ddof=1)))
+
+    def z(self, theory: float) -> float:
+        """How many standard errors the mean is above a theory."""
+        return (self.mean - theory) / self.error
+
+    def __str__(self) -> str:
+        from reports.console import estimate_text
+
+        return estimate_text(self.mean, self.error)

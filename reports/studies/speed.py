@@ -1,0 +1,254 @@
+"""How fast and how accurate, by the stored run of `benchmarks.run` (benchmarks/speed.json)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reports.figures import Figure
+from reports.studies.drawing import STYLES, finished, legend, panels
+from reports.studies.experiments import as_text
+from reports.studies.study import Study, Table
+
+DATA = Path(__file__).parent.parent.parent / "benchmarks" / "speed.json"
+
+Data = Mapping[str, Any]
+
+# Residuals that a solution may have, where the baseline stops at 1e-4.
+RESIDUAL = 1e-12
+# From this dimension on the time of an experiment is that of its matrix products; below, drawing numbers weighs in.
+AT_SCALE = 2000
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A measured number beside what was promised: `least` says that it has to reach `limit`, else to stay under it."""
+
+    what: str
+    value: float
+    limit: float
+    unit: str
+    least: bool = False
+
+    @property
+    def met(self) -> bool:
+        """Whether the promise is kept."""
+        return self.value >= self.limit if self.least else self.value <= self.limit
+
+    @property
+    def cells(self) -> tuple[str, str, str, str]:
+        """What, measured, promised, and whether it was kept."""
+        promised = f"at {'least' if self.least else 'most'} {_number(self.limit)} {self.unit}"
+        return self.what, f"{_number(self.value)} {self.unit}", promised, "met" if self.met else "missed"
+
+
+def bars(data: Data) -> tuple[Bar, ...]:
+    """All promises, from the stored measurement."""
+    plain, single, batch = data["baseline"], data["single"], data["batch"]
+    breakpoints, commands = data["batch with breakpoints"], data["commands"]
+    simulated = [row for row in data["by dimension"] if row["dimension"] >= AT_SCALE]
+    memory = data["by points"]
+    flat = memory[-1]["peak_bytes_per_point"] / memory[-2]["peak_bytes_per_point"]
+    worst = max(entry["residual"] for entry in (single, batch, breakpoints, data["four groups"]))
+    return (
+        Bar("one point, against the baseline", plain["seconds"] / single["seconds"], 2_000, "times faster", True),
+        Bar(
+            "a point of a batch, against the baseline",
+            plain["seconds"] / batch["seconds_per_point"],
+            200_000,
+            "times faster",
+            True,
+        ),
+        Bar("one point", 1e3 * single["seconds"], 0.5, "ms"),
+        Bar("one point with four readout groups", 1e3 * data["four groups"]["seconds"], 5.0, "ms"),
+        Bar("a point of a batch, analytic", 1e6 * batch["seconds_per_point"], 4.0, "microseconds"),
+        Bar("a point of a batch, with breakpoints", 1e6 * breakpoints["seconds_per_point"], 20.0, "microseconds"),
+        Bar("largest residual", worst, RESIDUAL, ""),
+        Bar("points of the batches that did not converge", _failed(batch) + _failed(breakpoints), 0, ""),
+        Bar("memory per point, ten times the points", flat, 1.1, "times as much"),
+        Bar(f"an experiment, d >= {AT_SCALE}", max(row["ratio"] for row in simulated), 1.5, "times the bare products"),
+        Bar("50 digits", _at(data["by digits"], "digits", 50)["seconds"], 2.0, "s"),
+        Bar("`onestep --help`", commands["help"]["seconds"], 0.2, "s"),
+        Bar("`onestep solve`, one point", commands["solve one point"]["seconds"], 1.0, "s"),
+        Bar("`onestep solve --json`, 400 x 250 points", commands["solve 400 x 250 points"]["seconds"], 8.0, "s"),
+    )
+
+
+def _failed(batch: Mapping[str, Any]) -> int:
+    return int(batch["points"] - batch["converged"])
+
+
+def _at(rows: Sequence[Mapping[str, Any]], name: str, value: int) -> Mapping[str, Any]:
+    return next(row for row in rows if row[name] == value)
+
+
+def _number(value: float) -> str:
+    """Three digits, thousands apart."""
+    if value == 0.0:
+        return "0"
+    if abs(value) >= 100.0:
+        return f"{float(f'{value:.3g}'):,.0f}"
+    return f"{value:.3g}"
+
+
+def study() -> Study | None:
+    """The page; None where nothing is stored."""
+    return page(json.loads(DATA.read_text(encoding="utf-8"))) if DATA.is_file() else None
+
+
+def text_table(data: Data) -> str:
+    """The page as plain text."""
+    return as_text(page(data))
+
+
+def page(data: Data) -> Study:
+    """The page from one run."""
+    plain, single, batch, where = data["baseline"], data["single"], data["batch"], data["measured on"]
+    kept = bars(data)
+    missed = [bar.what for bar in kept if not bar.met]
+    verdict = "All are kept." if not missed else f"Not kept: {'; '.join(missed)}."
+    largest = max(data["by dimension"], key=lambda row: row["dimension"])
+    many = data["many ridges"]
+    text = (
+        "The baseline is written here after the paper's description: all thirteen order parameters iterated with "
+        f"damping 1/2 until none moves by more than {plain['stop']:g}, coefficients by a 19-node Gauss-Hermite rule, "
+        "`scipy.integrate.quad` over $\\kappa$ in $[-10, 10]$ at its defaults inside every update, traces from the "
+        "eigenvalues of one sample at d = 2000, which are not part of its time. It needs "
+        f"{plain['updates']} updates and ends with a relative error of {plain['error']:.1e} in the test error.",
+        f"One point by Newton's method takes {_number(plain['seconds'] / single['seconds'])} times less, at a residual "
+        f"of at most {single['residual']:.0e} and an error of {_error(single['error'])}; a point of a batch of "
+        f"{batch['points']:,} takes {_number(plain['seconds'] / batch['seconds_per_point'])} times less, residual at "
+        f"most {batch['residual']:.0e}, error at most {_error(batch['error'])} at {batch['compared']} points compared. "
+        "Errors are relative, against 30 digits by the equations in their spectral form.",
+        f"An experiment at d = {largest['dimension']} takes {largest['ratio']:.2f} times its bare matrix products and "
+        f"Cholesky factor, and holds {largest['peak_bytes'] / 2**20:.0f} MiB. {many['ridges']} ridges on one draw at "
+        f"d = {many['dimension']} take {many['seconds'] / many['one_ridge_seconds']:.1f} times as long as one.",
+        "Times are processor seconds of one thread, the best of several runs; ratios depend little on the machine, "
+        f"times do. This run: {where['cores']} cores, Python {where['python']}, NumPy {where['numpy']}. {verdict}",
+    )
+    return Study(
+        "speed",
+        "Speed and accuracy",
+        text,
+        (_promises(kept), _side_by_side(data), _experiments(data)),
+        (_solver_figure(data), _cost_figure(data)),
+        "make bench",
+    )
+
+
+def _promises(kept: Sequence[Bar]) -> Table:
+    heads = ("what", "measured", "promised", "")
+    return Table("What is promised and what was measured in one run", heads, tuple(bar.cells for bar in kept))
+
+
+def _side_by_side(data: Data) -> Table:
+    """Time beside accuracy."""
+    plain = data["baseline"]
+    rows = [("baseline", _time(plain["seconds"]), f"stops at {plain['stop']:g}", _error(plain["error"]))]
+    for name, label in _NAMES.items():
+        entry = data[name]
+        seconds = entry.get("seconds", entry.get("seconds_per_point"))
+        error = _error(entry["error"]) if "error" in entry else "-"
+        rows.append((label, _time(seconds), f"residual {entry['residual']:.0e}", error))
+    for row in data["by digits"]:
+        rows.append((f"{row['digits']} digits", _time(row["seconds"]), "-", row["check"]))
+    heads = ("solver", "time per point", "stopped at", "relative error")
+    return Table("Time for one point beside what it is worth", heads, tuple(rows))
+
+
+def _experiments(data: Data) -> Table:
+    """The simulation by dimension."""
+    return Table(
+        "One finite-size experiment, n = 1.5 d, p = d, beside the bare matrix products and Cholesky factor",
+        ("d", "experiment", "bare", "ratio", "memory"),
+        tuple(
+            (
+                str(row["dimension"]),
+                _time(row["seconds"]),
+                _time(row["bare_seconds"]),
+                f"{row['ratio']:.2f}",
+                f"{row['peak_bytes'] / 2**20:.0f} MiB",
+            )
+            for row in data["by dimension"]
+        ),
+    )
+
+
+_NAMES = {
+    "single": "one point, tanh and sin",
+    "batch": "batch, tanh and sin",
+    "batch with breakpoints": "batch, relu and sign",
+    "four groups": "one point, four readout groups",
+}
+
+
+def _error(error: float) -> str:
+    """A relative error in double precision, at least its spacing: a zero would be luck."""
+    return f"{max(error, sys.float_info.epsilon):.0e}"
+
+
+def _time(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= 0.5 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} microseconds"
+
+
+def _solver_figure(data: Data) -> Figure:
+    """Time per point against points, nodes and groups."""
+    canvas, (points, nodes, groups) = panels(3, width=11.0, height=3.4)
+    single = data["single"]["seconds"]
+    rows = data["by points"]
+    _line(points, [r["points"] for r in rows], [r["seconds_per_point"] / single for r in rows], 0)
+    points.set(xlabel="points of a batch", ylabel="time per point, one point alone = 1")
+    rows = data["by nodes"]
+    first = rows[0]["seconds_per_point"]
+    _line(nodes, [r["nodes"] for r in rows], [r["seconds_per_point"] / first for r in rows], 1)
+    nodes.set(xlabel="nodes along the spike", ylabel="time per point of a batch, coarsest = 1")
+    rows = data["by groups"]
+    _line(groups, [r["groups"] for r in rows], [r["seconds"] / rows[0]["seconds"] for r in rows], 2)
+    groups.set(xlabel="readout groups k", ylabel="time of one point, k = 1 is 1")
+    caption = (
+        "Left: a point of a batch in units of a point alone. Middle: against the number of nodes of the coarsest rule "
+        "compared. Right: against the number of readout groups. tanh student, sin target; all axes logarithmic."
+    )
+    return finished(canvas, "speed_of_the_solver", "The time of a solution", caption, "make bench")
+
+
+def _cost_figure(data: Data) -> Figure:
+    """Digits, and the simulation against dimension."""
+    canvas, (digits, simulated) = panels(2, width=9.0, height=3.6)
+    single = data["single"]["seconds"]
+    rows = data["by digits"]
+    _line(digits, [r["digits"] for r in rows], [r["seconds"] / single for r in rows], 3)
+    digits.set(xlabel="digits", ylabel="time, double precision = 1")
+    rows = data["by dimension"]
+    d, unit = [r["dimension"] for r in rows], rows[0]["bare_seconds"]
+    _line(simulated, d, [r["seconds"] / unit for r in rows], 0, "the experiment")
+    _line(simulated, d, [r["bare_seconds"] / unit for r in rows], 1, "bare products and Cholesky")
+    simulated.set(xlabel="dimension d", ylabel=f"time, bare at d = {d[0]} is 1")
+    legend(simulated)
+    caption = (
+        "Left: the saddle point in multiple precision. Right: one finite-size experiment (n = 1.5 d, p = d, one ridge) "
+        "and the matrix products and the Cholesky factor it cannot do without. All axes logarithmic."
+    )
+    title = "The cost of digits and of dimension"
+    return finished(canvas, "cost_of_digits_and_dimension", title, caption, "make bench")
+
+
+def _line(axes: Any, x: Sequence[float], y: Sequence[float], style: int, label: str = "") -> None:
+    """A line on logarithmic axes, with a tick where it was measured."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    colour, marker, dash = STYLES[style]
+    axes.plot(x, y, color=colour, marker=marker, ms=4.5, linestyle=dash, lw=1.6, label=label or None)
+    axes.set(xscale="log", yscale="log")
+    axes.set_xticks(x, [f"{place:,}" if place < 10_000 else f"$10^{len(str(place)) - 1}$" for place in x])
+    axes.minorticks_off()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
