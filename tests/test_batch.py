@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from derivations.activation import activation
-from numerics.batch import solve_batch
+from numerics.batch import solve_batch, solve_families
+from numerics.batch_equations import Points, Workspace, linear, newton
 from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.profile import profile
 from numerics.ridge import solve
+from numerics.saddle_point_mp import solve_mp
 
 SCALARS = ("test_error", "training_error")
 PARAMETERS = ("m", "zeta", "psi", "q1", "q2", "V1", "V2")
@@ -76,3 +79,56 @@ def test_several_groups_are_refused() -> None:
     model = Model(activation("tanh"), activation("sin"), 1.0, 1.0, 0.1, groups=groups)
     with pytest.raises(ModelError, match="one readout group"):
         solve_batch(model, alpha=1.0, beta=1.0, ridge=0.1)
+
+
+def test_the_error_estimate_covers_the_error() -> None:
+    # Small ridges make the poles of 1/(1+V) come close to the line, where the first rules are not fine enough.
+    model = _model("tanh", "sin", spike=3.0, bulk=0.5, alignment=0.8)
+    rng = np.random.default_rng(11)
+    alpha, ridge = 10.0 ** rng.uniform(-1.0, 1.0, 6), 10.0 ** rng.uniform(-4.0, 0.0, 6)
+    batch = solve_batch(model, alpha=alpha, beta=1.0, ridge=ridge)
+    for i in range(6):
+        exact = float(solve_mp(model.changed(alpha=float(alpha[i]), ridge=float(ridge[i])), 25).test_error)
+        # The movement of the last doubling is more than what is left, up to the rounding of a test error of order one
+        # that a fold at distance sqrt(ridge) magnifies.
+        allowed = batch.error_estimate[i] + 1e-14 / np.sqrt(ridge[i])
+        assert abs(batch.test_error[i] - exact) <= allowed * (1.0 + exact)
+
+
+def test_any_start_of_newton_leads_to_the_same_point() -> None:
+    model = _model("tanh", "sign", spike=2.5, alignment=0.8)
+    table = profile(model).one_group
+    ridge = np.full(5, 1e-3)
+    points = Points(np.full(5, 1.5), np.ones(5), ridge, np.zeros(5), 1.0)
+    starts = np.array([[1e-6, 1e6, 1e-6, 1e9, 3.0], [1e-6, 1e-6, 1e6, 1e9, 300.0]])
+    found = newton(table, points, starts, 1e-9, Workspace())
+    for values in found:
+        assert values == pytest.approx(np.full(5, values[0]), rel=1e-12)
+
+
+def test_families_are_what_shares_the_functions_of_kappa() -> None:
+    groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5))
+    base = _model("tanh", "sin", spike=1.0, alignment=0.8)
+    many = [base.changed(alpha=0.5 + 0.1 * k) for k in range(12)]
+    other = [base.changed(spike=2.0, ridge=0.1 + k) for k in range(10)]
+    # Left out: two points are too few, several groups and no ridge are not for a batch.
+    left_out = [base.changed(bulk=2.0), base.changed(bulk=2.0, alpha=3.0), base.changed(ridge=0.0)]
+    left_out += [Model(base.activation, base.target, 1.0 + k, 1.0, 0.1, groups=groups) for k in range(4)]
+    models = [*many[:3], *left_out, *other, *many[3:]]
+    found = list(solve_families(models))
+    assert [places for places, _ in found] == [[0, 1, 2, *range(20, 29)], [*range(10, 20)]]
+    for places, batch in found:
+        expected = [solve(models[place]).test_error for place in places]
+        assert batch.test_error == pytest.approx(expected, rel=1e-10)
+
+
+def test_the_residual_sees_a_pair_that_is_no_solution() -> None:
+    model = _model("tanh", "sin", spike=1.0, alignment=0.8)
+    table = profile(model).one_group
+    points = Points(np.full(2, 1.5), np.ones(2), np.full(2, 0.1), np.zeros(2), 1.0)
+    values = newton(table, points, points.largest(), 1e-9, Workspace())
+    values[:, 1] *= 1.001
+    residual = linear(table, points, values, Workspace())[9]
+    assert residual[0] < 1e-13
+    # 1 - dF/dx is of order one here, and the pair is of order three.
+    assert residual[1] > 1e-4

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
 import sympy as sp
 
-from derivations.derivation import Derivation, Step, Vanishing
-from derivations.symbols import h1_star, h2_star
-from tests.toy import DOMAIN, LIMIT, TOLERANCE, claim, measure, norm
+from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
+from derivations.symbols import alpha0, d, h1_star, h2_star
+from tests.toy import DOMAIN, EXACT, LIMIT, TOLERANCE, claim, derivation, measure, norm
 from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch, Point
 from verify.claim import PROFILES, Claim, Domain, Kind, Range
-from verify.evidence import Evidence, Outcome
+from verify.evidence import Evidence, Outcome, Proof
 from verify.strategies import coordinate_of, points_of
+from verify.verdict import Verdict, decide
 
 QUICK = PROFILES["quick"]
 
@@ -28,6 +30,40 @@ def test_a_wrong_step_refutes_a_right_conclusion() -> None:
 def test_a_derivation_of_something_else_proves_nothing() -> None:
     other = Derivation("of something else", "toy", (), {sp.Symbol("unrelated"): sp.S.One})
     assert run(ByDerivation(lambda: other)).outcome is Outcome.UNDECIDED
+
+
+def derived_limit(*steps: Step) -> Evidence:
+    return run(ByDerivation(lambda: Derivation("a limit", "toy", steps, {norm: LIMIT})))
+
+
+AT_D = RationalLimit("the limit", EXACT, d, LIMIT)
+SQUARE = sp.Symbol("A", positive=True)
+TAKEN = Step("the limit, under another name", sp.Eq(SQUARE, LIMIT), (AT_D,))
+STATED = Step("what it is about", sp.Eq(norm, LIMIT), (Vanishing("the same", LIMIT - h1_star**2 - h2_star / alpha0),))
+
+
+@pytest.mark.parametrize(
+    ("steps", "taken"),
+    [
+        ((Step("at once", sp.Eq(norm, LIMIT), (AT_D,)),), True),
+        ((TAKEN, STATED), True),
+        ((STATED,), False),
+        ((STATED, TAKEN), False),  # a limit of something else, afterwards
+        ((TAKEN, Step("without an obligation", sp.Eq(norm, LIMIT))), False),
+    ],
+)
+def test_a_proof_takes_a_limit_where_a_step_does_before_the_result(steps: tuple[Step, ...], taken: bool) -> None:
+    evidence = derived_limit(*steps)
+    assert isinstance(evidence, Proof)
+    assert evidence.outcome is Outcome.SUPPORTS
+    assert evidence.takes_limit is taken
+    assert (decide(Kind.CONCENTRATION, [evidence]) is Verdict.PROVED) is taken
+
+
+def test_the_limit_of_a_conjecture_proves_nothing() -> None:
+    evidence = run(ByDerivation(derivation, conjecture=True))
+    assert decide(Kind.LIMIT, [evidence]) is Verdict.INCONCLUSIVE
+    assert decide(Kind.LIMIT, [run(ByDerivation(derivation))]) is Verdict.PROVED
 
 
 def test_numbers_without_points_decide_nothing() -> None:

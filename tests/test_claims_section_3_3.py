@@ -14,6 +14,7 @@ from tests.planting_saddle_point import planting, verdict_by_proof
 from verify.checks import ByDerivation
 from verify.claim import PROFILES, Claim, Role
 from verify.claims import appendix_c, section_3_3, slides_saddle_point
+from verify.claims.models import density_integrals
 from verify.evidence import Outcome
 from verify.ledger import examine
 from verify.verdict import Verdict
@@ -169,3 +170,10 @@ def test_a_statement_and_its_derivation_wrong_alike_are_refuted_by_numbers(name:
     check = next(c for c in claim.checks if not isinstance(c, ByDerivation))
     assert check.run(claim, PROFILES["quick"]).outcome is Outcome.SUPPORTS
     assert check.run(replace(claim, statement=wrong), PROFILES["quick"]).outcome is Outcome.REFUTES
+
+
+@pytest.mark.parametrize("beta", [0.4, 0.999, 1.001, 2.5])
+def test_integrals_over_the_density_keep_the_trace_identity_next_to_beta_one(beta: float) -> None:
+    # (1/p) tr[S S^-1] = 1 with S = shift + conjugate W W^T: exact, so only rounding of 540 terms is left.
+    found = density_integrals(beta, 1.7, 0.3, 1.2)
+    assert 0.3 * found[s.V2.name] + 1.2 * found[s.V1.name] == pytest.approx(1.0, abs=1e-13)

@@ -384,7 +384,6 @@ def test_other_misuse_is_refused_in_one_sentence(
     "args",
     [
         ["bounds", *WORKED, "--loss", "logistic"],
-        ["solve", *replaced("alignment", "0.6/0.3")],
         ["report", "--pdf"],
     ],
 )

@@ -11,8 +11,9 @@ import sympy as sp
 
 from derivations import gaussian
 from derivations.activation import activation
-from derivations.closed_form import ClosedForm, UniformGrowth, closed_forms, heat_obligations, x
-from derivations.gaussian_class import Member, NotInClassError, Shape, as_expression, member
+from derivations.closed_form import ClosedForm, UniformGrowth, beneath, closed_forms, heat_obligations, x
+from derivations.gaussian_class import Member, NotInClassError, Shape, as_expression, even_part, member
+from derivations.sign_product import SignProduct
 from derivations.symbols import c
 from numerics.ball_coefficients import conditional_balls, hermite_balls, hermite_coefficients_ball
 from numerics.balls import precision
@@ -30,7 +31,8 @@ NAMED = (
 )  # fmt: skip
 COMBINED = (
     "z*erf(z)", "z*sin(z)", "exp(-z**2/2)*cos(z)", "Piecewise((sin(z), z > 0), (0, True))", "erf(z) + erf(2*z)",
-    "Abs(erf(z))", "gelu(z + 1)", "sinh(z)", "Piecewise((z**2, z > 1), (z**3, z > -1/2), (1, True))", "erf(z)*exp(z/3)",
+    "Abs(erf(z))", "gelu(z + 1)", "sinh(z)", "erf(z) + erf(z - 1)", "sin(z)*erf(z)", "Abs(z**2 - 2)",
+    "Piecewise((z**2, z > 1), (z**3, z > -1/2), (1, True))", "erf(z)*exp(z/3)",
 )  # fmt: skip
 GROWING = ("exp(z**2/5)", "exp(z**2/3)", "z*exp(z**2/8)")
 QUANTITIES = ("mu0", "mu1", "second_moment")
@@ -140,11 +142,56 @@ def test_what_is_outside_the_class_is_refused_with_the_reason(text: str, said: s
         _ = closed_forms(activation(text)).mu0
 
 
-def test_three_error_functions_are_refused_but_mu0_of_one_remains() -> None:
+def test_three_error_functions_are_refused_but_what_needs_two_remains() -> None:
     forms = closed_forms(activation("relu(z)*erf(z)"))
     assert prove(forms.mu0, "mu0").outcome is Outcome.SUPPORTS
     with pytest.raises(NotInClassError, match="three"):
         _ = forms.second_moment
+    # at x = 0 the even part of sigma^2 is enough, z^2 erf(z)^2/2, with two error functions
+    assert forms.h2 == closed_forms(activation("z*erf(z)")).h2 / 2
+    assert all(prove(form, "h2").outcome is Outcome.SUPPORTS for form in beneath(forms, "h2"))
+    balls = hermite_balls(activation("relu(z)*erf(z)"), bits=96)
+    with precision(120):
+        assert enclose(forms.h2, {}).real.overlaps(balls.h2.required())
+        assert enclose(forms.h1_check, {}).real.overlaps(balls.h1_check.required())
+
+
+@pytest.mark.parametrize("text", ["erf(z)*erf(z - 1)", "relu(z)*erf(z - 1)", "gelu(z)*step(z - 1)", "elu(z)*erf(2*z)"])
+def test_two_error_functions_of_different_centres(text: str) -> None:
+    forms = closed_forms(activation(text))
+    for quantity in ("mu0", "mu1"):
+        assert prove(getattr(forms, quantity), quantity).outcome is Outcome.SUPPORTS
+    balls = conditional_balls(activation(text), spike=1, bulk=Fraction(3, 4), kappa=Fraction(-2, 5), bits=96)
+    with precision(120):
+        for name, ball in (("mu0", balls.mu0), ("mu1", balls.mu1)):
+            value = enclose(getattr(forms, name).expression, {x: Fraction(-2, 5), c: Fraction(3, 4)})
+            assert value.real.overlaps(ball.required())
+            assert float(value.real.rad()) < 1e-25
+
+
+def test_wrong_correlations_and_centres_are_refuted() -> None:
+    text = "erf(z)*erf(z - 1)"
+    function, form = member(activation(text)), closed_forms(activation(text)).mu0.expression
+    (atom,) = form.atoms(SignProduct)
+    h, k, rho = atom.args
+    for name, wrong in {
+        "uncorrelated": SignProduct(h, k, 0 * rho),
+        "twice the variance": SignProduct(h, k, 2 * c / (2 * c + sp.Rational(1, 2))),
+        "one centre": SignProduct(h, h, rho),
+        "the other sign": SignProduct(h, k, -rho),
+    }.items():
+        mutant = form.xreplace({atom: wrong})
+        proof = prove(ClosedForm(mutant, sp.oo, heat_obligations(mutant, function)), name)
+        assert proof.outcome is Outcome.REFUTES, name
+
+
+def test_the_even_part_of_a_piecewise_function() -> None:
+    part = even_part(member(activation("Piecewise((z**3 + 1, z > 1/2), (erf(z - 1), True))")))
+    assert part.breakpoints == (-sp.Rational(1, 2), sp.Rational(1, 2))
+    for piece, place in zip(part.pieces, (-2, sp.Rational(1, 4), 3), strict=True):
+        mirrored = (sp.sympify(place), -sp.sympify(place))
+        sides = [y**3 + 1 if y > sp.Rational(1, 2) else sp.erf(y - 1) for y in mirrored]
+        assert sp.expand(as_expression(piece, sp.sympify(place)) - sum(sides) / 2) == 0
 
 
 def test_growth_of_the_activation_limits_the_bulk() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,12 @@ from derivations.activation import activation
 from numerics import losses
 from numerics.convex import ConvexSolution, solve
 from numerics.ensembles import Sizes, spiked_random_features
+from numerics.finite_width import at_width
 from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.profile import profile
+from numerics.quadrature import density
 from numerics.ridge import solve as solve_ridge
-from numerics.sample_averages import SignLabel
+from numerics.sample_averages import SignLabel, _clipped_moments, normal_cdf
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 TWO = (ReadoutGroup(1.0, 0.5, 1.0, 0.0), ReadoutGroup(-0.5, 0.5, 1.3, 0.2))
@@ -100,6 +104,86 @@ def test_label_noise_flips_signs() -> None:
     assert label.jumps == pytest.approx([2.0 * up - 1.0], abs=1e-14)
 
 
+STEP: dict[str, Any] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.05, "alpha0": 3.0, "eta": 4.0, "noise": 0.1}
+OTHER_BULKS = {
+    "network": Model.from_gradient_step(activation("tanh"), activation("sign"), bulk_model="network", **STEP),
+    "Gaussian rows": _model("tanh", "sin", gaussian_rows=True),
+    "two directions": _model(
+        "tanh", "sin", alignment=0.6, further_alignments=(0.5,), bulk=1.1,
+        groups=(ReadoutGroup(1.5, 0.5, further_weights=(1.0,)), ReadoutGroup(1.5, 0.5, further_weights=(-1.0,))),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("model", OTHER_BULKS.values(), ids=OTHER_BULKS.keys())
+@pytest.mark.parametrize("width", [None, 300])
+def test_the_square_loss_is_the_ridge_readout_of_any_bulk_and_width(model: Model, width: int | None) -> None:
+    found = solve(model, losses.SQUARE, width=width)
+    ridge = solve_ridge(model) if width is None else at_width(solve_ridge(model), width)
+    assert found.converged
+    assert found.test_error == pytest.approx(ridge.test_error, abs=1e-10)
+    assert found.training_error == pytest.approx(ridge.training_error, abs=1e-10)
+    for name in ("m", "zeta", "chi", "psi", "q1", "q2"):
+        ours, theirs = getattr(found.order_parameters, name), getattr(ridge.order_parameters, name)
+        assert np.allclose(ours, theirs, rtol=1e-8, atol=1e-9), name
+
+
+def test_the_width_costs_what_the_mean_costs() -> None:
+    """E at width p exceeds its limit by (1/2p) sum_a m_a^2/tau_a to first order, for any loss: an envelope identity."""
+    model = _model("tanh", "sign")
+    limit = solve(model, losses.LOGISTIC)
+    first = float(np.sum(limit.order_parameters.m**2 / limit.order_parameters.V2)) / 2.0
+    for p in (1e5, 1e6):
+        moved = p * (solve(model, losses.LOGISTIC, width=int(p)).energy - limit.energy)
+        # The next order is about first^2/p, and rounding about 1e-12 p.
+        assert moved == pytest.approx(first, rel=50.0 / p + 1e-12 * p)
+
+
+@pytest.mark.parametrize("loss", [losses.LOGISTIC, losses.HINGE, losses.huber(0.5)], ids=lambda loss: loss.name)
+def test_classification_error_of_plain_random_features_is_an_angle(loss: losses.Loss) -> None:
+    """At r = 0 output and label are jointly Gaussian before the sign: P(wrong) = arccos(correlation)/pi."""
+    model = _model("tanh", "sign", spike=0.0, alignment=0.7)
+    found = solve(model, loss)
+    order, c = found.order_parameters, model.bulk
+    mu1 = Model(model.activation, activation("z"), 1.0, 1.0, 1.0, spike=0.0, bulk=c, alignment=0.7)
+    slope, rest = float(profile(mu1).mu1[0, 0]), float(profile(mu1).mu2_squared[0, 0])
+    zeta, psi = float(order.zeta[0]), float(order.psi[0])
+    variance = slope**2 * (zeta**2 + float(order.q1[0, 0])) + rest * float(order.q2[0])
+    covariance = slope * (0.7 * zeta + math.sqrt(1.0 - 0.49) * psi)
+    assert found.classification_error == pytest.approx(math.acos(covariance / math.sqrt(variance)) / math.pi, abs=1e-9)
+
+
+def test_where_features_saturate_the_absolute_loss_is_solved() -> None:
+    """V falls to zero along the spike like exp(-r^2 kappa^2/(2c)): the clipped line is as short as rounding there."""
+    model = _model(
+        "sign", "he2", alpha=1.62, beta=1.3, ridge=0.0356, noise=0.307, spike=1.63, bulk=0.816, alignment=0.792
+    )
+    found = solve(model, losses.ABSOLUTE)
+    assert found.converged, found.status
+    # An odd student beside an even target: the parities say m = zeta = psi = 0.
+    order = found.order_parameters
+    assert [abs(float(x[0])) for x in (order.m, order.zeta, order.psi)] == pytest.approx([0.0] * 3, abs=1e-9)
+
+
+def test_short_and_long_lines_meet() -> None:
+    mean, deviation = np.linspace(-6.0, 6.0, 25), np.full(25, 0.8)
+    for delta in (0.5, 1.0):
+        # Just below and above where the moments change from a rule to closed forms.
+        pair = [
+            _clipped_moments(mean, deviation, np.full(25, share * 0.25 * 0.8 / delta), delta)
+            for share in (1 - 1e-9, 1 + 1e-9)
+        ]
+        for below, above in zip(*pair, strict=True):
+            # The rule of 8 points is exact to rounding here; 1e-9 of the width moves the moments as little.
+            assert below == pytest.approx(above, abs=1e-8)
+        # A line of no length: the force is a sign, its slope two deltas times the density.
+        force, slope, square, beyond = _clipped_moments(mean, deviation, np.zeros(25), delta)
+        assert force == pytest.approx(delta * (1.0 - 2.0 * normal_cdf(-mean / deviation)), abs=1e-14)
+        assert slope == pytest.approx(2.0 * delta * density(mean / deviation) / deviation, abs=1e-14)
+        assert square == pytest.approx(np.full(25, delta**2), abs=1e-14)
+        assert np.all(beyond > 0.0)
+
+
 def _fitted(model: Model, d: int, seed: int) -> dict[str, float]:
     """The logistic readout of one sample, by SciPy's minimiser."""
     rng = np.random.default_rng([seed, d])
@@ -150,6 +234,29 @@ def test_logistic_regression_by_scipy() -> None:
         assert abs(float(np.mean(sample)) - value) < 5.0 * error, name
 
 
+@pytest.mark.thorough
+def test_logistic_regression_by_scipy_at_dimension_1000() -> None:
+    """The order parameters at d = 1000 against a minimiser that nobody here wrote."""
+    model, d = _model("tanh", "sign"), 1000
+    found = solve(model, losses.LOGISTIC, width=d)
+    rows = [_fitted(model, d, seed) for seed in range(8)]
+    expected = {
+        "m": float(found.order_parameters.m[0]),
+        "q2": float(found.order_parameters.q2[0]),
+        "training": found.training_loss,
+        "test": found.test_loss,
+        "classification": found.classification_error or 0.0,
+        "energy": found.energy,
+    }
+    for name, value in expected.items():
+        sample = np.array([row[name] for row in rows])
+        error = float(np.std(sample, ddof=1)) / math.sqrt(len(rows))
+        # Student's t with 7 degrees of freedom exceeds 6 with probability 5e-4, six observables: 3e-3.
+        assert abs(float(np.mean(sample)) - value) < 6.0 * error, name
+        # And the comparison says something: an error of a fifth would have been seen in every observable.
+        assert 6.0 * error < 0.2 * abs(value), name
+
+
 def test_proximal_operators_minimise() -> None:
     rng = np.random.default_rng(3)
     y, omega = rng.choice([-1.0, 1.0], 200), 3.0 * rng.standard_normal(200)
@@ -177,6 +284,12 @@ def test_what_is_not_built_is_refused() -> None:
         solve(_model("tanh", "sign", ridge=0.0), losses.HINGE)
     with pytest.raises(ModelError, match="targets in"):
         solve(_model("tanh", "tanh", noise=0.1), losses.HINGE)
+    stepped = Model.from_gradient_step(
+        activation("tanh"), activation("tanh"), **(STEP | {"noise": 0.0}), bulk_model="network"
+    )
+    with pytest.raises(ModelError, match="own bulk is built for targets in"):
+        solve(stepped, losses.HINGE)
+    assert solve(stepped, losses.ABSOLUTE).converged
     found = solve(_model("tanh", "sign", noise=0.3), losses.LOGISTIC)
     assert isinstance(found, ConvexSolution)
     assert found.converged

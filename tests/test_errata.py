@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import sympy as sp
@@ -90,6 +92,12 @@ def test_every_erratum_is_found_by_running_its_checks(examined: Ledger) -> None:
     assert [report.id for report in found] == [erratum.id for erratum in ERRATA]
     assert all(report.witness for report in found)
     assert unlisted(examined) == ()
+
+
+def test_no_refuted_formula_of_the_committed_ledger_is_missing() -> None:
+    committed = json.loads((Path(__file__).resolve().parent.parent / "reports" / "ledger.json").read_text("utf-8"))
+    refuted = {c["id"] for c in committed["claims"] if c["role"] == "printed" and c["verdict"] == "REFUTED"}
+    assert refuted == {erratum.printed for erratum in ERRATA}
 
 
 def test_every_correction_passes(examined: Ledger) -> None:

@@ -33,7 +33,6 @@ BUILT = (
     gradient_bulk.concentration_of_delta(),
     gradient_bulk.bulk(s.noise),
     gradient_constants.first_coefficient(),
-    gradient_constants.linear_part(),
     gradient_constants.alignment_growth(),
     readout_normalisation.normal_equation(),
     readout_normalisation.slides_penalty_in_ratios(),

@@ -61,9 +61,17 @@ def test_balls_at_two_precisions_overlap() -> None:
         assert coarse.contains(fine)
 
 
-def test_a_complex_argument_has_no_ball() -> None:
-    with pytest.raises(NoBallError, match="real"):
-        owens_t(acb(0, 1), acb(1))
+def test_the_ball_of_a_complex_first_argument() -> None:
+    # entire in h, by the definition with mpmath's quadrature; a complex slope is refused
+    with mpmath.workdps(30):
+        z = mpmath.mpc(0.5, 1.25)
+        total = mpmath.quad(lambda t: mpmath.exp(-(z**2) * (1 + t * t) / 2) / (1 + t * t), [0, 0.75]) / (2 * mpmath.pi)
+    with precision(128):
+        ball = owens_t(acb(0.5, 1.25), acb(0.75))
+        assert abs(complex(ball) - complex(total)) < 1e-15
+        assert float(ball.rad()) < 1e-30
+        with pytest.raises(NoBallError, match="real"):
+            owens_t(acb(1), acb(0, 1))
 
 
 @pytest.mark.parametrize(("x", "slope"), PLACES[:4])

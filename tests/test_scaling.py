@@ -132,7 +132,7 @@ def test_measurements_that_do_not_vary_decide_nothing() -> None:
 def check(exponent: float) -> ByScaling:
     """Measured exponent -0.5 where the statement's symbol delta is one."""
     samples = power_law(exponent, 2, (0.03, 0.03, 0.03))
-    return ByScaling("toy", lambda profile: {"one": Scaled(DIMENSIONS, samples, {s.shortfall.name: 1.0})})
+    return ByScaling("toy", lambda quantity, profile: {"one": Scaled(DIMENSIONS, samples, {s.shortfall.name: 1.0})})
 
 
 def test_the_check_confirms_and_refutes_through_the_statement() -> None:

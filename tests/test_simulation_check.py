@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
+import pytest
 import sympy as sp
 
 from derivations.symbols import alpha0, h1_star, h2_star
 from tests.toy import LIMIT, claim, norm
 from verify.claim import PROFILES, Profile
 from verify.evidence import Outcome
-from verify.ledger import examine
-from verify.simulation_check import BySimulation, Measured
+from verify.ledger import all_claims, examine
+from verify.simulation_check import BySimulation, Measured, column
 from verify.verdict import Verdict
 
 QUICK = PROFILES["quick"]
@@ -20,8 +22,9 @@ VALUES = {alpha0.name: 2.0, h1_star.name: 0.7, h2_star.name: 1.0}
 TRUTH = 0.7**2 + 0.5
 
 
-def noisy(profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+def noisy(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """The truth with an O(1/d) bias and O(1/sqrt d) noise: what a simulation looks like. One fixed stream."""
+    column(quantity, norm)
     rng = np.random.default_rng(7)
     return {
         "model": tuple(
@@ -44,10 +47,33 @@ def test_every_mutant_is_refuted_by_the_simulation_alone() -> None:
 
 
 def test_no_experiment_decides_nothing() -> None:
-    evidence = BySimulation("toy", lambda profile: {}).run(claim(), QUICK)
+    evidence = BySimulation("toy", lambda quantity, profile: {}).run(claim(), QUICK)
     assert evidence.outcome is Outcome.UNDECIDED
 
 
 def test_the_prediction_is_the_right_hand_side() -> None:
     shifted = claim(statement=sp.Eq(norm, LIMIT + sp.Rational(1, 10)))
     assert BySimulation("toy", noisy).run(shifted, QUICK).outcome is Outcome.REFUTES
+
+
+def test_an_experiment_is_asked_for_the_left_hand_side_and_refuses_what_it_does_not_measure() -> None:
+    other = claim(statement=sp.Eq(h1_star, LIMIT))
+    with pytest.raises(ValueError, match=r"asked for .*, but this experiment measures"):
+        BySimulation("toy", noisy).run(other, QUICK)
+
+
+# Every simulation of the ledger, asked at no dimensions: it measures nothing, and refuses a quantity not its own.
+NOTHING = replace(QUICK, dimensions=(), seeds=0)
+SIMULATIONS = [
+    (claim_.id, claim_.statement, check)
+    for claim_ in all_claims()
+    for check in claim_.checks
+    if isinstance(check, BySimulation)
+]
+
+
+@pytest.mark.parametrize(("id_", "statement", "check"), SIMULATIONS, ids=[f"{i}" for i, _, _ in SIMULATIONS])
+def test_what_a_simulation_measures_is_the_left_hand_side(id_: str, statement: sp.Eq, check: BySimulation) -> None:
+    assert all(not measured for measured in check.experiment(statement.lhs, NOTHING).values())
+    with pytest.raises(ValueError, match="this experiment measures"):
+        check.experiment(sp.Symbol("something else"), NOTHING)

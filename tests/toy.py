@@ -42,6 +42,6 @@ def claim(**changes: object) -> Claim:
         "kind": Kind.LIMIT,
         "statement": sp.Eq(norm, LIMIT),
         "domain": DOMAIN,
-        "checks": (ByDerivation(derivation, takes_limit=True), ByNumbers("large d", measure, TOLERANCE)),
+        "checks": (ByDerivation(derivation), ByNumbers("large d", measure, TOLERANCE)),
     }
     return Claim(**(fields | changes))  # type: ignore[arg-type]

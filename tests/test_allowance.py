@@ -1,0 +1,101 @@
+"""The time limit: it interrupts, it arrives where exceptions are lost, and it leaves nothing behind."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import sys
+import time
+from typing import Any
+
+import pytest
+from flint import acb
+
+from reports.allowance import OutOfTimeError, allowance
+
+# Limits are tenths of a second; a second allows for a loaded machine and one repetition.
+SOON = 1.0
+
+
+def _state() -> tuple[Any, Any, tuple[float, float]]:
+    return signal.getsignal(signal.SIGALRM), sys.unraisablehook, signal.getitimer(signal.ITIMER_REAL)
+
+
+def test_nothing_is_raised_in_time_and_nothing_is_left_behind() -> None:
+    before = _state()
+    with allowance(5.0):
+        value = sum(range(1000))
+    assert value == 499500
+    assert _state() == before
+
+
+def test_a_loop_is_interrupted() -> None:
+    before, start = _state(), time.monotonic()
+    with pytest.raises(OutOfTimeError), allowance(0.1):
+        while True:
+            pass
+    assert time.monotonic() - start < SOON
+    assert _state() == before
+
+
+class _Slow:
+    """Its destructor takes longer than the time allowed: the first interruption is lost in it."""
+
+    def __del__(self) -> None:
+        until = time.monotonic() + 5.0
+        while time.monotonic() < until:
+            pass
+
+
+def _collected(phase: str, info: dict[str, int]) -> None:
+    until = time.monotonic() + 5.0
+    while time.monotonic() < until:
+        pass
+
+
+def test_an_interruption_lost_in_a_destructor_comes_again_unreported(capsys: pytest.CaptureFixture[str]) -> None:
+    start = time.monotonic()
+    with pytest.raises(OutOfTimeError), allowance(0.1):
+        _Slow()  # dies at once
+        while True:
+            pass
+    assert time.monotonic() - start < SOON
+    assert capsys.readouterr().err == ""
+
+
+def test_an_interruption_lost_in_the_garbage_collector_comes_again(capsys: pytest.CaptureFixture[str]) -> None:
+    gc.callbacks.append(_collected)
+    try:
+        with pytest.raises(OutOfTimeError), allowance(0.1):
+            gc.collect()
+            pytest.fail("the collector's second callback was not interrupted either")
+    finally:
+        gc.callbacks.remove(_collected)
+    assert capsys.readouterr().err == ""
+
+
+def test_an_integrand_of_a_compiled_library_is_interrupted() -> None:
+    def integrand(z: Any, analytic: bool) -> Any:
+        until = time.monotonic() + 0.01
+        while time.monotonic() < until:
+            pass
+        return acb("[0 +/- 1]")  # never precise enough: the integrator goes on
+
+    start = time.monotonic()
+    with pytest.raises(OutOfTimeError), allowance(0.1):
+        acb.integral(integrand, 0, 1, eval_limit=10**6, deg_limit=10**6, depth_limit=10**6)
+    assert time.monotonic() - start < SOON
+
+
+@pytest.mark.filterwarnings("default::pytest.PytestUnraisableExceptionWarning")
+def test_other_lost_exceptions_are_still_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: heard.append(lost.exc_type))
+
+    class Broken:
+        def __del__(self) -> None:
+            raise KeyError("broken")
+
+    with allowance(5.0):
+        Broken()
+    assert heard == [KeyError]

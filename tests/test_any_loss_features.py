@@ -1,0 +1,85 @@
+"""Random features with any convex loss: both systems are the same at r = 0, in algebra and in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from derivations import any_loss_features, convex_features
+from derivations import symbols as s
+from tests.planting import verdict_by_proof
+from verify.claim import Claim
+from verify.claims import any_loss_features as claims
+from verify.claims.convex_numbers import LOSSES, proximal
+from verify.claims.models import model_at
+from verify.claims.square_loss_numbers import overlaps_of
+from verify.evaluate import evaluate
+from verify.verdict import Verdict
+
+BY_ID = {claim.id.removeprefix("convex-features.any-loss."): claim for claim in claims.CLAIMS}
+
+
+@pytest.fixture
+def planting(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    any_loss_features.dictionary.cache_clear()
+    yield monkeypatch
+    monkeypatch.undo()
+    any_loss_features.dictionary.cache_clear()
+
+
+@pytest.mark.parametrize("claim", claims.CLAIMS, ids=lambda claim: claim.id)
+def test_every_proof_holds(claim: Claim) -> None:
+    assert verdict_by_proof(claim) is Verdict.PROVED
+
+
+def test_a_rotation_the_wrong_way_refutes_the_dictionary(planting: pytest.MonkeyPatch) -> None:
+    turned = any_loss_features._TURNED
+    planting.setattr(any_loss_features, "_TURNED", {s.xi: turned[s.xi], s.z: -turned[s.z]})
+    assert verdict_by_proof(BY_ID["m-s-hat"]) is Verdict.REFUTED
+
+
+def test_another_ratio_refutes_the_dictionary(planting: pytest.MonkeyPatch) -> None:
+    planting.setattr(any_loss_features, "DICTIONARY", {s.alpha_p: s.alpha, s.gamma_p: 1 / s.beta})
+    assert verdict_by_proof(BY_ID["V-w-hat"]) is Verdict.REFUTED
+
+
+def test_the_square_loss_is_derived_not_written_down() -> None:
+    """The hats of the square loss come from the general equations: a wrong proximal map changes them."""
+    hats = convex_features.energetic().results
+    response = convex_features.at_square_loss(hats[s.V_s_hat])
+    expected = s.alpha_p / s.gamma_p * s.mu1_constant**2 / (1 + s.V)
+    assert (response - expected).simplify() == 0
+    noisy = convex_features.at_square_loss(hats[s.q_w_hat])
+    # E (y - f)^2 = h2* + Delta - 2 M h1* + Q
+    mean_square = s.h2_star + s.noise - 2 * s.output_overlap * s.h1_star + s.output_square
+    assert (noisy - s.alpha_p * s.mu2_constant**2 * mean_square / (1 + s.V) ** 2).simplify() == 0
+
+
+def test_conjugates_of_the_square_loss_by_the_general_averages() -> None:
+    """V_s^ of the square loss is alpha_p/gamma_p k1^2/(1 + V) whatever the target."""
+    model = model_at({**claims.CASES[next(iter(claims.CASES))], s.r.name: 0.0, s.c.name: 1.0, s.noise.name: 0.0})
+    found = claims._conjugates(model, "square", (0.7, 0.4), 0.8, 0.6, 0.3)
+    # a trapezoidal rule for the output and panels for theta.x: rounding
+    assert found[s.V_s_hat.name] == pytest.approx(model.alpha * 0.49 / 1.8, rel=1e-10)
+    assert found[s.V_w_hat.name] == pytest.approx(model.alpha / model.beta * 0.16 / 1.8, rel=1e-10)
+    assert set(overlaps_of(model, found)) == {x.name for x in (s.V_s, s.m_s, s.q_s, s.V_w, s.q_w)}
+
+
+def test_the_slope_is_that_of_the_force() -> None:
+    loss, y, f, V = LOSSES["logistic"], np.array([1.0, -1.0]), np.array([0.3, 0.7]), 0.9
+    h = 1e-5
+    moved = (proximal(loss, y, f + h, V) - proximal(loss, y, f - h, V)) / (2 * h)
+    # error of the central difference: 1e-10
+    assert claims._slope(loss, y, proximal(loss, y, f, V), V) == pytest.approx((1 - moved) / V, abs=1e-8)
+
+
+def test_one_case_of_each_loss_agrees() -> None:
+    """The claims look at four models; here one logistic model, all ten equations."""
+    name = next(name for name in claims.CASES if name.startswith("logistic"))
+    values = claims.both_systems({"case": name})
+    assert values is not None
+    for claim in claims.CLAIMS:
+        left, right = (evaluate(side, values) for side in claim.statement.args)
+        assert left == pytest.approx(right, rel=1e-6), claim.id  # the solver's own tolerance

@@ -1,0 +1,99 @@
+"""The stored calibration: drawn models beside their simulations (`benchmarks/calibration.py` makes them)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from benchmarks.calibration import seed_of
+from reports.calibrated_models import (
+    ITEMS,
+    LANDMARK_RUN,
+    MODELS,
+    RUNS,
+    Drawn,
+    judge,
+    landmark,
+    measured,
+    models_of,
+    stored,
+)
+from reports.studies.calibration import deviates, extreme, normality
+from verify.finite_size import REFUTED, Report
+
+# Cheap to judge; the page judges all of them.
+QUICK = ("ridge", "noise", "plain", "gaussian-rows", "huber")
+
+
+@cache
+def judged() -> tuple[tuple[str, Drawn, Report], ...]:
+    return tuple((item.key, drawn, judge(drawn, runs)) for item, drawn, runs in measured(stored()) if item.key in QUICK)
+
+
+def test_every_model_is_measured() -> None:
+    data = stored()
+    found: dict[str, int] = {}
+    for item, _, runs in measured(data):
+        assert {int(d): len(samples["test_error"]) for d, samples in runs.items()} == dict(RUNS)
+        found[item.key] = found.get(item.key, 0) + 1
+    assert found == {item.key: MODELS for item in ITEMS}
+    assert len(data["landmark"]) == 1
+
+
+@pytest.mark.parametrize("key", [item.key for item in ITEMS if item.key != "learned"])
+def test_models_differ_in_activation_target_and_ratios(key: str) -> None:
+    subjects = [drawn.subject for drawn in models_of(key)]
+    assert len(subjects) == MODELS >= 6
+    assert len({(s.activation, s.target) for s in subjects}) == MODELS
+    assert len({(s.alpha, s.beta, s.ridge) for s in subjects}) == MODELS
+
+
+def test_no_two_models_share_their_draws() -> None:
+    seeds = [seed_of(item.key, index) for item in ITEMS for index in range(MODELS)] + [seed_of("landmark", 0)]
+    assert len(set(seeds)) == len(seeds)
+
+
+def test_no_model_is_refuted() -> None:
+    # 30 models, each refuted with probability 1e-3 at most where the theory is right: 3 % for any of them, seeds fixed.
+    for key, drawn, report in judged():
+        assert report.verdict != REFUTED, f"{key}, {drawn.name}: {report.sentence}"
+
+
+def test_the_deviates_look_standard_normal() -> None:
+    found = deviates([report.comparisons for _, _, report in judged()])["test_error"]
+    # One deviate per model, independent: two tests at the level 1e-3 each.
+    assert normality(found) > 1e-3
+    assert extreme(found) > 1e-3
+
+
+def test_a_wrong_theory_does_not() -> None:
+    """The tests above can fail: the same samples beside the theory of twice the ridge."""
+    wrong = []
+    for item, drawn, runs in measured(stored()):
+        if item.key == "ridge":
+            other = replace(drawn, subject=replace(drawn.subject, ridge=2.0 * drawn.subject.ridge))
+            wrong.append(judge(other, runs))
+    assert sum(report.verdict == REFUTED for report in wrong) >= 3
+
+
+def test_what_is_normal_and_what_is_not() -> None:
+    rng = np.random.default_rng(5)
+    z = rng.standard_normal(80)
+    assert normality(z) > 1e-3
+    assert normality(1.6 * z) < 1e-2
+    # A shift by one moves the distribution by 0.38 somewhere; 80 deviates show 0.22 at this level.
+    assert normality(z + 1.0) < 1e-3
+    assert extreme(z) > 1e-3
+    assert extreme([*z, 5.0]) < 1e-3
+
+
+def test_logistic_regression_at_dimension_1000() -> None:
+    found = landmark(stored())
+    assert LANDMARK_RUN[0] == 1000
+    assert {"m", "zeta", "psi", "q2", "test_error", "training_error", "classification_error"} <= set(found)
+    for name, (theory, mean, error) in found.items():
+        # Student's t with 11 degrees of freedom exceeds 5 with probability 4e-4; ten observables.
+        assert abs(mean - theory) < 5.0 * error, name

@@ -1,0 +1,72 @@
+"""onestep solve --certify and --digits: what is printed, refusals and exit codes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from reports.cli import run as onestep
+
+MODEL = ["solve", "--activation", "sign", "--target", "sin", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1",
+         "--spike", "1", "--bulk", "1", "--alignment", "0.8", "--quiet"]  # fmt: skip
+
+
+def changed(name: str, value: str) -> list[str]:
+    args = list(MODEL)
+    args[args.index(name) + 1] = value
+    return args
+
+
+def test_the_certificate_is_in_the_json(capfd: pytest.CaptureFixture[str]) -> None:
+    assert onestep([*MODEL, "--certify", "--digits", "30", "--json"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    certificate, digits = found["certificate"], found["any_precision"]
+    assert certificate["status"] == "certified"
+    assert certificate["digits"] >= 20
+    assert 0.0 < certificate["contraction"] < 1.0
+    for name in ("V1", "V2"):
+        low, high = map(float, certificate["box"][name])
+        assert low < float(digits[name]) < high
+    # [mid +/- rad]: the first fifteen digits are those of both other computations.
+    middle = certificate["test_error"].strip("[]").split(" +/- ")[0]
+    assert middle.startswith(digits["test_error"][:17])
+    assert float(middle) == pytest.approx(found["test_error"], rel=1e-13)
+    assert set(certificate["enclosures"]) >= {"m", "zeta", "psi", "q1", "q2", "training_error"}
+
+
+def test_people_read_it_too(capfd: pytest.CaptureFixture[str]) -> None:
+    assert onestep([*MODEL, "--certify"]) == 0
+    said = capfd.readouterr().out
+    for words in ("one solution, and no other", "box of V1", "contraction factor", "digits certain", "+/-"):
+        assert words in said
+
+
+def test_no_certificate_is_said_and_is_exit_code_3(capfd: pytest.CaptureFixture[str]) -> None:
+    args = changed("--ridge", "0")
+    assert onestep([*args, "--certify", "--digits", "20"]) == 3
+    said = capfd.readouterr().out
+    assert "not certified: certificates need a positive ridge" in said
+    assert "not reached: any precision is built for" in said
+    assert onestep([*args, "--certify", "--json"]) == 3
+    certificate = json.loads(capfd.readouterr().out)["certificate"]
+    assert certificate["status"].startswith("not certified: ")
+    assert (certificate["box"], certificate["test_error"], certificate["digits"]) == (None, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ([*changed("--alpha", "1,2"), "--certify"], ("--certify", "sweep over alpha", "for example")),
+        ([*MODEL, "--loss", "logistic", "--certify"], ("--certify", "--loss logistic", "square")),
+        ([*MODEL, "--bias", "learned", "--digits", "50"], ("--digits", "--bias learned")),
+        ([*MODEL, "--digits", "5"], ("--digits", "from 16 to 300", "for example --digits 50")),
+    ],
+)
+def test_unusable_input_is_refused_in_one_sentence(
+    args: list[str], words: tuple[str, ...], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert onestep(args) == 2
+    said = capfd.readouterr().err
+    assert all(word in said for word in words)
+    assert len(said.strip().splitlines()) == 1

@@ -1,0 +1,65 @@
+"""Krawczyk's test: it passes where it may, and fails for a wrong Jacobian and for a box without a solution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from flint import arb
+
+from numerics.balls import BallError, precision
+from numerics.certify_newton import Box, System, Zero, krawczyk
+
+Ball = Any
+
+
+def circle_and_line(change: Callable[[Ball], Ball] = lambda x: x) -> System:
+    """x^2 + y^2 = 2 and x = y, zeros (1, 1) and (-1, -1); `change` spoils one entry of the Jacobian."""
+
+    def values(box: Box) -> Sequence[Ball]:
+        x, y = box
+        return x * x + y * y - 2, x - y
+
+    def slopes(box: Box) -> Sequence[Sequence[Ball]]:
+        x, y = box
+        return (change(2 * x), 2 * y), (arb(1), arb(-1))
+
+    return System(values, slopes)
+
+
+def around(x: float, y: float, radius: float) -> Box:
+    return arb(x, radius), arb(y, radius)
+
+
+def test_the_zero_is_found_and_refined() -> None:
+    with precision(200):
+        found = krawczyk(circle_and_line(), around(1.01, 0.98, 0.1))
+        assert isinstance(found, Zero)
+        assert all(x.contains(1) and x.rad() < arb(10) ** -50 for x in found.enclosure)
+        assert found.contraction < 1
+
+
+@pytest.mark.parametrize(
+    ("box", "what"),
+    [
+        ((1.5, 1.5, 0.1), "no zero"),
+        ((1.2, 1.0, 0.15), "the zero outside by a little"),
+        ((0.0, 0.0, 1.5), "two zeros"),
+        ((0.2, 0.2, 1.0), "one zero, and a box too wide to decide"),
+    ],
+)
+def test_boxes_without_exactly_one_zero_fail(box: tuple[float, float, float], what: str) -> None:
+    with precision(100), pytest.raises(BallError, match=r"Krawczyk test failed|not invertible"):
+        krawczyk(circle_and_line(), around(*box))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda x: -x, lambda x: 2 * x, lambda x: x * arb("1.02"), lambda x: x + 1, lambda x: arb(0), lambda x: x.mid()],
+    ids=["sign", "twice", "two per cent", "shifted", "zero", "without its width"],
+)
+def test_a_wrong_jacobian_fails(change: Callable[[Ball], Ball]) -> None:
+    # A box of one per cent: slopes are then known to two digits, and a Jacobian wrong by as much is found out.
+    with precision(100), pytest.raises(BallError, match=r"Krawczyk test failed|not invertible"):
+        krawczyk(circle_and_line(change), around(1.0, 1.0, 0.005))

@@ -1,0 +1,64 @@
+"""The saddle point's own Krawczyk test: wrong slopes and boxes without the solution fail; balls of the linear part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flint import arb
+
+from numerics import certify as certifying
+from numerics.balls import BallError, precision
+from numerics.certify_newton import Box, System, krawczyk
+from numerics.certify_saddle import nonlinear_system, solve_two
+from numerics.ridge import solve
+from tests.certified_models import worked
+
+Ball = Any
+
+
+@pytest.fixture(scope="module")
+def system() -> System:
+    """The nonlinear part of the worked model, for boxes within one per cent of its solution."""
+    model = worked()
+    solution = solve(model)
+    with precision(128):
+        problem = certifying._problem(model)
+        setting = certifying._setting(problem, solution, near((1.0, 1.0), 0.01), 60)
+        return nonlinear_system(problem, setting.table, setting.rule, setting.inverse)
+
+
+def near(factors: tuple[float, float], width: float) -> Box:
+    order = solve(worked()).order_parameters
+    values = (float(order.V1[0, 0]) * factors[0], float(order.V2[0]) * factors[1])
+    return tuple(arb(value, value * width) for value in values)
+
+
+def test_the_solution_passes_in_a_wide_and_in_a_narrow_box(system: System) -> None:
+    with precision(128):
+        wide, narrow = (krawczyk(system, near((1.0, 1.0), width)) for width in (1e-2, 1e-6))
+        assert all(a.overlaps(b) for a, b in zip(wide.enclosure, narrow.enclosure, strict=True))
+        assert wide.contraction < 0.1
+
+
+@pytest.mark.parametrize("factors", [(1.005, 1.0), (1.0, 0.995), (1.005, 1.005)])
+def test_a_box_without_the_solution_fails(system: System, factors: tuple[float, float]) -> None:
+    with precision(128), pytest.raises(BallError, match="Krawczyk test failed"):
+        krawczyk(system, near(factors, 1e-3))
+
+
+@pytest.mark.parametrize(("row", "column"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+@pytest.mark.parametrize("factor", [-1, 1.01])
+def test_a_wrong_jacobian_fails(system: System, row: int, column: int, factor: float) -> None:
+    def spoilt(box: Box) -> list[list[Ball]]:
+        slopes = [list(line) for line in system.slopes(box)]
+        slopes[row][column] = slopes[row][column] * factor
+        return slopes
+
+    with precision(128), pytest.raises(BallError, match="Krawczyk test failed"):
+        krawczyk(System(system.values, spoilt), near((1.0, 1.0), 1e-4))
+
+
+def test_a_singular_pair_of_equations_is_refused() -> None:
+    with pytest.raises(BallError, match="regular"):
+        solve_two(((arb(1), arb(2)), (arb(2), arb(4, 0.001))), (arb(1), arb(1)))

@@ -1,0 +1,85 @@
+"""Hermite series at symbolic order: the inductions hold, wrong formulas and wrong rules fall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from derivations import hermite_orders
+from derivations import symbols as s
+from derivations.derivation import Vanishing
+from derivations.hermite_orders import coefficient, index
+from tests.planting import verdict_by_proof
+from verify.checker import settle
+from verify.claim import Claim, Domain
+from verify.claims import hermite_orders as claims
+from verify.claims import section_3_1, slides_features
+from verify.evidence import Outcome
+from verify.verdict import Verdict
+
+ALL = (*claims.CLAIMS, section_3_1.PARSEVAL, slides_features.COVARIANCE, slides_features.TERM)
+
+
+@pytest.fixture
+def planting(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    hermite_orders.rules.cache_clear()
+    yield monkeypatch
+    monkeypatch.undo()
+    hermite_orders.rules.cache_clear()
+
+
+@pytest.mark.parametrize("claim", ALL, ids=lambda claim: claim.id)
+def test_every_induction_holds(claim: Claim) -> None:
+    assert verdict_by_proof(claim) is Verdict.PROVED
+
+
+def test_a_wrong_generating_function_refutes_the_rules(planting: pytest.MonkeyPatch) -> None:
+    planting.setattr(hermite_orders, "generating", lambda z, t: sp.exp(t * z + t**2 / 2))
+    outcomes = {settle(o, Domain()).outcome for o in hermite_orders.rules().obligations}
+    assert Outcome.REFUTES in outcomes
+
+
+def refuted(obligations: tuple[Vanishing, ...], domain: Domain) -> list[str]:
+    return [o.says for o in obligations if settle(o, domain).outcome is Outcome.REFUTES]
+
+
+def test_an_induction_says_where_a_formula_fails() -> None:
+    right = sp.factorial(s.level) * s.overlap**s.level
+    assert refuted(hermite_orders.power_induction(right, s.overlap), Domain()) == []
+    assert refuted(hermite_orders.power_induction(right + 1, s.overlap), Domain()) == [
+        "order zero",
+        "from order k to k + 1",
+    ]
+
+
+def test_sums_are_unrolled_by_their_last_term() -> None:
+    total = sp.Sum(index * coefficient(index) ** 2, (index, 2, s.series_degree))
+    gained = hermite_orders.unrolled(3 * total + s.series_degree) - (3 * total + s.series_degree + 1)
+    last = s.series_degree + 1
+    assert sp.expand(gained - 3 * last * coefficient(last) ** 2) == 0
+
+
+def test_a_sum_with_one_term_too_few_is_refuted_by_its_first_value() -> None:
+    formula = s.h2 - sp.Sum(coefficient(index) ** 2, (index, 1, s.series_degree))
+    domain = claims.PARSEVAL.domain
+    base = s.h2 - coefficient(0) ** 2
+    gained = -(coefficient(s.series_degree + 1) ** 2)
+    assert refuted(hermite_orders.degree_induction(formula, 0, base, gained), domain) == ["at N = 0"]
+
+
+def test_orthonormal_polynomials_against_numpy() -> None:
+    z = np.linspace(-3, 3, 7)
+    for k in range(7):
+        series = [0.0] * k + [1.0]
+        expected = np.polynomial.hermite_e.hermeval(z, series) / np.sqrt(float(sp.factorial(k)))
+        # seven steps of a recurrence with values up to about twenty: rounding
+        assert claims._normalised(k, z) == pytest.approx(expected, abs=1e-12)
+
+
+def test_integers_for_moments() -> None:
+    # (2n - 1)!!, and He_4 = z^4 - 6 z^2 + 3
+    assert [claims._moment(n) for n in range(7)] == [1, 0, 1, 0, 3, 0, 15]
+    assert claims._powers(4) == [3, 0, -6, 0, 1]

@@ -1,0 +1,196 @@
+"""Inputs that are not Gaussian, rows that overlap, further gradient steps: what is drawn, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from derivations.activation import activation
+from numerics.ensembles import Network, SimulationError, Sizes, overlapping_rows, trained_network, unit_rows
+from numerics.gradient_descent import gradient_step
+from numerics.inputs import GAUSSIAN, LAWS, Inputs, InputsError
+from numerics.model import Model
+from numerics.simulate import simulate
+from reports.cli import run
+from reports.problems import InputProblem
+
+TANH, SIN = activation("tanh"), activation("sin")
+MODEL = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)
+NETWORK = Network(TANH, SIN, alpha=1.5, beta=0.5, ridge=0.1, alpha0=2.0, eta=3.0, noise=0.1)
+SIZES = Sizes.rounded(40, alpha=1.5, beta=0.5, alpha0=2.0, fractions=(1.0,))
+
+
+@pytest.mark.parametrize(
+    ("law", "fourth", "spread"),
+    # E x^4, and the standard deviation of x^4; for t5 the latter is infinite, and that law has a test of its own.
+    [("gaussian", 3.0, 96**0.5), ("uniform", 1.8, 2.4), ("rademacher", 1.0, 0.0)],
+)
+def test_laws_have_their_moments(law: str, fourth: float, spread: float) -> None:
+    x = Inputs(law).draw(np.random.default_rng(1), 400, 500)
+    count = x.size
+    assert x.shape == (400, 500)
+    # Five standard errors each.
+    assert abs(x.mean()) < 5 / count**0.5
+    assert abs((x**2).mean() - 1.0) < 5 * (fourth - 1.0) ** 0.5 / count**0.5 + 1e-12
+    assert abs((x**4).mean() - fourth) < 5 * spread / count**0.5 + 1e-12
+
+
+def test_student_t_is_scaled() -> None:
+    from scipy.stats import kstest, t
+
+    x = Inputs("student-t").draw(np.random.default_rng(1), 200, 250).ravel()
+    # A right law fails with probability 1e-4; without the scale sqrt(3/5) p is below 1e-50.
+    assert kstest(x / np.sqrt(0.6), t(5).cdf).pvalue > 1e-4
+    assert kstest(x, t(5).cdf).pvalue < 1e-50
+
+
+def test_frames_are_axes_or_random_directions() -> None:
+    rng = np.random.default_rng(0)
+    assert np.array_equal(GAUSSIAN.frame(rng, 5, 2), np.eye(2, 5))
+    assert np.array_equal(Inputs("uniform", "sparse").frame(rng, 5, 2), np.eye(2, 5))
+    dense = Inputs("uniform").frame(rng, 500, 2)
+    assert dense @ dense.T == pytest.approx(np.eye(2), abs=1e-14)
+    # Coordinates of size d^-1/2: the largest of 1000 normal ones is under 5.5 with probability 1 - 4e-5.
+    assert np.abs(dense).max() < 5.5 / 500**0.5
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(InputsError, match="cauchy"):
+        Inputs("cauchy")
+    with pytest.raises(InputsError, match="dense or sparse"):
+        Inputs("gaussian", "upwards")
+    with pytest.raises(SimulationError, match="Gaussian by construction"):
+        simulate(MODEL, dimension=20, seeds=1, kind="equivalent", inputs=Inputs("uniform"))
+
+
+@pytest.mark.parametrize("kind", ["srf", "network"])
+def test_every_law_is_simulated(kind: str) -> None:
+    subject = NETWORK if kind == "network" else MODEL
+    found = {law: simulate(subject, dimension=40, seeds=1, kind=kind, inputs=Inputs(law)).values("m") for law in LAWS}
+    assert len(set(found.values())) == len(LAWS)
+    assert found["gaussian"] == simulate(subject, dimension=40, seeds=1, kind=kind).values("m")
+    sparse = simulate(subject, dimension=40, seeds=1, kind=kind, inputs=Inputs("rademacher", "sparse"))
+    assert sparse.values("m") != found["rademacher"]
+
+
+def test_a_rademacher_axis_makes_the_target_linear() -> None:
+    """sin(x_1) = sin(1) x_1 for x_1 = +-1: a linear student learns it, which it cannot along a dense direction."""
+    linear = replace(MODEL, activation=activation("z"), alpha=6.0, beta=2.0, ridge=1e-6, alignment=1.0)
+    errors = {
+        directions: simulate(linear, dimension=60, seeds=2, inputs=Inputs("rademacher", directions)).test_error.mean
+        for directions in ("sparse", "dense")
+    }
+    assert errors["sparse"] < 1e-9
+    assert errors["dense"] > 0.05  # E sin^2 - (E z sin)^2 = (1 - e^-2)/2 - e^-1 = 0.064 at least, in the limit
+
+
+def test_overlapping_rows_have_their_overlap() -> None:
+    rows = overlapping_rows(np.random.default_rng(0), 300, 200, 0.3)
+    assert np.sum(rows**2, axis=1) == pytest.approx(np.ones(300), rel=1e-14)
+    gram = (rows @ rows.T)[np.triu_indices(300, 1)]
+    # The mean of w_i.w_j - 0.3 is 0.7 |sum u|^2/p^2 less the diagonal: of size 0.7/(p sqrt(d)) = 1.7e-4; five of it.
+    assert abs(gram.mean() - 0.3) < 0.7 * 5 * 2**0.5 / (300 * 199**0.5)
+    # Single pairs scatter by 0.7/sqrt(d - 1) = 0.0496; 44,850 of them, so within 2 per cent.
+    assert gram.std() == pytest.approx(0.7 / 199**0.5, rel=0.02)
+    # They share one direction exactly: after it is taken away the rows are no longer alike.
+    values = np.linalg.eigvalsh(rows.T @ rows)
+    assert values[-1] == pytest.approx(0.3 * 300, rel=0.05)
+    assert np.array_equal(
+        overlapping_rows(np.random.default_rng(3), 7, 5, 0.0), unit_rows(np.random.default_rng(3), 7, 5)
+    )
+
+
+def test_a_second_step_continues_the_first() -> None:
+    once, twice = (
+        trained_network(replace(NETWORK, steps=n), SIZES, np.random.default_rng(3), np.random.default_rng(4))
+        for n in (1, 2)
+    )
+    batch = np.random.default_rng(4)
+    theta = np.eye(1, 40)[0]
+    gradient_step(NETWORK, once.weights, theta, SIZES.n0, GAUSSIAN, batch, 64)  # the first batch goes by
+    change, _ = gradient_step(NETWORK, once.weights, theta, SIZES.n0, GAUSSIAN, batch, 64)
+    assert np.linalg.norm(change) > 0.1
+    assert twice.weights == pytest.approx(once.weights + change, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"overlap": 1.0}, {"overlap": -0.1}, {"overlap": 0.1, "gaussian_rows": True}, {"steps": 0}]
+)
+def test_impossible_networks_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(SimulationError):
+        replace(NETWORK, **changes)
+
+
+MODEL_OPTIONS = [
+    "--activation",
+    "tanh",
+    "--target",
+    "sin",
+    "--alpha",
+    "1.5",
+    "--beta",
+    "1",
+    "--ridge",
+    "0.1",
+    "--dimension",
+    "20",
+    "--seeds",
+    "1",
+]
+SPIKED = [*MODEL_OPTIONS, *["--spike", "1", "--bulk", "1", "--alignment", "0.8"]]
+STEPPED = [*MODEL_OPTIONS, *["--alpha0", "2", "--eta", "2", "--kind", "network"]]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        ["--inputs", "cauchy"],
+        ["--inputs", "uniform", "--kind", "equivalent"],
+        ["--directions", "up"],
+        ["--initial-overlap", "1"],
+        ["--initial-overlap", "nan"],
+        ["--initial-overlap", "0.1"],
+        ["--gradient-steps", "0"],
+        ["--gradient-steps", "2"],
+    ],
+)
+def test_bad_options_are_one_sentence(bad: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", *SPIKED, *bad]) == 2
+    out, err = capfd.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert bad[0] in err
+    assert "for example" in err
+
+
+def test_the_provenance_says_what_was_left(capfd: pytest.CaptureFixture[str]) -> None:
+    import json
+
+    options = [
+        "--inputs",
+        "uniform",
+        "--directions",
+        "sparse",
+        "--initial-overlap",
+        "0.2",
+        "--gradient-steps",
+        "2",
+        "--json",
+    ]
+    assert run(["simulate", *STEPPED, *options]) == 0
+    parameters = json.loads(capfd.readouterr().out)["provenance"]["parameters"]
+    expected = {"inputs": "uniform", "directions": "sparse", "initial_overlap": 0.2, "gradient_steps": 2}
+    assert {name: parameters[name] for name in expected} == expected
+    assert run(["simulate", *STEPPED, "--json"]) == 0
+    plain = json.loads(capfd.readouterr().out)
+    assert plain["provenance"]["parameters"]["gradient_steps"] == 1
+
+
+def test_kind_is_checked_before_anything_is_run() -> None:
+    from reports.commands.simulate import departures_of
+
+    assert departures_of("0.25", "3", "network") == (0.25, 3)
+    with pytest.raises(InputProblem, match="--kind network"):
+        departures_of("0", "3", "srf")

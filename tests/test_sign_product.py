@@ -1,0 +1,134 @@
+"""The mean of a product of two signs: special values, symmetries, derivatives, values by four routes, limits."""
+
+from __future__ import annotations
+
+import random
+
+import mpmath
+import pytest
+import sympy as sp
+from flint import acb, arb
+from scipy.stats import multivariate_normal
+
+from derivations.owens_t import OwensT
+from derivations.sign_product import SignProduct
+from derivations.symbols import c, x
+from numerics.balls import precision
+from verify.class_algebra import vanishes_in_class
+from verify.closed_form_balls import NoBallError, sign_product
+from verify.closed_form_limits import UndecidedError, check_growth, limit
+
+h, k = sp.symbols("h k", real=True)
+rho = sp.Symbol("rho", real=True)
+_GENERATOR = random.Random(7)
+PLACES = [(_GENERATOR.uniform(-3, 3), _GENERATOR.uniform(-3, 3), _GENERATOR.uniform(-0.95, 0.95)) for _ in range(6)]
+
+
+def defined(a: float, b: float, r: float) -> float:
+    """E[sign(X + a) sign(Y + b)] from its definition: Y given X is normal, X is integrated at 30 digits."""
+    with mpmath.workdps(30):
+        width = mpmath.sqrt(2 * (1 - mpmath.mpf(r) ** 2))
+
+        def inner(s: mpmath.mpf) -> mpmath.mpf:
+            return mpmath.sign(s + a) * mpmath.erf((b + r * s) / width) * mpmath.npdf(s)
+
+        return float(mpmath.quad(inner, [-12, *sorted([-a, 0, -b, -b / r]), 12]))
+
+
+def test_special_values() -> None:
+    assert SignProduct(h, k, 0) == sp.erf(h / sp.sqrt(2)) * sp.erf(k / sp.sqrt(2))
+    assert SignProduct(0, 0, rho) == 2 * sp.asin(rho) / sp.pi
+    assert SignProduct(0, k, rho) == SignProduct(k, 0, rho) == 4 * OwensT(k, rho / sp.sqrt(1 - rho**2))
+    # the identity behind the last one, by the definition
+    value = float((4 * OwensT(sp.Float(0.7, 25), sp.Float(0.4 / 0.84**0.5, 25))).evalf(20))
+    assert value == pytest.approx(defined(1e-30, 0.7, 0.4), abs=1e-14)
+
+
+def test_symmetries() -> None:
+    assert SignProduct(h, k, rho) == SignProduct(k, h, rho)
+    assert SignProduct(-h, k, -rho) == -SignProduct(h, k, rho)
+    assert SignProduct(-h, -k, rho) == SignProduct(h, k, rho)
+
+
+@pytest.mark.parametrize(("a", "b", "r"), PLACES)
+def test_four_routes_agree(a: float, b: float, r: float) -> None:
+    # the definition; SymPy's evaluation; Owen's T; SciPy's bivariate normal distribution, which promises 1e-8 only.
+    expected = defined(a, b, r)
+    exact = SignProduct(*(sp.Float(v, 25) for v in (a, b, r)))
+    assert float(exact.evalf(20)) == pytest.approx(expected, abs=1e-14)
+    generic = SignProduct(h, k, rho)
+    compiled = sp.lambdify((h, k, rho), 3 * generic, modules=["scipy", "numpy"])
+    assert float(compiled(a, b, r)) == pytest.approx(3 * expected, abs=1e-13)
+    both = multivariate_normal([0, 0], [[1, r], [r, 1]]).cdf([a, b])
+    phi = (1 + float(sp.erf(a / 2**0.5))) / 2, (1 + float(sp.erf(b / 2**0.5))) / 2
+    assert 4 * both - 2 * sum(phi) + 1 == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize(("a", "b", "r"), PLACES)
+def test_the_ball_contains_the_value_and_is_small(a: float, b: float, r: float) -> None:
+    with precision(128):
+        ball = sign_product(acb(arb(a)), acb(arb(b)), acb(arb(r)))
+    assert abs(float(ball.real.mid()) - defined(a, b, r)) < 1e-14  # the reference is rounded to double precision
+    assert float(ball.real.rad()) < 1e-30
+    assert ball.imag == 0
+
+
+def test_balls_at_two_precisions_overlap_also_for_complex_arguments() -> None:
+    def value(bits: int) -> acb:
+        with precision(bits):
+            return sign_product(acb(1, 2) / 3, acb(2) / 7, acb(3) / 5)
+
+    coarse, fine = value(64), value(200)
+    with precision(200):
+        assert coarse.contains(fine)
+        # entire in h: the mean over a circle is the value at its centre, to the accuracy of the 64-point rule
+        points = [sign_product(acb(1, 2) / 3 + (2 * acb.pi() * acb(0, j) / 64).exp(), acb(2) / 7, acb(3) / 5)
+                  for j in range(64)]  # fmt: skip
+        assert abs(complex(sum(points, acb(0)) / 64 - fine)) < 1e-25
+
+
+def test_a_correlation_of_one_has_no_ball() -> None:
+    for wrong in (acb(1), acb(2), acb(0, 1) / 2):
+        with pytest.raises(NoBallError, match="correlation"):
+            sign_product(acb(1), acb(1), wrong)
+
+
+@pytest.mark.parametrize(("a", "b", "r"), PLACES[:3])
+def test_derivatives_against_difference_quotients(a: float, b: float, r: float) -> None:
+    # Central differences of step 1e-4: error 1e-8 of the third derivative, 1e-12 of rounding.
+    step, point = 1e-4, (a, b, r)
+    for i, symbol in enumerate((h, k, rho)):
+        lower, upper = ([v + (side * step if j == i else 0) for j, v in enumerate(point)] for side in (-1, 1))
+        derivative = float(sp.diff(SignProduct(h, k, rho), symbol).subs(dict(zip((h, k, rho), point, strict=True))))
+        assert derivative == pytest.approx((defined(*upper) - defined(*lower)) / (2 * step), abs=1e-6)
+
+
+def test_latex() -> None:
+    assert sp.latex(SignProduct(h, k, rho)) == r"B\left(h, k, \rho\right)"
+    assert sp.latex(SignProduct(h, k, rho) ** 2) == r"B\left(h, k, \rho\right)^{2}"
+    assert SignProduct(h, k, rho).is_real is True
+
+
+def test_the_zero_test_knows_its_symmetries() -> None:
+    u, v, r = (x + c) / sp.sqrt(1 + c), (x - 1) / sp.sqrt(1 + 2 * c), c / (1 + c)
+    same = SignProduct((x**2 - 1) / ((x + 1) * sp.sqrt(1 + 2 * c)), (x + c) / sp.sqrt(1 + c), (c**2 + c) / (1 + c) ** 2)
+    assert vanishes_in_class(SignProduct(u, v, r) - same)
+    assert vanishes_in_class(SignProduct(u, v, r) + SignProduct(-u, v, -r))
+    for wrong in (SignProduct(u, v, -r), -SignProduct(u, v, r), SignProduct(u, v, c / (2 + c)), SignProduct(u, u, r)):
+        assert not vanishes_in_class(SignProduct(u, v, r) - wrong)
+
+
+def test_limits_and_growth() -> None:
+    s = sp.Symbol("s", positive=True)
+    edge, centre = s / sp.sqrt(c), (s - 1) / sp.sqrt(c + sp.Rational(1, 2))
+    correlation = sp.sqrt(c) / sp.sqrt(c + sp.Rational(1, 2))
+    assert sp.expand(limit(SignProduct(edge, centre, correlation)) - sp.erf(s - 1)) == 0
+    assert sp.expand(limit(SignProduct(-edge, centre, -correlation)) + sp.erf(s - 1)) == 0
+    check_growth(SignProduct(x / sp.sqrt(c), (x - 1) / sp.sqrt(c + 1), sp.sqrt(c) / sp.sqrt(c + 1)))
+    for wrong in (
+        SignProduct(x + sp.I * x, x - 1, c / (1 + c)),  # an imaginary part that grows with x
+        SignProduct(x, x - 1, 1 / (1 + c)),  # a correlation that tends to one
+        SignProduct(x, x - 1, x * c),
+    ):
+        with pytest.raises(UndecidedError):
+            check_growth(wrong)

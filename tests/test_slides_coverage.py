@@ -1,0 +1,40 @@
+"""Every formula of the slides has a claim, and every printed claim about the slides is listed."""
+
+from __future__ import annotations
+
+import pytest
+
+from verify import slides_coverage
+from verify.claim import Role
+from verify.ledger import all_claims
+from verify.slides_coverage import DEFINITION, FORMULAS, missing, unlisted
+
+
+def test_every_formula_has_a_claim_of_the_ledger() -> None:
+    assert missing(all_claims()) == ()
+
+
+def test_every_printed_claim_about_the_slides_is_listed() -> None:
+    assert unlisted(all_claims()) == ()
+
+
+def test_formulas_are_told_apart() -> None:
+    assert len({(f.frame, f.says) for f in FORMULAS}) == len(FORMULAS) > 80
+
+
+def test_what_is_no_definition_is_decided_by_evidence() -> None:
+    by_id = {claim.id: claim for claim in all_claims()}
+    decided = [f for f in FORMULAS if f.remark != DEFINITION]
+    assert all(any(by_id[id_].checks for id_ in f.claims) for f in decided)
+
+
+def test_a_claim_that_is_gone_is_noticed() -> None:
+    without = [c for c in all_claims() if c.id != "slides.V2"]
+    assert missing(without) == ("Exact asymptotics: V2: slides.V2 is no claim",)
+
+
+def test_a_printed_claim_that_is_not_listed_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = next(c for c in all_claims() if c.id == "slides.kernel" and c.role is Role.PRINTED)
+    rest = tuple(f for f in FORMULAS if claim.id not in f.claims)
+    monkeypatch.setattr(slides_coverage, "FORMULAS", rest)
+    assert unlisted([claim]) == ("slides.kernel",)

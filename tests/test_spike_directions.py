@@ -1,0 +1,259 @@
+"""Spikes of several directions: one set of equations, checked against a plain solver, rotations and simulation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from derivations.activation import activation
+from numerics.bounds import bounds
+from numerics.convex import solve as solve_convex
+from numerics.ensembles import Sizes, equivalent_map, spiked_random_features
+from numerics.losses import SQUARE, loss_named
+from numerics.measure import exact_test_error, overlaps, sampled_test_error
+from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.profile import profile
+from numerics.ridge import solve
+from numerics.simulate import natural_scales, predicted, simulate
+from numerics.spectrum_point import line_of
+from tests import reference_directions
+from verify.claims import spike_directions
+from verify.finite_size import Observation, compare_all
+from verify.ledger import examine
+from verify.verdict import Verdict
+
+WORKED: dict[str, Any] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.1}
+PLANE = ((1.5, 1.0), (1.5, -1.0))
+
+
+def model(
+    student: str, target: str, spikes: tuple[tuple[float, ...], ...], gamma: tuple[float, ...], **values: Any
+) -> Model:
+    """Equal groups with these spikes."""
+    groups = tuple(ReadoutGroup(u[0], 1.0 / len(spikes), further_weights=tuple(u[1:])) for u in spikes)
+    return Model(
+        activation(student),
+        activation(target),
+        alignment=gamma[0],
+        further_alignments=tuple(gamma[1:]),
+        groups=groups,
+        **(WORKED | values),
+    )
+
+
+def rotated(vectors: tuple[tuple[float, ...], ...], rotation: np.ndarray) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(float(x) for x in rotation @ np.array(vector)) for vector in vectors)
+
+
+def orthogonal(size: int, seed: int) -> np.ndarray:
+    return np.asarray(np.linalg.qr(np.random.default_rng(seed).standard_normal((size, size)))[0])
+
+
+def test_the_worked_value_and_a_plain_solver() -> None:
+    solution = solve(model("tanh", "sin", PLANE, (0.6, 0.5)))
+    assert solution.test_error == pytest.approx(0.1609, abs=5e-5)
+    plain = reference_directions.reference_test_error(
+        np.tanh, np.sin, np.array(PLANE), np.array([0.6, 0.5]), alpha=1.5, beta=1.0, ridge=0.1,
+        bulks=np.array([1.1, 1.1]), fractions=np.array([0.5, 0.5]),
+    )  # fmt: skip
+    # The plain solver's central differences err by 1e-10, and its iterations stop at 1e-12.
+    assert solution.test_error == pytest.approx(plain, rel=1e-8)
+    assert solution.residual < 1e-12
+
+
+def test_unequal_groups_against_the_plain_solver() -> None:
+    groups = (
+        ReadoutGroup(0.9, 0.3, 0.7, further_weights=(-0.8,)),
+        ReadoutGroup(-0.4, 0.7, 1.4, further_weights=(1.2,)),
+    )
+    case = Model(
+        activation("sin"), activation("tanh"), alpha=0.8, beta=1.4, ridge=0.3, alignment=-0.3,
+        further_alignments=(0.8,), groups=groups,
+    )  # fmt: skip
+    plain = reference_directions.reference_test_error(
+        np.sin, np.tanh, np.array([[0.9, -0.8], [-0.4, 1.2]]), np.array([-0.3, 0.8]), alpha=0.8, beta=1.4, ridge=0.3,
+        bulks=np.array([0.7, 1.4]), fractions=np.array([0.3, 0.7]),
+    )  # fmt: skip
+    assert solve(case).test_error == pytest.approx(plain, rel=1e-8)
+
+
+@pytest.mark.parametrize("rank", [2, 3])
+def test_one_direction_in_more_dimensions_is_the_uniform_case(rank: int) -> None:
+    # The spike and the target's part along it lie on one line of R^s: the same kappa as in one dimension.
+    axis = orthogonal(rank, 5)[0]
+    spike, gamma = (tuple(float(x) for x in size * axis) for size in (1.3, 0.8))
+    embedded = solve(model("tanh", "sin", (spike,), gamma))
+    single = solve(model("tanh", "sin", ((1.3,),), (0.8,)))
+    assert embedded.test_error == pytest.approx(single.test_error, abs=1e-11)
+    assert embedded.training_error == pytest.approx(single.training_error, abs=1e-11)
+    for name in ("m", "psi", "q1", "q2", "V1", "V2"):
+        found, expected = (getattr(s.order_parameters, name) for s in (embedded, single))
+        assert found == pytest.approx(expected, abs=1e-10), name
+    zeta = embedded.order_parameters.zeta
+    assert zeta.shape == (1, rank)
+    assert zeta[0] == pytest.approx(single.order_parameters.zeta[0] * axis, abs=1e-11)
+
+
+# The kinks and jumps lie along the target's direction, which the axes of the rule follow through every rotation.
+@pytest.mark.parametrize(
+    ("student", "target", "gamma"),
+    [
+        ("tanh", "sin", (0.6, 0.5)),
+        ("tanh", "sign", (0.6, 0.8)),
+        ("relu", "relu", (0.28, 0.96)),
+        ("erf", "he2", (0.1, 0.7)),
+    ],
+)
+def test_only_scalar_products_matter(student: str, target: str, gamma: tuple[float, float]) -> None:
+    spikes, rotation = ((1.5, 1.0), (0.5, -1.0)), orthogonal(2, 3)
+    plain = solve(model(student, target, spikes, gamma))
+    (turned,) = rotated((gamma,), rotation)
+    other = solve(model(student, target, rotated(spikes, rotation), turned))
+    assert plain.converged
+    assert other.converged
+    # Both are converged to 1e-11 of 1 + test error by their own estimate, and |gamma| = 1 rounds under a rotation.
+    assert other.test_error == pytest.approx(plain.test_error, abs=1e-9)
+    zeta = plain.order_parameters.zeta @ rotation.T
+    assert other.order_parameters.zeta == pytest.approx(zeta, abs=1e-9)
+
+
+def test_three_directions_converge() -> None:
+    spikes = ((1.0, 0.5, 0.2), (0.8, -0.5, 0.4), (0.1, 0.3, 0.6))
+    case = model("tanh", "sin", spikes, (0.5, 0.4, 0.3))
+    solution = solve(case)
+    assert solution.converged
+    assert solution.order_parameters.zeta.shape == (3, 3)
+    plain = reference_directions.reference_test_error(
+        np.tanh, np.sin, np.array(spikes), np.array([0.5, 0.4, 0.3]), alpha=1.5, beta=1.0, ridge=0.1,
+        bulks=np.full(3, 1.1), fractions=np.full(3, 1 / 3), step=0.5,
+    )  # fmt: skip
+    # The plain grid of step 1/2 leaves about 1e-6.
+    assert solution.test_error == pytest.approx(plain, rel=1e-5)
+
+
+def test_a_narrow_layer_across_the_axes_is_said_not_to_converge() -> None:
+    solution = solve(model("sign", "sign", ((3.0, 1.0), (0.5, -4.0)), (0.6, 0.8), bulk=1e-4))
+    assert not solution.converged
+    assert "not converged in the quadrature" in solution.status
+
+
+def test_a_rule_averages_gaussian_polynomials() -> None:
+    table = profile(model("tanh", "sin", PLANE, (0.6, 0.5)), 1, whole=True)
+    k, w = table.nodes, table.weights
+    assert float(w.sum()) == pytest.approx(1.0, abs=1e-13)
+    assert (k * w) @ k.T == pytest.approx(np.eye(2), abs=1e-12)
+    assert float(w @ (k[0] ** 4 * k[1] ** 2)) == pytest.approx(3.0, abs=1e-11)
+    half = profile(model("tanh", "sin", PLANE, (0.6, 0.5)), 1)
+    assert len(half.weights) < 0.6 * len(w)
+    assert float(half.weights @ half.nodes[0] ** 4) == pytest.approx(3.0, abs=1e-11)
+
+
+def test_the_square_loss_as_a_convex_loss() -> None:
+    case = model("tanh", "sin", PLANE, (0.6, 0.5))
+    found = solve_convex(case, SQUARE)
+    # The path of convex losses promises 1e-8 for the square loss.
+    assert found.test_error == pytest.approx(solve(case).test_error, abs=1e-8)
+    assert found.order_parameters.zeta == pytest.approx(solve(case).order_parameters.zeta, abs=1e-8)
+
+
+def test_bounds_have_all_functions() -> None:
+    case = model("tanh", "sin", PLANE, (0.6, 0.5))
+    found = bounds(case)
+    assert found.converged
+    assert 0.0 < found.lower < solve(case).test_error
+    # At infinite ridge only the means are left.
+    assert solve(case.changed(ridge=1e7)).test_error == pytest.approx(found.upper, rel=1e-5)
+    # The span of one direction's functions is smaller.
+    single = bounds(model("tanh", "sin", ((math.hypot(1.5, 1.0),),), (0.6,)))
+    assert found.lower < single.lower
+
+
+def test_features_have_the_spike_and_the_target_asked_for() -> None:
+    case = model("tanh", "sin", PLANE, (0.6, 0.5))
+    sizes = Sizes.rounded(30, alpha=1.5, beta=1.0, fractions=case.fractions)
+    drawn = spiked_random_features(case, sizes, np.random.default_rng(0))
+    bulk = drawn.weights - drawn.spikes @ drawn.directions
+    assert np.sum(bulk**2, axis=1) == pytest.approx(np.full(30, 1.1), rel=1e-13)
+    assert drawn.directions @ drawn.directions.T == pytest.approx(np.eye(2), abs=1e-14)
+    assert drawn.directions @ drawn.theta == pytest.approx([0.6, 0.5], abs=1e-14)
+    assert drawn.theta @ drawn.theta == pytest.approx(1.0, rel=1e-14)
+    assert drawn.directions @ drawn.theta_perp == pytest.approx([0.0, 0.0], abs=1e-14)
+    a = np.random.default_rng(1).standard_normal(30)
+    sample = overlaps(drawn, a)
+    first = bulk[:15].T @ a[:15]
+    assert sample.zeta[0] == pytest.approx(drawn.directions @ first / math.sqrt(30), abs=1e-13)
+    rest = first - drawn.directions.T @ (drawn.directions @ first)
+    assert sample.q1[0, 0] == pytest.approx(rest @ rest / 30, rel=1e-12)
+
+
+@pytest.mark.parametrize(("rank", "spikes", "gamma"), [(2, PLANE, (0.6, 0.5)), (2, ((1.2, 0.0),), (0.6, 0.0))])
+def test_the_equivalent_map_s_error_is_exact(
+    rank: int, spikes: tuple[tuple[float, ...], ...], gamma: tuple[float, ...]
+) -> None:
+    # In the second case kappa_2 enters through zeta alone, and the rule has no nodes along it.
+    case = model("tanh", "sin", spikes, gamma)
+    sizes = Sizes.rounded(40, alpha=1.5, beta=1.0, fractions=case.fractions)
+    drawn = equivalent_map(case, sizes, np.random.default_rng(2), np.random.default_rng(3))
+    a = np.random.default_rng(4).standard_normal((40, 1)) + 0.5
+    exact = exact_test_error(drawn, case, a[:, 0])
+    sampled = [float(sampled_test_error(drawn, np.sin, a, 4000, np.random.default_rng(seed))[0]) for seed in range(12)]
+    # Twelve independent samples; 5 standard errors with 11 degrees of freedom: a false alarm in 2500.
+    assert abs(np.mean(sampled) - exact) < 5.0 * np.std(sampled, ddof=1) / math.sqrt(12)
+
+
+@pytest.mark.parametrize("kind", ["srf", "equivalent"])
+def test_simulation_agrees(kind: str) -> None:
+    case = model("tanh", "sin", PLANE, (0.6, 0.5), noise=0.1)
+    runs = [simulate(case, dimension=d, seeds=10, seed=7, kind=kind) for d in (80, 160, 320)]
+    theories = [predicted(solve(run.model), run.sizes) for run in runs if isinstance(run.model, Model)]
+    names = list(theories[0])
+    assert {"zeta[0,0]", "zeta[0,1]", "zeta[1,0]", "zeta[1,1]"} <= set(names)
+    report = compare_all(
+        {n: [Observation(r.dimension, r.values(n), t[n]) for r, t in zip(runs, theories, strict=True)] for n in names},
+        limits=predicted(solve(case)),
+        scales=natural_scales(solve(case)),
+        required=("test_error",),
+    )
+    # The protocol refutes a right theory with probability 1e-3 at most.
+    assert report.verdict != "REFUTED", report.sentence
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"gamma": (0.8, 0.7)}, "norm 1.06"),
+        ({"gamma": (0.6,)}, "1 and 2 components"),
+        ({"gamma": (0.6, 0.1, 0.1, 0.1), "spikes": ((1.0, 1.0, 1.0, 1.0),)}, "at most 3"),
+        ({"gamma": (0.6, 0.5), "gaussian_rows": True}, "rows of equal norm"),
+    ],
+)
+def test_what_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        model("tanh", "sin", **({"spikes": PLANE} | changes))
+
+
+def test_what_is_built_for_one_direction_says_so() -> None:
+    case = model("tanh", "sin", PLANE, (0.6, 0.5))
+    for use in (lambda: case.slopes, lambda: profile(case).kappa, lambda: line_of(case)):
+        with pytest.raises(ModelError, match="one direction"):
+            use()
+    with pytest.raises(ModelError, match="at most two directions"):
+        solve_convex(model("tanh", "sin", ((1.0, 0.0, 0.0),), (0.6, 0.5, 0.1)), loss_named("huber:1"))
+    with pytest.raises(ModelError, match="one gradient step"):
+        Model.from_gradient_step(
+            activation("tanh"), activation("sin"), alpha=1.0, beta=1.0, ridge=0.1, alpha0=1.0, eta=1.0,
+            groups=(ReadoutGroup(1.0, further_weights=(1.0,)),),
+        )  # fmt: skip
+
+
+def test_claims_hold_and_their_mutants_do_not() -> None:
+    for claim in spike_directions.CLAIMS:
+        if claim.id in ("spike-directions.overlap-matrix", "spike-directions.psi"):
+            verdict, evidence, mutants = examine(claim, "quick")
+            assert verdict is Verdict.PROVED, evidence
+            assert len(evidence) == 2
+            assert all(m.verdict is Verdict.REFUTED for m in mutants)
+            assert len(mutants) >= 2

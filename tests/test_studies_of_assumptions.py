@@ -1,0 +1,206 @@
+"""The pages about finite samples, broken assumptions, rates, width and threshold: they compute, and follow the data."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from derivations.activation import activation
+from numerics.bounds import Minimum, bounds
+from numerics.ensembles import Network
+from numerics.overlapping_rows import OneDirectionApart, equivalent_model, solve_overlapping, stepped
+from numerics.ridge import solve
+from reports.prose import prose
+from reports.studies import (
+    bound_functions,
+    finite_samples,
+    initial_overlap,
+    other_inputs,
+    second_step,
+    spectrum_sample,
+    threshold,
+    width,
+)
+from reports.studies.experiments import FOLDER, complete, stored, text_of
+from reports.studies.study import Study
+
+MEASURED = ("finite_samples", "initial_overlap", "second_step", "learning_rate", "width", "threshold", "other_inputs")
+NETWORK = Network(activation("tanh"), activation("tanh"), 1.5, 1.0, 0.1, alpha0=2.0, eta=2.0, noise=0.1)
+
+
+def shown(study: Study) -> str:
+    """All text of a page; every cell and paragraph has to be showable."""
+    cells = [cell for table in study.tables for row in (table.columns, *table.rows) for cell in row]
+    for text in (*study.text, *cells, *(figure.caption for figure in study.figures)):
+        assert "nan" not in text
+        prose(text)
+    return " ".join(study.text)
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_every_experiment_is_stored(name: str) -> None:
+    module = import_module(f"reports.studies.{name}")
+    data = stored(module.SLUG)
+    assert complete(data, module.EXPERIMENTS)
+    assert len({experiment.name for experiment in module.EXPERIMENTS}) == len(module.EXPERIMENTS)
+    assert len(text_of(data)) < 300_000
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", MEASURED)
+def test_every_page_is_made_with_its_figure(name: str) -> None:
+    study = import_module(f"reports.studies.{name}").study()
+    assert study is not None
+    shown(study)
+    assert len(study.figures) == 1
+    assert "<svg" in study.figures[0].svg
+
+
+def test_finite_samples_follow_the_data() -> None:
+    rows = finite_samples.rows_of(stored("finite_samples"))
+    text = shown(finite_samples.page(rows))
+    doubled = [
+        replace(row, measured=replace(row.measured, mean=2.0 * row.measured.mean)) if k == 0 else row
+        for k, row in enumerate(rows)
+    ]
+    assert shown(finite_samples.page(doubled)) != text
+    assert len(rows) == 32
+
+
+def test_the_overlap_page_says_which_map_holds() -> None:
+    rows = initial_overlap.rows_of(stored("initial_overlap"))
+    text = shown(initial_overlap.page(rows))
+    assert "It holds at all 42 comparisons" in text
+    # Measurements that follow Result 3.1 instead: then that map holds and the other one fails.
+    other = [replace(row, measured=row.printed) for row in rows]
+    swapped = shown(initial_overlap.page(other))
+    assert "It fails at" in swapped
+    assert "in the test error nowhere" in swapped
+
+
+def test_the_map_with_overlap_is_result_3_1_without() -> None:
+    after, model = stepped(NETWORK), NETWORK.model()
+    # 1e-12 is the accuracy of the trapezoidal rule in t; sums of 361 terms.
+    assert (after.spike, after.bulk, after.alignment) == pytest.approx(
+        (model.spike, model.bulk, model.alignment), 1e-11
+    )
+    assert after.common == pytest.approx(0.0, abs=1e-12)
+    assert solve_overlapping(NETWORK).test_error == pytest.approx(solve(model).test_error, rel=1e-10)
+
+
+def test_its_overlaps_have_the_right_derivatives() -> None:
+    network = replace(NETWORK, overlap=0.4)
+    equivalent = OneDirectionApart(0.1, network.beta, stepped(network))
+    at, step = np.array([0.7, 0.4]), 1e-6
+    slopes = equivalent.at(at).overlap_jacobian()
+    for k in range(2):
+        move = step * np.eye(2)[k]
+        change = (equivalent.at(at + move).overlap - equivalent.at(at - move).overlap) / (2.0 * step)
+        assert slopes[k] == pytest.approx(change, abs=1e-8)  # central differences: 1e-16/1e-6 and 1e-12
+    isotropic = solve(equivalent_model(network)).test_error
+    assert solve_overlapping(network).test_error > 1.02 * isotropic  # the direction apart costs
+
+
+def test_the_second_step_page_follows_the_data() -> None:
+    rows = second_step.rows_of(stored("second_step"))
+    text = shown(second_step.page(rows))
+    turned = [
+        replace(
+            row, errors=(row.errors[1], row.errors[0]), difference=replace(row.difference, mean=-row.difference.mean)
+        )
+        for row in rows
+    ]
+    assert "it raises it" in text
+    assert shown(second_step.page(turned)) != text
+    assert sum(row.z < -3.0 for row in rows) > sum(row.z > 3.0 for row in rows)
+
+
+def test_the_kernel_limit_is_that_of_the_saddle_point() -> None:
+    for alpha in (0.3, 1.0, 5.0):
+        model = width.KERNEL.changed(alpha=alpha, noise=0.2)
+        # The approach is O(1/beta).
+        assert width.kernel_limit(model) == pytest.approx(solve(model.changed(beta=1e6)).test_error, rel=1e-5)
+
+
+def test_the_width_page_follows_the_scan() -> None:
+    data, problem = stored("width"), width.PROBLEMS[0]
+    falling = tuple(1.0 / (k + 1.0) for k in range(len(width.SCAN)))
+    rising = falling[::-1]
+    law = shown(width.page(data, [width.Curve(problem, falling, falling)]))
+    broken = shown(width.page(data, [width.Curve(problem, rising, rising)]))
+    assert "The statement holds throughout." in law
+    assert "not even a tendency" in broken
+    assert width.rises((1.0, 0.9, 0.95, 0.9)) == [1]
+
+
+def test_the_threshold_page_judges_the_exponent() -> None:
+    exact = threshold.Divergence(
+        "exact",
+        tuple(ridge**-0.5 for ridge in threshold.RIDGES),
+        tuple(1.0 / gap for gap in threshold.GAPS),
+        tuple(2.0 / gap for gap in threshold.GAPS),
+        "refused",
+    )
+    assert exact.fitted == pytest.approx(0.5, rel=1e-12)
+    assert exact.approach == pytest.approx((1.0, 1.0), rel=1e-12)
+    text = shown(threshold.page(stored("threshold"), [exact]))
+    assert "1/2 within 0.005 for exact" in text
+    other = replace(exact, at_threshold=tuple(ridge**-0.6 for ridge in threshold.RIDGES))
+    assert "None of them is 1/2 yet" in shown(threshold.page(stored("threshold"), [other]))
+
+
+def test_the_page_of_other_inputs_follows_the_data() -> None:
+    data = stored("other_inputs")
+    rows, mapped = other_inputs.rows_of(data), other_inputs.mapped_of(data)
+    assert "none of 12 comparisons is beyond" in shown(other_inputs.page(rows, mapped))
+    # The sparse measurements under dense names: universality has to fail, and the page to say so.
+    sparse = {(row.case, row.inputs.law): row.comparison for row in rows if row.inputs.directions == "sparse"}
+    swapped = [replace(row, comparison=sparse.get((row.case, row.inputs.law), row.comparison)) for row in rows]
+    assert "12 of 12 comparisons are beyond 3.5 standard errors (the largest" in shown(
+        other_inputs.page(swapped, mapped)
+    )
+    wrong = [replace(one, own=one.usual) for one in mapped]
+    assert "does not hold everywhere" in shown(other_inputs.page(rows, wrong))
+
+
+def test_other_inputs_keep_the_map_with_their_own_constants() -> None:
+    network = replace(NETWORK, target=activation("sin"))
+    usual, own = network.model(), other_inputs.own_map(network, "rademacher")
+    # g(+-1) = +-sin(1): both constants by hand.
+    first = np.sin(1.0)
+    length = np.sqrt(first**2 + (first**2 + 0.1) / network.alpha0)
+    assert own[1] == pytest.approx(first / length, rel=1e-14)
+    assert own[0] / usual.spike == pytest.approx(length / (usual.spike / (2.0 * 0.6057)), rel=1e-3)
+
+
+def test_the_bounds_page_follows_the_scan() -> None:
+    rates = len(bound_functions.RATES)
+    inside = bound_functions.Optimum(
+        "erf/erf", (0.1,) * rates, (0.3,) * rates, Minimum(4.0, 0.1), Minimum(4.0, 0.3), (0.2,) * 6
+    )
+    assert "outside the bounds at 0 of 6" in shown(bound_functions.page([inside]))
+    assert "outside the bounds at 1 of 6" in shown(
+        bound_functions.page([replace(inside, over_ridge=(0.31, *(0.2,) * 5))])
+    )
+    # At that rate mu0 is erf itself but for a batch of 1e6 d samples instead of infinitely many.
+    model = replace(bound_functions.STEPS[0][1], eta=bound_functions.perfect_rate(1.0)).model()
+    assert bounds(model).upper < 1e-6
+
+
+@pytest.mark.thorough
+def test_the_spectrum_page_follows_the_sample() -> None:
+    sample = json.loads((FOLDER / "spectrum_sample.json").read_text(encoding="utf-8"))
+    rows = spectrum_sample.rows_of(sample)
+    shown(spectrum_sample.page(rows))
+    for row in rows:
+        # Kolmogorov's distance of eigenvalues, which repel each other, is of order 1/p; 0.01 is 20/p.
+        assert row.distance < 0.01
+        # Four standard deviations of the leading term.
+        assert abs(row.outlier / row.predicted - 1.0) < 4.0 * row.fluctuation
+    stretched = replace(rows[0], bulk=tuple(1.1 * x for x in rows[0].bulk))
+    assert stretched.distance > 0.02
+    assert shown(spectrum_sample.page([stretched])) != shown(spectrum_sample.page(rows[:1]))
