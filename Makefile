@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PROFILE ?= quick
+# Tests run side by side: with one linear-algebra thread each they do not wait for each other.
+ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .PHONY: report test thorough lint types drift bench check clean
 
@@ -11,10 +13,10 @@ report: $(INSTALLED)  ## derive, verify and render everything into build/report/
 	$(BIN)/onestep report --profile $(PROFILE)
 
 test: $(INSTALLED)  ## the fast tests
-	$(BIN)/python -m pytest -n 2 -m "not thorough"
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not thorough"
 
 thorough: $(INSTALLED)  ## every test and the thorough profile of the ledger
-	$(BIN)/python -m pytest -n 2
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2
 	$(BIN)/onestep verify --profile thorough
 
 lint: $(INSTALLED)

@@ -16,35 +16,65 @@ if TYPE_CHECKING:
     from derivations.activation import Activation, activation
     from derivations.expression import parse
     from derivations.symbols import glossary
-    from numerics.bounds import best_eta, best_ridge, lower_bound, upper_bound
+    from numerics.batch import BatchSolution, solve_batch
+    from numerics.bounds import best_eta, best_ridge, best_spike, bounds, lower_bound, upper_bound
+    from numerics.certify import Certificate, certify
     from numerics.coefficients import conditional_coefficients, hermite_constants, target_moments
+    from numerics.convex import solve as solve_loss
     from numerics.ensembles import Network
+    from numerics.inputs import Inputs
+    from numerics.learned_bias import learned_bias
+    from numerics.losses import loss_named
     from numerics.model import Model, ModelError, ReadoutGroup
+    from numerics.readout_density import ReadoutLaw, solve_density
     from numerics.ridge import solve
+    from numerics.saddle_point_mp import SolutionMp, solve_mp
     from numerics.simulate import simulate
+    from numerics.simulate_loss import predict, simulate_loss
     from numerics.solution import Solution
+    from numerics.spectrum import Spectrum, spectrum
+    from reports.comparison import compared as compare
     from verify.ledger import all_claims
     from verify.ledger import run as run_ledger
 
 __all__ = [
     "Activation",
+    "BatchSolution",
+    "Certificate",
+    "Inputs",
     "Model",
     "ModelError",
     "Network",
     "ReadoutGroup",
+    "ReadoutLaw",
     "Solution",
+    "SolutionMp",
+    "Spectrum",
     "activation",
     "all_claims",
     "best_eta",
     "best_ridge",
+    "best_spike",
+    "bounds",
+    "certify",
+    "compare",
     "conditional_coefficients",
     "glossary",
     "hermite_constants",
+    "learned_bias",
+    "loss_named",
     "lower_bound",
     "parse",
+    "predict",
     "run_ledger",
     "simulate",
+    "simulate_loss",
     "solve",
+    "solve_batch",
+    "solve_density",
+    "solve_loss",
+    "solve_mp",
+    "spectrum",
     "target_moments",
     "upper_bound",
 ]
@@ -55,20 +85,39 @@ _HOMES: dict[str, tuple[str, str]] = {
     "activation": ("derivations.activation", "activation"),
     "parse": ("derivations.expression", "parse"),
     "glossary": ("derivations.symbols", "glossary"),
+    "BatchSolution": ("numerics.batch", "BatchSolution"),
+    "solve_batch": ("numerics.batch", "solve_batch"),
     "best_eta": ("numerics.bounds", "best_eta"),
     "best_ridge": ("numerics.bounds", "best_ridge"),
+    "best_spike": ("numerics.bounds", "best_spike"),
+    "bounds": ("numerics.bounds", "bounds"),
     "lower_bound": ("numerics.bounds", "lower_bound"),
     "upper_bound": ("numerics.bounds", "upper_bound"),
+    "Certificate": ("numerics.certify", "Certificate"),
+    "certify": ("numerics.certify", "certify"),
     "conditional_coefficients": ("numerics.coefficients", "conditional_coefficients"),
     "hermite_constants": ("numerics.coefficients", "hermite_constants"),
     "target_moments": ("numerics.coefficients", "target_moments"),
+    "solve_loss": ("numerics.convex", "solve"),
     "Network": ("numerics.ensembles", "Network"),
+    "Inputs": ("numerics.inputs", "Inputs"),
+    "learned_bias": ("numerics.learned_bias", "learned_bias"),
+    "loss_named": ("numerics.losses", "loss_named"),
     "Model": ("numerics.model", "Model"),
     "ModelError": ("numerics.model", "ModelError"),
     "ReadoutGroup": ("numerics.model", "ReadoutGroup"),
+    "ReadoutLaw": ("numerics.readout_density", "ReadoutLaw"),
+    "solve_density": ("numerics.readout_density", "solve_density"),
     "solve": ("numerics.ridge", "solve"),
+    "SolutionMp": ("numerics.saddle_point_mp", "SolutionMp"),
+    "solve_mp": ("numerics.saddle_point_mp", "solve_mp"),
     "simulate": ("numerics.simulate", "simulate"),
+    "predict": ("numerics.simulate_loss", "predict"),
+    "simulate_loss": ("numerics.simulate_loss", "simulate_loss"),
     "Solution": ("numerics.solution", "Solution"),
+    "Spectrum": ("numerics.spectrum", "Spectrum"),
+    "spectrum": ("numerics.spectrum", "spectrum"),
+    "compare": ("reports.comparison", "compared"),
     "all_claims": ("verify.ledger", "all_claims"),
     "run_ledger": ("verify.ledger", "run"),
 }

@@ -1,12 +1,13 @@
 """Every extension of the theory beside its own simulation, on models that were drawn, not chosen.
 
     python -m benchmarks.calibration simulate [--workers N]    draw, simulate, measure; writes calibration.json
+    python -m benchmarks.calibration theory                    what takes long of it; writes calibration_theory.json
     python -m benchmarks.calibration                           judge the stored samples and print the table
 
 Per item (`reports.calibrated_models`) six models are drawn by a seeded generator; each is simulated at three dimensions
-with enough independent seeds that the finite-size protocol has 53 degrees of freedom. Models that are stored already
-are not simulated again. The judging turns every observable into one deviate z, which is standard normal where the
-theory is right. Needs NumPy and SciPy beside the suite itself.
+with enough independent seeds that the finite-size protocol has 53 degrees of freedom or more. Models that are stored
+already are not simulated again. The judging turns every observable into one deviate z, which is standard normal where
+the theory is right. Needs NumPy and SciPy beside the suite itself.
 """
 
 from __future__ import annotations
@@ -27,15 +28,13 @@ from reports.calibrated_models import (
     LANDMARK,
     LANDMARK_RUN,
     MODELS,
-    RUNS,
     Data,
     Samples,
-    judge,
-    landmark,
     measured,
     models_of,
     stored,
 )
+from reports.calibration_theory import judge, landmark, write_theory
 from reports.workers import pool
 
 # Of the first model; every model has its own, or all would share their draws and their deviates.
@@ -69,7 +68,7 @@ def measure(known: Data, workers: int) -> Iterator[tuple[str, Data]]:
     for item in ITEMS:
         for index, drawn in enumerate(models_of(item.key)):
             runs = data.setdefault(item.key, {}).setdefault(drawn.name, {})
-            for dimension, seeds in RUNS:
+            for dimension, seeds in item.runs:
                 old = known.get(item.key, {}).get(drawn.name, {}).get(str(dimension), {})
                 if len(old.get("test_error", [])) == seeds:
                     runs[str(dimension)] = old
@@ -111,6 +110,8 @@ def main() -> None:
         for line, data in measure(stored(), workers):
             DATA.write_text(_text(data), encoding="utf-8")
             print(line, flush=True)
+    if arguments[:1] == ["theory"]:
+        write_theory()
     deviates: dict[str, list[float]] = {}
     for item, drawn, runs in measured(stored()):
         report = judge(drawn, runs)

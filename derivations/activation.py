@@ -110,12 +110,18 @@ class Activation:
         """
         slopes = tuple(derivative(panel.branch) for panel in self.panels)
         try:
-            return self._growth_of(slopes)
+            ruled = self._growth_of(slopes)
         except GrowsTooFast:
             bound = self._cauchy_bound()
             if bound is None:
                 raise
             return bound
+        # sinh(u)/cosh(u)^2 is bounded factor by factor, far too generously
+        if (ruled.quadratic, ruled.rate) > (max(Fraction(0), self.growth.quadratic), self.growth.rate):
+            bound = self._cauchy_bound()
+            if bound is not None and (bound.quadratic, bound.rate) < (ruled.quadratic, ruled.rate):
+                return bound
+        return ruled
 
     def _cauchy_bound(self) -> Growth | None:
         """|sigma'(x)| <= max |sigma| on the circle of radius d around x, over d; d inside the strip."""

@@ -10,6 +10,7 @@ equations are the same term by term, with alpha_p = alpha/beta, gamma_p = 1/beta
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 
 import sympy as sp
 
@@ -86,15 +87,23 @@ def _without_xi(integrand: sp.Expr) -> sp.Expr:
 
 # ---- our side ----
 
+# kappa and the label's z rotated so that theta.x = gamma kappa + sqrt(rho) z comes first.
+ACROSS = sp.Symbol("x_0", real=True)
+ROTATED = {s.kappa: s.gamma * s.z - sp.sqrt(s.rho) * ACROSS, s.z: sp.sqrt(s.rho) * s.z + s.gamma * ACROSS}
+
+
+VARIABLES = (s.q1, s.q2, s.V1, s.V2, s.psi)
+
+
+def _general(variable: sp.Symbol) -> Mapping[sp.Basic, sp.Expr]:
+    return convex_loss.equation(variable).results
+
 
 def our_side() -> dict[sp.Expr, sp.Expr]:
     """V1^, V2^, q1^, q2^ and psi^ of the general system without a spike, over the same pair."""
-    # kappa and the label's z rotated so that theta.x = gamma kappa + sqrt(rho) z comes first.
-    across = sp.Symbol("x_0", real=True)
-    rotated = {s.kappa: s.gamma * s.z - sp.sqrt(s.rho) * across, s.z: sp.sqrt(s.rho) * s.z + s.gamma * across}
     found: dict[sp.Expr, sp.Expr] = {}
-    for variable in (s.q1, s.q2, s.V1, s.V2, s.psi, s.zeta):
-        ((unknown, value),) = convex_loss.equation(variable).results.items()
+    for variable in (*VARIABLES, s.zeta):
+        ((unknown, value),) = _general(variable).items()
 
         def plain(average: sp.Expr) -> sp.Expr:
             y, f, V = sp.Wild("y"), sp.Wild("f"), sp.Wild("V")
@@ -102,12 +111,28 @@ def our_side() -> dict[sp.Expr, sp.Expr]:
             outside = inner.xreplace({mu0: sp.S.Zero, mu1: k1, mu2: k2})
             # Outside the force kappa and z are rotated; inside, the force has its arguments already.
             names = {force: sp.Symbol("F_0"), force_slope: sp.Symbol("F_1")}
-            turned = sp.expand(outside.xreplace(names).subs(rotated, simultaneous=True))
-            averaged = turned.coeff(across, 0)  # what is orthogonal to theta.x and f averages to zero
+            turned = sp.expand(outside.xreplace(names).subs(ROTATED, simultaneous=True))
+            averaged = turned.coeff(ACROSS, 0)  # what is orthogonal to theta.x and f averages to zero
             return over_pair(averaged.subs({symbol: function for function, symbol in names.items()}))
 
         found[unknown] = sp.expand(value).replace(lambda e: isinstance(e, Expectation), plain)
     return found
+
+
+def with_test_force(expression: sp.Expr) -> sp.Expr:
+    """Averages for the target g(u) = u and the force y f^2 + y - f^3 without a spike, moment by moment.
+
+    Polynomials stand for any force: the two ways of averaging have to agree on all their moments up to order six.
+    """
+    y, f, V = sp.Wild("y"), sp.Wild("f"), sp.Wild("V")
+    found = expression.xreplace({mu0: sp.S.Zero, mu1: k1, mu2: k2}).replace(g, lambda u: u)
+    found = found.replace(force_of(y, f, V), y * f**2 + y - f**3)
+    found = found.replace(force_slope_of(y, f, V), 2 * y * f - 3 * f**2)
+    return expand_expectations(sp.expand(found.replace(lambda e: isinstance(e, Expectation), _moments)))
+
+
+def _moments(average: sp.Expr) -> sp.Expr:
+    return expand_expectations(Expectation(sp.expand(average.integrand), *average.variables))
 
 
 # ---- the dictionary ----
@@ -126,12 +151,15 @@ def dictionary() -> Derivation:
         name: expand_expectations(value.subs(NAMES)) for name, value in {**theirs, **ours}.items()
     }
     results[s.M_hat] = expand_expectations(sp.expand(results.pop(s.psi_hat) / sp.sqrt(s.rho)))
+    general = {unknown: value for variable in VARIABLES for unknown, value in _general(variable).items()}
+    general[s.M_hat] = general.pop(s.psi_hat) / sp.sqrt(s.rho)
     zeta_hat = results.pop(s.zeta_hat)
     prediction = convex_loss.centre.xreplace({mu0: sp.S.Zero, mu1: k1, mu2: k2}).subs(s.xi, 0)
     along = _at_no_spike(prediction) - k1 * s.M * (s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
     spread = (k1**2 * (s.q1 - s.psi**2) + k2**2 * s.q2).subs(s.q1, s.Q1 - s.zeta**2)
     rest = _at_no_spike(spread).subs(s.rho, 1 - s.gamma**2)
     slopes = k1 * s.M * s.V1_hat
+    turned = s.gamma * ROTATED[s.kappa] + sp.sqrt(s.rho) * ROTATED[s.z] - s.z
     hats = {
         s.V_s_hat: s.beta * s.V1_hat,
         s.V_w_hat: s.V2_hat,
@@ -174,6 +202,24 @@ def dictionary() -> Derivation:
                     ),
                 ),
             ),
+        ),
+        *(
+            Step(
+                f"${sp.latex(name)}$ of the general system: kappa and z rotated so that theta.x comes first; what is "
+                "orthogonal to it and to the output averages to zero.",
+                sp.Eq(name, results[name], evaluate=False),
+                (
+                    Vanishing("a rotation", turned.subs(s.rho, 1 - s.gamma**2)),
+                    Vanishing(
+                        "the same moments with a polynomial force",
+                        sp.expand(
+                            with_test_force(_at_no_spike(value.subs(s.q1, s.Q1 - s.zeta**2)))
+                            - with_test_force(results[name])
+                        ).subs(s.rho, 1 - s.gamma**2),
+                    ),
+                ),
+            )
+            for name, value in general.items()
         ),
         *(
             Step(

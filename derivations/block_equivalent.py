@@ -328,6 +328,10 @@ def equal_groups() -> Derivation:
                 ),
             ),
         ),
-        Step("T summed over the blocks.", sp.Eq(s.V1, T_one, evaluate=False)),
+        Step(
+            "T summed over the blocks: that of one group.",
+            sp.Eq(s.V1, T_one, evaluate=False),
+            (Vanishing("c tau/(1 + beta c C tau)", T_one * (1 + s.beta * c * C_one * tau_one) - c * tau_one),),
+        ),
     )
     return Derivation("equal groups", SOURCE, steps, {s.V1: T_one, s.mixed[0][0]: M_one}, (ISOTROPIC_GROUPS,))

@@ -78,6 +78,24 @@ def envelope_slopes() -> tuple[sp.Expr, sp.Expr]:
     return sp.diff(objective, f).subs(at), sp.diff(objective, s.V).subs(at)
 
 
+# dE/dQ, dE/dM, dE/dV at the saddle point: first derivatives need no more of E than its linear part.
+ENERGY_SLOPES = sp.symbols("E_Q E_M E_V", real=True)
+PARTNERS = {s.V_s_hat: s.q_s, s.V_w_hat: s.q_w, s.q_s_hat: s.V_s, s.q_w_hat: s.V_w, s.m_s_hat: s.m_s}
+
+
+def energy_in_overlaps() -> sp.Expr:
+    """alpha E to first order in the overlaps, and the products of overlaps with their conjugates."""
+    in_Q, in_M, in_V = ENERGY_SLOPES
+    energy = in_Q * (k1**2 * s.q_s + k2**2 * s.q_w) + in_M * k1 * s.m_s + in_V * (k1**2 * s.V_s + k2**2 * s.V_w)
+    return s.alpha_p * energy + products()
+
+
+def products() -> sp.Expr:
+    """gamma/2 (q_s^ V_s - V_s^ q_s) + (q_w^ V_w - V_w^ q_w)/2 + gamma m_s^ m_s."""
+    pairs = s.gamma_p * (s.q_s_hat * s.V_s - s.V_s_hat * s.q_s) + s.q_w_hat * s.V_w - s.V_w_hat * s.q_w
+    return pairs / 2 + s.gamma_p * s.m_s_hat * s.m_s
+
+
 @functools.cache
 def energetic() -> Derivation:
     """The conjugates V_s^, q_s^, m_s^, V_w^, q_w^: stationarity in q_s, V_s, m_s, q_w, V_w."""
@@ -96,6 +114,8 @@ def energetic() -> Derivation:
         s.m_s_hat: -s.alpha_p / s.gamma_p * k1 * by_overlap,
     }
     half = sp.Rational(1, 2)
+    slopes = energy_in_overlaps()
+    moved = dict(zip(ENERGY_SLOPES, (by_square, by_overlap, by_V), strict=True))
     steps = (
         Step(
             "Moving Q at fixed M and rho: the chain rule and Stein's lemma leave half of E d^2/df^2.",
@@ -125,11 +145,15 @@ def energetic() -> Derivation:
         ),
         *(
             Step(
-                f"Stationarity in the partner of ${sp.latex(hat)}$.",
-                sp.Eq(hat, value, evaluate=False),
-                (),
+                f"Stationarity in ${sp.latex(partner)}$, by the chain rule through Q, M and V.",
+                sp.Eq(hat, results[hat], evaluate=False),
+                (
+                    Vanishing(
+                        f"stationarity in {partner}", sp.diff(slopes, partner).subs(moved).subs(hat, results[hat])
+                    ),
+                ),
             )
-            for hat, value in results.items()
+            for hat, partner in PARTNERS.items()
         ),
     )
     return Derivation("conjugates of random features, convex loss", SOURCE, steps, results, HYPOTHESES)
@@ -172,13 +196,39 @@ def entropic() -> Derivation:
         s.q_w: s.gamma_p * over_spectrum(force / resolvent**2) + (1 - s.gamma_p) * s.q_w_hat / shift**2,
         s.m_s: s.m_s_hat * over_spectrum(varrho / resolvent),
     }
-    steps = tuple(
+    z = sp.Symbol("z", positive=True)
+    pole = over_spectrum(1 / (varrho + z))
+    transforms = (
         Step(
-            f"Stationarity in the conjugate of ${sp.latex(name)}$ differentiates the trace.",
-            sp.Eq(name, value, evaluate=False),
-            (Vanishing(f"{name} as a trace of resolvents", results[name] - value),),
-        )
-        for name, value in by_hand.items()
+            "In the slides' letters S = V_s^ (Omega + z): the Stieltjes transform of the law of F^T F/p at -z is V_s^ "
+            "times the trace of its resolvent.",
+            sp.Eq(s.spectral_stieltjes, results[s.spectral_stieltjes], evaluate=False),
+            (
+                Vanishing("S", resolvent - s.V_s_hat * (varrho + ratio)),
+                Vanishing("its trace", results[s.spectral_stieltjes] - s.V_s_hat * over_spectrum(1 / resolvent)),
+            ),
+        ),
+        Step(
+            "Its derivative.",
+            sp.Eq(s.spectral_slope, results[s.spectral_slope], evaluate=False),
+            (Vanishing("minus d/dz", results[s.spectral_slope] + sp.diff(pole, z).subs(z, ratio)),),
+        ),
+        Step(
+            "That of the p x p matrix F F^T/p, which has the same eigenvalues and p - d null ones, or lacks them.",
+            sp.Eq(s.wide_stieltjes, results[s.wide_stieltjes], evaluate=False),
+            (Vanishing("V_s^ times the trace V_w", results[s.wide_stieltjes] - s.V_s_hat * by_hand[s.V_w]),),
+        ),
+    )
+    steps = (
+        *(
+            Step(
+                f"Stationarity in the conjugate of ${sp.latex(name)}$ differentiates the trace.",
+                sp.Eq(name, value, evaluate=False),
+                (Vanishing(f"{name} as a trace of resolvents", results[name] - value),),
+            )
+            for name, value in by_hand.items()
+        ),
+        *transforms,
     )
     return Derivation("overlaps of random features, convex loss", SOURCE, steps, results, HYPOTHESES)
 
@@ -275,8 +325,23 @@ def square_loss() -> Derivation:
     results |= {s.V1: own_traces[s.V1], s.V2: own_traces[s.V2]}
     for name in (s.M, s.Q1, s.q2):
         results[name] = ours[name].subs(own_traces)
+    # The entropic term of either free energy; overlaps are its derivatives in the conjugates.
+    own_term = (s.q1_hat + s.beta * s.M_hat**2) * own_traces[s.V1] + s.q2_hat * own_traces[s.V2]
+    term = entropic_trace().subs(to_ours)
+    by_term = {
+        s.V_s: sp.diff(term, s.q1_hat),
+        s.V_w: sp.diff(term, s.q2_hat),
+        s.q_s: -sp.diff(term, s.V1_hat),
+        s.q_w: -sp.diff(term, s.V2_hat),
+        s.m_s: sp.diff(term, s.M_hat) / 2,
+        s.Q1: -sp.diff(own_term, s.V1_hat),
+        s.q2: -sp.diff(own_term, s.V2_hat),
+        s.M: sp.diff(own_term, s.M_hat) / 2,
+    }
+    one = own_shift * own_traces[s.V2] + s.V1_hat * own_traces[s.V1] - 1
     objective = (x - f) ** 2 / (2 * s.V) + (y - x) ** 2 / 2
     steps = (
+        *random_features.plain().steps,
         Step(
             "The proximal map of the square loss.",
             sp.Eq(eta(y, f), minimiser, evaluate=False),
@@ -323,6 +388,35 @@ def square_loss() -> Derivation:
             )
             for name, value in by_hand.items()
         ),
+        Step(
+            "The traces of Section 3.3 over the modes of W W^T, d with eigenvalue beta varrho and p - d null ones.",
+            sp.Eq(s.V1, results[s.V1], evaluate=False),
+            (Vanishing("tr S S^-1 = p", one),),
+        ),
+        Step(
+            "Over all modes.",
+            sp.Eq(s.V2, results[s.V2], evaluate=False),
+            (
+                Vanishing("tr S S^-1 = p", one),
+                Vanishing("the slope in the ridge", sp.diff(results[s.V2], s.ridge) + own_traces[s.resolvent_square]),
+            ),
+        ),
+        Step(
+            "With the conjugates in one dictionary the two free energies have one entropic term.",
+            sp.Eq(sp.Symbol("S"), S, evaluate=False),
+            (
+                Vanishing("one matrix", resolvent.subs(to_ours) - S),
+                Vanishing("one term", term - own_term),
+            ),
+        ),
+        *(
+            Step(
+                f"${sp.latex(name)}$ is a derivative of that term.",
+                sp.Eq(name, results[name], evaluate=False),
+                (Vanishing("the derivative in its conjugate", results[name] - value),),
+            )
+            for name, value in by_term.items()
+        ),
     )
     return Derivation("square loss of random features", SOURCE, steps, results, HYPOTHESES)
 
@@ -343,11 +437,41 @@ def test_error() -> Derivation:
         s.output_square: k1**2 * s.Q1 + k2**2 * s.q2,
         s.output_overlap: k1 * s.M,
     }
-    step = Step(
-        "Only E g^2 and E[z g] of the target enter the error of plain random features.",
-        sp.Eq(s.test_error, error, evaluate=False),
+    # What a readout makes of the input along theta, across it, and of the noise of the features.
+    across, noise = sp.symbols("z_1 z_2", real=True)
+    output = k1 * (s.M * s.z + sp.sqrt(s.Q1 - s.M**2) * across) + k2 * sp.sqrt(s.q2) * noise
+
+    def averaged(integrand: sp.Expr) -> sp.Expr:
+        return expand_expectations(Expectation(sp.expand(integrand), s.z, across, noise))
+
+    names = {s.output_square: results[s.output_square], s.output_overlap: results[s.output_overlap]}
+    steps = (
+        *random_features.plain().steps,
+        Step(
+            "The output is kappa_1 times the readout's overlap with the input, of variance Q1 and covariance M with "
+            "theta.x, and kappa_* times independent noise.",
+            sp.Eq(s.output_square, results[s.output_square], evaluate=False),
+            (Vanishing("the variance of f", averaged(output**2) - results[s.output_square]),),
+        ),
+        Step(
+            "With theta.x.",
+            sp.Eq(s.output_overlap, results[s.output_overlap], evaluate=False),
+            (Vanishing("the covariance", averaged(s.z * output) - results[s.output_overlap]),),
+        ),
+        Step(
+            "Only E g^2 and E[z g] of the target enter the error of plain random features.",
+            sp.Eq(s.test_error, results[s.test_error], evaluate=False),
+            (
+                Vanishing("E (g - f)^2", averaged((g(s.z) - output) ** 2) - results[s.test_error]),
+                Vanishing(
+                    "for the pair",
+                    expand_expectations(Expectation(sp.expand((g(s.z) - pair_output) ** 2), s.z, s.xi)).subs(names)
+                    - results[s.test_error],
+                ),
+            ),
+        ),
     )
-    return Derivation("test error of random features", SOURCE, (step,), results, HYPOTHESES)
+    return Derivation("test error of random features", SOURCE, steps, results, HYPOTHESES)
 
 
 @functools.cache
@@ -358,8 +482,7 @@ def training() -> Derivation:
     hats = {s.q_s_hat: k1**2 * pull / s.gamma_p, s.q_w_hat: k2**2 * pull}
     overlaps = {name: entropic().results[name] for name in (s.V_s, s.V_w, s.q_s, s.q_w, s.m_s)}
     V = k1**2 * s.V_s + k2**2 * s.V_w
-    pairs = s.gamma_p * (s.q_s_hat * s.V_s - s.V_s_hat * s.q_s) + s.q_w_hat * s.V_w - s.V_w_hat * s.q_w
-    value = s.alpha_p * mean_loss + V * pull / 2 + pairs / 2 + s.gamma_p * s.m_s_hat * s.m_s - entropic_trace() / 2
+    value = s.alpha_p * mean_loss + V * pull / 2 + products() - entropic_trace() / 2
     explicit = value.subs(overlaps).subs(hats) / s.alpha_p
     claimed = (mean_loss + s.ridge / (2 * s.alpha_p) * overlaps[s.q_w]).subs(hats)
     step = Step(
@@ -367,10 +490,18 @@ def training() -> Derivation:
         sp.Eq(s.training_objective, claimed, evaluate=False),
         (Vanishing("the stationary value per sample", explicit - claimed),),
     )
+    size = overlaps[s.q_w].subs(hats)
+    force = (hats[s.q_s_hat] + s.m_s_hat**2) * varrho + hats[s.q_w_hat]
+    again = s.gamma_p * over_spectrum(force / resolvent**2) + (1 - s.gamma_p) * hats[s.q_w_hat] / shift**2
+    readout = Step(
+        "The size of the readout at these conjugates.",
+        sp.Eq(s.q_w, size, evaluate=False),
+        (Vanishing("as a trace of resolvents", size - again),),
+    )
     return Derivation(
         "training objective of random features",
         SOURCE,
-        (*entropic().steps, step),
-        {s.training_objective: explicit, s.q_w: overlaps[s.q_w].subs(hats)},
+        (*entropic().steps, readout, step),
+        {s.training_objective: explicit, s.q_w: size},
         HYPOTHESES,
     )

@@ -107,7 +107,13 @@ class Growth:
 
 
 def _short(value: Fraction) -> str:
-    return str(value) if len(str(value)) <= 9 else f"{float(value) * (1 + 1e-6):.6g}"
+    """At most six digits, rounded up."""
+    if len(str(value)) <= 9:
+        return str(value)
+    if value < 10**300:
+        return f"{float(value) * (1 + 1e-6):.6g}"
+    order = len(str(math.floor(value))) - 1
+    return f"{math.ceil(value / 10 ** (order - 5)) / 10**5:.6g}e+{order}"
 
 
 def _up(x: Fraction) -> Fraction:

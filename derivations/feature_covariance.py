@@ -48,10 +48,25 @@ def population() -> Derivation:
             "Averaged over x_perp and xi at fixed kappa: means multiply, x_perp adds mu1^2 w_k.Pi w_l, and the noise "
             "of a neuron with "
             "itself mu2^2. Two components of x_perp are shown.",
-            sp.Eq(s.population, conditional, evaluate=False),
+            sp.Eq(sp.Symbol(r"\mathbb{E}[\varphi_k\varphi_l|\kappa]"), conditional, evaluate=False),
             (
                 Vanishing("two neurons", sp.expand(given - mean - mu1**2 * inner)),
                 Vanishing("the noise of one neuron", cross - mu2**2),
+            ),
+        ),
+        Step(
+            "Averaged over kappa, term by term.",
+            sp.Eq(s.population, result, evaluate=False),
+            (
+                Vanishing(
+                    "five averages",
+                    result
+                    - over_kappa(mu0**2)
+                    - (s.spike_overlap + s.other_overlap) * over_kappa(s.kappa * mu0 * mu1)
+                    - s.spike_overlap * s.other_overlap * over_kappa(s.kappa**2 * mu1**2)
+                    - s.projected_product * over_kappa(mu1**2)
+                    - same * over_kappa(mu2**2),
+                ),
             ),
         ),
     )
@@ -80,6 +95,13 @@ def log_partition() -> Derivation:
             "So the weight exp(z|a|^2/2 - sum (a.phi)^2/(2p)) is Gaussian, with inverse covariance S - z, positive "
             "for z below the spectrum.",
             sp.Eq(s.gibbs_exponent, exponent.subs(s.readout_energy, s.readout_form), evaluate=False),
+            (
+                Vanishing(
+                    "minus half the form of S - z",
+                    exponent.subs({s.readout_norm: (readout.T * readout)[0], s.readout_energy: energy})
+                    + (readout.T * (features.T * features / s.p - z * sp.eye(2)) * readout)[0] / 2,
+                ),
+            ),
         ),
         Step(
             "In a mode of eigenvalue s the integral is sqrt(2 pi/(s - z)); twice the derivative of its logarithm is "
@@ -116,10 +138,14 @@ def replica_identity() -> Derivation:
             sp.Eq(s.moment_slope, result, evaluate=False),
             (
                 Vanishing("zero replicas", sp.log(sp.expand(moments.subs(R, 0)))),
-                Vanishing("the slope", result - weight * sp.log(first) - (1 - weight) * sp.log(second)),
+                Vanishing("E Z^0 = 1", moments.subs(R, 0) - 1),
             ),
         ),
-        Step("So the slope is E ln Z.", sp.Eq(s.moment_slope, s.mean_log, evaluate=False)),
+        Step(
+            "So the slope is E ln Z.",
+            sp.Eq(s.moment_slope, s.mean_log, evaluate=False),
+            (Vanishing("the slope", result - weight * sp.log(first) - (1 - weight) * sp.log(second)),),
+        ),
     )
     return Derivation(
         "replica identity of the spectrum", f"{SOURCE}, (177)", steps, {s.moment_slope: s.mean_log}, HYPOTHESES[:1]

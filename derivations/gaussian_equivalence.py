@@ -111,6 +111,21 @@ def without_spike() -> Derivation:
         "the conditional map without spike",
         SOURCE,
         (
+            *(
+                Step(
+                    f"At r = 0, c = 1 a neuron receives z alone: ${sp.latex(name)}$ is that of Section 3.1.",
+                    sp.Eq(name, found, evaluate=False),
+                    (
+                        Vanishing("a neuron receives z", at_zero(received(s.z)) - s.z),
+                        Vanishing("its average", found - Expectation(plain_one, s.z)),
+                    ),
+                )
+                for name, found, plain_one in (
+                    (s.h2, square, sigma(s.z) ** 2),
+                    (s.mu0_constant, mean, sigma(s.z)),
+                    (s.h1, linear, s.z * sigma(s.z)),
+                )
+            ),
             Step(
                 "At r = 0, c = 1 the coefficients do not depend on kappa; the residual is that of the best linear fit.",
                 sp.Eq(s.mu2_square, residual, evaluate=False),

@@ -89,8 +89,13 @@ def residual() -> Derivation:
             ),
         ),
     )
+    root = Step(
+        "The noise has the strength of its root.",
+        sp.Eq(s.mu2_constant, sp.sqrt(result), evaluate=False),
+        (Vanishing("three squares", sp.sqrt(result) ** 2 - s.h2 + s.mu0_constant**2 + s.mu1_constant**2),),
+    )
     return Derivation(
-        "residual of a feature", f"{PAPER}, Section 3.2, (14) at r = 0", (step,), {s.mu2_constant: sp.sqrt(result)}
+        "residual of a feature", f"{PAPER}, Section 3.2, (14) at r = 0", (step, root), {s.mu2_constant: sp.sqrt(result)}
     )
 
 
@@ -139,6 +144,27 @@ def second_order() -> Derivation:
         + (tensors[s.tensor_2[0]] * (x1**2 - 1) + 2 * tensors[s.tensor_2[1]] * x1 * x2) / 2
         + tensors[s.tensor_2[2]] * (x2**2 - 1) / 2
     )
+    slopes = {
+        s.tensor_0: (),
+        s.tensor_1[0]: (z1,),
+        s.tensor_1[1]: (z2,),
+        s.tensor_2[0]: (z1, z1),
+        s.tensor_2[1]: (z1, z2),
+        s.tensor_2[2]: (z2, z2),
+    }
+    by_stein = tuple(
+        Step(
+            f"${sp.latex(name)}$ by Stein's lemma: the mean of a derivative.",
+            sp.Eq(name, tensors[name], evaluate=False),
+            (
+                Vanishing(
+                    "the mean of the derivative",
+                    average(functools.reduce(sp.diff, variables, quadratic(z1, z2)), z1, z2) - tensors[name],
+                ),
+            ),
+        )
+        for name, variables in slopes.items()
+    )
     step = Step(
         "The second-order Hermite tensor of two variables is z_i z_j - delta_ij, with weight 1/2!.",
         sp.Eq(s.target_value, rebuilt, evaluate=False),
@@ -147,6 +173,6 @@ def second_order() -> Derivation:
     return Derivation(
         "Hermite tensors up to second order",
         "slides, multi-index targets",
-        (step,),
+        (*by_stein, step),
         {**tensors, s.target_value: quadratic(x1, x2)},
     )

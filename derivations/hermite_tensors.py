@@ -147,8 +147,8 @@ def _shown(target: sp.Expr, variables: Sequence[sp.Symbol]) -> tuple[Step, ...]:
             ),
         ),
         Step(
-            f"At order {order} the entry {index} is {value}.",
-            sp.Eq(sp.Symbol(f"C_{order}"), value, evaluate=False),
+            f"At order {order} the entry {index} is {value}, which is not zero: that is the leap index.",
+            sp.Eq(s.leap, sp.Integer(order), evaluate=False),
             (Vanishing("the entry by Stein's lemma", entry_by_stein(target, variables, index) - value),),
         ),
     )

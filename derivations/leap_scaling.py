@@ -23,7 +23,12 @@ from derivations.hermite_tensors import average, hermite, z1, z2
 
 SOURCE = "arXiv 2305.18270, Theorems 1 and 2"
 DEGREE = 3  # the target's degree, and the order to which the activation is expanded
-POLYNOMIAL = f"target of two directions and activation are polynomials of degree {DEGREE}; higher orders enter alike"
+# Two orders more, for a correction to a signal of leap index three: parity leaves out the next one.
+SIGNAL_DEGREE = DEGREE + 2
+POLYNOMIAL = (
+    f"target of two directions and activation are polynomials of degree {DEGREE} and {SIGNAL_DEGREE}; higher orders "
+    "enter alike"
+)
 
 root_d = sp.Symbol(r"\sqrt{d}", positive=True)
 _across = sp.Symbol(r"z_\perp", real=True)  # what a neuron sees outside the target's directions
@@ -67,7 +72,8 @@ def mean_gradient(leap: int) -> sp.Expr:
     """pi_1 = E[g(z) sigma'(w.x) z1] at overlaps tau/sqrt(d), exactly for polynomials."""
     overlaps = tuple(tau / root_d for tau in s.leap_overlaps)
     slope = sum(
-        (slope_coefficient(k) / sp.factorial(k) * hermite_given_target(k, overlaps) for k in range(DEGREE)), sp.S.Zero
+        (slope_coefficient(k) / sp.factorial(k) * hermite_given_target(k, overlaps) for k in range(SIGNAL_DEGREE)),
+        sp.S.Zero,
     )
     return average(target(leap) * z1 * slope, (z1, z2))
 
@@ -91,7 +97,7 @@ def _conditional_mean_is_right(order: int) -> Vanishing:
 
 
 def signal(leap: int) -> Derivation:
-    """The limit of d^((l-1)/2) pi_1 for leap index l, with the next order in 1/sqrt(d) left behind."""
+    """The limit of d^((l-1)/2) pi_1 for leap index l, corrections of order 1/sqrt(d) or 1/d left behind."""
     exact = sp.expand(mean_gradient(leap) * root_d ** (leap - 1))
     limit = sp.expand(exact.subs(root_d, 1 / s.scale)).subs(s.scale, 0)
     by_tensor = sp.sqrt(sp.factorial(leap)) / sp.factorial(leap - 1) * s.hermite_coefficients[leap] * contracted(leap)
@@ -103,7 +109,7 @@ def signal(leap: int) -> Derivation:
                 "Averaged over what the target does not see, He_k of the neuron's input becomes a polynomial of order "
                 "k in its overlaps.",
                 sp.Eq(sp.Symbol("E[He_k(w.x)|z]"), hermite_given_target(2, (s.overlap, sp.S.Zero)), evaluate=False),
-                tuple(_conditional_mean_is_right(k) for k in range(DEGREE)),
+                tuple(_conditional_mean_is_right(k) for k in range(SIGNAL_DEGREE)),
             ),
             Step(
                 "Orders below the leap index have no overlap with the target: the first that survives is l - 1, one "
@@ -167,6 +173,16 @@ def noise() -> Derivation:
                 "label and slope: it adds E[y^2 sigma'^2]/n.",
                 sp.Eq(s.leap_noise, limit, evaluate=False),
                 (RationalLimit("(n/d) E|g - E g|^2", scaled, root_d, limit),),
+            ),
+            Step(
+                "The second moment of the labels, by Parseval's identity.",
+                sp.Eq(s.h2_star, second_moment, evaluate=False),
+                (Vanishing("squares over factorials", second_moment - s.tensor_1[0] ** 2 - s.tensor_2[0] ** 2 / 2),),
+            ),
+            Step(
+                "The mean slope is the first coefficient of the activation.",
+                sp.Eq(s.h1, h1, evaluate=False),
+                (Vanishing("E[sigma'] = s_1", h1 - s.hermite_coefficients[1]),),
             ),
             Step(
                 "E[sigma'^2] is h1^2 and what the linear part of sigma' leaves.",

@@ -242,8 +242,10 @@ def overlaps() -> Derivation:
             Step(
                 "The formula used, in the plane of Wv and another vector.",
                 sp.Eq(sp.Symbol("G"), sp.Symbol("(S - wss^T)^{-1}"), evaluate=False),
-                (Vanishing("a 2 x 2 inverse", perturbed[1, 1] - (c + weight * b**2 / (1 - weight * a))),
-                 Vanishing("its mixed entry", perturbed[0, 1] - (b + weight * a * b / (1 - weight * a)))),
+                (
+                    Vanishing("a 2 x 2 inverse", perturbed[1, 1] - (c + weight * b**2 / (1 - weight * a))),
+                    Vanishing("its mixed entry", perturbed[0, 1] - (b + weight * a * b / (1 - weight * a))),
+                ),
             ),
         ),
         results=results,
@@ -338,9 +340,7 @@ def errors() -> Derivation:
     V = _mu1**2 * s.V1 + _mu2**2 * s.V2
     noise, slope = sp.Symbol("r", nonnegative=True), sp.Symbol("s", nonnegative=True)
     # y2 - y0^2 = y1^2 + spread, q1 = psi^2 + excess: what is left is a sum of squares.
-    left = sp.expand(
-        (e2 - (_y0 - prediction) ** 2).subs({_y2: _y0**2 + _y1**2 + noise, s.q1: s.psi**2 + slope})
-    )
+    left = sp.expand((e2 - (_y0 - prediction) ** 2).subs({_y2: _y0**2 + _y1**2 + noise, s.q1: s.psi**2 + slope}))
     return Derivation(
         title="the errors of a network",
         source=SOURCE,
@@ -375,9 +375,7 @@ def readout_mean() -> Derivation:
     """m from E[mu0 (y0 - yhat)/(1 + V)] = 0: the sum of the readout is not penalised at this order."""
     V = _mu1**2 * s.V1 + _mu2**2 * s.V2
     condition = Expectation(_mu0 * (_y0 - PREDICTION) / (1 + V), s.kappa)
-    square, rest = (
-        Expectation(_mu0 * part / (1 + V), s.kappa) for part in (_mu0, _y0 - PREDICTION.subs(s.m, 0))
-    )
+    square, rest = (Expectation(_mu0 * part / (1 + V), s.kappa) for part in (_mu0, _y0 - PREDICTION.subs(s.m, 0)))
     m = rest / square
     return Derivation(
         title="the mean of a network's readout",

@@ -53,6 +53,7 @@ def response() -> Derivation:
             "Up to k directions S is lambda + c_u V1^_uu + V2^_u on the neurons of a letter; finitely many directions "
             "are O(1/p) in a trace.",
             sp.Eq(s.V_of_letter[0], own[0], evaluate=False),
+            (Vanishing("S S^-1 = 1, traced over the letter", own[0] / resolvent[0] - s.fraction[0]),),
         ),
         Step(
             "V1_uu' = c_u V_u delta_uu', so mu1 and mu2 enter together, as the variance nu_u of a feature.",

@@ -18,12 +18,17 @@ from derivations.block_equivalent import (
     ISOTROPIC_GROUPS,
     LETTERS,
     PAIRS,
+    M,
     X,
     Y,
     minus_block_slope,
     minus_tau_slope,
+    mixed_matrix,
+    mixed_slope,
     slopes,
+    theta,
     theta_of_tau,
+    traces_of,
 )
 from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
@@ -95,6 +100,20 @@ def local_fields() -> Derivation:
             "equation (141): one vector W_u^T a_u per letter and replica, two components shown.",
             sp.Eq(sp.Symbol("E[h_1 h_2]"), by_overlaps, evaluate=False),
             (Vanishing("Wick's rule for the two fields", covariance(1, 2) - by_overlaps),),
+        ),
+        Step(
+            "Replicas are alike, so the overlap of two letters is half of what either replica has with the other.",
+            sp.Eq(s.field_covariance, q_of_kappa, evaluate=False),
+            (
+                Vanishing(
+                    "q(kappa) with the overlaps entry by entry",
+                    covariance(1, 2)
+                    - q_of_kappa.subs(
+                        {s.q1_of[a][b]: (overlap[a, b] + overlap[b, a]) / 2 for a in LETTERS for b in LETTERS}
+                        | {s.q2_of[a]: weights[1, a] * weights[2, a] for a in LETTERS}
+                    ),
+                ),
+            ),
         ),
         Step(
             "With q_ij = V delta_ij + q, equations (147)-(148), the part that replicas share is q(kappa), and one "
@@ -215,6 +234,18 @@ def entropic() -> Derivation:
     spike = sum(s.zeta_hat_of[a] * s.zeta_hat_of[b] * s.spike_block[a][b] for a in LETTERS for b in LETTERS)
     target = sum(s.psi_hat_of[a] * s.psi_hat_of[b] * s.target_block[a][b] for a in LETTERS for b in LETTERS)
     result = (trace_of_product(s.q1_hat_of, s.q2_hat_of) + spike + target) / 2
+    # One neuron per letter, whose blocks are numbers: J.G J/2p with J = sqrt p (zeta^ s + psi^ t) plus noise.
+    G = sp.Matrix(2, 2, sp.symbols("G_11 G_12 G_12 G_22", real=True))
+    s_row, t_row = sp.symbols("s_1 s_2", real=True), sp.symbols("t_1 t_2", real=True)
+    forces = [
+        sp.Matrix([hat[a] * row[a] for a in LETTERS]) for hat, row in ((s.zeta_hat_of, s_row), (s.psi_hat_of, t_row))
+    ]
+    covariance = sp.Matrix(2, 2, lambda a, b: s.q1_hat_of[a][b] + (s.q2_hat_of[a] if a == b else 0))
+    by_blocks = (sum((x.T * G * x)[0] for x in forces) + (covariance * G).trace()) / 2
+    one_each = {s.spike_block[a][b]: s_row[a] * G[a, b] * s_row[b] for a in LETTERS for b in LETTERS}
+    one_each |= {s.target_block[a][b]: t_row[a] * G[a, b] * t_row[b] for a in LETTERS for b in LETTERS}
+    one_each |= {s.trace_block[a][b]: G[a, b] for a in LETTERS for b in LETTERS}
+    one_each |= {s.trace_letter[a]: G[a, a] for a in LETTERS}
     steps = (
         Step(
             "Over the readout the exponent is a.S a/2 - J.a with S = lambda + V1^ o (W Pi W^T) + V2^, equations "
@@ -249,6 +280,7 @@ def entropic() -> Derivation:
             "Divided by 2p and written by blocks; s.G t vanishes, since v and theta_perp are orthogonal and "
             "independent of the bulk.",
             sp.Eq(s.entropic_term, result, evaluate=False),
+            (Vanishing("one neuron per letter, block by block", by_blocks - result.subs(one_each)),),
         ),
     )
     return Derivation(
@@ -375,14 +407,23 @@ def isotropic(variable: sp.Symbol) -> Derivation:
     }
     entropic_isotropic = entropic().results[s.entropic_term].subs(isotropic_traces())
     weighted = sum(X[a, b] * s.V1_of[a][b] for a in LETTERS for b in LETTERS) + sum(Y[a] * s.V2_of[a] for a in LETTERS)
+    reason = "Moving (C, D) along (X, Y) moves (T, tau) by minus (q1, q2)."
     if unknown in s.q2_of:
         a = s.q2_of.index(unknown)
-        solution = minus_tau_slope(a, s.q2_of[1 - a]).subs(theta_of_tau).subs(forces)
+        moved = minus_tau_slope(a, s.q2_of[1 - a])
+        solution = moved.subs(theta_of_tau).subs(forces)
+        # pi_a/tau_a = s_a + c_a M_aa along the solution.
+        dTheta = sp.diag(*(-s.beta * s.c_of[e] * (moved if e == a else s.q2_of[e]) for e in LETTERS))
+        held = s.fraction[a] * moved / s.V2_of[a] ** 2 - Y[a] - s.c_of[a] * sp.expand(mixed_slope(dTheta)[a, a])
+        closing = (Vanishing("pi/tau moves as s + c M", held),)
     elif variable in s.zeta_hat_of or variable in s.psi_hat_of:
+        reason = "Stationarity: the overlap is the derivative of the entropic term in its force."
         solution = base.results[unknown].subs(isotropic_traces())
+        closing = (Vanishing("the derivative", solution - sp.diff(weighted.subs(forces) / 2, variable)),)
     else:
         ((a, b),) = (pair for pair in PAIRS if s.q1_of[pair[0]][pair[1]] == unknown)
         solution = minus_block_slope(a, b, s.q2_of).subs(theta_of_tau).subs(forces)
+        closing = (_block_moves(a, b),)
     steps = (
         *base.steps,
         *slopes().steps,
@@ -396,8 +437,9 @@ def isotropic(variable: sp.Symbol) -> Derivation:
             (Vanishing("signal joins noise", entropic_isotropic - weighted.subs(forces) / 2),),
         ),
         Step(
-            "Moving (C, D) along (X, Y) moves (T, tau) by minus (q1, q2).",
+            reason,
             sp.Eq(unknown, solution, evaluate=False),
+            closing,
         ),
     )
     return Derivation(
@@ -407,6 +449,15 @@ def isotropic(variable: sp.Symbol) -> Derivation:
         {unknown: solution},
         (*base.hypotheses, ISOTROPIC_GROUPS),
     )
+
+
+def _block_moves(a: int, b: int) -> Vanishing:
+    """-dT_ab at -dtau = q2 against the derivatives of the explicit trace T(C, Theta), entry by entry."""
+    T, named = traces_of(), {M[e, f]: mixed_matrix()[e, f] for e, f in PAIRS}
+    moved = sum(T[a, b].diff(s.V1_hat_of[e][f]) * X[e, f] for e, f in PAIRS)
+    moved += sum(T[a, b].diff(theta[e]) * -s.beta * s.c_of[e] * s.q2_of[e] for e in LETTERS)
+    formula = minus_block_slope(a, b, s.q2_of).subs(named).subs({s.V1_of[e][f]: T[e, f] for e, f in PAIRS})
+    return Vanishing("T moves as its explicit form does", sp.together(moved + formula))
 
 
 def _symmetry_step() -> Step:

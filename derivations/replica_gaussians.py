@@ -48,11 +48,15 @@ def integral() -> Derivation:
     """The Gaussian integral and its replica limit."""
     result = sp.expand(at_zero(log_integral()))
     difference, total = eigenvalues()
-    checks = []
+    checks, forces = [], []
     for count in (2, 3, 4):
         matrix = sp.Matrix(count, count, lambda i, j: (A if i == j else 0) - B)
         determinant = (difference ** (count - 1) * total).subs(R, count)
         checks.append(Vanishing(f"the determinant for R = {count}", sp.expand(matrix.det() - determinant)))
+        ones = sp.ones(count, 1)
+        response = (ones.T * matrix.inv() * ones)[0]
+        written_out = -sp.log(sp.factor(matrix.det())) / 2 + f**2 * response / 2
+        forces.append(Vanishing(f"written out for R = {count}", log_integral().subs(R, count) - written_out))
     steps = (
         Step(
             "A replica-symmetric matrix acts on a difference of two replicas as A, and on their sum as A - R B.",
@@ -65,8 +69,8 @@ def integral() -> Derivation:
         ),
         Step(
             "A force f on every replica acts on their sum only and adds R f^2/(2(A - R B)).",
-            sp.Eq(sp.Symbol(r"\ln Z_R"), log_integral(), evaluate=False),
-            (Vanishing("the inverse of the matrix applied to the vector of ones", (1 / total) * total - 1),),
+            sp.Eq(s.log_mode_integral, log_integral(), evaluate=False),
+            tuple(forces),
         ),
         Step(
             "It vanishes at R = 0; the coefficient of R is what the replica trick keeps.",

@@ -132,10 +132,33 @@ def output() -> Derivation:
     m = sum(WEIGHTS) / sp.sqrt(s.p)
     zeta = sum((a * dot(row, v) for a, row in zip(WEIGHTS, ROWS, strict=True)), sp.S.Zero) / sp.sqrt(s.p)
     field = projected_output(WEIGHTS, across)
+    # The functions of kappa as letters, so that kappa is left only where x shows it.
+    letters = dict(zip((mu0, mu1, mu2), sp.symbols("M_0 M_1 M_2", real=True), strict=True))
+    named = sp.expand(total.xreplace(letters))
+    without_mean = named.subs(letters[mu0], 0)
     steps = (
         Step(
             "x = kappa v + x_perp, so a bulk row receives kappa w.v + w.x_perp, equation (77).",
             sp.Eq(s.output, total, evaluate=False),
+            tuple(
+                Vanishing(f"row {k + 1}", sp.expand(dot(row, x)) - s.kappa * dot(row, v) - dot(row, across))
+                for k, row in enumerate(ROWS)
+            ),
+        ),
+        Step(
+            "m is what multiplies the mean of a feature, the sum of the readout over sqrt(p).",
+            sp.Eq(s.m, m, evaluate=False),
+            (Vanishing("the output's slope in mu0", sp.diff(named, letters[mu0]) - m),),
+        ),
+        Step(
+            "zeta is what multiplies kappa mu1, the readout's overlap with W v.",
+            sp.Eq(s.zeta, zeta, evaluate=False),
+            (Vanishing("the output's slope in kappa", sp.diff(without_mean, s.kappa) - letters[mu1] * zeta),),
+        ),
+        Step(
+            "The local field is what x_perp and xi give: the output at mu0 = 0 and kappa = 0 outside the functions.",
+            sp.Eq(s.local_field, field, evaluate=False),
+            (Vanishing("the rest of the output", without_mean.subs(s.kappa, 0) - field.xreplace(letters)),),
         ),
         Step(
             "The constant part of a feature sums to mu0 m, the part along the spike to kappa mu1 zeta; the rest is the "
@@ -152,43 +175,48 @@ def output() -> Derivation:
     )
 
 
-def projector(t: sp.Symbol) -> tuple[tuple[sp.Expr, sp.Expr], tuple[sp.Expr, sp.Expr]]:
-    """Pi = 1 - v v^T for the unit vector v = (2t, 1 - t^2)/(1 + t^2)."""
-    v = (2 * t / (1 + t**2), (1 - t**2) / (1 + t**2))
-    return tuple(tuple((1 if i == j else 0) - v[i] * v[j] for j in (0, 1)) for i in (0, 1))  # type: ignore[return-value]
-
-
 @functools.cache
 def covariance() -> Derivation:
-    """Equation (89): covariance of the local fields of two replicas, and of one with the label's variable."""
-    t, normals = sp.Symbol("t", real=True), _two("g")
-    Pi = projector(t)
-    across = tuple(dot(row, normals) for row in Pi)
-    # The image of the projector is spanned by n; the label's standard normal variable is n.g.
-    direction = ((1 - t**2) / (1 + t**2), -2 * t / (1 + t**2))
+    """Equation (89): covariance of the local fields of two replicas, and of one with the label's variable.
+
+    Inputs in orthonormal coordinates of which one is v: x_perp has the others, the first of them along theta_perp.
+    """
+    normals = _two("g")  # the coordinates of x_perp; rows of W are shown by what they have in these
     variables = (*normals, *NOISE)
 
     def average(expression: sp.Expr) -> sp.Expr:
         return expand_expectations(Expectation(sp.expand(expression), *variables))
 
-    def pulled(a: tuple[sp.Expr, ...]) -> tuple[sp.Expr, ...]:
+    def back(a: tuple[sp.Expr, ...]) -> tuple[sp.Expr, ...]:
         """Pi W^T a."""
-        back = tuple(sum((a[k] * ROWS[k][i] for k in (0, 1)), sp.S.Zero) for i in (0, 1))
-        return tuple(dot(row, back) for row in Pi)
+        return tuple(sum((a[k] * ROWS[k][i] for k in (0, 1)), sp.S.Zero) for i in (0, 1))
 
-    first, second = projected_output(WEIGHTS, across), projected_output(OTHER, across)
-    q1, q2 = dot(pulled(WEIGHTS), pulled(OTHER)) / s.p, dot(WEIGHTS, OTHER) / s.p
-    psi = dot(pulled(WEIGHTS), direction) / sp.sqrt(s.p)
-    fields, with_label = average(first * second), average(first * dot(direction, normals))
+    first, second = projected_output(WEIGHTS, normals), projected_output(OTHER, normals)
+    q1, q2 = dot(back(WEIGHTS), back(OTHER)) / s.p, dot(WEIGHTS, OTHER) / s.p
+    psi = back(WEIGHTS)[0] / sp.sqrt(s.p)
+    fields, with_label = average(first * second), average(first * normals[0])
+    linear = [sum((a[k] * dot(ROWS[k], normals) for k in (0, 1)), sp.S.Zero) for a in (WEIGHTS, OTHER)]
     steps = (
         Step(
-            "x_perp = Pi g with g standard normal and xi independent of it: all fields are jointly Gaussian given "
-            "kappa.",
+            "Standard normal inputs have one law in all orthonormal coordinates. With v along one of them x_perp has "
+            "the others, g, and theta_perp is the first of these; xi is independent of g. Two coordinates across v and "
+            "two neurons are shown. Given kappa all fields are jointly Gaussian.",
             sp.Eq(s.local_field, first, evaluate=False),
-            tuple(
-                Vanishing("Pi is a projector", dot(Pi[i], tuple(row[j] for row in Pi)) - Pi[i][j])
-                for i in (0, 1) for j in (0, 1)
-            ),
+        ),
+        Step(
+            "q1 is the overlap of the readouts of two replicas, a and a', through the rows across v.",
+            sp.Eq(s.overlap_pair[0], q1, evaluate=False),
+            (Vanishing("E[(a.W x_perp)(a'.W x_perp)]/p", average(linear[0] * linear[1]) / s.p - q1),),
+        ),
+        Step(
+            "q2 is their overlap through the noise.",
+            sp.Eq(s.overlap_pair[1], q2, evaluate=False),
+            (Vanishing("E[(a.xi)(a'.xi)]/p", average(dot(WEIGHTS, NOISE) * dot(OTHER, NOISE)) / s.p - q2),),
+        ),
+        Step(
+            "psi is the readout's overlap with theta_perp through the rows.",
+            sp.Eq(s.psi_pair, psi, evaluate=False),
+            (Vanishing("E[(a.W x_perp)(theta_perp.x)]/sqrt p", average(linear[0] * normals[0]) / sp.sqrt(s.p) - psi),),
         ),
         Step(
             "Averaged over g and xi only the overlaps of the replicas are left.",
@@ -196,11 +224,11 @@ def covariance() -> Derivation:
             (Vanishing("entry by entry", fields - mu1**2 * q1 - mu2**2 * q2),),
         ),
         Step(
-            "The label depends on kappa and on theta_perp.g.",
+            "The label depends on kappa and on theta_perp.x.",
             sp.Eq(s.label_field_covariance, mu1 * s.psi_pair, evaluate=False),
             (Vanishing("covariance with the label's variable", with_label - mu1 * psi),),
         ),
-    )  # fmt: skip
+    )
     return Derivation(
         "covariance of local fields",
         f"{APPENDIX}, (89)",
@@ -282,7 +310,10 @@ def symmetric() -> Derivation:
         Step(
             "The logarithm vanishes at R = 0; its derivative is what the replica trick keeps.",
             sp.Eq(s.log_det_slope, slope, evaluate=False),
-            (Vanishing("zero replicas", determinant.subs(R, 0)),),
+            (
+                Vanishing("zero replicas", determinant.subs(R, 0)),
+                Vanishing("ln V of one replica, and q/V", slope - sp.log(own) - shared / own),
+            ),
         ),
     )
     return Derivation(

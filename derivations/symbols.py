@@ -665,4 +665,10 @@ shared_noise = _define(
     r"\mathrm{Cov}[\mu_\star\xi_k,\mu_\star\xi_l]", "covariance of the noise of two equivalent features"
 )
 
+# Initial rows that overlap.
+row_overlap = _define("o", "mean overlap of two initial rows", positive=True)
+mean_step_square = _define(
+    r"|\tilde{V}|^{2}", "limit of the squared length of (1/n0) sum (y - F) G x, the step of the mean row", positive=True
+)
+
 glossary: tuple[Entry, ...] = tuple(_entries)

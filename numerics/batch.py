@@ -20,11 +20,10 @@ from numerics.batch_equations import Array, Flags, Index, Points, Workspace, in_
 from numerics.model import Model, ModelError
 from numerics.one_group_table import OneGroupTable
 from numerics.profile import profile
-from numerics.ridge import QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, extra_reach
+from numerics.ridge import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, ROUNDING, extra_reach
 
 # Points at work together: many, for a call of NumPy to be worth its while.
 _AT_ONCE = 8192
-_MOST_REFINEMENTS = 5
 # Under this many points with the same functions of kappa, solving them one by one is as fast.
 FEWEST = 10
 # Newton's method stops after a step of this share of (T, tau), on the first rule and on the others. What is left is of
@@ -65,17 +64,16 @@ class _Levels:
     def __init__(self, model: Model, refine: int, extra: float) -> None:
         self._model, self._refine, self._extra = model, refine, extra
         base = profile(model, refine, refine, extra)
-        self._tables = [table.one_group for table in (base.coarser(), base) if table is not None]
+        # The first answer may come from a rule coarser than the first of `ridge.solve`: a finer one checks it.
+        first = [profile(model, refine - 1, refine, extra), base] if base.trapezoidal else [base]
+        self._tables = [table.one_group for table in first]
         self._finest = refine
-        self.unresolved = base.unresolved
+        self.last = len(first) - 1 + MOST_REFINEMENTS
 
     def __getitem__(self, level: int) -> OneGroupTable:
         while len(self._tables) <= level:
             self._finest += 1
-            # The inner integrals are checked where they are made, and bring what is left of their error along.
-            table = profile(self._model, self._finest, self._refine, self._extra)
-            self._tables.append(table.one_group)
-            self.unresolved = max(self.unresolved, table.unresolved)
+            self._tables.append(profile(self._model, self._finest, self._refine, self._extra).one_group)
         return self._tables[level]
 
 
@@ -96,13 +94,12 @@ def solve_batch(
     a, b, r, d = (np.where(accepted, column, 1.0) for column in columns)
     points = Points(a / b, b, r, d, model.bulks[0])
     levels = _Levels(model, refine, extra_reach(float(np.min(r, initial=1.0))))
-    rows, moved = np.empty((10, len(a))), np.empty(len(a))
+    rows, moved = np.empty((11, len(a))), np.empty(len(a))
     workspace, size = Workspace(), _AT_ONCE
     with np.errstate(all="ignore"):  # a point that goes wrong becomes NaN, and is marked by its residual
         for i in range(0, len(a), size):
             here = slice(i, i + size)
             rows[:, here], moved[here] = _solved(levels, points.at(here), workspace)
-    moved += levels.unresolved * (1.0 + np.abs(rows[0]))
     return _judged(rows, moved, accepted)
 
 
@@ -145,32 +142,41 @@ def solve_together(models: Sequence[Model]) -> dict[int, list[float]]:
 
 
 def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Array, Array]:
-    """Rows test error, training error, m, zeta, psi, q1, q2, V1, V2, residual, (10, P); how far test errors moved."""
+    """Rows as `batch_equations.linear`, the last in absolute numbers, (11, P); how far test errors moved."""
     count = len(points.beta)
     values = newton(levels[0], points, points.largest(), _CLOSE, workspace)
-    rows, moved = np.empty((10, count)), np.full(count, np.inf)
+    rows, moved, unresolved = np.empty((11, count)), np.full(count, np.inf), np.zeros(count)
     rows[7:9] = values
     for part in in_parts(levels[0], count):
         rows[0, part] = test_errors(levels[0], points.at(part), values[:, part], workspace)
     pending: Index | slice = slice(None)
-    for level in range(1, 1 + _MOST_REFINEMENTS):
+    for level in range(1, 1 + levels.last):
         some = points.at(pending)
         values = newton(levels[level], some, rows[7:9, pending], _FULL, workspace)
         parts = in_parts(levels[level], values.shape[1])
         pieces = [linear(levels[level], some.at(part), values[:, part], workspace) for part in parts]
         finer = np.concatenate(pieces, axis=1)
+        finer[10] *= ROUNDING
         moved[pending] = np.abs(finer[0] - rows[0, pending])
         rows[:, pending] = finer
-        pending = np.flatnonzero(moved > QUADRATURE_GOAL * (1.0 + np.abs(rows[0])))
-        if not len(pending):
+        # The inner integrals are checked where they are made, and bring what is left of their error along.
+        table = levels[level].profile
+        unresolved[pending] = table.unresolved
+        if table.exhausted or table.unresolved == 1.0:
             break
-    return rows, moved
+        if table.unresolved <= QUADRATURE_GOAL:
+            pending = np.flatnonzero(moved > np.maximum(QUADRATURE_GOAL * (1.0 + np.abs(rows[0])), rows[10]))
+            if not len(pending):
+                break
+    return rows, moved + unresolved * (1.0 + np.abs(rows[0]))
 
 
 _REASONS = (
     "not accepted: alpha, beta and ridge have to be > 0 and finite in a batch, noise >= 0",
     "not converged: the residual is too large; a larger ridge makes the problem better conditioned",
-    "not converged in the quadrature: doubling the rule along the spike still moves the test error",
+    "not converged in the quadrature: a finer rule along the spike still moves the test error",
+    "not converged in double precision: its rounding moves the test error; a larger ridge makes the problem better "
+    "conditioned",
     "converged",
 )
 
@@ -178,8 +184,8 @@ _REASONS = (
 def _judged(rows: Array, moved: Array, accepted: Flags) -> BatchSolution:
     residual, scale = rows[9], 1.0 + np.abs(rows[0])
     solved = (residual <= RESIDUAL_GOAL) & np.isfinite(rows).all(axis=0)
-    resolved = moved <= QUADRATURE_LIMIT * scale
-    codes = np.where(~accepted, 0, np.where(~solved, 1, np.where(~resolved, 2, 3)))
+    resolved, precise = moved <= QUADRATURE_LIMIT * scale, rows[10] <= QUADRATURE_LIMIT * scale
+    codes = np.select([~accepted, ~solved, ~resolved, ~precise], [0, 1, 2, 3], 4)
     test, training, m, zeta, psi, q1, q2, overlap, tau = rows[:9]
     return BatchSolution(
         test_error=test,
@@ -192,7 +198,7 @@ def _judged(rows: Array, moved: Array, accepted: Flags) -> BatchSolution:
         V1=overlap,
         V2=tau,
         residual=residual,
-        error_estimate=moved,
-        converged=codes == 3,
+        error_estimate=moved + rows[10],
+        converged=codes == 4,
         status=tuple(np.array(_REASONS, dtype=object)[codes].tolist()),
     )

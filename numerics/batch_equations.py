@@ -198,13 +198,17 @@ def _means(table: OneGroupTable, points: Points, values: Array, inverse: Array) 
 
 @dataclass(frozen=True)
 class _Errors:
-    """The test error, with q, E of e2 at q = 0 over (1+V)^2 times mu1^2, mu2^2, 1, and what it was made from."""
+    """The test error, with q, E of e2 at q = 0 over (1+V)^2 times mu1^2, mu2^2, 1, and what it was made from.
+
+    magnitude: as in `saddle_point.LinearPart`.
+    """
 
     test: Array
     q: Array
     fixed: Array
     signal: Array
     features: Array
+    magnitude: Array
 
 
 def _errors(
@@ -227,8 +231,10 @@ def _errors(
     signal = np.stack([c * along + a * across, d * along + b * across])
     q = _solve_pairs(slope, -_apply(gamma.slope, points.ratio * fixed[:2]) - signal)
     _, mu1, mu2, cross, rest = table.expected
-    test = squared + rest - (2.0 * cross) * means.psi + mu1 * q[0] + mu2 * q[1]
-    return _Errors(test, q, fixed, signal, products[2::3])
+    fitted, quadratic = squared + rest, mu1 * q[0] + mu2 * q[1]
+    across = (2.0 * cross) * means.psi
+    magnitude = fitted + points.noise + np.abs(across) + np.abs(quadratic)
+    return _Errors(fitted - across + quadratic, q, fixed, signal, products[2::3], magnitude)
 
 
 def test_errors(table: OneGroupTable, points: Points, values: Array, workspace: Workspace) -> Array:
@@ -239,9 +245,10 @@ def test_errors(table: OneGroupTable, points: Points, values: Array, workspace: 
 
 
 def linear(table: OneGroupTable, points: Points, values: Array, workspace: Workspace) -> Array:
-    """All that follows linearly, and the residual over all unknowns."""
+    """All that follows linearly, the residual over all unknowns, the rounding of the test error per eps; (11, P)."""
     gamma, slope, inverse, square = _map(table, points, values, workspace)
     means = _means(table, points, values, inverse)
+    conjugates = table.conjugates @ inverse
     found = _errors(table, points, means, gamma, slope, inverse, square)
     g00, g01, g11, f0, _, _ = means.moments
     bend = points.ratio * (table.curvature @ square)
@@ -258,5 +265,14 @@ def linear(table: OneGroupTable, points: Points, values: Array, workspace: Works
     )
     np.abs(np.subtract(images, unknowns, out=images), out=images)
     images /= 1.0 + np.abs(unknowns)
-    rows = [found.test, training, means.m, means.zeta, means.psi, *found.q, *values, images.max(axis=0)]
+    condition = np.abs(_solve_pairs(slope, values) / values).max(axis=0)
+    rounding = found.magnitude * condition * (1.0 + _roughness(table, values, conjugates, square))
+    rows = [found.test, training, means.m, means.zeta, means.psi, *found.q, *values, images.max(axis=0), rounding]
     return np.stack(rows)
+
+
+def _roughness(table: OneGroupTable, values: Array, conjugates: Array, square: Array) -> Array:
+    """The relative rounding of C and D through that of the functions they are integrals of, per eps; (P,)."""
+    moved = table.roughness @ square
+    moved = np.stack([moved[0] * values[0] + moved[1] * values[1], moved[2] * values[0] + moved[3] * values[1]])
+    return np.asarray((moved / np.where(conjugates > 0.0, conjugates, np.inf)).max(axis=0))

@@ -166,9 +166,7 @@ class BestSpike:
     bound: float
 
 
-def local_minima(
-    error: Callable[[float], float], grid: Sequence[float], noise: float = 1e-14
-) -> tuple[Minimum, ...]:
+def local_minima(error: Callable[[float], float], grid: Sequence[float], noise: float = 1e-14) -> tuple[Minimum, ...]:
     """Every minimum inside the grid, by golden sections between the neighbours of each dip; grid increasing.
 
     A dip that is not deeper than `noise` on either side is rounding, not a minimum.

@@ -77,8 +77,13 @@ def at_width(
         test_error=float(table.weights @ error) - model.noise,
         training_error=float(squared @ error),
         order_parameters=replace(
-            order, m=m, zeta=by_direction(zeta[:spiked], model.rank), chi=zeta[spiked:], psi=psi,
-            q1=q1 - np.diag(np.array(model.bulks) * uniform), q2=q2 - uniform
+            order,
+            m=m,
+            zeta=by_direction(zeta[:spiked], model.rank),
+            chi=zeta[spiked:],
+            psi=psi,
+            q1=q1 - np.diag(np.array(model.bulks) * uniform),
+            q2=q2 - uniform,
         ),
     )
 

@@ -90,7 +90,7 @@ class Model:
 
     @property
     def bulk_model(self) -> str:
-        """"network" for the network's own bulk after its step, else "isotropic"."""
+        """ "network" for the network's own bulk after its step, else "isotropic"."""
         return "isotropic" if self.step is None else "network"
 
     @property

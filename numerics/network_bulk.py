@@ -285,4 +285,3 @@ class NetworkBulk:
         filled[1:, 1:] = (b * law.labels.pair + scale * p * means.pair_square) / law.batch_ratio
         filled[1:, 1:] -= height * leverage * scale * p * cross
         return resolvent, filled
-

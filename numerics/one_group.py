@@ -44,7 +44,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class OneGroupState:
-    """All unknowns, as scalars and pairs, and the errors."""
+    """All unknowns, as scalars and pairs, and the errors; condition and magnitude as in `saddle_point.LinearPart`."""
 
     values: tuple[float, float]
     conjugates: tuple[float, float]
@@ -57,6 +57,8 @@ class OneGroupState:
     hats: tuple[float, float]
     test_error: float
     training_error: float
+    condition: float
+    magnitude: float
     iterations: int
     converged: bool
 
@@ -132,11 +134,12 @@ def _followed(
     first, second = problem.ratio * first, problem.ratio * second
     signal = _signal(problem, zeta_force, psi_force, jacobian)
     a, b, c, d = jacobian
-    q = _solve_pair(
-        _one_minus(jacobian, bend), -a * first - b * second - signal[0], -c * first - d * second - signal[1]
-    )
+    matrix = _one_minus(jacobian, bend)
+    q = _solve_pair(matrix, -a * first - b * second - signal[0], -c * first - d * second - signal[1])
     means = (table.conjugates @ square).tolist()
     whole = float(table.whole[0] @ fixed)
+    features = q[0] * float(table.expected[1]) + q[1] * float(table.expected[2])
+    cross = 2.0 * psi * float(table.expected[3])
     return OneGroupState(
         values=values,
         conjugates=(conjugates[0], conjugates[1]),
@@ -147,11 +150,28 @@ def _followed(
         psi_force=psi_force,
         q=q,
         hats=(first + bend[0] * q[0] + bend[1] * q[1], second + bend[1] * q[0] + bend[2] * q[1]),
-        test_error=whole + q[0] * float(table.expected[1]) + q[1] * float(table.expected[2]) - problem.noise,
+        test_error=whole + features - problem.noise,
         training_error=problem.unit**2 * (training + q[0] * means[0] + q[1] * means[1]),
+        condition=_condition(matrix, values) * (1.0 + _roughness(table, problem, values, square, conjugates)),
+        magnitude=whole + cross + abs(cross) + abs(features),
         iterations=iterations,
         converged=converged,
     )
+
+
+def _condition(matrix: tuple[float, float, float, float], values: tuple[float, float]) -> float:
+    """The largest relative change of (T, tau) over that of F: F increases, so that signs all alike are the worst."""
+    growth = _solve_pair(matrix, *values)
+    return max(abs(growth[0]) / values[0], abs(growth[1]) / values[1]) if values[0] and values[1] else math.inf
+
+
+def _roughness(
+    table: OneGroupTable, problem: Problem, values: tuple[float, float], square: Array, conjugates: list[float]
+) -> float:
+    """The relative rounding of C and D through that of the functions they are integrals of, per eps."""
+    a, b, c, d = (table.roughness @ square).tolist()
+    moved = a * values[0] + b * values[1], c * values[0] + d * values[1]
+    return problem.ratio * max(x / y if y > 0.0 else 0.0 for x, y in zip(moved, conjugates, strict=True))
 
 
 def _fit(table: OneGroupTable, inverse: Array, stiffness: float) -> tuple[float, float]:

@@ -65,6 +65,18 @@ class OneGroupTable:
         return np.stack([first * first, first * second, second * second]) * self.profile.weights
 
     @cached_property
+    def roughness(self) -> Array:
+        """Rounding of C and D through that of the tabulated functions, per eps and unit of T and tau, of 1/(1+V)^2.
+
+        mu1 and mu2 come to eps times the size of the activation, so that V moves by 2 eps size (|mu1| T + mu2 tau);
+        (4, n): C by T, C by tau, D by T, D by tau.
+        """
+        table = self.profile
+        size = 2.0 * np.sqrt(np.maximum(table.squares[0], 0.0))
+        moved = np.stack([size * np.abs(table.mu1[0]), size * np.sqrt(np.maximum(table.mu2_squared[0], 0.0))])
+        return np.concatenate([row * moved for row in self.conjugates])
+
+    @cached_property
     def moments(self) -> Array:
         """E of mu0^2, kappa mu0 mu1, (kappa mu1)^2, mu0 y0, kappa mu1 y0, mu1 y1, of 1/(1+V); (6, n)."""
         mean, line, minus = self.lines.T

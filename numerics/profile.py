@@ -147,24 +147,17 @@ class Profile:
         """The same, stacked for one group and one direction of the spike."""
         return OneGroupTable(self)
 
-    def coarser(self) -> Profile | None:
-        """The rule of twice the step, on every second node; None where it is not trapezoidal along one direction."""
+    @property
+    def trapezoidal(self) -> bool:
+        """Whether the rule has one step throughout, along one direction."""
         steps = np.diff(self.nodes[0])
-        if self.rank > 1 or len(steps) < 2 or float(np.ptp(steps)) > 1e-9 * float(steps[0]):
-            return None
-        # 0 is a node of every trapezoidal rule here, on the half line the first.
-        kept = slice(int(np.argmin(self.radius)) % 2, None, 2)
-        every = {name: getattr(self, name)[..., kept] for name in _ON_NODES}
-        return replace(self, **every | {"weights": 2.0 * every["weights"]})
-
-
-_ON_NODES = ("nodes", "weights", "mu0", "mu1", "mu2_squared", "mu0_bulk_slope", "y0", "y1", "spread")
+        return self.rank == 1 and len(steps) > 1 and float(np.ptp(steps)) <= 1e-9 * float(steps[0])
 
 
 def profile(
     model: Model, refine: int = 0, refine_inner: int = 0, extra: float = 0.0, *, whole: bool = False
 ) -> Profile:
-    """The profile of a model; rules along the spike and across it are doubled the given numbers of times.
+    """The profile of a model; rules along the spike and across it are refined the given numbers of times.
 
     `extra` lengthens the rule along the spike: the logarithm of a factor by which its tails matter more than their
     Gaussian weight. With `whole` the rule covers both signs of kappa whatever the parities.

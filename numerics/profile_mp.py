@@ -80,12 +80,6 @@ class ProfileMp:
             products = [a * b for a, b in zip(products, factor, strict=True)]
         return sum(products, arb(0)).mid()
 
-    def coarser(self) -> ProfileMp:
-        """Every second node of a trapezoidal rule, the middle one included."""
-        pick = slice((len(self.weights) // 2) % 2, None, 2)
-        columns = (self.mu0, self.mu1, self.along, self.mu2_squared, self.y0, self.y1, self.y2)
-        return ProfileMp(self.model, [2 * w for w in self.weights[pick]], *(column[pick] for column in columns))
-
 
 def profile_mp(model: Model, rule: Rule) -> ProfileMp:
     """The functions on the nodes of a rule; every double of the model is the binary rational that it is."""

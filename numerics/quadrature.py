@@ -32,10 +32,16 @@ PANEL_ORDER = 16
 WIDEST_PANEL = 4.0
 # Truncation drops contributions below exp(-LOG_DROPPED) of the total: under the rounding of double precision.
 LOG_DROPPED = 45.0
+# Across the spike the tails count by this more: where a function saturates mu2^2 is all tail, and beside a small ridge
+# it is a term of V down to exp(-LOG_TAILS) = 1e-11 of its size elsewhere, with all its digits.
+LOG_TAILS = 25.0
 # exp(-LOG_ACCURACY) = 1e-16, the discretisation error that the analytic step sizes aim at.
 LOG_ACCURACY = 37.0
 # The widest useful trapezoidal step for a Gaussian integrand: exp(-2 (pi/h)^2) = exp(-LOG_ACCURACY).
 WIDEST_STEP = math.pi * math.sqrt(2.0 / LOG_ACCURACY)
+# A trapezoidal step divided by this is the next finer one. Not by 2: a rule of step h mistakes oscillations of
+# frequency 2 pi j/h for constants, one of step h/2 shares every second of these, and their agreement shows nothing.
+FINER = 1.9
 # Layers narrower than this are followed by panels; wider ones are resolved by the trapezoidal rule.
 NARROW_LAYER = 0.12
 # A strip narrower than this is cheaper to resolve by panels that follow the steep places.
@@ -228,7 +234,7 @@ def span(shift: Array) -> tuple[float, float]:
 
 @lru_cache(maxsize=1024)
 def doublings(function: Integrand, low: float, high: float, scale: float) -> tuple[int, float]:
-    """How often the rule in z has to be doubled for shifts in [low, high], and what is left of the error.
+    """How often the rule in z has to be refined for shifts in [low, high], and what is left of the error.
 
     Strip and panel width cannot show everything (an entire function may oscillate fast), so the rule is compared with
     the doubled one at a few shifts. The second value is 0.0 when they agree to rounding, else their relative distance.
@@ -300,7 +306,7 @@ def across_rule(function: Integrand, shift: Array, scale: float, refine: int = 0
 
 def _line(function: Integrand, shift_reach: float, scale: float) -> float:
     """Half length of the z line, wide enough for the largest shift (which matters for growth like exp(q x^2))."""
-    length = reach(function, scale)
+    length = reach(function, scale, extra=LOG_TAILS)
     if function.quadratic > 0:
         q = function.quadratic
         length += 4.0 * q * scale * shift_reach / (1.0 - 4.0 * q * scale**2)
@@ -315,7 +321,7 @@ def step(strip: float) -> float:
 
 def _z_step(function: Integrand, scale: float, refine: int) -> float:
     # 0.4 rather than the widest step: an entire function may oscillate, which its strip does not show.
-    return min(0.4, step(0.95 * function.strip / scale)) / 2.0**refine
+    return min(0.4, step(0.95 * function.strip / scale)) / FINER**refine
 
 
 def _z_panel(scale: float, refine: int) -> float:
@@ -328,7 +334,7 @@ def resolvable(function: Integrand, scale: float, refine: int = 0) -> bool:
 
 
 def _node_count(function: Integrand, scale: float, refine: int) -> int:
-    length = 2.0 * reach(function, scale)
+    length = 2.0 * reach(function, scale, extra=LOG_TAILS)
     if function.splits is None:
         return int(length / _z_step(function, scale, refine)) + 1
     return int((length / _z_panel(scale, refine) + len(function.splits) * 2**refine + 1) * PANEL_ORDER)
@@ -402,8 +408,8 @@ def spike_rule(
 ) -> Rule:
     """A rule for kappa ~ N(0, 1) on [-half_length, half_length] that resolves the given layers.
 
-    Without narrow layers: the trapezoidal rule of step at most `widest`, halved `refine` times (so that finer rules
-    contain the coarser ones). With narrow layers: Gauss-Legendre panels that end on each layer's centre and flanks.
+    Without narrow layers: the trapezoidal rule of step at most `widest`, divided by FINER `refine` times
+    (-1 makes it coarser). With narrow layers: Gauss-Legendre panels that end on each layer's centre and flanks.
     For an even integrand (`even`) the rule lives on kappa >= 0, with the weight of both sides.
     """
     # Beyond nine widths of the rule a layer has no part in it, not even in its step.
@@ -418,8 +424,8 @@ def spike_rule(
             h = min(h, WIDEST_STEP * feature.width / math.hypot(1.0, feature.width))
     h = max(h, 2.0 * half_length / MOST_NODES)
     if not narrow:
-        count = math.ceil(half_length / h) * 2**refine
-        h /= 2.0**refine
+        h /= FINER**refine
+        count = math.ceil(half_length / h)
         nodes: Array = h * np.arange(0 if even else -count, count + 1, dtype=np.float64)
         weights = h * density(nodes)
         return Rule(nodes, np.where(nodes > 0.0, 2.0 * weights, weights) if even else weights)

@@ -23,11 +23,14 @@ Array = NDArray[np.float64]
 Bulk = Callable[[float], DeterministicEquivalent]
 
 RESIDUAL_GOAL = 1e-12
-# The quadrature is refined until doubling it moves the test error by less than this share of 1 + test error.
+# The quadrature is refined until a finer one moves the test error by less than this share of 1 + test error.
 QUADRATURE_GOAL = 1e-11
 # Moving more than this share is not convergence.
 QUADRATURE_LIMIT = 1e-7
-MOST_REFINEMENTS = 5
+MOST_REFINEMENTS = 6
+# Rounding of one evaluation of F, relative: sums of some hundred positive terms, each of a few operations. It is some
+# eps; the rest is reserve.
+ROUNDING = 24.0 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,10 @@ class Regime:
 
 @dataclass(frozen=True)
 class Level:
-    """The saddle point on one rule along the spike, on the scale of its regime; `left` computes its residual."""
+    """The saddle point on one rule along the spike, on the scale of its regime; `left` computes its residual.
+
+    rounding: about how far the rounding of double precision moves the test error.
+    """
 
     state: State
     regime: Regime
@@ -53,6 +59,7 @@ class Level:
     left: Callable[[], float]
     iterations: int
     converged: bool
+    rounding: float
 
 
 def solve_on(table: Profile, model: Model, start: Array | None = None, bulk: Bulk | None = None) -> Level:
@@ -71,7 +78,10 @@ def solve_on(table: Profile, model: Model, start: Array | None = None, bulk: Bul
     linear = linear_part(table, solved, ratio, model.noise, regime.unit)
     state = State(solved.values, solved.conjugates, linear.m, linear.overlaps, linear.forces, linear.q, linear.hats)
     left = partial(residual, table, equivalent, ratio, model.noise, state, regime.unit)
-    return Level(state, regime, linear.test_error, linear.training_error, left, solved.iterations, solved.converged)
+    return Level(
+        state, regime, linear.test_error, linear.training_error, left, solved.iterations, solved.converged,
+        rounding=ROUNDING * linear.condition * linear.magnitude,
+    )  # fmt: skip
 
 
 def _solve_one_group(table: Profile, problem: Problem, regime: Regime, start: Array | None) -> Level:
@@ -87,7 +97,10 @@ def _solve_one_group(table: Profile, problem: Problem, regime: Regime, start: Ar
         hats=np.array(found.hats),
     )
     left = partial(one_group_residual, table.one_group, problem, found)
-    return Level(state, regime, found.test_error, found.training_error, left, found.iterations, found.converged)
+    return Level(
+        state, regime, found.test_error, found.training_error, left, found.iterations, found.converged,
+        rounding=ROUNDING * found.condition * found.magnitude,
+    )  # fmt: skip
 
 
 def _ridgeless(table: Profile, model: Model) -> Regime:
@@ -105,7 +118,19 @@ def _ridgeless(table: Profile, model: Model) -> Regime:
             "ridge = 0 is not built for linear features of more than d neurons and samples: (1/p) tr S^-1 is infinite "
             "there; give a small ridge, for example ridge = 1e-4"
         )
-    return Regime(1.0, 0.0) if model.alpha > threshold else Regime(0.0, 1.0)
+    if model.alpha > threshold:
+        return Regime(1.0, 0.0)
+    # V is all there is in place of 1 + V, and its square has to be a number.
+    variance = (table.mu1**2 + table.mu2_squared).sum(axis=0)
+    if float(variance.min()) <= 1e-150 * float(variance.max()):
+        raise ModelError(_OUT_OF_REACH)
+    return Regime(0.0, 1.0)
+
+
+_OUT_OF_REACH = (
+    "ridge = 0 is out of reach here: the limit is decided far along the spike, where the features saturate "
+    "beyond double precision, and may be infinite; give a small ridge, for example ridge = 1e-4"
+)
 
 
 def _is_linear(table: Profile) -> bool:
@@ -116,11 +141,16 @@ def _is_linear(table: Profile) -> bool:
 def solve(model: Model, *, refine: int = 0, bulk: Bulk | None = None) -> Solution:
     """The saddle point, test error (25) and training error of a ridge readout.
 
-    The rules of quadrature are doubled until the test error stays put; `refine` asks for that many doublings more.
+    The rules of quadrature are refined until the test error stays put; `refine` asks for that many steps more.
     `bulk` gives another deterministic equivalent at a ridge (`numerics.spectral_measure`) in place of the model's own.
     ridge = 0 is the limit from above. Raises ModelError where that limit diverges (the interpolation threshold) or is
     out of reach of double precision. Never raises for lack of convergence: `converged` and `status` say so.
     """
+    with np.errstate(all="ignore"):  # what goes wrong becomes NaN, and the residual with it
+        return _solve(model, refine, bulk)
+
+
+def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
     extra = extra_reach(model.ridge)
     coarse = solve_on(profile(model, refine, refine, extra), model, bulk=bulk)
     scale = abs(coarse.test_error) + 1.0
@@ -131,7 +161,8 @@ def solve(model: Model, *, refine: int = 0, bulk: Bulk | None = None) -> Solutio
         fine = solve_on(table, model, coarse.state.values, bulk)
         iterations += fine.iterations
         moved = abs(fine.test_error - coarse.test_error)
-        settled = moved <= QUADRATURE_GOAL * scale and table.unresolved <= QUADRATURE_GOAL
+        enough = max(QUADRATURE_GOAL * scale, fine.rounding)
+        settled = moved <= enough and table.unresolved <= QUADRATURE_GOAL
         if settled or table.unresolved == 1.0 or not fine.converged or table.exhausted:
             break
         coarse = fine
@@ -139,14 +170,14 @@ def solve(model: Model, *, refine: int = 0, bulk: Bulk | None = None) -> Solutio
     if fine.regime.unit == 0.0:
         _check_tails(table, fine)
     left = fine.left()
-    converged, status = _judge(fine, left, moved, scale)
+    converged, status = judged(fine, left, moved, scale)
     return Solution(
         model=model,
         test_error=fine.test_error,
         training_error=fine.training_error,
         order_parameters=_order_parameters(fine, model.rank),
         residual=left,
-        error_estimate=moved,
+        error_estimate=moved + fine.rounding,
         converged=converged,
         status=status,
         iterations=iterations,
@@ -174,13 +205,11 @@ def _check_tails(table: Profile, level: Level) -> None:
     share = share / float(np.sum(share))
     outermost = table.radius >= 0.99 * np.max(table.radius)
     if np.any(share[~resolved | outermost] > 1e-13):
-        raise ModelError(
-            "ridge = 0 is out of reach here: the limit is decided far along the spike, where the features saturate "
-            "beyond double precision, and may be infinite; give a small ridge, for example ridge = 1e-4"
-        )
+        raise ModelError(_OUT_OF_REACH)
 
 
-def _judge(level: Level, left: float, moved: float, scale: float) -> tuple[bool, str]:
+def judged(level: Level, left: float, moved: float, scale: float) -> tuple[bool, str]:
+    """Whether a solution is one, and the sentence that says what it is worth."""
     if not level.converged or not left <= RESIDUAL_GOAL:
         return False, (
             f"not converged: the residual is {left:.2e} and has to be under {RESIDUAL_GOAL:.0e}; "
@@ -188,11 +217,18 @@ def _judge(level: Level, left: float, moved: float, scale: float) -> tuple[bool,
         )
     if not moved <= QUADRATURE_LIMIT * scale:
         return False, (
-            f"not converged in the quadrature: doubling the rules still moves the test error by {moved:.1e}; "
+            f"not converged in the quadrature: finer rules still move the test error by {moved:.1e}; "
             "the activation or the target varies too fast for rules in double precision"
         )
-    if moved > QUADRATURE_GOAL * scale:
+    if not level.rounding <= QUADRATURE_LIMIT * scale:
+        return False, (
+            f"not converged in double precision: rounding moves the test error by about {level.rounding:.1e}; "
+            "a larger ridge makes the problem better conditioned"
+        )
+    if moved > QUADRATURE_GOAL * scale and moved >= level.rounding:
         return True, f"converged, but the quadrature limits the test error to about {moved:.1e}"
+    if level.rounding > QUADRATURE_GOAL * scale:
+        return True, f"converged, but double precision limits the test error to about {level.rounding:.1e}"
     return True, "converged"
 
 

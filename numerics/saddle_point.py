@@ -66,7 +66,8 @@ def nonlinear_part(
     for iteration in range(1, MOST_ITERATIONS + 1):  # noqa: B007  (the count is returned)
         inverse, conjugates, point, slope = _evaluate(table, equivalent, ratio, values, unit)
         gap = values - point.values
-        size = float((np.abs(gap) / _magnitude(values)).max())
+        sizes = _magnitude(values)
+        size = float((np.abs(gap) / sizes).max()) if sizes.min() > 0.0 else math.inf
         # Newton's method has converged when the gap is at rounding, or stops shrinking near it.
         converged = size < 1e-15 or (size < 1e-13 and size >= previous)
         if converged:
@@ -81,14 +82,18 @@ def nonlinear_part(
 
 
 def _solution(matrix: Array, right: Array) -> Array:
-    """x with matrix x = right; two unknowns by Cramer's rule, which takes less time than a call of LAPACK."""
+    """x with matrix x = right; two unknowns by Cramer's rule, faster than LAPACK; NaN if singular."""
     if len(right) == 2:
         (a, b), (c, d) = matrix.tolist()
         x, y = right.tolist()
         determinant = a * d - b * c
         if determinant != 0.0:
             return np.array([(d * x - b * y) / determinant, (a * y - c * x) / determinant])
-    return np.asarray(np.linalg.solve(matrix, right), dtype=float)
+        return np.full(2, math.nan)
+    try:
+        return np.asarray(np.linalg.solve(matrix, right), dtype=float)
+    except np.linalg.LinAlgError:
+        return np.full(len(right), math.nan)
 
 
 def _magnitude(values: Array) -> Array:
@@ -114,7 +119,12 @@ def _evaluate(
 
 @dataclass(frozen=True)
 class LinearPart:
-    """All that follows linearly from the nonlinear part; q packed as (Q, q2), forces as (zeta, psi) of 2k entries."""
+    """All that follows linearly from the nonlinear part; q packed as (Q, q2), forces as (zeta, psi) of 2k entries.
+
+    condition: the largest relative change of (T, tau), and so of q, when operations and tabulated functions in F change
+    by one part. magnitude: the sum of the sizes of the terms that the test error is the
+    sum of. Their product times the rounding of one operation is about the error of rounding in the test error.
+    """
 
     m: Array
     overlaps: Array
@@ -123,11 +133,11 @@ class LinearPart:
     hats: Array
     test_error: float
     training_error: float
+    condition: float
+    magnitude: float
 
 
-def linear_part(
-    table: Profile, solved: NonlinearPart, ratio: float, noise: float, unit: float = 1.0
-) -> LinearPart:
+def linear_part(table: Profile, solved: NonlinearPart, ratio: float, noise: float, unit: float = 1.0) -> LinearPart:
     """m, (zeta, psi), (Q, q2) and the errors, given the nonlinear part."""
     weights = table.weights * solved.inverse
     overlap = ratio * solved.point.overlap
@@ -141,8 +151,12 @@ def linear_part(
     squared = weights * solved.inverse
     signal = _signal(table.groups, ratio, forces, solved.point)
     right = -solved.point.jacobian @ (ratio * (table.features @ (squared * fixed))) - signal
-    q = _solution(np.eye(len(right)) - solved.slope, right)
-    error = fixed + q @ table.multiplied_features
+    matrix = np.eye(len(right)) - solved.slope
+    q = _solution(matrix, right)
+    quadratic = q @ table.multiplied_features
+    error = fixed + quadratic
+    cross = 2.0 * float(table.weights @ (table.y1 * (overlaps[count:] @ table.mu1)))
+    condition = _condition(matrix, _magnitude(solved.values))
     return LinearPart(
         m=m,
         overlaps=overlaps,
@@ -151,7 +165,35 @@ def linear_part(
         hats=ratio * (table.features @ (squared * error)),
         test_error=float(table.weights @ error) - noise,
         training_error=unit**2 * float(squared @ error),
+        condition=condition * (1.0 + _roughness(table, weights, squared, solved.values)),
+        magnitude=float(table.weights @ (fixed + np.abs(quadratic))) + cross + abs(cross),
     )
+
+
+def _roughness(table: Profile, weights: Array, squared: Array, values: Array) -> float:
+    """The relative rounding of C and D, per eps, through that of the functions they are integrals of.
+
+    mu1_a and mu2_a come to eps times the size of the activation, which moves V where they are small beside it. For
+    several directions of the spike mu2_a^2 does, to eps times the square of that size: it is interpolated.
+    """
+    overlap, tau = unpack(values)
+    size, mu1 = np.sqrt(np.maximum(table.squares, 0.0)), np.abs(table.mu1)
+    mu2 = np.sqrt(np.maximum(table.mu2_squared, 0.0)) if table.rank == 1 else 0.5 * size
+    moved = 2.0 * (size * (np.abs(overlap) @ mu1 + tau[:, None] * mu2)).sum(axis=0)
+    functions = np.concatenate([table.mu1**2, table.mu2_squared])
+    conjugates = functions @ weights
+    return float(((functions @ (squared * moved)) / np.where(conjugates > 0.0, conjugates, math.inf)).max())
+
+
+def _condition(matrix: Array, sizes: Array) -> float:
+    """The largest change of an unknown x over its size, for a change of F by as much as all sizes: |(1 - dF/dx)^-1|."""
+    if not np.isfinite(matrix).all():
+        return math.inf
+    try:
+        inverse = np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:
+        return math.inf
+    return float((np.abs(inverse) @ sizes / np.where(sizes > 0.0, sizes, math.inf)).max())
 
 
 def fit(table: Profile, weights: Array, overlap: Array, psi_force: Array, tau: Array) -> tuple[Array, Array]:
@@ -164,6 +206,8 @@ def fit(table: Profile, weights: Array, overlap: Array, psi_force: Array, tau: A
     along = table.along
     count = len(along)
     root = np.sqrt(weights)
+    if not (np.isfinite(root).all() and np.isfinite(overlap).all()):
+        return np.full(table.groups, math.nan), np.full(count, math.nan)
     factor = _square_root(overlap[:count, :count])
     given = overlap[:count, count:] @ psi_force
     y = np.concatenate([root * (table.y0 - given @ along), np.zeros(count)])

@@ -9,7 +9,7 @@ V2^)/V1^, nu the Marchenko-Pastur law,
     k1 = q1^ + beta psi^^2,   k2 = q2^ + beta c zeta^^2.
 
 Expectations over kappa: the trapezoidal rule, or Gauss-Legendre panels between breakpoints of a target at alignment
-+-1. Their error is judged by a rule half as fine (`check`), an estimate; `numerics.certify` encloses.
++-1. Their error is judged by a coarser rule (`check`), an estimate; `numerics.certify` encloses.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from numerics.balls import precision, rational_ball
 from numerics.coefficients_mp import PrecisionError
 from numerics.model import Model
 from numerics.profile_mp import ProfileMp, Rule, panels, profile_mp, trapezoid
+from numerics.quadrature import FINER
 from numerics.ridge import solve
 
 Ball = Any
@@ -34,15 +35,16 @@ Ball = Any
 GUARD_DIGITS = 12
 _COARSE = tuple(0.4 / 2**n for n in range(9))
 _COARSE_BITS = 64
+_MOST_ITERATIONS = 200
 
 
 @dataclass(frozen=True)
 class SolutionMp:
     """Order parameters and errors as mpmath numbers of `digits` digits.
 
-    residual: max |x - F(x)|/(1 + |x|) over V1 and V2. check: the square of the relative change of
-    the test error when the rule along the spike is made twice as coarse, about the error of the rule itself (which
-    converges geometrically). nodes: of that rule.
+    residual: max |x - F(x)|/(1 + |x|) over V1 and V2. check: about the error of the rule along the spike, the largest
+    relative change of all these numbers under a coarser rule to the power that the two steps differ by (rules converge
+    geometrically). nodes: of that rule.
     """
 
     digits: int
@@ -73,12 +75,14 @@ def solve_mp(model: Model, digits: int = 50) -> SolutionMp:
         )
     order = solve(model).order_parameters
     start = (float(order.V1[0, 0]), float(order.V2[0]))
-    bits = math.ceil((digits + GUARD_DIGITS) * math.log2(10))
+    # mu2^2 is a difference, and beside a small ridge it counts where it is as small as that.
+    guard = GUARD_DIGITS + max(0.0, -math.log10(model.ridge))
+    bits = math.ceil((digits + guard) * math.log2(10))
     jumps = _jumps(model)
     height = 0.0 if jumps else _analytic_height(model, start)
     wanted = math.log(10) * (digits + 4)
     step = 2 * math.pi * height / wanted
-    for attempt in range(5):
+    for attempt in range(7):
         with precision(bits):
             if jumps:
                 fine = _solved(model, panels(jumps, digits, 1.0 + 0.5 * attempt), start, digits)
@@ -86,12 +90,14 @@ def solve_mp(model: Model, digits: int = 50) -> SolutionMp:
                     coarse = _solved(model, panels(jumps, digits // 2, 1.0 + 0.5 * attempt), start, digits // 2)
             else:
                 fine = _solved(model, trapezoid(step, bits), start, digits)
-                coarse = _everysecond(fine, start, digits)
-            moved = abs(fine.values[0] - coarse.values[0]) / (1 + abs(fine.values[0]))
-            if moved * moved < arb(10) ** -digits:
-                return _as_solution(fine, moved * moved, digits)
+                # Not half as fine: that would mistake the same oscillations for constants as the finer one does.
+                coarse = _solved(model, trapezoid(FINER * step, bits), start, digits)
+            moved = max(abs(x - y) / (1 + abs(x)) for x, y in zip(fine.values, coarse.values, strict=True)).mid()
+            check = moved ** arb(2.0 if jumps else FINER)
+            if check < arb(10) ** -digits:
+                return _as_solution(fine, check, digits)
             # The error falls like e^{-2 pi a/h}: the step for the digits wanted follows from what this one gave.
-            step *= min(0.85, max(0.2, -2.0 * math.log(float(moved)) / wanted))
+            step *= min(0.85, max(0.2, -0.9 * FINER * math.log(float(moved)) / wanted))
     raise PrecisionError(
         f"{digits} digits were not reached: a coarser rule still moves the error by {float(moved):.1e}"
     )
@@ -130,11 +136,6 @@ class _Solved:
     values: tuple[Ball, ...]
     residual: Ball
     table: ProfileMp
-
-
-def _everysecond(fine: _Solved, start: tuple[float, float], digits: int) -> _Solved:
-    """The solution on every second node of a trapezoidal rule."""
-    return _on_table(fine.table.coarser(), start, digits)
 
 
 def _solved(model: Model, rule: Rule, start: tuple[float, float], digits: int) -> _Solved:
@@ -190,9 +191,10 @@ def _on_table(table: ProfileMp, start: tuple[float, float], digits: int) -> _Sol
     v1, v2 = arb(start[0]), arb(start[1])
     moved = arb(1)
     bits = 53
-    for _ in range(60):
-        bits = min(2 * bits, full)
-        # The digits double in every step, and so does the precision.
+    for _ in range(_MOST_ITERATIONS):
+        if moved < 1e-3:
+            # The digits double in every step, and so does the precision.
+            bits = min(2 * bits, full)
         with precision(bits + 16 if bits < full else full):
             inverse = [1 / (1 + v1 * a + v2 * b) for a, b in zip(f1, f2, strict=True)]
             squared = [w * w for w in inverse]
@@ -205,6 +207,11 @@ def _on_table(table: ProfileMp, start: tuple[float, float], digits: int) -> _Sol
             except ZeroDivisionError:
                 raise PrecisionError("the equations for V1 and V2 are singular: is the activation constant?") from None
             v1, v2 = (v1 - step[0, 0]).mid(), (v2 - step[1, 0]).mid()
+            if not (v1 > 0 and v2 > 0):
+                # Below the solution of a coarse rule a step may lead anywhere; from above Newton's method descends.
+                v2 = 1 / rational_ball(Fraction(model.ridge))
+                v1, moved = rational_ball(Fraction(model.bulks[0])) * v2, arb(1)
+                continue
             moved = (abs(step[0, 0] / v1) + abs(step[1, 0] / v2)).mid()
         if bits == full and moved < arb(10) ** -(digits // 2 + GUARD_DIGITS // 2 + 1):
             break

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from numerics.losses import loss_named
 from numerics.model import UNIFORM, Model, ReadoutGroup
 
 if TYPE_CHECKING:
@@ -75,12 +76,14 @@ class Sweep:
     mode: str = "product"
     groups: tuple[ReadoutGroup, ...] = UNIFORM
     bulk_model: str = "isotropic"
+    loss: str = "square"
     experiment: Experiment | None = None
 
     def __post_init__(self) -> None:
         _one_of("kind", self.kind, KINDS)
         _one_of("mode", self.mode, MODES)
         _one_of("bulk_model", self.bulk_model, BULK_MODELS)
+        _check_loss(self)
         _check_axes(self.axes, own_bulk=all(group.bulk is not None for group in self.groups))
         _check_experiment(self)
         lengths = {len(axis.values) for axis in self.swept}
@@ -144,7 +147,7 @@ class Sweep:
         if self.simulated:
             trailing = self._run({"ridge"})
             return min(8, trailing)
-        if len(self.groups) > 1 or self.bulk_model == "network":
+        if len(self.groups) > 1 or self.bulk_model == "network" or self.loss != "square":
             return 16
         run = self._run({"alpha", "ridge"} if self.has_step else {"alpha", "beta", "ridge", "noise"})
         return max(16, min(4000, 50 * run, math.ceil(len(self) / 64)))
@@ -212,6 +215,18 @@ def _check_axes(axes: tuple[Axis, ...], own_bulk: bool) -> None:
         raise SweepError(
             f"missing: {', '.join(missing)}; a sweep needs alpha, beta, ridge and either spike, bulk and alignment or "
             "alpha0 and eta, for example alpha = 1.5"
+        )
+
+
+def _check_loss(sweep: Sweep) -> None:
+    try:
+        loss_named(sweep.loss)
+    except ValueError as error:
+        raise SweepError(str(error)) from None
+    if sweep.loss != "square" and sweep.simulated:
+        raise SweepError(
+            f'loss = "{sweep.loss}" is built for the theory in a sweep, and kind is "{sweep.kind}": take for example '
+            'kind = "theory", or onestep compare for one model'
         )
 
 

@@ -11,21 +11,28 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from numerics.batch import NUMBERS, solve_together
 from numerics.ensembles import Network, SimulationError, Sizes
+from numerics.losses import loss_named
 from numerics.measure import named
 from numerics.model import Model, ModelError
 from numerics.ridge import solve
-from numerics.simulate import Simulation, at_sizes, predicted, simulate_ridges
+from numerics.simulate import Simulation, at_sizes, simulate_ridges
 from numerics.solution import Solution
 from numerics.sweep import DIRECT, Experiment, Sweep
 
+if TYPE_CHECKING:
+    from numerics.convex import ConvexSolution
+
 # What may go wrong at one point, and is said there. Anything else is a defect of the suite and ends the sweep.
 FAILURES = (ModelError, SimulationError, ArithmeticError, np.linalg.LinAlgError)
+
+# Beside test_error and training_error, which then are the loss itself.
+ERRORS_OF_A_LOSS = ("mean_squared_error", "classification_error")
 
 # A scheduler may run several tasks in the threads of one process, and the precision of some libraries is global state.
 _ONE_AT_A_TIME = threading.Lock()
@@ -101,20 +108,26 @@ def _sizes(experiment: Experiment, subject: Model | Network) -> Sizes:
 def _solve(sweep: Sweep, entries: Sequence[_Entry]) -> None:
     """The theory at every point: together where points share their functions of kappa, else one by one."""
     modelled = [(entry, entry.model) for entry in entries if entry.model is not None]
-    together = solve_together([model for _, model in modelled])
+    together = solve_together([model for _, model in modelled]) if sweep.loss == "square" else {}
     names = _theory_names(sweep)
     for place, (entry, _) in enumerate(modelled):
         if place in together:
             entry.values.update(zip(NUMBERS, together[place], strict=True), status="converged")
         else:
             # What the batch gives up on, the solver of single models tries again: it knows better reasons.
-            _solve_one(entry, names)
+            _solve_one(entry, names, sweep.loss)
 
 
-def _solve_one(entry: _Entry, names: tuple[str, ...]) -> None:
+def _solve_one(entry: _Entry, names: tuple[str, ...], loss: str) -> None:
     assert entry.model is not None
+    solution: Solution | ConvexSolution
     try:
-        solution = solve(entry.model)
+        if loss == "square":
+            solution = solve(entry.model)
+        else:
+            from numerics.convex import solve as solve_convex
+
+            solution = solve_convex(entry.model, loss_named(loss))
     except FAILURES as error:
         entry.failures.append(str(error))
         return
@@ -123,10 +136,13 @@ def _solve_one(entry: _Entry, names: tuple[str, ...]) -> None:
     entry.values.update(_numbers(solution, names), status=solution.status)
 
 
-def _numbers(solution: Solution, names: tuple[str, ...]) -> dict[str, float]:
+def _numbers(solution: Solution | ConvexSolution, names: tuple[str, ...]) -> dict[str, float]:
     order = solution.order_parameters
-    found = predicted(solution) | named("V1", order.V1) | named("V2", order.V2)
+    found = {"test_error": solution.test_error, "training_error": solution.training_error}
+    for name in ("m", "zeta", "psi", "q1", "q2", "V1", "V2", *(["chi"] if order.chi.size else [])):
+        found |= named(name, getattr(order, name))
     found = {column_name(name): value for name, value in found.items()}
+    found |= {name: getattr(solution, name) for name in ERRORS_OF_A_LOSS if name in names}
     # A network without a step has rows of equal norms, and no chi.
     return {name: found[name] for name in names if name in found or name != "chi"} | {
         "residual": solution.residual,
@@ -210,7 +226,8 @@ def _order_names(sweep: Sweep, *more: str) -> tuple[str, ...]:
 
 
 def _theory_names(sweep: Sweep) -> tuple[str, ...]:
-    return _order_names(sweep, "V1", "V2", *(["chi"] if sweep.bulk_model == "network" else []))
+    more = ERRORS_OF_A_LOSS if sweep.loss != "square" else ()
+    return (*_order_names(sweep, "V1", "V2", *(["chi"] if sweep.bulk_model == "network" else [])), *more)
 
 
 def _simulated_names(sweep: Sweep) -> tuple[str, ...]:

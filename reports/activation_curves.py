@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,19 +78,48 @@ def block_plot(found: Curves) -> str:
     """The target (o), its projection on mu0 (*) and on mu0 and kappa mu1 (+) in a frame of characters, 72 wide."""
     columns = np.linspace(-_REACH, _REACH, _COLUMNS)
     rows = [np.interp(columns, found.kappa, f) for f in (found.on_mean, found.on_both, found.target)]
-    low, high = float(np.min(rows)), float(np.max(rows))
-    if high - low <= 1e-12 * max(1.0, abs(high)):
-        low, high = low - 1.0, high + 1.0
+    low, high = window(found)
     grid = [[" "] * _COLUMNS for _ in range(_ROWS)]
     for mark, values in zip("*+o", rows, strict=True):
         for column, value in enumerate(values):
-            grid[round((high - value) / (high - low) * (_ROWS - 1))][column] = mark
+            row = round((high - value) / (high - low) * (_ROWS - 1))
+            if 0 <= row < _ROWS:
+                grid[row][column] = mark
     labels = {0: f"{high:.3g}", _ROWS - 1: f"{low:.3g}"}
     lines = [f"{labels.get(row, ''):>9} |{''.join(line)}".rstrip() for row, line in enumerate(grid)]
     axis = " " * 10 + "+" + "-" * _COLUMNS
     scale = " " * 11 + f"{-_REACH:<30.3g}{0:^1}{_REACH:>30.3g}"
     title = "Along kappa: o target, * its projection on mu0, + on mu0 and kappa mu1"
     return "\n".join([title, *lines, axis, scale])
+
+
+def window(found: Curves) -> tuple[float, float]:
+    """The heights to draw: all curves, but no more than half the range of the target above and below it."""
+    curves_ = (found.target, found.on_mean, found.on_both)
+    low, high = float(np.min(curves_)), float(np.max(curves_))
+    least, most = float(np.min(found.target)), float(np.max(found.target))
+    size = max(abs(low), abs(high))
+    if most - least > 1e-12 * size:
+        low, high = max(low, least - 0.5 * (most - least)), min(high, most + 0.5 * (most - least))
+    if high - low <= 1e-12 * size:
+        low, high = (low - 1.0, high + 1.0) if size == 0.0 else (low - 0.5 * size, high + 0.5 * size)
+    return low, high
+
+
+def in_proportion(lines: tuple[tuple[str, Array], ...]) -> list[tuple[str, Array]]:
+    """Functions with their labels, scaled by powers of ten, which the labels tell, to the size of the first one.
+
+    A steep activation has kappa mu1 or mu2 far above mu0: on one axis mu0 would be a flat line.
+    """
+    sizes = [float(np.max(np.abs(values))) for _, values in lines]
+    scaled = []
+    for (label, values), size in zip(lines, sizes, strict=True):
+        far = size > 0.0 and sizes[0] > 0.0 and not 0.05 * sizes[0] < size < 12.0 * sizes[0]
+        power = round(math.log10(size / sizes[0])) if far else 0
+        if power:
+            label += f" / 10^{power}" if power > 0 else f" x 10^{-power}"
+        scaled.append((label, values * 10.0**-power))
+    return scaled
 
 
 def draw(found: Curves, title: str) -> Figure:
@@ -100,10 +130,10 @@ def draw(found: Curves, title: str) -> Figure:
     left, right = canvas.subplots(1, 2)
     styles = iter(zip(_COLOURS, ("-", "--", "-.", ":", "--", "-."), strict=True))
     panels = (
-        (left, (("mu0", found.mu0), ("kappa mu1", found.slope), ("mu2", found.mu2))),
+        (left, in_proportion((("mu0", found.mu0), ("kappa mu1", found.slope), ("mu2", found.mu2)))),
         (
             right,
-            (("target", found.target), ("on mu0", found.on_mean), ("on mu0, kappa mu1", found.on_both)),
+            [("target", found.target), ("on mu0", found.on_mean), ("on mu0, kappa mu1", found.on_both)],
         ),
     )
     for axes, lines in panels:
@@ -113,6 +143,8 @@ def draw(found: Curves, title: str) -> Figure:
         axes.grid(alpha=0.3)
         axes.legend(fontsize=8)
     left.set_title(f"{_short(title)}: r = {found.spike:g}, c = {found.bulk:g}", fontsize=9)
+    low, high = window(found)
+    right.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
     right.set_title("target and its projections", fontsize=9)
     return canvas
 

@@ -66,6 +66,10 @@ class Formulas:
     checked: str = ""
     settled: frozenset[HeatObligation] = frozenset()
 
+    def withheld(self) -> Formulas:
+        """None of them: what is left when there is no time for closed forms."""
+        return Formulas(None, {}, (), "inconclusive")
+
     def constant(self, name: str, certified: Certified) -> Constant | None:
         """The closed form of h1, h2, h1_check or s_k, if it exists and lies in the ball of the definition."""
         if self.forms is None or self.status == "inconclusive" or certified.infinite:
@@ -98,6 +102,8 @@ class Formulas:
                 for form, o in self.obligations
             ],
         }
+        if self.forms is not None and self.found.keys() >= set(_FORMS):
+            shown["mu2_squared"] = str(self.forms.mu2_squared.expression)
         closed = shown | {"latex": latex, "holds_for": self._domain()} if self.found else None
         extra = {"why": self.why} if self.why else {}
         return {"closed_forms": closed, **extra, "proof": proof | ({"compared": self.checked} if self.checked else {})}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activation import Activation
-from numerics.ball_coefficients import Certified, HermiteBalls
+from numerics.ball_coefficients import HermiteBalls
 
 if TYPE_CHECKING:
     from numerics.model import Model
@@ -25,7 +25,7 @@ LARGEST_SPIKE = 6.0
 AGREEMENT = 1e-9
 # A sum of squares of residuals that are pure rounding, relative to E[g^2].
 _ZERO = 1e-24
-_MOST_DOUBLINGS = 5
+_MOST_DOUBLINGS = 7
 # A mean smaller than this fraction of the activation keeps fewer digits than are printed.
 _SMALLEST_MEAN = 1e-6
 
@@ -89,10 +89,10 @@ def bounds_at(activation: Activation, target: Activation, spike: float, bulk: fl
 
     try:
         model = Model(activation, target, alpha=1.0, beta=1.0, ridge=1.0, spike=spike, bulk=bulk, alignment=1.0)
-        doubt = _lost_in_rounding(activation, target, spike, bulk)
-        if doubt:
-            return Learning(missing=doubt, unresolved=True)
         with np.errstate(over="ignore", invalid="ignore"):
+            doubt = _lost_in_rounding(activation, target, spike, bulk)
+            if doubt:
+                return Learning(missing=doubt, unresolved=True)
             square = float(conditional_moments(integrand(target), np.zeros(1), 1.0).square[0])
             found = _resolved(model, square) if math.isfinite(square) else None
     except (ModelError, ExpressionError) as reason:
@@ -165,11 +165,10 @@ def _lost_in_rounding(activation: Activation, target: Activation, spike: float, 
     from numerics.coefficients import conditional_coefficients
 
     for function, variance in ((target, 1.0), (activation, spike * spike + bulk)):
-        rounding = _rounding(function, variance)
-        if rounding == math.inf:
-            return f"{str(function)[:60]} is zero in double precision wherever a Gaussian argument counts"
-        if rounding > AGREEMENT:
-            return f"{str(function)[:60]} loses its digits to rounding in double precision"
+        trouble = _rounding_trouble(function, variance)
+        if trouble:
+            text = str(function)
+            return f"{text if len(text) <= 60 else text[:57] + '...'} {trouble}"
     if spike == 0.0:
         return ""
     parts = conditional_coefficients(activation, spike, bulk, 0.0, np.linspace(-3.0, 3.0, 13))
@@ -180,8 +179,8 @@ def _lost_in_rounding(activation: Activation, target: Activation, spike: float, 
     return ""
 
 
-def _rounding(function: Activation, variance: float) -> float:
-    """The rounding error of the function in double precision, relative to its typical size under N(0, variance)."""
+def _rounding_trouble(function: Activation, variance: float) -> str:
+    """What keeps the function's digits under N(0, variance) from double precision; empty if nothing does."""
     import mpmath
 
     from derivations.expression_normal import vanishes
@@ -198,8 +197,11 @@ def _rounding(function: Activation, variance: float) -> float:
     size = math.sqrt(float(weights @ values**2) / float(weights.sum()))
     error = math.sqrt(float(weights @ errors**2) / float(weights.sum()))
     if size == 0.0:
-        return 0.0 if vanishes(function.expression) else math.inf
-    return error / size
+        found = "was found to be zero in double precision wherever it was tried"
+        return "" if vanishes(function.expression) else found
+    if not (math.isfinite(size) and math.isfinite(error)):
+        return "overflows double precision"
+    return "loses its digits to rounding in double precision" if error > AGREEMENT * size else ""
 
 
 def _steep(function: Activation, places: Array) -> Array:
@@ -242,24 +244,36 @@ def perfect_sentence(activation: Activation, target: Activation, spike: float, b
     if found is None:
         return ""
     r_squared, factor = found
-    return f"mu0(kappa) = ({factor}) g(kappa) identically at r^2 = {r_squared}, by the closed form of mu0"
+    times = "" if factor == 1 else f"({factor}) "
+    return f"mu0(kappa) = {times}g(kappa) identically at r^2 = {r_squared}, by the closed form of mu0"
+
+
+@dataclass(frozen=True)
+class Means:
+    """What Result 3.1 asks of an activation that is not odd, as text: E[sigma], E[sigma''] and E[g]."""
+
+    sigma: str
+    curvature: str
+    target: str
 
 
 def warnings_of(
-    activation: Activation, target: Activation, balls: HermiteBalls, found: Learning, *, h1_zero: bool, h1_sure: bool
+    activation: Activation, balls: HermiteBalls, means: Means, found: Learning, *, h1_zero: bool, h1_sure: bool
 ) -> tuple[str, ...]:
     """What the theory excludes for this activation, each in one sentence."""
     said = []
-    parity = activation.parity
-    if parity != "odd":
-        kind = "could not be shown to be odd" if parity == "undecided" else "is not odd"
+    if activation.parity != "odd":
+        kind = "could not be shown to be odd" if activation.parity == "undecided" else "is not odd"
         said.append(
-            f"the activation {kind}, which the paper assumes: the map from a gradient step to the spiked random "
-            f"features (Result 3.1) needs E[sigma] = 0 and E[sigma''] E[g] = 0{_found_means(balls)}; the spiked random "
-            "features model itself, Result 3.2 and the saddle point need no symmetry"
+            f"the activation {kind}: the map from a gradient step to spiked random features (Result 3.1) needs "
+            f"E[sigma] = 0 and E[sigma''] E[g] = 0, and here E[sigma] = {means.sigma}, E[sigma''] = "
+            f"{means.curvature}, E[g] = {means.target}; for a given spike, Result 3.2 and the bounds need no symmetry"
         )
     if h1_zero:
-        said.append("h1 = 0: the gradient step gives no spike (r = 0), and only linear targets could be learned")
+        said.append(
+            "h1 = 0: the gradient step gives no spike (r = 0), and without one no more than the constant and the "
+            "linear part of a target is learned"
+        )
     elif not h1_sure:
         said.append("h1 could not be told from zero: whether a spike emerges is undecided")
     if balls.h1_check.infinite:
@@ -271,15 +285,3 @@ def warnings_of(
     if found.missing:
         said.append(f"no bounds at this spike and bulk: {found.missing}")
     return tuple(said)
-
-
-def _found_means(balls: HermiteBalls) -> str:
-    """The two means that the map asks for, in words."""
-    parts = [f"E[{name}] = {_value(ball)}" for name, ball in (("sigma", balls.mean), ("sigma''", balls.curvature))]
-    return f" ({', '.join(parts)})"
-
-
-def _value(ball: Certified) -> str:
-    if ball.ball is None:
-        return "infinite" if ball.infinite else "undecided"
-    return "0 to the precision of the ball" if ball.ball.contains(0) else f"{ball.value:.6g}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from reports.activation_learning import NEGLIGIBLE
+
 _NAMES = {"h1": "h1 = E[z sigma]", "h2": "h2 = E[sigma^2]", "h1_check": "E[(sigma' - h1)^2]"}
 _FORMS = {"mu0": "mu0(x, c)", "mu1": "mu1(x, c)", "second_moment": "E[sigma^2](x, c)"}
 _DEFINED = {
@@ -72,6 +74,8 @@ def _closed_forms(document: Mapping[str, Any]) -> str:
     if closed is None:
         return f"Closed forms: none, because {document.get('why', 'none was found')}"
     rows = [(name, closed[key]) for key, name in _FORMS.items() if closed[key] is not None]
+    if closed["second_moment"] is not None:
+        rows.append(("mu2^2(x, c)", "E[sigma^2] - mu0^2 - c mu1^2"))
     shown = " ".join(text for _, text in rows)
     rows += [(name, meaning) for name, meaning in _DEFINED.items() if name.split("(")[0] in shown]
     count = len(document["proof"]["obligations"])
@@ -86,24 +90,52 @@ def _closed_forms(document: Mapping[str, Any]) -> str:
 
 def _learning(document: Mapping[str, Any]) -> str:
     bounds, learning = document["bounds"], document["learning"]
-    rows = [("spike emerges", "yes" if document["spike_emerges"] else "no")]
+    rows = [
+        ("spike emerges", _sure(document["coefficients"]["h1"], document["spike_emerges"], "h1", "r = 0")),
+        ("points at g", _sure(document["target_h1"], None, "E[z g]", "the alignment is 0")),
+    ]
+    square = learning["target_square"]
     if bounds["upper"] is not None:
-        rows.append(("upper bound", f"{bounds['upper']:.7g}   dist^2(g, span mu0), the error at infinite ridge"))
-        rows.append(("lower bound", f"{bounds['lower']:.7g}   dist^2(g, span mu0, kappa mu1)"))
+        rows.append(("E[g^2]", f"{square:.7g}   the error of learning nothing"))
+        upper, lower = _error(bounds["upper"], square), _error(bounds["lower"], square)
+        rows.append(("upper bound", f"{upper}   dist^2(g, span{{mu0}}): the error at infinite ridge"))
+        rows.append(("lower bound", f"{lower}   dist^2(g, span{{mu0, kappa mu1}}): for any ridge and any data"))
     if learning["best_spike"] is not None:
-        edge = " (the largest tried)" if learning["best_spike"] == learning["largest_spike"] else ""
-        found = f"{learning['best_spike']:.6g}{edge}, upper bound {learning['upper_at_best_spike']:.6g}"
-        rows.append(("best spike", found))
+        rows.append(("best spike", _best(document)))
         rows.append(("perfect", _perfect(learning)))
-    return _lines(f"Learning g(z) = {document['target']} at perfect alignment", rows)
+    at = f"r = {document['spike']:g}, c = {document['bulk']:g}, alignment 1"
+    return _lines(f"Learning g(z) = {document['target']} at {at}", rows)
+
+
+def _sure(entry: Mapping[str, Any], nonzero: bool | None, name: str, otherwise: str) -> str:
+    """Whether a number is certainly not zero or certainly zero, as a reader wants to hear it."""
+    ball = entry.get("ball")
+    if ball == "0":
+        return f"no: {name} = 0, and {otherwise} after a gradient step"
+    certain = entry["digits"] > 0 if nonzero is None else nonzero
+    return f"yes: {name} is not zero" if ball is not None and certain else f"undecided: {name} could not be told from 0"
+
+
+def _error(value: float, square: float) -> str:
+    """An error, and its share of E[g^2]; double precision knows nothing of the smallest."""
+    if value <= NEGLIGIBLE * square:
+        return "0 to double precision"
+    return f"{value:.7g} ({100 * value / square:.3g} %)"
+
+
+def _best(document: Mapping[str, Any]) -> str:
+    learning = document["learning"]
+    square, spike, bound = (learning[name] for name in ("target_square", "best_spike", "upper_at_best_spike"))
+    edge = ", the largest tried" if spike == learning["largest_spike"] else ""
+    return f"r = {spike:.6g}{edge}; upper bound {_error(bound, square)}"
 
 
 def _perfect(learning: Mapping[str, Any]) -> str:
     if learning["target_square"] == 0.0:
         return "there is nothing to learn: the target is zero"
     if not learning["perfect"]:
-        return f"no spike up to {learning['largest_spike']:.4g} makes the upper bound vanish"
-    return learning["perfect_because"] or "the upper bound vanishes at the best spike, to double precision"
+        return f"no: the upper bound stays positive up to r = {learning['largest_spike']:.4g}"
+    return f"yes: {learning['perfect_because'] or 'the upper bound vanishes there, to double precision'}"
 
 
 def _warnings(warnings: list[str]) -> str:

@@ -13,10 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from flint import arb
+
 from derivations.activation import Activation
 from derivations.expression_normal import as_polynomial
 from numerics.ball_coefficients import Certified, HermiteBalls, hermite_balls, hermite_coefficients_ball
-from reports.activation_learning import Learning, bounds_at, warnings_of, with_best_spike
+from numerics.balls import precision
+from reports.activation_learning import Learning, Means, bounds_at, warnings_of, with_best_spike
 from reports.activation_page import study_text
 from reports.allowance import OutOfTimeError, allowance
 
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ActivationStudy", "Coefficient", "examine", "study", "study_text"]
 
-# Hermite coefficients shown, and where the search for the information exponent ends.
+# Hermite coefficients shown unless more are asked for, and where the search for the information exponent ends.
 SHOWN_ORDER = 8
 LAST_ORDER = 64
 # Bits beyond the digits asked for, and how often the precision is doubled when they do not come out certain.
@@ -36,6 +39,7 @@ _SHARES = {
     "balls": 0.5,
     "closed forms": 0.75,
     "Hermite coefficients": 0.85,
+    "target": 0.87,
     "bounds": 0.95,
     "best spike": 1.0,
 }
@@ -55,6 +59,11 @@ class Coefficient:
     closed_form: str | None = None
     proof: str | None = None
     zero: bool = False
+
+    @property
+    def rounded(self) -> str:
+        """The number as text of six digits, for sentences."""
+        return "0" if self.zero else _rounded(self.certified, 1)
 
     @property
     def undecided(self) -> bool:
@@ -85,6 +94,7 @@ class ActivationStudy:
     h2: Coefficient
     h1_check: Coefficient
     hermite: tuple[Coefficient, ...]
+    target_h1: Coefficient
     information_exponent: int | None
     formulas: Formulas
     learning: Learning
@@ -120,6 +130,9 @@ class ActivationStudy:
         return {
             "expression": str(sigma),
             "target": str(self.target),
+            "target_h1": self.target_h1.as_dict(n),
+            "spike": self.spike,
+            "bulk": self.bulk,
             "parity": sigma.parity,
             "breakpoints": [str(point) for point in sigma.breakpoints],
             "growth": str(sigma.growth),
@@ -150,10 +163,12 @@ def examine(
     digits: int = 30,
     spike: float = 1.0,
     bulk: float = 1.0,
+    orders: int = SHOWN_ORDER,
     seconds: float = 8.0,
 ) -> ActivationStudy:
     """Examine one activation at spike r and bulk variance c, with a target to learn (itself by default).
 
+    Hermite coefficients are given up to order `orders`, and further up to the first one of order >= 1 that is not zero.
     What is not done after `seconds` is interrupted, said to be undecided or left out, and named in `unfinished`.
     """
     from reports.activation_formulas import Formulas, formulas_of
@@ -173,12 +188,19 @@ def examine(
     h1_check = clock.part(
         "closed forms", lambda end: _coefficient(balls.h1_check, digits, formulas, "h1_check"), lambda: None
     )
-    bare = Formulas(None, {}, (), "inconclusive")
+    bare = formulas.withheld()
     h1 = h1 or _h1(balls, digits, bare, activation)
-    hermite, exponent = clock.part(
+    hermite: list[Coefficient] = []
+    clock.part(
         "Hermite coefficients",
-        lambda end: _hermite(activation, formulas, digits, end),
-        lambda: _hermite(activation, bare, digits, time.monotonic() + 0.5),
+        lambda end: _hermite(activation, formulas, digits, orders, end, hermite),
+        lambda: None if hermite else _hermite(activation, bare, digits, orders, time.monotonic() + 0.5, hermite),
+    )
+    exponent = _information_exponent(hermite)
+    target_mean, target_h1 = clock.part(
+        "target",
+        lambda end: (hermite[0], h1) if goal is activation else _lowest(goal, digits, end),
+        lambda: _lowest_unknown(digits),
     )
     found = clock.part(
         "bounds",
@@ -195,11 +217,19 @@ def examine(
         h1=h1,
         h2=h2 or _coefficient(balls.h2, digits, bare, "h2"),
         h1_check=h1_check or _coefficient(balls.h1_check, digits, bare, "h1_check"),
-        hermite=hermite,
+        hermite=tuple(hermite[: max(orders, exponent or 0) + 1]),
+        target_h1=target_h1,
         information_exponent=exponent,
         formulas=formulas,
         learning=found,
-        warnings=warnings_of(activation, goal, balls, found, h1_zero=h1.zero, h1_sure=_is_certainly_not_zero(h1)),
+        warnings=warnings_of(
+            activation,
+            balls,
+            Means(hermite[0].rounded, _curvature(hermite[2]), target_mean.rounded),
+            found,
+            h1_zero=h1.zero,
+            h1_sure=_is_certainly_not_zero(h1),
+        ),
         unfinished=tuple(dict.fromkeys([*clock.unfinished, *_out_of_time(balls, hermite, formulas)])),
     )
 
@@ -222,7 +252,7 @@ class _Clock:
             return otherwise()
 
 
-def _out_of_time(balls: HermiteBalls, hermite: tuple[Coefficient, ...], formulas: Formulas) -> list[str]:
+def _out_of_time(balls: HermiteBalls, hermite: list[Coefficient], formulas: Formulas) -> list[str]:
     """The certified numbers that the time limit left undecided."""
     named = [("h1", balls.h1), ("h2", balls.h2), ("E[(sigma' - h1)^2]", balls.h1_check)]
     named += [(f"s_{k}", s.certified) for k, s in enumerate(hermite) if not s.zero]
@@ -265,25 +295,70 @@ def _balls(activation: Activation, digits: int, deadline: float) -> HermiteBalls
 
 
 def _hermite(
-    activation: Activation, formulas: Formulas, digits: int, deadline: float
-) -> tuple[tuple[Coefficient, ...], int | None]:
-    """The Hermite coefficients s_0, s_1, ... and the least k >= 1 with s_k certainly not zero."""
+    activation: Activation, formulas: Formulas, digits: int, orders: int, deadline: float, found: list[Coefficient]
+) -> None:
+    """Fill `found` with s_0, s_1, ..., until one of order >= 1 is certainly not zero or too many have been tried.
+
+    An interruption leaves what is known by then: all the balls of an order, and the closed forms reached.
+    """
     polynomial = as_polynomial(activation.expression)
     # A polynomial has no coefficients beyond its degree, and all of them exactly.
-    order = SHOWN_ORDER if polynomial is None else max(SHOWN_ORDER, min(len(polynomial) - 1, LAST_ORDER))
+    order = max(orders, 2)  # E[sigma''] needs s_2
+    if polynomial is not None:
+        order = max(order, min(len(polynomial) - 1, LAST_ORDER))
+    bare = formulas.withheld()
     while True:
         balls = hermite_coefficients_ball(activation, order, bits=_bits(digits), seconds=_left(deadline) / 3)
-        found = tuple(
-            _coefficient(ball, digits, formulas, f"s_{k}", _vanishes_by_parity(activation, k))
-            for k, ball in enumerate(balls)
-        )
-        exponent = next((k for k, s in enumerate(found) if k and _is_certainly_not_zero(s)), None)
-        if exponent is not None or order >= LAST_ORDER or time.monotonic() > deadline or not _worth_searching(found):
-            return found[: max(SHOWN_ORDER, exponent or 0) + 1], exponent
+        vanish = [_vanishes_by_parity(activation, k) for k in range(order + 1)]
+        found[:] = [_coefficient(balls[k], digits, bare, f"s_{k}", vanish[k]) for k in range(order + 1)]
+        for k, ball in enumerate(balls):
+            found[k] = _coefficient(ball, digits, formulas, f"s_{k}", vanish[k])
+        if _information_exponent(found) is not None or order >= LAST_ORDER or time.monotonic() > deadline:
+            return
+        if not _worth_searching(found):
+            return
         order *= 2
 
 
-def _worth_searching(found: tuple[Coefficient, ...]) -> bool:
+def _lowest(target: Activation, digits: int, deadline: float) -> tuple[Coefficient, Coefficient]:
+    """E[g] and E[z g] of a target that is not the activation."""
+    balls = hermite_coefficients_ball(target, 1, bits=_bits(digits), seconds=_left(deadline))
+    from reports.activation_formulas import Formulas
+
+    bare = Formulas(None, {}, (), "inconclusive")
+    mean, slope = (
+        _coefficient(ball, digits, bare, f"s_{k}", _vanishes_by_parity(target, k)) for k, ball in enumerate(balls)
+    )
+    return mean, slope
+
+
+def _lowest_unknown(digits: int) -> tuple[Coefficient, Coefficient]:
+    unknown = Coefficient(Certified(None, _bits(digits), reason="the time limit was reached"), 0)
+    return unknown, unknown
+
+
+def _curvature(second: Coefficient) -> str:
+    """E[sigma''] = sqrt(2) s_2, in the sense of distributions."""
+    return "0" if second.zero else _rounded(second.certified, 2)
+
+
+def _rounded(certified: Certified, square: int) -> str:
+    """sqrt(square) times a certified number, to six digits."""
+    if certified.ball is None:
+        return "infinite" if certified.infinite else "undecided"
+    with precision(certified.bits):
+        ball = certified.ball * arb(square).sqrt()
+    if ball.contains(0):
+        return f"0 within {ball.abs_upper().str(2, radius=False)}"
+    return str(ball.str(6, radius=False))
+
+
+def _information_exponent(found: list[Coefficient]) -> int | None:
+    """The least k >= 1 with s_k certainly not zero."""
+    return next((k for k, s in enumerate(found) if k and _is_certainly_not_zero(s)), None)
+
+
+def _worth_searching(found: list[Coefficient]) -> bool:
     return all(s.certified.ball is not None for s in found)
 
 

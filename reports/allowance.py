@@ -47,6 +47,10 @@ def allowance(seconds: float) -> Iterator[None]:
     try:
         try:
             yield
+        except Exception as error:
+            if _is_ours(error):
+                raise OutOfTimeError from error
+            raise
         finally:
             armed = False
     finally:  # also if the alarm falls between the end of the block and the line above
@@ -54,3 +58,9 @@ def allowance(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
         sys.unraisablehook = report
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether an interruption is behind an exception: compiled code may turn one into a SystemError."""
+    causes = (error.__cause__, error.__context__)
+    return isinstance(error, OutOfTimeError) or any(_is_ours(cause) for cause in causes if cause is not None)

@@ -1,10 +1,11 @@
-"""The models of the calibration: drawn once by a seeded generator, item by item, and how the theory is judged on them.
+"""The models of the calibration: drawn once by a seeded generator, item by item.
 
 An item is one extension of the theory (finite vocabulary, bias, another loss, ...). Its models are drawn, not chosen:
 activation, target, ratios and the rest come from `numpy.random.default_rng([DRAW, item])`, and a draw is rejected only
 by a rule that is stated with the item and that knows the theory but no simulation.
 
 `python -m benchmarks.calibration simulate` measures; the samples lie beside that program and come with the sources.
+`reports.calibration_theory` judges them.
 """
 
 from __future__ import annotations
@@ -21,16 +22,15 @@ import numpy as np
 from derivations.activation import activation
 from numerics.ensembles import Network, Sizes
 from numerics.learned_bias import learned_bias
-from numerics.losses import loss_named
 from numerics.model import Model, ReadoutGroup
 from numerics.simulate import at_sizes
-from numerics.simulate_loss import predict
-from verify.finite_size import Observation, Report, compare_all
 
 DATA = Path(__file__).parent.parent / "benchmarks" / "calibration.json"
 DRAW = 2402
 MODELS = 6
 RUNS = ((150, 32), (300, 16), (600, 8))
+# For an item whose measurements scatter too much for RUNS: as many seeds more, at every dimension of every model.
+MORE = 12
 
 # item -> model -> dimension -> observable -> samples
 Samples = dict[str, list[float]]
@@ -74,12 +74,22 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Item:
-    """One extension: its key, what it is, and how one candidate is drawn (None: rejected by the item's rule)."""
+    """One extension: its key, what it is, and how one candidate is drawn (None: rejected by the item's rule).
+
+    `times` multiplies the seeds of RUNS; `slow`: its theory takes long enough to be stored beside the samples.
+    """
 
     key: str
     title: str
     draw: Callable[[np.random.Generator], Drawn | None]
     rule: str = ""
+    times: int = 1
+    slow: bool = False
+
+    @property
+    def runs(self) -> tuple[tuple[int, int], ...]:
+        """The dimensions and the seeds at each."""
+        return tuple((dimension, self.times * seeds) for dimension, seeds in RUNS)
 
 
 def _log(rng: np.random.Generator, low: float, high: float) -> float:
@@ -213,18 +223,18 @@ def _gaussian_rows(rng: np.random.Generator) -> Drawn:
 ITEMS = (
     Item("ridge", "Ridge readout, uniform", _srf),
     Item("vocabulary", "Finite vocabulary, two or three groups", _vocabulary),
-    Item("quenched", "Quenched bias, two values", _biased),
+    Item("quenched", "Quenched bias, two values", _biased, times=MORE),
     Item(
         "learned", "Learned bias", _learning,
         f"targets without a parity; the lowest minimum of the training energy inside the scan, and {_CLEAR:.0%} below "
         "the next",
     ),
     Item("noise", "Label noise in both steps: the network and its own bulk", _noisy),
-    Item("logistic", "Logistic loss", _margin("logistic")),
-    Item("hinge", "Hinge loss", _margin("hinge")),
-    Item("huber", "Huber loss", _residual("huber")),
-    Item("absolute", "Absolute loss", _residual("absolute")),
-    Item("rank-two", "Spike of two directions, two groups", _rank_two),
+    Item("logistic", "Logistic loss", _margin("logistic"), slow=True),
+    Item("hinge", "Hinge loss", _margin("hinge"), slow=True),
+    Item("huber", "Huber loss", _residual("huber"), slow=True),
+    Item("absolute", "Absolute loss", _residual("absolute"), slow=True),
+    Item("rank-two", "Spike of two directions, two groups", _rank_two, slow=True),
     Item("plain", "Plain random features, r = 0", lambda rng: _srf(rng, spike=0.0)),
     Item("gaussian-rows", "Gaussian rows", _gaussian_rows),
 )  # fmt: skip
@@ -267,33 +277,3 @@ def measured(data: Data) -> Iterator[tuple[Item, Drawn, dict[str, Samples]]]:
             runs = data[item.key].get(drawn.name, {})
             if len(runs) == len(RUNS):
                 yield item, drawn, runs
-
-
-def landmark(data: Data) -> dict[str, tuple[float, float, float]]:
-    """Theory (at the width simulated), mean and standard error of every observable of LANDMARK; empty if not measured.
-
-    Uncertainties are those of one dimension: nothing is extrapolated.
-    """
-    dimension, _ = LANDMARK_RUN
-    samples = data.get("landmark", {}).get(LANDMARK.name, {}).get(str(dimension), {})
-    theory = predict(LANDMARK.theory(), loss_named(LANDMARK.loss), sizes=LANDMARK.sizes(dimension)) if samples else None
-    if theory is None:
-        return {}
-    return {
-        name: (theory.values[name], float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values))))
-        for name, values in samples.items()
-    }
-
-
-def judge(drawn: Drawn, runs: Mapping[str, Samples]) -> Report:
-    """The theory at the realised ratios beside the samples, extrapolated in 1/d by `verify.finite_size`."""
-    loss = loss_named(drawn.loss)
-    observations: dict[str, list[Observation]] = {}
-    for dimension, samples in sorted(runs.items(), key=lambda item: int(item[0])):
-        sizes = drawn.sizes(int(dimension))
-        theory = predict(drawn.theory(sizes), loss, learned=drawn.learned, sizes=sizes)
-        for name, values in samples.items():
-            expected = theory.values[name] if theory.converged else np.nan
-            observations.setdefault(name, []).append(Observation(int(dimension), tuple(values), expected))
-    # The ratios of the largest dimension are as good as those that were drawn to quote the theory at.
-    return compare_all(observations, scales=theory.scales, required=("test_error",))

@@ -38,6 +38,7 @@ Examples:
   onestep solve --activation "erf(z)" --target "sign(z)" --alpha log:0.1:10:20 --beta 1 --ridge 0.1 --alpha0 2 --eta 3
   onestep verify result-3-1.spike-strength
   onestep activation "z*exp(-z**2/2)"
+  onestep sweep grid.toml --out results --plot diagram.svg
 
 Derive, compute and verify the theory of two-layer networks after one gradient step (arXiv 2402.04980).
 
@@ -54,8 +55,10 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command itself; imports its module."""
-        if cmd_name not in COMMANDS:
-            return None
+        return self.named(cmd_name) if cmd_name in COMMANDS else None
+
+    def named(self, cmd_name: str) -> click.Command:
+        """The command of a name in the table; imports its module."""
         module = importlib.import_module(f"reports.commands.{COMMANDS[cmd_name][0]}")
         command = getattr(module, cmd_name)
         assert isinstance(command, click.Command)
@@ -102,14 +105,20 @@ def cli() -> None:
     """The group; its help text is EXAMPLES."""
 
 
+# A misuse or an end from outside has no traceback worth reading.
+_FORESEEN = (KeyboardInterrupt, click.exceptions.Abort, click.exceptions.Exit, click.ClickException, BrokenPipeError)
+
+
 class Boundary:
     """The outermost boundary: an error that nobody foresaw becomes one sentence and exit code 4.
 
-    `code` is the exit code once the block has ended. With ``debug`` the traceback is shown too.
+    `code` is the exit code once the block has ended; `args` is the command line, for the sentence. With ``debug`` the
+    traceback is shown too.
     """
 
-    def __init__(self, debug: bool) -> None:
+    def __init__(self, debug: bool, args: Sequence[str]) -> None:
         self.debug = debug
+        self.args = args
         self.code = 0
 
     def __enter__(self) -> Boundary:
@@ -120,7 +129,7 @@ class Boundary:
     ) -> bool:
         if error is None:
             return False
-        if self.debug and not isinstance(error, KeyboardInterrupt | click.exceptions.Abort | BrokenPipeError):
+        if self.debug and not isinstance(error, _FORESEEN):
             import traceback
 
             traceback.print_exception(kind, error, trace)
@@ -139,7 +148,7 @@ class Boundary:
             case click.exceptions.NoArgsIsHelpError():
                 self.code = complain(error.format_message(), UNUSABLE, bare=True)
             case click.UsageError():
-                self.code = complain(usage_sentence(error), UNUSABLE)
+                self.code = complain(usage_sentence(error, self.args), UNUSABLE)
             case click.ClickException():
                 self.code = complain(error.format_message(), UNUSABLE)
             case MemoryError():
@@ -151,11 +160,19 @@ class Boundary:
         return True
 
 
-def usage_sentence(error: click.UsageError) -> str:
+def usage_sentence(error: click.UsageError, args: Sequence[str]) -> str:
     """One sentence for a misuse that click itself noticed."""
-    sentence = " ".join(error.format_message().split()).rstrip(".")
-    where = error.ctx.command_path if error.ctx else "onestep"
-    return f"{sentence}; {where} --help shows what is accepted, with examples"
+    from reports.misuse import options_of, usage_sentence
+
+    # click does not always say in which command it happened.
+    name = next((word for word in args if not word.startswith("-")), "")
+    if name not in COMMANDS:
+        return usage_sentence(error, cli, "onestep", {})
+    commands = {known: cli.named(known) for known in COMMANDS}
+    if isinstance(error, click.NoSuchOption) and args[0] == error.option_name:
+        return f"{args[0]} stands before the command; options follow it, for example onestep {name} --help"
+    others = {known: options_of(command) for known, command in commands.items() if known != name}
+    return usage_sentence(error, commands[name], f"onestep {name}", others)
 
 
 def complain(sentence: str, code: int, *, bare: bool = False) -> int:
@@ -175,7 +192,7 @@ def silence(stream: TextIO) -> None:
 def run(args: Sequence[str]) -> int:
     """Run the command line given by ``args``; the exit code."""
     before_end = list(args)[: args.index("--")] if "--" in args else args
-    with Boundary(debug="--debug" in before_end) as boundary:
+    with Boundary("--debug" in before_end, list(args)) as boundary:
         # click's own main() would answer a broken pipe and Ctrl-C in its way; the boundary does it in ours.
         with cli.make_context("onestep", list(args)) as context:
             outcome = cli.invoke(context)

@@ -202,7 +202,7 @@ def request(options: Mapping[str, Any], *, any_loss: bool = False) -> Request:
         name: parse_values(name, options[name]) for name in options if name in RULES and options[name] is not None
     }
     learned = (options.get("bias") or "").strip() == "learned"
-    groups = _groups(options.get("readout"), None if learned else options.get("bias"), spike)
+    groups = groups_of(options.get("readout"), None if learned else options.get("bias"), spike)
     _check_presence(options, values, own_bulk=bool(groups) and all(group.bulk is not None for group in groups))
     check_size(values)
     bulk_model = options.get("bulk_model", "isotropic")
@@ -231,7 +231,25 @@ def expression_of(name: str, text: str) -> Activation:
     try:
         return activation(text)
     except ExpressionError as error:
-        raise InputProblem(f"--{name}: {error}" if name else str(error)) from None
+        sentence = f"{error}{_likely(text)}" if "unknown" in str(error) else str(error)
+        raise InputProblem(f"--{name}: {sentence}" if name else sentence) from None
+
+
+def _likely(text: str) -> str:
+    """The functions that a misspelt name in an expression may stand for; empty where none is close."""
+    import re
+    from difflib import get_close_matches
+
+    from derivations.named_activations import NAMED, named_function
+
+    for name in re.findall(r"[A-Za-z_][A-Za-z_0-9]*", text):
+        if named_function(name) is not None or name in ("z", "pi", "e", "True", "False", "Piecewise"):
+            continue
+        lowered = name.lower()
+        close = [lowered] if lowered in NAMED else get_close_matches(lowered, NAMED, n=2, cutoff=0.7)
+        if close:
+            return f"; perhaps {' or '.join(close)} is meant"
+    return ""
 
 
 def _check_presence(options: Mapping[str, Any], values: Mapping[str, Values], own_bulk: bool) -> None:
@@ -282,8 +300,11 @@ def _check_names(options: Mapping[str, Any], any_loss: bool) -> None:
 
     try:
         loss_named(loss)
-    except LossError as error:
-        raise InputProblem(f"--loss was given {loss[:60]!a}; {error}, as in --loss huber:1") from None
+    except LossError:
+        raise InputProblem(
+            f"--loss was given {loss[:60]!a}; accepted are square, logistic, hinge, absolute and huber:DELTA with a "
+            "number DELTA > 0, for example --loss huber:1"
+        ) from None
     if not any_loss:
         raise not_built(
             f"--loss {loss!a} for this command",
@@ -291,7 +312,7 @@ def _check_names(options: Mapping[str, Any], any_loss: bool) -> None:
         )
 
 
-def _groups(text: str | None, bias: str | None, spike: tuple[float, ...] = ()) -> tuple[ReadoutGroup, ...]:
+def groups_of(text: str | None, bias: str | None, spike: tuple[float, ...] = ()) -> tuple[ReadoutGroup, ...]:
     """The groups of --readout times those of --bias; empty where the readout is uniform and has no bias.
 
     A spike of several components multiplies the one weight of each group, and is in the groups' weights then.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from derivations.derivation import Derivation, NonNegative, Obligation, RationalLimit, Vanishing
 from derivations.rendering import latex
+from derivations.symbols import glossary
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,10 @@ class DescribedStep:
 
 @dataclass(frozen=True)
 class DescribedDerivation:
-    """A derivation for the reader; ``check`` is the name under which the ledger lists its proof."""
+    """A derivation for the reader; ``check`` is the name under which the ledger lists its proof.
+
+    ``symbols`` are those of the glossary that its formulas hold, each with its meaning.
+    """
 
     title: str
     source: str
@@ -36,6 +40,7 @@ class DescribedDerivation:
     results: tuple[str, ...]
     hypotheses: tuple[str, ...]
     check: str
+    symbols: tuple[tuple[str, str], ...] = ()
 
 
 def derivations_of(module: str) -> tuple[DescribedDerivation, ...]:
@@ -61,7 +66,13 @@ def describe(derivation: Derivation) -> DescribedDerivation:
         tuple(f"{latex(symbol)} = {latex(value)}" for symbol, value in derivation.results.items()),
         derivation.hypotheses,
         f"derivation: {derivation.title}",
+        tuple(_explained(derivation)),
     )
+
+
+def _explained(derivation: Derivation) -> Iterable[tuple[str, str]]:
+    used = {symbol for step in derivation.steps for symbol in step.statement.free_symbols}
+    return ((latex(row.symbol), row.meaning) for row in glossary if row.symbol in used)
 
 
 def _obligations(obligations: Iterable[Obligation]) -> Iterable[DescribedObligation]:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+# Scale of the figures on the page: letters of 9 points are as large as its small print.
+_POINTS_PER_REM = 11.2
+
 # Okabe and Ito's palette, the colours that stay apart for colour-blind readers and dark enough on white; each with
 # its own marker and dash.
 _STYLES = (
@@ -394,5 +397,9 @@ def svg_of(canvas: Canvas, name: str, description: str) -> str:
     text = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", text)
     text = text.replace("xlink:href", "href")
     text = re.sub(r' xmlns:xlink="[^"]*"| xmlns="[^"]*"| version="[^"]*"', "", text, count=3)
-    text = re.sub(r'width="[\d.]+pt" height="[\d.]+pt"', "", text, count=1)
+    # Letters of the same size in every figure, whatever its width.
+    points = float(re.search(r'viewBox="0 0 ([\d.]+)', text)[1])  # type: ignore[index]
+    text = re.sub(
+        r'width="[\d.]+pt" height="[\d.]+pt"', f'style="max-width:{points / _POINTS_PER_REM:.1f}rem"', text, count=1
+    )
     return text.replace("<svg", f'<svg role="img" aria-label="{escape(description, quote=True)}"', 1).strip()

@@ -24,7 +24,23 @@ def mathml(latex: str, *, block: bool = False) -> str:
     if "\\" in converted:
         left = re.findall(r"\\[A-Za-z]*", converted)
         raise MathError(f"the commands {', '.join(sorted(set(left)))} of the formula {latex} have no MathML")
-    return converted
+    return _short(converted)
+
+
+# What a page does not need: the name space, the default display, rows of one element, signs as numbers.
+_NEEDLESS = re.compile(r' xmlns="[^"]*"| display="inline"')
+_ROW_OF_ONE = re.compile(r"<mrow>(<m([ion])>[^<]*</m\2>)</mrow>")
+_NUMBERED = re.compile(r"&#x([0-9A-Fa-f]+);")
+
+
+def _short(converted: str) -> str:
+    """The same element in fewer bytes."""
+
+    def sign(found: re.Match[str]) -> str:
+        character = chr(int(found[1], 16))
+        return found[0] if character in "<>&" else character
+
+    return _NUMBERED.sub(sign, _ROW_OF_ONE.sub(r"\1", _NEEDLESS.sub("", converted)))
 
 
 def _prepared(latex: str) -> str:

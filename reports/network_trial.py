@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,11 +29,19 @@ class Trial:
     deviates: int
     largest: float
     refuted_by_any: int
+    spread: float
+    untested: tuple[str, ...]
 
     @property
     def largest_of_test_errors(self) -> float:
         """The largest deviate of the network's theory among the test errors."""
         return max(abs(row.network) for row in self.rows)
+
+    @property
+    def caught(self) -> tuple[float, float]:
+        """The least and the largest relative error of a test error that would have been refuted, over the networks."""
+        limits = [row.caught for row in self.rows]
+        return min(limits), max(limits)
 
     @property
     def refuted(self) -> tuple[str, ...]:
@@ -51,6 +60,7 @@ class Row:
     network: float
     isotropic_ratio: float
     network_ratio: float
+    caught: float
 
 
 def network_trial() -> tuple[Trial, Figure] | None:
@@ -70,19 +80,26 @@ def judged() -> Trial:
             continue  # measured later than the file
         found = {theory: judge(point, data[point.name], theory) for theory in THEORIES}
         rows.append(_row(point.name, {theory: found[theory]["test_error"] for theory in THEORIES}))
-        deviates += [abs(c.z) for name, c in found["network"].items() if name in CALIBRATED and c.z is not None]
-        strongest.append(max(abs(c.z) for c in found["isotropic"].values() if c.z is not None))
+        deviates += [c.z for name, c in found["network"].items() if name in CALIBRATED and c.z is not None]
+        # chi is no order parameter of the isotropic theory, so it is not held against it.
+        strongest.append(max(abs(c.z) for k, c in found["isotropic"].items() if c.z is not None and k != "chi"))
     dimensions = [int(d) for row in rows for d in data[row.name]]
     extremes = (min(dimensions), max(dimensions))
-    return Trial(tuple(rows), extremes, len(deviates), max(deviates), sum(z > BEYOND for z in strongest))
+    spread = math.sqrt(sum(z * z for z in deviates) / len(deviates))
+    largest = max(abs(z) for z in deviates)
+    missing = tuple(point.name for point in POINTS if point.name not in data)
+    return Trial(
+        tuple(rows), extremes, len(deviates), largest, sum(z > BEYOND for z in strongest), spread, missing
+    )  # fmt: skip
 
 
 def _row(name: str, found: dict[str, Comparison]) -> Row:
     isotropic, network = (_numbers(found[theory]) for theory in THEORIES)
     measured, error = network[1], network[3]
     return Row(
-        name, measured, error / measured, isotropic[2], network[2], isotropic[0] / isotropic[1], network[0] / network[1]
-    )
+        name, measured, error / measured, isotropic[2], network[2], isotropic[0] / isotropic[1],
+        network[0] / network[1], (found["network"].smallest_detectable or math.inf) / measured,
+    )  # fmt: skip
 
 
 def _numbers(comparison: Comparison) -> tuple[float, float, float, float]:
@@ -98,9 +115,9 @@ def draw(trial: Trial) -> Figure:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
-    canvas = Canvas(figsize=(9.6, 0.34 * len(trial.rows) + 1.5), layout="constrained")
+    canvas = Canvas(figsize=(9.7, 0.36 * len(trial.rows) + 1.5), layout="constrained")
     FigureCanvasSVG(canvas)
-    ratios, deviates = canvas.subplots(1, 2, sharey=True, width_ratios=(1.15, 1.0))
+    ratios, deviates = canvas.subplots(1, 2, sharey=True, width_ratios=(1.1, 1.0))
     places = range(len(trial.rows))
     for theory, shift in zip(THEORIES, (-0.13, 0.13), strict=True):
         colour, marker, label = _STYLES[theory]
@@ -113,8 +130,8 @@ def draw(trial: Trial) -> Figure:
     for side in (-BEYOND, BEYOND):
         deviates.axvline(side, color="#777777", lw=0.8, ls=":")
     ratios.set_xlabel("theory above measurement, per cent", fontsize=8.5)
-    deviates.set_xlabel("measurement above theory, standard errors", fontsize=8.5)
-    ratios.set_yticks(list(places), [row.name for row in trial.rows], fontsize=7.5)
+    deviates.set_xlabel("measured above theory, standard errors", fontsize=8.5)
+    ratios.set_yticks(list(places), [row.name for row in trial.rows], fontsize=8.5)
     ratios.invert_yaxis()
     for axes in (ratios, deviates):
         _plain(axes)

@@ -8,9 +8,12 @@ from markupsafe import Markup, escape
 
 from reports.mathematics import mathml
 
-# A formula between dollar signs in running text, or a bare glyph such as \hat{V}_1 or \psi_\rho.
-_GLYPH = re.compile(
-    r"\$([^$]+)\$|\\[A-Za-z]+(?:\{[^{}]*\})*(?:[_^](?:\{(?:[^{}]|\{[^{}]*\})*\}|\\[A-Za-z]+(?:\{[^{}]*\})*|\w))*"
+# What a subscript or superscript can be in LaTeX, and a letter that carries at least one.
+_SCRIPT = r"[_^](?:\{(?:[^{}]|\{[^{}]*\})*\}|\\[A-Za-z]+(?:\{[^{}]*\})*|\w)"
+# Code between backticks, a formula between dollar signs, or a bare glyph such as \hat{V}_1, h^{\star}_1 or \psi_\rho.
+_SPECIAL = re.compile(
+    rf"`([^`]+)`|\$([^$]+)\$|\\[A-Za-z]+(?:\{{[^{{}}]*\}})*(?:{_SCRIPT})*"
+    rf"|(?<![\w\\])[A-Za-z](?=(?:{_SCRIPT})*[_^]\{{?\\)(?:{_SCRIPT})+|(?<![\w\\])[A-Za-z](?:[_^]\{{[^{{}}]*\}})+"
 )
 # Names of symbols in running text: a Greek letter, or one of the letters that carry an index, then the index.
 _GREEK = dict(
@@ -24,24 +27,53 @@ _GREEK = dict(
     )
 )
 _NAME = re.compile(rf"(?<![\w-])({'|'.join(_GREEK)}|[hnqVy])(?<!\b[hnqVy](?!\d))(\d?)(?![\w-])")
-_SIGNS = (("&lt;=", "≤"), ("&gt;=", "≥"), ("-&gt;", "→"), ("+-", "±"), ("^2", "²"), ("^3", "³"), ("^4", "⁴"))
+# A letter or a Greek name with a short index (theta_perp, V_1, He_k), not a word such as fixed_point.
+_INDEXED = re.compile(
+    rf"(?<![\w.])({'|'.join(_GREEK)}|He|nu|pi|delta|sum|[A-Za-z])_(perp|[A-Za-z0-9]{{1,2}})(?![A-Za-z0-9_])"
+)
+# A power: of one sign or number, or in brackets; and a hat, written behind its letter.
+_POWER = re.compile(r"(?<=[\w)\]|])\^(?:\(((?:[^()]|\([^()]*\))*)\)|\{([^{}]*)\}|(-?(?:\d+|[A-Za-z]))(?!\w))")
+_HAT = re.compile(r"(?<!\w)([A-Za-zζψ])([₀-₉]?)\^(?:_([a-z]{1,2})(?!\w))?(?![A-Za-z0-9({*-])")
+_SIGNS = (
+    *(("&lt;=", "≤"), ("&gt;=", "≥"), ("-&gt;", "→"), ("+-", "±"), ("v~", "ṽ"), ("u~", "ũ")),
+    *(("^2", "²"), ("^3", "³"), ("^4", "⁴")),
+)
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def prose(text: str) -> Markup:
-    """Plain text for the page: escaped, arrows and inequality signs as such, LaTeX as MathML. Raises MathError."""
+    """Plain text for the page: escaped, signs and indices set, code marked, LaTeX as MathML. Raises MathError."""
     pieces, position = [], 0
-    for found in _GLYPH.finditer(text):
-        pieces += [_plain(text[position : found.start()]), Markup(mathml(found.group(1) or found.group()))]
+    for found in _SPECIAL.finditer(text):
+        code, formula = found.groups()
+        shown = Markup("<code>{}</code>").format(code) if code else Markup(mathml(formula or found.group()))
+        pieces += [_plain(text[position : found.start()]), shown]
         position = found.end()
     return Markup("").join([*pieces, _plain(text[position:])])
 
 
 def _plain(text: str) -> Markup:
-    shown = _NAME.sub(lambda found: _GREEK.get(found[1], found[1]) + found[2].translate(_SUBSCRIPTS), str(escape(text)))
+    shown = _INDEXED.sub(_with_index, str(escape(text)))
+    shown = _NAME.sub(lambda found: _GREEK.get(found[1], found[1]) + found[2].translate(_SUBSCRIPTS), shown)
     for plain, sign in _SIGNS:
-        shown = shown.replace(plain, sign)
-    return Markup(shown)
+        shown = re.sub(re.escape(plain) + r"(?!\w)" if plain[0] == "^" else re.escape(plain), sign, shown)
+    return Markup(_POWER.sub(_with_power, _HAT.sub(_with_hat, shown)))
+
+
+def _with_hat(found: re.Match[str]) -> str:
+    return f"{found[1]}\u0302{found[2]}" + (f"<sub>{found[3]}</sub>" if found[3] else "")
+
+
+def _with_power(found: re.Match[str]) -> str:
+    power = found[1] or found[2] or found[3]
+    # A single letter in brackets counts derivatives: it keeps them.
+    return f"<sup>{'(' + power + ')' if found[1] and len(power) == 1 else power.replace('-', '−')}</sup>"
+
+
+def _with_index(found: re.Match[str]) -> str:
+    letter, index = {"sum": "Σ", "nu": "ν", "pi": "π", "delta": "δ"}.get(found[1], found[1]), found[2]
+    shown = index.translate(_SUBSCRIPTS) if index.isdigit() else f"<sub>{'⊥' if index == 'perp' else index}</sub>"
+    return _GREEK.get(letter, letter) + shown
 
 
 def heading(text: str) -> Markup:

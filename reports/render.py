@@ -19,6 +19,7 @@ from reports.mathematics import mathml
 from reports.misprints import misprint_views
 from reports.network_trial import BEYOND, Trial
 from reports.prose import heading, prose
+from reports.slides_section import coverage
 from reports.studies.study import Study
 from verify.claim import Kind, Role
 from verify.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
@@ -32,7 +33,7 @@ MEANINGS: Mapping[str, str] = {
     "CERTIFIED": "enclosed in ball arithmetic with rigorous error bounds at the points listed",
     "CONFIRMED": "independent numerics or finite-size simulation agree; the smallest error they would have caught "
     "is given",
-    "UNTESTED": "no check has been run",
+    "UNTESTED": "no check has been run; a definition has none, it is true by fiat",
     "INCONCLUSIVE": "checks were run and did not decide; this is not a pass",
     "REFUTED": "a check found a witness against it",
 }
@@ -40,7 +41,7 @@ MEANINGS: Mapping[str, str] = {
 
 def markdown(document: Mapping[str, Any]) -> str:
     """The ledger for people who read text: a pure function of its JSON document."""
-    from reports.commands.claims import printed_mark
+    from reports.commands.claims import by_fiat, verdict_mark
 
     claims, counts, mutants = document["claims"], document["summary"], document["mutants"]
     lines = [
@@ -61,7 +62,7 @@ def markdown(document: Mapping[str, Any]) -> str:
         equations = ", ".join(f"({n})" for n in claim["equations"])
         lines.append(
             f"| [{claim['id']}](#{_anchor(claim['id'])}) | {claim['kind'].lower()} "
-            f"| {claim['verdict']}{printed_mark(claim['role'])} | {claim['weakest']} "
+            f"| {claim['verdict']}{verdict_mark(claim['role'], by_fiat(claim))} | {claim['weakest']} "
             f"| {refuted}/{len(claim['mutants'])} | {equations} |"
         )
     for claim in claims:
@@ -134,6 +135,7 @@ class DerivationView:
     steps: tuple[StepView, ...]
     results: tuple[Markup, ...]
     claims: tuple[str, ...]
+    symbols: tuple[tuple[Markup, str], ...]
 
 
 @dataclass(frozen=True)
@@ -191,6 +193,7 @@ def page(
         trial_threshold=BEYOND,
         studies=[(study, [(figure, Markup(figure.svg)) for figure in study.figures]) for study in studies],
         misprints=misprint_views(ledger),
+        slides=coverage(ledger),
         graph=Markup(svg(groups(ledger), links(ledger))),
         headlines=headlines(ledger),
         derivations=views,
@@ -296,6 +299,7 @@ def derivation_views(ledger: Ledger, derivations: Sequence[DescribedDerivation])
                 tuple(_step_views(derivation, outcomes, shown)),
                 tuple(Markup(mathml(result, block=True)) for result in derivation.results),
                 tuple(e.claim.id for e in ledger.entries if any(x.check == derivation.check for x in e.evidence)),
+                tuple((Markup(mathml(glyph)), meaning) for glyph, meaning in derivation.symbols),
             )
         )
         for step in derivation.steps:

@@ -1,17 +1,20 @@
 """A sweep file: TOML with the names of the command line's options, see `numerics.sweep`.
 
-    kind = "theory"                  # theory, simulation or both
-    mode = "product"                 # product (default) or zip
-    activation = "tanh(z)"
-    target = "sin(z)"
-    alpha = "log:0.1:10:200"         # a number, a list, "START:STOP:COUNT" or "log:START:STOP:COUNT"
-    ridge = [0.01, 0.1]
-    ...
-    [simulation]                     # for simulation and both
-    dimension = 1000
-    seeds = 8
-    seed = 0
-    kind = "srf"                     # srf (default), network or equivalent
+kind = "theory"                  # theory, simulation or both
+mode = "product"                 # product (default) or zip
+activation = "tanh(z)"
+target = "sin(z)"
+alpha = "log:0.1:10:200"         # a number, a list, "START:STOP:COUNT" or "log:START:STOP:COUNT"
+ridge = [0.01, 0.1]
+...
+readout = "1:0.5,-1:0.5"         # as --readout, --bias (quenched) and --loss; a loss other than square: theory only
+bias = "0.3:0.5,-0.3:0.5"
+loss = "logistic"
+[simulation]                     # for simulation and both
+dimension = 1000
+seeds = 8
+seed = 0
+kind = "srf"                     # srf (default), network or equivalent
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from numerics.sweep import Axis, Experiment, Sweep
 
 LARGEST = 1_000_000  # bytes of a file
-TEXTS = ("kind", "mode", "activation", "target", "readout", "bulk_model", "loss")
+TEXTS = ("kind", "mode", "activation", "target", "readout", "bias", "bulk_model", "loss")
 SIMULATION = ("dimension", "seeds", "seed", "kind")
 LARGEST_DIMENSION, MOST_SEEDS, LARGEST_SEED = 100_000, 100_000, 2**31
 _LIMITS = {"dimension": (2, LARGEST_DIMENSION), "seeds": (1, MOST_SEEDS), "seed": (0, LARGEST_SEED)}
@@ -74,7 +77,7 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
     """The sweep of a document as TOML delivers it. Raises InputProblem."""
     from numerics.model import UNIFORM
     from numerics.sweep import Sweep, SweepError
-    from reports.cli_options import expression_of, parse_readout
+    from reports.cli_options import expression_of, groups_of
 
     _check_keys(document, (*TEXTS, *RULES, "simulation"), "a sweep file")
     for name in TEXTS:
@@ -84,8 +87,11 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
         if name not in document:
             raise InputProblem(f'{name} is missing; an expression in z is accepted, for example {name} = "tanh(z)"')
         expression_of(name, document[name])
-    if document.get("loss", "square") != "square":
-        raise InputProblem(f'loss was given {_shown(document["loss"])}; accepted in a sweep is loss = "square"')
+    if document.get("bias", "").strip() == "learned":
+        raise InputProblem(
+            'bias was given "learned", which onestep solve takes; accepted in a sweep are quenched biases, for example '
+            '--bias "0.3:0.5,-0.3:0.5"'
+        )
     try:
         return Sweep(
             activation=document["activation"],
@@ -93,8 +99,9 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
             axes=tuple(_axis(name, value) for name, value in document.items() if name in RULES),
             kind=document.get("kind", "theory"),
             mode=document.get("mode", "product"),
-            groups=parse_readout(document["readout"]) if "readout" in document else UNIFORM,
+            groups=groups_of(document.get("readout"), document.get("bias")) or UNIFORM,
             bulk_model=document.get("bulk_model", "isotropic"),
+            loss=document.get("loss", "square"),
             experiment=_experiment(document["simulation"]) if "simulation" in document else None,
         )
     except SweepError as error:

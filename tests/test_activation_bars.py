@@ -212,7 +212,7 @@ _THOROUGH: Counter[str] = Counter()
 
 
 @seed(SEED)
-@settings(max_examples=40, deadline=None, database=None, phases=_PHASES, suppress_health_check=list(HealthCheck))
+@settings(max_examples=16, deadline=None, database=None, phases=_PHASES, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS)
 def test_random_expressions(text: str) -> None:
     check_expression(text, 3, _FAST)

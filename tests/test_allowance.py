@@ -13,8 +13,14 @@ from flint import acb
 
 from reports.allowance import OutOfTimeError, allowance
 
-# Limits are tenths of a second; a second allows for a loaded machine and one repetition.
-SOON = 1.0
+# Limits are tenths of a second, and what is to be interrupted takes five seconds or for ever; the rest is room for a
+# loaded machine.
+SOON = 4.0
+
+
+def _never_ends() -> None:
+    while True:
+        pass
 
 
 def _state() -> tuple[Any, Any, tuple[float, float]]:
@@ -32,8 +38,7 @@ def test_nothing_is_raised_in_time_and_nothing_is_left_behind() -> None:
 def test_a_loop_is_interrupted() -> None:
     before, start = _state(), time.monotonic()
     with pytest.raises(OutOfTimeError), allowance(0.1):
-        while True:
-            pass
+        _never_ends()
     assert time.monotonic() - start < SOON
     assert _state() == before
 
@@ -54,21 +59,26 @@ def _collected(phase: str, info: dict[str, int]) -> None:
 
 
 def test_an_interruption_lost_in_a_destructor_comes_again_unreported(capsys: pytest.CaptureFixture[str]) -> None:
+    def work() -> None:
+        _Slow()  # dies at once
+        _never_ends()
+
     start = time.monotonic()
     with pytest.raises(OutOfTimeError), allowance(0.1):
-        _Slow()  # dies at once
-        while True:
-            pass
+        work()
     assert time.monotonic() - start < SOON
     assert capsys.readouterr().err == ""
 
 
 def test_an_interruption_lost_in_the_garbage_collector_comes_again(capsys: pytest.CaptureFixture[str]) -> None:
+    def work() -> None:
+        gc.collect()  # calls back twice
+        _never_ends()
+
     gc.callbacks.append(_collected)
     try:
         with pytest.raises(OutOfTimeError), allowance(0.1):
-            gc.collect()
-            pytest.fail("the collector's second callback was not interrupted either")
+            work()
     finally:
         gc.callbacks.remove(_collected)
     assert capsys.readouterr().err == ""
@@ -76,14 +86,11 @@ def test_an_interruption_lost_in_the_garbage_collector_comes_again(capsys: pytes
 
 def test_an_integrand_of_a_compiled_library_is_interrupted() -> None:
     def integrand(z: Any, analytic: bool) -> Any:
-        until = time.monotonic() + 0.01
-        while time.monotonic() < until:
-            pass
-        return acb("[0 +/- 1]")  # never precise enough: the integrator goes on
+        return _never_ends()
 
     start = time.monotonic()
     with pytest.raises(OutOfTimeError), allowance(0.1):
-        acb.integral(integrand, 0, 1, eval_limit=10**6, deg_limit=10**6, depth_limit=10**6)
+        acb.integral(integrand, 0, 1)
     assert time.monotonic() - start < SOON
 
 

@@ -15,14 +15,18 @@ from reports.calibrated_models import (
     MODELS,
     RUNS,
     Drawn,
-    judge,
-    landmark,
     measured,
     models_of,
     stored,
 )
+from reports.calibration_theory import (
+    computed,
+    judge,
+    landmark,
+    stored_theory,
+)
 from reports.studies.calibration import deviates, extreme, normality
-from verify.finite_size import REFUTED, Report
+from verify.finite_size import INCONCLUSIVE, REFUTED, Report
 
 # Cheap to judge; the page judges all of them.
 QUICK = ("ridge", "noise", "plain", "gaussian-rows", "huber")
@@ -37,7 +41,7 @@ def test_every_model_is_measured() -> None:
     data = stored()
     found: dict[str, int] = {}
     for item, _, runs in measured(data):
-        assert {int(d): len(samples["test_error"]) for d, samples in runs.items()} == dict(RUNS)
+        assert {int(d): len(samples["test_error"]) for d, samples in runs.items()} == dict(item.runs)
         found[item.key] = found.get(item.key, 0) + 1
     assert found == {item.key: MODELS for item in ITEMS}
     assert len(data["landmark"]) == 1
@@ -77,6 +81,38 @@ def test_a_wrong_theory_does_not() -> None:
             other = replace(drawn, subject=replace(drawn.subject, ridge=2.0 * drawn.subject.ridge))
             wrong.append(judge(other, runs))
     assert sum(report.verdict == REFUTED for report in wrong) >= 3
+
+
+def assert_stored(drawn: Drawn, dimension: int) -> None:
+    known, fresh = stored_theory()[drawn.name, dimension], computed(drawn, dimension)
+    assert known.converged == fresh.converged
+    for name, value in fresh.values.items():
+        # DIGITS digits are stored; solvers stop at a residual of 1e-9 and a learned bias at 1e-6 or so.
+        assert abs(known.values[name] - value) <= 1e-5 * fresh.scales[name], name
+        assert abs(known.scales[name] - fresh.scales[name]) <= 1e-5 * fresh.scales[name], name
+
+
+def test_the_stored_theory_is_that_of_the_models() -> None:
+    slow = [drawn for item in ITEMS if item.slow for drawn in models_of(item.key)]
+    assert set(stored_theory()) == {(drawn.name, d) for drawn in slow for d, _ in RUNS}
+    assert all(found.converged for found in stored_theory().values())
+    assert_stored(models_of("huber")[0], 600)
+    assert_stored(models_of("hinge")[1], 150)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("key", [item.key for item in ITEMS if item.slow])
+def test_all_of_the_stored_theory_is_computed_again(key: str) -> None:
+    for drawn in models_of(key):
+        for dimension, _ in RUNS:
+            assert_stored(drawn, dimension)
+
+
+def test_a_theory_that_did_not_converge_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, drawn, runs = next(found for found in measured(stored()) if found[0].slow)
+    known = {key: replace(found, converged=False) for key, found in stored_theory().items()}
+    monkeypatch.setattr("reports.calibration_theory.stored_theory", lambda: known)
+    assert judge(drawn, runs).verdict == INCONCLUSIVE
 
 
 def test_what_is_normal_and_what_is_not() -> None:

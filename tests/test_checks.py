@@ -39,6 +39,9 @@ def derived_limit(*steps: Step) -> Evidence:
 AT_D = RationalLimit("the limit", EXACT, d, LIMIT)
 SQUARE = sp.Symbol("A", positive=True)
 TAKEN = Step("the limit, under another name", sp.Eq(SQUARE, LIMIT), (AT_D,))
+# Limits in form only: of what does not hold d, and of what holds it and equals its limit at every d.
+CONSTANT = RationalLimit("no limit", LIMIT, d, LIMIT)
+SAME_AT_EVERY_D = RationalLimit("no limit either", LIMIT * (d + 1) ** 2 / (d**2 + 2 * d + 1), d, LIMIT)
 STATED = Step("what it is about", sp.Eq(norm, LIMIT), (Vanishing("the same", LIMIT - h1_star**2 - h2_star / alpha0),))
 
 
@@ -50,6 +53,8 @@ STATED = Step("what it is about", sp.Eq(norm, LIMIT), (Vanishing("the same", LIM
         ((STATED,), False),
         ((STATED, TAKEN), False),  # a limit of something else, afterwards
         ((TAKEN, Step("without an obligation", sp.Eq(norm, LIMIT))), False),
+        ((Step("of a constant", sp.Eq(norm, LIMIT), (CONSTANT,)),), False),
+        ((Step("of an identity", sp.Eq(norm, LIMIT), (SAME_AT_EVERY_D,)),), False),
     ],
 )
 def test_a_proof_takes_a_limit_where_a_step_does_before_the_result(steps: tuple[Step, ...], taken: bool) -> None:
@@ -58,6 +63,31 @@ def test_a_proof_takes_a_limit_where_a_step_does_before_the_result(steps: tuple[
     assert evidence.outcome is Outcome.SUPPORTS
     assert evidence.takes_limit is taken
     assert (decide(Kind.CONCENTRATION, [evidence]) is Verdict.PROVED) is taken
+
+
+PART = sp.Symbol("B", positive=True)
+HALF = Step("a part", sp.Eq(PART, LIMIT / 2), (Vanishing("half", 2 * (LIMIT / 2) - LIMIT),))
+BY_NAME = Step("by its part", sp.Eq(norm, 2 * PART), (Vanishing("twice half", LIMIT - 2 * (LIMIT / 2)),))
+IN_CIRCLES = Step(
+    "the other way round", sp.Eq(PART, norm / 2), (Vanishing("half of the whole", norm - 2 * (norm / 2)),)
+)
+
+
+@pytest.mark.parametrize(
+    ("steps", "established"),
+    [
+        ((HALF, BY_NAME), True),
+        ((BY_NAME,), False),  # the part is stated nowhere
+        ((IN_CIRCLES, BY_NAME), False),
+        ((HALF, Step("by its part", sp.Eq(norm, 3 * PART), BY_NAME.obligations)), False),
+    ],
+)
+def test_a_step_may_speak_of_results_that_other_steps_state(steps: tuple[Step, ...], established: bool) -> None:
+    named = Derivation("by name", "toy", steps, {norm: LIMIT, PART: LIMIT / 2})
+    evidence = run(ByDerivation(lambda: named))
+    assert isinstance(evidence, Proof)
+    assert evidence.outcome is Outcome.SUPPORTS
+    assert evidence.established is established
 
 
 def test_the_limit_of_a_conjecture_proves_nothing() -> None:

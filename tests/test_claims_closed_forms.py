@@ -51,9 +51,7 @@ def _verdict(id_: str) -> Verdict:
     return examine(BY_ID[id_], "quick")[0]
 
 
-def test_a_wrong_sign_in_the_boundary_rule_refutes(
-    fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_sign_in_the_boundary_rule_refutes(fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
     right = gaussian._boundary
     monkeypatch.setattr(gaussian, "_boundary", lambda shape, t: {atom: -k for atom, k in right(shape, t).items()})
     fresh()
@@ -71,9 +69,7 @@ def test_a_wrong_sign_in_the_rule_of_the_error_function_refutes(
     assert _verdict("closed-form.erf-mu1") is Verdict.REFUTED
 
 
-def test_a_wrong_sign_in_the_heat_equation_refutes(
-    fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_sign_in_the_heat_equation_refutes(fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
     right = closed_form.heat_obligations
 
     def planted(candidate, function):  # type: ignore[no-untyped-def]

@@ -18,7 +18,7 @@ from derivations.symbols import c
 from numerics.ball_coefficients import conditional_balls, hermite_balls, hermite_coefficients_ball
 from numerics.balls import precision
 from verify.claim import Domain, Range
-from verify.class_algebra import vanishes_in_class
+from verify.class_algebra import _Reducer, e, vanishes_in_class
 from verify.closed_form_balls import enclose
 from verify.closed_form_limits import UndecidedError, check_growth, limit
 from verify.closed_form_proof import prove, settle_heat
@@ -294,3 +294,16 @@ def test_constants_in_cosines_are_no_obstacle(text: str) -> None:
     # cos(1) from the function and exp(i) from the rules are the same numbers.
     forms = closed_forms(activation(text))
     assert prove(forms.second_moment, "second_moment").outcome is Outcome.SUPPORTS
+
+
+def test_the_comparison_by_value_puts_each_radical_where_its_radicand_is() -> None:
+    # A radical met before its variable, in any order of the symbols: equal expressions have near values.
+    reducer = _Reducer()
+    exponent = reducer._without_radicals(x / sp.sqrt(1 + 2 * e**2) + sp.sqrt(3 + e**2) / e)
+    (first, second) = sorted(reducer.relations, key=str)
+    value = reducer._value(exponent)
+    assert value is not None
+    for radical in (first, second):
+        square, radicand = reducer._value(radical**2), reducer._value(reducer.relations[radical])
+        assert square == pytest.approx(radicand, rel=1e-12)
+    assert reducer._value(exponent) == value  # the point stays

@@ -15,9 +15,7 @@ from numerics.simulate import predicted, simulate
 from verify.finite_size import Observation, compare
 
 TANH = activation("tanh")
-GAUSSIAN = Model(
-    TANH, TANH, alpha=1.5, beta=1.0, ridge=0.01, spike=4.0, bulk=1.5, alignment=0.95, gaussian_rows=True
-)
+GAUSSIAN = Model(TANH, TANH, alpha=1.5, beta=1.0, ridge=0.01, spike=4.0, bulk=1.5, alignment=0.95, gaussian_rows=True)
 NETWORK = Network(TANH, TANH, alpha=1.5, beta=1.0, ridge=0.01, alpha0=4.0, eta=6.0, gaussian_rows=True)
 
 

@@ -76,9 +76,7 @@ def test_against_adaptive_quadrature_split_at_the_breakpoints(text: str, scale: 
             f = float(function.values(np.array([shift + scale * z]))[0])
             return f**order * z**power * math.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
 
-        parts = [
-            quad(value, a, b, epsabs=1e-14, epsrel=1e-13, limit=200)[0] for a, b in itertools.pairwise(edges)
-        ]
+        parts = [quad(value, a, b, epsabs=1e-14, epsrel=1e-13, limit=200)[0] for a, b in itertools.pairwise(edges)]
         return math.fsum(parts)
 
     # QUADPACK is asked for 1e-13 and reaches it on analytic pieces.
@@ -144,9 +142,7 @@ def test_steep_analytic_functions_get_panels(text: str) -> None:
             f = float(function.values(np.array([at + 0.8 * z]))[0])
             return f * math.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
 
-        parts = [
-            quad(value, a, b, epsabs=1e-14, epsrel=1e-13, limit=500)[0] for a, b in itertools.pairwise(edges)
-        ]
+        parts = [quad(value, a, b, epsabs=1e-14, epsrel=1e-13, limit=500)[0] for a, b in itertools.pairwise(edges)]
         assert moments.mean[i] == pytest.approx(math.fsum(parts), abs=1e-12)
 
 
@@ -206,9 +202,14 @@ def test_spike_rules_follow_a_layer(width: float, location: float) -> None:
     assert _average(rule, values * rule.nodes) == pytest.approx(first, abs=1e-13)
 
 
-def test_finer_trapezoidal_rules_contain_the_coarser() -> None:
-    coarse, fine = spike_rule((), 0.2, 9.5, 0), spike_rule((), 0.2, 9.5, 1)
-    assert fine.nodes[::2] == pytest.approx(coarse.nodes, abs=1e-14)
+@pytest.mark.parametrize("frequency", [1, 2, 3, 4, 8])
+def test_no_oscillation_deceives_two_rules_in_a_row(frequency: int) -> None:
+    # E cos(w kappa) = exp(-w^2/2) is zero to rounding at w = 2 pi j/h, where the rule of step h sees nothing but 1.
+    coarse, fine = spike_rule((), 0.2, 9.5, 3), spike_rule((), 0.2, 9.5, 4)
+    step = coarse.nodes[1] - coarse.nodes[0]
+    values = [_average(rule, np.cos(2.0 * math.pi * frequency / step * rule.nodes)) for rule in (coarse, fine)]
+    assert values[0] == pytest.approx(1.0, abs=1e-10)
+    assert abs(values[1]) < 1e-10
 
 
 def test_steps_become_shorter_with_the_strip_and_never_too_wide() -> None:

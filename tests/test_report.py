@@ -18,14 +18,15 @@ import reports.report
 from derivations.symbols import glossary
 from reports import dependencies, dependency_graph, figures, ledger_files, measured_networks
 from reports.cli import run as run_command
-from reports.commands.verify import troubles
+from reports.commands.verify import ledger_summary, ledger_table, troubles
 from reports.described import DescribedDerivation, derivations_of, describe
 from reports.mathematics import MathError, mathml
 from reports.prose import heading, prose
 from reports.render import derivation_views, markdown, markdown_drift, page, summary_table
 from reports.report import unique, write
+from reports.slides_section import CORRECTED, STANDS, coverage
 from tests import toy
-from verify.claim import Claim, Role
+from verify.claim import Claim, Kind, Role
 from verify.evidence import Agreement, Outcome
 from verify.ledger import MODULES, Entry, Ledger, all_claims, as_json, drift, dumps, examine, statement_latex
 from verify.verdict import Verdict, weakest
@@ -161,12 +162,26 @@ def test_bars_are_fences() -> None:
 
 def test_prose_shows_plain_names_as_symbols() -> None:
     assert str(prose("alpha0 -> infinity, mu0 and h1 <= h2, f^2")) == "α₀ → infinity, μ₀ and h₁ ≤ h₂, f²"
-    assert str(prose("the n samples, beta-free, q_1")) == "the n samples, beta-free, q_1"
+    assert str(prose("the n samples, beta-free, q_1")) == "the n samples, beta-free, q₁"
     assert "<math" in str(prose(r"linear in $\hat{V}_1$"))
     assert "<math" in str(prose(r"stationarity in \hat{q}_1"))
     assert str(prose("<script>")) == "&lt;script&gt;"
     assert str(heading("the spike")) == "The spike"
     assert str(heading("h1 is a mean")) == "h₁ is a mean"
+
+
+def test_prose_sets_indices_powers_and_code() -> None:
+    assert str(prose("`onestep solve --alpha 1` at x_perp")) == "<code>onestep solve --alpha 1</code> at x<sub>⊥</sub>"
+    assert str(prose("`a < b_1^2`")) == "<code>a &lt; b_1^2</code>"
+    assert str(prose("He_k, theta_perp, alpha_0")) == "He<sub>k</sub>, θ<sub>⊥</sub>, α₀"
+    assert str(prose("d^(-1/2), W^T")) == "d<sup>−1/2</sup>, W<sup>T</sup>"
+    assert str(prose("10^-8, x^20, x^2")) == "10<sup>−8</sup>, x<sup>20</sup>, x²"
+    # The k-th derivative is no power.
+    assert str(prose("sigma^(k)(z)")) == "σ<sup>(k)</sup>(z)"
+    assert str(prose("V1^ and zeta^")) == "V\u0302₁ and ζ\u0302"
+    assert str(prose("fixed_point, h1_check, z**2")) == "fixed_point, h1_check, z**2"
+    assert str(prose(r"at h^{\star}_1=0.5")).startswith("at <math>")
+    assert str(prose(r"at h^{\star}_1=0.5")).endswith("</math>=0.5")
 
 
 # --- the page
@@ -235,6 +250,20 @@ def test_troubles_are_named() -> None:
     assert troubles(entry) == []
     worse = Entry(entry.claim, Verdict.INCONCLUSIVE, (), entry.mutants, Verdict.INCONCLUSIVE, ())
     assert "INCONCLUSIVE" in troubles(worse)[0]
+
+
+def test_a_definition_is_no_trouble() -> None:
+    entry = toy_ledger().entries[0]
+    definition = dataclasses.replace(entry.claim, kind=Kind.DEFINITION, checks=(), mutants=())
+    by_fiat = Entry(definition, Verdict.UNTESTED, (), (), Verdict.UNTESTED, ())
+    assert troubles(by_fiat) == []
+    assert "1 of the UNTESTED are definitions" in ledger_summary(Ledger("quick", (by_fiat,)))
+    assert "UNTESTED (by definition)" in ledger_table(Ledger("quick", (by_fiat,)))
+    # A claim without checks that is no definition is one.
+    unchecked = Entry(
+        dataclasses.replace(definition, kind=Kind.IDENTITY), Verdict.UNTESTED, (), (), Verdict.UNTESTED, ()
+    )
+    assert "UNTESTED" in troubles(unchecked)[0]
 
 
 # --- figures
@@ -462,3 +491,26 @@ def test_the_trial_of_the_networks_is_computed_from_the_measurements() -> None:
     assert f"at {len(trial.refuted)} of the" in html
     assert network_trial_module.COMMAND in html
     assert "come with the sources" not in html
+
+
+def test_the_slides_are_listed_formula_by_formula_with_what_became_of_each() -> None:
+    ids = ("slides.kernel", "slides.input-scale", "section-2.input-scale")
+    kernel, printed, corrected = (next(c for c in all_claims() if c.id == id_) for id_ in ids)
+    entries = tuple(
+        Entry(claim, verdict, (), (), verdict, ())
+        for claim, verdict in (
+            (kernel, Verdict.PROVED), (printed, Verdict.REFUTED), (corrected, Verdict.PROVED)
+        )
+    )  # fmt: skip
+    found = coverage(Ledger("quick", entries))
+    assert dict(found.counts) == {STANDS: 1, CORRECTED: 1}
+    assert found.formulas == 2
+    assert [frame for frame, _ in found.frames] == ["Setting", "Initialisation"]
+    setting = found.frames[0][1][0]
+    assert setting.outcome == CORRECTED
+    assert setting.claims == (("slides.input-scale", "REFUTED", True), ("section-2.input-scale", "PROVED", False))
+    # Without the refutation it stands; without its claims it is not listed.
+    assert dict(coverage(Ledger("quick", (entries[2],))).counts) == {STANDS: 1}
+    assert coverage(Ledger("quick", ())).formulas == 0
+    html = page(Ledger("quick", entries), [], [], glossary)
+    assert "The slides, formula by formula" in html

@@ -10,13 +10,19 @@ import sympy as sp
 from flint import acb, arb
 from scipy.stats import multivariate_normal
 
+from derivations.activation import activation
+from derivations.closed_form import ClosedForm, closed_forms, heat_obligations
+from derivations.gaussian_class import member
 from derivations.owens_t import OwensT
 from derivations.sign_product import SignProduct
 from derivations.symbols import c, x
 from numerics.balls import precision
+from verify.claim import Domain, Range
 from verify.class_algebra import vanishes_in_class
 from verify.closed_form_balls import NoBallError, sign_product
-from verify.closed_form_limits import UndecidedError, check_growth, limit
+from verify.closed_form_limits import UndecidedError, check_growth, check_positive, limit
+from verify.closed_form_proof import prove, settle_heat
+from verify.evidence import Outcome
 
 h, k = sp.symbols("h k", real=True)
 rho = sp.Symbol("rho", real=True)
@@ -132,3 +138,43 @@ def test_limits_and_growth() -> None:
     ):
         with pytest.raises(UndecidedError):
             check_growth(wrong)
+
+
+def test_a_correlation_has_to_stay_below_one() -> None:
+    half = sp.Rational(1, 2)
+    check_positive(SignProduct(x, x - 1, c / (c + half)), sp.oo)
+    check_positive(SignProduct(x, x - 1, c / sp.sqrt((c + half) * (2 * c + half))), sp.oo)
+    for wrong in (2 * c / (c + half), (c + 1) / (c + half), c / half):
+        with pytest.raises(UndecidedError):
+            check_positive(SignProduct(x, x - 1, wrong), sp.oo)
+
+
+def test_wrong_sign_products_fail_their_proof() -> None:
+    """Refuted by a limit or a correlation that is none; the claim closed-form.two-erfs-mu0 has more of them."""
+    function = member(activation("erf(z)*erf(z - 1)"))
+    noise, half = sp.sqrt(c + sp.Rational(1, 2)), sp.Rational(1, 2)
+    domain = Domain((Range(x, -1.5, 1.5), Range(c, 0.05, 1.9)))
+
+    def outcomes(candidate: sp.Expr) -> set[Outcome]:
+        return {settle_heat(o, domain).outcome for o in heat_obligations(candidate, function)}
+
+    right = SignProduct(x / noise, (x - 1) / noise, c / (c + half))
+    assert outcomes(right) == {Outcome.SUPPORTS}
+    for wrong in (
+        SignProduct(x / noise, (x - sp.Rational(11, 10)) / noise, c / (c + half)),
+        SignProduct(x / noise, (x - 1) / noise, c / (c - half)),  # nowhere a correlation on most of the domain
+        right + x / 10**9,
+    ):
+        assert Outcome.REFUTES in outcomes(wrong), wrong
+    # solves the heat equation, vanishes with c at every x but 0, and is not bounded near it: not refuted, not proved
+    kernel = right + x * sp.exp(-(x**2) / (2 * c)) / c ** sp.Rational(3, 2)
+    assert outcomes(kernel) == {Outcome.SUPPORTS, Outcome.UNDECIDED}
+
+
+def test_shifted_square_root_breakpoints_fail_their_proof() -> None:
+    text = "sign(z**2 - 2)*erf(z)"
+    right = closed_forms(activation(text)).mu0.expression
+    for near in (sp.Rational(7071, 5000), sp.Rational(141421356237, 10**11)):
+        candidate = right.xreplace({sp.sqrt(2): near})
+        form = ClosedForm(candidate, sp.oo, heat_obligations(candidate, member(activation(text))))
+        assert prove(form, "shifted").outcome is not Outcome.SUPPORTS

@@ -14,12 +14,14 @@ from typing import Any
 import pytest
 
 from derivations.activation import activation
+from numerics.convex import solve as solve_convex
 from numerics.ensembles import Network
+from numerics.losses import loss_named
 from numerics.model import Model, ReadoutGroup
 from numerics.ridge import solve
 from numerics.simulate import simulate
 from numerics.sweep import Experiment, Sweep, SweepError
-from numerics.sweep_chunk import solve_chunk
+from numerics.sweep_chunk import columns, solve_chunk
 from numerics.sweep_run import WorkerLostError, run
 from numerics.sweep_store import FILE, Store
 from reports.problems import InputProblem
@@ -117,7 +119,10 @@ def test_a_file_gives_ranges_lists_and_numbers(tmp_path: Path) -> None:
         (("0.8\n", "0.8\n[simulation]\ndimension = 1.5\nseeds = 2\n"), ("dimension", "1.5", "whole number")),
         (("0.8\n", "0.8\n[simulation]\ndimension = 100\n"), ("seeds", "nothing")),
         (("0.8\n", "0.8\n[simulation]\ndimension = 9\nseeds = 2\ncolour = 1\n"), ("colour", "[simulation]")),
-        (("beta = 1\n", 'beta = 1\nloss = "hinge"\n'), ("loss", "hinge", "square")),
+        (("beta = 1\n", 'beta = 1\nloss = "hing"\n'), ("loss", "hing", "square", "huber:1")),
+        (("beta = 1\n", 'beta = 1\nkind = "simulation"\nloss = "hinge"\n'), ("loss", "hinge", 'kind = "theory"')),
+        (("beta = 1\n", 'beta = 1\nbias = "learned"\n'), ("bias", "learned", "quenched", "bias = ")),
+        (("beta = 1\n", 'beta = 1\nbias = "1:0.5"\n'), ("bias", "add up to 0.5")),
         (("beta = 1\n", 'beta = 1\nbulk_model = "network"\n'), ("alpha0", "eta")),
         (("beta = 1\n", "beta = = 1\n"), ("TOML", "line 5")),
         (("beta = 1\n", "beta = " + "[" * 20_000 + "\n"), ("nests too deeply", "beta = [0.5, 1, 2]")),
@@ -320,3 +325,19 @@ def test_what_was_finished_is_kept_when_a_worker_dies(tmp_path: Path) -> None:
         assert store.stored == 32
         assert run(store) == 16
         assert store.stored == 48
+
+
+def test_biases_and_other_losses_are_those_of_the_single_solvers(tmp_path: Path) -> None:
+    more = ('readout = "1:0.5,-1:0.5"', 'bias = "0.3:0.5,-0.3:0.5"', 'loss = "huber:1"')
+    sweep = read_sweep(written(tmp_path, "\n".join((*more, WORKED)))).sweep
+    assert [(g.weight, g.bias) for g in sweep.groups] == [(1.0, 0.3), (1.0, -0.3), (-1.0, 0.3), (-1.0, -0.3)]
+    names, found = columns(sweep), solve_chunk(sweep, 0, 1)[0]
+    row = dict(zip(names, found, strict=True))
+    model = sweep.subject(sweep.point(0))
+    assert isinstance(model, Model)
+    expected = solve_convex(model, loss_named("huber:1"))
+    assert row["converged"] == 1
+    for name in ("test_error", "training_error", "mean_squared_error", "error_estimate"):
+        assert row[name] == pytest.approx(getattr(expected, name), rel=1e-12)
+    assert row["classification_error"] is None
+    assert row["psi_3"] == pytest.approx(expected.order_parameters.psi[3], rel=1e-12)

@@ -64,15 +64,17 @@ def test_a_limit_needs_a_proof_that_takes_it(kind: Kind) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "wrong"),
-    list(product(
-        Kind,
-        [
-            Proof("", (PROVED_STEP, WRONG_STEP)),
-            Certificate("", 3, 1e-30, 1e-20, excluded_at="c=1"),
-            Agreement("", 5, 1e-3, 1e-11, "", ""),
-            FiniteSize("", 3, 9.0, 3.3, 0.02, Outcome.REFUTES, ""),
-        ],
-    )),
+    list(
+        product(
+            Kind,
+            [
+                Proof("", (PROVED_STEP, WRONG_STEP)),
+                Certificate("", 3, 1e-30, 1e-20, excluded_at="c=1"),
+                Agreement("", 5, 1e-3, 1e-11, "", ""),
+                FiniteSize("", 3, 9.0, 3.3, 0.02, Outcome.REFUTES, ""),
+            ],
+        )
+    ),
 )
 def test_one_refutation_outweighs_any_support(kind: Kind, wrong: Evidence) -> None:
     assert decide(kind, [LIMIT_PROOF, CERTIFICATE, AGREEMENT, wrong]) is Verdict.REFUTED

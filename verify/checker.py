@@ -99,9 +99,7 @@ def settle(obligation: Obligation, domain: Domain) -> Settled:
             return _settle_squares(says, expression, squares, domain)
 
 
-def _settle_limit(
-    says: str, expression: sp.Expr, variable: sp.Symbol, value: sp.Expr, domain: Domain
-) -> Settled:
+def _settle_limit(says: str, expression: sp.Expr, variable: sp.Symbol, value: sp.Expr, domain: Domain) -> Settled:
     if sp.sympify(value).has(variable):
         return Settled(says, Outcome.UNDECIDED, f"the limit depends on {variable}")
     numerator, denominator = _distance_from(value, expression)

@@ -72,18 +72,35 @@ def _follows_a_limit(derivation: Derivation, side: sp.Basic) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _stated_at(derivation: Derivation, symbol: sp.Basic) -> int | None:
-    """The last step with an obligation of its own that states ``symbol`` = its result; None if there is none."""
-    result = derivation.results[symbol]
+def _stated_at(derivation: Derivation, symbol: sp.Basic, behind: frozenset[sp.Basic] = frozenset()) -> int | None:
+    """The last step with an obligation of its own that states ``symbol`` = its result; None if there is none.
+
+    The step may speak of other results by name, if they are stated in their turn, and not by way of ``behind``: the
+    names that are being resolved.
+    """
     places = [
         k
         for k, step in enumerate(derivation.steps)
         if step.obligations
         and isinstance(step.statement, sp.Equality)
         and step.statement.lhs == symbol
-        and (step.statement.rhs == result or vanishes(step.statement.rhs - result) is not None)
+        and _is_result(derivation, symbol, step.statement.rhs, behind | {symbol})
     ]
     return max(places, default=None)
+
+
+def _is_result(derivation: Derivation, symbol: sp.Basic, stated: sp.Expr, behind: frozenset[sp.Basic]) -> bool:
+    result = derivation.results[symbol]
+    if stated == result or vanishes(stated - result) is not None:
+        return True
+    # A name that the result speaks of as well is no abbreviation.
+    named = {o: value for o, value in derivation.results.items() if stated.has(o) and not result.has(o)}
+    if not named or behind & set(named):
+        return False
+    return (
+        all(_stated_at(derivation, other, behind) is not None for other in named)
+        and vanishes(stated.xreplace(named) - result) is not None
+    )
 
 
 @lru_cache(maxsize=256)

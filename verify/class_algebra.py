@@ -47,7 +47,8 @@ class _Reducer:
     radicals: dict[sp.Expr, sp.Symbol] = field(default_factory=dict)
     relations: dict[sp.Symbol, sp.Expr] = field(default_factory=dict)
     atoms: list[tuple[sp.Expr, sp.Symbol]] = field(default_factory=list)
-    exponents: list[sp.Expr] = field(default_factory=list)
+    exponents: list[tuple[sp.Expr, complex | None]] = field(default_factory=list)
+    point: dict[sp.Symbol, sp.Expr] = field(default_factory=dict)
 
     def vanishes(self, expression: sp.Expr) -> bool:
         rational = self._without_radicals(_exponentials_only(without_erfc(expression)))
@@ -135,9 +136,24 @@ class _Reducer:
 
     def _sign_between(self, u: sp.Expr, v: sp.Expr) -> int:
         """1 if u = v, -1 if u = -v, else 0."""
-        if self.is_zero(u - v):
+        at_u, at_v = self._value(u), self._value(v)
+        if _near(at_u, at_v) and self.is_zero(u - v):
             return 1
-        return -1 if self.is_zero(u + v) else 0
+        return -1 if _near(at_u, None if at_v is None else -at_v) and self.is_zero(u + v) else 0
+
+    def _value(self, expression: sp.Expr) -> complex | None:
+        """The value at one point, which only spares the symbolic comparison of what differs there; None if none."""
+        unknown = sorted(expression.free_symbols - self.point.keys(), key=str)
+        free = [symbol for symbol in unknown if symbol not in self.relations]
+        self.point.update({symbol: sp.Float(0.31 + 0.173 * (len(self.point) + i)) for i, symbol in enumerate(free)})
+        for symbol in unknown:
+            if symbol in self.relations:
+                square = self._value(self.relations[symbol])
+                self.point[symbol] = sp.sqrt(sp.sympify(0.5 if square is None else square))
+        try:
+            return complex(expression.xreplace(self.point).evalf())
+        except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+            return None
 
     def _split(self, term: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
         """(exponent, product of atom symbols, coefficient)."""
@@ -156,11 +172,17 @@ class _Reducer:
         return exponent, product, coefficient
 
     def _exponent_index(self, exponent: sp.Expr) -> int:
-        for i, known in enumerate(self.exponents):
-            if known == exponent or self.is_zero(known - exponent):
+        value = self._value(exponent)
+        for i, (known, there) in enumerate(self.exponents):
+            if known == exponent or (_near(value, there) and self.is_zero(known - exponent)):
                 return i
-        self.exponents.append(exponent)
+        self.exponents.append((exponent, value))
         return len(self.exponents) - 1
+
+
+def _near(a: complex | None, b: complex | None) -> bool:
+    """Whether two values, to about ten digits, may be those of equal expressions."""
+    return a is None or b is None or not abs(a - b) > 1e-7 * (1.0 + abs(a) + abs(b))
 
 
 def products(expression: sp.Expr) -> tuple[sp.Expr, ...]:

@@ -81,9 +81,13 @@ _METHODS |= {"log": "log", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asin
 def _power(base: Ball, exponent: sp.Expr) -> Ball:
     if exponent.is_Integer:
         return base ** int(exponent)
-    if exponent.is_Rational and exponent.q == 2:
-        return base.sqrt() ** int(exponent.p)
-    raise NoBallError(f"the exponent {exponent} is no multiple of 1/2")
+    if exponent.is_Rational:  # a square root, or a root of one
+        root, order = base, int(exponent.q)
+        while order % 2 == 0:
+            root, order = root.sqrt(), order // 2
+        if order == 1:
+            return root ** int(exponent.p)
+    raise NoBallError(f"the exponent {exponent} is no square root, or root of one")
 
 
 def owens_t(h: Ball, a: Ball) -> Ball:

@@ -62,7 +62,7 @@ def check_growth(expression: sp.Expr) -> None:
 
 
 def check_positive(expression: sp.Expr, below: sp.Expr) -> None:
-    """Every radicand and denominator of ``expression`` in c is positive for 0 < c < below, or UndecidedError."""
+    """Radicands and denominators in c are positive, correlations below 1 for 0 < c < below, or UndecidedError."""
     t = sp.Symbol("t", positive=True)
     c_through = t if below == sp.oo else below * t / (1 + t)
     for power in expression.atoms(sp.Pow):
@@ -70,6 +70,9 @@ def check_positive(expression: sp.Expr, below: sp.Expr) -> None:
             base = power.base.xreplace({c: c_through})
             if sign_of(base) <= 0:
                 raise UndecidedError(f"{power.base} is not positive for 0 < c < {below}")
+    for atom in expression.atoms(SignProduct):
+        if sign_of(sp.sympify(1 - atom.args[2] ** 2).xreplace({c: c_through})) <= 0:
+            raise UndecidedError(f"the correlation {atom.args[2]} is not below 1 for 0 < c < {below}")
 
 
 def _terms(expression: sp.Expr) -> tuple[sp.Expr, ...]:

@@ -28,6 +28,7 @@ from derivations.closed_form import (
 )
 from derivations.derivation import Vanishing
 from derivations.gaussian_class import Member
+from derivations.sign_product import SignProduct
 from verify.checker import find_witness, settle
 from verify.claim import Claim, Domain, Profile, Range
 from verify.class_algebra import vanishes_in_class
@@ -41,6 +42,10 @@ x, c = symbols.x, symbols.c
 # A candidate that still differs from its initial value by this fraction at c = 1e-10 has another limit: P_c f - f is
 # c f''/2 there, and away from breakpoints the functions in question have moderate curvature.
 FAR_FROM_LIMIT = 1e-2
+# Where in its range each symbol is tried, and by how much a correlation has to leave [-1, 1]: it is evaluated at twenty
+# digits.
+_SHARES_OF_RANGE = (0.0, 0.1, 0.35, 0.6, 0.85, 1.0)
+_VISIBLY = 1e-9
 # Longer residuals are not given to the elementary checker after the normal form of the class has failed: it would take
 # minutes, and knows less of these functions.
 _LONG = 300
@@ -54,7 +59,9 @@ def settle_heat(obligation: HeatObligation, domain: Domain) -> Settled:
         case UniformGrowth(says, expression):
             return _settle_by_rule(says, "term by term", lambda: check_growth(expression))
         case AnalyticBelow(says, expression, below):
-            return _settle_by_rule(says, "signs of coefficients", lambda: check_positive(expression, below))
+            settled = _settle_by_rule(says, "signs of coefficients", lambda: check_positive(expression, below))
+            witness = "" if settled.outcome is Outcome.SUPPORTS else _undefined_at(expression, domain)
+            return Settled(says, Outcome.REFUTES, settled.method, witness) if witness else settled
         case Vanishing(says, residual):
             return _settle_residual(says, residual, domain)
 
@@ -80,6 +87,28 @@ def _settle_residual(says: str, residual: sp.Expr, domain: Domain) -> Settled:
     if sp.count_ops(residual) > _LONG:
         return Settled(says, Outcome.UNDECIDED, "not reduced to zero, and no witness against it")
     return settle(Vanishing(says, residual), domain)
+
+
+def _undefined_at(expression: sp.Expr, domain: Domain) -> str:
+    """A point of the domain at which a correlation is no number between -1 and 1, as text; empty if none was found.
+
+    The formula stands for no number there, while P_c of a function is one.
+    """
+    for share in _SHARES_OF_RANGE:
+        point = {
+            r.symbol: sp.Rational(repr(r.low + share * (r.high - r.low)))
+            for r in domain.ranges
+            if isinstance(r.symbol, sp.Symbol)
+        }
+        for atom in expression.atoms(SignProduct):
+            correlation = atom.args[2].xreplace(point)
+            if correlation.free_symbols:
+                continue
+            real, imaginary = (sp.Abs(part).evalf(20) for part in correlation.evalf(20).as_real_imag())
+            if real > 1 + _VISIBLY or imaginary > _VISIBLY:
+                at = ", ".join(f"{symbol}={float(value):.4g}" for symbol, value in point.items())
+                return f"the correlation {correlation.evalf(4)} at {at}"
+    return ""
 
 
 def _ball_witness(residual: sp.Expr) -> str:

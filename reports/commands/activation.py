@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from reports.activation_study import ActivationStudy
 
 # The longest that an examination may take, reading the expression and start-up included.
-SECONDS = 8.0
+SECONDS = 7.5
 
 HELP = """\b
 Examples:
   onestep activation tanh
   onestep activation "-tanh(z)" --target sin --spike 1.5 --bulk 1.2
-  onestep activation "z*exp(-z**2/2)" --digits 50 --json
+  onestep activation "z*exp(-z**2/2)" --digits 50 --orders 20 --json
   onestep activation relu --target sin --plot relu.svg
 
 Examine an activation: parity, breakpoints, growth, Hermite coefficients as certified balls, closed forms with their
@@ -64,6 +64,7 @@ class LeadingMinus(click.Command):
 @click.argument("expression", metavar="EXPR")
 @click.option("--target", metavar="EXPR", help="Target function (default: the activation itself).")
 @click.option("--digits", default="30", metavar="N", help="Digits of the certified coefficients (default 30).")
+@click.option("--orders", default="8", metavar="N", help="Hermite coefficients up to this order (default 8).")
 @click.option("--spike", default="1", metavar="NUMBER", help="Spike strength r (default 1).")
 @click.option("--bulk", default="1", metavar="NUMBER", help="Bulk variance c (default 1).")
 @click.option("--plot", metavar="FILE", help="Write the figure to a .svg, .png or .pdf file.")
@@ -72,6 +73,7 @@ def activation(
     expression: str,
     target: str | None,
     digits: str,
+    orders: str,
     spike: str,
     bulk: str,
     plot: str | None,
@@ -81,6 +83,7 @@ def activation(
 ) -> int:
     """Examine one activation; the exit code."""
     wanted = parse_whole("digits", digits, 1, 1000, "30")
+    highest = parse_whole("orders", orders, 0, 200, "12")
     r, c = single("spike", spike), single("bulk", bulk)
     file = None if plot is None else figure_file(plot)
     start = time.monotonic()
@@ -93,13 +96,14 @@ def activation(
     try:
         with Progress("examining", 1, quiet=quiet):
             seconds = max(SECONDS - (time.monotonic() - start), 1.0)
-            found = examine(student, teacher, digits=wanted, spike=r, bulk=c, seconds=seconds)
+            found = examine(student, teacher, digits=wanted, spike=r, bulk=c, orders=highest, seconds=seconds)
             drawn = _curves(found) if file is not None or not as_json else None
     except ModelError as error:
         raise InputProblem(str(error)) from None
     document = found.as_dict()
     if as_json:
         parameters: dict[str, Any] = {"expression": document["expression"], "digits": wanted, "spike": r, "bulk": c}
+        parameters["orders"] = highest
         if target is not None:
             parameters["target"] = target
         print_json(finite(document) | {"provenance": provenance("activation", parameters)})

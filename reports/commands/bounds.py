@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reports.cli_options import EXPRESSIONS, common_options, model_options, request
-from reports.problems import DONE, UNDECIDED, InputProblem
+from reports.problems import DONE, UNDECIDED, InputProblem, not_built
 
 if TYPE_CHECKING:
-    from numerics.bounds import BestEta, BestRidge
+    from numerics.bounds import BestRidge
 
 HELP = f"""\b
 Examples:
@@ -19,6 +19,11 @@ Examples:
 
 The least test error over the ridge lies between the lower bound (no features of this kind do better) and the upper
 bound (the error at infinite ridge); the best ridge is found by a scan and a refinement of every dip.
+
+--optimise-eta finds two learning rates by such scans, that of least test error at the given ridge and that of least
+upper bound, and certifies them in ball arithmetic where activation and target allow it (analytic in a strip, bounded
+by a power there): a bracket with a local minimum inside, and for the bound the interval on which it falls before the
+bracket and rises after it, so that the minimum is the least there. What is not certified is said to be estimated.
 
 {EXPRESSIONS}
 Exit code 3 if a point did not converge; all points are printed all the same.
@@ -39,11 +44,18 @@ def bounds(optimise_eta: bool, as_json: bool, quiet: bool, debug: bool, **option
             "--optimise-eta was given with --spike, --bulk, --alignment; it needs the gradient step, for example "
             "--alpha0 2 --eta 1"
         )
+    if optimise_eta and (asked.groups or asked.learned_bias):
+        given = "--bias" if options.get("bias") else "--readout"
+        raise not_built(
+            f"--optimise-eta with {given}",
+            "it takes the uniform readout without biases, for example --alpha0 2 --eta 1",
+        )
     models = asked.models()
 
     from numerics import bounds as numeric
     from numerics.model import ModelError
     from reports.console import Progress, finite, note, print_json, provenance
+    from reports.optima import best_eta_json, optimum_lines
 
     results = []
     with Progress("optimising", len(models) * (2 if optimise_eta else 1), quiet=quiet) as progress:
@@ -59,18 +71,8 @@ def bounds(optimise_eta: bool, as_json: bool, quiet: bool, debug: bool, **option
                 }
                 progress.step()
                 if optimise_eta:
-                    rate = numeric.best_eta(
-                        asked.activation,
-                        asked.target,
-                        alpha=point["alpha"],
-                        beta=point["beta"],
-                        alpha0=point["alpha0"],
-                        ridge=point["ridge"],
-                        noise=point.get("noise", 0.0),
-                        bulk_model=asked.bulk_model,
-                    )
+                    rate, document["best_eta"] = best_eta_json(asked, point)
                     converged = converged and rate.converged
-                    document["best_eta"] = eta_json(rate)
                     progress.step()
                 document |= {"error_estimate": found.error_estimate, "converged": converged}
             except ModelError as error:
@@ -86,6 +88,9 @@ def bounds(optimise_eta: bool, as_json: bool, quiet: bool, debug: bool, **option
         print_json(results[0][1] | {"provenance": origin})
     else:
         print(bounds_table(asked.swept, results))
+        for _, document in results:
+            for line in optimum_lines(document["best_eta"]):
+                print(line)
     failed = [document for _, document in results if not document["converged"]]
     if not failed:
         return DONE
@@ -110,19 +115,6 @@ def ridge_json(best: BestRidge) -> dict[str, Any]:
         "minima": [{"ridge": minimum.at, "test_error": minimum.error} for minimum in best.minima],
     }
     return document
-
-
-def eta_json(best: BestEta) -> dict[str, Any]:
-    """The best learning rate as a document."""
-    return {
-        "eta": best.eta,
-        "test_error": best.test_error,
-        "spike": best.model.spike,
-        "bulk": best.model.bulk,
-        "alignment": best.model.alignment,
-        "at_largest_eta_tried": best.at_edge,
-        "minima": [{"eta": minimum.at, "test_error": minimum.error} for minimum in best.minima],
-    }
 
 
 def bounds_table(swept: tuple[str, ...], results: list[tuple[dict[str, float], dict[str, Any]]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,9 @@ from reports.problems import DONE, InputProblem
 
 if TYPE_CHECKING:
     from verify.claim import Claim
+
+# Ids that a message names.
+MOST_MEANT = 6
 
 HELP = """\b
 Examples:
@@ -51,17 +55,28 @@ def claims(claim: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
 
 
 def find(known: Sequence[Claim], id_: str) -> Claim:
-    """The claim called ``id_``. Raises InputProblem naming the closest ones."""
+    """The claim called ``id_``. Raises InputProblem naming those that may be meant."""
     for claim in known:
         if claim.id == id_:
             return claim
-    from difflib import get_close_matches
-
-    ids = [claim.id for claim in known]
-    close = get_close_matches(id_, ids, n=3, cutoff=0.4) or ids[:1]
+    close = meant(known, id_.strip().lower())
+    if len(close) > MOST_MEANT:
+        close = [*close[:MOST_MEANT], "..."]
     raise InputProblem(
         f"no claim is called {id_[:80]!a}; `onestep claims` lists those accepted, for example {', '.join(close)}"
     )
+
+
+def meant(known: Sequence[Claim], text: str) -> list[str]:
+    """The ids that a text may stand for: a part of the id, the number of an equation, or a misspelling."""
+    from difflib import get_close_matches
+
+    ids = [claim.id for claim in known]
+    part = text.replace(" ", "-")
+    number = re.fullmatch(r"(?:eq(?:uation)?)?[.\s-]*\(?(\d+)\)?", text)
+    by_number = [claim.id for claim in known if number and int(number[1]) in claim.source.equations]
+    by_part = [id_ for id_ in ids if part and part in id_]
+    return by_number or by_part or get_close_matches(part, ids, n=3, cutoff=0.4) or ids[:1]
 
 
 def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
@@ -112,7 +127,7 @@ def claims_table(documents: Sequence[Mapping[str, Any]]) -> str:
     rows = [
         [
             d["id"],
-            verdict_text(d["verdict"]) + printed_mark(d["role"]),
+            verdict_text(d["verdict"]) + verdict_mark(d["role"], by_fiat(d)),
             verdict_text(d["weakest"]),
             refuted_mutants(d),
             numbers(d["equations"]),
@@ -123,9 +138,14 @@ def claims_table(documents: Sequence[Mapping[str, Any]]) -> str:
     return f"{listed}\n\n{totals(summary(documents))}"
 
 
-def printed_mark(role: str) -> str:
-    """Behind the verdict on a formula as a source prints it, whose refutation is a finding and no failure."""
-    return " (as printed)" if role == "printed" else ""
+def verdict_mark(role: str, by_definition: bool) -> str:
+    """Behind a verdict that is no failure: on a formula as a source prints it, or on what holds by definition."""
+    return " (as printed)" if role == "printed" else " (by definition)" if by_definition else ""
+
+
+def by_fiat(document: Mapping[str, Any]) -> bool:
+    """Whether a claim of the ledger is a definition without checks."""
+    return document["kind"] == "DEFINITION" and not document["evidence"]
 
 
 def totals(counts: Mapping[str, int]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +19,15 @@ if TYPE_CHECKING:
 HELP = f"""\b
 Examples:
   onestep compare --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
-  onestep compare --activation tanh --target tanh --alpha 1 --beta 2 --ridge 0.1 --alpha0 1 --eta 3 --kind network
-      --dimensions 400,800 --seeds 12
+  onestep compare --activation tanh --target tanh --alpha 1 --beta 2 --ridge 0.1 --alpha0 1 --eta 3 --kind network \\
+      --dimensions 400,800 --seeds 24
+  onestep compare --activation tanh --target sign --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8 \\
+      --loss logistic --dimensions 200,400,800
 
 Simulate at several dimensions, evaluate the theory at the ratios realised there, extrapolate the difference linearly
 in 1/d and decide. A right theory is REFUTED with probability 1e-3 at most, all observables together; the smallest
-relative error that would have been caught is printed. A trained network (--kind network) is compared with its own
+relative error that would have been caught is printed. The test error decides: CONFIRMED needs that an error of 20 %
+in it would have been caught; any observable may refute. A trained network (--kind network) is compared with its own
 theory (solve --bulk-model network), from which the isotropic one differs by 1-2 % at small --eta, by half at large.
 
 {EXPRESSIONS}
@@ -152,9 +156,27 @@ def comparison_text(found: Compared) -> str:
     listed = table(rows, header, right=frozenset({1, 2, 3, 4}))
     verdict = found.report.verdict
     deciding = [c.observable.replace("_", " ") for c in found.report.comparisons if c.verdict == verdict]
-    advice = {
+    ending = {
         "CONFIRMED": "",
         "REFUTED": f" by {', '.join(deciding)}",
-        "INCONCLUSIVE": f" for {', '.join(deciding)}: more seeds or larger dimensions are needed",
+        "INCONCLUSIVE": f": {advice(found)}" if verdict == "INCONCLUSIVE" else "",
     }
-    return f"{listed}\n{verdict_text(verdict)}{advice[verdict]}"
+    return f"{listed}\n{verdict_text(verdict)}{ending[verdict]}"
+
+
+def advice(found: Compared) -> str:
+    """Why the test error, which decides, was not confirmed, and what would help."""
+    from verify.finite_size import DETECTABLE_LIMIT
+
+    decides = next(c for c in found.report.comparisons if c.observable == "test_error")
+    caught = decides.smallest_detectable
+    if decides.fit is None or caught is None:
+        return f"{decides.sentence.replace('_', ' ')}, for example --dimensions 400,800,1600 --seeds 8"
+    if caught <= DETECTABLE_LIMIT:
+        return "no line in 1/d fits the test error; larger dimensions may, for example --dimensions 800,1600,3200"
+    # What is detectable falls at least like one over the root of the number of seeds.
+    seeds = math.ceil(found.simulations[0].seeds * (caught / DETECTABLE_LIMIT) ** 2 * 1.1)
+    return (
+        f"in the test error only what exceeds {caught:.1%} would have been caught; about --seeds {seeds}, or larger "
+        f"dimensions, bring that to {DETECTABLE_LIMIT:.0%}"
+    )

@@ -17,8 +17,8 @@ Examples:
   onestep report --check
 
 Run the ledger, draw the figures, and write index.html (one self-contained page), ledger.md and ledger.json. From a
-source checkout the quick profile refreshes the committed ledger as well. With --check nothing is written: the fresh
-ledger is compared with the committed one, and the exit code is 1 if they differ.
+source checkout the quick profile refreshes the committed ledger as well. It takes minutes. With --check nothing is
+written: the fresh ledger is compared with the committed one, and the exit code is 1 if they differ.
 
 Exit code 1 also if a claim is refuted or a mutant is not, 3 if a claim stays undecided.
 """
@@ -26,11 +26,11 @@ Exit code 1 also if a claim is refuted or a mutant is not, 3 if a claim stays un
 
 @click.command(help=HELP)
 @click.option("--profile", default="quick", metavar="NAME", help="quick (default), ci or thorough.")
-@click.option("--out", default="build/report", metavar="DIR", help="Where to write (default build/report).")
+@click.option("--out", metavar="DIR", help="Where to write (default build/report).")
 @click.option("--check", is_flag=True, help="Compare the fresh ledger with the committed one.")
 @click.option("--pdf", is_flag=True, help="A PDF beside the page (not built yet).")
 @common_options
-def report(profile: str, out: str, check: bool, pdf: bool, as_json: bool, quiet: bool, debug: bool) -> int:
+def report(profile: str, out: str | None, check: bool, pdf: bool, as_json: bool, quiet: bool, debug: bool) -> int:
     """Build the report, or check the ledger; the exit code."""
     from reports.profiles import check_profile
 
@@ -38,8 +38,13 @@ def report(profile: str, out: str, check: bool, pdf: bool, as_json: bool, quiet:
     if pdf:
         raise not_built("--pdf", "the page prints well from a browser")
     if check:
+        if out is not None:
+            raise InputProblem(
+                "--check and --out were both given; --check writes nothing, and one of them is accepted, for example "
+                "onestep report --check"
+            )
         return check_drift(profile, as_json, quiet)
-    directory = Path(out)
+    directory = Path(out or "build/report")
     if directory.exists() and not directory.is_dir():
         raise InputProblem(
             f"--out was given {out!a}, which is a file; a directory is accepted, for example --out build/report"

@@ -27,17 +27,18 @@ MOST_STEPS = 100
 
 HELP = f"""\b
 Examples:
-  onestep simulate --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
+  onestep simulate --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8 \\
       --dimension 400 --seeds 8
-  onestep simulate --activation tanh --target tanh --alpha 1 --beta 2 --ridge 0.1 --alpha0 1 --eta 3 --kind network
+  onestep simulate --activation tanh --target tanh --alpha 1 --beta 2 --ridge 0.1 --alpha0 1 --eta 3 --kind network \\
       --dimension 400 --seeds 8 --json
-  onestep simulate --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 2 --kind network
+  onestep simulate --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 2 --kind network \\
       --inputs student-t --directions sparse --initial-overlap 0.1 --gradient-steps 2
 
 Draw the features at finite dimension, fit the readout, measure errors and order parameters; mean and standard error
 over independent seeds. Kinds: srf (default) spiked random features, network the network after a real gradient step,
 equivalent the conditionally Gaussian map. With another --loss the readout is SciPy's minimum, certified by a duality
-gap; with --bias learned every experiment learns its own bias. The last four options leave what the theory assumes.
+gap; with --bias learned every experiment learns its own bias. --inputs, --directions,
+--initial-overlap and --gradient-steps leave what the theory assumes.
 
 {EXPRESSIONS}"""
 

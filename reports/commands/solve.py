@@ -28,15 +28,15 @@ HELP = f"""\b
 Examples:
   onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
   onestep solve --activation tanh --target sign --alpha 0.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 --json
-  onestep solve --activation "erf(z)" --target "sin(2*z)" --alpha log:0.1:10:20 --beta 0.5,1,2 --ridge 0.1
+  onestep solve --activation "erf(z)" --target "sin(2*z)" --alpha log:0.1:10:20 --beta 0.5,1,2 --ridge 0.1 \\
       --spike 1 --bulk 1 --alignment 0.8
 
 \b
-  onestep solve --activation tanh --target sign --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
+  onestep solve --activation tanh --target sign --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8 \\
       --loss logistic
-  onestep solve --activation relu --target relu --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
+  onestep solve --activation relu --target relu --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8 \\
       --bias learned
-  onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
+  onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8 \\
       --certify --digits 50
 
 Order parameters, training error and test error of the ridge readout, by the theory. --bulk-model network takes the

@@ -22,12 +22,12 @@ LARGEST_SAMPLE = 8000
 HELP = f"""\b
 Examples:
   onestep spectrum --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
-  onestep spectrum --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
+  onestep spectrum --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8 \\
       --simulate 1000 --plot spectrum.svg
 
 Eigenvalues of Phi^T Phi/p by the theory: density, edges of the support, share of zeros, and outliers. An outlier that
 comes from the mean of the features grows with the number n of samples, as n times its slope plus its correction. The
-target, the ridge and the alignment play no part. --simulate D draws one sample at dimension D.
+target, the ridge and the alignment play no part and may be any. --simulate D draws one sample at dimension D.
 
 {EXPRESSIONS}
 Exit code 3 if atom and density do not add up to 1.

@@ -33,9 +33,10 @@ A sweep file:
   spike = 1.0                 # or alpha0 and eta for a gradient step
   bulk = 1.0
   alignment = 0.8
-  [simulation]                # for simulation and both
-  dimension = 1000
-  seeds = 8
+  readout = "1:0.5,-1:0.5"    # and bias = "0.3:0.5,-0.3:0.5" (quenched), loss = "logistic" (theory only)
+  # [simulation]              # for simulation and both
+  # dimension = 1000
+  # seeds = 8
 
 Results go to the table points of DIR/results.sqlite, in chunks of whole transactions: the file is valid at any moment.
 --resume goes on after an interruption, even a kill: a worker loses the chunk it was at, and nothing is repeated. The

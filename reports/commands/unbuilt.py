@@ -18,5 +18,3 @@ def _unbuilt(name: str, example: str, text: str, instead: str) -> click.Command:
         raise not_built(f"onestep {name}", instead)
 
     return command
-
-

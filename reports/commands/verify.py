@@ -61,13 +61,13 @@ def run_ledger(profile: str, ids: list[str] | None, quiet: bool) -> Ledger:
 
 def ledger_table(ledger: Ledger) -> str:
     """The verdicts, then what went wrong, then the totals."""
-    from reports.commands.claims import numbers, printed_mark
+    from reports.commands.claims import numbers, verdict_mark
     from reports.console import table, verdict_text
 
     rows = [
         [
             entry.claim.id,
-            verdict_text(entry.verdict.value) + printed_mark(entry.claim.role.value),
+            verdict_text(entry.verdict.value) + verdict_mark(entry.claim.role.value, entry.by_fiat),
             verdict_text(entry.weakest.value),
             f"{len(entry.mutants) - len(entry.surviving_mutants)}/{len(entry.mutants)}",
             numbers(entry.claim.source.equations),
@@ -85,21 +85,27 @@ def remarks(ledger: Ledger) -> list[str]:
 
 
 def ledger_summary(ledger: Ledger) -> str:
-    """The totals in one line."""
+    """The totals in one line, and which of the untested hold by definition."""
     from reports.commands.claims import totals
 
     tested = sum(len(entry.mutants) for entry in ledger.entries)
     survived = sum(len(entry.surviving_mutants) for entry in ledger.entries)
-    return f"{totals(ledger.summary)}; {tested - survived} of {tested} mutants refuted"
+    by_fiat = sum(entry.by_fiat for entry in ledger.entries)
+    remark = f"; {by_fiat} of the UNTESTED are definitions, true by fiat, with nothing to test" if by_fiat else ""
+    return f"{totals(ledger.summary)}; {tested - survived} of {tested} mutants refuted{remark}"
 
 
 def troubles(entry: Entry) -> list[str]:
-    """What keeps a claim from passing, one line each."""
+    """What keeps a claim from passing, one line each; nothing does for a definition without checks."""
     from verify.claim import Role
     from verify.verdict import Verdict
 
     lines = []
-    if entry.claim.role is Role.OURS and entry.verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.UNTESTED):
+    if (
+        entry.claim.role is Role.OURS
+        and not entry.by_fiat
+        and entry.verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.UNTESTED)
+    ):
         found = [f"{e.check}: {e.summary}" for e in entry.evidence if e.outcome.value != "supports"]
         lines += [f"{entry.claim.id} is {entry.verdict.value}: {text}" for text in found or ["no fit evidence"]]
     lines += [

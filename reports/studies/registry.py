@@ -17,6 +17,7 @@ STUDIES: tuple[str, ...] = (
     "width",
     "threshold",
     "bound_functions",
+    "best_ridge",
     "spectrum_sample",
     "speed",
 )

@@ -175,6 +175,7 @@ def _two_erfs(shift: sp.Expr, correlation: sp.Expr) -> sp.Expr:
 
 _correlation = s.c / (s.c + sp.Rational(1, 2))
 _product = _two_erfs(sp.S.One, _correlation)
+_root_1 = sp.sqrt(1 + 2 * s.c)
 _root_two = sp.sqrt(2)
 _square_kink = (
     (x**2 + s.c - 2) * (1 + sp.erf((x - _root_two) / sp.sqrt(2 * s.c)) - sp.erf((x + _root_two) / sp.sqrt(2 * s.c)))
@@ -258,6 +259,19 @@ _ONE_ACTIVATION: tuple[Claim, ...] = (
         "erf(z)",
         _eq(s.feature_square, _erf_square),
         (("4 for 8", (1 + _erf_square) / 2), _root_for_bulk(_erf_square), ("no T", sp.Integer(1) + 0 * x)),
+    ),
+    _claim(
+        "two-erfs-mu0",
+        "mu0 of a product of two error functions with different centres, a bivariate normal probability",
+        "erf(z)*erf(z - 1)",
+        _eq(s.mu0, _product),
+        (
+            ("correlation c/(c + 1)", _two_erfs(sp.S.One, s.c / (s.c + 1))),
+            ("averaged apart", sp.erf(x / _root_1) * sp.erf((x - 1) / _root_1)),
+            ("a shift of 11/10", _two_erfs(sp.Rational(11, 10), _correlation)),
+            _root_for_bulk(_product),
+            ("twice", 2 * _product),
+        ),
     ),
     _claim(
         "two-erfs-second-moment",

@@ -90,29 +90,31 @@ def second_order_part(point: Point) -> dict[str, float]:
 # ---- limits of signal and noise ----
 
 LARGE = 1e4  # sqrt(d); corrections are of order 1/sqrt(d)
+# Up to thirty times 1/sqrt(d) at leap one and two, 1/d at leap three, where rounding is magnified by d.
+ROOT_D = {1: 1e6, 2: 1e6, 3: LARGE}
 
 
-def _series(point: Point) -> list[float]:
-    """sigma' as a Hermite series, from orthonormal coefficients of sigma."""
+def _series(point: Point, orders: int) -> list[float]:
+    """sigma' as a Hermite series of so many orders, from orthonormal coefficients of sigma."""
     return [
         point_value(point, s.hermite_coefficients[k + 1]) * math.sqrt(math.factorial(k + 1)) / math.factorial(k)
-        for k in range(3)
+        for k in range(orders)
     ]
 
 
 def mean_gradient(leap: int, point: Point) -> dict[str, float]:
-    """d^((l-1)/2) E[y sigma'(w.x) x_1] at sqrt(d) = 10^4: three-dimensional product rule over target and neuron."""
+    """d^((l-1)/2) E[y sigma'(w.x) x_1] at large sqrt(d): three-dimensional product rule over target and neuron."""
     points, weights = grid(3)
     z1, z2, across = points.T
-    one, two = (point_value(point, t) / LARGE for t in s.leap_overlaps)
+    one, two = (point_value(point, t) / ROOT_D[leap] for t in s.leap_overlaps)
     tensors = {1: s.tensor_1, 2: s.tensor_2, 3: s.tensor_3}
     target = np.zeros_like(z1)
     for order in range(leap, 4):
         for j, entry in enumerate(tensors[order]):
             polynomial = he.hermeval(z1, [0.0] * (order - j) + [1.0]) * he.hermeval(z2, [0.0] * j + [1.0])
             target += point_value(point, entry) * polynomial / (math.factorial(order - j) * math.factorial(j))
-    slope = he.hermeval(one * z1 + two * z2 + math.sqrt(1 - one**2 - two**2) * across, _series(point))
-    return {s.leap_signal.name: float(weights @ (target * slope * z1)) * LARGE ** (leap - 1)}
+    slope = he.hermeval(one * z1 + two * z2 + math.sqrt(1 - one**2 - two**2) * across, _series(point, 5))
+    return {s.leap_signal.name: float(weights @ (target * slope * z1)) * ROOT_D[leap] ** (leap - 1)}
 
 
 def gradient_noise(point: Point) -> dict[str, float]:
@@ -121,7 +123,7 @@ def gradient_noise(point: Point) -> dict[str, float]:
     z1, across = points.T
     overlap = point_value(point, s.leap_overlaps[0]) / LARGE
     a, b = point_value(point, s.tensor_1[0]), point_value(point, s.tensor_2[0])
-    series = _series(point)
+    series = _series(point, 3)
     pushed = (a * z1 + b * (z1**2 - 1) / 2) * he.hermeval(overlap * z1 + math.sqrt(1 - overlap**2) * across, series)
     d = LARGE**2
     square = (d - 2) * (weights @ pushed**2) + weights @ (pushed**2 * (z1**2 + across**2))

@@ -282,7 +282,6 @@ LARGE_BATCH = Claim(
 )  # fmt: skip
 
 
-
 def _above_three_functions(statement: sp.Basic) -> tuple[Obligation, ...]:
     """test error less distance = slack of (m, zeta, chi) + an average of squares.
 

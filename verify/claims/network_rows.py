@@ -51,11 +51,7 @@ _skew = STEP**3 * _mean(_s**3) / s.alpha0**2
 _v_square = s.h1_star**2 + s.h2_star / s.alpha0
 
 
-
-
-def _law(
-    id_: str, title: str, statement: sp.Equality, build: Callable[[], Derivation], *mutants: Mutant
-) -> Claim:
+def _law(id_: str, title: str, statement: sp.Equality, build: Callable[[], Derivation], *mutants: Mutant) -> Claim:
     """A claim on the law of the rows: derived, compared with the solver's averages, measured on real networks."""
     return Claim(
         id=f"beyond.{id_}",

@@ -1,0 +1,100 @@
+"""The theory beside the samples of the calibration, and how the two are judged.
+
+The theory of some items (other losses, a learned bias, two directions) takes seconds per model. `python -m
+benchmarks.calibration theory` computes it once and stores it beside the samples; a test computes it again and compares.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from numerics.losses import loss_named
+from numerics.simulate_loss import Prediction, predict
+from reports.calibrated_models import ITEMS, LANDMARK, LANDMARK_RUN, RUNS, Data, Drawn, Samples, models_of
+from verify.finite_size import Observation, Report, compare_all
+
+SLOW_THEORY = Path(__file__).parent.parent / "benchmarks" / "calibration_theory.json"
+# Of the stored theory: the samples have six.
+DIGITS = 9
+
+
+def computed(drawn: Drawn, dimension: int) -> Prediction:
+    """The theory of a model at the ratios realised at dimension d, computed now."""
+    sizes = drawn.sizes(dimension)
+    return predict(drawn.theory(sizes), loss_named(drawn.loss), learned=drawn.learned, sizes=sizes)
+
+
+def theory_of(drawn: Drawn, dimension: int) -> Prediction:
+    """The same from the stored theory where that has it, with DIGITS digits."""
+    return stored_theory().get((drawn.name, dimension)) or computed(drawn, dimension)
+
+
+@cache
+def stored_theory() -> Mapping[tuple[str, int], Prediction]:
+    """The stored theory by the model's name, which holds all its parameters, and dimension; empty if not installed."""
+    if not SLOW_THEORY.is_file():
+        return {}
+    found = json.loads(SLOW_THEORY.read_text(encoding="utf-8"))
+    return {
+        (name, int(dimension)): Prediction(one["values"], one["scales"], one["converged"])
+        for name, runs in found.items()
+        for dimension, one in runs.items()
+    }
+
+
+def write_theory() -> None:
+    """Compute and store the theory of the slow items: JSON with one line per model and dimension.
+
+    Raises ValueError, and writes nothing, where the theory does not converge.
+    """
+    blocks = []
+    for drawn in (drawn for item in ITEMS if item.slow for drawn in models_of(item.key)):
+        lines = ",\n".join(f"  {json.dumps(str(d))}: {_line(drawn, d)}" for d, _ in RUNS)
+        blocks.append(f" {json.dumps(drawn.name)}: {{\n{lines}\n }}")
+    SLOW_THEORY.write_text("{\n" + ",\n".join(blocks) + "\n}\n", encoding="utf-8")
+    stored_theory.cache_clear()
+
+
+def _line(drawn: Drawn, dimension: int) -> str:
+    found = computed(drawn, dimension)
+    if not found.converged:
+        raise ValueError(f"the theory of {drawn.name} at d = {dimension} does not converge")
+    values, scales = (
+        {name: float(f"{x:.{DIGITS}g}") for name, x in numbers.items()} for numbers in (found.values, found.scales)
+    )
+    return json.dumps({"values": values, "scales": scales, "converged": True})
+
+
+def judge(drawn: Drawn, runs: Mapping[str, Samples]) -> Report:
+    """The theory at the realised ratios beside the samples, extrapolated in 1/d by `verify.finite_size`."""
+    observations: dict[str, list[Observation]] = {}
+    scales: Mapping[str, float] = {}
+    for dimension, samples in sorted(runs.items(), key=lambda item: int(item[0])):
+        theory = theory_of(drawn, int(dimension))
+        # The ratios of the largest dimension are as good as those that were drawn to quote the theory at.
+        scales = theory.scales
+        for name, values in samples.items():
+            expected = theory.values[name] if theory.converged else np.nan
+            observations.setdefault(name, []).append(Observation(int(dimension), tuple(values), expected))
+    return compare_all(observations, scales=scales, required=("test_error",))
+
+
+def landmark(data: Data) -> dict[str, tuple[float, float, float]]:
+    """Theory (at the width simulated), mean and standard error of every observable of LANDMARK; empty if not measured.
+
+    Uncertainties are those of one dimension: nothing is extrapolated.
+    """
+    dimension, _ = LANDMARK_RUN
+    samples = data.get("landmark", {}).get(LANDMARK.name, {}).get(str(dimension), {})
+    if not samples:
+        return {}
+    theory = computed(LANDMARK, dimension)
+    return {
+        name: (theory.values[name], float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(len(values))))
+        for name, values in samples.items()
+    }

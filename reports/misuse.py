@@ -1,0 +1,113 @@
+"""One sentence for a command line that click cannot read: what was given, what is accepted, an example."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import click
+
+from reports.sweeps import RULES
+
+# What a parameter is called elsewhere, and its option here.
+OTHER_NAMES: Mapping[str, str] = {
+    "lr": "--eta",
+    "learning-rate": "--eta",
+    "step-size": "--eta",
+    "lambda": "--ridge",
+    "reg": "--ridge",
+    "regularisation": "--ridge",
+    "regularization": "--ridge",
+    "weight-decay": "--ridge",
+    "delta": "--noise",
+    "gamma": "--alignment",
+    "samples": "--alpha",
+    "width": "--beta",
+    "batch": "--alpha0",
+    "student": "--activation",
+    "sigma": "--activation",
+    "teacher": "--target",
+    "dim": "--dimension",
+    "steps": "--gradient-steps",
+    "output": "--out",
+}
+
+
+def usage_sentence(
+    error: click.UsageError, command: click.Command, path: str, others: Mapping[str, Sequence[str]]
+) -> str:
+    """The sentence for a misuse that click itself noticed in `command`, called as `path` ("onestep solve").
+
+    others: the options of the other commands by their name, for an option that was given to the wrong one.
+    """
+    ending = f"{path} --help shows what is accepted, with examples"
+    match error:
+        case click.NoSuchOption():
+            return unknown_option(error, options_of(command), path, others)
+        case click.BadOptionUsage():
+            return f"{bad_option(error, command)}; {ending}"
+    sentence = " ".join(error.format_message().split()).rstrip(".")
+    if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
+        return f"{sentence[:1].lower()}{sentence[1:]}; {ending}"
+    # An argument too many or too few: often a value with a space in it that the shell took apart.
+    pieces = " ".join(command.collect_usage_pieces(click.Context(command)))
+    shown = examples_in(command.help or "")[:1]
+    example = f", for example {shown[0]}" if shown else ""
+    return (
+        f"{sentence[:1].lower()}{sentence[1:]}; {path} {pieces} is accepted, values with spaces or brackets in quotes"
+        f"{example}"
+    )
+
+
+def unknown_option(
+    error: click.NoSuchOption, accepted: Sequence[str], path: str, others: Mapping[str, Sequence[str]]
+) -> str:
+    """What is accepted in place of an unknown option: what it is called here, what is close to it, who takes it."""
+    given = error.option_name[:60]
+    beginning = f"{path} has no option {given!a}; "
+    ending = f"; {path} --help shows what is accepted, with examples"
+    other = OTHER_NAMES.get(given.lstrip("-").lower())
+    close = [name for name in sorted(error.possibilities or ()) if name in accepted][:2]
+    takers = [name for name, options in others.items() if given in options]
+    if other in accepted:
+        return f"{beginning}it is called {other} here{ending}"
+    if takers:
+        return f"{beginning}onestep {takers[0]} takes it{ending}"
+    if close:
+        return f"{beginning}perhaps {' or '.join(close)} is meant{ending}"
+    return f"{beginning}accepted are {', '.join(accepted)}{ending}"
+
+
+def bad_option(error: click.BadOptionUsage, command: click.Command) -> str:
+    """An option without its value, or a flag with one."""
+    name = error.option_name
+    option = next((p for p in command.params if name in p.opts), None)
+    if not isinstance(option, click.Option):
+        return " ".join(error.format_message().split()).rstrip(".")
+    if option.is_flag:
+        return f"{name} was given a value and takes none"
+    rule = RULES.get(name.lstrip("-"))
+    if rule:
+        return f"{name} was given no value; {rule.accepted} is accepted, for example {name} {rule.example}"
+    meaning = (option.help or "").rstrip(".")
+    return f"{name} was given no value; it takes {option.metavar or 'a value'}: {meaning[:1].lower()}{meaning[1:]}"
+
+
+def options_of(command: click.Command) -> list[str]:
+    """The long names of the options of a command, in the order of its help."""
+    return [name for p in command.params for name in p.opts if name.startswith("--")]
+
+
+def examples_in(help_text: str) -> list[str]:
+    """The example commands of a help text, each on one line: lines beginning with "onestep" and their continuations."""
+    found: list[str] = []
+    continued = False
+    for line in help_text.splitlines():
+        text = line.strip()
+        if continued:
+            found[-1] += " " + text.rstrip("\\").strip()
+        elif text.startswith("onestep "):
+            found.append(text.rstrip("\\").strip())
+        else:
+            continue
+        continued = text.endswith("\\")
+    return found

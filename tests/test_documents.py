@@ -1,0 +1,129 @@
+"""What the README and the help texts print is what happens."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from reports.cli import COMMANDS, cli
+from reports.misuse import examples_in
+from reports.studies.speed import DATA, bars
+from tests.documents import ROOT, Sample, differs, samples, shell
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SAMPLES = samples(README)
+# Slow: three dimensions of simulation.
+SLOW = "onestep compare"
+
+HELP = {name: cli.named(name).help or "" for name in COMMANDS}
+EXAMPLES = [(name, example) for name in COMMANDS for example in examples_in(HELP[name])]
+# The whole ledger takes minutes, and `onestep report` rewrites the committed one; `make report` and `make thorough` run
+# both. Here these examples are only read.
+ONLY_READ = ("onestep report", "onestep verify --profile thorough")
+
+
+def runs(example: str) -> bool:
+    """Whether an example is run here."""
+    return example != "onestep verify" and not example.startswith(ONLY_READ)
+
+
+def ended(sample: Sample, folder: Path) -> str:
+    """What is wrong with a sample of the README; empty if nothing is."""
+    done = shell(sample.command, folder)
+    return done.stderr if done.returncode else differs(sample.lines, done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("sample", [s for s in SAMPLES if not s.command.startswith(SLOW)], ids=lambda s: s.command[:60])
+def test_the_readme_prints_what_comes_out(sample: Sample, tmp_path: Path) -> None:
+    assert ended(sample, tmp_path) == ""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("sample", [s for s in SAMPLES if s.command.startswith(SLOW)], ids=lambda s: s.command[:60])
+def test_the_readme_compares_as_printed(sample: Sample, tmp_path: Path) -> None:
+    assert ended(sample, tmp_path) == ""
+
+
+def test_samples_that_differ_are_told_apart() -> None:
+    text = "Words.\n\n    $ onestep a \\\n          --b\n    one\n    ...\n    three\n\nWords.\n"
+    (sample,) = samples(text)
+    assert sample == Sample("onestep a --b", ("one", "...", "three"))
+    assert differs(sample.lines, ["one", "two", "three"]) == ""
+    assert differs(sample.lines, ["one", "two", "thre"]) == "three"
+    assert differs(sample.lines, ["zero", "one", "three"]) == "one"
+    assert differs(sample.lines, ["one", "three", "four"]) == "more was printed: four"
+    assert differs(["residual  4e-16"], ["residual  3e-16"]) == ""
+
+
+def test_the_python_of_the_readme_gives_what_it_says() -> None:
+    block = README.split("From Python:")[1].split("`dir(onestep)`")[0]
+    code, expected = [], []
+    for line in block.splitlines():
+        words, _, comment = line[4:].partition("  # ")
+        if comment:
+            expected.append(comment.strip())
+            code.append(f"print(repr({words.strip()}))")
+        else:
+            code.append(words)
+    assert len(expected) >= 4
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", "\n".join(code)], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    for comment, printed in zip(expected, done.stdout.splitlines(), strict=True):
+        pattern = ".*".join(re.escape(part) for part in comment.split("..."))
+        assert re.fullmatch(pattern, printed), (comment, printed)
+
+
+def test_the_readme_quotes_the_stored_speeds() -> None:
+    # The README may be older than the last run: half or twice is still what it says, ten times is not.
+    quoted = README.split("| | measured | promised |")[1].split("Residuals")[0]
+    for bar in bars(json.loads(DATA.read_text(encoding="utf-8"))):
+        rows = [row for row in quoted.splitlines() if bar.what.split(",")[0] in row]
+        numbers = [float(n.replace(",", "")) for row in rows for n in re.findall(r"[\d,]*\d(?:\.\d+)?", row)]
+        if rows:
+            assert any(0.5 < number / bar.value < 2.0 for number in numbers), bar
+
+
+@pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[example[:70] for _, example in EXAMPLES])
+def test_the_examples_can_be_read(name: str, example: str) -> None:
+    words = shlex.split(example)
+    assert words[:2] == ["onestep", name]
+    with click.Context(cli) as parent:
+        cli.named(name).make_context(name, words[2:], parent=parent)
+
+
+def test_every_command_has_examples() -> None:
+    assert {name for name, _ in EXAMPLES} == set(COMMANDS)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("example", [e for _, e in EXAMPLES if runs(e)], ids=lambda e: e[:70])
+def test_the_examples_of_the_help_run(example: str, tmp_path: Path) -> None:
+    (tmp_path / "grid.toml").write_text(sweep_file(), encoding="utf-8")
+    if "--resume" in example:
+        assert shell(example.replace(" --resume", ""), tmp_path).returncode == 0
+    if "--dask" in example:
+        from distributed import LocalCluster
+
+        with LocalCluster(n_workers=1, processes=False, protocol="tcp", dashboard_address=None) as cluster:
+            done = shell(re.sub(r"tcp://\S+", cluster.scheduler_address, example), tmp_path)
+    else:
+        done = shell(example, tmp_path)
+    assert done.returncode == 0, done.stderr
+    if "--json" in example:
+        json.loads(done.stdout, parse_constant=lambda name: pytest.fail(f"{name} in the JSON"))
+
+
+def sweep_file() -> str:
+    """The sweep file that the help of `onestep sweep` shows, on a coarser grid: 60,000 points take minutes."""
+    shown = HELP["sweep"].split("A sweep file:\n")[1].split("\n\n")[0]
+    shown = shown.replace(':200"', ':8"').replace(':100"', ':5"')
+    return "\n".join(line.strip() for line in shown.splitlines())

@@ -1,0 +1,124 @@
+"""Command lines that cannot be meant: one sentence each, with what was given, what is accepted, an example."""
+
+from __future__ import annotations
+
+import pytest
+
+from reports.cli import COMMANDS, cli
+from reports.misuse import OTHER_NAMES, examples_in, options_of
+from tests.test_cli import STEPPED, WORKED, outcome, refused, replaced
+from verify.ledger import all_claims
+
+RANK_TWO = replaced("alignment", "0.5/0.5", replaced("spike", "1/1"))
+
+# The command line, and words that its sentence has to have.
+BAD: list[tuple[list[str], tuple[str, ...]]] = [
+    # misspelt, or called something else elsewhere
+    (["slove", *WORKED], ("'slove'", "solve")),
+    (["solve", *WORKED, "--aplha", "2"], ("'--aplha'", "perhaps --alpha")),
+    (["solve", *WORKED, "--learning-rate", "3"], ("it is called --eta here",)),
+    (["solve", *WORKED, "--lambda", "3"], ("it is called --ridge here",)),
+    (["bounds", *STEPPED, "--optimize-eta"], ("perhaps --optimise-eta",)),
+    (["solve", *WORKED, "--frobnicate"], ("accepted are --activation",)),
+    (["-x"], ("'-x'", "onestep --help")),
+    (["solve", *replaced("activation", "tahn")], ("'tahn'", "tan or tanh is meant", "for example")),
+    (["solve", *replaced("target", "2*ReLU(z)")], ("'ReLU'", "perhaps relu is meant")),
+    (["solve", *replaced("target", "tanh(x)")], ("'x'", "the variable is z")),
+    # known to another command
+    (["compare", *WORKED, "--inputs", "uniform"], ("onestep simulate takes it",)),
+    (["solve", *WORKED, "--kind", "srf"], ("onestep simulate takes it",)),
+    (["--json", "solve", *WORKED], ("--json stands before the command", "for example onestep solve")),
+    # values missing or too many
+    (["solve", *WORKED, "--ridge"], ("--ridge was given no value", "for example --ridge 0.1")),
+    (["solve", "--activation"], ("--activation was given no value", "onestep solve --help")),
+    (["solve", *WORKED, "--json=yes"], ("--json was given a value and takes none",)),
+    (["solve", *WORKED, "--digits", "many"], ("'many'", "onestep solve --help")),
+    (["activation"], ("EXPR", "for example onestep activation tanh")),
+    (["activation", "tanh(z)", "+1"], ("in quotes", "for example onestep activation")),
+    (["claims", "a", "b"], ("(b)", "for example onestep claims")),
+    (["sweep"], ("FILE.toml", "for example onestep sweep grid.toml --out results")),
+    (["errata", "surplus"], ("(surplus)", "for example onestep errata")),
+    # out of range
+    (["solve", *WORKED, "--loss", "huber"], ("'huber'", "DELTA > 0", "for example --loss huber:1")),
+    (["solve", *WORKED, "--loss", "huber:-1"], ("'huber:-1'", "DELTA > 0", "for example --loss huber:1")),
+    (["solve", *WORKED, "--digits", "5"], ("--digits was given 5", "for example --digits 50")),
+    (["solve", *WORKED, "--bias", "0.3"], ("--bias was given '0.3'", "for example")),
+    (["simulate", *WORKED, "--dimension", "1e3"], ("'1e3'", "for example --dimension 400")),
+    (["simulate", *STEPPED, "--kind", "network", "--gradient-steps", "0"], ("'0'", "for example --gradient-steps 2")),
+    (["simulate", *STEPPED, "--kind", "network", "--initial-overlap", "1"], ("'1'", "for example")),
+    (["simulate", *WORKED, "--inputs", "cauchy"], ("'cauchy'", "student-t", "for example --inputs uniform")),
+    (["simulate", *WORKED, "--directions", "x"], ("'x'", "for example --directions sparse")),
+    (["compare", *WORKED, "--dimensions", ""], ("--dimensions was given ''", "for example")),
+    (["spectrum", *WORKED, "--simulate", "1000000"], ("'1000000'", "for example --simulate 1000")),
+    (["spectrum", *WORKED, "--plot", "s.jpg"], ("'s.jpg'", ".svg")),
+    (["solve", *replaced("alignment", "0.9/0.9", RANK_TWO)], ("1.27279", "for example")),
+    (["solve", *replaced("spike", "1/1/1/1", RANK_TWO)], ("--spike was given '1/1/1/1'", "at most 3")),
+    # contradictions
+    (["report", "--check", "--out", "x"], ("--check and --out", "for example onestep report --check")),
+    (["sweep", "grid.toml", "--out", "x", "--workers", "2", "--dask", "tcp://x:1"], ("--workers and --dask",)),
+    (["solve", *STEPPED, "--bulk", "2"], ("--bulk and --alpha0", "for example")),
+    (["solve", *WORKED, "--certify", "--loss", "hinge"], ("--certify was given with --loss hinge", "for example")),
+    (["solve", *replaced("alpha", "1,2"), "--certify"], ("--certify was given with a sweep", "for example")),
+    (["solve", *replaced("spike", "1/1")], ("1 and 2 components", "for example")),
+    (["simulate", *WORKED, "--kind", "equivalent", "--inputs", "uniform"], ("--kind equivalent", "for example")),
+    (
+        ["simulate", *STEPPED, "--initial-overlap", "0.1"],
+        ("--initial-overlap was given with --kind srf", "for example"),
+    ),
+    (["simulate", *STEPPED, "--kind", "network", "--bias", "learned"], ("--bias", "for example --kind srf")),
+    (["bounds", *STEPPED, "--optimise-eta", "--bias", "0.3:1"], ("--optimise-eta with --bias", "for example")),
+    (["bounds", *STEPPED, "--optimise-eta", "--bias", "learned"], ("--optimise-eta with --bias", "for example")),
+    (["bounds", *STEPPED, "--optimise-eta", "--readout", "1:.5,2:.5"], ("--optimise-eta with --readout", "example")),
+    (["spectrum", *RANK_TWO], ("one direction", "for example")),
+]
+
+
+@pytest.mark.parametrize(("args", "words"), BAD, ids=[" ".join(args[:1] + args[-2:])[:60] for args, _ in BAD])
+def test_what_cannot_be_meant_is_refused(
+    capfd: pytest.CaptureFixture[str], args: list[str], words: tuple[str, ...]
+) -> None:
+    refused(capfd, args, *words)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("result-3-1", ("result-3-1.spike-strength", "...")),
+        ("eq. (39)", ("result-3-1.spike-norm-exact",)),
+        ("39", ("result-3-1.spike-norm-exact",)),
+        ("resutl-3-1.spilt", ("result-3-1.split",)),
+        ("spike norm exact", ("result-3-1.spike-norm-exact",)),
+    ],
+)
+def test_a_claim_is_found_by_what_one_remembers(
+    capfd: pytest.CaptureFixture[str], text: str, words: tuple[str, ...]
+) -> None:
+    all_claims()  # built once: a refusal does not wait for them twice
+    refused(capfd, ["claims", text], *words)
+
+
+def test_a_misuse_has_no_traceback_even_with_debug(capfd: pytest.CaptureFixture[str]) -> None:
+    code, out, err = outcome(capfd, ["solve", *WORKED, "--frobnicate", "--debug"])
+    assert (code, out, err.count("\n")) == (2, "", 1)
+
+
+def test_other_names_lead_to_options_that_exist() -> None:
+    options = {name: set(options_of(cli.named(name))) for name in COMMANDS}
+    known = set().union(*options.values())
+    assert set(OTHER_NAMES.values()) <= known
+    assert not {f"--{name}" for name in OTHER_NAMES} & known
+
+
+def test_examples_of_a_help_text() -> None:
+    text = "\b\nExamples:\n  onestep a --b \\\n      --c\n  onestep d\n\nWords about onestep a.\n"
+    assert examples_in(text) == ["onestep a --b --c", "onestep d"]
+
+
+def test_compare_says_what_would_decide(capfd: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = outcome(capfd, ["compare", *WORKED, "--dimensions", "60", "--seeds", "2"])
+    assert code == 3
+    assert "at least two dimensions" in out.splitlines()[-1]
+    assert "for example --dimensions" in out.splitlines()[-1]
+    code, out, _ = outcome(capfd, ["compare", *WORKED, "--dimensions", "40,60", "--seeds", "4"])
+    assert code == 3
+    assert "about --seeds " in out.splitlines()[-1]

@@ -1,0 +1,95 @@
+"""The claims on initial rows that overlap: verdicts, and mistakes planted in the derivation that have to refute them.
+
+The simulations run with the ledger, and in the long profile for one claim; here it is derivation and numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from derivations import overlapping_rows
+from verify.claim import PROFILES
+from verify.claims.overlapping_draws import STARTS, functions_for, measured_step
+from verify.claims.overlapping_rows import CLAIMS
+from verify.ledger import all_claims, examine
+from verify.simulation_check import BySimulation
+from verify.verdict import Verdict
+
+BY_ID = {claim.id: claim for claim in CLAIMS}
+
+
+def verdict_of(id_: str) -> Verdict:
+    """By derivation and numbers."""
+    claim = BY_ID[id_]
+    checks = tuple(check for check in claim.checks if not isinstance(check, BySimulation))
+    return examine(replace(claim, checks=checks, mutants=()), "quick")[0]
+
+
+@pytest.fixture
+def fresh() -> Iterator[Callable[[], None]]:
+    def clear() -> None:
+        overlapping_rows.spike_of_step.cache_clear()
+        overlapping_rows.bulk_of_step.cache_clear()
+
+    clear()
+    yield clear
+    clear()
+
+
+def test_the_ledger_has_them() -> None:
+    assert set(BY_ID) <= {claim.id for claim in all_claims()}
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+def test_verdict_and_mutants(claim) -> None:  # type: ignore[no-untyped-def]
+    checks = tuple(check for check in claim.checks if not isinstance(check, BySimulation))
+    verdict, evidence, mutants = examine(replace(claim, checks=checks), "quick")
+    assert verdict is Verdict.CONFIRMED, [one.summary for one in evidence]
+    assert len(claim.mutants) >= 2
+    assert [mutant.name for mutant in mutants if mutant.verdict is not Verdict.REFUTED] == []
+
+
+@pytest.mark.thorough
+def test_the_simulation_confirms_the_bulk() -> None:
+    # The protocol's false-alarm rate is 1e-3 per claim.
+    (check,) = (one for one in BY_ID["beyond.overlapping-rows-bulk"].checks if isinstance(one, BySimulation))
+    assert check.run(BY_ID["beyond.overlapping-rows-bulk"], PROFILES["quick"]).outcome == "supports"
+
+
+def test_a_residual_without_the_output_refutes(fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    right = overlapping_rows.residual
+    monkeypatch.setattr(overlapping_rows, "residual", lambda: right() + overlapping_rows.output(overlapping_rows._t))
+    fresh()
+    assert verdict_of("beyond.overlapping-rows-bulk") is Verdict.REFUTED
+
+
+def test_a_wrong_count_of_pairs_refutes(fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    right = overlapping_rows.length_square
+    monkeypatch.setattr(overlapping_rows, "length_square", lambda equal, different: right(2 * equal, different))
+    fresh()
+    assert verdict_of("beyond.overlapping-rows-spike") is Verdict.REFUTED
+    assert verdict_of("beyond.overlapping-rows-bulk") is Verdict.REFUTED
+
+
+def test_the_functions_by_hand() -> None:
+    # E sin(a t + b z) = sin(a t) exp(-b^2/2), and the like for its derivatives.
+    overlap, t = 0.3, np.array([-1.0, 0.4, 2.0])
+    found = functions_for("sin", "tanh", overlap)
+    shrunk, at = np.exp(-0.35), np.sqrt(0.3) * t
+    np.testing.assert_allclose(found["F_0"](t), shrunk * np.sin(at), atol=1e-13)
+    np.testing.assert_allclose(found["G_0"](t), shrunk * np.cos(at), atol=1e-13)
+    np.testing.assert_allclose(found["K_0"](t), -shrunk * np.sin(at), atol=1e-13)
+    square = 0.5 * (1.0 + np.exp(-1.4) * np.cos(2.0 * at))
+    np.testing.assert_allclose(found["H_0"](t), square - (shrunk * np.cos(at)) ** 2, atol=1e-13)
+
+
+def test_a_step_without_rate_leaves_the_common_part() -> None:
+    start = replace(STARTS["tanh student, tanh target"], rate=0.0)
+    strength, _, bulk = measured_step(start, 60, 0)
+    # The other rows have length 0.6 but for their mean, of square 0.6/p; both estimates take it into account.
+    assert strength == pytest.approx(np.sqrt(0.4), abs=0.02)
+    assert bulk == pytest.approx(0.6, abs=0.02)

@@ -1,0 +1,137 @@
+"""Beyond the paper: Result 3.1 for initial rows with a mutual overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sympy as sp
+
+from derivations import overlapping_rows as rows
+from derivations import symbols as s
+from derivations.derivation import Derivation
+from derivations.expectation import Expectation
+from derivations.named_functions import g
+from verify import tolerances
+from verify.checks import ByDerivation, ByNumbers
+from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
+from verify.claims import overlapping_draws as draws
+from verify.simulation_check import BySimulation
+
+BEYOND = Source("this suite", "beyond the paper: initial rows that overlap")
+STEP = rows.STEP
+
+STEPS = Domain(
+    ranges=(
+        Range("activation", choices=("tanh", "erf", "sin", "shifted sin")),
+        Range("target", choices=("tanh", "sin", "shifted sin", "quadratic")),
+        Range(s.alpha0, 0.7, 20.0, log=True),
+        Range("rate", 0.5, 4.0),
+        Range(s.beta, 0.4, 3.0, log=True),
+        Range(s.row_overlap, 0.05, 0.8),
+        Range(s.noise, 0.0, 0.5),
+    ),
+    interpretations=tuple(
+        draws.functions_for(student, target, overlap)
+        for student, target, overlap in (("tanh", "shifted sin", 0.3), ("shifted sin", "quadratic", 0.6))
+    ),
+)
+
+_F, _G, _K, _H = (function(s.z) for function in (rows.output, rows.slope, rows.curvature, rows.scatter))
+
+
+def _mean(integrand: sp.Expr) -> sp.Expr:
+    return Expectation(integrand, s.z)
+
+
+_target = _mean(g(s.z))
+
+
+def _residual_square(weight: sp.Expr) -> sp.Expr:
+    """E[(y - F)^2 weight(t)]."""
+    return (s.h2_star + s.noise) * _mean(weight) - 2 * _target * _mean(_F * weight) + _mean(_F**2 * weight)
+
+
+_along = _target * _mean(s.z * _G) - _mean(s.z * _F * _G)
+_kept = _target * _mean(_K) - _mean(_F * _K)
+_root = sp.sqrt(s.row_overlap)
+
+
+def _strength(common: sp.Expr, along: sp.Expr, square: sp.Expr) -> sp.Expr:
+    return sp.sqrt((common + STEP * along) ** 2 + STEP**2 * (s.h1**2 * s.h1_star**2 + square / s.alpha0))
+
+
+_spike = _strength(_root, _along, _residual_square(_G**2))
+_label_only = (s.h2_star + s.noise) * _mean(_G**2)
+
+
+def _bulk(share: sp.Expr, kept: sp.Expr, square: sp.Expr) -> sp.Expr:
+    return share * (1 + STEP * kept) ** 2 + STEP**2 * square / s.alpha0
+
+
+def _claim(
+    id_: str, title: str, statement: sp.Equality, build: Callable[[], Derivation], uses: str, *mutants: Mutant
+) -> Claim:
+    """Derived, compared with the solver's map, measured on real networks."""
+    return Claim(
+        id=f"beyond.{id_}",
+        title=title,
+        source=BEYOND,
+        kind=Kind.LIMIT,
+        statement=statement,
+        domain=STEPS,
+        checks=(
+            ByDerivation(build, conjecture=True),
+            ByNumbers("the solver's map", draws.solver_map, tolerances.QUADRATURE, functions=draws.solver_functions),
+            BySimulation("steps of real networks, two models", draws.step_experiment),
+        ),
+        mutants=mutants,
+        uses=(uses,),
+        note="F_0, G_0, K_0 and H_0 at t = e.x are averages over the neurons: of sigma, sigma' and sigma'', and the "
+        "variance of sigma'. e is the direction that the rows have in common, orthogonal to the target.",
+    )
+
+
+SPIKE = _claim(
+    "overlapping-rows-spike",
+    "The spike after a step from rows that overlap",
+    sp.Eq(s.r, _spike),
+    rows.spike_of_step,
+    "result-3-1.spike-strength",
+    Mutant("Result 3.1, which knows no overlap", sp.Eq(s.r, STEP * s.h1 * sp.sqrt(
+        s.h1_star**2 + (s.h2_star + s.noise) / s.alpha0
+    ))),
+    Mutant("the label in place of the residual", sp.Eq(s.r, _strength(_root, _target * _mean(s.z * _G), _label_only))),
+    Mutant("the rows' common part forgotten", sp.Eq(s.r, _strength(sp.S.Zero, _along, _residual_square(_G**2)))),
+    Mutant("square root lost", sp.Eq(s.r, _strength(s.row_overlap, _along, _residual_square(_G**2)))),
+)  # fmt: skip
+
+ALIGNMENT = _claim(
+    "overlapping-rows-alignment",
+    "The alignment after a step from rows that overlap",
+    sp.Eq(s.gamma, STEP * s.h1 * s.h1_star / _spike),
+    rows.spike_of_step,
+    "result-3-1.alignment",
+    Mutant("Result 3.1, which knows no overlap", sp.Eq(
+        s.gamma, s.h1_star / sp.sqrt(s.h1_star**2 + (s.h2_star + s.noise) / s.alpha0)
+    )),
+    Mutant("the label in place of the residual", sp.Eq(
+        s.gamma, STEP * s.h1 * s.h1_star / _strength(_root, _target * _mean(s.z * _G), _label_only)
+    )),
+)  # fmt: skip
+
+BULK = _claim(
+    "overlapping-rows-bulk",
+    "The bulk variance after a step from rows that overlap",
+    sp.Eq(s.c, _bulk(1 - s.row_overlap, _kept, _residual_square(_H))),
+    rows.bulk_of_step,
+    "result-3-1.bulk-variance",
+    Mutant("the common part counted as bulk", sp.Eq(s.c, _bulk(sp.S.One, _kept, _residual_square(_H)))),
+    Mutant("the rows not turned by the curvature", sp.Eq(
+        s.c, _bulk(1 - s.row_overlap, sp.S.Zero, _residual_square(_H))
+    )),
+    Mutant("the label in place of the residual", sp.Eq(s.c, _bulk(
+        1 - s.row_overlap, _target * _mean(_K), (s.h2_star + s.noise) * _mean(_H)
+    ))),
+)  # fmt: skip
+
+CLAIMS: tuple[Claim, ...] = (SPIKE, ALIGNMENT, BULK)
