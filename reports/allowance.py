@@ -47,7 +47,7 @@ def allowance(seconds: float) -> Iterator[None]:
     try:
         try:
             yield
-        except Exception as error:
+        except _CARRIERS as error:
             if _is_ours(error):
                 raise OutOfTimeError from error
             raise
@@ -58,6 +58,10 @@ def allowance(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
         sys.unraisablehook = report
+
+
+# What an interruption arrives as, where the code that it interrupted makes something else of it.
+_CARRIERS = (SystemError, RuntimeError, ValueError, TypeError, AttributeError, ArithmeticError)
 
 
 def _is_ours(error: BaseException) -> bool:
