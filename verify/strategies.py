@@ -15,15 +15,18 @@ def points_of(domain: Domain) -> SearchStrategy[dict[str, float | str]]:
     return st.fixed_dictionaries({coordinate.name: coordinate_of(coordinate) for coordinate in domain.ranges})
 
 
-def coordinate_of(coordinate: Range) -> SearchStrategy[float | str]:
-    """One coordinate: a choice, or a number of the range (uniform in its logarithm where the range says so).
+# A number is drawn as so many bits. Hypothesis mixes constants that it finds in the modules loaded at that moment into
+# integers and indices, but not into booleans: with bits the search is the same whatever else a process has imported.
+_BITS = 10
+_STEPS = 2**_BITS - 1
 
-    Numbers are rational with a small denominator of the range, so that shrunk witnesses can be read.
-    """
-    if coordinate.choices:
-        return st.sampled_from(coordinate.choices)
-    steps = 1000
-    low, high = coordinate.low, coordinate.high
+
+def coordinate_of(coordinate: Range) -> SearchStrategy[float | str]:
+    """One coordinate: a choice, or one of 1024 numbers of the range (even in the logarithm if it says so)."""
+    number = st.tuples(*[st.booleans()] * _BITS).map(lambda bits: sum(2**k for k, bit in enumerate(bits) if bit))
+    choices, low, high = coordinate.choices, coordinate.low, coordinate.high
+    if choices:
+        return number.map(lambda i: choices[i % len(choices)])
     if coordinate.log:
-        return st.integers(0, steps).map(lambda i: math.exp(math.log(low) + (math.log(high / low)) * i / steps))
-    return st.integers(0, steps).map(lambda i: low + (high - low) * i / steps)
+        return number.map(lambda i: math.exp(math.log(low) + math.log(high / low) * i / _STEPS))
+    return number.map(lambda i: low + (high - low) * i / _STEPS)
