@@ -29,8 +29,9 @@ DATA = Path(__file__).parent.parent / "benchmarks" / "calibration.json"
 DRAW = 2402
 MODELS = 6
 RUNS = ((150, 32), (300, 16), (600, 8))
-# For an item whose measurements scatter too much for RUNS: as many seeds more, at every dimension of every model.
-MORE = 12
+# For an item some of whose measurements scatter too much to decide: so many times the seeds of RUNS, at every dimension
+# of every model of the item.
+SOME, MORE = 4, 12
 
 # item -> model -> dimension -> observable -> samples
 Samples = dict[str, list[float]]
@@ -221,22 +222,22 @@ def _gaussian_rows(rng: np.random.Generator) -> Drawn:
 
 
 ITEMS = (
-    Item("ridge", "Ridge readout, uniform", _srf),
+    Item("ridge", "Ridge readout, uniform", _srf, times=SOME),
     Item("vocabulary", "Finite vocabulary, two or three groups", _vocabulary),
     Item("quenched", "Quenched bias, two values", _biased, times=MORE),
     Item(
         "learned", "Learned bias", _learning,
         f"targets without a parity; the lowest minimum of the training energy inside the scan, and {_CLEAR:.0%} below "
-        "the next",
+        "the next", times=SOME,
     ),
-    Item("noise", "Label noise in both steps: the network and its own bulk", _noisy),
+    Item("noise", "Label noise in both steps: the network and its own bulk", _noisy, times=SOME),
     Item("logistic", "Logistic loss", _margin("logistic"), slow=True),
     Item("hinge", "Hinge loss", _margin("hinge"), slow=True),
     Item("huber", "Huber loss", _residual("huber"), slow=True),
     Item("absolute", "Absolute loss", _residual("absolute"), slow=True),
     Item("rank-two", "Spike of two directions, two groups", _rank_two, slow=True),
-    Item("plain", "Plain random features, r = 0", lambda rng: _srf(rng, spike=0.0)),
-    Item("gaussian-rows", "Gaussian rows", _gaussian_rows),
+    Item("plain", "Plain random features, r = 0", lambda rng: _srf(rng, spike=0.0), times=SOME),
+    Item("gaussian-rows", "Gaussian rows", _gaussian_rows, times=SOME),
 )  # fmt: skip
 
 

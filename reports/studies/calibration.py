@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.model import Model
 from reports import measured_networks
 from reports.calibrated_models import (
     DATA,
@@ -17,6 +18,7 @@ from reports.calibrated_models import (
     LANDMARK_RUN,
     MODELS,
     RUNS,
+    Data,
     Drawn,
     Item,
     measured,
@@ -24,6 +26,7 @@ from reports.calibrated_models import (
 )
 from reports.calibration_theory import judge, landmark
 from reports.figures import Figure, svg_of
+from reports.learned_basins import basins
 from reports.studies.study import Study, Table
 from verify.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report
 
@@ -78,6 +81,7 @@ def study() -> Study | None:
         "probability 1e-3 at most, all its observables together.",
         _rules([j.item for j in judged]),
         _verdict_text(judged),
+        *_mixtures(judged, data),
         _normal_text(tests, len(found["test_error"]), len(networks)),
         "Readouts with another loss are minima found by SciPy's L-BFGS-B, over the readout for the logistic loss and "
         "over the forces of the dual problem for the others; each comes with a duality gap, under 1e-7 of the energy, "
@@ -159,6 +163,19 @@ def _verdict_text(judged: Sequence[Judged]) -> str:
         f"error would have been caught there. {cubic} of these have the cubic target, whose errors have heavy tails. "
         "The table of all models says for each what would have been caught."
     )
+
+
+def _mixtures(judged: Sequence[Judged], data: Data) -> list[str]:
+    """Of each refuted model with a learned bias: in which minima its experiments ended."""
+    found = []
+    for j in judged:
+        model = j.drawn.subject
+        if j.report.verdict == REFUTED and j.drawn.learned and isinstance(model, Model):
+            runs = data[j.item.key][j.drawn.name]
+            mixture = basins(model, {int(d): samples["bias"] for d, samples in runs.items()})
+            if mixture is not None:
+                found.append(f"About {j.drawn.name.split(':')[0]}: {mixture.sentence}")
+    return found
 
 
 def _normal_text(tests: Array, own: int, networks: int) -> str:
