@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numerics.ensembles import Network
     from numerics.inputs import Inputs
     from numerics.learned_bias import learned_bias
+    from numerics.loss_bounds import best_ridge_of_loss, loss_bounds
     from numerics.losses import loss_named
     from numerics.model import Model, ModelError, ReadoutGroup
     from numerics.readout_density import ReadoutLaw, solve_density
@@ -54,6 +55,7 @@ __all__ = [
     "all_claims",
     "best_eta",
     "best_ridge",
+    "best_ridge_of_loss",
     "best_spike",
     "bounds",
     "certify",
@@ -62,6 +64,7 @@ __all__ = [
     "glossary",
     "hermite_constants",
     "learned_bias",
+    "loss_bounds",
     "loss_named",
     "lower_bound",
     "parse",
@@ -102,6 +105,8 @@ _HOMES: dict[str, tuple[str, str]] = {
     "Network": ("numerics.ensembles", "Network"),
     "Inputs": ("numerics.inputs", "Inputs"),
     "learned_bias": ("numerics.learned_bias", "learned_bias"),
+    "best_ridge_of_loss": ("numerics.loss_bounds", "best_ridge_of_loss"),
+    "loss_bounds": ("numerics.loss_bounds", "loss_bounds"),
     "loss_named": ("numerics.losses", "loss_named"),
     "Model": ("numerics.model", "Model"),
     "ModelError": ("numerics.model", "ModelError"),

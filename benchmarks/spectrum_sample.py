@@ -11,24 +11,29 @@ import sys
 
 import numpy as np
 
-from numerics.ensembles import Sizes, spiked_random_features
+from numerics.ensembles import Network, Sizes, spiked_random_features, trained_network
 from numerics.model import Model
 from reports.studies.experiments import FOLDER, as_text
 from reports.studies.spectrum_sample import CASES, DIMENSION, SEED, SLUG, study
 
 
-def eigenvalues(model: Model) -> list[float]:
+def eigenvalues(subject: Model | Network) -> list[float]:
     """The positive eigenvalues of Phi^T Phi/p, increasing: those of the smaller of the two Gram matrices."""
-    sizes = Sizes.rounded(DIMENSION, alpha=model.alpha, beta=model.beta, fractions=model.fractions)
-    weights, inputs = map(np.random.default_rng, np.random.SeedSequence(SEED).spawn(2))
-    phi = spiked_random_features(model, sizes, weights).features(inputs.standard_normal((sizes.n, sizes.d)))
+    alpha0 = subject.alpha0 if isinstance(subject, Network) else 0.0
+    sizes = Sizes.rounded(DIMENSION, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=subject.fractions)
+    weights, inputs, batch = map(np.random.default_rng, np.random.SeedSequence(SEED).spawn(3))
+    if isinstance(subject, Network):
+        features = trained_network(subject, sizes, weights, batch).features
+    else:
+        features = spiked_random_features(subject, sizes, weights).features
+    phi = features(inputs.standard_normal((sizes.n, sizes.d)))
     gram = phi @ phi.T if sizes.n < sizes.p else phi.T @ phi
     return [float(f"{x:.6g}") for x in np.linalg.eigvalsh(gram / sizes.p)]
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["simulate"]:
-        lines = (f" {json.dumps(name)}: {json.dumps(eigenvalues(model))}" for name, model in CASES)
+        lines = (f" {json.dumps(name)}: {json.dumps(eigenvalues(subject))}" for name, subject in CASES)
         (FOLDER / f"{SLUG}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     found = study()
     print(as_text(found) if found else "nothing is measured yet: add `simulate`")

@@ -671,4 +671,60 @@ mean_step_square = _define(
     r"|\tilde{V}|^{2}", "limit of the squared length of (1/n0) sum (y - F) G x, the step of the mean row", positive=True
 )
 
+# The network's own bulk with a vocabulary (beyond the paper): one law of rows for each of two letters.
+spectrum_mode = _define("nu", "a standard normal variable that labels an eigenvector of A = (1/n0) sum y^2 x x^T")
+bias_of = _by_letter(r"\mathsf{{b}}_{}", "bias added to the features after the step")
+row_form_of = _define(r"\theta^\top B_1\theta", "d times the variance of b.theta over the bulk rows of letter 1")
+norm_overlap_of = _define(r"h_{1,\theta}", "d times the covariance of b.theta and |b|^2 over the bulk rows of letter 1")
+norm_spike_overlap_of = _define(r"h_{1,\tilde{v}}", "d times the covariance of b.v~ and |b|^2, letter 1")
+norm_variance_of = _by_letter(r"v_{{c,{}}}", "d times the variance of |b|^2 over the bulk rows", nonnegative=True)
+row_gain = _by_letter(r"\mathsf{{g}}_{}", "beta V2, how strongly rows weigh in the readout's S", positive=True)
+forms_own = _define(r"R^{ff'}_{11}", "(W_1 f).S^-1 W_1 f' with the spike in the bulk, f and f' two directions")
+forms_mixed = _define(r"R^{ff'}_{12}", "(W_1 f).S^-1 W_2 f' with the spike in the bulk")
+form_norm_own = _define(r"R^{f\delta}_{11}", "(W_1 f).S^-1 delta_1 with the spike in the bulk")
+form_norm_mixed = _define(r"R^{f\delta}_{12}", "(W_1 f).S^-1 delta_2 with the spike in the bulk")
+norms_own = _define(r"R^{\delta\delta}_{11}", "delta_1.S^-1 delta_1 with the spike in the bulk")
+norms_mixed = _define(r"R^{\delta\delta}_{12}", "delta_1.S^-1 delta_2 with the spike in the bulk")
+log_det_of_rows = _define(r"{\frac{1}{p}\ln\det S}", "log-determinant of the readout's S with the spike in the bulk")
+spike_forms = _by_pair(r"R^{{vv}}_{{{}}}", "(Wv).S^-1 Wv over a block, the spike in the bulk")
+left_forms = _by_letter(r"R^{{yv}}_{}", "y.S^-1 Wv for a vector y, the spike in the bulk")
+right_forms = _by_letter(r"R^{{vy'}}_{}", "(Wv).S^-1 y' for a vector y', the spike in the bulk")
+vector_form = _define(r"R^{yy'}", "y.S^-1 y' for two vectors, the spike in the bulk")
+vector_overlap = _define(r"K^{yy'}", "y.G y' with G = (lambda + V1^ W Pi W^T + V2^)^-1, the spike out of the bulk")
+spike_overlap_of = _define(r"K^{vv}_{11}", "(W_1 v).G W_1 v, the spike out of the bulk", positive=True)
+target_overlap_mixed = _define(r"K^{\perp\perp}_{12}", "(W_1 theta_perp).G W_2 theta_perp, the spike out of the bulk")
+norm_row_spike = _by_letter(r"K^{{\delta v}}_{{1{}}}", "delta_1.G Wv over the neurons, the spike out of the bulk")
+norm_row_target = _by_letter(r"K^{{\delta\perp}}_{{1{}}}", "delta_1.G W theta_perp over the neurons")
+norm_row_norm = _by_letter(r"K^{{\delta\delta}}_{{1{}}}", "delta_1.G delta over the neurons")
+entropic_slope_own = _define(r"\partial_{D_1}2\Psi_w", "derivative of twice the entropic term in V2^ of letter 1")
+entropic_slope_mixed = _define(r"\partial_{C_{12}}2\Psi_w", "derivative of twice the entropic term in V1^ of 1 and 2")
+pole = _by_letter(r"\mathsf{{t}}_{}", "minus a root of det(1 + V1^ Theta(x)) in x, number", positive=True)
+pole_trace = _by_letter(r"\mathsf{{q}}_{}", "(1/d) tr (A + t)^-1 at the pole, number", positive=True)
+pole_form = _by_letter(r"f^\top Q_{}f'", "f.(A + t)^-1 f' at the pole, number")
+form_product = _define(r"f\cdot f'", "product of two directions")
+filter_trace = _define(r"\mathsf{p}_{11}", "(1/d) tr of entry 11 of (1 + Theta(A) V1^)^-1")
+mixed_form = _define(r"f^\top\mathsf{M}_{12}f'", "f.M_12(A) f' with M(x) = V1^ (1 + Theta(x) V1^)^-1")
+third_of = _define(r"k_{2,1}(\kappa)", "d mu0/dc of letter 1, what its mean gains from unequal norms")
+chi_of = _by_letter(r"\chi_{}", "a.delta/sqrt(p) over the neurons")
+distance_groups = _define(
+    r"\mathrm{dist}_{3k}^2",
+    "squared distance of y0 from the span of mu0, kappa mu1 and k2 of all letters",
+    nonnegative=True,
+)
+
+# Bounds for any convex loss.
+test_loss = _define(r"\mathcal{L}", "loss per new sample of the trained readout, label noise included")
+least_loss = _define(
+    r"\inf_{f\in\mathrm{span}}\mathcal{L}(f)", "least loss of a combination of mu0, kappa mu1 and mu1 z, without noise"
+)
+least_loss_means = _define(r"\inf_{b}\mathcal{L}(b\mu_0)", "least loss of a multiple of mu0, without noise")
+best_loss = _define(r"\inf_\lambda\mathcal{L}", "infimum of the test loss over the ridge")
+loss_infinity = _define(r"\mathcal{L}_\infty", "test loss as the ridge grows")
+output_spread = _define(r"s_\omega", "standard deviation of the output at given kappa and z", nonnegative=True)
+
+# The spectrum without an integral (Appendix F and beyond).
+features_log_det = _define(
+    r"\frac{1}{p}\ln\det(\tfrac{1}{p}\Phi^\top\Phi+\lambda)", "log-determinant of the features, without their outliers"
+)
+
 glossary: tuple[Entry, ...] = tuple(_entries)

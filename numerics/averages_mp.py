@@ -175,7 +175,9 @@ class _Grid:
             growth = strip_growth(self.function.panels[0].branch, height)
             if growth is None or growth.rate > 0 or growth.quadratic > 0:
                 continue
-            cost = 2.0 * _log(growth.constant) + float(height) ** 2 / (2.0 * float(self.variance)) + self._accuracy
+            # Where the function is small everywhere the accuracy is relative to its bound.
+            size = max(0.0, 2.0 * _log(growth.constant))
+            cost = size + float(height) ** 2 / (2.0 * float(self.variance)) + self._accuracy
             # Powers of t up to the ends of the line.
             cost += 2.0 * float(growth.degree) * math.log(1000.0)
             found.append(2.0 * math.pi * float(height) / cost)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from derivations.activation import Activation
 from numerics.least_squares import least_norm
-from numerics.model import Model
+from numerics.model import UNIFORM, Model, ReadoutGroup
 from numerics.profile import Profile, profile
 from numerics.ridge import solve, solve_on
 
@@ -166,16 +166,19 @@ class BestSpike:
     bound: float
 
 
-def local_minima(error: Callable[[float], float], grid: Sequence[float], noise: float = 1e-14) -> tuple[Minimum, ...]:
+def local_minima(
+    error: Callable[[float], float], grid: Sequence[float], noise: float = 1e-14, width: float = _BRACKET
+) -> tuple[Minimum, ...]:
     """Every minimum inside the grid, by golden sections between the neighbours of each dip; grid increasing.
 
-    A dip that is not deeper than `noise` on either side is rounding, not a minimum.
+    A dip that is not deeper than `noise` on either side is rounding, not a minimum. The bracket of a minimum is
+    narrowed to `width`, relative where it lies beyond 1.
     """
     errors = [error(x) for x in grid]
     found = []
     for i in range(1, len(grid) - 1):
         if errors[i] < errors[i - 1] and errors[i] <= errors[i + 1] and _depth(errors, i) > noise:
-            found.append(_golden_section(error, grid[i - 1], grid[i + 1]))
+            found.append(_golden_section(error, grid[i - 1], grid[i + 1], width))
     return tuple(found)
 
 
@@ -193,10 +196,10 @@ def _depth(errors: Sequence[float], i: int) -> float:
     return min(left, right)
 
 
-def _golden_section(error: Callable[[float], float], left: float, right: float) -> Minimum:
+def _golden_section(error: Callable[[float], float], left: float, right: float, width: float) -> Minimum:
     inner, outer = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
     at_inner, at_outer = error(inner), error(outer)
-    while right - left > _BRACKET * max(1.0, abs(left)):
+    while right - left > width * max(1.0, abs(left)):
         if at_inner <= at_outer:
             right, outer, at_outer = outer, inner, at_inner
             inner = right - _GOLDEN * (right - left)
@@ -257,6 +260,8 @@ def best_eta(
     largest: float = 30.0,
     points: int = 61,
     bulk_model: str = "isotropic",
+    gaussian_rows: bool = False,
+    groups: tuple[ReadoutGroup, ...] = UNIFORM,
 ) -> BestEta:
     """The learning rate eta in [0, largest] of least test error at fixed ridge, or at the best ridge when None.
 
@@ -266,7 +271,7 @@ def best_eta(
     def at(eta: float) -> Model:
         return Model.from_gradient_step(
             activation, target, alpha=alpha, beta=beta, ridge=1.0 if ridge is None else ridge,
-            alpha0=alpha0, eta=eta, noise=noise, bulk_model=bulk_model,
+            alpha0=alpha0, eta=eta, noise=noise, groups=groups, bulk_model=bulk_model, gaussian_rows=gaussian_rows,
         )  # fmt: skip
 
     def error(eta: float) -> float:

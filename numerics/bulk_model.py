@@ -14,9 +14,24 @@ def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
     # Imported here: most solves need no averages over the labels of the gradient step.
     from numerics.network_bulk import NetworkBulk, isotropic_law, network_law
 
+    if len(model.groups) == 1:
+        if step is None:
+            return NetworkBulk(ridge, model.beta, isotropic_law(model.bulks[0], model.alignment, gaussian_rows=True))
+        eta = step.eta * model.groups[0].weight
+        law = network_law(
+            model.activation, model.target, step.alpha0, eta, model.beta, model.noise, model.gaussian_rows
+        )
+        return NetworkBulk(ridge, model.beta, law)
+    from numerics.groups_law import groups_law, stepped_groups_law
+    from numerics.network_groups import NetworkGroups
+
     if step is None:
-        return NetworkBulk(ridge, model.beta, isotropic_law(model.bulk, model.alignment, gaussian_rows=True))
-    law = network_law(
-        model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise, model.gaussian_rows
-    )
-    return NetworkBulk(ridge, model.beta, law)
+        laws = tuple(isotropic_law(bulk, model.alignment, gaussian_rows=True) for bulk in model.bulks)
+        return NetworkGroups(ridge, model.beta, groups_law(laws, model.fractions))
+    return NetworkGroups(
+        ridge, model.beta,
+        stepped_groups_law(
+            model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise,
+            tuple(group.weight for group in model.groups), model.fractions, model.gaussian_rows,
+        ),
+    )  # fmt: skip

@@ -57,15 +57,22 @@ def smoothing(function: Activation, line: Line, lift: Fraction, reach: Fraction,
     """
     if line.variance == 0:
         return _Exact(function)
-    pieces = [as_polynomial(panel.branch) for panel in function.panels]
-    cuts = [panel.right.place.rational() for panel in function.panels if panel.right is not None]
-    if all(piece is not None for piece in pieces) and all(cut is not None for cut in cuts):
-        return _Polynomials(
-            tuple(tuple(piece or ()) for piece in pieces), tuple(cut for cut in cuts if cut is not None), line.scale()
-        )
+    closed = polynomial_smoothing(function, line.scale())
+    if closed is not None:
+        return closed
     if len(function.panels) > 1:
         raise BallError(f"{function} has breakpoints and is not a polynomial with rational coefficients between them")
     return _Analytic(program(function.panels[0].branch), line.scale(), _rule(function, line, lift, reach, bits))
+
+
+def polynomial_smoothing(function: Activation, scale: Ball) -> Smoothing | None:
+    """The closed forms for a polynomial with rational coefficients between rational breakpoints; None for others."""
+    pieces = [as_polynomial(panel.branch) for panel in function.panels]
+    cuts = [panel.right.place.rational() for panel in function.panels if panel.right is not None]
+    if any(piece is None for piece in pieces) or any(cut is None for cut in cuts):
+        return None
+    known = tuple(cut for cut in cuts if cut is not None)
+    return _Polynomials(tuple(tuple(piece or ()) for piece in pieces), known, scale)
 
 
 @dataclass(frozen=True)

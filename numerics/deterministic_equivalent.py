@@ -49,6 +49,20 @@ class EquivalentPoint(Protocol):
         """dK/d(C, D), of shape (entries, *K), entries packed as in `jacobian`."""
 
 
+@dataclass(frozen=True)
+class ExplicitPoint:
+    """An equivalent at one pair (C, D) with all of it computed: K and dK/d(C, D) = `slopes` as arrays."""
+
+    values: Array
+    jacobian: Array
+    overlap: Array
+    slopes: Array
+
+    def overlap_jacobian(self) -> Array:
+        """dK/d(C, D), of shape (entries, *K)."""
+        return self.slopes
+
+
 class DeterministicEquivalent(Protocol):
     """A limiting bulk together with the ridge and beta."""
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from numerics.evaluate import compile_numpy
 from numerics.gradient_descent import gradient_step
 from numerics.inputs import GAUSSIAN, Inputs
+from numerics.model import UNIFORM, ReadoutGroup
 
 if TYPE_CHECKING:
     from derivations.activation import Activation
@@ -101,9 +102,9 @@ class Sizes:
 class Network:
     """A two-layer network that takes a gradient step of rate eta = eta~ d on n0 = alpha0 d samples (Section 2.2).
 
-    `eta` is eta~. The readout starts at a0 = 1_p/sqrt(p), the rows at |w| = 1, or with `gaussian_rows` at
-    w ~ N(0, I/d); `noise` is the variance of the label noise in both steps. The activation need not be odd here: the
-    step is taken, not modelled.
+    `eta` is eta~. The readout starts at a0 = u/sqrt(p), u = 1_p or the weight of each neuron's group, the rows at
+    |w| = 1, or with `gaussian_rows` at w ~ N(0, I/d); the biases of the groups are added after the step. `noise` is the
+    variance of the label noise in both steps. The activation need not be odd here: the step is taken, not modelled.
 
     Two departures from what the theory covers: `overlap`, the mean of w_i.w_j over pairs of initial rows
     (`overlapping_rows`), and `steps`, how many gradient steps are taken, each on n0 fresh samples.
@@ -122,8 +123,25 @@ class Network:
     gaussian_rows: bool = False
     overlap: float = 0.0
     steps: int = 1
+    groups: tuple[ReadoutGroup, ...] = UNIFORM
 
     def __post_init__(self) -> None:
+        if any(group.bulk is not None or group.further_weights for group in self.groups):
+            raise SimulationError(
+                "the readout groups of a network have one weight and a fraction, and their bulk follows from the step: "
+                "leave it away, for example 1:0.5,-1:0.5"
+            )
+        total = sum(group.fraction for group in self.groups)
+        if min((group.fraction for group in self.groups), default=0.0) <= 0.0 or abs(total - 1.0) > 1e-9:
+            raise SimulationError(
+                f"the fractions of the readout groups have to be positive and add up to 1, not to {total:.6g}: for "
+                "example 1:0.5,-1:0.5"
+            )
+        if all(group.weight == 0.0 for group in self.groups):
+            raise SimulationError(
+                "an initial readout that is zero takes no gradient step: give a group another weight, for example "
+                "1:0.5,0:0.5"
+            )
         if not 0.0 <= self.overlap < 1.0:
             raise SimulationError(
                 f"an initial overlap of {self.overlap} is not accepted: it has to be a number >= 0 and < 1, like 0.1"
@@ -137,6 +155,16 @@ class Network:
             if not np.isfinite(value) or value < 0.0 or (positive and value == 0.0):
                 range_ = "> 0" if positive else ">= 0"
                 raise SimulationError(f"{name} = {value} is not accepted: it has to be a number {range_}, like 1.5")
+
+    @property
+    def fractions(self) -> tuple[float, ...]:
+        """pi_a of each readout group."""
+        return tuple(group.fraction for group in self.groups)
+
+    @property
+    def biases(self) -> tuple[float, ...]:
+        """b_a of each readout group."""
+        return tuple(group.bias for group in self.groups)
 
     def model(self, bulk_model: str = "isotropic") -> Model:
         """The spiked random features of Result 3.1; raises ModelError where that map does not exist.
@@ -156,6 +184,7 @@ class Network:
             alpha0=self.alpha0,
             eta=self.eta,
             noise=self.noise,
+            groups=self.groups,
             bulk_model=bulk_model,
             gaussian_rows=self.gaussian_rows,
         )
@@ -167,8 +196,8 @@ class FeatureMap:
 
     spikes (p, s) and directions (s, d), orthonormal rows v_j; s = 1 but for a spike of several directions. theta_perp
     is the unit vector along theta - sum_j gamma_j v_j. `groups` are the slices of the readout groups, `features`
-    turns inputs (rows, d) into features (rows, p), and `centred_bulk` says that the bulk rows sum to zero by
-    construction.
+    turns inputs (rows, d) into features (rows, p). Where the spike was measured on the weights themselves `centring`
+    holds the u (p,) with which the bulk rows sum to zero by construction, sum_i u_i b_i = 0.
     """
 
     weights: Array
@@ -178,7 +207,7 @@ class FeatureMap:
     theta_perp: Array
     groups: tuple[slice, ...]
     features: Callable[[Array], Array]
-    centred_bulk: bool = False
+    centring: Array | None = None
 
     @property
     def direction(self) -> Array:
@@ -311,12 +340,14 @@ def trained_network(
 
         W1 = W0 + (eta~ d) (1/n0) sum_mu (y_mu - f(x_mu; a0, W0)) (a0/sqrt(p)) o sigma'(W0 x_mu) x_mu^T
 
-    with a0 = 1_p/sqrt(p) (`numerics.gradient_descent`), or after `network.steps` of them. theta is the first axis, or
-    a random direction where `inputs` make a difference between them.
+    with a0 = u/sqrt(p) (`numerics.gradient_descent`), or after `network.steps` of them; then phi(x) = sigma(W1 x + b)
+    with the biases of the groups. theta is the first axis, or a random direction where `inputs` make a difference
+    between them.
 
-    The spike is measured on W1 alone: with w the mean row W1^T 1_p/p, v = +-w/|w| and r = w.v, the sign chosen so that
-    v points along the batch's (1/n0) sum y x (W1^T 1_p cannot know it: r may be negative where E[z sigma] < 0). The
-    bulk is W1 - 1_p w^T; its rows sum to zero. E|w|^2 = r^2 + c/p, so these estimates of r and gamma carry O(1/d).
+    The spike is measured on W1 alone: with w = W1^T u/|u|^2 (u = 1_p: the mean row), v = +-w/|w| and r = w.v, the sign
+    chosen so that v points along the batch's (1/n0) sum y x (W1^T u cannot know it: r may be negative where
+    E[z sigma] < 0). The bulk is W1 - u w^T; sum_i u_i b_i = 0. For u = 1_p E|w|^2 = r^2 + c/p, so these estimates of r
+    and gamma carry O(1/d).
 
     Raises SimulationError where sigma jumps: its derivative is not a function and the step is not defined.
     """
@@ -331,11 +362,14 @@ def trained_network(
     weights = gaussian_rows(rng, p, d) if network.gaussian_rows else overlapping_rows(rng, p, d, network.overlap)
     theta = inputs.frame(rng, d, 1)[0]
     batch_direction = np.zeros(d)
+    u = _per_neuron(tuple(group.weight for group in network.groups), sizes)
+    uniform = bool(np.all(u == 1.0))
+    readout = None if uniform else u
     for _ in range(network.steps):
-        change, direction = gradient_step(network, weights, theta, n0, inputs, batch, block_rows(max(p, d)))
+        change, direction = gradient_step(network, weights, theta, n0, inputs, batch, block_rows(max(p, d)), readout)
         weights += change
         batch_direction += direction
-    mean_row = weights.mean(axis=0)
+    mean_row = weights.mean(axis=0) if uniform else np.asarray(u @ weights / (u @ u))
     size = float(np.linalg.norm(mean_row))
     v = mean_row / size
     if n0 and v @ batch_direction < 0:
@@ -344,8 +378,13 @@ def trained_network(
     perp = theta - gamma * v
     perp /= np.linalg.norm(perp)
 
-    def features(x: Array) -> Array:
-        return np.asarray(sigma(x @ weights.T))
+    biases = _per_neuron(network.biases, sizes)
+    has_bias = bool(np.any(biases))
 
-    spikes, directions = np.full((p, 1), size), v[None, :]
-    return FeatureMap(weights, spikes, directions, theta, perp, sizes.slices, features, centred_bulk=True)
+    def features(x: Array) -> Array:
+        h = x @ weights.T
+        if has_bias:
+            h += biases
+        return np.asarray(sigma(h))
+
+    return FeatureMap(weights, size * u[:, None], v[None, :], theta, perp, sizes.slices, features, centring=u)

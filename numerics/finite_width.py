@@ -93,12 +93,12 @@ def means(
 ) -> tuple[Array, Array]:
     """m and zeta (k,): E[mu0 (y0 - yhat)/(1+V)] = m/stiffness and zeta = A E[along (y0 - yhat)/(1+V)] + given."""
     groups, count = len(mu0), len(along)
-    functions = np.concatenate([mu0, along])
-    held = np.linalg.inv(overlap[:count, :count])
+    # zeta = given + F c with A = F F^T and |c|^2 beside the squares: A is singular where a group's rows have one norm.
+    values, vectors = np.linalg.eigh(overlap[:count, :count])
+    factor = vectors * np.sqrt(np.maximum(values, 0.0))
+    functions = np.concatenate([mu0, factor.T @ along])
     gram = (functions * weights) @ functions.T
     gram[:groups, :groups] += np.diag(1.0 / stiffness)
-    gram[groups:, groups:] += held
-    right = (functions * weights) @ y0
-    right[groups:] += held @ given
-    both = np.linalg.solve(gram, right)
-    return both[:groups], both[groups:]
+    gram[groups:, groups:] += np.eye(count)
+    both = np.linalg.solve(gram, (functions * weights) @ (y0 - given @ along))
+    return both[:groups], given + factor @ both[groups:]

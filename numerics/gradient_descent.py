@@ -1,9 +1,10 @@
 """Gradient steps on the first layer at finite size, each on a batch of its own.
 
-    W <- W + (eta~ d) (1/n0) sum_mu (y_mu - f(x_mu; a0, W)) (a0/sqrt(p)) o sigma'(W x_mu) x_mu^T,   a0 = 1_p/sqrt(p),
+    W <- W + (eta~ d) (1/n0) sum_mu (y_mu - f(x_mu; a0, W)) (a0/sqrt(p)) o sigma'(W x_mu) x_mu^T,   a0 = u/sqrt(p),
 
-the gradient of (1/(2 n0)) sum (y - f)^2, equation (3), with the full residual and no expansion. The theory knows one
-step; after it the network's output f(x; a0, W) is of order one, and further steps are simulated only.
+the gradient of (1/(2 n0)) sum (y - f)^2, equation (3), with the full residual and no expansion; u is 1_p, or takes
+the value of its readout group at each neuron. Biases are no part of f yet: they are added after the steps. The theory
+knows one step; after it the network's output f(x; a0, W) is of order one, and further steps are simulated only.
 """
 
 from __future__ import annotations
@@ -23,11 +24,19 @@ Array = NDArray[np.float64]
 
 
 def gradient_step(
-    network: Network, weights: Array, theta: Array, n0: int, inputs: Inputs, batch: np.random.Generator, rows: int
+    network: Network,
+    weights: Array,
+    theta: Array,
+    n0: int,
+    inputs: Inputs,
+    batch: np.random.Generator,
+    rows: int,
+    readout: Array | None = None,
 ) -> tuple[Array, Array]:
     """(change of the weights (p, d), the batch's sum of y x (d,)) for one step from `weights` on n0 fresh samples.
 
-    `rows` samples are in memory at a time. The draws are, in order, the label noise and the inputs.
+    `readout` is u (p,), by default 1_p. `rows` samples are in memory at a time. The draws are, in order, the label
+    noise and the inputs.
     """
     from derivations.expression import derivative
 
@@ -41,10 +50,13 @@ def gradient_step(
         x = inputs.draw(batch, min(rows, n0 - start), d)
         y = np.asarray(target(x @ theta)) + labels_noise[start : start + len(x)]
         h = x @ weights.T
-        residual = y - np.asarray(sigma(h)).mean(axis=1)
+        outputs = np.asarray(sigma(h))
+        residual = y - (outputs.mean(axis=1) if readout is None else outputs @ readout / p)
         gradient = np.asarray(slope(h)) * residual[:, None]
         change += gradient.T @ x
         direction += y @ x
+    if readout is not None:
+        change *= readout[:, None]
     if n0:
         change *= network.eta * d / (p * n0)
     return change, direction

@@ -6,13 +6,19 @@ In the limit the minimum over readouts at a given bias is the free energy per ne
 
 over b added to the biases of all groups. E need not be convex in b: every local minimum is found on a scan of the line
 and refined, and the lowest is the learned bias.
+
+Between two neighbouring minima lies a barrier, the highest E between them; the barriers divide the line into basins.
+At finite d the energies of two basins scatter against each other by O(d^-1/2), so where the gap of E is smaller than
+that, training sets differ in which basin is lowest. Inside each basin the least energy and its bias self-average.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -28,6 +34,9 @@ _POINTS = 65
 # Energies closer than this share are rounding apart: minima of equal depth, as mirror images are.
 _EQUAL = 1e-10
 
+# Between two barriers of the training free energy; the outermost reach to infinity.
+Interval = tuple[float, float]
+
 
 @dataclass(frozen=True)
 class BiasMinimum:
@@ -38,11 +47,20 @@ class BiasMinimum:
 
 
 @dataclass(frozen=True)
+class Basins:
+    """The basin in which a bias is learned, and the others, by bias: intervals of the bias that cover the line."""
+
+    home: Interval
+    others: tuple[Interval, ...]
+
+
+@dataclass(frozen=True)
 class LearnedBias:
     """The learned bias and the model that has it.
 
-    minima: all local minima inside the scan, by bias. tied: another minimum is as deep (a mirror image; the positive
-    bias is named). at_edge: E is still lower at the end of the scan, `reach` away from zero, than at every minimum.
+    minima: all local minima inside the scan, by bias. barriers: where E is highest between neighbouring minima. tied:
+    another minimum is as deep (a mirror image; the positive bias is named). at_edge: E is still lower at the end of the
+    scan, `reach` away from zero, than at every minimum.
     """
 
     bias: float
@@ -52,6 +70,26 @@ class LearnedBias:
     tied: bool
     at_edge: bool
     reach: float
+    barriers: tuple[float, ...] = ()
+
+    @property
+    def ranked(self) -> tuple[BiasMinimum, ...]:
+        """The minima, the learned bias first and the others by energy; empty where no minimum is the lowest."""
+        own = [minimum for minimum in self.minima if minimum.bias == self.bias]
+        rest = [minimum for minimum in self.minima if minimum.bias != self.bias]
+        return (*own, *sorted(rest, key=lambda minimum: minimum.energy)) if own else ()
+
+    def basins(self, rank: int = 0) -> Basins:
+        """The basins, at home in that of `ranked[rank]`. Raises IndexError where there is none of that rank."""
+        ends = (-math.inf, *self.barriers, math.inf)
+        found = list(pairwise(ends))
+        home = found.pop(self.minima.index(self.ranked[rank]))
+        return Basins(home, tuple(found))
+
+    def lowest_in(self, interval: Interval) -> BiasMinimum | None:
+        """The lowest of the minima inside an interval; None where it has none."""
+        inside = [minimum for minimum in self.minima if interval[0] < minimum.bias < interval[1]]
+        return min(inside, key=lambda minimum: minimum.energy, default=None)
 
 
 def with_bias(model: Model, bias: float) -> Model:
@@ -79,9 +117,7 @@ def scan_reach(model: Model) -> float:
 
 @lru_cache(maxsize=256)
 def learned_bias(model: Model, loss: Loss = SQUARE, points: int = _POINTS) -> LearnedBias:
-    """The bias of least training free energy. Raises ModelError for a network's own bulk and at ridge = 0."""
-    if model.unequal_norms:
-        raise ModelError("a learned bias is built for rows of equal norm: take the isotropic bulk")
+    """The bias of least training free energy. Raises ModelError at ridge = 0."""
     if model.ridge == 0.0:
         raise ModelError("a learned bias needs a positive ridge, for example ridge = 1e-3")
     reach = scan_reach(model)
@@ -104,4 +140,12 @@ def learned_bias(model: Model, loss: Loss = SQUARE, points: int = _POINTS) -> Le
         tied=len(close) > 1,
         at_edge=best not in minima,
         reach=reach,
+        barriers=tuple(_barrier(energy, left.bias, right.bias, grid) for left, right in pairwise(minima)),
     )
+
+
+def _barrier(energy: Callable[[float], float], left: float, right: float, grid: Sequence[float]) -> float:
+    """Where the energy is highest between two minima, to the accuracy of the search."""
+    inner = [left, *(b for b in grid if left < b < right), right]
+    tops = local_minima(lambda b: -energy(b), inner)
+    return min(tops, key=lambda top: top.error).at if tops else 0.5 * (left + right)

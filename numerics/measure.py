@@ -7,8 +7,8 @@ Order parameters, for groups a, b of neurons, with W the bulk (weights minus spi
 
 The theory's q1 and q2 are those of the readout without its uniform part: at finite p, |a_a|^2/p carries m_a^2/(pi_a p)
 and q1_aa carries c_a m_a^2/(pi_a p) on top, both O(1/d) and both known. `order_parameters` subtracts them, so that the
-extrapolation in 1/d has less to do; what remains is O(1/d). (The bulk of a trained network is measured with rows that
-sum to zero, so that its q1 carries no such term and nothing is subtracted from it.)
+extrapolation in 1/d has less to do; what remains is O(1/d). (The bulk of a trained network is measured with rows
+b_i - u_i sum_j u_j b_j/|u|^2, so that its q1 carries less, for u = 1_p nothing: `_group_sums`.)
 
 The test error of a feature map is sampled on fresh inputs (`sampled_test_error`); that of the equivalent map is
 integrated exactly given the readout (`exact_test_error`).
@@ -169,7 +169,8 @@ def order_parameters(drawn: FeatureMap, a: Array, sizes: Sizes) -> Row:
     sample = overlaps(drawn, a)
     bulk = np.array([_bulk_norm(drawn, where) for where in drawn.groups])
     uniform = sample.m**2 / np.array(sizes.groups)
-    q1 = sample.q1 if drawn.centred_bulk else sample.q1 - np.diag(bulk * uniform)
+    per_neuron = sample.m / np.array(sizes.groups)
+    q1 = sample.q1 - np.outer(per_neuron, per_neuron) * _group_sums(drawn, bulk)
     values: dict[str, float] = {}
     for name, value in (
         ("m", sample.m),
@@ -179,13 +180,36 @@ def order_parameters(drawn: FeatureMap, a: Array, sizes: Sizes) -> Row:
         ("q2", sample.q2 - uniform),
     ):
         values |= named(name, value)
-    if drawn.centred_bulk:
-        values |= {"spike": float(drawn.spikes[0, 0]), "alignment": drawn.alignment, "bulk": float(bulk[0])}
+    if drawn.centring is not None:
+        spikes = np.array([drawn.spikes[where][0, 0] for where in drawn.groups])
+        values |= named("spike", spikes) | {"alignment": drawn.alignment} | named("bulk", bulk)
     norms = _squared_norms(drawn)
-    if np.ptp(norms) > 1e-9 * float(norms.mean()) and len(drawn.groups) == 1:
-        # Rows of unequal norm: chi = sum_i a_i (|w_i|^2 - c)/sqrt(p).
-        values |= {"chi": float(a @ (norms - norms.mean())) / float(np.sqrt(len(a)))}
+    apart = [_fluctuations(norms[where]) for where in drawn.groups]
+    if any(map(np.any, apart)):
+        # Rows of unequal norm: chi_a = sum_i a_i (|w_i|^2 - c_a)/sqrt(p) over group a.
+        chi = np.array([a[where] @ rest for where, rest in zip(drawn.groups, apart, strict=True)])
+        values |= named("chi", chi / np.sqrt(len(a)))
     return tuple(values.items())
+
+
+def _group_sums(drawn: FeatureMap, bulk: Array) -> Array:
+    """E[s_a.s_b] for the sums s_a of a group's bulk rows, independent of mean squared norms `bulk`; (k, k).
+
+    diag(p_a c_a), and of the rows less u_i sum_j u_j b_j/|u|^2 what that projection leaves.
+    """
+    counts = np.array([where.stop - where.start for where in drawn.groups])
+    free = np.diag(counts * bulk)
+    if drawn.centring is None:
+        return free
+    u = np.array([drawn.centring[where.start] for where in drawn.groups])
+    shares = np.outer(counts * u, u) / float(counts @ u**2)
+    left = np.eye(len(u)) - shares
+    return np.asarray(left @ free @ left.T)
+
+
+def _fluctuations(norms: Array) -> Array:
+    """The norms less their mean; zero where they differ by rounding alone."""
+    return norms - norms.mean() if np.ptp(norms) > 1e-9 * float(norms.mean()) else np.zeros_like(norms)
 
 
 def _squared_norms(drawn: FeatureMap) -> Array:
@@ -198,11 +222,13 @@ def _squared_norms(drawn: FeatureMap) -> Array:
 def _bulk_norm(drawn: FeatureMap, where: slice) -> float:
     """Mean squared norm of a group's bulk rows, |w|^2 + sum_j s_j (s_j - 2 w.v_j) from the weights' rows w.
 
-    Over p - 1 where the rows are centred.
+    Over p_a (1 - u_a^2/|u|^2) where sum_i u_i b_i = 0, which is p - 1 for one group.
     """
     weights, spikes = drawn.weights[where], drawn.spikes[where]
     squares = np.einsum("ij,ij->", weights, weights) + np.sum(spikes * (spikes - 2.0 * weights @ drawn.directions.T))
-    return float(squares) / (len(spikes) - 1 if drawn.centred_bulk else len(spikes))
+    u = drawn.centring
+    share = 0.0 if u is None else float(u[where.start] ** 2 / (u @ u))
+    return float(squares) / (len(spikes) * (1.0 - share))
 
 
 def named(name: str, value: Array) -> dict[str, float]:

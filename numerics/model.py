@@ -179,8 +179,9 @@ class Model:
         A group of readout weight u takes a step u times as long: its spike is u r, and where its bulk is not given it
         is 1 + u^2 (c - 1).
 
-        bulk_model: "isotropic", the sRF of the paper, or "network", the bulk as it is (`numerics.network_bulk`), which
-        needs an odd activation. gaussian_rows: rows w ~ N(0, I/d) before the step instead of unit rows.
+        bulk_model: "isotropic", the sRF of the paper, or "network", the bulk as it is (`numerics.network_bulk`, for
+        several groups `numerics.network_groups`), which needs an odd activation. Biases enter after the step, which is
+        made without. gaussian_rows: rows w ~ N(0, I/d) before the step instead of unit rows.
 
         Raises ModelError when E[sigma] != 0, E[sigma''] E[g] != 0 or E[(sigma' - h1)^2] is infinite.
         """
@@ -248,13 +249,8 @@ def _step(bulk_model: str, alpha0: float, eta: float) -> GradientStep | None:
 
 
 def _check_bulk(model: Model) -> None:
-    """A network's bulk has one group, an odd activation, and the spike, bulk and alignment of its own step."""
+    """A network's bulk has an odd activation, and the spike, bulks and alignment of its own step."""
     step = model.step
-    if model.unequal_norms and model.groups != UNIFORM:
-        raise ModelError(
-            "the network's own bulk and Gaussian rows are built for the uniform readout without bias; leave the groups"
-            " away, or take the isotropic bulk"
-        )
     if step is None:
         return
     if model.activation.parity != "odd":
@@ -271,6 +267,13 @@ def _check_bulk(model: Model) -> None:
             "spike, bulk and alignment of a network follow from its gradient step and cannot be changed alone: make it"
             " again with Model.from_gradient_step"
         )
+    for group, bulk in zip(model.groups, model.bulks, strict=True):
+        if abs(bulk - 1.0 - group.weight**2 * (own[1] - 1.0)) > 1e-9 * bulk:
+            raise ModelError(
+                f"the bulk of a readout group follows from the network's gradient step, and {bulk:.6g} was given beside"
+                " the weight "
+                f"{group.weight:g}: leave the bulk away, for example 1:0.5,-1:0.5, or take the isotropic bulk"
+            )
 
 
 _Range = tuple[Callable[[float], bool], str, str]

@@ -31,8 +31,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activation import Activation
+from numerics.derivative_algebra import constant
+from numerics.deterministic_equivalent import ExplicitPoint
 from numerics.model import ModelError
-from numerics.network_constants import LabelAverages, Labels, labels, slope_constants
+from numerics.network_constants import DividedAverages, LabelAverages, Labels, labels, slope_constants
 
 Array = NDArray[np.float64]
 
@@ -54,6 +56,14 @@ class IsotropicLabels:
     def averages(self, leverage: float | complex) -> LabelAverages:
         """The averages of `Labels` with A = E[y^2]: none depends on l."""
         return LabelAverages(self.square, self.square, np.zeros(2), self.pair, np.zeros((2, 2)))
+
+    def squares_at(self, leverages: Array) -> tuple[Array, Array]:
+        """E[y^2] and no derivative, at several l."""
+        return np.full(len(leverages), self.square), np.zeros(len(leverages))
+
+    def divided(self, leverages: Array) -> DividedAverages:
+        """The same at several l: no differences."""
+        return DividedAverages(*(constant(np.asarray(x), len(leverages)) for x in self.averages(0.0)))
 
 
 @dataclass(frozen=True)
@@ -92,8 +102,8 @@ def network_law(
 ) -> BulkLaw:
     """The law of the bulk after one step; rows start at |w| = 1, or at w ~ N(0, I/d) for `gaussian_rows`.
 
-    sigma has to be odd and alpha0, eta > 0 (`Model` checks). Raises ModelError where s is not square integrable and
-    where the labels vanish.
+    sigma has to be odd and alpha0 > 0 (`Model` checks); a readout weight u multiplies eta, of any sign. Raises
+    ModelError where s is not square integrable and where the labels vanish.
     """
     e = eta / beta
     slope = slope_constants(activation)
@@ -142,20 +152,6 @@ def isotropic_law(bulk: float, alignment: float, *, gaussian_rows: bool = False)
     return BulkLaw(bulk - 1.0, 1.0, IsotropicLabels(pair), along, perpendicular, (0.0, 0.0, 0.0), variance)
 
 
-@dataclass(frozen=True)
-class NetworkPoint:
-    """The equivalent at one pair (C, D): values (T, tau), K (3 x 3) on (v, delta, theta_perp) and their derivatives."""
-
-    values: Array
-    jacobian: Array
-    overlap: Array
-    slopes: Array
-
-    def overlap_jacobian(self) -> Array:
-        """dK/d(C, D), of shape (2, 3, 3)."""
-        return self.slopes
-
-
 class NetworkBulk:
     """The deterministic equivalent of rows of a given law, at a ridge and beta; one group."""
 
@@ -174,8 +170,8 @@ class NetworkBulk:
         """(T, tau) at C = D = 0."""
         return np.array([self.law.bulk, 1.0]) / (self.ridge or 1.0)
 
-    def at(self, conjugates: Array) -> NetworkPoint:
-        """(T, tau), K and the derivatives of both at the pair (C, D)."""
+    def at(self, conjugates: Array) -> ExplicitPoint:
+        """(T, tau), K (3 x 3) on (v, delta, theta_perp), and the derivatives of both at the pair (C, D)."""
         C, shift = float(conjugates[0]), self.ridge + float(conjugates[1])
         x = self._solve(C, shift)
         values, overlap = self._explicit(C, shift, x)
@@ -187,7 +183,7 @@ class NetworkBulk:
             moved, matrix = self._explicit(C_moved, D_moved, x + 1j * _STEP * x_slope)
             jacobian[:, column] = moved.imag / _STEP
             slopes[column] = matrix.imag / _STEP
-        return NetworkPoint(values.real, jacobian, overlap.real, slopes)
+        return ExplicitPoint(values.real, jacobian, overlap.real, slopes)
 
     def _mean(self, C: Any, x: Any) -> Any:
         """b at lambda = C x."""

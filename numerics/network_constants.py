@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from derivations.activation import Activation
 from derivations.expression import derivative
 from numerics.coefficients import hermite_constants
+from numerics.derivative_algebra import Divided
 from numerics.evaluate import compile_numpy
 from numerics.model import ModelError
 from numerics.quadrature import Integrand, Rule, half_length, integrand, layers, reach, spacing, spike_rule
@@ -90,6 +91,16 @@ class LabelAverages(NamedTuple):
     pair_square: Array
 
 
+class DividedAverages(NamedTuple):
+    """The same averages at several l, with their divided differences in l: of shapes (), (), (2,), (2, 2), (2, 2)."""
+
+    square: Divided
+    tilted: Divided
+    mixed: Divided
+    pair: Divided
+    pair_square: Divided
+
+
 @dataclass(frozen=True)
 class Labels:
     """A rule for the pair (y, u): rows of `table` are y^2, y^2 u^2, y^3 u, y^5 u, y^4, y^6, y^8 times the weights.
@@ -118,6 +129,27 @@ class Labels:
         return LabelAverages(
             y2, y2u2, np.array([y3u, y5u]), np.array([[y2, y4], [y4, y6]]), np.array([[y4, y6], [y6, y8]])
         )
+
+    def squares_at(self, leverages: Array) -> tuple[Array, Array]:
+        """E_l[y^2] and its derivative in l, each (k,), at several l."""
+        shrunk = 1.0 / (1.0 + self.squares[:, None] * leverages)
+        return self.table[0] @ shrunk, -(self.table[0] * self.squares) @ shrunk**2
+
+    def divided(self, leverages: Array) -> DividedAverages:
+        """All averages at the leverages, shape (k,), and their divided differences -E[x y^2/((1 + y^2 l)(1 + y^2 l'))].
+
+        Cost k^2 times the nodes of the rule.
+        """
+        shrunk = 1.0 / (1.0 + self.squares[:, None] * leverages)
+        twice = np.swapaxes((self.table * self.squares)[:, :, None] * shrunk, 1, 2) @ shrunk
+        found = Divided(self.table @ shrunk, -twice)
+        pair, pair_square = np.array([[0, 4], [4, 5]]), np.array([[4, 5], [5, 6]])
+        mixed = np.array([2, 3])
+        return DividedAverages(found[0], found[1], *(_taken(found, rows) for rows in (mixed, pair, pair_square)))
+
+
+def _taken(functions: Divided, rows: NDArray[np.int64]) -> Divided:
+    return Divided(functions.values[rows], functions.slopes[rows])
 
 
 @lru_cache(maxsize=64)

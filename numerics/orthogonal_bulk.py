@@ -16,7 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.deterministic_equivalent import DeterministicEquivalent, pack, packed_directions, unpack
+from numerics.deterministic_equivalent import (
+    DeterministicEquivalent,
+    ExplicitPoint,
+    pack,
+    packed_directions,
+    unpack,
+)
 from numerics.ensembles import FeatureMap, Sizes, block_rows
 from numerics.evaluate import compile_numpy
 from numerics.measure import sampled_test_error
@@ -24,17 +30,6 @@ from numerics.model import Model, ModelError
 from numerics.readout import fit
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class _OrthogonalPoint:
-    values: Array
-    jacobian: Array
-    overlap: Array
-    slopes: Array
-
-    def overlap_jacobian(self) -> Array:
-        return self.slopes
 
 
 @dataclass(frozen=True)
@@ -54,7 +49,7 @@ class OrthogonalGroups:
         tau = np.array(self.fractions) / self.ridge
         return pack(np.diag(np.array(self.bulks) * tau), tau)
 
-    def at(self, conjugates: Array) -> _OrthogonalPoint:
+    def at(self, conjugates: Array) -> ExplicitPoint:
         bulks, fractions = np.array(self.bulks), np.array(self.fractions)
         C, D = unpack(conjugates)
         tau = fractions / (self.ridge + D + bulks * np.diag(C))
@@ -69,7 +64,7 @@ class OrthogonalGroups:
             shift = np.diag(self.beta * bulks * move)
             inner = np.diag(1.0 / theta) @ shift @ np.diag(1.0 / theta) + matrix
             slopes.append(self._pair(along @ inner @ along, shift))
-        return _OrthogonalPoint(pack(np.diag(bulks * tau), tau), jacobian, overlap, np.array(slopes))
+        return ExplicitPoint(pack(np.diag(bulks * tau), tau), jacobian, overlap, np.array(slopes))
 
     def _pair(self, along: Array, across: Array) -> Array:
         k = self.groups

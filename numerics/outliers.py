@@ -10,18 +10,23 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.coefficients import conditional_moments_of
 from numerics.model import Model
 from numerics.profile import Profile
-from numerics.spectrum_point import Complex, Equations
+from numerics.spectrum_point import Complex, RowLaw
 
 Array = NDArray[np.float64]
+
+# Steps of central differences, in units of the bulk and of its root: errors of 1e-6 in a correction of order one.
+_STEP = 1e-3
 
 
 @dataclass(frozen=True)
 class Outlier:
     """An eigenvalue n slope + correction + O(1/p), n = alpha p/beta samples; it fluctuates by O(sqrt p) with them.
 
-    slope is an eigenvalue of sqrt(pi_a pi_b) E[mu0_a mu0_b], for one group E[mu0^2]: equation (191).
+    slope is an eigenvalue of sqrt(pi_a pi_b) E[mu0_a mu0_b], for one group E[mu0^2]: equation (191). The correction is
+    the mean at the draw's own spike and bulk, which for a network fluctuate from batch to batch.
     """
 
     slope: float
@@ -32,25 +37,37 @@ class Outlier:
         return samples * self.slope + self.correction
 
 
-def outliers_of(model: Model, table: Profile) -> tuple[Outlier, ...]:
+def outliers_of(model: Model, table: Profile, rows: RowLaw) -> tuple[Outlier, ...]:
     """The eigenvalues that grow with p, leading order and O(1) correction, largest first.
 
-    The means mu0_a are a perturbation of rank k. With H_ab = sqrt(pi_a pi_b) E[mu0_a mu0_b] and H u = l u the
-    eigenvalue is n l + u.[S + (H_w + alpha G)/l] u, where w = sum_a pi_a (c_a mu1_a^2 + mu2_a^2),
-    S_a = (alpha/beta) E[c_a mu1_a^2 + mu2_a^2], H_w has w inside the expectation, and the readouts' overlap with the
-    spike gives G_ab = sqrt(pi_a pi_b) sum_c pi_c c_c E[kappa mu0_a mu1_c] E[kappa mu0_b mu1_c]. For one group
+    The means of the features are a perturbation of rank k. A neuron with overlap s = b.v and |b|^2 = c + delta has the
+    mean mu0(r + s, c + delta - s^2) = mu0 + kappa mu1 s + k2 delta + e/d on average, k2 = d mu0/dc, with
 
-        n E[mu0^2] + (alpha/beta) E[w] + E[mu0^2 w]/E[mu0^2] + alpha c E[kappa mu0 mu1]^2/E[mu0^2].
+        e = (kappa^2 mu0''/2 - k2) d E[s^2] + kappa k2' d E[s delta] + (dk2/dc)/2 d E[delta^2].
+
+    With H_ab = sqrt(pi_a pi_b) E[mu0_a mu0_b] and H u = l u the eigenvalue is n l + u.[S + (H_w + alpha G)/l + 2 alpha
+    H_e] u, where w = sum_a pi_a (c_a mu1_a^2 + mu2_a^2), S_a = (alpha/beta) E[c_a mu1_a^2 + mu2_a^2], H_w has w inside
+    the expectation and H_e = sqrt(pi_a pi_b) E[mu0_a e_b], symmetrised. The spread of the neurons' means gives G_ab =
+    sqrt(pi_a pi_b) sum_c pi_c x_ac.R_c x_bc, x_ac = (E[kappa mu0_a mu1_c], E[mu0_a k2_c]) and R_c/d the covariance of
+    (s, delta). For one group with rows of equal norm
+
+        n E[mu0^2] + (alpha/beta) E[w] + E[mu0^2 w]/E[mu0^2] + alpha c {E[kappa mu0 mu1]^2/E[mu0^2]
+            + E[(kappa^2 - 1) mu0 mu0'']}.
     """
     bulks, fractions = np.array(model.bulks), np.array(model.fractions)
     root = np.sqrt(fractions)
     each = bulks[:, None] * table.mu1**2 + table.mu2_squared
     w = fractions @ each
     means = root[:, None] * table.mu0
-    gram = (means * table.weights) @ means.T
-    heavy = (means * (table.weights * w)) @ means.T
-    along = (means * (table.weights * table.kappa)) @ table.mu1.T
-    pull = model.alpha * (along * (bulks * fractions)) @ along.T
+    weighted = means * table.weights
+    gram = weighted @ means.T
+    heavy = (weighted * w) @ means.T
+    slope, shift = _second_order(model, table, rows)
+    along, across = (weighted * table.kappa) @ table.mu1.T, weighted @ slope.T
+    spread = (along * (fractions * rows.along)) @ along.T + (across * (fractions * rows.norm)) @ across.T
+    mixed = (along * (fractions * rows.mixed)) @ across.T
+    pull = model.alpha * (spread + mixed + mixed.T)
+    moved = 2.0 * model.alpha * weighted @ (root[:, None] * shift).T
     own = model.alpha / model.beta * (each @ table.weights)
     values, vectors = np.linalg.eigh(gram)
     whole = float(table.weights @ (w + np.sum(means**2, axis=0)))
@@ -58,29 +75,63 @@ def outliers_of(model: Model, table: Profile) -> tuple[Outlier, ...]:
     for value, vector in zip(values[::-1], vectors.T[::-1], strict=True):
         # A mean at the rounding of the activation itself is none.
         if value > 1e-12 * whole:
-            correction = float(vector**2 @ own + vector @ (heavy + pull) @ vector / value)
+            correction = float(vector**2 @ own + vector @ (heavy + pull) @ vector / value + vector @ moved @ vector)
             found.append(Outlier(float(value), correction))
     return tuple(found)
 
 
+def _second_order(model: Model, table: Profile, rows: RowLaw) -> tuple[Array, Array]:
+    """k2 and e of each group, (k, n)."""
+    slopes, shifts = [], []
+    for a, (slope, bulk, bias) in enumerate(zip(model.slopes, model.bulks, model.biases, strict=True)):
+
+        def k2(bulk: float, bias: float, slope: float = slope) -> Array:
+            moments = conditional_moments_of(model.activation, slope, bulk, bias, table.kappa)
+            return np.asarray(moments.curvature / (2.0 * bulk))
+
+        here = k2(bulk, bias)
+        # The heat equation: mu0'' = 2 k2.
+        shift = (table.kappa**2 - 1.0) * here * rows.along[a]
+        if rows.norm[a] > 0.0:
+            h = _STEP * bulk
+            shift = shift + 0.5 * (k2(bulk + h, bias) - k2(bulk - h, bias)) / (2.0 * h) * rows.norm[a]
+        if rows.mixed[a] != 0.0:
+            h = _STEP * math.sqrt(bulk)
+            shift = shift + table.kappa * (k2(bulk, bias + h) - k2(bulk, bias - h)) / (2.0 * h) * rows.mixed[a]
+        slopes.append(here)
+        shifts.append(shift)
+    return np.array(slopes), np.array(shifts)
+
+
 def detached_eigenvalues(
-    equations: Equations, table: Profile, edges: tuple[tuple[float, float], ...], on_axis: Callable[[float], Complex]
+    table: Profile,
+    edges: tuple[tuple[float, float], ...],
+    on_axis: Callable[[float], Complex],
+    overlap: Callable[[Complex], Array],
 ) -> tuple[float, ...]:
-    """Isolated eigenvalues of O(1): where the system (187)-(188) of (m, zeta) is singular off the support."""
+    """Isolated eigenvalues of O(1): where the system of the overlaps (m, zeta, chi) is singular off the support.
+
+    overlap(x) is alpha/beta times K, which turns the forces on the functions table.along into overlaps, at a real
+    solution x = (T, tau); (187)-(188) for rows of equal norm.
+    """
     gaps = [(high, low) for (_, high), (low, _) in pairwise(edges)]
     if edges and math.isfinite(edges[-1][1]):
         gaps.append((edges[-1][1], 1e3 * edges[-1][1]))
     found = []
 
     def value(x: float) -> float:
-        return _secular(equations, table, on_axis(x).real)
+        point = on_axis(x)
+        return _secular(table, point.real, overlap(point))
 
     for low, high in gaps:
         grid = np.exp(np.linspace(math.log(low * (1.0 + 1e-6)), math.log(high * (1.0 - 1e-6)), 60))
         signs = [value(float(x)) for x in grid]
         for (a, b), (fa, fb) in zip(pairwise(grid), pairwise(signs), strict=True):
             if fa * fb < 0.0:
-                found.append(_bisected(value, float(a), float(b), fa))
+                root = _bisected(value, float(a), float(b), fa)
+                # A pole changes sign, too.
+                if abs(value(root)) < max(abs(fa), abs(fb)):
+                    found.append(root)
     return tuple(found)
 
 
@@ -95,20 +146,16 @@ def _bisected(function: Callable[[float], float], a: float, b: float, fa: float)
     return 0.5 * (a + b)
 
 
-def _secular(equations: Equations, table: Profile, point: Array) -> float:
-    """det of the quadratic form of (m, zeta) over m restricted to means that differ, scaled to be of order one."""
-    tau = point[-equations.groups :]
+def _secular(table: Profile, point: Array, overlap: Array) -> float:
+    """det of [[E m m, E m f], [K E f m, 1 + K E f f]] over 1 + V, m the means that differ and f the functions along."""
     weights = table.weights / (1.0 + point @ table.multiplied_features)
-    alpha = equations.ratio * equations.beta
     size = np.linalg.norm(table.mu0 * np.sqrt(table.weights), axis=1)
     values, vectors = np.linalg.eigh((table.mu0 * table.weights) @ table.mu0.T)
     kept = values > 1e-12 * max(float(np.sum(size**2)), 1e-3 * float(np.sum(table.features @ table.weights)))
     means = (vectors[:, kept].T @ table.mu0) / np.sqrt(values[kept])[:, None]
-    along = table.kappa * table.mu1
-    functions = np.concatenate([means, along])
+    functions = np.concatenate([means, table.along])
     form = (functions * weights) @ functions.T
-    unit = np.sqrt((along**2) @ table.weights + 1e-300)
     count = int(np.sum(kept))
-    form[count:, count:] += np.diag(1.0 / (alpha * equations.bulks * tau))
-    scales = np.concatenate([np.ones(count), unit])
-    return float(np.linalg.det(form / np.outer(scales, scales)))
+    form[count:] = overlap @ form[count:]
+    form[count:, count:] += np.eye(len(functions) - count)
+    return float(np.linalg.det(form))

@@ -1,37 +1,68 @@
-"""A readout whose initial weights have a density: the limit of many groups (the end of Appendix D).
+"""A readout whose initial weights have a density: the limit of many letters (Section 4.4, the end of Appendix D).
 
-A letter u of the vocabulary becomes a variable with a law, a sum over groups an average over it. A Gauss rule turns the
-law into groups, each with its own spike u r and bulk 1 + u^2 (c - 1), as after a gradient step; the number of groups
-grows until the test error settles. For an activation of definite parity u and -u have the same features up to signs of
-a neuron, and positive letters with the weight of both do.
+A letter u of the vocabulary becomes a variable with a law, a sum over groups an average over it; each letter has its
+own spike u r and bulk 1 + u^2 (c - 1), as after a gradient step. For an activation of definite parity u and -u have the
+same features up to signs of a neuron, and positive letters with the weight of both do.
 
-The functions mu0_u of neighbouring letters are nearly collinear. In the limit of infinite width that costs nothing:
-m_u is not determined letter by letter, but yhat is, and the m of least sum m_u^2/tau_u is taken. If the mu0_u span all
-functions of kappa that their parity allows, the means alone reproduce E[y|kappa] and the error tends to `floor`. At a
-finite width p the cost sum m_u^2/(p tau_u) decides how near it gets (`numerics.finite_width`), which is why networks
-approach this limit slowly.
+The means m_u are not regularised at leading order, and the functions mu0_u of the letters of a density span all
+functions of kappa that parity allows (the claims `letter-density.*`): mu0_u(kappa) = E_z g(u (r kappa + sqrt(c-1) z)),
+g = P_1 sigma, is one function of u times a normal variable, and what is orthogonal to it for all letters is orthogonal
+to every power of that variable. So
+
+    yhat = E[y | kappa] up to what parity forbids,    zeta_u = 0,
+
+and what is left, V, T, tau, psi and q, are averages over the law of functions that are analytic in u: rules in u and
+kappa settle to rounding (`numerics.many_letters`). Groups on the nodes of a Gauss rule come near it, until the means of
+nearly collinear functions grow too large for double precision. At a finite width p the means cost sum m_u^2/(p tau_u),
+which makes them kernel ridge regression along the spike (`DensitySolution.at_width`), and networks approach the limit
+slowly.
+
+Hypotheses: |sigma| grows no faster than a power; its even part is no polynomial, or constant; its odd part is no
+polynomial, or linear; not both are. Of a constant or linear part (z/2 for relu, softplus, gelu) all letters have the
+same one function: its coefficient is fitted, and nothing else of that parity.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from numerics.finite_width import at_width
-from numerics.model import Model, ModelError, ReadoutGroup
-from numerics.profile import profile
-from numerics.ridge import solve, solve_on
+from numerics.coefficients import conditional_moments_of
+from numerics.evaluate import compile_numpy
+from numerics.many_letters import (
+    LetterTable,
+    Ratios,
+    Response,
+    errors,
+    held_means,
+    respond,
+)
+from numerics.model import UNIFORM, Model, ModelError, ReadoutGroup
+from numerics.profile import Profile, profile
+from numerics.quadrature import Moments
+from numerics.ridge import ROUNDING, extra_reach, regime_of, solve
 from numerics.solution import Solution
 
-# The number of groups grows until one more moves the test error by less than this share of 1 + test error.
-SETTLED = 1e-5
-# A solve costs the sixth power of the number of groups.
-MOST_GROUPS = 12
+Array = NDArray[np.float64]
+
 LAWS = ("normal", "uniform")
-# Doublings of the rule along the spike for the floor, whose integrands are those of the solution.
-_REFINE = 2
+# The rules in u and kappa are refined until a finer one moves the test error by less than this share of 1 + it.
+SETTLED = 1e-11
+# Moving more than this share is not convergence.
+UNSETTLED = 1e-7
+# Letters of the first rule (of one sign), and the most of any.
+LETTERS, MOST_LETTERS = 24, 192
+MOST_REFINEMENTS = 5
+# A solve by groups costs the sixth power of their number.
+MOST_GROUPS = 12
+# Letters beyond this many standard deviations of a normal law have less weight than rounding.
+_FARTHEST = 9.0
+# Parts of an activation that are smaller than this share of it are its rounding.
+_PART = 1e-11
 
 
 @dataclass(frozen=True)
@@ -59,36 +90,150 @@ class ReadoutLaw:
         weights = weights / np.sum(weights)
         return tuple(ReadoutGroup(self.scale * float(u), float(pi)) for u, pi in zip(nodes, weights, strict=True))
 
-    def draw(self, generator: np.random.Generator, count: int) -> np.ndarray:
+    def letters(self, count: int) -> tuple[Array, Array]:
+        """2 `count` letters u (both signs, in order) and weights pi of a rule that converges geometrically.
+
+        Gauss-Legendre for the uniform law; for the normal one the trapezoidal rule, which needs no more nodes where
+        the features follow u on a scale far shorter than the law's.
+        """
+        if self.name == "uniform":
+            u, pi = np.polynomial.legendre.leggauss(2 * count)
+        else:
+            u = (np.arange(2 * count) + 0.5 - count) * _FARTHEST / count
+            pi = np.exp(-0.5 * u * u)
+        return self.scale * u, np.asarray(pi / np.sum(pi))
+
+    def draw(self, generator: np.random.Generator, count: int) -> Array:
         """`count` independent letters."""
         if self.name == "uniform":
-            return self.scale * generator.uniform(-1.0, 1.0, count)
-        return self.scale * generator.standard_normal(count)
+            return np.asarray(self.scale * generator.uniform(-1.0, 1.0, count))
+        return np.asarray(self.scale * generator.standard_normal(count))
+
+
+@dataclass(frozen=True)
+class Spanned:
+    """What the means of all letters can be: every function of the `free` parities, and `fixed` functions beside them.
+
+    `fixed` has degree 0 (a constant) or 1 (kappa) where the part of that parity is a polynomial.
+    """
+
+    free: frozenset[str]
+    fixed: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """The limit on one pair of rules: letters u (k,), the table over them, the response, deviation y0 - yhat (n,)."""
+
+    letters: Array
+    table: LetterTable
+    ratios: Ratios
+    response: Response
+    deviation: Array
+    test_error: float
+    training_error: float
+    psi: Array
+    unresolved: float
+    rounding: float
+
+
+@dataclass(frozen=True)
+class WidthSolution:
+    """At a finite width p: both errors; zeta = a.W v/sqrt(p) and psi = a.W theta_perp/sqrt(p) over all neurons."""
+
+    test_error: float
+    training_error: float
+    zeta: float
+    psi: float
 
 
 @dataclass(frozen=True)
 class DensitySolution:
     """What a density of letters leads to, at infinite width.
 
-    solution: of the finest rule that converged; errors: (groups, test error) on the way there; error_estimate: the
-    last move. floor: the test error if the means reproduced E[y|kappa] as far as its parity allows, below which no
-    number of letters gets. converged: the moves fell under SETTLED of 1 + test error.
+    test_error, training_error: of the limit of many letters. error_estimate: how far finer rules in u and in kappa move
+    the test error, plus rounding (an estimate, not a bound). level: the finest rules, with psi by letter, V along the
+    spike and tau_u. few: the solutions of Gauss rules with 1, 2, ... groups, which approach the limit.
     """
 
-    solution: Solution
-    errors: tuple[tuple[int, float], ...]
+    model: Model
+    law: ReadoutLaw
+    level: Level
     error_estimate: float
-    floor: float
     converged: bool
+    status: str
+    most: int = MOST_GROUPS
 
     @property
     def test_error(self) -> float:
-        """The test error of the finest rule."""
-        return self.solution.test_error
+        """The test error in the limit of many letters."""
+        return self.level.test_error
+
+    @property
+    def training_error(self) -> float:
+        """The training error in the limit of many letters."""
+        return self.level.training_error
+
+    @property
+    def floor(self) -> float:
+        """The same as `test_error`: no number of letters gets below it."""
+        return self.level.test_error
+
+    @property
+    def psi(self) -> float:
+        """a.W theta_perp/sqrt(p), |theta_perp| = 1, over all neurons."""
+        return float(np.sum(self.level.psi))
+
+    @property
+    def zeta(self) -> float:
+        """a.W v/sqrt(p) over all neurons: nothing is left along the spike that the means have not taken."""
+        level = self.level
+        forces = level.table.weights * level.response.inverse * level.deviation * level.table.kappa
+        tau = level.table.fractions * level.response.scaled_tau
+        return self.model.alpha * float((level.table.bulks * tau) @ (level.table.mu1 @ forces))
+
+    @property
+    def scales(self) -> dict[str, float]:
+        """What an error of an observable is relative to: itself, or for zeta and psi |psi| by letter, added up."""
+        size = float(np.sum(np.abs(self.level.psi)))
+        errors = {"test_error": self.test_error, "training_error": self.training_error}
+        return errors | {"zeta": size, "psi": size}
+
+    @property
+    def residual(self) -> float:
+        """max |x - F(x)|/(1 + |x|) over V and tau."""
+        return self.level.response.residual
+
+    @cached_property
+    def few(self) -> tuple[Solution, ...]:
+        """The saddle points of Gauss rules with 1, 2, ..., `most` groups, up to the first that does not converge.
+
+        Means of collinear functions grow with the number of groups, until rounding decides.
+        """
+        found: list[Solution] = []
+        for count in range(1, self.most + 1):
+            found.append(solve(with_letters(self.model, self.law, count)))
+            if not found[-1].converged:
+                return tuple(found[:-1])
+        return tuple(found)
+
+    @property
+    def errors(self) -> tuple[tuple[int, float], ...]:
+        """(groups, test error) of the same."""
+        return tuple((count, solution.test_error) for count, solution in enumerate(self.few, start=1))
+
+    def width_solution(self, width: int) -> WidthSolution:
+        """Errors and totals at finite width p, with the cost of the means kept; raises ModelError for no width."""
+        if not width >= 1:
+            raise ModelError(f"width = {width} is not accepted: a whole number >= 1 is, for example 1000")
+        level = self.level
+        deviation, _, zeta = held_means(level.table, level.ratios, level.response, width)
+        found = errors(level.table, level.ratios, level.response, deviation, width)
+        return WidthSolution(found.test_error, found.training_error, float(np.sum(zeta)), float(np.sum(found.psi)))
 
     def at_width(self, width: int) -> float:
         """The test error at finite width p, with the cost of the means kept."""
-        return at_width(self.solution, width).test_error
+        return self.width_solution(width).test_error
 
 
 def with_letters(model: Model, law: ReadoutLaw, count: int) -> Model:
@@ -96,32 +241,166 @@ def with_letters(model: Model, law: ReadoutLaw, count: int) -> Model:
 
     Raises ModelError for a spike of several directions or a network's own bulk.
     """
+    check(model)
+    groups = law.groups(count, folded=model.activation.parity in ("odd", "even"))
+    return replace(model, groups=tuple(replace(g, bulk=bulk_of(model, g.weight)) for g in groups))
+
+
+def bulk_of(model: Model, letter: float) -> float:
+    """The bulk variance of a letter: 1 + u^2 (c - 1) where c > 1, as after a step, else c."""
+    return 1.0 + letter**2 * (model.bulk - 1.0) if model.bulk > 1.0 else model.bulk
+
+
+def check(model: Model) -> None:
+    """Raises ModelError for a spike of several directions or a network's own bulk."""
     if model.rank > 1 or model.unequal_norms:
         raise ModelError("a density of readout weights is built for a spike of one direction and the isotropic bulk")
-    groups = law.groups(count, folded=model.activation.parity in ("odd", "even"))
-    if model.bulk > 1.0:
-        groups = tuple(replace(group, bulk=1.0 + group.weight**2 * (model.bulk - 1.0)) for group in groups)
-    return replace(model, groups=groups)
 
 
 def solve_density(model: Model, law: ReadoutLaw, *, most: int = MOST_GROUPS) -> DensitySolution:
     """The saddle point for a density of letters; the model's own groups are ignored.
 
-    Stops where the test error settles, at `most` groups, or where rounding does: means of collinear functions grow
-    until their solution no longer converges. Never raises for lack of convergence.
+    Rules in u and along the spike are refined until neither moves the test error. `most` is the largest number of
+    groups that `DensitySolution.few` goes to. Raises ModelError where the hypotheses of the limit do not hold; never
+    for lack of convergence.
     """
-    finest = solve(with_letters(model, law, 1))
-    errors, moves = [(1, finest.test_error)], [math.inf]
-    for count in range(2, most + 1):
-        solution = solve(with_letters(model, law, count))
-        if not solution.converged:
+    check(model)
+    model = replace(model, groups=UNIFORM)
+    span = spanned(model)
+    with np.errstate(all="ignore"):  # what goes wrong becomes NaN, and the residual with it
+        return _refined(model, law, span, most)
+
+
+def _refined(model: Model, law: ReadoutLaw, span: Spanned, most: int) -> DensitySolution:
+    letters, refine = LETTERS, 0
+    level = limit_on(model, law, span, letters, refine)
+    while True:
+        scale = 1.0 + abs(level.test_error)
+        more, finer = (
+            limit_on(model, law, span, 2 * letters, refine),
+            limit_on(model, law, span, letters, refine + 1),
+        )
+        moves = [abs(other.test_error - level.test_error) for other in (more, finer)]
+        enough = max(SETTLED * scale, level.rounding)
+        wanting = [not move <= enough for move in moves]
+        exhausted = (wanting[0] and 2 * letters >= MOST_LETTERS) or (wanting[1] and refine + 1 >= MOST_REFINEMENTS)
+        if not any(wanting) or exhausted:
             break
-        moves.append(abs(solution.test_error - finest.test_error))
-        errors.append((count, solution.test_error))
-        finest = solution
-        if max(moves[-2:]) <= SETTLED * (1.0 + finest.test_error):
-            break
-    settled = max(moves[-2:]) <= SETTLED * (1.0 + finest.test_error)
-    table = profile(finest.model, _REFINE)
-    floor = solve_on(replace(table, y0=np.zeros_like(table.y0)), finest.model).test_error
-    return DensitySolution(finest, tuple(errors), moves[-1], floor, settled and finest.converged)
+        letters, refine = letters * (1 + wanting[0]), refine + wanting[1]
+        level = limit_on(model, law, span, letters, refine) if all(wanting) else (more if wanting[0] else finer)
+    best = finer if wanting[1] else more
+    estimate = sum(moves) + best.rounding + best.unresolved * scale
+    solved = best.response.converged and best.response.residual <= 1e-12
+    converged = bool(solved and estimate <= UNSETTLED * scale)
+    status = "converged" if converged else "not converged: "
+    if not solved:
+        status += f"the residual is {best.response.residual:.1e}; a larger ridge makes the problem better conditioned"
+    elif not converged:
+        status += f"finer rules still move the test error by {estimate:.1e}"
+    return DensitySolution(model, law, best, estimate, converged, status, most)
+
+
+def limit_on(model: Model, law: ReadoutLaw, span: Spanned, count: int, refine: int) -> Level:
+    """The limit with 2 `count` letters, or `count` of one sign where parity allows, on one rule along the spike."""
+    base = _along(model, law, refine)
+    u, pi = law.letters(count)
+    if model.activation.parity in ("odd", "even"):
+        u, pi = u[count:], 2.0 * pi[count:]
+    table = letter_table(model, u, pi, base)
+    regime = regime_of(base, model)
+    ratios = Ratios(model.alpha, model.beta, regime.ridge, model.noise, regime.unit)
+    response = respond(table, ratios)
+    deviation = _deviation(model, span, table, response)
+    found = errors(table, ratios, response, deviation)
+    return Level(
+        letters=u,
+        table=table,
+        ratios=ratios,
+        response=response,
+        deviation=deviation,
+        test_error=found.test_error,
+        training_error=found.training_error,
+        psi=found.psi,
+        unresolved=base.unresolved,
+        rounding=ROUNDING * found.condition * (1.0 + abs(found.test_error) + model.noise),
+    )
+
+
+def _along(model: Model, law: ReadoutLaw, refine: int) -> Profile:
+    """The rule along the spike, fit for a typical letter, with the moments of the target."""
+    letter = law.scale * (2.0 if law.name == "normal" else 1.0)
+    group = ReadoutGroup(letter, 1.0, bulk_of(model, letter))
+    return profile(replace(model, groups=(group,)), refine, refine, extra_reach(model.ridge))
+
+
+def letter_table(model: Model, letters: Array, fractions: Array, base: Profile) -> LetterTable:
+    """The functions of all letters on the rule of `base`."""
+    bulks = np.array([bulk_of(model, float(u)) for u in letters])
+    mu0, mu1, mu2_squared = _functions(model, letters, bulks, base.kappa)
+    return LetterTable(fractions, bulks, base.kappa, base.weights, mu0, mu1, mu2_squared, base.y0, base.y1, base.spread)
+
+
+def _functions(model: Model, letters: Array, bulks: Array, kappa: Array) -> tuple[Array, Array, Array]:
+    """mu0, mu1, mu2^2 of all letters at places kappa, (k, n) each."""
+    found: list[Moments] = [
+        conditional_moments_of(model.activation, model.spike * float(u), float(c), 0.0, kappa)
+        for u, c in zip(letters, bulks, strict=True)
+    ]
+    mu1 = np.array([part.slope for part in found]) / np.sqrt(bulks)[:, None]
+    return np.array([part.mean for part in found]), mu1, np.array([part.rest for part in found])
+
+
+def spanned(model: Model) -> Spanned:
+    """What the letters of a density span. Raises ModelError where the hypotheses of the limit do not hold."""
+    growth = model.activation.growth
+    if growth.rate or growth.quadratic:
+        raise ModelError(
+            f"the limit of many letters is built for activations that grow no faster than a power, and "
+            f"{model.activation.expression} may; take for example tanh or relu"
+        )
+    if model.spike == 0.0:
+        raise ModelError("without a spike letters make no difference: give a spike, for example spike = 1")
+    sigma = compile_numpy(model.activation.expression)
+    # Places on all scales that a rule can see, of no common divisor; a part counts if it does on one of them.
+    x = np.outer([0.5, 2.0, 8.0, 32.0, 128.0], np.linspace(0.03, 1.0, 61) ** 1.1)
+    right, left = np.asarray(sigma(x)), np.asarray(sigma(-x))
+    even, odd, size = 0.5 * (right + left), 0.5 * (right - left), np.abs(right) + np.abs(left)
+    largest = float(size.max())
+    constant = bool(np.all(np.abs(even - even[0, 0]) <= _PART * (size + abs(even[0, 0]))))
+    linear = bool(np.all(np.abs(odd - odd[-1, -1] / x[-1, -1] * x) <= _PART * (size + largest * x / x[-1, -1])))
+    wrong = (not constant and _polynomial(even, x, 0)) or (not linear and _polynomial(odd, x, 1))
+    if wrong or (constant and linear):
+        raise ModelError(
+            "the limit of many letters is built for activations whose even part is constant or no polynomial, and "
+            f"whose odd part is linear or no polynomial, not both the former; {model.activation.expression} is none: "
+            "its letters span finitely many functions; give them as groups, for example 1:0.5,0.5:0.5"
+        )
+    free = frozenset(name for name, trivial in (("even", constant), ("odd", linear)) if not trivial)
+    present = {"even": abs(even[0, 0]) > _PART * largest, "odd": abs(odd[-1, -1]) > _PART * largest}
+    fixed = 0 if constant and present["even"] else 1 if linear and present["odd"] else None
+    return Spanned(free, fixed)
+
+
+def _polynomial(values: Array, x: Array, parity: int) -> bool:
+    """Whether a function is a polynomial of degree up to 13 on every scale of x, its rows; parity 0 even, 1 odd."""
+    basis = np.polynomial.chebyshev.chebvander(x[0] / x[0].max(), 13)[:, parity::2]
+    fitted = values @ np.linalg.pinv(basis).T
+    left = np.abs(fitted @ basis.T - values).max(axis=1)
+    return bool(np.all(left <= _PART * np.abs(values).max(axis=1)))
+
+
+def _deviation(model: Model, span: Spanned, table: LetterTable, response: Response) -> Array:
+    """y0 - yhat (n,): what is left of the part of y0 whose parity is not free, less its multiple of the fixed function.
+
+    For an activation of definite parity y0 is of that parity already. V is even, since the laws are: u at kappa is -u
+    at -kappa; so even and odd parts are orthogonal, and the multiple is that of E[(y0 - yhat)^2/(1 + V)] at its least.
+    """
+    if len(span.free) == 2 or model.activation.parity in ("odd", "even"):
+        return np.zeros_like(table.y0)
+    sign = 1.0 if "even" in span.free else -1.0
+    opposite = conditional_moments_of(model.target, -model.alignment, model.remainder, 0.0, table.kappa).mean
+    other = 0.5 * (table.y0 - sign * opposite)
+    if span.fixed is not None:
+        function, weights = table.kappa**span.fixed, table.weights * response.inverse
+        other = other - function * float((weights * function) @ other) / float((weights * function) @ function)
+    return np.asarray(other)

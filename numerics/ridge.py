@@ -70,7 +70,7 @@ def solve_on(table: Profile, model: Model, start: Array | None = None, bulk: Bul
     Raises ModelError for ridge = 0 at the interpolation threshold.
     """
     ratio = model.alpha / model.beta
-    regime = Regime(1.0, model.ridge) if model.ridge > 0.0 else _ridgeless(table, model)
+    regime = regime_of(table, model)
     equivalent = equivalent_of(model, regime.ridge) if bulk is None else bulk(regime.ridge)
     if isinstance(equivalent, IsotropicUniform) and table.groups == len(table.along) == 1:
         return _solve_one_group(table, Problem(equivalent, ratio, model.noise, regime.unit), regime, start)
@@ -101,6 +101,11 @@ def _solve_one_group(table: Profile, problem: Problem, regime: Regime, start: Ar
         state, regime, found.test_error, found.training_error, left, found.iterations, found.converged,
         rounding=ROUNDING * found.condition * found.magnitude,
     )  # fmt: skip
+
+
+def regime_of(table: Profile, model: Model) -> Regime:
+    """The scale for a model; raises ModelError for ridge = 0 at the interpolation threshold."""
+    return Regime(1.0, model.ridge) if model.ridge > 0.0 else _ridgeless(table, model)
 
 
 def _ridgeless(table: Profile, model: Model) -> Regime:

@@ -187,6 +187,11 @@ def _on_table(table: ProfileMp, start: tuple[float, float], digits: int) -> _Sol
     model = table.model
     ratio = rational_ball(Fraction(model.alpha) / Fraction(model.beta))
     f1, f2 = [x * x for x in table.mu1], table.mu2_squared
+    if all(slope == 0 for slope in table.mu1):
+        raise PrecisionError(
+            "the activation has no part that is linear in the bulk (mu1 = 0 all along the spike), which leaves V1 and "
+            "V2 no pair of unknowns; digits are built for mu1 != 0, for example for tanh(z)"
+        )
     full = ctx.prec
     v1, v2 = arb(start[0]), arb(start[1])
     moved = arb(1)
@@ -205,7 +210,7 @@ def _on_table(table: ProfileMp, start: tuple[float, float], digits: int) -> _Sol
             try:
                 step = (identity - slopes).solve(arb_mat([[v1 - spectrum.V1], [v2 - spectrum.V2]]))
             except ZeroDivisionError:
-                raise PrecisionError("the equations for V1 and V2 are singular: is the activation constant?") from None
+                raise PrecisionError("the equations for V1 and V2 are singular at this precision") from None
             v1, v2 = (v1 - step[0, 0]).mid(), (v2 - step[1, 0]).mid()
             if not (v1 > 0 and v2 > 0):
                 # Below the solution of a coarse rule a step may lead anywhere; from above Newton's method descends.

@@ -158,8 +158,7 @@ def simulate_ridges(
             f"the equivalent map is Gaussian by construction and has no {inputs.law} inputs: take kind srf or network"
         )
     alpha0 = model.alpha0 if isinstance(model, Network) else 0.0
-    fractions = (1.0,) if isinstance(features, Network) else features.fractions
-    sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, alpha0=alpha0, fractions=fractions)
+    sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, alpha0=alpha0, fractions=features.fractions)
     realised = at_sizes(features, sizes)
     wanted = tuple(float(ridge) for ridge in ridges)
     jobs = [_Job(features, wanted, sizes, kind, seed, index, inputs) for index in range(seeds)]
@@ -174,10 +173,10 @@ def simulate_ridges(
 
 def at_sizes(model: Model | Network, sizes: Sizes) -> Model | Network:
     """The same problem at the realised ratios and group fractions, where the theory has to be evaluated."""
-    if isinstance(model, Network):
-        return replace(model, alpha=sizes.alpha, beta=sizes.beta, alpha0=sizes.alpha0)
     pairs = zip(model.groups, sizes.fractions, strict=True)
     groups = tuple(replace(group, fraction=fraction) for group, fraction in pairs)
+    if isinstance(model, Network):
+        return replace(model, alpha=sizes.alpha, beta=sizes.beta, alpha0=sizes.alpha0, groups=groups)
     return replace(model, alpha=sizes.alpha, beta=sizes.beta, groups=groups)
 
 

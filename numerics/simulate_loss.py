@@ -9,6 +9,8 @@ As `numerics.simulate`, on the same draws, with the readout of `numerics.convex_
     energy              (sum of losses + (ridge/2) |a|^2)/p at its minimum
     bias                where it is learned: the bias, the same for all neurons, at which the minimum over readouts is
                         least on this training set, searched on a grid and refined in every dip
+    energy_gap          where basins are given: how much lower the least energy is at home than in the other basin, or
+                        in each of several, energy_gap[0], ...; negative: this training set prefers another basin
     m, zeta, psi, q1, q2   as in `numerics.simulate`
 
 Labels of margin losses are the sign of the target plus noise.
@@ -19,17 +21,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
 from numerics import convex_readout, readout
+from numerics.bias_search import best_bias
 from numerics.convex import ConvexSolution
 from numerics.convex import solve as solve_convex
 from numerics.ensembles import Array, FeatureMap, Network, SimulationError, Sizes, block_rows
 from numerics.evaluate import compile_numpy
 from numerics.finite_width import at_width
 from numerics.inputs import GAUSSIAN, Inputs
-from numerics.learned_bias import learned_bias, scan_reach, with_bias
+from numerics.learned_bias import Basins, learned_bias, scan_reach, with_bias
 from numerics.losses import SQUARE, ClippedLoss, Loss, loss_named
 from numerics.measure import Row, fresh_outputs, order_parameters
 from numerics.model import Model
@@ -48,10 +52,15 @@ from numerics.simulate import (
 )
 from numerics.solution import Solution
 
-# Points of the scan for a learned bias; the theory's energies have dips several times wider than its steps.
-_SCAN = 17
 # The bias is refined to this share of the scan, far below what it scatters between training sets (d^-1/2 or so).
 _BIAS_TOLERANCE = 1e-5
+# In another basin only the energy is asked for, which is stationary there: this is 1e-5 of what it varies by.
+_ENERGY_TOLERANCE = 1e-3
+
+# Energies of the theory closer than this share are mirror images: their biases are known to the root of rounding.
+_ROUNDING = 1e-10
+
+_WHOLE_LINE = (-np.inf, np.inf)
 
 
 def simulate_loss(
@@ -63,15 +72,17 @@ def simulate_loss(
     seed: int = 0,
     kind: str = "srf",
     learned: bool = False,
+    basins: Basins | None = None,
     inputs: Inputs = GAUSSIAN,
     progress: Callable[[int, int], None] | None = None,
     executor: Executor | None = None,
 ) -> Simulation:
     """Run `seeds` experiments at dimension d with a loss; with `learned`, each learns a bias beside the readout.
 
-    A learned bias is added to those that the model has. The square loss without one is left to
+    A learned bias is added to those that the model has, and is the best on the whole line or, with `basins`, the best
+    at home; the draws are the same. The square loss without one is left to
     `numerics.simulate.simulate`. Raises SimulationError as that does, at ridge = 0 with a loss other than the square
-    one, for a learned bias of another kind than srf, and for a loss that `numerics.convex_readout` has no solver for.
+    one, for a learned bias of the equivalent map, and for a loss that `numerics.convex_readout` has no solver for.
     """
     if loss == SQUARE and not learned:
         return simulate(
@@ -79,12 +90,11 @@ def simulate_loss(
             executor=executor,
         )  # fmt: skip
     features = checked(model, kind, seeds)
-    if learned and kind != "srf":
-        raise SimulationError("a learned bias is simulated for spiked random features: take kind srf")
+    if learned and kind == "equivalent":
+        raise SimulationError("a learned bias is simulated for kinds srf and network, not for the equivalent map")
     alpha0 = model.alpha0 if isinstance(model, Network) else 0.0
-    fractions = (1.0,) if isinstance(features, Network) else features.fractions
-    sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, alpha0=alpha0, fractions=fractions)
-    tasks = [_Task(features, sizes, kind, seed, index, loss.name, learned, inputs) for index in range(seeds)]
+    sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, alpha0=alpha0, fractions=features.fractions)
+    tasks = [_Task(features, sizes, kind, seed, index, loss.name, learned, basins, inputs) for index in range(seeds)]
     rows = []
     for done, row in enumerate(executor.map(_experiment, tasks) if executor else map(_experiment, tasks), start=1):
         rows.append(dict(row))
@@ -103,32 +113,56 @@ class Prediction:
     converged: bool
 
 
-def predict(model: Model, loss: Loss, *, learned: bool = False, sizes: Sizes | None = None) -> Prediction:
+def predict(
+    model: Model, loss: Loss, *, learned: bool = False, basins: Basins | None = None, sizes: Sizes | None = None
+) -> Prediction:
     """The theory beside `simulate_loss`, with the known term of order 1/p where sizes are given.
+
+    With `basins` of a learned bias: that of the lowest minimum at home; not converged where a basin has none.
 
     Raises ModelError as `numerics.convex.solve` and `numerics.learned_bias.learned_bias`.
     """
-    bias: dict[str, float] = {}
-    converged = True
-    if learned:
-        found = learned_bias(model, loss)
-        model, bias, converged = found.model, {"bias": found.bias}, not found.at_edge
+    if not learned:
+        return _predicted(model, loss, None, sizes)
+    found = learned_bias(model, loss)
+    if basins is None:
+        own = _predicted(found.model, loss, found.bias, sizes)
+        return replace(own, converged=own.converged and not found.at_edge)
+    homes = [found.lowest_in(interval) for interval in (basins.home, *basins.others)]
+    biases = [minimum.bias for minimum in homes if minimum is not None]
+    missing = found.at_edge or len(biases) < len(homes)
+    own, *others = (_predicted(with_bias(model, bias), loss, bias, sizes) for bias in biases or [found.bias])
+    names = gap_names(len(basins.others))
+    gaps = {name: _gap(other, own) for name, other in zip(names, others, strict=False)}
+    converged = not missing and own.converged and all(other.converged for other in others)
+    return Prediction(own.values | gaps, own.scales | dict.fromkeys(gaps, own.scales["energy"]), converged)
+
+
+def _gap(other: Prediction, own: Prediction) -> float:
+    """How far one energy is above another; mirror images, equal up to rounding, are zero apart."""
+    gap = other.values["energy"] - own.values["energy"]
+    return gap if abs(gap) > _ROUNDING * own.values["energy"] else 0.0
+
+
+def _predicted(model: Model, loss: Loss, learned: float | None, sizes: Sizes | None) -> Prediction:
+    """The prediction for a model whose bias, if it was learned, is given beside it."""
+    bias = {} if learned is None else {"bias": learned}
     if loss == SQUARE:
         solution = solve_ridge(model)
         found_at = solution if sizes is None else at_width(solution, sizes.p)
         order, width = found_at.order_parameters, np.inf if sizes is None else sizes.p
-        if not learned:
+        if learned is None:
             return Prediction(predicted(found_at), natural_scales(solution), solution.converged)
         norm = float(np.sum(order.q2 + order.m**2 / (width * np.array(model.fractions))))
         energy = 0.5 * (model.alpha / model.beta * found_at.training_error + model.ridge * norm)
         values = predicted(found_at) | {"energy": energy} | bias
-        return Prediction(values, _scales(model, values, solution), converged and solution.converged)
+        return Prediction(values, _scales(model, values, solution), solution.converged)
     convex = solve_convex(model, loss, width=None if sizes is None else sizes.p)
     values = predicted(_as_solution(convex))
     values |= {"mean_squared_error": convex.mean_squared_error, "energy": convex.energy} | bias
     if convex.classification_error is not None:
         values |= {"classification_error": convex.classification_error}
-    return Prediction(values, _scales(model, values, _as_solution(convex)), converged and convex.converged)
+    return Prediction(values, _scales(model, values, _as_solution(convex)), convex.converged)
 
 
 def _as_solution(found: ConvexSolution) -> Solution:
@@ -157,6 +191,7 @@ class _Task:
     index: int
     loss: str
     learned: bool
+    basins: Basins | None
     inputs: Inputs
 
 
@@ -181,10 +216,20 @@ def _experiment(task: _Task) -> Row:
     y = np.asarray(target(place)) + np.sqrt(model.noise) * noise.standard_normal(sizes.n)
     y = y if isinstance(loss, ClippedLoss) else np.sign(y)
     row: dict[str, float] = {}
-    if task.learned and isinstance(model, Model):
+    if task.learned:
         sigma, own = compile_numpy(model.activation.expression), np.repeat(np.array(model.biases), sizes.groups)
         matrix, h = drawn.weights, x @ drawn.weights.T + own
-        bias, fitted = _learn(lambda b: _fit(np.asarray(sigma(h + b)), y, loss, model.ridge), model)
+
+        @cache
+        def fit_at(b: float) -> _Fitted:
+            return _fit(np.asarray(sigma(h + b)), y, loss, model.ridge)
+
+        home = _WHOLE_LINE if task.basins is None else task.basins.home
+        reach = scan_reach(model.model() if isinstance(model, Network) else model)
+        bias, fitted = best_bias(fit_at, reach, home, _BIAS_TOLERANCE)
+        others = () if task.basins is None else task.basins.others
+        for name, other in zip(gap_names(len(others)), others, strict=True):
+            row[name] = best_bias(fit_at, reach, other, _ENERGY_TOLERANCE)[1].energy - fitted.energy
         drawn = replace(drawn, features=lambda new: np.asarray(sigma(new @ matrix.T + (own + bias))))
         row["bias"] = bias
     else:
@@ -212,25 +257,9 @@ def _fit(phi: Array, y: Array, loss: Loss, ridge: float) -> _Fitted:
     return _Fitted(convex.a, float(np.mean(loss.value(y, convex.outputs))), convex.energy / p)
 
 
-def _learn(fit: Callable[[float], _Fitted], model: Model) -> tuple[float, _Fitted]:
-    """The bias of least energy on one training set, and the readout there: a scan, and every dip of it refined."""
-    from scipy.optimize import minimize_scalar
-
-    reach = scan_reach(model)
-    grid = np.linspace(-reach, reach, _SCAN)
-    energies = np.array([fit(float(b)).energy for b in grid])
-    inner = np.arange(1, _SCAN - 1)
-    dips = inner[(energies[inner] <= energies[inner - 1]) & (energies[inner] <= energies[inner + 1])]
-    places = [float(grid[int(np.argmin(energies))])]
-    for dip in dips:
-        bracket = (float(grid[dip - 1]), float(grid[dip + 1]))
-        found = minimize_scalar(
-            lambda b: fit(float(b)).energy, bounds=bracket, method="bounded",
-            options={"xatol": _BIAS_TOLERANCE * reach},
-        )  # fmt: skip
-        places.append(float(found.x))
-    fitted = [(b, fit(b)) for b in places]
-    return min(fitted, key=lambda pair: pair[1].energy)
+def gap_names(count: int) -> tuple[str, ...]:
+    """The names of the energies of so many other basins above that at home."""
+    return ("energy_gap",) if count == 1 else tuple(f"energy_gap[{k}]" for k in range(count))
 
 
 def _tested(

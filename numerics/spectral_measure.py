@@ -16,18 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.deterministic_equivalent import ExplicitPoint
+
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class _AtomsPoint:
-    values: Array
-    jacobian: Array
-    overlap: Array
-    slopes: Array
-
-    def overlap_jacobian(self) -> Array:
-        return self.slopes
 
 
 @dataclass(frozen=True)
@@ -49,7 +40,7 @@ class AtomicEquivalent:
         scale = self.ridge or 1.0
         return np.array([float(self.weights @ self.eigenvalues), 1.0]) / scale
 
-    def at(self, conjugates: Array) -> _AtomsPoint:
+    def at(self, conjugates: Array) -> ExplicitPoint:
         C, shift = float(conjugates[0]), self.ridge + float(conjugates[1])
         rho, resolvent = self.eigenvalues, 1.0 / (shift + C * self.eigenvalues)
         w = self.weights * resolvent
@@ -63,7 +54,7 @@ class AtomicEquivalent:
         slopes = np.zeros((2, 2, 2))
         slopes[:, 0, 0] = (slope + np.array([s * s, 0.0])) / gain**2
         slopes[:, 1, 1] = -self.beta * np.array([float(square @ (rho * target)), float(square @ target)])
-        return _AtomsPoint(
+        return ExplicitPoint(
             np.array([float(w @ rho), float(w.sum())]),
             np.array([[moments[2], moments[1]], [moments[1], moments[0]]]),
             np.diag([s / gain, self.beta * float(w @ target)]),

@@ -24,6 +24,7 @@ KINDS = ("theory", "simulation", "both")
 MODES = ("product", "zip")
 ENSEMBLES = ("srf", "network", "equivalent")
 BULK_MODELS = ("isotropic", "network")
+ROWS = ("unit", "gaussian")
 ALWAYS = ("alpha", "beta", "ridge")
 DIRECT = ("spike", "bulk", "alignment")
 STEP = ("alpha0", "eta")
@@ -78,11 +79,13 @@ class Sweep:
     bulk_model: str = "isotropic"
     loss: str = "square"
     experiment: Experiment | None = None
+    rows: str = "unit"
 
     def __post_init__(self) -> None:
         _one_of("kind", self.kind, KINDS)
         _one_of("mode", self.mode, MODES)
         _one_of("bulk_model", self.bulk_model, BULK_MODELS)
+        _one_of("rows", self.rows, ROWS)
         _check_loss(self)
         _check_axes(self.axes, own_bulk=all(group.bulk is not None for group in self.groups))
         _check_experiment(self)
@@ -109,6 +112,11 @@ class Sweep:
         return any(axis.name in STEP for axis in self.axes)
 
     @property
+    def unequal_norms(self) -> bool:
+        """Whether the rows of the bulk may differ in norm (`Model.unequal_norms`)."""
+        return self.bulk_model == "network" or self.rows == "gaussian"
+
+    @property
     def simulated(self) -> bool:
         """Whether anything is drawn at finite dimension."""
         return self.kind != "theory"
@@ -116,7 +124,10 @@ class Sweep:
     @property
     def digest(self) -> str:
         """SHA-256 of what the sweep asks for: spaces, comments and the order of keys in a file do not change it."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+        asked = asdict(self)
+        if self.rows == "unit":
+            del asked["rows"]  # results of sweeps that were begun before rows could be chosen stay usable
+        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
     def __len__(self) -> int:
         lengths = [len(axis.values) for axis in self.swept]
@@ -147,7 +158,7 @@ class Sweep:
         if self.simulated:
             trailing = self._run({"ridge"})
             return min(8, trailing)
-        if len(self.groups) > 1 or self.bulk_model == "network" or self.loss != "square":
+        if len(self.groups) > 1 or self.unequal_norms or self.loss != "square":
             return 16
         run = self._run({"alpha", "ridge"} if self.has_step else {"alpha", "beta", "ridge", "noise"})
         return max(16, min(4000, 50 * run, math.ceil(len(self) / 64)))
@@ -169,11 +180,11 @@ class Sweep:
         Raises ModelError or SimulationError where there is none.
         """
         activation, target = function(self.activation), function(self.target)
-        given: dict[str, Any] = dict(point)
+        given: dict[str, Any] = dict(point) | {"gaussian_rows": self.rows == "gaussian"}
         if self.experiment is not None and self.experiment.kind == "network":
             from numerics.ensembles import Network
 
-            return Network(activation, target, **given)
+            return Network(activation, target, groups=self.groups, **given)
         if self.has_step:
             given["bulk_model"] = self.bulk_model
             return Model.from_gradient_step(activation, target, groups=self.groups, **given)
@@ -248,10 +259,10 @@ def _check_experiment(sweep: Sweep) -> None:
     _one_of("kind of simulation", experiment.kind, ENSEMBLES)
     if experiment.dimension < 2 or experiment.seeds < 1 or experiment.seed < 0:
         raise SweepError("a simulation needs dimension >= 2, seeds >= 1 and seed >= 0, for example dimension = 1000")
-    if experiment.kind == "network" and (not sweep.has_step or sweep.groups != UNIFORM):
+    if experiment.kind == "network" and not sweep.has_step:
         raise SweepError(
-            'a simulation of kind "network" takes its gradient step and no readout vocabulary: give alpha0 and eta, '
-            "for example alpha0 = 2 and eta = 3"
+            'a simulation of kind "network" takes its gradient step: give alpha0 and eta, for example alpha0 = 2 and '
+            "eta = 3"
         )
     if experiment.kind != "network" and sweep.bulk_model == "network":
         raise SweepError('a network\'s own bulk is simulated by its step: take kind = "network" under [simulation]')

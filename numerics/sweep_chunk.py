@@ -99,9 +99,9 @@ def _theory_model(sweep: Sweep, subject: Model | Network) -> Model:
 
 
 def _sizes(experiment: Experiment, subject: Model | Network) -> Sizes:
-    alpha0, fractions = (subject.alpha0, (1.0,)) if isinstance(subject, Network) else (0.0, subject.fractions)
+    alpha0 = subject.alpha0 if isinstance(subject, Network) else 0.0
     return Sizes.rounded(
-        experiment.dimension, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=fractions
+        experiment.dimension, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=subject.fractions
     )
 
 
@@ -144,7 +144,7 @@ def _numbers(solution: Solution | ConvexSolution, names: tuple[str, ...]) -> dic
     found = {column_name(name): value for name, value in found.items()}
     found |= {name: getattr(solution, name) for name in ERRORS_OF_A_LOSS if name in names}
     # A network without a step has rows of equal norms, and no chi.
-    return {name: found[name] for name in names if name in found or name != "chi"} | {
+    return {name: found[name] for name in names if name in found or not name.startswith("chi")} | {
         "residual": solution.residual,
         "error_estimate": solution.error_estimate,
     }
@@ -217,19 +217,24 @@ def column_name(observable: str) -> str:
 
 
 def _order_names(sweep: Sweep, *more: str) -> tuple[str, ...]:
+    wanted = ("m", "zeta", "psi", "q1", "q2", *more)
+    return ("test_error", "training_error", *(column for name in wanted for column in _by_group(sweep, name)))
+
+
+def _by_group(sweep: Sweep, name: str) -> tuple[str, ...]:
+    """The columns of an order parameter, one per group or pair of groups."""
     count = len(sweep.groups)
-    vector, matrix = np.zeros(count), np.zeros((count, count))
-    found = dict.fromkeys(("test_error", "training_error"), 0.0)
-    for name in ("m", "zeta", "psi", "q1", "q2", *more):
-        found |= named(name, matrix if name in ("q1", "V1") else vector)
-    return tuple(column_name(name) for name in found)
+    return tuple(map(column_name, named(name, np.zeros((count, count) if name in ("q1", "V1") else count))))
 
 
 def _theory_names(sweep: Sweep) -> tuple[str, ...]:
     more = ERRORS_OF_A_LOSS if sweep.loss != "square" else ()
-    return (*_order_names(sweep, "V1", "V2", *(["chi"] if sweep.bulk_model == "network" else [])), *more)
+    return (*_order_names(sweep, "V1", "V2", *(["chi"] if sweep.unequal_norms else [])), *more)
 
 
 def _simulated_names(sweep: Sweep) -> tuple[str, ...]:
     network = sweep.experiment is not None and sweep.experiment.kind == "network"
-    return (*_order_names(sweep), *(("spike", "alignment", "bulk", "chi") if network else ()))
+    if network:
+        more = ("alignment", *_by_group(sweep, "bulk"), *_by_group(sweep, "chi"))
+        return (*_order_names(sweep, "spike"), *more)
+    return _order_names(sweep, *(("chi",) if sweep.rows == "gaussian" else ()))

@@ -21,7 +21,8 @@ import numpy as np
 
 from derivations.activation import activation
 from numerics.ensembles import Network, Sizes
-from numerics.learned_bias import learned_bias
+from numerics.learned_bias import Basins, learned_bias
+from numerics.losses import loss_named
 from numerics.model import Model, ReadoutGroup
 from numerics.simulate import at_sizes
 
@@ -52,6 +53,15 @@ class Drawn:
     subject: Model | Network
     loss: str = "square"
     learned: bool = False
+    # Of a learned bias: the rank by energy of the minimum in whose basin it is learned; None: on the whole line.
+    rank: int | None = None
+
+    @property
+    def basins(self) -> Basins | None:
+        """The basins of the limiting training energy, at home in that of `rank`; None on the whole line."""
+        if self.rank is None or not isinstance(self.subject, Model):
+            return None
+        return learned_bias(self.subject, loss_named(self.loss)).basins(self.rank)
 
     @property
     def kind(self) -> str:
@@ -66,11 +76,10 @@ class Drawn:
     def sizes(self, dimension: int) -> Sizes:
         """The sizes of an experiment at dimension d."""
         subject = self.subject
-        if isinstance(subject, Network):
-            return Sizes.rounded(
-                dimension, alpha=subject.alpha, beta=subject.beta, alpha0=subject.alpha0, fractions=(1.0,)
-            )
-        return Sizes.rounded(dimension, alpha=subject.alpha, beta=subject.beta, fractions=subject.fractions)
+        alpha0 = subject.alpha0 if isinstance(subject, Network) else 0.0
+        return Sizes.rounded(
+            dimension, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=subject.fractions
+        )
 
 
 @dataclass(frozen=True)
@@ -182,6 +191,28 @@ def _noisy(rng: np.random.Generator) -> Drawn:
     return Drawn(_named(student, target, values), Network(activation(student), activation(target), **values))
 
 
+def _stepped(rng: np.random.Generator, targets: tuple[str, ...], groups: tuple[ReadoutGroup, ...], text: str) -> Drawn:
+    """A network that takes its step from the given groups."""
+    student, target = _pick(rng, _ODD), _pick(rng, targets)
+    values = _ratios(rng) | {"alpha0": _log(rng, 1.0, 6.0), "eta": _log(rng, 1.0, 10.0)}
+    network = Network(activation(student), activation(target), **values, groups=groups)
+    return Drawn(_named(student, target, values, f", {text}"), network)
+
+
+def _network_vocabulary(rng: np.random.Generator) -> Drawn:
+    shares = rng.uniform(0.5, 1.5, int(rng.integers(2, 4)))
+    groups = tuple(ReadoutGroup(_flat(rng, -1.5, 1.5), float(share)) for share in shares / shares.sum())
+    text = "groups " + ", ".join(f"{g.weight:g}:{g.fraction:.3f}" for g in groups)
+    return _stepped(rng, ("tanh", "sin", "sign", "hardtanh", "sin(2*z)", "z + he(3, z)/4"), groups, text)
+
+
+def _network_biases(rng: np.random.Generator) -> Drawn:
+    share = _flat(rng, 0.3, 0.7)
+    groups = tuple(ReadoutGroup(1.0, f, None, _flat(rng, -1.5, 1.5)) for f in (share, 1.0 - share))
+    text = "biases " + ", ".join(f"{g.bias:g}:{g.fraction:g}" for g in groups)
+    return _stepped(rng, ("tanh", "sin", "sign", "relu", "hardtanh", "tanh(2*z - 1)"), groups, text)
+
+
 def _margin(loss: str) -> Callable[[np.random.Generator], Drawn]:
     def draw(rng: np.random.Generator) -> Drawn:
         drawn = _srf(rng, targets=_LABELS, loss=loss)
@@ -238,6 +269,9 @@ ITEMS = (
     Item("rank-two", "Spike of two directions, two groups", _rank_two, slow=True),
     Item("plain", "Plain random features, r = 0", lambda rng: _srf(rng, spike=0.0), times=SOME),
     Item("gaussian-rows", "Gaussian rows", _gaussian_rows, times=SOME),
+    # Appended later: an item's draws depend on its place.
+    Item("network-vocabulary", "A network after a step of two or three groups", _network_vocabulary, times=SOME),
+    Item("network-biases", "A network with two biases after its step", _network_biases, times=SOME),
 )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ DIGITS = 9
 def computed(drawn: Drawn, dimension: int) -> Prediction:
     """The theory of a model at the ratios realised at dimension d, computed now."""
     sizes = drawn.sizes(dimension)
-    return predict(drawn.theory(sizes), loss_named(drawn.loss), learned=drawn.learned, sizes=sizes)
+    return predict(drawn.theory(sizes), loss_named(drawn.loss), learned=drawn.learned, basins=drawn.basins, sizes=sizes)
 
 
 def theory_of(drawn: Drawn, dimension: int) -> Prediction:

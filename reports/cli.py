@@ -152,7 +152,11 @@ class Boundary:
             case click.ClickException():
                 self.code = complain(error.format_message(), UNUSABLE)
             case MemoryError():
-                self.code = complain("out of memory; ask for fewer points or a smaller dimension", INTERNAL)
+                self.code = complain(
+                    "what was asked for does not fit in memory; ask for fewer points or a smaller dimension, for "
+                    "example --dimension 400",
+                    UNUSABLE,
+                )
             case _:
                 sentence = " ".join(f"{type(error).__name__}: {error}".split())
                 hint = "" if self.debug else "; --debug shows where"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from derivations.activation import Activation
     from numerics.ensembles import Network
     from numerics.model import Model, ReadoutGroup
+    from numerics.readout_density import ReadoutLaw
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -57,8 +58,18 @@ def model_options(command: Command) -> Command:
         click.option("--activation", metavar="EXPR", help="Student activation, an expression in z."),
         click.option("--target", metavar="EXPR", help="Target function, an expression in z."),
         *(click.option(f"--{name}", metavar="NUMBER", help=f"{text}.") for name, text in _HELP.items()),
-        click.option("--readout", metavar="TEXT", help='Initial readout, for example "1:0.5,-1:0.5".'),
+        click.option(
+            "--readout",
+            metavar="TEXT",
+            help='Initial readout: groups, for example "1:0.5,-1:0.5", or a density, normal:SCALE or uniform:SCALE.',
+        ),
         click.option("--bulk-model", metavar="NAME", default="isotropic", help="isotropic (default) or network."),
+        click.option(
+            "--rows",
+            metavar="NAME",
+            default="unit",
+            help="Rows before the step, or of the bulk: unit (default, equal norms) or gaussian.",
+        ),
         click.option("--bias", metavar="TEXT", help='Quenched biases, for example "0.3:0.5,-0.3:0.5", or learned.'),
         click.option(
             "--loss",
@@ -96,6 +107,8 @@ class Request:
     loss: str = "square"
     learned_bias: bool = False
     further_alignments: tuple[float, ...] = ()
+    gaussian_rows: bool = False
+    law: ReadoutLaw | None = None
 
     @property
     def swept(self) -> tuple[str, ...]:
@@ -123,10 +136,14 @@ class Request:
                 }
                 for g in self.groups
             ]
+        if self.law is not None:
+            given["readout"] = {"law": self.law.name, "scale": self.law.scale}
         if self.further_alignments:
             given["alignment"] = [*self.values["alignment"].values, *self.further_alignments]
         if self.bulk_model != "isotropic":
             given["bulk_model"] = self.bulk_model
+        if self.gaussian_rows:
+            given["rows"] = "gaussian"
         if self.loss != "square":
             given["loss"] = self.loss
         if self.learned_bias:
@@ -154,6 +171,8 @@ class Request:
             given: dict[str, Any] = dict(point) | ({"groups": self.groups} if self.groups else {})
             if self.further_alignments:
                 given["further_alignments"] = self.further_alignments
+            if self.gaussian_rows:
+                given["gaussian_rows"] = True
             if self.has_step:
                 given["bulk_model"] = self.bulk_model
                 model = Model.from_gradient_step(self.activation, self.target, **given)
@@ -175,7 +194,7 @@ class Request:
 
     def network(self, point: Mapping[str, float]) -> Network:
         """The network and its gradient step at one point. Raises InputProblem where none was given."""
-        from numerics.ensembles import Network
+        from numerics.ensembles import Network, SimulationError
 
         if not self.has_step:
             raise InputProblem(
@@ -183,20 +202,23 @@ class Request:
                 "and --eta are "
                 "accepted, for example --alpha0 2 --eta 3"
             )
-        if self.learned_bias or any(group.bias for group in self.groups):
-            raise not_built("--kind network with --bias", "--kind srf takes biases, for example --kind srf")
+        given: dict[str, Any] = dict(point) | {"gaussian_rows": self.gaussian_rows}
         if self.groups:
-            raise not_built("--kind network with --readout", "--kind srf takes a vocabulary, for example --kind srf")
-        given: dict[str, Any] = dict(point)
-        return Network(self.activation, self.target, **given)
+            given["groups"] = self.groups
+        try:
+            return Network(self.activation, self.target, **given)
+        except SimulationError as error:
+            raise InputProblem(str(error)) from None
 
 
-def request(options: Mapping[str, Any], *, any_loss: bool = False) -> Request:
+def request(options: Mapping[str, Any], *, any_loss: bool = False, any_law: bool = False) -> Request:
     """Check the model options as click delivers them (in command-line order). Raises InputProblem.
 
-    any_loss: the command takes other losses than the square one.
+    any_loss: the command takes other losses than the square one; any_law: it takes a density in place of --readout.
     """
     _check_names(options, any_loss)
+    if (options.get("readout") or "").lstrip().startswith(("normal", "uniform")):
+        return _with_law(options, any_loss, any_law)
     options, further_alignments, spike = without_components(options)
     values = {
         name: parse_values(name, options[name]) for name in options if name in RULES and options[name] is not None
@@ -220,7 +242,24 @@ def request(options: Mapping[str, Any], *, any_loss: bool = False) -> Request:
         options.get("loss", "square"),
         learned,
         further_alignments,
+        options.get("rows", "unit") == "gaussian",
     )
+
+
+def _with_law(options: Mapping[str, Any], any_loss: bool, any_law: bool) -> Request:
+    """The request of a density: that of the uniform readout, with the law beside it."""
+    from reports.densities import check_request, law_of
+
+    if not any_law:
+        raise not_built(
+            "--readout with a density for this command",
+            'onestep solve, simulate and compare take one; groups are accepted, for example --readout "1:0.5,-1:0.5"',
+        )
+    law = law_of(options["readout"])
+    rest = request({**options, "readout": None}, any_loss=any_loss)
+    asked = replace(rest, law=law)
+    check_request(asked)
+    return asked
 
 
 def expression_of(name: str, text: str) -> Activation:
@@ -294,6 +333,11 @@ def _check_names(options: Mapping[str, Any], any_loss: bool) -> None:
             f"--bulk-model was given {bulk_model!a}; accepted are isotropic and network, for example --bulk-model "
             f"isotropic"
         )
+    rows = options.get("rows", "unit")
+    if rows not in ("unit", "gaussian"):
+        raise InputProblem(
+            f"--rows was given {rows[:60]!a}; accepted are unit and gaussian, for example --rows gaussian"
+        )
     if loss == "square":
         return
     from numerics.losses import LossError, loss_named
@@ -308,7 +352,7 @@ def _check_names(options: Mapping[str, Any], any_loss: bool) -> None:
     if not any_loss:
         raise not_built(
             f"--loss {loss!a} for this command",
-            "onestep solve, simulate and compare take it; here the square loss is accepted, --loss square",
+            "onestep solve, simulate, compare and bounds take it; here the square loss is accepted, --loss square",
         )
 
 

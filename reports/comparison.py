@@ -8,10 +8,12 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from numerics.ensembles import Network
+from numerics.learned_bias import learned_bias
 from numerics.losses import SQUARE, Loss
 from numerics.model import Model
 from numerics.simulate import Simulation
 from numerics.simulate_loss import predict, simulate_loss
+from reports.basin_shares import BasinShares, basin_shares, undecided
 from verify.finite_size import Comparison, Observation, Report, compare_all
 
 
@@ -20,13 +22,14 @@ class Compared:
     """Simulations by dimension, the theory beside each, the theory's limit, and what the protocol says.
 
     `theories` are at the ratios realised at each dimension, with the known term of order 1/p kept; `limit` is at the
-    ratios asked for.
+    ratios asked for. `shares`: of a learned bias whose training energy has several minima.
     """
 
     simulations: tuple[Simulation, ...]
     theories: tuple[dict[str, float], ...]
     limit: dict[str, float]
     report: Report
+    shares: BasinShares | None = None
 
     def extrapolated(self, comparison: Comparison) -> float | None:
         """What the simulations of one observable extrapolate to, at the ratios asked for."""
@@ -47,10 +50,13 @@ def compared(
 ) -> Compared:
     """Simulate at each dimension, solve at the realised ratios, extrapolate; `progress` gets the experiments done.
 
-    With `learned`, theory and every experiment learn a bias beside the readout.
+    With `learned`, theory and every experiment learn a bias beside the readout; where the limit of the training energy
+    has several minima, in the basin of the lowest, and the energies of the basins are compared as well.
 
     Raises SimulationError and ModelError.
     """
+    found = learned_bias(_model(subject, kind), loss) if learned else None
+    basins = found.basins() if found is not None and len(found.ranked) > 1 else None
     simulations: list[Simulation] = []
     for k, dimension in enumerate(sorted(dimensions)):
         done = k * seeds
@@ -68,11 +74,14 @@ def compared(
                 seed=seed,
                 kind=kind,
                 learned=learned,
+                basins=basins,
                 progress=step,
                 executor=executor,
             )
         )
-    theories = tuple(predict(_model(run.model, kind), loss, learned=learned, sizes=run.sizes) for run in simulations)
+    theories = tuple(
+        predict(_model(run.model, kind), loss, learned=learned, basins=basins, sizes=run.sizes) for run in simulations
+    )
     observables = {
         name: [
             # A theory that did not converge has no value: not a number makes the comparison inconclusive.
@@ -82,9 +91,15 @@ def compared(
         for name in theories[-1].values
     }
     # An order parameter too noisy to confirm does not spoil the verdict; any of them may refute.
-    limit = predict(_model(subject, kind), loss, learned=learned)
+    limit = predict(_model(subject, kind), loss, learned=learned, basins=basins)
     report = compare_all(observables, limits=limit.values, scales=limit.scales, required=("test_error",))
-    return Compared(tuple(simulations), tuple(theory.values for theory in theories), limit.values, report)
+    values = tuple(theory.values for theory in theories)
+    shares = None
+    if found is not None and basins is not None and all(theory.converged for theory in theories):
+        runs = {run.dimension: dict(run.samples) for run in simulations}
+        shares = basin_shares(found, basins, runs, dict(zip(runs, values, strict=True)))
+        report = undecided(report, shares.objection)
+    return Compared(tuple(simulations), values, limit.values, report, shares)
 
 
 def _model(subject: Model | Network, kind: str) -> Model:

@@ -382,6 +382,7 @@ def svg_of(canvas: Canvas, name: str, description: str) -> str:
     """The figure as an SVG element for a page: same input, same bytes; ids carry the figure's name; no clock."""
     import io
     import re
+    from functools import partial
     from html import escape
 
     import matplotlib as mpl
@@ -396,6 +397,10 @@ def svg_of(canvas: Canvas, name: str, description: str) -> str:
     text = re.sub(r'\bid="', f'id="{name}-', text)
     text = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", text)
     text = text.replace("xlink:href", "href")
+    # A thousandth of a point is not seen, and neither is what indents the lines.
+    rounded = partial(re.sub, r"-?\d+\.\d{4,}", lambda number: f"{float(number[0]):.3f}")
+    text = re.sub(r'\b(?:d|x|y)="[^"]*"', lambda place: rounded(place[0]), text)
+    text = re.sub(r"\n\s+", "\n", text)
     text = re.sub(r' xmlns:xlink="[^"]*"| xmlns="[^"]*"| version="[^"]*"', "", text, count=3)
     # Letters of the same size in every figure, whatever its width.
     points = float(re.search(r'viewBox="0 0 ([\d.]+)', text)[1])  # type: ignore[index]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from xml.etree import ElementTree
 
 
 class MathError(ValueError):
@@ -27,20 +28,29 @@ def mathml(latex: str, *, block: bool = False) -> str:
     return _short(converted)
 
 
-# What a page does not need: the name space, the default display, rows of one element, signs as numbers.
+# What a page does not need: the name space and the default display.
 _NEEDLESS = re.compile(r' xmlns="[^"]*"| display="inline"')
-_ROW_OF_ONE = re.compile(r"<mrow>(<m([ion])>[^<]*</m\2>)</mrow>")
-_NUMBERED = re.compile(r"&#x([0-9A-Fa-f]+);")
+# Brackets that are fences and stretch by themselves where they open and close a row (MathML Core, operator dictionary).
+_FENCES = {("prefix", sign) for sign in "([{\u2308\u230a"} | {("postfix", sign) for sign in ")]}\u2309\u230b"}
 
 
 def _short(converted: str) -> str:
-    """The same element in fewer bytes."""
+    """The same element in fewer bytes: no row of one element, no attribute that says what holds anyway."""
+    root = _shortened(ElementTree.fromstring(_NEEDLESS.sub("", converted)))
+    if len(root) == 1 and root[0].tag == "mrow":
+        root[:] = list(root[0])  # what stands in <math> is a row by itself
+    return ElementTree.tostring(root, encoding="unicode")
 
-    def sign(found: re.Match[str]) -> str:
-        character = chr(int(found[1], 16))
-        return found[0] if character in "<>&" else character
 
-    return _NUMBERED.sub(sign, _ROW_OF_ONE.sub(r"\1", _NEEDLESS.sub("", converted)))
+def _shortened(element: ElementTree.Element) -> ElementTree.Element:
+    element[:] = [_shortened(child) for child in element]
+    if element.tag == "mrow" and len(element) == 1 and not element.attrib and not element[0].get("fence"):
+        return element[0]
+    if element.tag == "mrow" and len(element) > 1:
+        for sign, form in ((element[0], "prefix"), (element[-1], "postfix")):
+            if (form, sign.text) in _FENCES and sign.get("form") == form and sign.get("stretchy") == "true":
+                sign.attrib.clear()
+    return element
 
 
 def _prepared(latex: str) -> str:

@@ -10,6 +10,7 @@ ridge = [0.01, 0.1]
 readout = "1:0.5,-1:0.5"         # as --readout, --bias (quenched) and --loss; a loss other than square: theory only
 bias = "0.3:0.5,-0.3:0.5"
 loss = "logistic"
+rows = "unit"                    # unit (default) or gaussian, as --rows
 [simulation]                     # for simulation and both
 dimension = 1000
 seeds = 8
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from numerics.sweep import Axis, Experiment, Sweep
 
 LARGEST = 1_000_000  # bytes of a file
-TEXTS = ("kind", "mode", "activation", "target", "readout", "bias", "bulk_model", "loss")
+TEXTS = ("kind", "mode", "activation", "target", "readout", "bias", "bulk_model", "loss", "rows")
 SIMULATION = ("dimension", "seeds", "seed", "kind")
 LARGEST_DIMENSION, MOST_SEEDS, LARGEST_SEED = 100_000, 100_000, 2**31
 _LIMITS = {"dimension": (2, LARGEST_DIMENSION), "seeds": (1, MOST_SEEDS), "seed": (0, LARGEST_SEED)}
@@ -102,6 +103,7 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
             groups=groups_of(document.get("readout"), document.get("bias")) or UNIFORM,
             bulk_model=document.get("bulk_model", "isotropic"),
             loss=document.get("loss", "square"),
+            rows=document.get("rows", "unit"),
             experiment=_experiment(document["simulation"]) if "simulation" in document else None,
         )
     except SweepError as error:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from derivations import any_loss_features, convex_features
+from derivations import any_loss_features, convex_features, convex_square_loss
 from derivations import symbols as s
 from tests.planting import verdict_by_proof
 from verify.claim import Claim
@@ -48,10 +48,10 @@ def test_another_ratio_refutes_the_dictionary(planting: pytest.MonkeyPatch) -> N
 def test_the_square_loss_is_derived_not_written_down() -> None:
     """The hats of the square loss come from the general equations: a wrong proximal map changes them."""
     hats = convex_features.energetic().results
-    response = convex_features.at_square_loss(hats[s.V_s_hat])
+    response = convex_square_loss.at_square_loss(hats[s.V_s_hat])
     expected = s.alpha_p / s.gamma_p * s.mu1_constant**2 / (1 + s.V)
     assert (response - expected).simplify() == 0
-    noisy = convex_features.at_square_loss(hats[s.q_w_hat])
+    noisy = convex_square_loss.at_square_loss(hats[s.q_w_hat])
     # E (y - f)^2 = h2* + Delta - 2 M h1* + Q
     mean_square = s.h2_star + s.noise - 2 * s.output_overlap * s.h1_star + s.output_square
     assert (noisy - s.alpha_p * s.mu2_constant**2 * mean_square / (1 + s.V) ** 2).simplify() == 0

@@ -41,3 +41,15 @@ def test_no_variance_is_the_function_itself() -> None:
 def test_what_is_neither_analytic_nor_piecewise_polynomial_is_refused() -> None:
     with precision(100), pytest.raises(PrecisionError, match="breakpoints"):
         averages(activation("elu(z)"), Fraction(1))
+
+
+@pytest.mark.parametrize("power", [20, 60])
+def test_a_small_function_has_its_digits(power: int) -> None:
+    # E f and its derivative are those of 10^power f over 10^power, to the precision of the larger function.
+    with precision(150):
+        small, large = (
+            averages(activation(text), Fraction(1))(arb(0.375)) for text in (f"tanh(z)/10**{power}", "tanh(z)")
+        )
+        size = arb(10) ** power
+        for value, exact in zip(small, (large.mean / size, large.slope / size, large.square / size**2), strict=True):
+            assert abs(value / exact - 1) < arb(10) ** -40

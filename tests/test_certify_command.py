@@ -70,3 +70,12 @@ def test_unusable_input_is_refused_in_one_sentence(
     said = capfd.readouterr().err
     assert all(word in said for word in words)
     assert len(said.strip().splitlines()) == 1
+
+
+def test_solution_digits_and_certificate_are_one_table(capfd: pytest.CaptureFixture[str]) -> None:
+    assert onestep([*changed("--activation", "tanh"), "--certify", "--digits", "20"]) == 0
+    names = ("test error, 20 digits", "training error, 20 digits", "status", "box of V1", "certificate")
+    lines = [line for line in capfd.readouterr().out.splitlines() if line.startswith(names)]
+    assert len(lines) == len(names)
+    width = len("training error, 20 digits") + 2  # the widest name and two spaces
+    assert all(line[:width].endswith("  ") and line[width] != " " for line in lines)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations import convex_features, hermite_features, slides_conventions
+from derivations import convex_features, convex_square_loss, hermite_features, slides_conventions
 from derivations import symbols as s
 from tests import toy
 from tests.planting import verdict_by_proof
@@ -35,7 +35,7 @@ PROVED = tuple(c for c in ALL if c.role is Role.OURS and c.id != "random-feature
 @pytest.fixture
 def planting(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     def forget() -> None:
-        for module in (convex_features, hermite_features, slides_conventions):
+        for module in (convex_features, convex_square_loss, hermite_features, slides_conventions):
             for value in vars(module).values():
                 if hasattr(value, "cache_clear"):
                     value.cache_clear()

@@ -11,6 +11,7 @@ from derivations.exponents import Order
 from tests.planting import verdict_by_proof
 from verify.claim import Claim, Kind, Role
 from verify.claims import slides_orders as claims
+from verify.claims import slides_orders_numbers
 from verify.ledger import examine
 from verify.verdict import Verdict
 
@@ -39,7 +40,7 @@ def test_the_step_is_the_gradient_of_the_squared_error() -> None:
     """Along one weight: minus half the derivative of the mean squared error, by a central difference of step 1e-5."""
     rng = np.random.default_rng(11)
     state = rng.bit_generator.state
-    moved, theta = claims._step(rng, 5, 7, 3, 0.4)
+    moved, theta = slides_orders_numbers.step(rng, 5, 7, 3, 0.4)
     rng.bit_generator.state = state
     rows = rng.standard_normal((3, 5))
     rows /= np.linalg.norm(rows, axis=1)[:, None]

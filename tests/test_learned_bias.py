@@ -44,12 +44,38 @@ def test_a_shifted_target_moves_the_bias() -> None:
     assert found.energy <= min(scan) + 1e-13
     assert found.energy < training_energy(model) - 1e-3
     assert found.model.biases == (found.bias,)
+    # The barrier of a symmetric energy is at zero; energies are flat there, so its place is known to 1e-6 or so.
+    assert found.barriers[len(found.barriers) // 2] == pytest.approx(0.0, abs=1e-5)
+
+
+def test_barriers_divide_the_line_into_basins() -> None:
+    model = _model("tanh", "relu", spike=0.727, bulk=0.909, alignment=0.594, alpha=2.14, beta=1.85, ridge=0.0779)
+    found = learned_bias(model)
+    assert len(found.minima) == 2
+    barrier, h = found.barriers[0], 1e-2
+    assert found.minima[0].bias < barrier < found.minima[1].bias
+    top = training_energy(with_bias(model, barrier))
+    assert top > max(training_energy(with_bias(model, barrier + s * h)) for s in (-1.0, 1.0))
+    lowest, second = found.ranked
+    assert (lowest.bias, lowest.energy) == (found.bias, found.energy)
+    assert lowest.energy < second.energy < top
+    home, away = found.basins(), found.basins(1)
+    assert home.home == away.others[0] == (barrier, np.inf)
+    assert home.others[0] == away.home == (-np.inf, barrier)
+    assert found.lowest_in(home.home) == lowest
+    assert found.lowest_in(away.home) == second
+    assert found.lowest_in((5.0, 6.0)) is None
+    with pytest.raises(IndexError):
+        found.basins(2)
 
 
 def test_at_the_learned_bias_the_energy_is_stationary() -> None:
     found = learned_bias(_model("relu", "sign"))
     assert not found.at_edge
     assert len(found.minima) == 1
+    assert found.barriers == ()
+    assert found.basins().home == (-np.inf, np.inf)
+    assert found.basins().others == ()
     h = 1e-3
     left, right = (training_energy(with_bias(found.model, s * h)) for s in (-1.0, 1.0))
     # (E(b + h) - E(b - h))/2h = E''' h^2/6 there.

@@ -32,6 +32,38 @@ def test_simulate_learns_a_bias(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["bias"]["standard_error"] > 0.0
 
 
+CLOSE = [
+    "--activation", "tanh", "--target", "relu", "--alpha", "2.14", "--beta", "1.85", "--ridge", "0.0779", "--noise",
+    "0.0274", "--spike", "0.727", "--bulk", "0.909", "--alignment", "0.594", "--bias", "learned",
+]  # fmt: skip
+
+
+def test_simulate_says_in_which_minimum_biases_end(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["simulate", *CLOSE, "--dimension", "50", "--seeds", "8", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["basins"]
+    assert len(found) == 2
+    assert found[0]["bias"] < 0.0 < found[1]["bias"]
+    assert sum(one["share"] for one in found) == pytest.approx(1.0)
+    assert run(["simulate", *CLOSE, "--dimension", "50", "--seeds", "2"]) == 0
+    assert "in their basins" in " ".join(capsys.readouterr().out.split())
+
+
+def test_compare_names_the_basin(capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = ["--dimensions", "50,100", "--seeds", "8"]
+    # A right theory is refuted with probability 1e-3.
+    assert run(["compare", *CLOSE, *sizes, "--json"]) in (0, 3)
+    found = json.loads(capsys.readouterr().out)
+    assert "energy_gap" in found["z"]
+    basins = found["basins"]
+    assert basins["compared"] == pytest.approx(found["theory"]["bias"])
+    assert [share["dimension"] for share in basins["shares"]] == [50, 100]
+    assert all(0.3 < share["predicted"] < 0.5 for share in basins["shares"])
+    assert run(["compare", *CLOSE, *sizes]) in (0, 3)
+    text = " ".join(capsys.readouterr().out.split())
+    assert "On the whole line" in text
+    assert "energy gap" in text
+
+
 def test_compare_judges_another_loss(capsys: pytest.CaptureFixture[str]) -> None:
     sizes = ["--dimensions", "50,100,200", "--seeds", "12"]
     # A right theory is refuted with probability 1e-3; few and small samples may leave it undecided.
@@ -43,16 +75,15 @@ def test_compare_judges_another_loss(capsys: pytest.CaptureFixture[str]) -> None
     assert {"m[0]", "m[1]"} <= set(json.loads(capsys.readouterr().out)["z"])
 
 
-@pytest.mark.parametrize("command", ["bounds", "spectrum"])
-def test_commands_of_the_square_loss_say_so(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([command, *MODEL, "--loss", "hinge"]) == 2
+def test_commands_of_the_square_loss_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["spectrum", *MODEL, "--loss", "hinge"]) == 2
     error = capsys.readouterr().err
-    assert "onestep solve, simulate and compare take it" in error
+    assert "onestep solve, simulate, compare and bounds take it" in error
     assert len(error.strip().splitlines()) == 1
 
 
 def test_what_cannot_be_simulated_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    step = [*MODEL[:10], "--alpha0", "2", "--eta", "1", "--kind", "network"]
+    step = [*MODEL[:10], "--alpha0", "2", "--eta", "1", "--kind", "equivalent"]
     for arguments in (
         ["simulate", *step, "--bias", "learned"],
         ["simulate", *[x if x != "0.1" else "0" for x in MODEL], "--loss", "hinge"],

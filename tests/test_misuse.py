@@ -6,7 +6,7 @@ import pytest
 
 from reports.cli import COMMANDS, cli
 from reports.misuse import OTHER_NAMES, examples_in, options_of
-from tests.test_cli import STEPPED, WORKED, outcome, refused, replaced
+from tests.command_line import STEPPED, WORKED, outcome, refused, replaced
 from verify.ledger import all_claims
 
 RANK_TWO = replaced("alignment", "0.5/0.5", replaced("spike", "1/1"))
@@ -65,10 +65,10 @@ BAD: list[tuple[list[str], tuple[str, ...]]] = [
         ["simulate", *STEPPED, "--initial-overlap", "0.1"],
         ("--initial-overlap was given with --kind srf", "for example"),
     ),
-    (["simulate", *STEPPED, "--kind", "network", "--bias", "learned"], ("--bias", "for example --kind srf")),
-    (["bounds", *STEPPED, "--optimise-eta", "--bias", "0.3:1"], ("--optimise-eta with --bias", "for example")),
+    (["simulate", *STEPPED, "--kind", "network", "--readout", "1:0.5:2,-1:0.5"], ("bulk", "for example 1:0.5,-1:0.5")),
+    (["simulate", *STEPPED, "--kind", "network", "--readout", "0:1"], ("no gradient step", "for example 1:0.5,0:0.5")),
+    (["simulate", *STEPPED, "--kind", "equivalent", "--bias", "learned"], ("learned bias", "kinds srf and network")),
     (["bounds", *STEPPED, "--optimise-eta", "--bias", "learned"], ("--optimise-eta with --bias", "for example")),
-    (["bounds", *STEPPED, "--optimise-eta", "--readout", "1:.5,2:.5"], ("--optimise-eta with --readout", "example")),
     (["spectrum", *RANK_TWO], ("one direction", "for example")),
 ]
 

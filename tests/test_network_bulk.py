@@ -206,7 +206,7 @@ def test_without_a_step_both_bulks_are_one() -> None:
     [
         ({"activation": "relu(z) - 1/sqrt(2*pi)"}, "odd"),
         ({"bulk_model": "spherical"}, "isotropic or network"),
-        ({"groups": (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))}, "uniform readout"),
+        ({"groups": (ReadoutGroup(1.0, 0.5, 1.2), ReadoutGroup(-1.0, 0.5))}, "follows from the network"),
         ({"target": "exp(z**2/10)"}, "moment of order 8"),
     ],
 )

@@ -87,6 +87,9 @@ def test_a_linear_student_has_its_closed_form() -> None:
         ({"gaussian_rows": True}, "equal norm"),
         ({"activation": activation("elu(z)")}, "elu|Piecewise"),
         ({"target": activation("exp(z/4)")}, "grows too fast"),
+        ({"activation": activation("z**2 - 1"), "spike": 0.0}, "mu1 = 0"),
+        ({"activation": activation("1")}, "mu1 = 0"),
+        ({"activation": activation("tanh(z)/10**20")}, "did not converge"),
     ],
 )
 def test_what_is_not_built_says_so(changes: dict[str, object], words: str) -> None:

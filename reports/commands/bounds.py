@@ -16,14 +16,21 @@ HELP = f"""\b
 Examples:
   onestep bounds --activation erf --target erf --alpha 2 --beta 1 --ridge 0.1 --spike 1.7 --bulk 1 --alignment 1
   onestep bounds --activation tanh --target sin --alpha 2 --beta 1 --ridge 0.1 --alpha0 2 --eta 1 --optimise-eta --json
+  onestep bounds --activation tanh --target sign --alpha 2 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 1 \\
+      --loss absolute --noise 0.3
 
 The least test error over the ridge lies between the lower bound (no features of this kind do better) and the upper
-bound (the error at infinite ridge); the best ridge is found by a scan and a refinement of every dip.
+bound (the error at infinite ridge); the best ridge is found by a scan and a refinement of every dip. With another
+--loss all three are of that loss per test sample, label noise included; beside them stands the square bound on the mean
+squared error, which holds whatever the loss, and for targets in {{-1, 1}} the classification error at infinite ridge,
+above the least over the ridge.
 
---optimise-eta finds two learning rates by such scans, that of least test error at the given ridge and that of least
-upper bound, and certifies them in ball arithmetic where activation and target allow it (analytic in a strip, bounded
-by a power there): a bracket with a local minimum inside, and for the bound the interval on which it falls before the
-bracket and rises after it, so that the minimum is the least there. What is not certified is said to be estimated.
+--optimise-eta finds three learning rates by such scans: those of least test error at the given ridge, of least upper
+and of least lower bound. It certifies them in ball arithmetic where it can: a bracket with a local minimum inside, and
+for the bounds (activations analytic in a strip or polynomials between breakpoints, targets analytic between theirs, all
+bounded by a power; any readout and quenched biases, both bulks) the interval on which a bound falls before the bracket
+and rises after it, and the one on which it is least. --optimise-spike does the same for both bounds over the spike at
+the bulk and alignment given. What is not certified is said to be estimated.
 
 {EXPRESSIONS}
 Exit code 3 if a point did not converge; all points are printed all the same.
@@ -32,35 +39,51 @@ Exit code 3 if a point did not converge; all points are printed all the same.
 
 @click.command(help=HELP)
 @model_options
-@click.option(
-    "--optimise-eta", is_flag=True, help="Find the learning rate of least test error too (needs --alpha0 and --eta)."
-)
+@click.option("--optimise-eta", is_flag=True, help="Find the best learning rates too (needs --alpha0 and --eta).")
+@click.option("--optimise-spike", is_flag=True, help="Find the spikes of the least bounds too (needs --spike).")
 @common_options
-def bounds(optimise_eta: bool, as_json: bool, quiet: bool, debug: bool, **options: Any) -> int:
+def bounds(optimise_eta: bool, optimise_spike: bool, as_json: bool, quiet: bool, debug: bool, **options: Any) -> int:
     """Bounds at every point asked for; the exit code."""
-    asked = request(options)
+    asked = request(options, any_loss=True)
+    if (optimise_eta or optimise_spike) and asked.loss != "square":
+        given = "--optimise-eta" if optimise_eta else "--optimise-spike"
+        raise not_built(f"{given} with --loss {asked.loss}", "it takes the square loss, --loss square")
+    if optimise_spike and asked.has_step:
+        raise InputProblem(
+            "--optimise-spike was given with --alpha0 and --eta, which fix the spike; it needs --spike, --bulk and "
+            "--alignment, for example --spike 1 --bulk 1 --alignment 0.8, or take --optimise-eta"
+        )
     if optimise_eta and not asked.has_step:
         raise InputProblem(
             "--optimise-eta was given with --spike, --bulk, --alignment; it needs the gradient step, for example "
             "--alpha0 2 --eta 1"
         )
-    if optimise_eta and (asked.groups or asked.learned_bias):
-        given = "--bias" if options.get("bias") else "--readout"
+    if (optimise_eta or optimise_spike) and asked.learned_bias:
+        given = "--optimise-eta" if optimise_eta else "--optimise-spike"
         raise not_built(
-            f"--optimise-eta with {given}",
-            "it takes the uniform readout without biases, for example --alpha0 2 --eta 1",
+            f"{given} with --bias learned", 'it takes quenched biases, for example --bias "0.3:0.5,-0.3:0.5"'
+        )
+    if asked.learned_bias and asked.loss != "square":
+        raise not_built(
+            f"--bias learned with --loss {asked.loss} for bounds", 'quenched biases are, for example --bias "0.3:1"'
         )
     models = asked.models()
 
     from numerics import bounds as numeric
+    from numerics.losses import loss_named
     from numerics.model import ModelError
     from reports.console import Progress, finite, note, print_json, provenance
-    from reports.optima import best_eta_json, optimum_lines
+    from reports.loss_bounds import loss_bounds_json, loss_bounds_text
+    from reports.optima import best_eta_json, best_spike_json, bound_lines, optimum_lines
 
     results = []
-    with Progress("optimising", len(models) * (2 if optimise_eta else 1), quiet=quiet) as progress:
+    second = optimise_eta or optimise_spike or asked.loss != "square"
+    with Progress("optimising", len(models) * (1 + second), quiet=quiet) as progress:
         for point, model in models:
             try:
+                if asked.loss != "square":
+                    results.append((point, finite(loss_bounds_json(model, loss_named(asked.loss), progress.step))))
+                    continue
                 found, best = numeric.bounds(model), numeric.best_ridge(model)
                 converged = found.converged and best.converged
                 document: dict[str, Any] = {
@@ -73,6 +96,9 @@ def bounds(optimise_eta: bool, as_json: bool, quiet: bool, debug: bool, **option
                 if optimise_eta:
                     rate, document["best_eta"] = best_eta_json(asked, point)
                     converged = converged and rate.converged
+                    progress.step()
+                if optimise_spike:
+                    document["best_spike"] = best_spike_json(model)
                     progress.step()
                 document |= {"error_estimate": found.error_estimate, "converged": converged}
             except ModelError as error:
@@ -87,9 +113,9 @@ def bounds(optimise_eta: bool, as_json: bool, quiet: bool, debug: bool, **option
     elif as_json:
         print_json(results[0][1] | {"provenance": origin})
     else:
-        print(bounds_table(asked.swept, results))
+        print((bounds_table if asked.loss == "square" else loss_bounds_text)(asked.swept, results))
         for _, document in results:
-            for line in optimum_lines(document["best_eta"]):
+            for line in [*optimum_lines(document["best_eta"]), *bound_lines(document.get("best_spike"), "spike")]:
                 print(line)
     failed = [document for _, document in results if not document["converged"]]
     if not failed:

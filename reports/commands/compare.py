@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from reports.cli_options import EXPRESSIONS, common_options, model_options, request
-from reports.commands.simulate import LARGEST_DIMENSION, MOST_SEEDS, check_kind, seeds_pool, subjects_of
+from reports.commands.simulate import LARGEST_DIMENSION, MOST_SEEDS, check_kind, plain_ridge, seeds_pool, subjects_of
 from reports.problems import DONE, FAILED, UNDECIDED, InputProblem
 from reports.sweeps import parse_whole, parse_wholes
 
 if TYPE_CHECKING:
+    from reports.basin_shares import BasinShares
     from reports.comparison import Compared
 
 HELP = f"""\b
@@ -28,7 +30,10 @@ Simulate at several dimensions, evaluate the theory at the ratios realised there
 in 1/d and decide. A right theory is REFUTED with probability 1e-3 at most, all observables together; the smallest
 relative error that would have been caught is printed. The test error decides: CONFIRMED needs that an error of 20 %
 in it would have been caught; any observable may refute. A trained network (--kind network) is compared with its own
-theory (solve --bulk-model network), from which the isotropic one differs by 1-2 % at small --eta, by half at large.
+theory (solve --bulk-model network), from which the isotropic one differs by 1-2 % at small --eta, by half at large;
+--readout, --bias and --loss go with it.
+A learned bias whose training energy has several minima is compared in the basin of the lowest: at finite dimension some
+experiments prefer another one, and their share is printed beside what the theory predicts.
 
 {EXPRESSIONS}
 Exit code 1 if the verdict is REFUTED, 3 if it is INCONCLUSIVE.
@@ -57,7 +62,7 @@ def compare(
     count = parse_whole("seeds", seeds, 1, MOST_SEEDS, "8")
     start = parse_whole("seed", seed, 0, 2**31, "0")
     check_kind(kind)
-    asked = request(options, any_loss=True)
+    asked = request(options, any_loss=True, any_law=True)
     for point in asked.points():  # every point has to exist before anything is run
         asked.model_without_bias(point)
     subjects = subjects_of(asked, kind)
@@ -65,28 +70,28 @@ def compare(
     from numerics.ensembles import SimulationError
     from numerics.losses import loss_named
     from numerics.model import ModelError
+    from numerics.simulate_density import Lettered
+    from reports import densities
     from reports.comparison import compared
     from reports.console import Progress, print_json, provenance
+    from reports.memory import fitting
 
+    at_once = fitting((subject for _, subject in subjects), max(sizes), "dimensions", square=plain_ridge(asked))
     each = len(sizes) * count
     results = []
     with (
         Progress("simulating", len(subjects) * each, quiet=quiet) as progress,
-        seeds_pool(max(sizes), count) as executor,
+        seeds_pool(max(sizes), count, at_once) as executor,
     ):
         for k, (point, subject) in enumerate(subjects):
+            protocol: dict[str, Any] = {"dimensions": sizes, "seeds": count, "seed": start, "executor": executor}
+            progressed = partial(progress.advance, k * each)
             try:
-                found = compared(
-                    subject,
-                    dimensions=sizes,
-                    seeds=count,
-                    seed=start,
-                    kind=kind,
-                    loss=loss_named(asked.loss),
-                    learned=asked.learned_bias,
-                    executor=executor,
-                    progress=partial(progress.advance, k * each),
-                )
+                if isinstance(subject, Lettered):
+                    found = densities.compared(subject, **protocol, progress=progressed)
+                else:
+                    loss, learned = loss_named(asked.loss), asked.learned_bias
+                    found = compared(subject, **protocol, kind=kind, loss=loss, learned=learned, progress=progressed)
             except (SimulationError, ModelError) as error:
                 raise InputProblem(str(error)) from None
             results.append((point, found))
@@ -129,8 +134,24 @@ def comparison_json(found: Compared) -> dict[str, Any]:
         "verdict": found.report.verdict,
         "sentence": found.report.sentence,
     }
+    if found.shares is not None:
+        document["basins"] = shares_json(found.shares)
     cleaned: dict[str, Any] = finite(document)
     return cleaned
+
+
+def shares_json(found: BasinShares) -> dict[str, Any]:
+    """Which basin of a learned bias the experiments were compared in, and how many prefer another one."""
+    return {
+        "minima": [{"bias": one.bias, "energy": one.energy} for one in found.found.minima],
+        "barriers": list(found.found.barriers),
+        "compared": found.bias,
+        "shares": [
+            {"dimension": s.dimension, "elsewhere": s.elsewhere, "predicted": s.predicted, "cut_off": s.cut_off}
+            for s in found.shares
+        ],
+        "sentence": found.sentence,
+    }
 
 
 def comparison_text(found: Compared) -> str:
@@ -161,13 +182,16 @@ def comparison_text(found: Compared) -> str:
         "REFUTED": f" by {', '.join(deciding)}",
         "INCONCLUSIVE": f": {advice(found)}" if verdict == "INCONCLUSIVE" else "",
     }
-    return f"{listed}\n{verdict_text(verdict)}{ending[verdict]}"
+    basins = f"{fill(found.shares.sentence, 100)}\n" if found.shares is not None else ""
+    return f"{listed}\n{basins}{verdict_text(verdict)}{ending[verdict]}"
 
 
 def advice(found: Compared) -> str:
     """Why the test error, which decides, was not confirmed, and what would help."""
     from verify.finite_size import DETECTABLE_LIMIT
 
+    if found.shares is not None and found.shares.objection is not None:
+        return found.shares.objection
     decides = next(c for c in found.report.comparisons if c.observable == "test_error")
     caught = decides.smallest_detectable
     if decides.fit is None or caught is None:

@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
     from numerics.inputs import Inputs
     from numerics.model import Model
     from numerics.simulate import Simulation
+    from numerics.simulate_density import Lettered
+    from reports.basin_shares import Ended
 
 KINDS = ("srf", "network", "equivalent")
 LARGEST_DIMENSION, MOST_SEEDS = 100_000, 100_000
 MOST_STEPS = 100
+MOST_WORKERS = 8
 
 HELP = f"""\b
 Examples:
@@ -33,12 +37,15 @@ Examples:
       --dimension 400 --seeds 8 --json
   onestep simulate --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 2 --kind network \\
       --inputs student-t --directions sparse --initial-overlap 0.1 --gradient-steps 2
+  onestep simulate --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 --kind network \\
+      --readout "1:0.5,-0.5:0.5" --bias "0.5:0.5,-0.5:0.5" --dimension 200
 
 Draw the features at finite dimension, fit the readout, measure errors and order parameters; mean and standard error
-over independent seeds. Kinds: srf (default) spiked random features, network the network after a real gradient step,
-equivalent the conditionally Gaussian map. With another --loss the readout is SciPy's minimum, certified by a duality
-gap; with --bias learned every experiment learns its own bias. --inputs, --directions,
---initial-overlap and --gradient-steps leave what the theory assumes.
+over independent seeds. Kinds: srf (default) spiked random features, network the network after a real gradient step
+from the readout a0 = u/sqrt(p) of --readout, with biases after it, equivalent the conditionally Gaussian map. With
+another --loss the readout is SciPy's minimum, certified by a duality gap; with --bias learned every experiment learns
+its own bias, and for the square loss it is said in which minimum of the limiting training energy, where there are
+several. --inputs, --directions, --initial-overlap and --gradient-steps leave what the theory assumes.
 
 {EXPRESSIONS}"""
 
@@ -95,14 +102,23 @@ def simulate(
     start = parse_whole("seed", seed, 0, 2**31, "0")
     check_kind(kind)
     law = inputs_of(inputs, directions, kind)
+    if not law.gaussian and (options.get("readout") or "").lstrip().startswith(("normal", "uniform")):
+        raise InputProblem(
+            f"--inputs {law.law} was given beside a density of --readout; accepted is gaussian, --inputs gaussian"
+        )
     overlap, steps = departures_of(initial_overlap, gradient_steps, kind)
-    asked = request(options, any_loss=True)
+    asked = request(options, any_loss=True, any_law=True)
     subjects = [(point, _departed(subject, overlap, steps)) for point, subject in subjects_of(asked, kind)]
 
     from reports.console import Progress, print_json, provenance
+    from reports.memory import fitting
 
     results = []
-    with Progress("simulating", len(subjects) * count, quiet=quiet) as progress, seeds_pool(size, count) as executor:
+    at_once = fitting((subject for _, subject in subjects), size, "dimension", square=plain_ridge(asked))
+    with (
+        Progress("simulating", len(subjects) * count, quiet=quiet) as progress,
+        seeds_pool(size, count, at_once) as executor,
+    ):
         for k, (point, subject) in enumerate(subjects):
             step = partial(progress.advance, k * count)
             run = experiment(asked, subject, size, count, start, kind, executor, step, law)
@@ -114,14 +130,18 @@ def simulate(
     if as_json and asked.swept:
         from reports.commands.solve import sweep_json
 
-        listed = [{"parameters": point, **simulation_json(run)} for point, run in results]
+        listed = [{"parameters": point, **simulation_json(run), **basins_json(asked, run)} for point, run in results]
         print_json({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin})
     elif as_json:
-        print_json(simulation_json(results[0][1]) | {"provenance": origin})
+        run = results[0][1]
+        print_json(simulation_json(run) | basins_json(asked, run) | {"provenance": origin})
     elif asked.swept:
         print(_sweep_table(asked.swept, results))
     else:
         print(simulation_text(results[0][1]))
+        basins = basins_of(asked, results[0][1])
+        if basins is not None:
+            print(fill(basins.sentence, 100))
     return DONE
 
 
@@ -167,14 +187,27 @@ def departures_of(overlap: str, steps: str, kind: str) -> tuple[float, int]:
     return value, count
 
 
-def _departed(subject: Model | Network, overlap: float, steps: int) -> Model | Network:
-    from numerics.ensembles import Network
+def _departed(subject: Model | Network | Lettered, overlap: float, steps: int) -> Model | Network | Lettered:
+    from numerics.ensembles import Network, SimulationError
 
-    return replace(subject, overlap=overlap, steps=steps) if isinstance(subject, Network) else subject
+    if not isinstance(subject, Network):
+        return subject
+    try:
+        return replace(subject, overlap=overlap, steps=steps)
+    except SimulationError as error:
+        raise InputProblem(str(error)) from None
 
 
-def subjects_of(asked: Request, kind: str) -> list[tuple[dict[str, float], Model | Network]]:
+def subjects_of(asked: Request, kind: str) -> list[tuple[dict[str, float], Model | Network | Lettered]]:
     """What is simulated at each point: the network itself for kind network, its spiked random features otherwise."""
+    if asked.law is not None:
+        from reports.densities import subjects
+
+        if kind != "srf":
+            raise InputProblem(
+                f"--kind {kind} was given with a density of --readout; --kind srf takes one, for example --kind srf"
+            )
+        return list(subjects(asked))
     if kind == "network":
         return [(point, asked.network(point)) for point in asked.points()]
     if asked.learned_bias:
@@ -183,18 +216,23 @@ def subjects_of(asked: Request, kind: str) -> list[tuple[dict[str, float], Model
     return [(point, model) for point, model in asked.models()]
 
 
-def seeds_pool(dimension: int, seeds: int) -> AbstractContextManager[Executor | None]:
-    """Worker processes where the experiments are large enough to pay for starting them."""
-    if seeds < 2 or dimension < 600:
+def plain_ridge(asked: Request) -> bool:
+    """Whether the readout is a ridge readout with a given bias, which takes the sample in blocks."""
+    return asked.loss == "square" and not asked.learned_bias
+
+
+def seeds_pool(dimension: int, seeds: int, at_once: int | None) -> AbstractContextManager[Executor | None]:
+    """Worker processes where the experiments are large enough to pay for starting them, no more than fit in memory."""
+    if seeds < 2 or dimension < 600 or at_once == 1:
         return nullcontext(None)
     from reports.workers import pool
 
-    return pool()
+    return pool(min(MOST_WORKERS, at_once or MOST_WORKERS))
 
 
 def experiment(
     asked: Request,
-    subject: Model | Network,
+    subject: Model | Network | Lettered,
     dimension: int,
     seeds: int,
     seed: int,
@@ -208,9 +246,23 @@ def experiment(
     from numerics.inputs import GAUSSIAN
     from numerics.losses import loss_named
     from numerics.model import ModelError
+    from numerics.simulate_density import Lettered, simulate_density
     from numerics.simulate_loss import simulate_loss
 
+    def step(done: int, _total: int) -> None:
+        progress(done)
+
     try:
+        if isinstance(subject, Lettered):
+            return simulate_density(
+                subject.model,
+                subject.law,
+                dimension=dimension,
+                seeds=seeds,
+                seed=seed,
+                progress=step,
+                executor=executor,
+            )
         return simulate_loss(
             subject,
             loss_named(asked.loss),
@@ -220,11 +272,35 @@ def experiment(
             kind=kind,
             learned=asked.learned_bias,
             inputs=inputs or GAUSSIAN,
-            progress=lambda done, _total: progress(done),
+            progress=step,
             executor=executor,
         )
     except (SimulationError, ModelError) as error:
         raise InputProblem(str(error)) from None
+
+
+def basins_of(asked: Request, run: Simulation) -> Ended | None:
+    """In which minima of the limiting training energy learned biases ended; None where it has one.
+
+    For the square loss: with another one the limit takes longer to solve than the experiments.
+    """
+    from numerics.learned_bias import learned_bias
+    from numerics.model import Model
+    from reports.basin_shares import ended
+
+    if not asked.learned_bias or asked.loss != "square" or not isinstance(run.model, Model):
+        return None
+    found = learned_bias(run.model)
+    return ended(found, run.values("bias")) if len(found.ranked) > 1 else None
+
+
+def basins_json(asked: Request, run: Simulation) -> dict[str, Any]:
+    """The same for --json: empty where there is one basin."""
+    found = basins_of(asked, run)
+    if found is None:
+        return {}
+    pairs = zip(found.found.minima, found.shares, strict=True)
+    return {"basins": [{"bias": m.bias, "energy": m.energy, "share": share} for m, share in pairs]}
 
 
 def simulation_json(run: Simulation) -> dict[str, Any]:
@@ -234,6 +310,8 @@ def simulation_json(run: Simulation) -> dict[str, Any]:
     estimates = {name: {"mean": e.mean, "standard_error": e.standard_error} for name, e in run.estimates.items()}
     document: dict[str, Any] = {"dimension": run.dimension, "seeds": run.seeds, "kind": run.kind}
     document["sizes"] = {"n": run.sizes.n, "p": run.sizes.p, "n0": run.sizes.n0}
+    if run.model.gaussian_rows:
+        document["rows"] = "gaussian"
     cleaned: dict[str, Any] = finite(
         document | estimates, "one seed shows no spread; two or more give a standard error"
     )

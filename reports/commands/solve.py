@@ -38,9 +38,14 @@ Examples:
       --bias learned
   onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8 \\
       --certify --digits 50
+  onestep solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 4 --eta 6 \\
+      --bulk-model network --readout "1:0.5,-0.5:0.5" --bias "0.5:0.5,-0.5:0.5"
+  onestep solve --activation tanh --target "sin(2*z)" --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 \\
+      --readout normal:0.8
 
 Order parameters, training error and test error of the ridge readout, by the theory. --bulk-model network takes the
 network's own bulk after its step, beyond the paper: closer to real networks, by half of the test error at large --eta.
+There the step is made from the readout a0 = u/sqrt(p) of --readout, and biases are added after it.
 
 --certify proves in ball arithmetic that a box of (V1, V2) holds exactly one solution and encloses the test error; with
 --json: "certificate" {{"status", "box", "contraction", "test_error": "[mid +/- rad]", "digits", "enclosures"}}. It is
@@ -61,7 +66,9 @@ def solve(as_json: bool, quiet: bool, debug: bool, certify: bool, digits: int | 
     """Solve every point asked for; the exit code."""
     from reports.console import Progress, print_json_listing, provenance
 
-    asked = request(options, any_loss=True)
+    asked = request(options, any_loss=True, any_law=True)
+    if asked.law is not None:
+        return _solve_density(asked, as_json, quiet, certify or digits is not None)
     if certify or digits is not None:
         from reports.certificates import check_options
 
@@ -91,6 +98,28 @@ def solve(as_json: bool, quiet: bool, debug: bool, certify: bool, digits: int | 
     else:
         print(sweep_table(asked.swept, results))
     return DONE if all(not isinstance(s, str) and s.converged for _, s in results) else UNDECIDED
+
+
+def _solve_density(asked: Request, as_json: bool, quiet: bool, digits: bool) -> int:
+    """The limit of many letters at every point asked for; the exit code."""
+    from reports import densities
+    from reports.console import Progress, print_json, provenance
+
+    if digits:
+        raise InputProblem(
+            "--certify and --digits are for one readout group, and a density was given; leave --readout away, or them"
+        )
+    with Progress("solving", sum(1 for _ in asked.points()), quiet=quiet) as progress:
+        results = densities.solve_points(asked, progress.step)
+    documents = [{"parameters": point, **densities.solution_json(found)} for point, found in results]
+    origin = provenance("solve", asked.parameters)
+    if as_json and asked.swept:
+        print_json({"sweep": sweep_json(asked.values), "results": documents, "provenance": origin})
+    elif as_json:
+        print_json(densities.solution_json(results[0][1]) | {"provenance": origin})
+    else:
+        print(densities.sweep_table(asked.swept, results) if asked.swept else densities.solution_text(results[0][1]))
+    return DONE if all(found.converged for _, found in results) else UNDECIDED
 
 
 def solve_single(solve_one: Callable[[Model], Solved], model: Model) -> Solved:
@@ -159,9 +188,7 @@ def print_one(solution: Solved, learned: dict[str, Any], origin: dict[str, Any],
     if as_json:
         print_json(solution_json(solution) | learned | more[0] | {"provenance": origin})
         return
-    print(solution_text(solution))
-    if more[1]:
-        print(table(more[1]))
+    print(table([*solution_rows(solution), *more[1]]))
     if learned:
         print(learned_text(learned["learned_bias"]))
 
@@ -199,6 +226,8 @@ def solution_json(solution: Solved | SolvedPoint | str) -> dict[str, Any]:
         "converged": bool(solution.converged),
         "status": solution.status,
     }
+    if model.gaussian_rows:
+        document["rows"] = "gaussian"
     if order.chi.size:
         # Rows of unequal norm: the readout's overlap with them is one order parameter more.
         document["order_parameters"]["chi"] = nested(order.chi)
@@ -227,9 +256,9 @@ def nested(value: Any) -> Any:
     return np.asarray(value, dtype=float).tolist()
 
 
-def solution_text(solution: Solved) -> str:
-    """One solution for people."""
-    from reports.console import number, table
+def solution_rows(solution: Solved) -> list[tuple[str, str]]:
+    """One solution for people, as names and values."""
+    from reports.console import number
 
     model, order = solution.model, solution.order_parameters
     spiked = (model.spike, bulk_json(model), model.alignment if model.rank == 1 else list(model.alignments))
@@ -238,6 +267,8 @@ def solution_text(solution: Solved) -> str:
         ("training error", number(solution.training_error)),
         ("spike, bulk, alignment", ", ".join(_compact(x) for x in spiked)),
     ]
+    if model.gaussian_rows:
+        rows.append(("rows", "gaussian"))
     for name in ("m", "zeta", *(["chi"] if order.chi.size else []), "psi", "q1", "q2", "V1", "V2"):
         rows.append((name, _compact(nested(getattr(order, name)))))
     document = solution_json(solution)
@@ -250,7 +281,7 @@ def solution_text(solution: Solved) -> str:
         ("error estimate", number(solution.error_estimate, 2)),
         ("status", solution.status),
     ]
-    return table(rows)
+    return rows
 
 
 def learned_text(found: dict[str, Any]) -> str:

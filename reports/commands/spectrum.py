@@ -14,6 +14,7 @@ from reports.problems import DONE, UNDECIDED, InputProblem
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from numerics.ensembles import Network
     from numerics.model import Model
     from numerics.spectrum import Spectrum
 
@@ -24,10 +25,16 @@ Examples:
   onestep spectrum --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
   onestep spectrum --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8 \\
       --simulate 1000 --plot spectrum.svg
+  onestep spectrum --activation tanh --target sign --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 1 --eta 5 \\
+      --bulk-model network --simulate 1000
 
 Eigenvalues of Phi^T Phi/p by the theory: density, edges of the support, share of zeros, and outliers. An outlier that
-comes from the mean of the features grows with the number n of samples, as n times its slope plus its correction. The
-target, the ridge and the alignment play no part and may be any. --simulate D draws one sample at dimension D.
+comes from the mean of the features grows with the number n of samples, as n times its slope plus its correction, which
+holds at the draw's own spike and bulk. The ridge plays no part and may be any; with --spike, --bulk, --alignment target
+and alignment neither. --bulk-model network takes the rows of the network itself, for one readout group.
+
+--simulate D draws one sample at dimension D: spiked random features, or with --bulk-model network or --kind network a
+network after its gradient step.
 
 {EXPRESSIONS}
 Exit code 3 if atom and density do not add up to 1.
@@ -37,11 +44,19 @@ Exit code 3 if atom and density do not add up to 1.
 @click.command(help=HELP)
 @model_options
 @click.option("--simulate", "dimension", metavar="D", help="Draw one sample at input dimension D beside it.")
+@click.option("--kind", metavar="NAME", help="What is drawn: srf or network (default: by --bulk-model).")
 @click.option("--seed", default="0", metavar="S", help="Seed of the sample (default 0).")
 @click.option("--plot", metavar="FILE", help="Write the figure to a .svg, .png or .pdf file.")
 @common_options
 def spectrum(
-    dimension: str | None, seed: str, plot: str | None, as_json: bool, quiet: bool, debug: bool, **options: Any
+    dimension: str | None,
+    kind: str | None,
+    seed: str,
+    plot: str | None,
+    as_json: bool,
+    quiet: bool,
+    debug: bool,
+    **options: Any,
 ) -> int:
     """The spectrum of one model; the exit code."""
     from reports.sweeps import parse_whole
@@ -54,7 +69,9 @@ def spectrum(
         raise InputProblem(
             f"--{asked.swept[0]} was given a sweep; onestep spectrum takes one model, for example --{asked.swept[0]} 1"
         )
-    ((_, model),) = asked.models()
+    ((point, model),) = asked.models()
+    drawn = _kind(kind, asked.bulk_model)
+    subject = asked.network(point) if drawn == "network" and size is not None else model
 
     from numerics.ensembles import SimulationError
     from numerics.model import ModelError
@@ -66,7 +83,7 @@ def spectrum(
         try:
             found = spectrum_of(model)
             progress.step()
-            sampled = None if size is None else sample(model, size, start)
+            sampled = None if size is None else sample(subject, size, start)
         except (ModelError, SimulationError) as error:
             raise InputProblem(str(error)) from None
         except SpectrumError as error:
@@ -76,7 +93,10 @@ def spectrum(
     if sampled is not None:
         document["simulation"] = sample_json(found, model, sampled, size or 0)
     if as_json:
-        print_json(finite(document) | {"provenance": provenance("spectrum", asked.parameters)})
+        given = asked.parameters
+        if size is not None:
+            given |= {"simulate": size, "kind": drawn, "seed": start}
+        print_json(finite(document) | {"provenance": provenance("spectrum", given)})
     else:
         print(spectrum_text(document))
     if file is not None:
@@ -98,23 +118,44 @@ def spectrum_json(found: Spectrum) -> dict[str, Any]:
         ],
         "x": found.x.tolist(),
         "density": found.density.tolist(),
+        "cumulative": found.cumulative.tolist(),
+        "below_resolution": found.below_resolution,
         "mass": found.mass,
         "mass_error": found.mass_error,
+        "mean_error": found.mean_error,
         "converged": found.converged,
         "status": found.status,
     }
 
 
-def sample(model: Model, dimension: int, seed: int) -> Any:
-    """The eigenvalues of Phi^T Phi/p of one draw of the spiked random features, increasing."""
+KINDS = ("srf", "network")
+
+
+def _kind(kind: str | None, bulk_model: str) -> str:
+    """What is drawn beside the theory. Raises InputProblem for an unknown kind."""
+    if kind is None:
+        return "network" if bulk_model == "network" else "srf"
+    if kind not in KINDS:
+        raise InputProblem(f"--kind was given {kind[:60]!a}; accepted are {', '.join(KINDS)}, for example --kind srf")
+    return kind
+
+
+def sample(subject: Model | Network, dimension: int, seed: int) -> Any:
+    """The eigenvalues of Phi^T Phi/p of one draw of a network, or of spiked random features, increasing."""
     import numpy as np
     from scipy.linalg import eigvalsh
 
-    from numerics.ensembles import Sizes, block_rows, spiked_random_features
+    from numerics.ensembles import Network, Sizes, block_rows, spiked_random_features, trained_network
 
-    sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, fractions=model.fractions)
-    weights, inputs = (np.random.default_rng([seed, dimension, k]) for k in range(2))
-    drawn = spiked_random_features(model, sizes, weights)
+    weights, inputs, batch = (np.random.default_rng([seed, dimension, k]) for k in range(3))
+    if isinstance(subject, Network):
+        sizes = Sizes.rounded(
+            dimension, alpha=subject.alpha, beta=subject.beta, alpha0=subject.alpha0, fractions=subject.fractions
+        )
+        drawn = trained_network(subject, sizes, weights, batch)
+    else:
+        sizes = Sizes.rounded(dimension, alpha=subject.alpha, beta=subject.beta, fractions=subject.fractions)
+        drawn = spiked_random_features(subject, sizes, weights)
     features = np.empty((sizes.n, sizes.p))
     rows = block_rows(max(sizes.p, sizes.d))
     for first in range(0, sizes.n, rows):
@@ -177,8 +218,9 @@ def draw(found: Spectrum, sampled: Any, file: Path) -> None:
     with mpl.rc_context({"svg.hashsalt": "onestep"}):
         canvas = Figure(figsize=(6.4, 3.8), layout="constrained")
         axes = canvas.subplots()
-        shown = found.x[found.density > 1e-3 * np.max(found.density, initial=0.0)]
-        right = float(np.max(shown, initial=0.0)) * 1.08
+        right = 1.04 * float(np.max(found.x[found.cumulative < 1.0 - 1e-4], initial=0.0))
+        if found.edges and math.isfinite(found.edges[-1][1]):
+            right = 1.04 * found.edges[-1][1]
         if sampled is not None:
             inside = sampled[(sampled > 1e-9) & (sampled < right)]
             heights, ends = np.histogram(inside, bins=60)

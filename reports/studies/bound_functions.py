@@ -1,13 +1,14 @@
 """Page: the functions along the spike that realise the bounds (Figures 3 and 7); the bounds along the learning rate.
 
-Theory alone. Optima along the learning rate are found by a scan with every dip refined; those of the upper bound are
-then certified in ball arithmetic (`numerics.certify_optimum`) where activation and target allow it.
+Theory alone. Optima along the learning rate are found by a scan with every dip refined; those of both bounds are then
+certified in ball arithmetic (`numerics.certify_optimum`) where activation and target allow it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,13 @@ from numpy.typing import NDArray
 from derivations.activation import activation
 from numerics import certify_optimum
 from numerics.balls import BallError
+from numerics.bound_track import LOWER, UPPER, Track
 from numerics.bounds import Minimum, best_ridge, bounds, local_minima
-from numerics.certify_optimum import along_rate, certify_minimum
+from numerics.certify_optimum import certify_minimum
 from numerics.coefficients import conditional_coefficients, target_moments
 from numerics.ensembles import Network
 from numerics.model import Model
+from numerics.spike_path import along_rate
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels
 from reports.studies.study import Study, Table
@@ -38,8 +41,8 @@ STEPS: tuple[tuple[str, Network], ...] = (
 )
 RATES = np.linspace(0.25, 12.0, 48)
 RIDGE_RATES = (0.5, 1.5, 3.0, 5.0, 8.0, 12.0)
-# The bound is shown to be monotone from 2/3 of its best rate to 3/2 of it.
-REACH = 1.5
+# The rates that the certificates cover.
+RANGE = (Fraction(1), Fraction(8))
 NOT_TRIED = certify_optimum.Optimum("estimated: no certificate was tried")
 
 
@@ -47,7 +50,7 @@ NOT_TRIED = certify_optimum.Optimum("estimated: no certificate was tried")
 class Optimum:
     """One problem: both bounds along RATES, their least values, and the least error over the ridge at a few rates.
 
-    certificate: what is certain about the least upper bound.
+    certificates: what is certain about the least upper bound and about the least lower bound.
     """
 
     name: str
@@ -56,7 +59,7 @@ class Optimum:
     best_lower: Minimum
     best_upper: Minimum
     over_ridge: tuple[float, ...]
-    certificate: certify_optimum.Optimum = NOT_TRIED
+    certificates: tuple[certify_optimum.Optimum, certify_optimum.Optimum] = (NOT_TRIED, NOT_TRIED)
 
 
 def optima() -> tuple[Optimum, ...]:
@@ -66,11 +69,11 @@ def optima() -> tuple[Optimum, ...]:
         both = [bounds(_model(network, float(eta))) for eta in RATES]
         lower, upper = [b.lower for b in both], [b.upper for b in both]
         least = [best_ridge(_model(network, eta)).test_error for eta in RIDGE_RATES]
-        best = _least(network, "upper", upper)
+        best_lower, best_upper = _least(network, "lower", lower), _least(network, "upper", upper)
         found.append(
             Optimum(
-                name, tuple(lower), tuple(upper), _least(network, "lower", lower), best, tuple(least),
-                _certificate(network, best.at),
+                name, tuple(lower), tuple(upper), best_lower, best_upper, tuple(least),
+                _certificates(network, best_upper.at, best_lower.at),
             )
         )  # fmt: skip
     return tuple(found)
@@ -91,25 +94,32 @@ def _least(network: Network, which: str, values: Sequence[float]) -> Minimum:
     return min(dips, key=lambda dip: dip.error) if dips else Minimum(near[1], values[k])
 
 
-def _certificate(network: Network, rate: float) -> certify_optimum.Optimum:
+def _certificates(
+    network: Network, upper: float, lower: float
+) -> tuple[certify_optimum.Optimum, certify_optimum.Optimum]:
     try:
         path = along_rate(
             network.activation, network.target, alpha0=network.alpha0, beta=network.beta, noise=network.noise
         )
+        track = Track(path, *RANGE)
     except BallError as reason:
-        return certify_optimum.Optimum(f"estimated: {reason}")
-    return certify_minimum(path, rate, rate / REACH, rate * REACH)
+        none = certify_optimum.Optimum(f"estimated: {reason}")
+        return none, none
+    return certify_minimum(track, UPPER, upper), certify_minimum(track, LOWER, lower)
 
 
-def _certified(one: Optimum) -> str:
-    """One row: the bracket and the interval on which the bound is monotone on either side, or why there is none."""
-    found = one.certificate
+def _certified(found: certify_optimum.Optimum) -> str:
+    """One cell: the bracket and the intervals on which the bound is monotone and least, or why there is none."""
     if not found.certified:
         return found.status
     left, right = found.bracket
+    least = f"least on [{found.least_on[0]:.4g}, {found.least_on[1]:.4g}]"
+    if found.at_end:
+        return f"at an end of what was scanned, eta = {left:.4g}; {least}"
+    number = "one minimum" if found.single else "a minimum (flat to second order)"
     return (
-        f"one minimum within {right - left:.0e} of eta = {(left + right) / 2:.8g}; falls from {found.falls_from:.4g} "
-        f"to it, rises from it to {found.rises_to:.4g}"
+        f"{number} within {right - left:.0e} of eta = {(left + right) / 2:.8g}; falls from {found.falls_from:.4g} "
+        f"to it, rises from it to {found.rises_to:.4g}; {least}"
     )
 
 
@@ -135,7 +145,7 @@ def page(found: Sequence[Optimum]) -> Study:
     perfect = found[0]
     rate = perfect_rate(STEPS[0][1].beta)
     lower, upper = bounds(SHOWN).lower, bounds(SHOWN).upper
-    certain = sum(one.certificate.certified for one in found)
+    certain = [sum(one.certificates[which].certified for one in found) for which in range(2)]
     text = (
         "The least test error over the ridge lies between two distances of the target: to the line of $\\mu_0$ "
         "(upper bound) "
@@ -151,9 +161,10 @@ def page(found: Sequence[Optimum]) -> Study:
             for one in found
         )
         + ".",
-        f"For the upper bound {certain} of {len(found)} optima are certified: ball arithmetic encloses the sign of its "
-        "slope, so that the bracket of the second table holds exactly one minimum and the bound is monotone on both "
-        "sides, up to the ends named. The places of the lower bound's optima are estimated.",
+        f"Of {len(found)} optima {certain[0]} of the upper bound and {certain[1]} of the lower bound are certified: "
+        f"ball arithmetic encloses slopes and values for rates from {float(RANGE[0]):g} to {float(RANGE[1]):g}. A "
+        "bracket of the second table holds a minimum, the bound is monotone on both sides up to the ends named, and "
+        "on the interval named last no rate outside the bracket does as well.",
         f"For {perfect.name} with a large batch perfect learning is expected at eta = $3 \\sqrt{{3}} \\pi "
         f"\\beta/4$ = {rate:.4f}: "
         "there $\\mu_0$ is the target itself. The scan finds the least upper bound "
@@ -179,9 +190,16 @@ def page(found: Sequence[Optimum]) -> Study:
         ),
     )
     certificates = Table(
-        "The learning rate of least upper bound",
-        ("problem", "estimate", "what is certain"),
-        tuple((one.name, f"{one.best_upper.at:.7g}", _certified(one)) for one in found),
+        f"The learning rates of the least bounds on [{float(RANGE[0]):g}, {float(RANGE[1]):g}]",
+        ("problem", "bound", "estimate", "what is certain"),
+        tuple(
+            (one.name, which, f"{best.at:.7g}", _certified(certificate))
+            for one in found
+            for which, best, certificate in (
+                ("upper", one.best_upper, one.certificates[0]),
+                ("lower", one.best_lower, one.certificates[1]),
+            )
+        ),
     )
     return Study("bound-functions", "What one step can learn: functions, bounds, optimum", text, (table, certificates))
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.model import Model
-from reports import measured_networks
+from reports import close_basins, learned_basins, measured_networks
 from reports.calibrated_models import (
     DATA,
     ITEMS,
@@ -18,15 +17,12 @@ from reports.calibrated_models import (
     LANDMARK_RUN,
     MODELS,
     RUNS,
-    Data,
     Drawn,
     Item,
-    measured,
     stored,
 )
-from reports.calibration_theory import judge, landmark
+from reports.calibration_theory import landmark
 from reports.figures import Figure, svg_of
-from reports.learned_basins import basins
 from reports.studies.study import Study, Table
 from verify.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report
 
@@ -40,7 +36,7 @@ COMMAND = "python -m benchmarks.calibration simulate --workers 2"
 # Observables whose deviates are counted apart; those of one model depend on each other.
 SHOWN = (
     "test_error", "training_error", "m", "zeta", "psi", "q2", "mean_squared_error", "classification_error", "energy",
-    "bias", "chi",
+    "energy_gap", "bias", "chi",
 )  # fmt: skip
 # Below this probability deviates are said not to look standard normal.
 LEVEL = 0.01
@@ -65,7 +61,8 @@ def study() -> Study | None:
     if not DATA.is_file():
         return None
     data = stored()
-    judged = [Judged(item, drawn, judge(drawn, runs)) for item, drawn, runs in measured(data)]
+    basins = learned_basins.stored()
+    judged = [Judged(*found) for found in learned_basins.judged(data, basins)]
     if not judged:
         return None
     found = deviates([j.report.comparisons for j in judged])
@@ -81,15 +78,17 @@ def study() -> Study | None:
         "probability 1e-3 at most, all its observables together.",
         _rules([j.item for j in judged]),
         _verdict_text(judged),
-        *_mixtures(judged, data),
+        *close_basins.paragraphs(data, basins),
         _normal_text(tests, len(found["test_error"]), len(networks)),
         "Readouts with another loss are minima found by SciPy's L-BFGS-B, over the readout for the logistic loss and "
         "over the forces of the dual problem for the others; each comes with a duality gap, under 1e-7 of the energy, "
         "as certificate. A learned bias is learned by every experiment on its own training set. The theory of what is "
-        "slow to solve (other losses, a learned bias, two directions) is stored beside the samples; a test solves it "
-        "again.",
+        "slow to solve (other losses, two directions) is stored beside the samples; a test solves it again.",
     )
-    tables = (_items_table(judged), _observables_table(found, networks), _models_table(judged), *_landmark_table(data))
+    tables = (
+        *(_items_table(judged), _observables_table(found, networks), _models_table(judged)),
+        *(*close_basins.tables(basins), *_landmark_table(data)),
+    )
     return Study(SLUG, "Is the theory calibrated?", text, tables, (_figure(tests, found),), COMMAND)
 
 
@@ -133,7 +132,7 @@ def _network_deviates() -> list[float]:
 
 def _more(judged: Sequence[Judged]) -> str:
     """Which items have more seeds than the others, and why."""
-    items = {j.item.key: j.item for j in judged if j.item.times > 1}
+    items = {j.item.key: j.item for j in judged if j.item.times > 1 and j.item in ITEMS}
     listed = ", ".join(f"{item.times} times as many for all models of the item {item.title}" for item in items.values())
     reason = "added because of the scatter of the first measurements, whatever their deviation"
     return f" ({listed}, {reason})" if listed else ""
@@ -146,13 +145,15 @@ def _rules(items: Sequence[Item]) -> str:
 
 
 def _verdict_text(judged: Sequence[Judged]) -> str:
-    counts = {verdict: sum(j.report.verdict == verdict for j in judged) for verdict in _VERDICTS}
-    listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    items = len({j.item.key for j in judged})
-    sentence = f"Of {len(judged)} models of {items} items: {listed}."
+    models = [j for j in judged if j.item in ITEMS]
+    more = [j for j in judged if j.item not in ITEMS]
+    sentence = f"Of {len(models)} models of {len({j.item.key for j in models})} items: {_counted(models)}."
+    if more:
+        sentence += f" In the basins of second lowest minima, which are no items of their own: {_counted(more)}."
     for j in judged:
-        if j.report.verdict == REFUTED:
-            sentence += f" {j.item.title}, {j.drawn.name.split(':')[0]}: {j.report.sentence}"
+        without = j.report.verdict == INCONCLUSIVE and j.comparison("test_error").smallest_detectable is None
+        if j.report.verdict == REFUTED or without:
+            sentence += f" {j.item.title}, {j.drawn.name.split(':')[0]}: {j.report.sentence}."
     noisy = [j for j in judged if j.report.verdict == INCONCLUSIVE]
     caught = [limit for j in noisy if (limit := j.comparison("test_error").smallest_detectable) is not None]
     if not caught:
@@ -165,17 +166,9 @@ def _verdict_text(judged: Sequence[Judged]) -> str:
     )
 
 
-def _mixtures(judged: Sequence[Judged], data: Data) -> list[str]:
-    """Of each refuted model with a learned bias: in which minima its experiments ended."""
-    found = []
-    for j in judged:
-        model = j.drawn.subject
-        if j.report.verdict == REFUTED and j.drawn.learned and isinstance(model, Model):
-            runs = data[j.item.key][j.drawn.name]
-            mixture = basins(model, {int(d): samples["bias"] for d, samples in runs.items()})
-            if mixture is not None:
-                found.append(f"About {j.drawn.name.split(':')[0]}: {mixture.sentence}")
-    return found
+def _counted(judged: Sequence[Judged]) -> str:
+    counts = {verdict: sum(j.report.verdict == verdict for j in judged) for verdict in _VERDICTS}
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
 
 
 def _normal_text(tests: Array, own: int, networks: int) -> str:
@@ -183,7 +176,7 @@ def _normal_text(tests: Array, own: int, networks: int) -> str:
     more = f", and of {networks} networks after a real step, measured for another page" if networks else ""
     looks = "look standard normal" if probability > LEVEL else "do not look standard normal"
     return (
-        f"The test errors of these {own} models{more} give {len(tests)} independent deviates. They {looks}: mean "
+        f"The test errors of these {own} comparisons{more} give {len(tests)} independent deviates. They {looks}: mean "
         f"{tests.mean():+.2f}, standard deviation {tests.std(ddof=1):.2f} (expected 0 +- {len(tests) ** -0.5:.2f} and "
         f"1 +- {(2 * len(tests)) ** -0.5:.2f}); Kolmogorov and Smirnov's test gives the probability "
         f"{probability:.2g}. The largest in size is {np.abs(tests).max():.2f}; as large a one is met with probability "
@@ -194,10 +187,8 @@ def _normal_text(tests: Array, own: int, networks: int) -> str:
 
 def _items_table(judged: Sequence[Judged]) -> Table:
     rows = []
-    for item in ITEMS:
+    for item in {j.item.key: j.item for j in judged}.values():
         own = [j for j in judged if j.item.key == item.key]
-        if not own:
-            continue
         z = [abs(c.z) for j in own for c in j.report.comparisons if c.z is not None]
         tests = [abs(j.comparison("test_error").z or 0.0) for j in own]
         caught = [j.comparison("test_error").smallest_detectable or np.inf for j in own]

@@ -10,8 +10,9 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,12 +20,14 @@ from numerics.ensembles import Network
 from numerics.inputs import GAUSSIAN, Inputs
 from numerics.model import Model
 from numerics.simulate import estimate, simulate
+from reports.figures import Figure
 from reports.studies.study import Study
 
 FOLDER = Path(__file__).parent.parent.parent / "benchmarks"
 
 # {experiment: {observable: one value per seed}}
 Data = dict[str, dict[str, list[float]]]
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,21 @@ def stored(slug: str) -> Data:
 def complete(data: Data, experiments: Sequence[Experiment]) -> bool:
     """Whether every experiment has as many samples as it asks for."""
     return all(len(data.get(e.name, {}).get(e.observables[0], ())) >= e.seeds for e in experiments)
+
+
+def studied(
+    slug: str,
+    experiments: Sequence[Experiment],
+    found_in: Callable[[Data], Found],
+    page: Callable[[Found], Study],
+    drawn: Callable[[Found], Figure],
+) -> Study | None:
+    """The page with its figure, both from what is found in the samples; None where samples are missing."""
+    data = stored(slug)
+    if not complete(data, experiments):
+        return None
+    found = found_in(data)
+    return replace(page(found), figures=(drawn(found),))
 
 
 def text_of(data: Data) -> str:

@@ -14,7 +14,7 @@ from numerics.ridge import solve
 from reports.console import estimate_text
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels, points
-from reports.studies.experiments import Data, Experiment, Measured, complete, stored
+from reports.studies.experiments import Data, Experiment, Measured, studied
 from reports.studies.study import Study, Table
 
 SLUG, SEED = "learning_rate", 74
@@ -132,11 +132,7 @@ def _errors(network: Network, theory: str, etas: Iterable[float]) -> list[float]
 
 def study() -> Study | None:
     """The page."""
-    data = stored(SLUG)
-    if not complete(data, EXPERIMENTS):
-        return None
-    cases = cases_of(data)
-    return replace(page(cases), figures=(drawn(cases),))
+    return studied(SLUG, EXPERIMENTS, cases_of, page, drawn)
 
 
 def page(cases: Sequence[Case]) -> Study:

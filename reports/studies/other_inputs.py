@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numerics.ridge import solve
 from reports.console import estimate_text
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, panels
-from reports.studies.experiments import Data, Experiment, complete, stored
+from reports.studies.experiments import Data, Experiment, studied
 from reports.studies.study import Study, Table
 from verify.finite_size import Comparison, Observation, compare, fit_line
 
@@ -192,11 +192,13 @@ def _rule(law: str) -> tuple[Array, Array]:
 
 def study() -> Study | None:
     """The page."""
-    data = stored(SLUG)
-    if not complete(data, EXPERIMENTS):
-        return None
-    rows = rows_of(data)
-    return replace(page(rows, mapped_of(data)), figures=(drawn(rows),))
+    return studied(
+        SLUG,
+        EXPERIMENTS,
+        lambda data: (rows_of(data), mapped_of(data)),
+        lambda found: page(*found),
+        lambda found: drawn(found[0]),
+    )
 
 
 LEVEL = 3.5  # standard errors; 28 comparisons of a right theory go beyond it in 1.3 % of such studies

@@ -13,7 +13,7 @@ from numerics.ensembles import Network
 from numerics.ridge import solve
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, panels, points
-from reports.studies.experiments import Data, Experiment, Measured, complete, stored
+from reports.studies.experiments import Data, Experiment, Measured, studied
 from reports.studies.study import Study, Table
 from verify.finite_size import fit_line
 
@@ -99,11 +99,7 @@ def rows_of(data: Data) -> tuple[Row, ...]:
 
 def study() -> Study | None:
     """The page."""
-    data = stored(SLUG)
-    if not complete(data, EXPERIMENTS):
-        return None
-    rows = rows_of(data)
-    return replace(page(rows), figures=(drawn(rows),))
+    return studied(SLUG, EXPERIMENTS, rows_of, page, drawn)
 
 
 def page(rows: Sequence[Row]) -> Study:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activation import activation
-from numerics.model import Model
+from numerics.ensembles import Network
+from numerics.model import Model, ReadoutGroup
 from numerics.profile import profile
-from numerics.spectrum import Spectrum, spectrum
+from numerics.spectrum import Spectrum, equations_of, spectrum
+from numerics.spectrum_axis import Axis
+from numerics.spectrum_edges import EdgeLaw, edge_law
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels
 from reports.studies.experiments import FOLDER
@@ -21,7 +26,10 @@ from reports.studies.study import Study, Table
 Array = NDArray[np.float64]
 
 SLUG, SEED, DIMENSION = "spectrum_sample", 78, 2000
-CASES: tuple[tuple[str, Model], ...] = (
+THREE = (ReadoutGroup(1.0, 0.4, 1.0, 0.5), ReadoutGroup(-0.6, 0.35, 1.3, -0.3), ReadoutGroup(0.3, 0.25, 0.8, 0.1))
+NETWORK = Network(activation("tanh"), activation("tanh"), 1.5, 0.8, 0.1, alpha0=1.0, eta=6.0, noise=0.2)
+# A network beside the theory of its own rows; the others are spiked random features.
+CASES: tuple[tuple[str, Model | Network], ...] = (
     (
         "tanh, alpha = 1.5, beta = 1",
         Model(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=0.8),
@@ -30,63 +38,97 @@ CASES: tuple[tuple[str, Model], ...] = (
         "erf, alpha = 0.5, beta = 0.8",
         Model(activation("erf"), activation("sin"), 0.5, 0.8, 0.1, spike=1.0, bulk=1.2, alignment=0.8),
     ),
+    (
+        "tanh, three biased groups",
+        Model(activation("tanh"), activation("sin"), 1.5, 0.8, 0.1, spike=1.0, alignment=0.8, groups=THREE),
+    ),
+    ("tanh network", NETWORK),
 )
 Sample = Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One sample beside the theory: positive eigenvalues, without the outlier and with it."""
+    """One sample beside the theory: positive eigenvalues of the bulk, and the outliers above it, decreasing."""
 
     name: str
     model: Model
     found: Spectrum
     bulk: tuple[float, ...]
-    outlier: float
+    outliers: tuple[float, ...]
     features: int
 
     @property
+    def samples(self) -> int:
+        """n."""
+        return round(self.model.alpha * DIMENSION)
+
+    @property
     def predicted(self) -> float:
-        """The outlier n E[mu0^2] + its O(1) correction, at the sample's n."""
-        return self.found.outliers[0].at(round(self.model.alpha * DIMENSION))
+        """The largest outlier, n E[mu0^2] + its O(1) correction for one group, at the sample's n."""
+        return self.found.outliers[0].at(self.samples)
 
     @property
     def leading(self) -> float:
         """Its leading term alone, equation (191)."""
-        return self.found.outliers[0].slope * round(self.model.alpha * DIMENSION)
+        return self.found.outliers[0].slope * self.samples
 
     @property
     def fluctuation(self) -> float:
-        """The standard deviation of sum mu0(kappa_i)^2 over its mean, kappa_i independent."""
+        """The standard deviation of sum (sum_a u_a sqrt(pi_a) mu0_a(kappa_i))^2 over its mean, kappa_i independent."""
         table = profile(self.model, 1)
-        square = table.mu0[0] ** 2
+        means = np.sqrt(np.array(self.model.fractions))[:, None] * table.mu0
+        vector = np.linalg.eigh((means * table.weights) @ means.T)[1][:, -1]
+        square = (vector @ means) ** 2
         mean = float(table.weights @ square)
-        return float(np.sqrt((table.weights @ square**2 - mean**2) / round(self.model.alpha * DIMENSION))) / mean
+        return float(np.sqrt((table.weights @ square**2 - mean**2) / self.samples)) / mean
 
     @property
     def distance(self) -> float:
         """The largest distance between the two distribution functions, atom at zero included."""
-        theory = self._distribution(np.array(self.bulk))
-        zeros = self.features - 1 - len(self.bulk)
-        sample = (zeros + np.arange(1, len(self.bulk) + 1)) / (self.features - 1)
+        return self.distance_from(self.found)
+
+    def distance_from(self, found: Spectrum) -> float:
+        """The same for another theory."""
+        theory = np.interp(self.bulk, found.x, found.cumulative)
+        rest = self.features - len(self.outliers)
+        sample = (rest - len(self.bulk) + np.arange(1, len(self.bulk) + 1)) / rest
         return float(np.max(np.abs(theory - sample)))
 
-    def _distribution(self, x: Array) -> Array:
-        density, places = self.found.density, self.found.x
-        steps = 0.5 * (density[1:] + density[:-1]) * np.diff(places)
-        inside = np.array(
-            [any(low <= m <= high for low, high in self.found.edges) for m in 0.5 * (places[1:] + places[:-1])]
-        )
-        whole = np.concatenate([[0.0], np.cumsum(np.where(inside, steps, 0.0))])
-        return np.asarray(self.found.atom_at_zero + np.interp(x, places, whole))
+    @property
+    def paper(self) -> Spectrum:
+        """The isotropic bulk of the same spike and variance."""
+        own = self.model
+        return spectrum(Model(own.activation, own.target, own.alpha, own.beta, own.ridge, spike=own.spike,
+                              bulk=own.bulk, alignment=own.alignment))  # fmt: skip
+
+    @cached_property
+    def edge_laws(self) -> tuple[EdgeLaw | None, EdgeLaw | None]:
+        """What the extreme eigenvalues are expected to be, lower and upper; None where no law is known.
+
+        A network's edges fluctuate with its batch as well, and tails have no square root.
+        """
+        if self.model.step is not None:
+            return None, None
+        axis = Axis(equations_of(self.model))
+        laws = []
+        for edge, upper in ((self.found.edges[0][0], False), (self.found.edges[-1][1], True)):
+            known = 0.0 < edge < math.inf
+            law = edge_law(axis, edge, self.samples, self.features, upper=upper) if known else None
+            laws.append(law if law is not None and law.square_root else None)
+        return laws[0], laws[1]
 
 
 def rows_of(sample: Sample) -> tuple[Row, ...]:
     """Every sample with its theory."""
     rows = []
-    for name, model in CASES:
-        values = sorted(sample[name])
-        rows.append(Row(name, model, spectrum(model), tuple(values[:-1]), values[-1], round(model.beta * DIMENSION)))
+    for name, subject in CASES:
+        model = subject.model("network") if isinstance(subject, Network) else subject
+        values, found = sorted(sample[name]), spectrum(model)
+        top, n = found.edges[-1][1], round(model.alpha * DIMENSION)
+        count = sum(outlier.at(n) > top for outlier in found.outliers if math.isfinite(top)) or 1
+        outliers = tuple(values[-count:][::-1])
+        rows.append(Row(name, model, found, tuple(values[:-count]), outliers, round(model.beta * DIMENSION)))
     return tuple(rows)
 
 
@@ -102,20 +144,25 @@ def study() -> Study | None:
 def page(rows: Sequence[Row]) -> Study:
     """The page from its rows: every number in the text is computed from them."""
     text = (
-        f"One sample of spiked random features at d = {DIMENSION}: the eigenvalues of $\\Phi^T \\Phi/p$ beside the "
-        "limiting "
-        "density, its edges (solved for, not read off) and the outlier of the mean.",
-        " ".join(_sentence(row) for row in rows),
+        f"Samples at d = {DIMENSION}: the eigenvalues of $\\Phi^T \\Phi/p$ beside the limiting density, its edges "
+        "(solved for, not read off) and the outlier of the mean. Largest and smallest eigenvalue have a law of their "
+        "own: Tracy and Widom's at the scale $d^{-2/3}$ about an edge that moves with the sample's $\\kappa$ by "
+        "$d^{-1/2}$; $z$ counts its standard deviations. Where the density ends in a tail, and for a network, whose "
+        "edges move with its batch, no law is given.",
+        " ".join(_sentence(row) for row in rows if row.model.step is None),
+        *(_network_sentence(row) for row in rows if row.model.step is not None),
     )
     table = Table(
-        f"Edges and outlier at d = {DIMENSION}, one sample",
+        f"Edges and outlier at d = {DIMENSION}, one sample each",
         (
             "features",
             "lower edge",
             "smallest",
+            "z",
             "upper edge",
             "largest of bulk",
-            "outlier: n E[mu0^2]",
+            "z",
+            "outlier: leading term",
             "corrected",
             "sample",
         ),
@@ -124,11 +171,13 @@ def page(rows: Sequence[Row]) -> Study:
                 row.name,
                 f"{row.found.edges[0][0]:.5g}",
                 f"{row.bulk[0]:.5g}",
+                _score(row.edge_laws[0], row.bulk[0]),
                 f"{row.found.edges[-1][1]:.5g}",
                 f"{row.bulk[-1]:.5g}",
+                _score(row.edge_laws[1], row.bulk[-1]),
                 f"{row.leading:.2f}",
                 f"{row.predicted:.2f}",
-                f"{row.outlier:.2f}",
+                f"{row.outliers[0]:.2f}",
             )
             for row in rows
         ),
@@ -136,6 +185,10 @@ def page(rows: Sequence[Row]) -> Study:
     return Study(
         "spectrum-sample", "The spectrum of the features", text, (table,), (), f"python -m benchmarks.{SLUG} simulate"
     )
+
+
+def _score(law: EdgeLaw | None, value: float) -> str:
+    return "" if law is None else f"{law.score(value):.2f}"
 
 
 def _sentence(row: Row) -> str:
@@ -146,15 +199,27 @@ def _sentence(row: Row) -> str:
         "atom at zero, "
         f"{row.found.atom_at_zero:.4g}); the distribution functions of sample and theory differ by at most "
         f"{row.distance:.4f}; {outside} of {len(row.bulk)} eigenvalues of the bulk are outside its edges. The largest "
-        f"eigenvalue is {row.outlier:.1f}; its leading term says {row.leading:.1f}, with the correction of order one "
-        f"{row.predicted:.1f}, {abs(row.predicted / row.outlier - 1.0):.1%} away; $\\mu_0^2$ "
+        f"eigenvalue is {row.outliers[0]:.1f}; its leading term says {row.leading:.1f}, with the correction of order "
+        f"one {row.predicted:.1f}, {abs(row.predicted / row.outliers[0] - 1.0):.1%} away; $\\mu_0^2$ "
         f"summed over so many samples alone fluctuates by {row.fluctuation:.1%}."
+    )
+
+
+def _network_sentence(row: Row) -> str:
+    own, paper = row.distance, row.distance_from(row.paper)
+    nearer = "that of its own rows" if own < paper else "the isotropic one"
+    return (
+        f"{row.name} (rows of covariance $1 + \\omega A$, beyond the paper): its distribution function differs by at "
+        f"most {own:.4f} from the theory of its own rows and by {paper:.4f} from that of isotropic rows with the same "
+        f"spike and variance; {nearer} is nearer. Isotropic rows would end at {row.paper.edges[-1][1]:.3g}; the "
+        f"largest eigenvalue of the bulk is {row.bulk[-1]:.3g}. The outlier is {row.outliers[0]:.1f}, predicted "
+        f"{row.predicted:.1f} at the limit's spike and bulk, which a batch moves by $d^{{-1/2}}$."
     )
 
 
 def drawn(rows: Sequence[Row]) -> Figure:
     """Density over the histogram of the sample's bulk, the outlier named."""
-    canvas, all_axes = panels(len(rows), width=10.0)
+    canvas, all_axes = panels(len(rows), width=13.0)
     for axes, row in zip(all_axes, rows, strict=True):
         heights, ends = np.histogram(row.bulk, bins=60)
         axes.stairs(heights / (row.features * np.diff(ends)), ends, fill=True, color="#CCCCCC", label="sample")
@@ -162,17 +227,19 @@ def drawn(rows: Sequence[Row]) -> Figure:
         top = float(np.quantile(heights / (row.features * np.diff(ends)), 0.98))
         axes.set(
             xlabel=r"eigenvalue of $\Phi^\top\Phi/p$", title=row.name, ylim=(0.0, 1.6 * top),
-            xlim=(0.0, 1.05 * max(row.bulk[-1], min(row.found.edges[-1][1], 2.0 * row.bulk[-1]))),
+            xlim=(0.0, 1.05 * max(row.bulk[-1], min(row.found.edges[-1][1], 1.1 * row.bulk[-1]))),
         )  # fmt: skip
         axes.text(
-            0.97, 0.62, f"outlier {row.outlier:.0f}\npredicted {row.predicted:.0f}", transform=axes.transAxes,
+            0.97, 0.62, f"outlier {row.outliers[0]:.0f}\npredicted {row.predicted:.0f}", transform=axes.transAxes,
             ha="right", fontsize=8.5,
         )  # fmt: skip
+        if row.model.step is not None:
+            axes.plot(row.paper.x, row.paper.density, color=STYLES[1][0], lw=1.2, ls="--", label="isotropic rows")
         legend(axes)
     all_axes[0].set_ylabel("density")
     title = "Spectrum of the features"
     caption = (
-        f"Lines: the limiting density. Histograms: one sample of spiked random features at d = {DIMENSION} without its "
-        "largest eigenvalue, which is named beside its prediction."
+        f"Lines: the limiting density. Histograms: one sample at d = {DIMENSION} without its outliers, the largest of "
+        "which is named beside its prediction."
     )
     return finished(canvas, SLUG, title, caption, f"python -m benchmarks.{SLUG}")

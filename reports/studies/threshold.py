@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +13,7 @@ from numerics.model import Model, ModelError
 from numerics.ridge import solve
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels, points
-from reports.studies.experiments import Data, Experiment, Measured, complete, stored
+from reports.studies.experiments import Data, Experiment, Measured, studied
 from reports.studies.study import Study, Table
 
 SLUG, SEED = "threshold", 77
@@ -99,11 +99,13 @@ def divergences() -> tuple[Divergence, ...]:
 
 def study() -> Study | None:
     """The page."""
-    data = stored(SLUG)
-    if not complete(data, EXPERIMENTS):
-        return None
-    found = divergences()
-    return replace(page(data, found), figures=(drawn(data, found),))
+    return studied(
+        SLUG,
+        EXPERIMENTS,
+        lambda data: (data, divergences()),
+        lambda found: page(*found),
+        lambda found: drawn(*found),
+    )
 
 
 def page(data: Data, found: Sequence[Divergence]) -> Study:

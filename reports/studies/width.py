@@ -15,7 +15,7 @@ from numerics.model import Model
 from numerics.ridge import solve
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels, points
-from reports.studies.experiments import Data, Experiment, Measured, complete, stored
+from reports.studies.experiments import Data, Experiment, Measured, studied
 from reports.studies.study import Study, Table
 
 SLUG, SEED = "width", 76
@@ -133,8 +133,7 @@ def kernel_limit(model: Model) -> float:
 
 def study() -> Study | None:
     """The page."""
-    data = stored(SLUG)
-    return replace(page(data, scanned()), figures=(drawn(data),)) if complete(data, EXPERIMENTS) else None
+    return studied(SLUG, EXPERIMENTS, lambda data: data, lambda data: page(data, scanned()), drawn)
 
 
 def page(data: Data, curves: Sequence[Curve]) -> Study:

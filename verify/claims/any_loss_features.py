@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import any_loss_features, convex_features
+from derivations import any_loss_features, convex_square_loss
 from derivations import symbols as s
 from derivations.derivation import Derivation
 from numerics.convex import solve
@@ -171,7 +171,7 @@ def _same(name: str, title: str, left: sp.Symbol, right: sp.Expr, build: Callabl
 
 
 # The traces of the resolvent know nothing of the loss: their dictionary is that of the square loss.
-_TRACES = convex_features.square_loss
+_TRACES = convex_square_loss.square_loss
 
 CLAIMS: tuple[Claim, ...] = (
     *(

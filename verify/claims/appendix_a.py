@@ -113,7 +113,7 @@ SPLIT = Claim(
     title="The step is a rank-one matrix plus the bulk correction",
     source=paper("Appendix A.1", 33, 36),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.bulk_step, _bulk_entry),
+    statement=sp.Eq(s.bulk_step, _bulk_entry, evaluate=False),
     domain=_SPLIT,
     checks=(
         ByDerivation(gradient_step.split),
@@ -160,7 +160,7 @@ V_SQUARE = Claim(
     title="E|v~|^2 at finite batch and dimension",
     source=paper("Appendix A.2", 39, 40, 41),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.v_square_mean, _v_exact),
+    statement=sp.Eq(s.v_square_mean, _v_exact, evaluate=False),
     domain=_SMALL,
     checks=(
         ByDerivation(gradient_step.moments_of_v),
@@ -174,7 +174,9 @@ V_SQUARE = Claim(
     mutants=(
         Mutant("square lost", sp.Eq(s.v_square_mean, _v_exact.subs(s.h1_star**2, s.h1_star))),
         Mutant("d squares instead of d - 1", sp.Eq(s.v_square_mean, _v_exact + s.h2_star / s.n0)),
-        Mutant("all pairs of samples different", sp.Eq(s.v_square_mean, _v_exact + s.h1_star**2 / s.n0)),
+        Mutant(
+            "all pairs of samples different", sp.Eq(s.v_square_mean, _v_exact + s.h1_star**2 / s.n0, evaluate=False)
+        ),
     ),
 )
 
@@ -245,7 +247,7 @@ V_OVERLAP_VARIANCE = Claim(
     title="The variance of theta.v~",
     source=paper("Appendix A.3, on (44)"),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.v_overlap_variance, _variance),
+    statement=sp.Eq(s.v_overlap_variance, _variance, evaluate=False),
     domain=_SMALL,
     checks=(
         ByDerivation(gradient_step.moments_of_v),
@@ -272,7 +274,7 @@ V_CONCENTRATION = Claim(
     title="The variance of |v~|^2 across theta",
     source=paper("Appendix A.2, on (39) and (42)"),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.v_perp_variance, _chi_variance),
+    statement=sp.Eq(s.v_perp_variance, _chi_variance, evaluate=False),
     domain=_SMALL,
     checks=(
         ByDerivation(gradient_step.concentration_of_v),
@@ -286,9 +288,9 @@ V_CONCENTRATION = Claim(
     mutants=(
         Mutant(
             "d - 1 for d + 1 in the chi-square",
-            sp.Eq(s.v_perp_variance, _chi_variance.subs(s.d**2 - 1, (s.d - 1) ** 2)),
+            sp.Eq(s.v_perp_variance, _chi_variance.subs(s.d**2 - 1, (s.d - 1) ** 2), evaluate=False),
         ),
-        Mutant("labels of equal size", sp.Eq(s.v_perp_variance, _chi_variance.subs(_g4, s.h2_star**2))),
+        Mutant("labels of equal size", sp.Eq(s.v_perp_variance, _chi_variance.subs(_g4, s.h2_star**2), evaluate=False)),
     ),
     note="Its limit at n0 = alpha0 d is zero, with a rate 1/d: both are obligations of the derivation.",
 )

@@ -102,7 +102,7 @@ STEIN_THETA = Claim(
     title="Stein's lemma for the mean of a row's correction, along theta",
     source=paper("Appendix A.4", 51),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(_along, _gradient_term + s.overlap * _curvature_term),
+    statement=sp.Eq(_along, _gradient_term + s.overlap * _curvature_term, evaluate=False),
     domain=_PLANE,
     checks=(
         ByDerivation(gradient_bulk.mean_vector),
@@ -122,7 +122,7 @@ STEIN_ACROSS = Claim(
     title="Stein's lemma for the mean of a row's correction, across theta",
     source=paper("Appendix A.4, on (51)"),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(_across, sp.sqrt(1 - s.overlap**2) * _curvature_term),
+    statement=sp.Eq(_across, sp.sqrt(1 - s.overlap**2) * _curvature_term, evaluate=False),
     domain=_PLANE,
     checks=(
         ByDerivation(gradient_bulk.mean_vector),
@@ -190,7 +190,7 @@ DELTA_EXACT = Claim(
     title="E|delta|^2 at finite batch and dimension, at any overlap with the target",
     source=paper("Appendix A.4", 47, 49),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.delta_square_mean, _delta_exact),
+    statement=sp.Eq(s.delta_square_mean, _delta_exact, evaluate=False),
     domain=Domain(
         ranges=(*_SMALL.ranges, Range(s.overlap, -0.8, 0.8), Range(s.eta, 0.5, 3.0), Range(s.beta, 0.5, 2.0)),
         interpretations=INTERPRETATIONS,
@@ -205,7 +205,10 @@ DELTA_EXACT = Claim(
         ),
     ),
     mutants=(
-        Mutant("d - 1 for d - 2", sp.Eq(s.delta_square_mean, _delta_exact + STEP**2 * _in_plane(_ys**2) / s.n0)),
+        Mutant(
+            "d - 1 for d - 2",
+            sp.Eq(s.delta_square_mean, _delta_exact + STEP**2 * _in_plane(_ys**2) / s.n0, evaluate=False),
+        ),
         Mutant(
             "all pairs of samples different",
             sp.Eq(s.delta_square_mean, _delta_exact + STEP**2 * _in_plane(_t * _ys) ** 2 / s.n0),

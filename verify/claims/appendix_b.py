@@ -78,7 +78,7 @@ TARGET_VARIANCE = Claim(
     ),
     mutants=(
         Mutant("gamma for gamma^2", sp.Eq(s.rho, 1 - s.gamma)),
-        Mutant("a standard deviation", sp.Eq(s.rho, sp.sqrt(1 - s.gamma**2))),
+        Mutant("a standard deviation", sp.Eq(s.rho, sp.sqrt(1 - s.gamma**2), evaluate=False)),
     ),
 )
 
@@ -103,7 +103,7 @@ MEHLER = Claim(
     title="Covariance of two features at any correlation of their inputs: features of degree at most 5",
     source=paper("Appendix B, on (62) and (63)"),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.pair_covariance, _mehler),
+    statement=sp.Eq(s.pair_covariance, _mehler, evaluate=False),
     domain=_SERIES,
     checks=(
         ByDerivation(spike_coefficients.hermite_series),
@@ -173,7 +173,7 @@ MEAN_CURVATURE = Claim(
     title="The second-order shift of a neuron's mean is He_2(kappa) times the mean of sigma''",
     source=paper("Appendix B, on (68)"),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.feature_mean_curvature, (s.kappa**2 - 1) * _CURVATURE),
+    statement=sp.Eq(s.feature_mean_curvature, (s.kappa**2 - 1) * _CURVATURE, evaluate=False),
     domain=spiked(ANY),
     checks=(
         ByDerivation(equivalence.conditional_mean),
@@ -194,7 +194,7 @@ MEAN_GAP = Claim(
     title="The conditional means of the two maps differ by O(1/d)",
     source=paper("Section 3.2 and Appendix B", 73),
     kind=Kind.LIMIT,
-    statement=sp.Eq(s.mean_gap, s.scaled_overlap**2 / 2 * (s.kappa**2 - 1) * _CURVATURE),
+    statement=sp.Eq(s.mean_gap, s.scaled_overlap**2 / 2 * (s.kappa**2 - 1) * _CURVATURE, evaluate=False),
     domain=spiked(ANY, Range(s.scaled_overlap, 0.5, 2.0)),
     checks=(
         ByDerivation(equivalence.conditional_mean),
@@ -251,7 +251,7 @@ MU2_BIAS = Claim(
     title="How the residual variance answers to a bias",
     source=paper("Appendix B", 70),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.mu2_bias_slope, _mu2_slope),
+    statement=sp.Eq(s.mu2_bias_slope, _mu2_slope, evaluate=False),
     domain=spiked(ANY),
     checks=(
         ByDerivation(spike_coefficients.bias_slopes),
@@ -261,7 +261,10 @@ MU2_BIAS = Claim(
     ),
     mutants=(
         Mutant("mu1 held fixed", sp.Eq(s.mu2_bias_slope, _mu2_slope + 2 * s.c * mean_of(sigma_prime) * _CURVATURE)),
-        Mutant("c forgotten", sp.Eq(s.mu2_bias_slope, _mu2_slope + 2 * (s.c - 1) * mean_of(sigma_prime) * _CURVATURE)),
+        Mutant(
+            "c forgotten",
+            sp.Eq(s.mu2_bias_slope, _mu2_slope + 2 * (s.c - 1) * mean_of(sigma_prime) * _CURVATURE, evaluate=False),
+        ),
     ),
 )
 

@@ -20,11 +20,10 @@ from derivations.activation import activation
 from numerics.coefficients import conditional_coefficients
 from numerics.evaluate import compile_numpy
 from numerics.model import Model, ReadoutGroup
-from numerics.ridge import solve
 from numerics.simulate import simulate
 from numerics.solution import Solution
 from verify.claim import Domain, Profile, Range
-from verify.claims.models import GENERIC, Point, density_integrals
+from verify.claims.models import GENERIC, Point, common_numbers, density_integrals, solved
 from verify.simulation_check import Measured, column
 
 Array = NDArray[np.float64]
@@ -64,12 +63,6 @@ DOMAIN = Domain(
 SEED = 34
 
 
-@lru_cache(maxsize=256)
-def solved(model: Model) -> Solution:
-    """The saddle point of a model, remembered."""
-    return solve(model)
-
-
 def measured(point: Point) -> Mapping[str, float] | None:
     """Numbers for every order parameter and conjugate at a point; None where the solver did not converge."""
     solution = solved(MODELS[str(point["model"])])
@@ -84,30 +77,11 @@ def functions_at(point: Point) -> Mapping[str, Callable[..., Any]]:
 def numbers(solution: Solution) -> dict[str, float]:
     """A solution for one group and two directions as values of the symbols of the theory, by name."""
     model, order = solution.model, solution.order_parameters
-    hats, ratio = order.conjugates, model.alpha / model.beta
-    values: dict[Any, float] = {
-        s.alpha: model.alpha,
-        s.beta: model.beta,
-        s.ridge: model.ridge,
-        s.noise: model.noise,
-        s.c: model.bulk,
-        s.m: order.m[0],
-        s.psi: order.psi[0],
-        s.q1: order.q1[0, 0],
-        s.q2: order.q2[0],
-        s.V1: order.V1[0, 0],
-        s.V2: order.V2[0],
-        s.V1_hat: hats.C[0, 0],
-        s.V2_hat: hats.D[0],
-        s.q1_hat: hats.C_hat[0, 0],
-        s.q2_hat: hats.D_hat[0],
-        s.psi_hat: ratio * hats.psi_force[0],
-        s.test_error: solution.test_error,
-    }
+    values = common_numbers(solution)
     for j in directions.DIRECTIONS:
         values |= {
             directions.zeta[j]: order.zeta[0, j],
-            directions.zeta_hat[j]: ratio * hats.zeta_force[0, j],
+            directions.zeta_hat[j]: model.alpha / model.beta * order.conjugates.zeta_force[0, j],
         }
     named = {symbol.name: float(number) for symbol, number in values.items()}
     # The second moments of the resolvent, from the density of the bulk's eigenvalues.

@@ -64,7 +64,7 @@ def pairs(point: Point) -> dict[str, float]:
 
 
 def _where_equal(value: sp.Expr) -> sp.Expr:
-    return sp.Piecewise((value, sp.Eq(s.level, s.other_level)), (sp.S.Zero, True))
+    return sp.Piecewise((value, sp.Eq(s.level, s.other_level, evaluate=False)), (sp.S.Zero, True))
 
 
 def _orthogonality(statement: sp.Basic) -> tuple[Obligation, ...]:
@@ -301,7 +301,7 @@ COVARIANCE = Claim(
     title="Covariance of two features of correlated inputs, for polynomials of any degree N",
     source=paper(BEHIND),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.pair_covariance, _POWERS),
+    statement=sp.Eq(s.pair_covariance, _POWERS, evaluate=False),
     domain=_SERIES,
     checks=(
         ByObligations("induction in the degree", _covariance),

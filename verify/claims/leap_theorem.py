@@ -148,7 +148,7 @@ def _objects(name: str) -> tuple[Claim, Claim]:
             title=f"{title}: {shown}",
             source=wider_leap.TENSORS,
             kind=Kind.IDENTITY,
-            statement=sp.Eq(unknown, sp.Integer(number)),
+            statement=sp.Eq(unknown, sp.Integer(number), evaluate=False),
             domain=Domain(),
             checks=(
                 ByDerivation(partial(leap_theorem.tensors, name)),
@@ -159,18 +159,20 @@ def _objects(name: str) -> tuple[Claim, Claim]:
                     points=1,
                 ),
             ),
-            mutants=(Mutant("one more", sp.Eq(unknown, sp.Integer(number + 1))), *mutants),
+            mutants=(Mutant("one more", sp.Eq(unknown, sp.Integer(number + 1), evaluate=False)), *mutants),
         )
 
     leap, size = EXPECTED[name]
     return (
-        claim("index", "Leap index", s.leap, leap, Mutant("twice", sp.Eq(s.leap, sp.Integer(2 * leap)))),
+        claim(
+            "index", "Leap index", s.leap, leap, Mutant("twice", sp.Eq(s.leap, sp.Integer(2 * leap), evaluate=False))
+        ),
         claim(
             "space",
             "Dimension of the leap space",
             s.learned_dimension,
             size,
-            Mutant("two more", sp.Eq(s.learned_dimension, sp.Integer(size + 2))),
+            Mutant("two more", sp.Eq(s.learned_dimension, sp.Integer(size + 2), evaluate=False)),
         ),
     )
 

@@ -13,7 +13,7 @@ from numerics.ensembles import Sizes, equivalent_map, spiked_random_features
 from numerics.model import Model
 from numerics.simulate import simulate
 from verify.claim import Domain, Profile, Range
-from verify.claims.models import Point
+from verify.claims.models import Point, solved
 from verify.claims.readout_numbers import (
     DOMAIN,
     GENERIC_LETTERS,
@@ -23,7 +23,6 @@ from verify.claims.readout_numbers import (
     measured,
     model_at,
     numbers,
-    solved,
     value,
 )
 from verify.simulation_check import Measured, column

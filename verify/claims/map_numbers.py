@@ -77,8 +77,8 @@ def both_maps(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measur
     found: dict[str, tuple[Measured, ...]] = {}
     for name, model in MODELS.items():
         measured = []
-        # A profile of no dimensions measures nothing.
-        for dimension, draws in zip(profile.dimensions, DRAWS, strict=False):
+        # A profile of fewer dimensions measures at those only, one of none nowhere; of more there are no draws.
+        for dimension, draws in zip(profile.dimensions, DRAWS[: len(profile.dimensions)], strict=True):
             d = dimension // 2
             pairs = [both_errors(name, d, seed) for seed in range(draws * profile.seeds)]
             reference = float(np.mean([equivalent for _, equivalent in pairs]))

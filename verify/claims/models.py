@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import sympy as sp
 from numpy.typing import NDArray
 
 from derivations import symbols as s
@@ -92,22 +93,17 @@ def measured(point: Point) -> Mapping[str, float] | None:
     return numbers(solution) if solution.converged else None
 
 
-def numbers(solution: Solution) -> dict[str, float]:
-    """A solution for one group as values of the symbols of the theory, by name."""
+def common_numbers(solution: Solution) -> dict[sp.Symbol, float]:
+    """A solution for one group, any number of directions: all values but those of zeta, its conjugate and the spike."""
     model, order = solution.model, solution.order_parameters
     hats = order.conjugates
-    ratio = model.alpha / model.beta
-    values = {
+    return {
         s.alpha: model.alpha,
         s.beta: model.beta,
         s.ridge: model.ridge,
         s.noise: model.noise,
-        s.r: model.spike,
         s.c: model.bulk,
-        s.gamma: model.alignment,
-        s.rho: (1.0 - model.alignment) * (1.0 + model.alignment),
         s.m: order.m[0],
-        s.zeta: order.zeta[0],
         s.psi: order.psi[0],
         s.q1: order.q1[0, 0],
         s.q2: order.q2[0],
@@ -117,10 +113,21 @@ def numbers(solution: Solution) -> dict[str, float]:
         s.V2_hat: hats.D[0],
         s.q1_hat: hats.C_hat[0, 0],
         s.q2_hat: hats.D_hat[0],
-        s.zeta_hat: ratio * hats.zeta_force[0],
-        s.psi_hat: ratio * hats.psi_force[0],
+        s.psi_hat: model.alpha / model.beta * hats.psi_force[0],
         s.test_error: solution.test_error,
         s.training_error: solution.training_error,
+    }
+
+
+def numbers(solution: Solution) -> dict[str, float]:
+    """A solution for one group and one direction as values of the symbols of the theory, by name."""
+    model, order = solution.model, solution.order_parameters
+    values = common_numbers(solution) | {
+        s.r: model.spike,
+        s.gamma: model.alignment,
+        s.rho: (1.0 - model.alignment) * (1.0 + model.alignment),
+        s.zeta: order.zeta[0],
+        s.zeta_hat: model.alpha / model.beta * order.conjugates.zeta_force[0],
     }
     named = {symbol.name: float(value) for symbol, value in values.items()}
     root = np.sqrt(named[s.rho.name])

@@ -94,7 +94,7 @@ def _claim(
 SPIKE = _claim(
     "overlapping-rows-spike",
     "The spike after a step from rows that overlap",
-    sp.Eq(s.r, _spike),
+    sp.Eq(s.r, _spike, evaluate=False),
     rows.spike_of_step,
     "result-3-1.spike-strength",
     Mutant("Result 3.1, which knows no overlap", sp.Eq(s.r, STEP * s.h1 * sp.sqrt(
@@ -102,36 +102,36 @@ SPIKE = _claim(
     ))),
     Mutant("the label in place of the residual", sp.Eq(s.r, _strength(_root, _target * _mean(s.z * _G), _label_only))),
     Mutant("the rows' common part forgotten", sp.Eq(s.r, _strength(sp.S.Zero, _along, _residual_square(_G**2)))),
-    Mutant("square root lost", sp.Eq(s.r, _strength(s.row_overlap, _along, _residual_square(_G**2)))),
+    Mutant("square root lost", sp.Eq(s.r, _strength(s.row_overlap, _along, _residual_square(_G**2)), evaluate=False)),
 )  # fmt: skip
 
 ALIGNMENT = _claim(
     "overlapping-rows-alignment",
     "The alignment after a step from rows that overlap",
-    sp.Eq(s.gamma, STEP * s.h1 * s.h1_star / _spike),
+    sp.Eq(s.gamma, STEP * s.h1 * s.h1_star / _spike, evaluate=False),
     rows.spike_of_step,
     "result-3-1.alignment",
     Mutant("Result 3.1, which knows no overlap", sp.Eq(
-        s.gamma, s.h1_star / sp.sqrt(s.h1_star**2 + (s.h2_star + s.noise) / s.alpha0)
+        s.gamma, s.h1_star / sp.sqrt(s.h1_star**2 + (s.h2_star + s.noise) / s.alpha0), evaluate=False
     )),
     Mutant("the label in place of the residual", sp.Eq(
-        s.gamma, STEP * s.h1 * s.h1_star / _strength(_root, _target * _mean(s.z * _G), _label_only)
+        s.gamma, STEP * s.h1 * s.h1_star / _strength(_root, _target * _mean(s.z * _G), _label_only), evaluate=False
     )),
 )  # fmt: skip
 
 BULK = _claim(
     "overlapping-rows-bulk",
     "The bulk variance after a step from rows that overlap",
-    sp.Eq(s.c, _bulk(1 - s.row_overlap, _kept, _residual_square(_H))),
+    sp.Eq(s.c, _bulk(1 - s.row_overlap, _kept, _residual_square(_H)), evaluate=False),
     rows.bulk_of_step,
     "result-3-1.bulk-variance",
     Mutant("the common part counted as bulk", sp.Eq(s.c, _bulk(sp.S.One, _kept, _residual_square(_H)))),
     Mutant("the rows not turned by the curvature", sp.Eq(
-        s.c, _bulk(1 - s.row_overlap, sp.S.Zero, _residual_square(_H))
+        s.c, _bulk(1 - s.row_overlap, sp.S.Zero, _residual_square(_H)), evaluate=False
     )),
     Mutant("the label in place of the residual", sp.Eq(s.c, _bulk(
         1 - s.row_overlap, _target * _mean(_K), (s.h2_star + s.noise) * _mean(_H)
-    ))),
+    ), evaluate=False)),
 )  # fmt: skip
 
 CLAIMS: tuple[Claim, ...] = (SPIKE, ALIGNMENT, BULK)

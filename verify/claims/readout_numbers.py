@@ -18,10 +18,9 @@ from derivations.activation import activation
 from numerics.coefficients import conditional_coefficients, target_moments
 from numerics.evaluate import compile_numpy
 from numerics.model import Model, ReadoutGroup
-from numerics.ridge import solve
 from numerics.solution import Solution
 from verify.claim import Domain, Range
-from verify.claims.models import GENERIC, SMOOTH, Point
+from verify.claims.models import GENERIC, SMOOTH, Point, solved
 
 Array = NDArray[np.float64]
 LETTERS = (0, 1)
@@ -99,12 +98,6 @@ def _model(
         alignment=alignment,
         groups=tuple(ReadoutGroup(weight, share, bulk) for weight, share, bulk in letters),
     )
-
-
-@lru_cache(maxsize=4096)
-def solved(model: Model) -> Solution:
-    """The saddle point of a model, remembered."""
-    return solve(model)
 
 
 def measured(point: Point) -> Mapping[str, float] | None:

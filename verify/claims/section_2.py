@@ -81,7 +81,7 @@ GRADIENT = Claim(
     title="What one sample adds to a first-layer weight",
     source=paper("Section 2", 1, 2, 3),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.weight_step, _step),
+    statement=sp.Eq(s.weight_step, _step, evaluate=False),
     domain=Domain(ranges=(Range("seed"), Range(s.eta, 0.5, 3.0)), interpretations=INTERPRETATIONS),
     checks=(
         ByDerivation(gradient_step.gradient),
@@ -94,9 +94,9 @@ GRADIENT = Claim(
     ),
     mutants=(
         Mutant("uphill", sp.Eq(s.weight_step, -_step)),
-        Mutant("n for n0, as on the slides", sp.Eq(s.weight_step, _step.subs(s.n0, s.n))),
+        Mutant("n for n0, as on the slides", sp.Eq(s.weight_step, _step.subs(s.n0, s.n), evaluate=False)),
         Mutant("sigma for sigma'", sp.Eq(s.weight_step, _step.replace(sigma_prime, sigma))),
-        Mutant("the 1/2 of the loss forgotten", sp.Eq(s.weight_step, 2 * _step)),
+        Mutant("the 1/2 of the loss forgotten", sp.Eq(s.weight_step, 2 * _step, evaluate=False)),
     ),
     note="The step of the batch is the sum over its n0 samples; the learning rate of the paper is eta d.",
 )
@@ -146,7 +146,7 @@ INITIAL_OUTPUT = Claim(
     ),
     mutants=(
         Mutant("readout of ones, as on the slides", sp.Eq(s.initial_output_square, s.h2)),
-        Mutant("two powers of the width", sp.Eq(s.initial_output_square, s.h2 / s.p**2)),
+        Mutant("two powers of the width", sp.Eq(s.initial_output_square, s.h2 / s.p**2, evaluate=False)),
         Mutant("a coherent sum", sp.Eq(s.initial_output_square, s.h1**2 / s.p)),
     ),
     note=(
@@ -186,7 +186,7 @@ OUTPUT_FORCE = Claim(
     title="The initial output's share of the step, exactly",
     source=paper("Section 2 and Appendix A.1, on (3) and (33)"),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.output_force, _force_formula),
+    statement=sp.Eq(s.output_force, _force_formula, evaluate=False),
     domain=Domain(
         ranges=(Range("activation", choices=("sin", "cubic")), Range("batch", choices=("1", "2", "5"))),
         interpretations=INTERPRETATIONS,
@@ -199,7 +199,9 @@ OUTPUT_FORCE = Claim(
     ),
     mutants=(
         Mutant("the mean force dropped", sp.Eq(s.output_force, _force_formula - (1 - 1 / s.n0) * s.h1**2 / s.p)),
-        Mutant("all n0^2 pairs different", sp.Eq(s.output_force, _force_formula + s.h1**2 / (s.n0 * s.p))),
+        Mutant(
+            "all n0^2 pairs different", sp.Eq(s.output_force, _force_formula + s.h1**2 / (s.n0 * s.p), evaluate=False)
+        ),
         Mutant("d squares instead of d - 1", sp.Eq(s.output_force, _force_formula + s.h2 / (s.n0 * s.p))),
     ),
     uses=("section-2.initial-output",),
@@ -214,7 +216,7 @@ OUTPUT_VANISHES = Claim(
     title="The initial output drops out of the step",
     source=paper("Section 2 and Appendix A.1, on (3) and (33)"),
     kind=Kind.LIMIT,
-    statement=sp.Eq(s.output_force_rate, (s.h1**2 + s.h2 / s.alpha0) / s.beta),
+    statement=sp.Eq(s.output_force_rate, (s.h1**2 + s.h2 / s.alpha0) / s.beta, evaluate=False),
     domain=Domain(interpretations=INTERPRETATIONS),
     checks=(
         ByDerivation(gradient_step.output_force),
@@ -332,15 +334,18 @@ NORMAL_EQUATION = Claim(
     title="The ridge readout solves (Phi^T Phi/p + lambda) a = Phi^T y/sqrt(p)",
     source=paper("Section 2", 4),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.readout_weight, _normal),
+    statement=sp.Eq(s.readout_weight, _normal, evaluate=False),
     domain=Domain(ranges=(Range("seed"),)),
     checks=(
         ByDerivation(readout_normalisation.normal_equation),
         ByNumbers("least squares with stacked rows, 2 neurons and 3 samples", _normal_equation, tolerances.ROUNDING),
     ),
     mutants=(
-        Mutant("no 1/p in the Gram matrix", sp.Eq(s.readout_weight, _normal.subs(s.gram_own, s.p * s.gram_own))),
-        Mutant("ridge counted twice", sp.Eq(s.readout_weight, _normal.subs(s.ridge, 2 * s.ridge))),
+        Mutant(
+            "no 1/p in the Gram matrix",
+            sp.Eq(s.readout_weight, _normal.subs(s.gram_own, s.p * s.gram_own), evaluate=False),
+        ),
+        Mutant("ridge counted twice", sp.Eq(s.readout_weight, _normal.subs(s.ridge, 2 * s.ridge), evaluate=False)),
     ),
     note=(
         "One row of the normal equation, solved for its weight; a common factor 1/2 of loss and penalty would "

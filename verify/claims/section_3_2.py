@@ -78,7 +78,7 @@ MU0_SLOPE = Claim(
     ),
     mutants=(
         Mutant("mu1", sp.Eq(s.mu0_slope, s.mu1)),
-        Mutant("divided by c", sp.Eq(s.mu0_slope, s.r * s.mu1 / s.c)),
+        Mutant("divided by c", sp.Eq(s.mu0_slope, s.r * s.mu1 / s.c, evaluate=False)),
     ),
     uses=("result-3-2.mu1-by-stein",),
 )
@@ -89,7 +89,7 @@ HEAT = Claim(
     title="mu0 solves the heat equation in the bulk variance",
     source=paper("Section 3.2, on (15)"),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.mu0_bulk_slope, _CURVATURE / 2),
+    statement=sp.Eq(s.mu0_bulk_slope, _CURVATURE / 2, evaluate=False),
     domain=spiked(ANY),
     checks=(
         ByDerivation(spike_coefficients.coefficients),
@@ -110,7 +110,9 @@ LINEAR_FIT = Claim(
     source=paper("Section 3.2", 66),
     kind=Kind.IDENTITY,
     statement=sp.Eq(
-        s.linear_fit_error, s.mu2_square + (s.fit_constant - s.mu0) ** 2 + (s.fit_slope - sp.sqrt(s.c) * s.mu1) ** 2
+        s.linear_fit_error,
+        s.mu2_square + (s.fit_constant - s.mu0) ** 2 + (s.fit_slope - sp.sqrt(s.c) * s.mu1) ** 2,
+        evaluate=False,
     ),
     domain=spiked(ANY, Range(s.fit_constant, -1.0, 1.0), Range(s.fit_slope, -1.0, 1.0)),
     checks=(
@@ -120,7 +122,11 @@ LINEAR_FIT = Claim(
     mutants=(
         Mutant(
             "sqrt(c) forgotten",
-            sp.Eq(s.linear_fit_error, s.mu2_square + (s.fit_constant - s.mu0) ** 2 + (s.fit_slope - s.mu1) ** 2),
+            sp.Eq(
+                s.linear_fit_error,
+                s.mu2_square + (s.fit_constant - s.mu0) ** 2 + (s.fit_slope - s.mu1) ** 2,
+                evaluate=False,
+            ),
         ),
         Mutant(
             "the constant does not matter",
@@ -178,7 +184,7 @@ PARSEVAL = Claim(
     title="mu2^2 is the sum of the squared Hermite coefficients from the second on: features of degree at most 5",
     source=paper("Section 3.2 and Appendix B, on (15) and (66)"),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.mu2_square, _squares),
+    statement=sp.Eq(s.mu2_square, _squares, evaluate=False),
     domain=_SERIES,
     checks=(
         ByDerivation(spike_coefficients.hermite_series),
@@ -279,14 +285,14 @@ DROPPED = Claim(
     title="The variance of the Hadamard term that is dropped",
     source=paper("Appendix B, on (71) and (72)"),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.hadamard_variance, _dropped),
+    statement=sp.Eq(s.hadamard_variance, _dropped, evaluate=False),
     domain=_FIXED_READOUT,
     checks=(
         ByDerivation(equivalence.expansion_terms),
         ByNumbers("rows on the circle or on the sphere in R^3", numbers.sphere, tolerances.ROUNDING),
     ),
     mutants=(
-        Mutant("Gaussian rows", sp.Eq(s.hadamard_variance, s.c**2 * s.q2 * (s.d - 3) / s.d**2)),
+        Mutant("Gaussian rows", sp.Eq(s.hadamard_variance, s.c**2 * s.q2 * (s.d - 3) / s.d**2, evaluate=False)),
         Mutant("fourth moment forgotten", sp.Eq(s.hadamard_variance, s.c**2 * s.q2 / s.d)),
     ),
 )

@@ -30,7 +30,7 @@ SIGN_FIRST = Claim(
     title="h1 of the sign activation",
     source=paper("Section 3.1, on (12)"),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.h1, sp.sqrt(2 / sp.pi)),
+    statement=sp.Eq(s.h1, sp.sqrt(2 / sp.pi), evaluate=False),
     domain=Domain(),
     checks=(
         ByDerivation(sign_activation.first_moments),
@@ -67,7 +67,7 @@ SIGN_SUM = Claim(
     title="The sums of k s_k^2 for the sign activation",
     source=paper("Section 3.1, on (12)"),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.partial_sum, _sign_partial),
+    statement=sp.Eq(s.partial_sum, _sign_partial, evaluate=False),
     domain=_CUTS,
     checks=(
         ByDerivation(sign_activation.divergence),
@@ -75,7 +75,7 @@ SIGN_SUM = Claim(
     ),
     mutants=(
         Mutant("the linear term left in", sp.Eq(s.partial_sum, _sign_partial + 2 / sp.pi)),
-        Mutant("2J for 2J + 1", sp.Eq(s.partial_sum, 2 / sp.pi * (2 * s.level * s.central_ratio - 1))),
+        Mutant("2J for 2J + 1", sp.Eq(s.partial_sum, 2 / sp.pi * (2 * s.level * s.central_ratio - 1), evaluate=False)),
     ),
     uses=("result-3-1.hermite-sum",),
 )
@@ -150,12 +150,12 @@ SIGN_MU1 = Claim(
     title="mu1 of the sign activation",
     source=paper("Section 3.2, on (15)"),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.mu1, _sign_mu1),
+    statement=sp.Eq(s.mu1, _sign_mu1, evaluate=False),
     domain=_SIGN,
     checks=_SIGN_CHECKS,
     mutants=(
-        Mutant("E[z sigma], without 1/sqrt(c)", sp.Eq(s.mu1, sp.sqrt(s.c) * _sign_mu1)),
-        Mutant("the derivative in kappa", sp.Eq(s.mu1, s.r * _sign_mu1)),
+        Mutant("E[z sigma], without 1/sqrt(c)", sp.Eq(s.mu1, sp.sqrt(s.c) * _sign_mu1, evaluate=False)),
+        Mutant("the derivative in kappa", sp.Eq(s.mu1, s.r * _sign_mu1, evaluate=False)),
     ),
 )
 
@@ -165,11 +165,11 @@ SIGN_MU2 = Claim(
     title="mu2 of the sign activation",
     source=paper("Section 3.2, on (15)"),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.mu2_square, 1 - _sign_mu0**2 - s.c * _sign_mu1**2),
+    statement=sp.Eq(s.mu2_square, 1 - _sign_mu0**2 - s.c * _sign_mu1**2, evaluate=False),
     domain=_SIGN,
     checks=_SIGN_CHECKS,
     mutants=(
-        Mutant("c forgotten", sp.Eq(s.mu2_square, 1 - _sign_mu0**2 - _sign_mu1**2)),
+        Mutant("c forgotten", sp.Eq(s.mu2_square, 1 - _sign_mu0**2 - _sign_mu1**2, evaluate=False)),
         Mutant("mu1 left in", sp.Eq(s.mu2_square, 1 - _sign_mu0**2)),
     ),
     uses=("result-3-2.sign-mu0", "result-3-2.sign-mu1"),

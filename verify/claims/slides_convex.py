@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from derivations import convex_features
+from derivations import convex_features, convex_square_loss
 from derivations import symbols as s
 from derivations.convex_features import label, omega_1, over_labels, prox, prox_slope
 from derivations.expectation import Expectation
@@ -168,7 +168,7 @@ def _dictionary(name: str, title: str, left: sp.Symbol, right: sp.Expr) -> Claim
         statement=eq(left, right),
         domain=Domain(random_features.NO_SPIKE.ranges, (), MATRIX_DOMAIN.interpretations),
         checks=(
-            ByDerivation(convex_features.square_loss),
+            ByDerivation(convex_square_loss.square_loss),
             ByNumbers("the ridge solver at r = 0 against the equations of the slides", dictionary, SOLVER, points=6),
         ),
         uses=(

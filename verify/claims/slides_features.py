@@ -66,7 +66,10 @@ SERIES = Claim(
                 evaluate=False,
             ),
         ),
-        Mutant("factorials forgotten", sp.Eq(s.feature_value, sum(_terms[:3], sp.S.Zero) + 6 * _terms[3] + _terms[4])),
+        Mutant(
+            "factorials forgotten",
+            sp.Eq(s.feature_value, sum(_terms[:3], sp.S.Zero) + 6 * _terms[3] + _terms[4], evaluate=False),
+        ),
     ),
     uses=("hermite.parseval",),
     note="Checked value by value for polynomials of degree four; what any number of terms leaves of any activation, in "
@@ -122,7 +125,7 @@ COVARIANCE = Claim(
     title="Two neurons share the term of order k in proportion to the k-th power of their overlap",
     source=paper("Section 3.2"),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.hermite_covariance, _covariance),
+    statement=sp.Eq(s.hermite_covariance, _covariance, evaluate=False),
     domain=_ORDERS,
     checks=(ByObligations("induction in the order", _covariance_obligations), _orders_in_the_plane),
     mutants=(
@@ -137,11 +140,13 @@ TERM = Claim(
     title="The size of one term of the Hermite series does not depend on the dimension",
     source=paper("Section 3.2"),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level)),
+    statement=sp.Eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level), evaluate=False),
     domain=_ORDERS,
     checks=(ByObligations("induction in the order", _term_obligations), _orders_in_the_plane),
     mutants=(
-        Mutant("factorial squared", sp.Eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level) ** 2)),
+        Mutant(
+            "factorial squared", sp.Eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level) ** 2, evaluate=False)
+        ),
         Mutant("factorial forgotten", sp.Eq(s.hermite_term, s.hermite_moment**2)),
     ),
 )
@@ -151,8 +156,11 @@ PRINTED_TERM = printed(
     "order-of-terms",
     "The terms of the Hermite series as of order d^(-k/2)",
     SERIES_FRAME,
-    sp.Eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level) / s.d**s.level),
-    Mutant("not squared", sp.Eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level) / s.d ** (s.level / 2))),
+    sp.Eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level) / s.d**s.level, evaluate=False),
+    Mutant(
+        "not squared",
+        sp.Eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level) / s.d ** (s.level / 2), evaluate=False),
+    ),
     note="The order is that of the covariance of two neurons; each term of one neuron is of order one.",
 )
 
@@ -180,7 +188,7 @@ MU_STAR = Claim(
     title="The noise of Gaussian-equivalent features",
     source=paper("Section 3.2"),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.mu2_constant**2, _left),
+    statement=sp.Eq(s.mu2_constant**2, _left, evaluate=False),
     domain=_CONSTANTS,
     checks=(
         ByDerivation(hermite_features.residual),

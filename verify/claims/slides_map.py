@@ -109,7 +109,7 @@ PRINTED_COORDINATE = printed(
     "spike-coordinate",
     "The input's factor of the spike with sigma - h1 of every neuron",
     STEP_FRAME,
-    sp.Eq(s.v_coordinate, (sigma(s.preactivation) - s.h1) * s.y * s.input_coordinate / s.n0),
+    sp.Eq(s.v_coordinate, (sigma(s.preactivation) - s.h1) * s.y * s.input_coordinate / s.n0, evaluate=False),
     Mutant("sigma'", sp.Eq(s.v_coordinate, sigma_check(s.preactivation) * s.y * s.input_coordinate / s.n0)),
     note="sigma(W x) has p entries and cannot multiply into R^d; the deviation of sigma' belongs to the bulk.",
 )
@@ -229,13 +229,19 @@ _erf, _bell = sp.erf(s.kappa / sp.sqrt(2)), sp.sqrt(2 / sp.pi) * sp.exp(-(s.kapp
 _UNIT_NOTE = "Right at r = c = 1, which the slides do not say."
 _SIGN = (
     _sign_at_one("sign-mu0", "mu0 of the sign activation", sp.Eq(s.mu0, _erf), sign_activation.SIGN_MU0, _UNIT_NOTE),
-    _sign_at_one("sign-mu1", "mu1 of the sign activation", sp.Eq(s.mu1, _bell), sign_activation.SIGN_MU1, _UNIT_NOTE),
+    _sign_at_one(
+        "sign-mu1",
+        "mu1 of the sign activation",
+        sp.Eq(s.mu1, _bell, evaluate=False),
+        sign_activation.SIGN_MU1,
+        _UNIT_NOTE,
+    ),
     printed(
         sign_activation.SIGN_MU2,
         "sign-mu2",
         "mu2 of the sign activation, without its root and without c",
         MAP_FRAME,
-        sp.Eq(sp.sqrt(s.mu2_square), 1 - s.mu0**2 - s.mu1**2),
+        sp.Eq(sp.sqrt(s.mu2_square), 1 - s.mu0**2 - s.mu1**2, evaluate=False),
         Mutant("mu0 not squared", sp.Eq(sp.sqrt(s.mu2_square), 1 - s.mu0 - s.mu1**2)),
         note="The right-hand side is mu2^2, at c = 1.",
     ),
@@ -324,13 +330,13 @@ SECOND_ORDER = Claim(
     title="A target of two variables to second order in Hermite tensors",
     source=Source("slides", "What one step learns"),
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.target_value, _linear + _second),
+    statement=sp.Eq(s.target_value, _linear + _second, evaluate=False),
     domain=Domain((Range("seed"),)),
     checks=(
         ByDerivation(hermite_features.second_order),
         ByNumbers("random quadratic polynomials", _two_variables, tolerances.ROUNDING),
     ),
-    mutants=(Mutant("without 1/2", sp.Eq(s.target_value, _linear + 2 * _second)),),
+    mutants=(Mutant("without 1/2", sp.Eq(s.target_value, _linear + 2 * _second, evaluate=False)),),
 )
 PRINTED_SECOND_ORDER = printed(
     SECOND_ORDER,
@@ -340,6 +346,7 @@ PRINTED_SECOND_ORDER = printed(
     sp.Eq(
         s.target_value,
         _linear + s.tensor_2[0] * _h2[0] ** 2 + 2 * s.tensor_2[1] * _h2[0] * _h2[1] + s.tensor_2[2] * _h2[1] ** 2,
+        evaluate=False,
     ),
     note="The second-order tensor is z_i z_j - delta_ij, of degree two, with weight 1/2; printed is degree four.",
 )

@@ -245,7 +245,7 @@ _ZETA = (
         "zeta-over-root-d",
         "zeta divided by sqrt(d p)",
         "Main result",
-        sp.Eq(s.zeta, s.readout_spike / sp.sqrt(s.d * s.p)),
+        sp.Eq(s.zeta, s.readout_spike / sp.sqrt(s.d * s.p), evaluate=False),
         note="That is for |v| = sqrt(d); v is a unit vector on the other frames and in Pi = 1 - v v^T.",
     ),
     printed(

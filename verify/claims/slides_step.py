@@ -29,7 +29,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The step divided by the number of readout samples",
         _STEP_FRAME,
         section_2.GRADIENT.statement.subs(s.n0, s.n),
-        Mutant("uphill", sp.Eq(s.weight_step, -section_2.GRADIENT.statement.rhs)),
+        Mutant("uphill", sp.Eq(s.weight_step, -section_2.GRADIENT.statement.rhs, evaluate=False)),
         note="The mean is over the batch of the gradient step, n0 samples, not over the n samples of the readout.",
     ),
     printed(
@@ -71,8 +71,8 @@ CLAIMS: tuple[Claim, ...] = (
         "spike-strength",
         "The spike strength as printed",
         _RESULT_FRAME,
-        sp.Eq(s.r, s.eta * s.beta * s.h1 * _root),
-        Mutant("the width alone corrected", sp.Eq(s.r, s.eta / s.beta * s.h1 * _root)),
+        sp.Eq(s.r, s.eta * s.beta * s.h1 * _root, evaluate=False),
+        Mutant("the width alone corrected", sp.Eq(s.r, s.eta / s.beta * s.h1 * _root, evaluate=False)),
         note=(
             "A square is lost under the root, and the width stands on the wrong side: wider networks have weaker "
             "spikes."
@@ -83,7 +83,7 @@ CLAIMS: tuple[Claim, ...] = (
         "alignment",
         "The alignment as printed",
         _RESULT_FRAME,
-        sp.Eq(s.gamma, s.h1_star / _root),
+        sp.Eq(s.gamma, s.h1_star / _root, evaluate=False),
         Mutant("always one", sp.Eq(s.gamma, sp.S.One)),
         note="With a square lost under the root it does not tend to one as the batch grows.",
     ),
@@ -92,7 +92,7 @@ CLAIMS: tuple[Claim, ...] = (
         "bulk-variance",
         "The bulk variance as printed",
         _RESULT_FRAME,
-        sp.Eq(s.c, 1 + s.eta**2 / s.beta**2 * s.h1**2 * s.h2_star / s.alpha0 * _slides_check),
+        sp.Eq(s.c, 1 + s.eta**2 / s.beta**2 * s.h1**2 * s.h2_star / s.alpha0 * _slides_check, evaluate=False),
         Mutant("rows keep their norm", sp.Eq(s.c, sp.S.One)),
         note="A factor h1^2 too many, and z sigma in place of sigma' in the constant.",
     ),

@@ -192,7 +192,7 @@ def schur_numbers(point: Point) -> Mapping[str, float] | None:
     return {s.schur.name: found[0] - found[1] ** 2 / found[2]}
 
 
-_MODELS: Mapping[str, Point] = {
+MODELS: Mapping[str, Point] = {
     "tanh, alpha = 1.5": {
         "activation": "tanh(z)",
         "target": "sin(z)",
@@ -220,7 +220,7 @@ _MODELS: Mapping[str, Point] = {
 
 @lru_cache(maxsize=64)
 def _resolvent_samples(name: str, dimension: int, seeds: int) -> tuple[float, ...]:
-    model = model_at(_MODELS[name])
+    model = model_at(MODELS[name])
     sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, fractions=(1.0,))
     samples = []
     for seed in range(seeds):
@@ -234,7 +234,7 @@ def resolvents(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measu
     """The trace of the resolvent at z = -lambda, against V2 of the ridge solver at the realised ratios."""
     column(quantity, s.stieltjes)
     found = {}
-    for name, point in _MODELS.items():
+    for name, point in MODELS.items():
         model, runs = model_at(point), []
         for dimension in (d // 2 for d in profile.dimensions):
             sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, fractions=(1.0,))
@@ -246,7 +246,7 @@ def resolvents(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measu
 
 @lru_cache(maxsize=64)
 def _outlier_samples(name: str, dimension: int, seeds: int) -> tuple[float, ...]:
-    model = model_at(_MODELS[name])
+    model = model_at(MODELS[name])
     functions, p = functions_of(model), round(model.beta * dimension)
     mean, mixed, along, linear, rest = (
         evaluate(E(f), {}, functions) for f in (mu0**2, s.kappa * mu0 * mu1, s.kappa**2 * mu1**2, mu1**2, mu2**2)
@@ -270,5 +270,5 @@ def outliers(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measure
             Measured(d, _outlier_samples(name, d, profile.seeds), {}, functions_of(model_at(point)))
             for d in (d // 2 for d in profile.dimensions)
         )
-        for name, point in _MODELS.items()
+        for name, point in MODELS.items()
     }

@@ -47,8 +47,8 @@ def _leap_claim(name: str, title: str, statement: sp.Equality, proof: Check, tar
             ),
         ),
         mutants=(
-            Mutant("one order later", sp.Eq(s.leap, statement.rhs + 1)),
-            Mutant("half of it", sp.Eq(s.leap, statement.rhs / 2)),
+            Mutant("one order later", sp.Eq(s.leap, statement.rhs + 1, evaluate=False)),
+            Mutant("half of it", sp.Eq(s.leap, statement.rhs / 2, evaluate=False)),
         ),
     )
 
@@ -98,6 +98,7 @@ SECOND_ORDER = Claim(
     statement=sp.Eq(
         s.second_order_part,
         (_t11 * (_x1**2 - 1) + 2 * _t12 * _x1 * _x2 + _t22 * (_x2**2 - 1)) / 2,
+        evaluate=False,
     ),
     domain=Domain(tuple(Range(q, 0.4, 1.6) for q in (*s.argument, s.b1, s.b2))),
     checks=(
@@ -137,7 +138,7 @@ def _signal_claim(leap: int, derivation: Build, rhs: sp.Expr, *mutants: Mutant) 
         title=f"The mean gradient along a direction of the target, leap index {names[leap]}",
         source=THEOREMS,
         kind=Kind.LIMIT,
-        statement=sp.Eq(s.leap_signal, rhs),
+        statement=sp.Eq(s.leap_signal, rhs, evaluate=False),
         domain=Domain((*_coefficients, *_tensors, *_overlaps), ("labels without parts of lower order than the leap",)),
         checks=(
             ByDerivation(derivation),
@@ -176,6 +177,7 @@ SIGNALS = (
             sp.Eq(
                 s.leap_signal,
                 sp.sqrt(6) / 2 * _s3 * (_third - s.tensor_3[1] * _tau1 * _tau2),
+                evaluate=False,
             ),
         ),
         Mutant(

@@ -31,14 +31,14 @@ NORM = Claim(
     title="The Taylor term of order k in the spike has a norm of order d^(1 + k (s - 1))",
     source=SOURCE,
     kind=Kind.CONCENTRATION,
-    statement=sp.Eq(s.taylor_rate, 1 + _k * (_s - 1)),
+    statement=sp.Eq(s.taylor_rate, 1 + _k * (_s - 1), evaluate=False),
     domain=_RATES,
     checks=(
         ByDerivation(intermediate_rate.norms),
         ByScaling("regression of features on powers of kappa and u", numbers.amplitude_series),
     ),
     mutants=(
-        Mutant("per sample", sp.Eq(s.taylor_rate, sp.Rational(1, 2) + _k * (_s - 1))),
+        Mutant("per sample", sp.Eq(s.taylor_rate, sp.Rational(1, 2) + _k * (_s - 1), evaluate=False)),
         Mutant("s to the power k", sp.Eq(s.taylor_rate, 1 + _s**_k - 1)),
     ),
     note="Terms above the bulk and terms below it were measured: at s = 0.65 the second one is below.",
@@ -53,7 +53,7 @@ def _amplitude(order: int, *mutants: Mutant) -> Claim:
         title=f"The amplitude of the Taylor term of order {order}",
         source=SOURCE,
         kind=Kind.IDENTITY,
-        statement=sp.Eq(s.spike_amplitude, sp.sqrt(s.alpha * s.beta) * size),
+        statement=sp.Eq(s.spike_amplitude, sp.sqrt(s.alpha * s.beta) * size, evaluate=False),
         domain=Domain(
             (
                 *(Range(c, 0.3, 1.0) for c in s.hermite_coefficients),
@@ -72,7 +72,11 @@ def _amplitude(order: int, *mutants: Mutant) -> Claim:
         mutants=(
             Mutant(
                 "coefficient not normalised",
-                sp.Eq(s.spike_amplitude, sp.sqrt(s.alpha * s.beta) * size * sp.sqrt(sp.factorial(order + 1))),
+                sp.Eq(
+                    s.spike_amplitude,
+                    sp.sqrt(s.alpha * s.beta) * size * sp.sqrt(sp.factorial(order + 1)),
+                    evaluate=False,
+                ),
             ),
             Mutant("ratios without the root", sp.Eq(s.spike_amplitude, s.alpha * s.beta * size)),
             *mutants,
@@ -86,7 +90,7 @@ THRESHOLD = Claim(
     title="The term of order k stands out of the bulk for s > 1 - 1/(2k)",
     source=SOURCE,
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.threshold_rate, 1 - 1 / (2 * _k)),
+    statement=sp.Eq(s.threshold_rate, 1 - 1 / (2 * _k), evaluate=False),
     domain=_RATES,
     checks=(
         ByDerivation(intermediate_rate.norms),
@@ -94,7 +98,7 @@ THRESHOLD = Claim(
     ),
     mutants=(
         Mutant("1/k", sp.Eq(s.threshold_rate, 1 - 1 / _k)),
-        Mutant("one order later", sp.Eq(s.threshold_rate, 1 - 1 / (2 * (_k + 1)))),
+        Mutant("one order later", sp.Eq(s.threshold_rate, 1 - 1 / (2 * (_k + 1)), evaluate=False)),
     ),
     uses=("wider.rate.norm",),
     note="For k = 1 it is 1/2: below eta = Theta(sqrt d) no spike is visible and plain Gaussian equivalence stays.",
@@ -105,7 +109,7 @@ MARGIN = Claim(
     title="A Taylor term outgrows the measured edge of the bulk above its threshold, and falls behind it below",
     source=SOURCE,
     kind=Kind.CONCENTRATION,
-    statement=sp.Eq(s.margin_rate, sp.Rational(1, 2) + _k * (_s - 1)),
+    statement=sp.Eq(s.margin_rate, sp.Rational(1, 2) + _k * (_s - 1), evaluate=False),
     domain=_RATES,
     checks=(
         ByDerivation(intermediate_rate.norms),
@@ -140,15 +144,15 @@ COUNT = Claim(
     title="For 1 - 1/(2 ell) < s < 1 - 1/(2 (ell + 1)) exactly ell Taylor terms exceed the bulk",
     source=SOURCE,
     kind=Kind.IDENTITY,
-    statement=sp.Eq(s.spike_count, _count),
+    statement=sp.Eq(s.spike_count, _count, evaluate=False),
     domain=_RATES,
     checks=(
         ByObligations("two neighbouring thresholds bound the interval", _counting),
         ByNumbers("sizes of 500 terms at d = 10^30", numbers.exponents, tolerances.ROUNDING),
     ),
     mutants=(
-        Mutant("one more", sp.Eq(s.spike_count, _count + 1)),
-        Mutant("1/(1 - s)", sp.Eq(s.spike_count, sp.ceiling(1 / (1 - _s)) - 1)),
+        Mutant("one more", sp.Eq(s.spike_count, _count + 1, evaluate=False)),
+        Mutant("1/(1 - s)", sp.Eq(s.spike_count, sp.ceiling(1 / (1 - _s)) - 1, evaluate=False)),
     ),
     uses=("wider.rate.threshold",),
     note="In the notation eta = d^(s - 1/2) of the source: (ell - 1)/(2 ell) < s - 1/2 < ell/(2 ell + 2).",
@@ -180,7 +184,7 @@ def _carries(order: int, polynomial: sp.Expr, *mutants: Mutant) -> Claim:
         title=f"The polynomial carried by spike {order}",
         source=SOURCE,
         kind=Kind.IDENTITY,
-        statement=sp.Eq(s.spike_polynomial, polynomial),
+        statement=sp.Eq(s.spike_polynomial, polynomial, evaluate=False),
         domain=Domain((Range(s.kappa, -1.5, 1.5),), _RATES.hypotheses),
         checks=(
             ByDerivation(partial(intermediate_rate.carried, order)),

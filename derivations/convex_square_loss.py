@@ -1,0 +1,217 @@
+r"""Plain random features with the square loss: the saddle point for any loss becomes that of Section 3.3 at r = 0.
+
+The general equations are those of `derivations.convex_features`; here their averages are taken at the loss
+(y - x)^2/2, where the proximal map is (f + V y)/(1 + V), and compared with `derivations.random_features`.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import sympy as sp
+
+from derivations import convex_features, random_features
+from derivations import symbols as s
+from derivations.along_spike import varrho
+from derivations.convex_features import (
+    HYPOTHESES,
+    SOURCE,
+    energetic,
+    entropic,
+    eta,
+    eta_prime,
+    k1,
+    k2,
+    label,
+    omega_0,
+    over_spectrum,
+    resolvent,
+)
+from derivations.derivation import Derivation, Step, Vanishing
+from derivations.expectation import Expectation, expand_expectations
+from derivations.named_functions import g
+
+
+def mean_of(integrand: sp.Expr) -> sp.Expr:
+    """E over z and xi, moment by moment."""
+    return expand_expectations(Expectation(sp.expand(integrand), s.z, s.xi))
+
+
+_label = sp.Symbol("y_0", real=True)
+_noise = sp.Symbol("w_0", real=True)  # standard normal noise of the labels
+cosine = s.output_overlap / sp.sqrt(s.output_square)
+sine = sp.sqrt(1 - s.output_overlap**2 / s.output_square)  # sqrt(V0) at Var theta.x = 1
+# (xi, z) rotated such that theta.x is the first variable: z stands for theta.x and xi for what is orthogonal to it.
+ROTATED = {s.xi: cosine * s.z - sine * s.xi, s.z: sine * s.z + cosine * s.xi}
+
+
+def at_square_loss(expression: sp.Expr) -> sp.Expr:
+    """The averages of an expression at the loss (y - x)^2/2 and labels g(theta.x) + noise, with the target's moments.
+
+    The proximal map is (f + V y)/(1 + V); a pair of standard normal variables has the law of the rotated one.
+    """
+    moments = {Expectation(g(s.z) ** 2, s.z): s.h2_star, Expectation(s.z * g(s.z), s.z): s.h1_star}
+
+    def average(found: sp.Expr) -> sp.Expr:
+        y, f = sp.Wild("y"), sp.Wild("f")
+        inner = found.integrand.xreplace({label: _label})
+        inner = inner.replace(eta(y, f), (f + s.V * y) / (1 + s.V)).replace(eta_prime(y, f), 1 / (1 + s.V))
+        turned = inner.subs(s.label_variance, sine**2).subs(ROTATED, simultaneous=True)
+        turned = sp.expand(turned.subs(_label, g(s.z) + sp.sqrt(s.noise) * _noise))
+        return expand_expectations(Expectation(turned, s.z, s.xi, _noise)).subs(moments)
+
+    averaged = sp.sympify(expression).replace(lambda e: isinstance(e, Expectation), average)
+    return averaged.subs(s.label_variance, sine**2)
+
+
+@functools.cache
+def square_loss() -> Derivation:
+    """The square loss (1/2)(y - x)^2 in the letters of Section 3.3: the saddle point of plain random features at r = 0.
+
+    F = sqrt(d) W, so Omega = W W^T/beta; alpha_p = alpha/beta, gamma_p = 1/beta.
+    """
+    ours = random_features.plain().results
+    # Square loss: eta = (f + V y)/(1 + V), so eta - f = V (y - f)/(1 + V) and eta' = 1/(1 + V).
+    y, f, x = sp.symbols("y f x", real=True)
+    minimiser = (f + s.V * y) / (1 + s.V)
+    # The pair once more, with theta.x = z first: f = M z + sqrt(Q - M^2) xi. Var theta.x = 1.
+    output = s.output_overlap * s.z + sp.sqrt(s.output_square - s.output_overlap**2) * s.xi
+    moments = {Expectation(g(s.z) ** 2, s.z): s.h2_star, Expectation(s.z * g(s.z), s.z): s.h1_star}
+    fitted = expand_expectations(Expectation(sp.expand((g(s.z) - output) ** 2), s.z, s.xi)).subs(moments)
+    mean_square = fitted + s.noise  # labels may carry noise of their own
+    names = {
+        s.output_overlap: k1 * s.M,
+        s.output_square: k1**2 * s.Q1 + k2**2 * s.q2,
+        s.V: k1**2 * s.V1 + k2**2 * s.V2,
+    }
+    slides = {s.alpha_p: s.alpha / s.beta, s.gamma_p: 1 / s.beta}
+    each, shared = s.alpha_p / s.gamma_p * k1**2, s.alpha_p * k2**2
+    # Written down for comparison; what counts is the general equations at the square loss.
+    by_hand = {
+        s.V_s_hat: each / (1 + s.V),
+        s.V_w_hat: shared / (1 + s.V),
+        s.q_s_hat: each * mean_square / (1 + s.V) ** 2,
+        s.q_w_hat: shared * mean_square / (1 + s.V) ** 2,
+        s.m_s_hat: s.alpha_p / s.gamma_p * k1 * s.h1_star / (1 + s.V),
+    }
+    hats = {name: at_square_loss(value) for name, value in energetic().results.items() if name in by_hand}
+    translated = {name: value.subs(slides).subs(names) for name, value in hats.items()}
+    # Traces: with the conjugates in the same dictionary, S is one matrix and (1/p) tr runs over p modes.
+    to_ours = {
+        s.V_s_hat: s.beta * s.V1_hat,
+        s.V_w_hat: s.V2_hat,
+        s.q_s_hat: s.beta * s.q1_hat,
+        s.q_w_hat: s.q2_hat,
+        s.m_s_hat: s.beta * s.M_hat,
+        **slides,
+    }
+    overlaps = {name: entropic().results[name].subs(to_ours) for name in (s.V_s, s.V_w, s.q_s, s.q_w, s.m_s)}
+    own_shift = s.ridge + s.V2_hat
+    S = own_shift + s.beta * s.V1_hat * varrho  # eigenvalue of W W^T is beta varrho
+    own_traces = {
+        s.V1: over_spectrum(s.beta * varrho / S) / s.beta,
+        s.V2: over_spectrum(1 / S) / s.beta + (1 - 1 / s.beta) / own_shift,
+        s.resolvent_square: over_spectrum(1 / S**2) / s.beta + (1 - 1 / s.beta) / own_shift**2,
+        s.resolvent_mixed: over_spectrum(s.beta * varrho / S**2) / s.beta,
+        s.resolvent_double: over_spectrum((s.beta * varrho / S) ** 2) / s.beta,
+    }
+    results: dict[sp.Basic, sp.Expr] = {**translated, **overlaps}
+    for name in (s.V1_hat, s.V2_hat, s.q1_hat, s.q2_hat, s.M_hat):
+        results[name] = ours[name]
+    results |= {s.V1: own_traces[s.V1], s.V2: own_traces[s.V2]}
+    for name in (s.M, s.Q1, s.q2):
+        results[name] = ours[name].subs(own_traces)
+    # The entropic term of either free energy; overlaps are its derivatives in the conjugates.
+    own_term = (s.q1_hat + s.beta * s.M_hat**2) * own_traces[s.V1] + s.q2_hat * own_traces[s.V2]
+    term = convex_features.entropic_trace().subs(to_ours)
+    by_term = {
+        s.V_s: sp.diff(term, s.q1_hat),
+        s.V_w: sp.diff(term, s.q2_hat),
+        s.q_s: -sp.diff(term, s.V1_hat),
+        s.q_w: -sp.diff(term, s.V2_hat),
+        s.m_s: sp.diff(term, s.M_hat) / 2,
+        s.Q1: -sp.diff(own_term, s.V1_hat),
+        s.q2: -sp.diff(own_term, s.V2_hat),
+        s.M: sp.diff(own_term, s.M_hat) / 2,
+    }
+    one = own_shift * own_traces[s.V2] + s.V1_hat * own_traces[s.V1] - 1
+    objective = (x - f) ** 2 / (2 * s.V) + (y - x) ** 2 / 2
+    steps = (
+        *random_features.plain().steps,
+        Step(
+            "The proximal map of the square loss.",
+            sp.Eq(eta(y, f), minimiser, evaluate=False),
+            (
+                Vanishing("the objective is stationary there", sp.diff(objective, x).subs(x, minimiser)),
+                Vanishing("eta - f", minimiser - f - s.V * (y - f) / (1 + s.V)),
+            ),
+        ),
+        Step(
+            "The pair (theta.x, f) has variances 1 and Q and covariance M in either way of writing it.",
+            sp.Eq(sp.Symbol("f"), output, evaluate=False),
+            (
+                Vanishing("the variance of f", mean_of(output**2) - s.output_square),
+                Vanishing("the covariance", mean_of(s.z * output) - s.output_overlap),
+            ),
+        ),
+        Step(
+            "E (y - f)^2 = h2* + Delta - 2 M h1* + Q, and E d y/d(theta.x) = h1* by Stein's lemma.",
+            sp.Eq(sp.Symbol("e"), mean_square, evaluate=False),
+            (
+                Vanishing(
+                    "the error",
+                    mean_square - (s.h2_star + s.noise - 2 * s.output_overlap * s.h1_star + s.output_square),
+                ),
+            ),
+        ),
+        Step(
+            "The variables xi and z of the general equations, rotated so that theta.x comes first.",
+            sp.Eq(omega_0 + sp.sqrt(s.label_variance) * s.z, s.z, evaluate=False),
+            (
+                Vanishing("theta.x", cosine * ROTATED[s.xi] + sine * ROTATED[s.z] - s.z),
+                Vanishing("a rotation", cosine**2 + sine**2 - 1),
+                Vanishing(
+                    "it keeps the output's variance",
+                    mean_of((sp.sqrt(s.output_square) * ROTATED[s.xi]) ** 2) - s.output_square,
+                ),
+            ),
+        ),
+        *(
+            Step(
+                f"The general equation for ${sp.latex(name)}$ at the square loss.",
+                sp.Eq(name, translated[name], evaluate=False),
+                (Vanishing(f"{name} by hand", hats[name] - value),),
+            )
+            for name, value in by_hand.items()
+        ),
+        Step(
+            "The traces of Section 3.3 over the modes of W W^T, d with eigenvalue beta varrho and p - d null ones.",
+            sp.Eq(s.V1, results[s.V1], evaluate=False),
+            (Vanishing("tr S S^-1 = p", one),),
+        ),
+        Step(
+            "Over all modes.",
+            sp.Eq(s.V2, results[s.V2], evaluate=False),
+            (
+                Vanishing("tr S S^-1 = p", one),
+                Vanishing("the slope in the ridge", sp.diff(results[s.V2], s.ridge) + own_traces[s.resolvent_square]),
+            ),
+        ),
+        Step(
+            "With the conjugates in one dictionary the two free energies have one entropic term.",
+            sp.Eq(sp.Symbol("S"), S, evaluate=False),
+            (
+                Vanishing("one matrix", resolvent.subs(to_ours) - S),
+                Vanishing("one term", term - own_term),
+            ),
+        ),
+        *(
+            Step(
+                f"${sp.latex(name)}$ is a derivative of that term.",
+                sp.Eq(name, results[name], evaluate=False),
+                (Vanishing("the derivative in its conjugate", results[name] - value),),
+            )
+            for name, value in by_term.items()
+        ),
+    )
+    return Derivation("square loss of random features", SOURCE, steps, results, HYPOTHESES)

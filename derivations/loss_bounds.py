@@ -1,0 +1,172 @@
+r"""Bounds on the test loss over the ridge for any convex loss: (26), (27) and Appendix E without the square.
+
+The output on a new input is f + s xi with f a combination of mu0, kappa mu1 and mu1 z and xi independent of kappa, z
+and the label. A convex loss lies above its supporting line at f,
+
+    l(y, f + s xi) = l(y, f) + s xi l'(y, f) + e,   e >= 0,
+
+and the line averages to l(y, f): Jensen's inequality. As the ridge grows f tends to m mu0 and s to zero, with the m
+that minimises what is left of the loss.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import sympy as sp
+
+from derivations import bounds
+from derivations import symbols as s
+from derivations.along_spike import PAPER, mu0
+from derivations.derivation import Derivation, NonNegative, Obligation, RationalLimit, Step, Vanishing
+from derivations.expectation import Expectation, expand_expectations
+
+SOURCE = f"{PAPER}, Section 4.3 and Appendix E for any convex loss"
+loss_of = sp.Function("loss", real=True)
+CONVEX = "the loss is convex in the output: it lies above a supporting line at every point, with a finite slope"
+INDEPENDENT = (
+    "on a new input the output is f + s xi, f a combination of mu0, kappa mu1 and mu1 z (and of dmu0/dc where norms "
+    "vary), xi standard normal and independent of kappa, z and the label"
+)
+SMOOTH = "the loss is twice differentiable with bounded curvature, and slopes that are integrable squared"
+LIMIT_HYPOTHESES = (CONVEX, SMOOTH, bounds.DOMINATED, bounds.BOUNDED, bounds.NOT_ZERO)
+
+_xi = s.xi
+_excess = sp.Function("e", nonnegative=True)
+_value, _slope = sp.symbols("l l'", real=True)
+
+
+def supporting_line(argument: sp.Expr, at: sp.Expr) -> sp.Expr:
+    """l(y, argument) by its value, slope and excess over the supporting line at `at`; the excess vanishes there."""
+    moved = sp.expand(argument - at)
+    return _value if moved == 0 else _value + _slope * moved + _excess(moved)
+
+
+def jensen(left: sp.Expr, right: sp.Expr) -> tuple[Obligation, ...]:
+    """left - right >= 0 for averages of l(y, .), by the supporting line at the output without xi."""
+
+    def replaced(expression: sp.Expr) -> sp.Expr:
+        return expression.replace(
+            lambda e: e.func == loss_of, lambda e: supporting_line(e.args[1], e.args[1].subs(_xi, 0))
+        )
+
+    difference = expand_expectations(replaced(left)) - expand_expectations(replaced(right))
+    found = sorted(difference.atoms(Expectation), key=str)
+    return (
+        Vanishing("the line averages to its value", expand_expectations(Expectation(_slope * _xi, _xi))),
+        NonNegative("the average of the excess", sp.expand(difference), tuple((e, sp.S.One) for e in found)),
+    )
+
+
+def minimum_over_means() -> NonNegative:
+    """E l(y, b mu0) - E l(y, m mu0) = (b - m) E[mu0 l'] + E[e], and the first term vanishes at the stationary m."""
+    b, m, force = sp.symbols("b m F", real=True)
+    excess = sp.Symbol("E[e]", nonnegative=True)
+    at_b = _value + (b - m) * force + excess
+    return NonNegative(
+        "another multiple of mu0 less the stationary one", (at_b - _value).subs(force, 0), ((excess, 1),)
+    )
+
+
+@functools.cache
+def heavy_ridge() -> Derivation:
+    """The test loss as the ridge grows is the least loss of a multiple of mu0."""
+    curvature_bound, C1, C2 = sp.symbols("K C_1 C_2", nonnegative=True)
+    w, w1, w2, curvature = sp.symbols("w w_1 w_2 l''", nonnegative=True)
+    H, P, first, second, drift = sp.symbols("H P F_1 F_2 delta", real=True)
+    moments = sp.symbols("M'_{22} M'_{12} M'_{02}", nonnegative=True)
+    slope = sp.Symbol("l'_0", real=True)
+    V2, lower = bounds.bound_on_traces()
+    short_1, short_2, x = sp.symbols("e_1 e_2 x", nonnegative=True)
+    gap = short_2 + s.c * short_1 + s.c * s.V1_hat * x / (1 + x)
+    force = -slope / (1 + w / s.ridge * curvature)
+    zeta, psi = s.alpha * s.c * (w2 / s.ridge) * H, s.alpha * (w1 / s.ridge) * P
+    q1 = (moments[0] * first + moments[1] * second) / s.ridge**2
+    q2 = (moments[1] * first + moments[2] * second) / s.ridge**2
+    output = s.m + drift / s.ridge
+    steps = (
+        Step(
+            "-df/domega = l''/(1 + V l'') lies between 0 and the bound K of the curvature, so V1^ and V2^ lie between "
+            "0 and C_1 = (alpha/beta) K E[mu1^2], C_2 = (alpha/beta) K E[mu2^2], and 1/(lambda + C_2 + c C_1) <= V2 <= "
+            "1/lambda; V1 <= c V2.",
+            sp.Eq(sp.Limit(s.ridge * s.V2, s.ridge, sp.oo), 1, evaluate=False),
+            (
+                NonNegative(
+                    "K less the slope of the force",
+                    (curvature + curvature_bound) - curvature / (1 + w * curvature),
+                    ((curvature_bound, sp.S.One), (w * curvature**2 / (1 + w * curvature), sp.S.One)),
+                ),
+                NonNegative("V2 exceeds its lower bound", V2 - lower, ((gap * V2 * lower, sp.S.One),)),
+                NonNegative("V2 is below 1/lambda", 1 / s.ridge - V2, ((V2 / s.ridge * (1 / V2 - s.ridge), sp.S.One),)),
+                RationalLimit("the lower bound times lambda", s.ridge / (s.ridge + C2 + s.c * C1), s.ridge, sp.S.One),
+            ),
+        ),
+        Step(
+            "The force f = -l'(y, omega + V f) is -l'(y, omega)/(1 + V l'') with l'' at a point between: with V = "
+            "w/lambda it tends to minus the slope of the loss at the output itself.",
+            sp.Eq(s.loss_slope, -force, evaluate=False),
+            (RationalLimit("the force", force, s.ridge, -slope),),
+        ),
+        Step(
+            "Forces stay bounded, and zeta = alpha c V2 H, psi = alpha V1 P with H = E[kappa mu1 f] and P the force on "
+            "psi vanish like 1/lambda.",
+            sp.Eq(s.zeta, zeta, evaluate=False),
+            (
+                RationalLimit("zeta vanishes", zeta, s.ridge, sp.S.Zero),
+                RationalLimit("psi vanishes", psi, s.ridge, sp.S.Zero),
+            ),
+        ),
+        Step(
+            "q1 and q2 are second moments of the resolvent, O(1/lambda^2), times bounded squares of forces.",
+            sp.Eq(s.q2, q2, evaluate=False),
+            (
+                RationalLimit("q1 vanishes", q1, s.ridge, sp.S.Zero),
+                RationalLimit("q2 vanishes", q2, s.ridge, sp.S.Zero),
+            ),
+        ),
+        Step(
+            "So the output tends to m mu0 and E[mu0 f] = 0 to E[mu0 l'(y, m mu0)] = 0. A stationary point of a convex "
+            "function is its minimum: m minimises E l(y, m mu0).",
+            sp.Eq(s.least_loss_means, Expectation(loss_of(s.y, s.m_infinity * mu0), s.kappa), evaluate=False),
+            (RationalLimit("the output", output, s.ridge, s.m), minimum_over_means()),
+        ),
+        Step(
+            "With the loss continuous in the output its average tends to that minimum.",
+            sp.Eq(s.loss_infinity, s.least_loss_means, evaluate=False),
+            (RationalLimit("the test loss", s.least_loss_means + drift / s.ridge, s.ridge, s.least_loss_means),),
+        ),
+    )
+    return Derivation(
+        "ridge to infinity, any convex loss",
+        SOURCE,
+        steps,
+        {s.loss_infinity: s.least_loss_means},
+        LIMIT_HYPOTHESES,
+    )
+
+
+@functools.cache
+def square() -> Derivation:
+    """The square loss: twice its least value less the label noise is the distance from the span."""
+    coefficients = (s.b1, s.b2, s.b3)
+    distance = bounds.distance_to(coefficients)
+    loss = (distance + s.noise) / 2
+    least = (bounds.span().results[s.distance] + s.noise) / 2
+    steps = (
+        *bounds.span().steps,
+        Step(
+            "(y - f)^2/2 averages to half of the squared distance plus half of the label noise, whatever the "
+            "coefficients: both are least together.",
+            sp.Eq(s.least_loss, least, evaluate=False),
+            (
+                Vanishing("twice the loss less noise and distance", 2 * loss - s.noise - distance),
+                *(
+                    Vanishing(
+                        f"both are stationary in {b} together", sp.expand(sp.diff(loss, b) - sp.diff(distance, b) / 2)
+                    )
+                    for b in coefficients
+                ),
+            ),
+        ),
+    )
+    return Derivation("least square loss", SOURCE, steps, {s.least_loss: least})

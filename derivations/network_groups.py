@@ -1,0 +1,267 @@
+r"""The deterministic equivalent of a network's bulk whose neurons start from a vocabulary. Beyond the paper.
+
+The step of a neuron of letter u is u times that of a readout of ones, so that group a has rows of covariance B_a/d with
+B_a = 1 + u_a^2 omega A: they commute. In the eigenbasis of A, at eigenvalue x, the readout's S = lambda + D + C o W W^T
+is a matter of k x k matrices. With theta_a(x) = g_a (1 + u_a^2 omega x), g_a = beta tau_a, Theta = diag(theta_a) and nu
+the law of A,
+
+    tau_a = pi_a/(lambda + D_a + int dnu (1 + u_a^2 omega x) M_aa(x)),    M(x) = C (1 + Theta(x) C)^-1,
+    (W_a f).S^-1 W_b f' = int dmu_ff' t_ab(x),    t = Theta (1 + C Theta)^-1,    T_ab = (1/beta) int dnu t_ab,
+
+and vectors delta_a that covary with the rows by h_a/d enter through (1 + Theta C)^-1. Two groups are written out. An
+integral over the spectrum is an average over a standard normal variable nu that labels eigenvectors: varrho(nu) is the
+eigenvalue, f_i(nu) and h_a(nu) are sqrt(d) times the components of directions and of the h_a.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import sympy as sp
+
+from derivations import symbols as s
+from derivations.block_equivalent import (
+    IDENTITY,
+    LETTERS,
+    C,
+    Theta,
+    block_relation,
+    mixed_matrix,
+    shift,
+    theta,
+    traces_of,
+    vanishing,
+)
+from derivations.derivation import Derivation, Step, Vanishing
+from derivations.expectation import Expectation, expand_expectations
+
+SOURCE = "beyond the paper: the network's own bulk with a vocabulary"
+
+ROWS_OF_GROUPS = (
+    "given the batch, bulk rows are independent of each other, their covariances are B_a/d with B_a = 1 + u_a^2 omega "
+    "A, and quadratic forms of a row in a resolvent that has not seen it concentrate on those of its covariance"
+)
+
+varrho = sp.Function("varrho", real=True)
+first_direction, second_direction = (sp.Function(f"f_{i}", real=True) for i in (1, 2))
+correlations = tuple(sp.Function(f"h_{a + 1}", real=True) for a in LETTERS)
+NU = s.spectrum_mode
+
+# The covariance of a row of group a at an eigenvalue of A: 1 + u_a^2 omega x.
+form = tuple(1 + s.letter[a] ** 2 * s.row_weight * varrho(NU) for a in LETTERS)
+theta_at = {theta[a]: s.row_gain[a] * form[a] for a in LETTERS}
+# Theta_a(nu) by name: beta tau_a times the form of a row of group a.
+theta_named = {theta[a]: sp.Function(f"Theta_{a + 1}", positive=True)(NU) for a in LETTERS}
+gain_of_tau = {s.row_gain[a]: s.beta * s.V2_of[a] for a in LETTERS}
+
+
+def over_spectrum(integrand: sp.Expr) -> sp.Expr:
+    """The average over the spectrum of A, with Theta_a(nu) for theta_a."""
+    return Expectation(integrand.subs(theta_named, simultaneous=True), NU)
+
+
+@functools.cache
+def filter_matrix() -> sp.Matrix:
+    """(1 + Theta C)^-1 in C and Theta."""
+    return (IDENTITY + Theta * C).inv(method="ADJ").applyfunc(sp.factor)
+
+
+@functools.cache
+def traces() -> Derivation:
+    """tau, T and the overlaps of two directions: one row against the rest, eigenvalue by eigenvalue."""
+    corner, off, rest = sp.symbols("A b D", positive=True)
+    t, M = (s.beta * traces_of()).applyfunc(sp.factor), mixed_matrix()
+    own = [shift[a] + over_spectrum(form[a] * M[a, a]) for a in LETTERS]
+    tau = [s.fraction[a] / own[a] for a in LETTERS]
+    blocks = {s.V1_of[a][b]: over_spectrum(t[a, b]) / s.beta for a, b in ((0, 0), (0, 1), (1, 1))}
+    pair = first_direction(NU) * second_direction(NU)
+    forms = {s.forms_own: over_spectrum(pair * t[0, 0]), s.forms_mixed: over_spectrum(pair * t[0, 1])}
+    # (1/p) tr[S S^-1] = sum_a s_a tau_a + sum_ab C_ab T_ab = 1, eigenvalue by eigenvalue.
+    total = sum(theta[a] * M[a, a] for a in LETTERS) - (C * t).trace()
+    # In a basis in which A is diagonal: components b_l of variance b_a(x_l)/d.
+    components = sp.symbols("g_1 g_2", real=True)
+    values, sizes = sp.symbols("M_1 M_2", real=True), sp.symbols("b_1 b_2", positive=True)
+    quadratic = sum(values[i] * sizes[i] * components[i] ** 2 for i in (0, 1)) / s.d
+    averaged = expand_expectations(Expectation(sp.expand(quadratic), *components))
+    steps = (
+        Step(
+            "A diagonal entry of an inverse is one over the Schur complement of the rest.",
+            sp.Eq(sp.Symbol("(S^{-1})_{ii}"), 1 / (corner - off**2 / rest), evaluate=False),
+            (
+                Vanishing(
+                    "in a matrix of two blocks",
+                    sp.Matrix([[corner, off], [off, rest]]).inv()[0, 0] - 1 / (corner - off**2 / rest),
+                ),
+            ),
+        ),
+        Step(
+            "A row of group a has components of variance (1 + u_a^2 omega x)/d in the eigenbasis of A: its form in a "
+            "function of A is the average of that function times 1 + u_a^2 omega x.",
+            sp.Eq(sp.Symbol(r"b\cdot M(A)b"), averaged, evaluate=False),
+            (Vanishing("two components", averaged - sum(values[i] * sizes[i] for i in (0, 1)) / s.d),),
+        ),
+        Step(
+            "Row i of S^-1 W_b f is (S^-1)_ii (1_ab b_i.f - sum_c C_ac b_i.W_c^T S^-1 W_b f) with the row left out. "
+            "Along an eigenvector of A and summed over the rows of group a: t = Theta - Theta C t.",
+            sp.Eq(sp.MatrixSymbol("t", 2, 2), t, evaluate=False),
+            (
+                *vanishing("t solves the relation", t - Theta + Theta * C * t),
+                *vanishing("and its transpose", block_relation(t / s.beta)),
+            ),
+        ),
+        Step(
+            "theta_a is beta tau_a times the form of a row: p pi_a rows of weight tau_a/pi_a and variance "
+            "(1 + u_a^2 omega x)/d.",
+            sp.Eq(theta_named[theta[0]], theta_at[theta[0]], evaluate=False),
+            (
+                Vanishing(
+                    "p pi_1 (tau_1/pi_1) (1 + u_1^2 omega x)/d",
+                    s.p * s.fraction[0] * (s.V2_of[0] / s.fraction[0]) * form[0] / s.d
+                    - theta_at[theta[0]].subs(gain_of_tau).subs(s.beta, s.p / s.d),
+                ),
+            ),
+        ),
+        Step(
+            "The Schur complement of a row is s_a + C_aa |b_i|^2 - sum_bc C_ab b_i.W_b^T S^-1 W_c b_i C_ca: along an "
+            "eigenvector the form of the row meets C - C t C, which is M.",
+            sp.Eq(sp.MatrixSymbol("M", 2, 2), M, evaluate=False),
+            vanishing("C - C t C = M", C - C * t * C - M),
+        ),
+        *(
+            Step(
+                "The rows of a group are alike: tau_a = pi_a (S^-1)_ii.",
+                sp.Eq(s.V2_of[a], tau[a], evaluate=False),
+                (Vanishing(f"group {a + 1}: its share over the Schur complement", tau[a] * own[a] - s.fraction[a]),),
+            )
+            for a in LETTERS
+        ),
+        *(
+            Step(
+                "The trace is the average over the spectrum, and d/p = 1/beta.",
+                sp.Eq(symbol, value, evaluate=False),
+                (Vanishing("what M takes from the share of tau t returns to the sum of C o T", total),),
+            )
+            for symbol, value in blocks.items()
+        ),
+        *(
+            Step(
+                "Two directions of the input: t(x) weighed with the product of their components.",
+                sp.Eq(symbol, value, evaluate=False),
+                vanishing("t solves the relation", t - Theta + Theta * C * t),
+            )
+            for symbol, value in forms.items()
+        ),
+    )
+    results: dict[sp.Basic, sp.Expr] = {s.V2_of[a]: tau[a] for a in LETTERS} | blocks | forms
+    return Derivation("one row of a network's group against the rest", SOURCE, steps, results, (ROWS_OF_GROUPS,))
+
+
+@functools.cache
+def norms() -> Derivation:
+    """Overlaps with delta: a vector whose entries are tied to the rows through h_a."""
+    inverse, M = filter_matrix(), mixed_matrix()
+    named = s.row_gain
+    g = inverse * sp.diag(*named)
+    along = {
+        s.form_norm_own: over_spectrum(first_direction(NU) * correlations[0](NU) * g[0, 0]),
+        s.form_norm_mixed: over_spectrum(first_direction(NU) * correlations[1](NU) * g[0, 1]),
+    }
+    own = named[0] * (s.norm_variance_of[0] - named[0] * over_spectrum(correlations[0](NU) ** 2 * M[0, 0]))
+    mixed = -named[0] * named[1] * over_spectrum(correlations[0](NU) * correlations[1](NU) * M[0, 1])
+    diagonal, coupling, rest, entry = sp.symbols("x y r d", positive=True)
+    block = sp.Matrix([[diagonal, coupling], [coupling, rest]]).inv() * sp.Matrix([entry, 1])
+    schur = 1 / (diagonal - coupling**2 / rest)
+    relation = g - sp.diag(*named) + Theta * C * g
+    steps = (
+        *traces().steps,
+        Step(
+            "Row i of S^-1 delta_b is (S^-1)_ii (1_ab delta_i - sum_c C_ac b_i.W_c^T S^-1 delta_b) with the row left "
+            "out. Along an eigenvector of A, d Cov(b_i, delta_i) = h_b: W_a^T S^-1 delta_b is g_ab h_b with "
+            "g = beta tau - Theta C g.",
+            sp.Eq(sp.MatrixSymbol("g", 2, 2), g, evaluate=False),
+            (
+                *vanishing("g solves the relation", relation),
+                Vanishing("the row in a matrix of two blocks", block[0] - schur * (entry - coupling / rest)),
+            ),
+        ),
+        *(
+            Step(
+                "Weighed with the components of the direction.",
+                sp.Eq(symbol, value, evaluate=False),
+                vanishing("g solves the relation", relation),
+            )
+            for symbol, value in along.items()
+        ),
+        Step(
+            "Met by delta_a: its variance, and what the left-out rows return through h_a, where C g is M times "
+            "beta tau.",
+            sp.Eq(s.norms_own, own, evaluate=False),
+            vanishing("C g = M beta tau", C * g - M * sp.diag(*named)),
+        ),
+        Step(
+            "For two groups only the second part.",
+            sp.Eq(s.norms_mixed, mixed, evaluate=False),
+            vanishing("C g = M beta tau", C * g - M * sp.diag(*named)),
+        ),
+    )
+    return Derivation(
+        "the norms of a network's groups in the readout's resolvent",
+        SOURCE,
+        steps,
+        {**along, s.norms_own: own, s.norms_mixed: mixed},
+        (ROWS_OF_GROUPS,),
+    )
+
+
+def woodbury(spike: sp.Matrix, conjugate: sp.Matrix) -> sp.Matrix:
+    """C (1 - R C)^-1: what the inverse of S - Y C Y^T has more than S^-1, between S^-1 Y and its transpose."""
+    return conjugate * (IDENTITY - spike * conjugate).inv(method="ADJ")
+
+
+R = sp.Matrix(2, 2, lambda a, b: s.spike_forms[a][b])
+
+
+@functools.cache
+def without_spike(overlap: sp.Symbol = s.vector_overlap, vectors: str = "any two vectors") -> Derivation:
+    """K: S less the part of the spike, C o (Wv)(Wv)^T, by Sherman, Morrison and Woodbury; ``overlap`` names y.G y'.
+
+    ``vectors`` says in words which y and y' are.
+    """
+    left, right = sp.Matrix(s.left_forms), sp.Matrix(s.right_forms)
+    extra = woodbury(R, C).applyfunc(sp.factor)
+    result = s.vector_form + (left.T * extra * right)[0]
+    # A basis that holds W_1 v, W_2 v, y and y': S^-1 is the matrix of forms, Y the first two columns of one.
+    y_y, z_z = sp.symbols("R^{yy} R^{y'y'}", real=True)
+    forms = sp.Matrix(
+        [
+            [R[0, 0], R[0, 1], left[0], right[0]],
+            [R[1, 0], R[1, 1], left[1], right[1]],
+            [left[0], left[1], y_y, s.vector_form],
+            [right[0], right[1], s.vector_form, z_z],
+        ]
+    )
+    Y = sp.Matrix(4, 2, lambda i, j: 1 if i == j else 0)
+    # (S - Y C Y^T) X = 1 times S^-1: X - S^-1 Y C Y^T X = S^-1, column of y', with E for C (1 - R C)^-1.
+    E = sp.Matrix(2, 2, sp.symbols("E_11 E_12 E_21 E_22", real=True))
+    inverse = forms + forms * Y * E * Y.T * forms
+    left_over = forms * Y * (E - C - C * R * E) * Y.T * forms
+    column = (inverse - forms * Y * C * Y.T * inverse - forms - left_over)[:, 3]
+    steps = (
+        Step(
+            "S^-1 Y C (1 - R C)^-1 Y^T S^-1 is what leaving out Y C Y^T adds to S^-1, R = Y^T S^-1 Y.",
+            sp.Eq(sp.MatrixSymbol("E", 2, 2), extra, evaluate=False),
+            (
+                *(
+                    Vanishing(f"X inverts S - Y C Y^T where E = C + C R E, entry {i + 1}", sp.expand(column[i]))
+                    for i in range(4)
+                ),
+                *vanishing("E = C + C R E", extra - C - C * R * extra),
+            ),
+        ),
+        Step(
+            "Between y and y'.",
+            sp.Eq(overlap, result, evaluate=False),
+            (Vanishing("the entry of the inverse", inverse[2, 3].subs(dict(zip(E, extra, strict=True))) - result),),
+        ),
+    )
+    return Derivation(f"the spike taken out of a network's groups, for {vectors}", SOURCE, steps, {overlap: result})

@@ -1,0 +1,160 @@
+r"""The log-determinant of the features, whose slope in lambda is the Stieltjes transform.
+
+(1/p) ln det(Phi^T Phi/p + lambda) is explicit in the solution (T, tau) = (V1, V2) at lambda. On the axis, lambda =
+-x - i0, its imaginary part counts: ln(l - x - i0) has the argument -pi for an eigenvalue l below x and none above, so
+that the share of eigenvalues below x is -Im L(-x - i0)/pi, without an integral over the density. For the paper's
+isotropic bulk, and for a network's own rows of covariance 1 + omega A (beyond the paper).
+"""
+
+from __future__ import annotations
+
+import functools
+
+import sympy as sp
+
+from derivations import symbols as s
+from derivations.along_spike import V_of_kappa, mu1, mu2, over_kappa
+from derivations.derivation import Derivation, Step, Vanishing
+from derivations.expectation import Expectation, expand_expectations
+from derivations.feature_covariance import HYPOTHESES
+from derivations.named_functions import g
+from derivations.network_bulk import ROWS, SAMPLES, rows, width
+from derivations.saddle_point import stationary
+
+shift = s.ridge + s.V2_hat
+ratio = s.alpha / s.beta
+conjugates = {
+    s.V1_hat: ratio * over_kappa(mu1**2 / (1 + V_of_kappa)),
+    s.V2_hat: ratio * over_kappa(mu2**2 / (1 + V_of_kappa)),
+}
+# What every bulk shares: the potential of the rows stands beside it.
+samples = -s.V1_hat * s.V1 - s.V2_hat * s.V2 + ratio * over_kappa(sp.log(1 + V_of_kappa))
+diagonal = -sp.log(s.V2) + shift * s.V2 - 1
+
+isotropic_rows = sp.log(1 + s.c * s.beta * s.V1_hat * s.V2) / s.beta
+isotropic_trace = s.c * s.V2 / (1 + s.c * s.beta * s.V1_hat * s.V2)
+
+_y = g(s.z)
+labels = Expectation(sp.log(1 + _y**2 * s.leverage), s.z)
+filled = Expectation(_y**2 / (1 + _y**2 * s.leverage), s.z)
+network_rows = -sp.log(s.row_trace) + (1 + s.gain) * s.row_trace - 1 + s.alpha0 * labels
+
+
+def _samples_steps() -> tuple[Step, ...]:
+    """V1^ and V2^ make the potential stationary in V1 and V2 at a fixed log-determinant of S."""
+    obligations = tuple(
+        Vanishing(
+            f"stationary in {variable}",
+            expand_expectations(stationary(samples, variable)) + hat - expand_expectations(conjugates[hat]),
+        )
+        for variable, hat in ((s.V1, s.V1_hat), (s.V2, s.V2_hat))
+    )
+    return (
+        Step(
+            "One sample's Gaussian integral gives ln(1 + V)/2; V^ is its slope, so that V1 and V2 are stationary.",
+            sp.Eq(s.V1_hat, conjugates[s.V1_hat], evaluate=False),
+            obligations,
+        ),
+    )
+
+
+@functools.cache
+def isotropic() -> Derivation:
+    """The paper's bulk, one group."""
+    L = diagonal + isotropic_rows + samples
+    in_tau = sp.diff(diagonal + isotropic_rows, s.V2)
+    row = -1 / s.V2 + shift + s.V1_hat * s.c / (1 + s.c * s.beta * s.V1_hat * s.V2)
+    without = dict.fromkeys((s.alpha, s.V1, s.V1_hat, s.V2_hat), 0)
+    steps = (
+        *_samples_steps(),
+        Step(
+            "The log-determinant of S has V1 and V2 as its slopes in V1^ and V2^, and is stationary in V2 itself "
+            "where V2 solves its equation.",
+            sp.Eq(s.V1, isotropic_trace, evaluate=False),
+            (
+                Vanishing("slope in V1^", sp.together(sp.diff(isotropic_rows, s.V1_hat) - isotropic_trace)),
+                Vanishing("slope in V2^", sp.diff(diagonal, s.V2_hat) - s.V2),
+                Vanishing("stationary in V2", sp.together(in_tau - row)),
+            ),
+        ),
+        Step(
+            "Only the explicit lambda counts: the slope is V2, the Stieltjes transform at -lambda.",
+            sp.Eq(s.features_log_det, L, evaluate=False),
+            (
+                Vanishing("slope in lambda", sp.diff(L, s.ridge) - s.V2),
+                Vanishing(
+                    "without samples it is ln lambda",
+                    expand_expectations(L.subs(without)).subs(s.V2, 1 / s.ridge) - sp.log(s.ridge),
+                ),
+            ),
+        ),
+    )
+    return Derivation(
+        "log-determinant of the features", "Appendix F of arXiv 2402.04980, from (189)-(190)", steps,
+        {s.features_log_det: L}, HYPOTHESES,
+    )  # fmt: skip
+
+
+@functools.cache
+def network() -> Derivation:
+    """A network's own rows: B = 1 + omega A, p = (1/d) tr (1 + g B)^-1 and l = g p omega/alpha0."""
+    p, gain = s.row_trace, s.gain
+    leverage = gain * p * s.row_weight / s.alpha0
+    of_p = expand_expectations(labels)
+    slope_l = sp.Symbol("f", positive=True)  # E[y^2/(1 + y^2 l)]
+    # d/dl E ln(1 + y^2 l) = E[y^2/(1 + y^2 l)]
+    in_l = expand_expectations(stationary(of_p, s.leverage)) - expand_expectations(filled)
+    in_p = -1 / p + 1 + gain + s.alpha0 * slope_l * sp.diff(leverage, p)
+    in_g = p + s.alpha0 * slope_l * sp.diff(leverage, gain)
+    bulk = 1 + s.row_weight * slope_l
+    trace = p * bulk
+    closed = {slope_l: ((1 - p) / (gain * p) - 1) / s.row_weight}
+    L = diagonal + network_rows / s.beta + samples
+    by_gain = {gain: s.beta * s.V1_hat * s.V2}
+    # Slopes of (1/beta) ln det through g = beta V1^ V2.
+    slopes = {x: sp.diff(gain.subs(by_gain), x) * (1 - p) / gain / s.beta for x in (s.V1_hat, s.V2)}
+    V2, V1 = rows().results[s.V2], width().results[s.V1]
+    silent = {s.alpha: 0, s.V1: 0, s.V1_hat: 0, s.V2_hat: 0, gain: 0, p: 1, s.leverage: 0}
+    steps = (
+        *rows().steps,
+        *width().steps,
+        *_samples_steps(),
+        Step(
+            "(1/d) tr (1 + g B)^-1 = p and (1/d) tr B (1 + g B)^-1 = (1 - p)/g = p b with b = 1 + omega E[y^2/(1 + y^2 "
+            "l)].",
+            sp.Eq(s.leverage, leverage, evaluate=False),
+            (
+                Vanishing("slope of the labels' term in l", in_l),
+                Vanishing("p b = (1 - p)/g", sp.simplify((trace - (1 - p) / gain).subs(closed))),
+            ),
+        ),
+        Step(
+            "(1/d) tr ln(1 + g B) is stationary in p, l following it, vanishes with g, and has (1 - p)/g as its slope "
+            "in g.",
+            sp.Eq(sp.Symbol(r"\frac{1}{d}\ln\det(1+\mathsf{g}B)"), network_rows, evaluate=False),
+            (
+                Vanishing("stationary in p", sp.simplify(in_p.subs(closed))),
+                Vanishing("slope in g", sp.simplify((in_g - (1 - p) / gain).subs(closed))),
+                Vanishing("zero at g = 0", expand_expectations(network_rows.subs({gain: 0, p: 1, s.leverage: 0}))),
+            ),
+        ),
+        Step(
+            "With g = beta V1^ V2 its slopes in V1^ and V2 are those that the equations of V1 and V2 ask for; only the "
+            "explicit lambda counts.",
+            sp.Eq(s.features_log_det, L, evaluate=False),
+            (
+                Vanishing("slope in V1^", sp.together((slopes[s.V1_hat] - V1).subs(s.V2, V2))),
+                Vanishing("slope in V2^", sp.diff(diagonal, s.V2_hat) - s.V2),
+                Vanishing("stationary in V2", sp.together((sp.diff(diagonal, s.V2) + slopes[s.V2]).subs(s.V2, V2))),
+                Vanishing("slope in lambda", sp.diff(L, s.ridge) - s.V2),
+                Vanishing(
+                    "without samples it is ln lambda",
+                    expand_expectations(L.subs(silent)).subs(s.V2, 1 / s.ridge) - sp.log(s.ridge),
+                ),
+            ),
+        ),
+    )
+    return Derivation(
+        "log-determinant of a network's features", "this suite", steps, {s.features_log_det: L},
+        (ROWS, SAMPLES, "norms and spike change the features by finite rank"),
+    )  # fmt: skip

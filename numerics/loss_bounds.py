@@ -1,0 +1,292 @@
+"""Bounds on the test loss over the ridge, and the best ridge, for any convex loss.
+
+On a new input the output of the trained network is omega = f + s xi: f in the span of mu0_a, kappa mu1_a, mu1_a z
+(and dmu0_a/dc_a where norms vary), xi standard normal and independent of (kappa, z) and of the label. A convex loss
+does not gain from independent noise (Jensen), so at every ridge, alpha and beta
+
+    E l(y, omega) >= lower = inf over f in the span of E l(y, f).
+
+As the ridge grows all order parameters but m vanish, and m minimises the loss that is left, so that the test loss tends
+to the same infimum over fewer functions:
+
+    inf over the ridge of E l(y, omega) <= upper = inf over m of E l(y, sum_a m_a mu0_a).
+
+Label noise is part of the loss. For the square loss both are those of `numerics.bounds`, equations (26) and (27).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import takewhile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numerics.bounds import BestRidge, Minimum
+from numerics.bounds import bounds as square_bounds
+from numerics.convex import RESIDUAL_GOAL, solve
+from numerics.convex_minimum import convex_minimum
+from numerics.least_squares import RANK_TOLERANCE
+from numerics.loss_panels import panels_of
+from numerics.losses import SQUARE, Loss, ProximalLoss
+from numerics.model import Model
+from numerics.noisy_loss import NoisyLoss
+from numerics.sample_averages import has_signs, sign_model
+from numerics.split_panels import AveragedLoss
+
+Array = NDArray[np.float64]
+
+# A rule is halved until the least loss moves by less than this, relative to 1 + loss; more than the limit (that of
+# `numerics.convex`) is not convergence.
+_GOAL, _LIMIT = 1e-9, 1e-6
+_MOST_HALVINGS = 4
+# Panels of several directions of the spike are many: no finer rule is asked for beyond this number of numbers.
+_MOST_NUMBERS = 1_000_000
+# Directions of the span under this share of the largest are left out: the coefficients along them would lose digits.
+_RANK = 1e3 * RANK_TOLERANCE
+# Coefficients of an orthonormal basis beyond this have no limit: the loss falls on, towards its infimum.
+_GROWING = 1e4
+# A label that is missed with a smaller probability is rounding: the span has a function of the label's sign.
+_NEVER = 1e-12
+
+
+@dataclass(frozen=True)
+class LeastLoss:
+    """inf of E l(y, f) over a span.
+
+    coefficients: of mu0_a, kappa_j mu1_a, dmu0_a/dc_a, mu1_a z, in this order; of a function of the label's sign where
+    `at_infinity`: the infimum is approached as a multiple of that function grows, and not reached.
+    """
+
+    value: float
+    coefficients: tuple[float, ...]
+    at_infinity: bool
+    error_estimate: float
+    converged: bool
+
+
+@dataclass(frozen=True)
+class LossBounds:
+    """Bounds on inf over the ridge of the test loss (of the mean squared error for the square loss).
+
+    mean_squared_error: the square bound on E(g - omega)^2, which holds whatever the loss, and its value at infinite
+    ridge (None where the readout there grows without bound). classification_error: P(sign omega != g) at infinite
+    ridge, for targets in {-1, 1}: an upper bound on its infimum over the ridge.
+    """
+
+    loss: Loss
+    lower: float
+    upper: float
+    least: LeastLoss
+    at_infinite_ridge: LeastLoss
+    mean_squared_error: tuple[float, float | None]
+    classification_error: float | None
+    error_estimate: float
+    converged: bool
+
+
+@lru_cache(maxsize=256)
+def loss_bounds(model: Model, loss: Loss) -> LossBounds:
+    """Both bounds. Margin losses take the sign of the target as label.
+
+    Raises ModelError as `numerics.convex.solve` for what is not built, label noise beside a margin loss and a target
+    that is not +-1 for one.
+    """
+    least = least_loss(model, loss, across=True)
+    limit = least_loss(model, loss, across=False)
+    if loss == SQUARE:
+        # From (y - f)^2/2 with the noise of the label to E(g - f)^2.
+        lower, upper = (max(0.0, 2.0 * found.value - model.noise) for found in (least, limit))
+    else:
+        lower, upper = least.value, limit.value
+    estimate = least.error_estimate + limit.error_estimate
+    square, signs = square_bounds(model), has_signs(model.target)
+    return LossBounds(
+        loss=loss,
+        # In exact arithmetic lower <= upper: the smaller span lies in the larger one.
+        lower=min(lower, upper),
+        upper=upper,
+        least=least,
+        at_infinite_ridge=limit,
+        mean_squared_error=(square.lower, None if limit.at_infinity else _error(model, SQUARE, limit)),
+        classification_error=_error(model, None, limit) if signs else None,
+        error_estimate=estimate * (2.0 if loss == SQUARE else 1.0),
+        converged=least.converged and limit.converged,
+    )
+
+
+def labelled(model: Model, loss: Loss) -> Model:
+    """The model whose target is the noiseless label: its sign for a margin loss."""
+    return sign_model(model) if isinstance(loss, ProximalLoss) and loss.margin else model
+
+
+@lru_cache(maxsize=512)
+def least_loss(model: Model, loss: Loss, *, across: bool) -> LeastLoss:
+    """inf of E l(y, f) over the span of the means mu0_a, or with `across` of all that a prediction is made of."""
+    before: LeastLoss | None = None
+    moved = math.inf
+    for refine in range(_MOST_HALVINGS + 1):
+        average = AveragedLoss(
+            panels_of(labelled(model, loss), across=across, refine=refine), NoisyLoss(loss, model.noise)
+        )
+        now = _least(model, loss, across, average, before)
+        if before is not None:
+            moved = abs(now.value - before.value)
+            if moved <= _GOAL * (1.0 + now.value) and now.error_estimate <= _GOAL * (1.0 + now.value):
+                break
+        before = now
+        if average.features.size > _MOST_NUMBERS and math.isfinite(moved):
+            break
+    estimate = now.error_estimate + moved
+    return LeastLoss(now.value, now.coefficients, now.at_infinity, estimate, estimate <= _LIMIT * (1.0 + now.value))
+
+
+def _least(model: Model, loss: Loss, across: bool, average: AveragedLoss, before: LeastLoss | None) -> LeastLoss:
+    """The infimum on one rule; error_estimate is what the search leaves."""
+    margin = isinstance(loss, ProximalLoss) and loss.margin
+    basis = _orthonormal(average)
+    if margin and model.noise == 0.0:
+        for candidate in _sign_functions(model, across, average, before):
+            if average.wrong(candidate) <= _NEVER:
+                return LeastLoss(0.0, tuple(candidate.tolist()), True, 0.0, True)
+
+    def objective(b: Array) -> tuple[float, Array]:
+        value, slope = average.value_and_slope(basis.T @ b)
+        return value, basis @ slope
+
+    start: Array = np.zeros(len(basis))
+    if before is not None:
+        start = np.asarray(np.linalg.lstsq(basis.T, np.array(before.coefficients), rcond=None)[0])
+    found = convex_minimum(objective, start)
+    at = basis.T @ found.at
+    if margin and model.noise == 0.0 and average.wrong(at) <= _NEVER:
+        return LeastLoss(0.0, tuple(at.tolist()), True, 0.0, True)
+    # Where the value still falls as coefficients grow, nothing but zero is known to be below it.
+    left = found.value if found.unbounded else found.gap
+    growing = float(np.linalg.norm(found.at)) > _GROWING
+    return LeastLoss(found.value, tuple(at.tolist()), growing, left, left <= _GOAL * (1.0 + found.value))
+
+
+def _orthonormal(average: AveragedLoss) -> Array:
+    """Coefficients (R, r) of an orthonormal basis of the span in L2."""
+    _, singular, directions = np.linalg.svd(average.gram_root(), full_matrices=False)
+    size = max(float(singular[0]) if len(singular) else 0.0, 1e-30)
+    kept = singular > _RANK * max(size, 0.01)
+    return np.asarray(directions[kept] / singular[kept, None])
+
+
+def _sign_functions(model: Model, across: bool, average: AveragedLoss, before: LeastLoss | None) -> list[Array]:
+    """Coefficients of functions that may have the sign of the label everywhere: +-mu0_a and mu1_a times theta.x."""
+    count, groups = len(average.features), len(model.groups)
+    found = [np.array(before.coefficients)] if before is not None and before.at_infinity else []
+    for a in range(groups):
+        mean = np.zeros(count)
+        mean[a] = 1.0
+        found += [mean, -mean]
+        if not across:
+            continue
+        tilted = np.zeros(count)
+        start = groups + a * model.rank
+        tilted[start : start + model.rank] = model.alignments
+        if model.remainder > 0.0:
+            tilted[count - groups + a] = math.sqrt(model.remainder)
+        found += [tilted, -tilted]
+    return found
+
+
+def _error(model: Model, loss: Loss | None, found: LeastLoss) -> float:
+    """E(g - f)^2, or without a loss P(f g <= 0), at the coefficients found at infinite ridge."""
+    average = AveragedLoss(panels_of(model, across=False, refine=1), NoisyLoss(SQUARE, 0.0))
+    b = np.array(found.coefficients)
+    if loss is None:
+        # An output that vanishes has either sign with the noise of the readout, however small that is.
+        return average.wrong(b) if np.any(b) else 0.5
+    return 2.0 * average.value_and_slope(b)[0]
+
+
+@dataclass(frozen=True)
+class BestRidgeOfLoss:
+    """The ridge of least test loss (mean squared error for the square loss), as in `numerics.bounds.BestRidge`.
+
+    left_out: how many ridges at the ends of the scan were not used; `converged` is False where the loss still fell
+    there.
+    """
+
+    best: BestRidge
+    left_out: int
+
+    @property
+    def converged(self) -> bool:
+        """Whether the least loss does not lie at the end of a scan that had to end early."""
+        return self.best.converged
+
+
+# The scan, one point a decade, and solves spent on each dip. The parabola through three of them halves the distance to
+# the minimum or better each time, and the loss is flat there.
+SMALLEST_RIDGE, LARGEST_RIDGE = 1e-3, 1e3
+_SCAN, _SOLVES_OF_A_DIP = 7, 7
+
+
+def best_ridge_of_loss(model: Model, loss: Loss) -> BestRidgeOfLoss:
+    """The ridge of least test loss: a scan of [1e-3, 1e3], every dip refined, beside the limit of infinite ridge.
+
+    The model's own ridge is ignored. The scan goes from ridge 1 both ways as far as the solver converges (large ridges
+    leave no noise in the output, which the rules rely on), and no further down than to the second loss in a row above
+    the limit.
+    """
+    limit = loss_bounds(model, loss).upper
+
+    @cache
+    def error(log_ridge: float) -> float:
+        at = model.changed(ridge=math.exp(log_ridge))
+        with np.errstate(all="ignore"):  # what goes wrong does not converge, and is left out
+            solution = solve(at, loss)
+            if not solution.converged and solution.residual <= RESIDUAL_GOAL:
+                solution = solve(at, loss, refine=1)
+        return solution.test_error if solution.converged else math.inf
+
+    grid = [float(x) for x in np.linspace(math.log(SMALLEST_RIDGE), math.log(LARGEST_RIDGE), _SCAN)]
+    middle = _SCAN // 2
+    below: list[float] = []
+    for x in reversed(grid[:middle]):
+        if math.isinf(error(x)):
+            break
+        below.append(x)
+        if min(map(error, below[-2:])) > limit and len(below) > 1:
+            break
+    above = list(takewhile(lambda x: math.isfinite(error(x)), grid[middle:]))
+    kept = [*reversed(below), *above]
+    triples = zip(kept, kept[1:], kept[2:], strict=False)
+    dips = [x for x in triples if error(x[1]) < min(error(x[0]), error(x[2])) - _GOAL]
+    minima = tuple(Minimum(math.exp(at), error(at)) for at in (_refined(error, dip) for dip in dips))
+    ends = [Minimum(math.exp(x), error(x)) for x in (*kept[:1], *kept[-1:])]
+    best = min((*minima, *ends, Minimum(math.inf, limit)), key=lambda candidate: candidate.error)
+    if best.error >= limit - _GOAL * (1.0 + limit):
+        best = Minimum(math.inf, limit)
+    # What still falls where the scan had to end, or between its last ridge and infinity, is not the least.
+    whole = grid[0] in kept
+    at_smallest = whole and best == ends[0]
+    found = BestRidge(best.at, best.error, at_smallest, minima, best not in ends or at_smallest)
+    return BestRidgeOfLoss(found, len(grid) - len(kept))
+
+
+def _refined(error: Callable[[float], float], dip: tuple[float, float, float]) -> float:
+    """The minimum inside a dip, by parabolas through its three places; halfway into the longer side where they fail."""
+    left, middle, right = dip
+    for _ in range(_SOLVES_OF_A_DIP):
+        lean = (middle - left) * (error(middle) - error(right))
+        other = (middle - right) * (error(middle) - error(left))
+        longer = left if middle - left > right - middle else right
+        flat = lean == other
+        x = middle if flat else middle - 0.5 * ((middle - left) * lean - (middle - right) * other) / (lean - other)
+        least = 1e-3 * (right - left)
+        if not (left + least < x < right - least) or abs(x - middle) < least:
+            x = middle + 0.25 * (longer - middle)
+        if error(x) < error(middle):
+            left, middle, right = (left, x, middle) if x < middle else (middle, x, right)
+        else:
+            left, right = (x, right) if x < middle else (left, x)
+    return middle

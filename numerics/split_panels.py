@@ -1,0 +1,138 @@
+"""Averages of a loss over panels that are split where the loss bends, and their slopes, as functions of coefficients.
+
+On every panel the output is f = sum_j b_j phi_j(t), a combination of given functions, and the target a given g(t). The
+loss bends where f or g - f crosses a level. Each crossing is found by bisection and the panel split there, so that
+Gauss and Legendre's rule sees smooth pieces only and the average is a smooth function of b.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numerics.noisy_loss import NoisyLoss
+from numerics.quadrature import gauss_legendre
+
+Array = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+ORDER = 10
+# Bisections of the interval between two nodes: 1e-10 of it is left, and the average is off by the square of that.
+_BISECTIONS = 32
+# How far inside the panel its ends are looked at, as a share of it: a target may jump at the end itself.
+_INSIDE = 1e-9
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Panels [left, right] (N,), and what is averaged on them, at places t (M, q) of the panels `which` (M,).
+
+    features: phi (r, M, q). label: g, and weight: the probability density with which t counts, both (M, q).
+    """
+
+    left: Array
+    right: Array
+    features: Callable[[Places, Array], Array]
+    label: Callable[[Places, Array], Array]
+    weight: Callable[[Places, Array], Array]
+
+    def nodes(self, which: Places, left: Array, right: Array) -> tuple[Array, Array]:
+        """Gauss and Legendre's nodes on pieces of the panels `which`, with their weights, (M, q)."""
+        x, w = gauss_legendre(ORDER)
+        half = 0.5 * (right - left)[:, None]
+        t = left[:, None] + half * (1.0 + x)
+        return t, half * w * self.weight(which, t)
+
+
+class AveragedLoss:
+    """E l(y, sum_j b_j phi_j) and its gradient in b (r,)."""
+
+    def __init__(self, panels: Panels, loss: NoisyLoss) -> None:
+        self.panels, self.loss = panels, loss
+        self._all = np.arange(len(panels.left))
+        t, self.weights = panels.nodes(self._all, panels.left, panels.right)
+        inset = _INSIDE * (panels.right - panels.left)
+        self._t = np.concatenate([(panels.left + inset)[:, None], t, (panels.right - inset)[:, None]], axis=1)
+        self.features = panels.features(self._all, self._t)
+        self.label = panels.label(self._all, self._t)
+        self._inner = np.ascontiguousarray(self.features[:, :, 1:-1])
+
+    def value_and_slope(self, b: Array) -> tuple[float, Array]:
+        """The average and its gradient, (r,)."""
+        f = np.tensordot(b, self.features, axes=1)
+        crossed, where, left, right = self._pieces(b, f, self.loss.levels)
+        inner = slice(1, -1)
+        whole = np.where(crossed[:, None], 0.0, self.weights)
+        total, slope = self._sums(self._inner, self.label[:, inner], f[:, inner], whole)
+        if len(where):
+            t, weights = self.panels.nodes(where, left, right)
+            features = self.panels.features(where, t)
+            g = self.panels.label(where, t)
+            more, along = self._sums(features, g, np.tensordot(b, features, axes=1), weights)
+            total, slope = total + more, slope + along
+        return total, slope
+
+    def _sums(self, features: Array, g: Array, f: Array, weights: Array) -> tuple[float, Array]:
+        value = float(np.sum(weights * self.loss.value(g, f)))
+        return value, np.asarray(np.tensordot(features, weights * self.loss.slope(g, f), axes=2))
+
+    def wrong(self, b: Array) -> float:
+        """P(g f <= 0): how often f has not the sign of the target."""
+        f = np.tensordot(b, self.features, axes=1)
+        crossed, where, left, right = self._pieces(b, f, (0.0,), of_residual=False)
+        inner = slice(1, -1)
+        whole = np.where(crossed[:, None], 0.0, self.weights)
+        total = float(np.sum(whole[self.label[:, inner] * f[:, inner] <= 0.0]))
+        if len(where):
+            t, weights = self.panels.nodes(where, left, right)
+            f = np.tensordot(b, self.panels.features(where, t), axes=1)
+            total += float(np.sum(weights[self.panels.label(where, t) * f <= 0.0]))
+        return total
+
+    def gram_root(self) -> Array:
+        """sqrt(weight) phi at all nodes, (nodes, r): its singular values are those of the span in L2."""
+        return np.asarray((self._inner * np.sqrt(self.weights)).reshape(len(self._inner), -1).T)
+
+    def _pieces(
+        self, b: Array, f: Array, levels: tuple[float, ...], of_residual: bool | None = None
+    ) -> tuple[NDArray[np.bool_], Places, Array, Array]:
+        """Which panels are crossed (N,), and the pieces that they are split into: panel, left and right end, (M,)."""
+        residual = self.loss.of_residual if of_residual is None else of_residual
+        h = self.label - f if residual else f
+        found: list[tuple[float, Places, Places]] = []
+        for level in levels:
+            rows, columns = np.nonzero((h[:, 1:] > level) != (h[:, :-1] > level))
+            found.append((level, rows, columns))
+        which = np.concatenate([rows for _, rows, _ in found]) if found else np.zeros(0, dtype=np.intp)
+        crossed = np.zeros(len(h), dtype=bool)
+        crossed[which] = True
+        if not len(which):
+            return crossed, which, np.zeros(0), np.zeros(0)
+        column = np.concatenate([columns for _, _, columns in found])
+        values = np.concatenate([np.full(len(rows), value) for value, rows, _ in found])
+        roots = self._roots(b, which, self._t[which, column], self._t[which, column + 1], values, residual)
+        panels = np.flatnonzero(crossed)
+        where = np.concatenate([which, panels, panels])
+        places = np.concatenate([roots, self.panels.left[panels], self.panels.right[panels]])
+        order = np.lexsort((places, where))
+        where, places = where[order], places[order]
+        same = where[1:] == where[:-1]
+        return crossed, where[:-1][same], places[:-1][same], places[1:][same]
+
+    def _roots(self, b: Array, which: Places, low: Array, high: Array, level: Array, residual: bool) -> Array:
+        """Where h crosses the level between low and high, by bisection."""
+
+        def above(t: Array) -> NDArray[np.bool_]:
+            f = np.tensordot(b, self.panels.features(which, t[:, None]), axes=1)
+            h = self.panels.label(which, t[:, None]) - f if residual else f
+            return np.asarray(h[:, 0] > level)
+
+        start = above(low)
+        for _ in range(_BISECTIONS):
+            middle = 0.5 * (low + high)
+            left = above(middle) == start
+            low, high = np.where(left, middle, low), np.where(left, high, middle)
+        return 0.5 * (low + high)

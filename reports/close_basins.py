@@ -1,0 +1,203 @@
+"""What the page of the calibration says of learned biases with several minima of the training energy.
+
+Where two minima are close the question is whether the theory orders them rightly and knows how far apart they are. Both
+energies and their difference are measured on the same training sets at growing d and extrapolated; the difference
+scatters by s/sqrt(d), and with the theory's gap that predicts how many experiments prefer the second minimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+
+from reports.basin_shares import GAP, BasinShares, Share, scatter
+from reports.calibrated_models import ITEMS, MODELS, RUNS, Data, Drawn, Samples
+from reports.calibration_theory import judge, theory_of
+from reports.learned_basins import CLOSE, ITEM, confined, gap_of, minima_of, shares_of
+from reports.studies.study import Table
+from verify.finite_size import CONFIRMED, REFUTED, Observation, Report, compare_all
+
+# A share of experiments in the wrong basin that the protocol would hardly see, and its standard normal quantile.
+RARE, RARE_QUANTILE = 0.01, 2.326
+ENERGIES = ("lowest minimum", "second minimum", "difference")
+
+
+def paragraphs(data: Data, basins: Data) -> list[str]:
+    """The rule, what was refuted without it, and what the energies of close minima say; empty if not measured."""
+    models = confined("lowest") if ITEM in data and basins.get("lowest") else {}
+    if not models:
+        return []
+    listed = [_rule(len(models)), _whole_line(data)]
+    for drawn in models.values():
+        if gap_of(drawn) < CLOSE:
+            listed.append(_energies_text(drawn, both_streams(basins, drawn)))
+    return listed
+
+
+def both_streams(basins: Data, drawn: Drawn) -> dict[str, Samples]:
+    """By dimension: bias, energy and gap in the basin of the lowest minimum, on the training sets of both comparisons.
+
+    Those that were measured in the basin of the second minimum have its energy, and the gap from there.
+    """
+    runs = basins["lowest"].get(drawn.name, {})
+    found = {d: {name: list(runs[d][name]) for name in ("bias", "energy", GAP)} for d in runs}
+    for d, samples in basins.get("second", {}).get(drawn.name, {}).items():
+        if d in found and len(minima_of(drawn).minima) == 2:
+            found[d]["energy"] += [a + b for a, b in zip(samples["energy"], samples[GAP], strict=True)]
+            found[d][GAP] += [-b for b in samples[GAP]]
+    return found
+
+
+def _rule(several: int) -> str:
+    return (
+        f"A learned bias is judged basin by basin. Of {several} of the {MODELS} drawn models the limit of the training "
+        "energy, as a function of the bias, has several minima, with barriers between them. The learned bias of the "
+        "limit is the lowest; at finite $d$ the energies of two minima scatter against each other by "
+        "$O(d^{-1/2})$, and some training sets prefer the second. The observables are then a mixture, to which no "
+        "expansion in $1/d$ applies. What the theory says at such $d$ is said per basin: the best bias between the "
+        "barriers around a minimum has the order parameters of that minimum. So each experiment of the item learns its "
+        "bias in the basin of the lowest minimum of the limit, a rule that knows the theory and no simulation (for a "
+        "model with one minimum it is the whole line); the energy gap to the second minimum is one observable more, "
+        "which tests their order; and the basin of the second is a comparison of its own, on training sets of its own."
+    )
+
+
+def _whole_line(data: Data) -> str:
+    """The verdicts on the same training sets where each bias was learned on the whole line."""
+    item = next(item for item in ITEMS if item.key == ITEM)
+    reports: dict[str, Report] = {}
+    for drawn in confined("lowest").values():
+        whole = Drawn(drawn.name, drawn.subject, drawn.loss, drawn.learned)
+        runs = data[ITEM].get(drawn.name, {})
+        if len(runs) == len(item.runs):
+            reports[drawn.name.split(":")[0]] = judge(whole, runs)
+    refuted = {name: report for name, report in reports.items() if report.verdict == REFUTED}
+    confirmed = sum(report.verdict == CONFIRMED for report in reports.values())
+    first = (
+        "The rule was made after a refutation. With the bias learned on the whole line, the same training sets confirm "
+        f"{confirmed} of these {len(reports)} models and refute {len(refuted)}"
+    )
+    told = "; ".join(
+        f"{name}, by {', '.join(c.observable.replace('_', ' ') for c in report.comparisons if c.verdict == REFUTED)}"
+        for name, report in refuted.items()
+    )
+    if not told:
+        return f"{first}."
+    return (
+        f"{first} ({told}). What is refuted there is that the lowest minimum of the whole line at these $d$ is already "
+        "that of the limit."
+    )
+
+
+def energies(drawn: Drawn, runs: Mapping[str, Samples]) -> dict[str, list[Observation]]:
+    """The energy of the lowest minimum, of the second and their difference, by dimension, beside the theory."""
+    found: dict[str, list[Observation]] = {name: [] for name in ENERGIES}
+    for d, samples in sorted(runs.items(), key=lambda entry: int(entry[0])):
+        theory = theory_of(drawn, int(d)).values
+        own, gap = samples["energy"], samples[GAP]
+        for name, values, expected in (
+            (ENERGIES[0], own, theory["energy"]),
+            (ENERGIES[1], [a + b for a, b in zip(own, gap, strict=True)], theory["energy"] + theory[GAP]),
+            (ENERGIES[2], gap, theory[GAP]),
+        ):
+            found[name].append(Observation(int(d), tuple(values), expected))
+    return found
+
+
+def _energies_text(drawn: Drawn, runs: Mapping[str, Samples]) -> str:
+    observed = energies(drawn, runs)
+    lowest, second, *_ = minima_of(drawn).ranked
+    report = compare_all(observed, scales=dict.fromkeys(observed, lowest.energy))
+    judged = "; ".join(
+        f"{c.observable} {c.extrapolated:.5f} +- {c.fit.standard_error:.1g} (theory {c.theory:.5f}, z = {c.z:+.2f})"
+        for c in report.comparisons
+        if c.extrapolated is not None and c.fit is not None and c.z is not None
+    )
+    s = scatter({int(d): samples[GAP] for d, samples in runs.items()}) or float("nan")
+    gap = second.energy - lowest.energy
+    shares = shares_of(drawn, runs)
+    assert shares is not None
+    difference = report.comparisons[2]
+    law, above = "contradicts", ""
+    fits = [c.fit.fit_probability for c in report.comparisons if c.fit is not None]
+    worst = min((probability for probability in fits if probability is not None), default=1.0)
+    if difference.fit is not None and difference.extrapolated is not None:
+        law = "does not contradict" if difference.fit.pooled else law
+        errors = difference.extrapolated / difference.fit.standard_error
+        above = f" The difference is {errors:.1f} standard errors above zero."
+    return (
+        f"Is the order right where minima are close? Of {drawn.name.split(':')[0]} they lie at the biases "
+        f"{lowest.bias:.2f} and {second.bias:.2f}, {gap_of(drawn):.1%} of the energy apart. Measured in both basins of "
+        f"the same training sets, those of both comparisons, at d up to {max(map(int, runs))}, the energies "
+        f"extrapolate to: {judged}. All three together: {report.verdict}; of their lines in 1/d "
+        f"the worst fits with probability {worst:.1g}.{above} It scatters between training sets by "
+        f"$s/\\sqrt{{d}}$ with s = {s:.3f} (Bartlett's test {law} this law), {s / sqrt(600) / gap:.1f} times the gap "
+        "at d = 600. From gap and scatter the theory predicts how many experiments prefer the second minimum: "
+        f"{counted(shares.shares)}. Below {RARE:.0%} that is from d = {_round((RARE_QUANTILE * s / gap) ** 2)} on. The "
+        "scatter is measured, not derived: it is a fluctuation of the free energy, of which the theory here is the "
+        "mean."
+    )
+
+
+def counted(shares: tuple[Share, ...]) -> str:
+    """The number of experiments that prefer another basin, over all dimensions, beside the number predicted."""
+    known = [(share.experiments, share.elsewhere, share.predicted) for share in shares if share.predicted is not None]
+    expected = sum(n * p for n, _, p in known)
+    spread = sqrt(sum(n * p * (1.0 - p) for n, _, p in known))
+    found = round(sum(n * seen for n, seen, _ in known))
+    return f"{expected:.0f} +- {spread:.0f} of {sum(n for n, _, _ in known)}, and {found} do"
+
+
+def _round(value: float) -> str:
+    return f"{float(f'{value:.2g}'):,.0f}"
+
+
+def tables(basins: Data) -> tuple[Table, ...]:
+    """The shares of all models with several minima, and the energies of close ones by dimension."""
+    lowest = basins.get("lowest", {})
+    rows, close_tables = [], []
+    for drawn in confined("lowest").values() if lowest else ():
+        runs = lowest.get(drawn.name, {})
+        shares = shares_of(drawn, runs) if len(runs) >= len(RUNS) else None
+        if shares is None:
+            continue
+        rows.append(_shares_row(drawn, shares))
+        if gap_of(drawn) < CLOSE:
+            close_tables.append(_energies_table(drawn, both_streams(basins, drawn)))
+    caption = (
+        "Learned biases with several minima: the share of experiments whose energy is lower in the basin of another "
+        "minimum than in that of the lowest, and in brackets what the theory's gap and the measured scatter predict"
+    )
+    columns = ("model: activation / target", "minima at", "gap", *(f"d = {d}" for d, _ in RUNS))
+    return (Table(caption, columns, tuple(rows)), *close_tables) if rows else ()
+
+
+def _shares_row(drawn: Drawn, shares: BasinShares) -> tuple[str, ...]:
+    by_dimension = {share.dimension: share for share in shares.shares}
+    ranked = minima_of(drawn).ranked
+    cells = [
+        f"{s.elsewhere:.0%} ({s.predicted:.0%})" if s.predicted is not None else f"{s.elsewhere:.0%}"
+        for s in (by_dimension[d] for d, _ in RUNS)
+    ]
+    return (drawn.name.split(":")[0], ", ".join(f"{one.bias:.2f}" for one in ranked), f"{gap_of(drawn):.1%}", *cells)
+
+
+def _energies_table(drawn: Drawn, runs: Mapping[str, Samples]) -> Table:
+    observed, shares = energies(drawn, runs), shares_of(drawn, runs)
+    assert shares is not None
+    rows = []
+    for k, share in enumerate(shares.shares):
+        cells = []
+        for name in ENERGIES:
+            one = observed[name][k]
+            count = len(one.samples)
+            mean = sum(one.samples) / count
+            error = sqrt(sum((x - mean) ** 2 for x in one.samples) / (count - 1) / count)
+            cells.append(f"{mean:.5f} +- {error:.1g} ({one.theory:.5f})")
+        predicted = "" if share.predicted is None else f" ({share.predicted:.0%})"
+        rows.append((str(share.dimension), str(share.experiments), *cells, f"{share.elsewhere:.0%}{predicted}"))
+    caption = (
+        f"{drawn.name.split(':')[0]}: the training energy per neuron at the best bias in each basin, with the theory "
+        "at the simulated ratios in brackets, and the share of experiments that prefer the second minimum"
+    )
+    return Table(caption, ("d", "seeds", *ENERGIES, "prefer the second"), tuple(rows))

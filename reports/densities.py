@@ -1,0 +1,182 @@
+"""A density of initial readout weights on the command line: --readout normal or uniform, with :SCALE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING, Any
+
+from numerics.model import Model, ModelError
+from numerics.readout_density import LAWS, DensitySolution, ReadoutLaw, check, solve_density
+from numerics.simulate_density import Lettered, limits, predicted, simulate_density
+from reports.comparison import Compared
+from reports.problems import InputProblem, not_built
+from reports.sweeps import parse_number
+from verify.finite_size import Observation, compare_all
+
+if TYPE_CHECKING:
+    from reports.cli_options import Request
+
+
+# Letters of a size at which squares and cubes of parameters stay inside double precision.
+_SMALLEST, _LARGEST = 1e-6, 1e6
+
+
+def law_of(text: str) -> ReadoutLaw:
+    """The law that --readout names, as normal, normal:SCALE, uniform or uniform:SCALE. Raises InputProblem."""
+    name, _, scale = (part.strip() for part in text.partition(":"))
+    value = parse_number(scale) if ":" in text else 1.0
+    if name not in LAWS or value is None or not _SMALLEST <= value <= _LARGEST:
+        raise InputProblem(
+            f"--readout was given {text[:60]!a}; a density is normal:SCALE (standard deviation) or uniform:SCALE (half "
+            "width), SCALE from 1e-6 to 1e6 and 1 where it is left away, for example --readout normal:0.8"
+        )
+    return ReadoutLaw(name, value)
+
+
+def check_request(asked: Request) -> None:
+    """What goes with a density. Raises InputProblem."""
+    beside = [
+        option
+        for option, given in (
+            ("--loss", asked.loss != "square"),
+            ("--bias", asked.learned_bias or bool(asked.groups)),
+            ("--bulk-model", asked.bulk_model != "isotropic"),
+            ("--rows", asked.gaussian_rows),
+            ("--alignment of several directions", bool(asked.further_alignments)),
+        )
+        if given
+    ]
+    if beside:
+        raise not_built(
+            f"{beside[0]} beside a density of --readout",
+            'a vocabulary of groups takes more, for example --readout "1:0.5,2:0.5"',
+        )
+
+
+def subjects(asked: Request) -> Iterator[tuple[dict[str, float], Lettered]]:
+    """The model at every point of a request that has a law. Raises InputProblem."""
+    assert asked.law is not None
+    for point in asked.points():
+        model = asked.model(point)
+        try:
+            check(model)
+        except ModelError as error:
+            raise InputProblem(str(error)) from None
+        yield point, Lettered(model, asked.law)
+
+
+def solved(subject: Lettered) -> DensitySolution:
+    """The limit of many letters. Raises InputProblem where it is not built."""
+    try:
+        return solve_density(subject.model, subject.law)
+    except ModelError as error:
+        raise InputProblem(str(error)) from None
+
+
+def solution_json(found: DensitySolution) -> dict[str, Any]:
+    """One solution as the command line promises it: zeta and psi are totals over all neurons."""
+    from reports.console import finite
+
+    model = found.model
+    document: dict[str, Any] = {
+        "test_error": found.test_error,
+        "training_error": found.training_error,
+        "spike": model.spike,
+        "bulk": model.bulk,
+        "alignment": model.alignment,
+        "readout": law_json(found.law),
+        "order_parameters": {"zeta": found.zeta, "psi": found.psi},
+        "residual": found.residual,
+        "error_estimate": found.error_estimate,
+        "converged": found.converged,
+        "status": found.status,
+    }
+    cleaned: dict[str, Any] = finite(document, found.status)
+    return cleaned
+
+
+def law_json(law: ReadoutLaw) -> dict[str, Any]:
+    """The law for a document."""
+    return {"law": law.name, "scale": law.scale}
+
+
+def solution_text(found: DensitySolution) -> str:
+    """One solution for people."""
+    from reports.console import number, table
+
+    model, law = found.model, found.law
+    spread = "standard deviation" if law.name == "normal" else "half width"
+    rows = [
+        ("test error", number(found.test_error)),
+        ("training error", number(found.training_error)),
+        ("spike, bulk, alignment", ", ".join(number(x) for x in (model.spike, model.bulk, model.alignment))),
+        ("readout", f"{law.name}, {spread} {number(law.scale)}; limit of many letters"),
+        ("psi", number(found.psi)),
+        ("residual", number(found.residual, 2)),
+        ("error estimate", number(found.error_estimate, 2)),
+        ("status", found.status),
+    ]
+    return table(rows)
+
+
+def solve_points(asked: Request, step: Callable[[], None]) -> list[tuple[dict[str, float], DensitySolution]]:
+    """The limit at every point of a request; every point has to exist before anything is run."""
+    found = []
+    for point, subject in list(subjects(asked)):
+        found.append((point, solved(subject)))
+        step()
+    return found
+
+
+def sweep_table(swept: Sequence[str], results: Sequence[tuple[Mapping[str, float], DensitySolution]]) -> str:
+    """One line per point."""
+    from reports.console import number, table
+
+    rows = [
+        [*(number(point[name], 6) for name in swept), number(s.test_error), number(s.training_error), s.status]
+        for point, s in results
+    ]
+    return table(rows, [*swept, "test error", "training error", "status"], right=frozenset(range(len(swept) + 2)))
+
+
+def compared(
+    subject: Lettered,
+    *,
+    dimensions: Sequence[int],
+    seeds: int,
+    seed: int,
+    executor: Executor | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Compared:
+    """Simulations against the theory at their widths, the cost of the means kept.
+
+    Raises SimulationError and ModelError.
+    """
+    law = subject.law
+    runs = []
+    for k, dimension in enumerate(sorted(dimensions)):
+
+        def step(count: int, _total: int, done: int = k * seeds) -> None:
+            progress(done + count)
+
+        runs.append(
+            simulate_density(
+                subject.model, law, dimension=dimension, seeds=seeds, seed=seed, executor=executor, progress=step
+            )
+        )
+    theories = []
+    for run in runs:
+        assert isinstance(run.model, Model)
+        theories.append(predicted(solve_density(run.model, law), run.sizes.p))
+    found = solve_density(subject.model, law)
+    limit, scales = limits(found), found.scales
+    observables = {
+        name: [
+            Observation(run.dimension, run.values(name), theory[name] if found.converged else float("nan"))
+            for run, theory in zip(runs, theories, strict=True)
+        ]
+        for name in limit
+    }
+    report = compare_all(observables, limits=limit, scales=scales, required=("test_error",))
+    return Compared(tuple(runs), tuple(theories), limit, report)

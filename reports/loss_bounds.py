@@ -1,0 +1,76 @@
+"""What `onestep bounds` prints for a loss other than the square one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numerics.losses import Loss
+    from numerics.model import Model
+
+Points = list[tuple[dict[str, float], "dict[str, Any]"]]
+
+_GROWS = "the loss falls towards the bound as the output grows without limit, and does not reach it"
+
+
+def loss_bounds_json(model: Model, loss: Loss, step: Callable[[], None]) -> dict[str, Any]:
+    """Both bounds and the best ridge of the test loss; the bounds on other errors that hold beside them.
+
+    Raises ModelError where the loss is not built for the model.
+    """
+    from numerics.loss_bounds import best_ridge_of_loss, loss_bounds
+    from reports.commands.bounds import ridge_json
+
+    found = loss_bounds(model, loss)
+    step()
+    best = best_ridge_of_loss(model, loss)
+    step()
+    square, limit = found.mean_squared_error
+    document: dict[str, Any] = {
+        "loss": loss.name,
+        "optimised": "test loss per sample, label noise included",
+        "lower": found.lower,
+        "upper": found.upper,
+        "lower_reached": not found.least.at_infinity,
+        "upper_reached": not found.at_infinite_ridge.at_infinity,
+        "best_ridge": ridge_json(best.best) | {"ridges_left_out": best.left_out},
+        "best_eta": None,
+        "mean_squared_error": {"lower": square, "upper": limit},
+    }
+    if found.classification_error is not None:
+        document["classification_error"] = {"upper": found.classification_error}
+    return document | {"error_estimate": found.error_estimate, "converged": found.converged and best.converged}
+
+
+def loss_bounds_text(swept: tuple[str, ...], results: Points) -> str:
+    """One line per point, and what the bounds are of."""
+    from reports.console import number, table
+
+    first = results[0][1]
+    header = [*swept, "lower bound", "least test loss", "at ridge", "upper bound"]
+    header += ["mse at least", "class. error at most"] if "classification_error" in first else ["mse at least"]
+    rows = []
+    for point, document in results:
+        best, ridge = document["best_ridge"], document["best_ridge"]["ridge"]
+        row = [
+            *(number(point[name], 6) for name in swept),
+            number(document["lower"], 8) + ("" if document["lower_reached"] else " *"),
+            number(best["test_error"], 8),
+            "infinite" if isinstance(ridge, dict) else number(ridge, 6),
+            number(document["upper"], 8) + ("" if document["upper_reached"] else " *"),
+            number(document["mean_squared_error"]["lower"], 8),
+        ]
+        if "classification_error" in document:
+            row.append(number(document["classification_error"]["upper"], 8))
+        rows.append(row)
+    lines = [
+        f"{first['loss']} loss per test sample, label noise included",
+        table(rows, header, right=frozenset(range(len(header)))),
+    ]
+    if any(not (document["lower_reached"] and document["upper_reached"]) for _, document in results):
+        lines.append(f"* {_GROWS}")
+    left_out = sum(document["best_ridge"]["ridges_left_out"] for _, document in results)
+    if left_out:
+        lines.append(f"{left_out} ridges at the ends of the scan were left out")
+    return "\n".join(lines)

@@ -1,0 +1,91 @@
+"""Command lines for the tests of the command line: the worked model, and what a run of it printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reports.cli import run
+
+ROOT = Path(__file__).resolve().parent.parent
+
+SPIKED = ["--alpha", "1.5", "--beta", "1", "--ridge", "0.1", "--spike", "1", "--bulk", "1", "--alignment", "0.8"]
+WORKED = ["--activation", "tanh(z)", "--target", "sin(z)", *SPIKED]
+STEPPED = [
+    "--activation",
+    "tanh",
+    "--target",
+    "sign",
+    "--alpha",
+    "0.5",
+    "--beta",
+    "1",
+    "--ridge",
+    "0.1",
+    "--alpha0",
+    "2",
+    "--eta",
+    "3",
+]
+
+
+def outcome(capfd: pytest.CaptureFixture[str], args: Sequence[str]) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of one command line, run in this process."""
+    capfd.readouterr()
+    code = run(args)
+    out, err = capfd.readouterr()
+    return code, out, err
+
+
+def document(capfd: pytest.CaptureFixture[str], args: Sequence[str], code: int = 0) -> dict[str, Any]:
+    """The JSON document of a command that ends with ``code``: stdout is that document and nothing else."""
+    ended, out, err = outcome(capfd, [*args, "--json"])
+    assert (ended, err) == (code, "")
+    # Strict JSON: NaN and Infinity are not part of it.
+    parsed: dict[str, Any] = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} in the JSON"))
+    return parsed
+
+
+def replaced(name: str, value: str, base: Sequence[str] = WORKED) -> list[str]:
+    """The base arguments with the value of one option changed (or the option added)."""
+    args = list(base)
+    if f"--{name}" in args:
+        args[args.index(f"--{name}") + 1] = value
+        return args
+    return [*args, f"--{name}", value]
+
+
+def in_subprocess(args: Sequence[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, as a script would run it."""
+    return subprocess.run(
+        [sys.executable, "-m", "reports.cli", *args],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | environment,
+    )
+
+
+def refused(capfd: pytest.CaptureFixture[str], args: Sequence[str], *words: str) -> str:
+    """The one sentence with which a command line is refused: exit code 2, nothing on stdout, within 2 seconds."""
+    # Processor time, not wall time: what else the machine is doing is not this command's doing.
+    started = time.process_time()
+    code, out, err = outcome(capfd, args)
+    assert time.process_time() - started < 2.0
+    assert (code, out) == (2, ""), err
+    assert err.startswith("onestep: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    assert len(err) < 700
+    for word in words:
+        assert word in err, err
+    return err

@@ -1,0 +1,42 @@
+"""onestep activation and onestep spectrum: options and expressions with a minus, the density beside a sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import WORKED, document, refused, replaced
+
+
+@pytest.mark.parametrize("text", ["tanh", "-tanh(z)", "-z"])
+def test_activation_takes_an_expression_that_begins_with_minus(capfd: pytest.CaptureFixture[str], text: str) -> None:
+    found = document(capfd, ["activation", text])
+    assert found["parity"] == "odd"
+    assert {
+        "expression",
+        "breakpoints",
+        "growth",
+        "analytic_strip",
+        "coefficients",
+        "information_exponent",
+        "closed_forms",
+        "proof",
+        "bounds",
+    } <= set(found)
+
+
+def test_activation_reads_options_on_either_side(capfd: pytest.CaptureFixture[str]) -> None:
+    before = document(capfd, ["activation", "--spike", "-2", "-tanh(z)"])
+    after = document(capfd, ["activation", "-tanh(z)", "--spike=-2"])
+    assert before == after
+
+
+def test_the_spectrum_beside_a_sample(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    figure = tmp_path / "spectrum.svg"
+    found = document(capfd, ["spectrum", *WORKED, "--simulate", "60", "--plot", str(figure)])
+    assert found["mass"] == pytest.approx(1.0, abs=1e-6)
+    assert len(found["x"]) == len(found["density"])
+    assert len(found["simulation"]["eigenvalues"]) == 60  # p = beta d
+    assert figure.read_text().startswith("<?xml")
+    refused(capfd, ["spectrum", *replaced("alpha", "1,2")], "--alpha")

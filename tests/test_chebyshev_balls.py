@@ -1,0 +1,90 @@
+"""Enclosures between Chebyshev points against values in mpmath, at points and over intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb
+from mpmath import mp
+
+from numerics.balls import precision
+from numerics.chebyshev_balls import Interpolated, ellipse, interpolated, needed_points, points
+
+LOW, HIGH, RHO = Fraction(1), Fraction(3), Fraction(2)
+
+
+def function(t: Any) -> Any:
+    """sin(t^2)/(1 + t), of a ball: its pole at -1 is outside the ellipse, whose left end is at 3/4."""
+    return (t * t).sin() / (1 + t)
+
+
+def reference(t: Any) -> Any:
+    return mp.sin(t * t) / (1 + t)
+
+
+def built(bits: int, factor: float = 1.0, of: Callable[[Any], Any] = function) -> Interpolated:
+    """The interpolation with values known to 2^-bits; `factor` multiplies the bound on the ellipse."""
+    bound = max((abs(function(t)).upper() for t in ellipse(LOW, HIGH, RHO, 32)), key=float)
+    count = needed_points(float(bound.log()), float(RHO), bits)
+    values = [of(t) + arb(0, arb(2) ** -bits) for t in points(LOW, HIGH, count)]
+    return interpolated(LOW, HIGH, values, RHO, bound * factor)
+
+
+def inside(ball: Any, value: Any) -> bool:
+    return bool(
+        abs(ball - arb(mp.nstr(value, 40))) < ball.rad() + arb(10) ** -30 or ball.contains(arb(mp.nstr(value, 40)))
+    )
+
+
+@pytest.mark.parametrize("bits", [24, 60])
+def test_values_and_derivatives_are_enclosed(bits: int) -> None:
+    with precision(192), mp.workdps(50):
+        found = built(bits)
+        assert float(found.errors[0]) < 64 * 2.0**-bits
+        for place in np.random.default_rng(0).integers(0, 1025, 12):
+            at = LOW + (HIGH - LOW) * int(place) / 1024
+            jet = found.over(at, at)
+            for order in range(3):
+                assert inside(jet[order], mp.diff(reference, mp.mpf(at.numerator) / at.denominator, order))
+
+
+def test_intervals_hold_their_points() -> None:
+    with precision(192):
+        found = built(60)
+        for a, b in ((LOW, HIGH), (Fraction(5, 4), Fraction(3, 2)), (Fraction(23, 8), HIGH)):
+            whole = found.over(a, b)
+            for k in range(9):
+                at = a + (b - a) * k / 8
+                assert all(x.contains(y) or x.overlaps(y) for x, y in zip(whole, found.over(at, at), strict=True))
+
+
+def test_another_function_is_not_enclosed() -> None:
+    # The mutant: values of a function that is 2^-20 larger, with errors of 2^-60.
+    with precision(192), mp.workdps(50):
+        found = built(60, of=lambda t: function(t) + arb(2) ** -20)
+        assert not inside(found.over(Fraction(2), Fraction(2))[0], reference(mp.mpf(2)))
+
+
+def test_a_bound_far_too_small_does_not_hold() -> None:
+    # The mutant: few points, and a bound on the ellipse that is too small by 1e6. The error claimed is broken.
+    with precision(192), mp.workdps(50):
+        bound = max((abs(function(t)).upper() for t in ellipse(LOW, HIGH, RHO, 32)), key=float)
+        values = [function(t) for t in points(LOW, HIGH, 12)]
+        right, wrong = (interpolated(LOW, HIGH, values, RHO, bound * factor) for factor in (1, arb(10) ** -6))
+        places = [LOW + (HIGH - LOW) * k / 64 for k in range(65)]
+        missed = [
+            not inside(found.over(at, at)[0], reference(mp.mpf(at.numerator) / at.denominator))
+            for found in (right, wrong)
+            for at in places
+        ]
+        assert not any(missed[:65])
+        assert any(missed[65:])
+
+
+def test_too_few_points_are_refused() -> None:
+    with precision(192), pytest.raises(ValueError, match="too few"):
+        interpolated(LOW, HIGH, [arb(1), arb(2), arb(3)], Fraction(5, 4), arb(1))

@@ -1,0 +1,70 @@
+"""onestep claims and onestep errata: statements without running anything, verdicts on record, misprints corrected."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.command_line import document, outcome
+
+
+def test_claims_lists_statements_without_running_anything(capfd: pytest.CaptureFixture[str]) -> None:
+    found = document(capfd, ["claims"])
+    assert len(found["claims"]) >= 40  # the least that the main text of the paper asks for
+    assert sum(found["summary"].values()) == len(found["claims"])
+    ids = {claim["id"] for claim in found["claims"]}
+    for claim in found["claims"]:
+        assert {
+            "id",
+            "source",
+            "equations",
+            "kind",
+            "statement",
+            "uses",
+            "verdict",
+            "weakest",
+            "evidence",
+            "mutants",
+        } <= set(claim)
+        assert set(claim["uses"]) <= ids
+        assert claim["statement"]
+
+
+def test_one_claim_is_shown_whole(capfd: pytest.CaptureFixture[str]) -> None:
+    id_ = document(capfd, ["claims"])["claims"][0]["id"]
+    assert [claim["id"] for claim in document(capfd, ["claims", id_])["claims"]] == [id_]
+    code, out, _ = outcome(capfd, ["claims", id_])
+    assert code == 0
+    assert out.startswith(id_)
+    assert "verdict" in out
+
+
+def test_a_changed_statement_loses_its_recorded_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    import reports.ledger_files
+    from reports.commands.claims import with_verdicts
+    from tests.toy import claim as toy_claim
+    from verify.ledger import statement_latex
+
+    claim = toy_claim()
+    entry = {"id": claim.id, "verdict": "PROVED", "weakest": "PROVED", "evidence": [], "mutants": [], "hypotheses": []}
+    for statement, verdict in ((statement_latex(claim), "PROVED"), ("x = y", "UNTESTED")):
+        ledger = {"claims": [entry | {"statement": statement}]}
+        monkeypatch.setattr(reports.ledger_files, "committed", lambda ledger=ledger: ledger)
+        assert with_verdicts([claim])[0]["verdict"] == verdict
+
+
+def test_errata_has_printed_and_corrected_forms(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    import verify.errata
+
+    # two of them: the command checks what it prints, and all of them are checked in test_errata
+    monkeypatch.setattr(verify.errata, "ERRATA", verify.errata.ERRATA[:2])
+    found = document(capfd, ["errata"])["errata"]
+    assert len(found) == 2
+    for erratum in found:
+        assert {"id", "source", "printed", "corrected", "witness", "consequence"} <= set(erratum)
+        assert erratum["printed"] != erratum["corrected"]
+        assert all(erratum.values())
+    code, out, _ = outcome(capfd, ["errata"])
+    assert code == 0
+    assert out.rstrip().endswith("2 misprints")

@@ -1,0 +1,52 @@
+"""The claims on bounds of any convex loss: derivations hold, wrong neighbours do not, numbers agree."""
+
+from __future__ import annotations
+
+import pytest
+
+from derivations import loss_bounds, symbols
+from verify.checker import settle
+from verify.claim import Domain
+from verify.claims import loss_bound_numbers as numbers
+from verify.claims.loss_bounds import CLAIMS
+from verify.evidence import Outcome
+from verify.ledger import examine
+from verify.verdict import Verdict
+
+BY_ID = {claim.id.rsplit(".", 1)[1]: claim for claim in CLAIMS}
+
+
+@pytest.mark.parametrize("build", [loss_bounds.heavy_ridge, loss_bounds.square], ids=["heavy ridge", "square"])
+def test_every_obligation_of_the_derivations_holds(build: object) -> None:
+    derivation = build()  # type: ignore[operator]
+    settled = [settle(obligation, Domain()) for obligation in derivation.obligations]
+    assert settled
+    assert {found.outcome for found in settled} == {Outcome.SUPPORTS}
+
+
+@pytest.mark.parametrize("name", ["jensen", "square"])
+def test_claims_of_light_numbers(name: str) -> None:
+    verdict, _, mutants = examine(BY_ID[name], "quick")
+    assert verdict is Verdict.PROVED
+    assert len(mutants) >= 2
+    assert {mutant.verdict for mutant in mutants} == {Verdict.REFUTED}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["lower", "heavy-ridge", "upper"])
+def test_claims_of_heavy_numbers(name: str) -> None:
+    verdict, _, mutants = examine(BY_ID[name], "quick")
+    assert verdict is Verdict.PROVED
+    assert len(mutants) >= 2
+    assert {mutant.verdict for mutant in mutants} == {Verdict.REFUTED}
+
+
+def test_the_regimes_make_each_bound_tight() -> None:
+    """Where a bound is tight an error of eight per cent in it shows."""
+    point = {"model": "tanh learns sin", "loss": "square"}
+    many, few = (numbers.one_ridge(point | {"regime": name}) for name in ("many samples", "few samples"))
+    assert many is not None
+    assert few is not None
+    least, means, loss = (s.name for s in (symbols.least_loss, symbols.least_loss_means, symbols.test_loss))
+    assert many[least] < many[loss] < 1.08 * many[least]
+    assert few[means] / 1.08 < few[loss] < 1.08 * few[means]

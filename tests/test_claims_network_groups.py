@@ -1,0 +1,175 @@
+"""The claims on a network's bulk with a vocabulary: verdicts, and mistakes planted in the rules that turn them REFUTED.
+
+The simulations run with the ledger; here one of them does, and the other checks of every claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+from derivations import network_groups as groups
+from derivations import network_groups_cases as cases
+from derivations import network_groups_poles as poles
+from derivations import network_groups_readout as readout
+from derivations import network_groups_rows as rows
+from derivations import symbols as s
+from derivations.block_equivalent import IDENTITY, C, Theta
+from derivations.readout_groups import mu1_of
+from verify.claim import PROFILES, Claim, Kind
+from verify.claims import network_groups, network_groups_exact, network_groups_saddle
+from verify.ledger import all_claims, examine
+from verify.simulation_check import BySimulation
+from verify.verdict import Verdict, decide
+
+CLAIMS = (*network_groups.CLAIMS, *network_groups_exact.CLAIMS, *network_groups_saddle.CLAIMS)
+BY_ID = {claim.id.removeprefix("beyond.groups."): claim for claim in CLAIMS}
+# Beside the derivation, which takes no limit, these have a simulation only.
+SIMULATED_ONLY = {
+    "log-determinant",
+    "q1",
+    "q2",
+    "V2-by-filter",
+    "network-spike",
+    "network-spike-norm",
+    "network-norm",
+}
+# One claim for every derivation and sort of check.
+FAST = (
+    "norm-along-spike",
+    "V1-mixed",
+    "log-determinant",
+    "overlap-own",
+    "norms-own",
+    "q1",
+    "network-norm",
+    "isotropic-target",
+    "equal-letters",
+    "pole-2",
+    "pole-form",
+    "V2-by-filter",
+    "third-function",
+    "readout-mean",
+    "norm-overlap",
+    "training-error",
+    "floor",
+)
+BUILDS = (
+    rows.rows,
+    groups.filter_matrix,
+    groups.traces,
+    groups.norms,
+    groups.without_spike,
+    cases.isotropic,
+    cases.equal_groups,
+    poles.poles,
+    poles.sums,
+    poles.filtered,
+    readout.log_determinant,
+    readout.sizes,
+    readout.third_function,
+    readout.errors,
+    readout.readout_mean,
+    readout.norm_overlap,
+)
+
+
+@pytest.fixture
+def fresh() -> Iterator[Callable[[], None]]:
+    """Clears the caches of the derivations, before and after a planted mistake."""
+
+    def clear() -> None:
+        for build in BUILDS:
+            build.cache_clear()
+
+    clear()
+    yield clear
+    clear()
+
+
+def without_simulation(claim: Claim) -> Claim:
+    """The claim with its other checks only."""
+    return replace(claim, checks=tuple(c for c in claim.checks if not isinstance(c, BySimulation)))
+
+
+def verdict_of(name: str) -> Verdict:
+    """By all checks but simulations; mutants are not asked."""
+    claim = without_simulation(BY_ID[name])
+    return decide(claim.kind, [check.run(claim, PROFILES["quick"]) for check in claim.checks])
+
+
+def test_the_ledger_has_them_under_one_prefix() -> None:
+    assert {claim.id for claim in CLAIMS} <= {claim.id for claim in all_claims()}
+    assert all(claim.id.startswith("beyond.groups.") for claim in CLAIMS)
+
+
+def assert_verdict_and_mutants(name: str) -> None:
+    """Without simulations: the verdict that the other checks earn, and at least two mutants, all refuted."""
+    claim = BY_ID[name]
+    verdict, evidence, mutants = examine(without_simulation(claim), "quick")
+    exact = claim.kind in (Kind.IDENTITY, Kind.INEQUALITY)
+    expected = Verdict.PROVED if exact else Verdict.INCONCLUSIVE if name in SIMULATED_ONLY else Verdict.CONFIRMED
+    assert verdict is expected, [e.summary for e in evidence]
+    assert len(mutants) >= 2
+    assert [m.name for m in mutants if m.verdict is not Verdict.REFUTED] == []
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_verdict_and_mutants(name: str) -> None:
+    assert_verdict_and_mutants(name)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", [name for name in BY_ID if name not in FAST])
+def test_verdict_and_mutants_of_their_siblings(name: str) -> None:
+    assert_verdict_and_mutants(name)
+
+
+def test_a_simulation_confirms() -> None:
+    # Seeded: the protocol's false-alarm rate is 1e-3, met once when the seeds were chosen.
+    claim = BY_ID["V2-by-filter"]
+    (check,) = (c for c in claim.checks if isinstance(c, BySimulation))
+    assert check.run(claim, PROFILES["quick"]).outcome == "supports"
+
+
+def test_a_letter_that_enters_once_too_often_refutes(
+    fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "of_letter", lambda e: e.subs(s.eta, s.letter[0] ** 2 * s.eta))
+    fresh()
+    assert verdict_of("row-covariance") is Verdict.REFUTED
+    assert verdict_of("norm-variance") is Verdict.REFUTED
+
+
+def test_a_wrong_sign_in_the_filter_refutes(fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = (IDENTITY - Theta * C).inv(method="ADJ").applyfunc(sp.factor)
+    monkeypatch.setattr(groups, "filter_matrix", lambda: wrong)
+    groups.norms.cache_clear()
+    assert verdict_of("overlap-norm-own") is Verdict.REFUTED
+    assert verdict_of("overlap-norm-mixed") is Verdict.REFUTED
+
+
+def test_a_wrong_sign_in_woodbury_refutes(fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    right = groups.woodbury
+    monkeypatch.setattr(groups, "woodbury", lambda spike, conjugate: right(-spike, conjugate))
+    fresh()
+    assert verdict_of("without-spike") is Verdict.REFUTED
+
+
+def test_a_residue_at_the_wrong_pole_refutes(fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    right = poles.residue
+    monkeypatch.setattr(poles, "residue", lambda numerator, here: right(numerator, 1 - here))
+    fresh()
+    assert verdict_of("pole-trace") is Verdict.REFUTED
+    assert verdict_of("pole-form") is Verdict.REFUTED
+
+
+def test_a_forgotten_cross_term_of_the_readouts_refutes(
+    fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readout, "signal", mu1_of[0] * s.psi_of[0])
+    fresh()
+    assert verdict_of("test-error") is Verdict.REFUTED

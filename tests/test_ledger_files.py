@@ -1,0 +1,86 @@
+"""The files of a report: a ledger that is the same every time, Markdown that follows from JSON, drift."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import reports.report
+from reports import ledger_files
+from reports.cli import run as run_command
+from reports.described import describe
+from reports.render import markdown, markdown_drift
+from reports.report import write
+from tests import toy
+from tests.report_page import toy_figures, toy_ledger
+from verify.ledger import Ledger, as_json, drift, dumps
+
+
+def test_the_ledger_is_the_same_file_every_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reports.report, "in_source_checkout", lambda: False)
+    derivations = [describe(toy.derivation())]
+    first = write(toy_ledger(), derivations, toy_figures(), tmp_path / "a")
+    toy_ledger.cache_clear()
+    second = write(toy_ledger(), derivations, toy_figures(), tmp_path / "b")
+    assert [p.name for p in first.files] == ["index.html", "ledger.md", "ledger.json"]
+    for one, other in zip(first.files, second.files, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+
+
+def test_the_quick_profile_refreshes_the_committed_ledger_from_a_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reports.report, "COMMITTED_JSON", tmp_path / "committed.json")
+    monkeypatch.setattr(reports.report, "COMMITTED_MARKDOWN", tmp_path / "committed.md")
+    monkeypatch.setattr(reports.report, "in_source_checkout", lambda: True)
+    write(toy_ledger(), [], [], tmp_path / "out")
+    assert (tmp_path / "committed.json").read_text(encoding="utf-8") == dumps(toy_ledger())
+    assert (tmp_path / "committed.md").read_bytes() == (tmp_path / "out" / "ledger.md").read_bytes()
+    (tmp_path / "committed.json").unlink()
+    write(Ledger("ci", toy_ledger().entries), [], [], tmp_path / "out")
+    assert not (tmp_path / "committed.json").exists()
+
+
+def test_markdown_follows_from_the_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    document = json.loads(dumps(toy_ledger()))
+    text = markdown(document)
+    assert text == markdown(as_json(toy_ledger()))
+    assert toy_ledger().entries[0].claim.id in text
+    assert "PROVED" in text
+    assert "\t" not in text
+    monkeypatch.setattr(ledger_files, "COMMITTED_MARKDOWN", tmp_path / "ledger.md")
+    assert markdown_drift(document) == ["ledger.md is missing"]
+    (tmp_path / "ledger.md").write_text(text, encoding="utf-8")
+    assert markdown_drift(document) == []
+    (tmp_path / "ledger.md").write_text(text + "typed by hand\n", encoding="utf-8")
+    assert markdown_drift(document) == ["ledger.md does not follow from ledger.json"]
+
+
+def test_drift_ends_with_exit_code_1_and_names_the_difference(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import reports.commands.verify
+    import reports.render
+
+    monkeypatch.setattr(reports.commands.verify, "run_ledger", lambda profile, ids, quiet: toy_ledger())
+    monkeypatch.setattr(reports.render, "markdown_drift", lambda document: [])
+    same = json.loads(dumps(toy_ledger()))
+    monkeypatch.setattr(ledger_files, "committed", lambda: same)
+    assert run_command(["report", "--check"]) == 0
+    assert "no drift" in capfd.readouterr().out
+    changed = json.loads(dumps(toy_ledger()))
+    changed["claims"][0]["verdict"] = "CONFIRMED"
+    monkeypatch.setattr(ledger_files, "committed", lambda: changed)
+    assert run_command(["report", "--check"]) == 1
+    assert "verdict was 'CONFIRMED', is 'PROVED'" in capfd.readouterr().err
+    assert drift(changed, as_json(toy_ledger())) != []
+    # Another profile measures something else: that is a wrong question, not a drift.
+    assert run_command(["report", "--check", "--profile", "ci"]) == 2
+
+
+def test_files_are_written_whole(tmp_path: Path) -> None:
+    ledger_files.write_whole(tmp_path / "deep" / "file.txt", "a\nb\n")
+    assert (tmp_path / "deep" / "file.txt").read_bytes() == b"a\nb\n"
+    assert [p.name for p in (tmp_path / "deep").iterdir()] == ["file.txt"]

@@ -1,0 +1,66 @@
+"""onestep bounds --loss: what is printed, what is in the document, what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from derivations.activation import activation
+from numerics.loss_bounds import loss_bounds
+from numerics.losses import ABSOLUTE
+from numerics.model import Model
+from reports.cli import run
+
+NOISY = ["--activation", "tanh", "--target", "sign", "--alpha", "2", "--beta", "1", "--ridge", "0.1", "--noise", "0.3"]
+ALIGNED = [*NOISY, "--spike", "1", "--bulk", "1", "--alignment", "1"]
+STEPPED = [*NOISY, "--alpha0", "2", "--eta", "1"]
+
+
+def test_the_document_has_both_bounds_and_the_best_ridge(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["bounds", *ALIGNED, "--loss", "absolute", "--json"]) == 0
+    found: dict[str, Any] = json.loads(capfd.readouterr().out)
+    model = Model(
+        activation("tanh"), activation("sign"), alpha=2.0, beta=1.0, ridge=0.1, noise=0.3, spike=1.0, bulk=1.0,
+        alignment=1.0,
+    )  # fmt: skip
+    expected = loss_bounds(model, ABSOLUTE)
+    assert (found["lower"], found["upper"]) == (expected.lower, expected.upper)
+    assert found["lower"] < found["best_ridge"]["test_error"] <= found["upper"]
+    assert found["loss"] == "absolute" == found["provenance"]["parameters"]["loss"]
+    assert all(found[name] for name in ("lower_reached", "upper_reached", "converged"))
+    assert found["mean_squared_error"] == {
+        "lower": expected.mean_squared_error[0], "upper": expected.mean_squared_error[1]
+    }  # fmt: skip
+    assert found["classification_error"] == {"upper": 0.0}
+    assert found["best_eta"] is None
+
+
+def test_a_sweep_prints_a_line_per_point(capfd: pytest.CaptureFixture[str]) -> None:
+    arguments = [*ALIGNED[:-1], "0.9,1", "--loss", "absolute"]
+    assert run(["bounds", *arguments]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert lines[0] == "absolute loss per test sample, label noise included"
+    assert [name in lines[1] for name in ("alignment", "lower bound", "upper bound", "mse at least")] == [True] * 4
+    assert [line.split()[0] for line in lines[2:4]] == ["0.9", "1"]
+    for line in lines[2:4]:
+        _, lower, least, _, upper, *_ = line.split()
+        assert float(lower) < float(least) <= float(upper)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([*STEPPED, "--loss", "hinge", "--optimise-eta"], ("--optimise-eta with --loss hinge", "--loss square")),
+        ([*ALIGNED, "--loss", "hinge", "--bias", "learned"], ("--bias learned with --loss hinge", "quenched")),
+        ([*ALIGNED, "--loss", "cubic"], ("huber:DELTA",)),
+        ([*ALIGNED, "--loss", "logistic", "--target", "tanh"], ("label noise", "--target sign")),
+    ],
+)
+def test_what_is_refused(arguments: list[str], words: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["bounds", *arguments]) == 2
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1
+    for word in words:
+        assert word in said

@@ -1,0 +1,107 @@
+"""Formulas and prose of the report: every statement, step and symbol becomes MathML, no LaTeX is left."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from derivations.symbols import glossary
+from reports.described import DescribedDerivation, derivations_of
+from reports.mathematics import MathError, mathml
+from reports.prose import heading, prose
+from verify.ledger import MODULES, all_claims, statement_latex
+
+
+def test_every_statement_of_the_ledger_becomes_mathml() -> None:
+    for claim in all_claims():
+        shown = mathml(statement_latex(claim), block=True)
+        assert "\\" not in shown, claim.id
+        ElementTree.fromstring(shown)  # well-formed
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_step_of_every_derivation_can_be_shown(module: str) -> None:
+    for derivation in derivations_of(module):
+        formulas = [*(step.formula for step in derivation.steps), *derivation.results]
+        for formula in formulas:
+            assert "\\" not in mathml(formula, block=True), formula
+        texts = [
+            derivation.title,
+            derivation.source,
+            *derivation.hypotheses,
+            *(step.reason for step in derivation.steps),
+        ]
+        texts += [o.says for step in derivation.steps for o in step.obligations]
+        for text in texts:
+            assert "\\" not in str(prose(text)), text
+
+
+def test_every_title_and_note_can_be_shown() -> None:
+    for claim in all_claims():
+        for text in (claim.title, claim.note, *claim.domain.hypotheses, *(m.name for m in claim.mutants)):
+            assert "\\" not in str(prose(text)), text
+
+
+def test_derivations_of_different_title_are_different() -> None:
+    # The ledger names a proof by the title of its derivation: one title must not stand for two derivations.
+    found: dict[str, DescribedDerivation] = {}
+    for module in MODULES:
+        for derivation in derivations_of(module):
+            assert found.setdefault(derivation.check, derivation) == derivation, derivation.title
+
+
+def test_symbols_of_the_glossary_can_be_shown() -> None:
+    from derivations.rendering import latex
+
+    for row in glossary:
+        assert "\\" not in mathml(latex(row.symbol)), row.symbol
+
+
+def test_a_formula_that_cannot_be_shown_is_an_error_not_a_blank() -> None:
+    with pytest.raises(MathError, match="unknowncommand"):
+        mathml(r"\unknowncommand + 1")
+    with pytest.raises(MathError, match="converted"):
+        mathml(r"\left( x")
+
+
+def test_bars_are_fences() -> None:
+    assert mathml("|x|").count('fence="true"') == 2
+    # One bar alone is "evaluated at".
+    assert "fence" not in mathml(r"f|_{x=0}")
+
+
+def test_prose_shows_plain_names_as_symbols() -> None:
+    assert str(prose("alpha0 -> infinity, mu0 and h1 <= h2, f^2")) == "α₀ → infinity, μ₀ and h₁ ≤ h₂, f²"
+    assert str(prose("the n samples, beta-free, q_1")) == "the n samples, beta-free, q₁"
+    assert "<math" in str(prose(r"linear in $\hat{V}_1$"))
+    assert "<math" in str(prose(r"stationarity in \hat{q}_1"))
+    assert str(prose("<script>")) == "&lt;script&gt;"
+    assert str(heading("the spike")) == "The spike"
+    assert str(heading("h1 is a mean")) == "h₁ is a mean"
+
+
+def test_prose_sets_indices_powers_and_code() -> None:
+    assert str(prose("`onestep solve --alpha 1` at x_perp")) == "<code>onestep solve --alpha 1</code> at x<sub>⊥</sub>"
+    assert str(prose("`a < b_1^2`")) == "<code>a &lt; b_1^2</code>"
+    assert str(prose("He_k, theta_perp, alpha_0")) == "He<sub>k</sub>, θ<sub>⊥</sub>, α₀"
+    assert str(prose("d^(-1/2), W^T")) == "d<sup>−1/2</sup>, W<sup>T</sup>"
+    assert str(prose("10^-8, x^20, x^2")) == "10<sup>−8</sup>, x<sup>20</sup>, x²"
+    # The k-th derivative is no power.
+    assert str(prose("sigma^(k)(z)")) == "σ<sup>(k)</sup>(z)"
+    assert str(prose("V1^ and zeta^")) == "V\u0302₁ and ζ\u0302"
+    assert str(prose("fixed_point, h1_check, z**2")) == "fixed_point, h1_check, z**2"
+    assert str(prose(r"at h^{\star}_1=0.5")).startswith("at <math>")
+    assert str(prose(r"at h^{\star}_1=0.5")).endswith("</math>=0.5")
+
+
+def test_brackets_that_fence_anyway_carry_no_attributes() -> None:
+    shown = mathml(r"\left(\frac{a}{b}\right)^{2} + {{q}_{1}}")
+    assert shown == (
+        "<math><msup><mrow><mo>(</mo><mfrac><mi>a</mi><mi>b</mi></mfrac><mo>)</mo></mrow><mn>2</mn></msup>"
+        "<mo>+</mo><msub><mi>q</mi><mn>1</mn></msub></math>"
+    )
+    # Brackets of their own size, and signs that need not be fences, say so.
+    assert mathml("f(x) < 1").count('stretchy="false"') == 2
+    assert "&lt;" in mathml("f(x) < 1")
+    assert mathml(r"\left. x\right|").count("stretchy") == 2

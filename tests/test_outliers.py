@@ -1,0 +1,125 @@
+"""The correction of order one to the outlier: what second-order terms in the rows' overlaps and norms add."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import eigsh
+
+from derivations.activation import activation
+from numerics.coefficients import conditional_moments_of
+from numerics.ensembles import Sizes, spiked_random_features
+from numerics.model import Model, ReadoutGroup
+from numerics.spectrum import spectrum
+
+VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
+
+
+def _model(student: str = "tanh", **changed: object) -> Model:
+    return Model(activation(student), activation("sin"), **(VALUES | changed))  # type: ignore[arg-type]
+
+
+def _corrections(model: Model, d: int, seeds: int) -> tuple[float, float]:
+    """Mean and standard error of the largest eigenvalue minus sum mu0(kappa)^2, with all that has mean zero and is of
+    first order taken off: the rows' overlaps with v, their norms, and what is odd in the inputs across v."""
+    r, c = model.spike, model.bulk
+    line = np.linspace(-7.0, 7.0, 4001)
+    moments = conditional_moments_of(model.activation, r, c, 0.0, line)
+    sizes = Sizes.rounded(d, alpha=model.alpha, beta=model.beta, fractions=(1.0,))
+    found = []
+    for seed in range(seeds):
+        rng = np.random.default_rng([seed, 7, d])
+        drawn = spiked_random_features(model, sizes, rng)
+        x = rng.standard_normal((sizes.n, d))
+        kappa = x @ drawn.direction
+        phi, mirrored = drawn.features(x), drawn.features(2.0 * np.outer(kappa, drawn.direction) - x)
+        top = float(eigsh(phi.T @ phi / sizes.p, k=1, v0=np.ones(sizes.p), which="LA", tol=1e-10)[0][0])
+        # mu0 by linear interpolation on a fine grid: 1e-6 of a correction of order one.
+        mu0, slope, curvature = (np.interp(kappa, line, f) for f in (moments.mean, moments.slope, moments.curvature))
+        overlap = drawn.weights @ drawn.direction - r
+        norm = np.sum(drawn.weights**2, axis=1) - (r + overlap) ** 2 + overlap**2 - c
+        first = mu0 @ (phi - mirrored).mean(axis=1)
+        first += 2.0 * (mu0 @ (kappa * slope)) / math.sqrt(c) * overlap.mean()
+        first += (mu0 @ curvature) / c * norm.mean()
+        found.append(top - mu0 @ mu0 - first)
+    return float(np.mean(found)), float(np.std(found, ddof=1)) / math.sqrt(seeds)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("gaussian", [False, True], ids=["unit rows", "Gaussian rows"])
+@pytest.mark.parametrize(("spike", "bulk", "alpha"), [(1.0, 1.0, 1.5), (2.0, 0.7, 3.0)])
+def test_the_correction_is_a_samples(spike: float, bulk: float, alpha: float, gaussian: bool) -> None:
+    model = _model(spike=spike, bulk=bulk, alpha=alpha, gaussian_rows=gaussian)
+    ((outlier,),) = (spectrum(model).outliers,)
+    (small, small_error), (large, large_error) = _corrections(model, 100, 1200), _corrections(model, 200, 600)
+    # What is left is of order 1/d: extrapolated from two sizes. 4.5 standard errors: 1e-5 of normal samples.
+    error = math.hypot(small_error, 2.0 * large_error)
+    assert abs(2.0 * large - small - outlier.correction) < 4.5 * error
+    assert error < 0.06 * math.sqrt(alpha)
+
+
+def test_the_second_order_terms_by_another_route() -> None:
+    """alpha c E[(kappa^2 - 1) mu0 mu0''] is n times the mean over rows of mu0 {mu0(r + s, c - s^2) - mu0(r, c)}."""
+    model = _model(spike=2.0, bulk=0.7, alpha=3.0)
+    kappa = np.linspace(-9.0, 9.0, 901)
+    weights = np.exp(-0.5 * kappa**2) / math.sqrt(2.0 * math.pi) * (kappa[1] - kappa[0])
+    d = 4000.0
+    size = math.sqrt(model.bulk / d)
+
+    def mean(overlap: float) -> np.ndarray:
+        return conditional_moments_of(model.activation, 2.0 + overlap, 0.7 - overlap**2, 0.0, kappa).mean
+
+    plain, mu = mean(0.0), conditional_moments_of(model.activation, 2.0, 0.7, 0.0, kappa)
+    # s takes the values +-size: its mean and variance are right, and the next power is of relative order 1/d.
+    changed = 0.5 * (mean(size) + mean(-size)) - plain
+    second = 2.0 * model.alpha * d * float(weights @ (plain * changed))
+    variance = mu.slope**2 + mu.rest
+    square = float(weights @ plain**2)
+    first = model.alpha * float(weights @ variance) + float(weights @ (plain**2 * variance)) / square
+    first += model.alpha * 0.7 * (float(weights @ (kappa * plain * mu.slope)) / math.sqrt(0.7)) ** 2 / square
+    (outlier,) = spectrum(model).outliers
+    assert outlier.slope == pytest.approx(square, rel=1e-9)
+    assert outlier.correction == pytest.approx(first + second, rel=1e-3)
+
+
+def test_norms_move_the_outlier_by_finite_differences() -> None:
+    """Gaussian rows: v_c = 2 c^2 adds alpha {v_c E[mu0 k2]^2/E[mu0^2] + v_c E[mu0 d^2 mu0/dc^2]}."""
+    kappa = np.linspace(-9.0, 9.0, 901)
+    weights = np.exp(-0.5 * kappa**2) / math.sqrt(2.0 * math.pi) * (kappa[1] - kappa[0])
+    h = 0.02
+
+    def mean(bulk: float) -> np.ndarray:
+        return conditional_moments_of(activation("tanh"), 1.0, bulk, 0.0, kappa).mean
+
+    plain, up, down = mean(1.0), mean(1.0 + h), mean(1.0 - h)
+    slope, curvature = (up - down) / (2.0 * h), (up - 2.0 * plain + down) / h**2
+    square = float(weights @ plain**2)
+    expected = 1.5 * 2.0 * (float(weights @ (plain * slope)) ** 2 / square + float(weights @ (plain * curvature)))
+    ((unit,), (gaussian,)) = (spectrum(_model(gaussian_rows=rows)).outliers for rows in (False, True))
+    # Differences of step 0.02: h^2 of the fourth derivative.
+    assert gaussian.correction - unit.correction == pytest.approx(expected, rel=1e-2)
+
+
+@pytest.mark.thorough
+def test_a_detached_eigenvalue_is_a_samples() -> None:
+    """A bias holds neurons off until kappa = 2.3: few samples, all far along the spike, carry one eigenvalue out."""
+    groups = (ReadoutGroup(1.0, 1.0, 0.3, -3.5),)
+    model = _model("erf", alpha=60.0, beta=0.3, spike=1.5, groups=groups)
+    found = spectrum(model)
+    (predicted,) = found.detached
+    assert predicted > found.edges[-1][1]
+    seconds = []
+    for d in (200, 400):
+        sizes = Sizes.rounded(d, alpha=model.alpha, beta=model.beta, fractions=(1.0,))
+        sample = []
+        for seed in range(24):
+            rng = np.random.default_rng([seed, d])
+            phi = spiked_random_features(model, sizes, rng).features(rng.standard_normal((sizes.n, d)))
+            sample.append(float(np.linalg.eigvalsh(phi.T @ phi / sizes.p)[-2]))
+        seconds.append((float(np.mean(sample)), float(np.std(sample, ddof=1)) / math.sqrt(len(sample))))
+    (small, small_error), (large, large_error) = seconds
+    # What is left is of order 1/d: extrapolated; 4.5 standard errors, 1e-5 of normal samples.
+    assert abs(2.0 * large - small - predicted) < 4.5 * math.hypot(small_error, 2.0 * large_error)
+    assert large_error < 0.03 * predicted

@@ -1,0 +1,97 @@
+"""Turned rows after a step from rows that overlap: claims without their simulations, and one dense batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from derivations import overlapping_bulk as derived
+from derivations.activation import activation
+from numerics.deterministic_equivalent import isotropic
+from numerics.ensembles import Network
+from numerics.overlapping_bulk import TurnedEquivalent
+from numerics.overlapping_rows import stepped, turned_bulk
+from verify.claim import Claim
+from verify.claims.brute_force import SMOOTH
+from verify.claims.overlapping_bulk import CLAIMS
+from verify.claims.overlapping_draws import shared_functions
+from verify.ledger import all_claims, examine
+from verify.simulation_check import BySimulation
+from verify.verdict import Verdict
+
+NETWORK = Network(
+    activation("tanh"), activation("sin(z+7/10)"), 1.5, 0.8, 0.1, alpha0=2.0, eta=1.6, overlap=0.4
+)  # fmt: skip
+
+
+@pytest.fixture
+def fresh() -> Iterator[Callable[[], None]]:
+    def clear() -> None:
+        derived.covariance.cache_clear()
+        derived.resolvent.cache_clear()
+
+    clear()
+    yield clear
+    clear()
+
+
+def test_the_ledger_has_them() -> None:
+    assert {claim.id for claim in CLAIMS} <= {claim.id for claim in all_claims()}
+
+
+@pytest.mark.parametrize("claim", CLAIMS[1:], ids=lambda claim: claim.id)
+def test_verdict_and_mutants(claim: Claim) -> None:
+    checks = tuple(check for check in claim.checks if not isinstance(check, BySimulation))
+    verdict, evidence, mutants = examine(replace(claim, checks=checks), "quick")
+    assert verdict is Verdict.CONFIRMED, [one.summary for one in evidence]
+    assert [mutant.name for mutant in mutants if mutant.verdict is not Verdict.REFUTED] == []
+
+
+def test_a_sample_put_in_with_a_wrong_sign_refutes(fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    right = derived.put_in
+    monkeypatch.setattr(derived, "put_in", lambda own, beside, G: right(own, beside, (-G[0], G[1], G[2])))
+    fresh()
+    (claim,) = (claim for claim in CLAIMS if claim.id.endswith("-sample"))
+    assert examine(replace(claim, checks=claim.checks[:1], mutants=()), "quick")[0] is Verdict.REFUTED
+
+
+def forms(d: int, seed: int, gain: float) -> np.ndarray:
+    """(1/d) tr (1 + g B)^-1 and its forms on theta, e and w, B by its definition from one batch; (10,)."""
+    n0, rate, overlap = round(NETWORK.alpha0 * d), NETWORK.eta / NETWORK.beta, NETWORK.overlap
+    x = np.random.default_rng(seed).standard_normal((n0, d))
+    f = shared_functions("tanh", overlap)
+    F, G, K, H = (f[name](x[:, 1]) for name in ("F_0", "G_0", "K_0", "H_0"))
+    residual = SMOOTH["shifted sin"].value(x[:, 0]) - F
+    turned = np.eye(d) + rate / n0 * (x.T * (residual * K)) @ x
+    rest = (x.T * residual**2 * (H - (1.0 - overlap) * K**2)) @ x
+    covariance = (1.0 - overlap) * (turned @ turned - np.outer(turned[:, 1], turned[:, 1])) + rate**2 * d / n0**2 * rest
+    resolvent = np.linalg.inv(np.eye(d) + gain * covariance)
+    planes = np.stack([*np.eye(2, d), (residual * G) @ x / n0])
+    return np.append(planes @ resolvent @ planes.T, np.trace(resolvent) / d)
+
+
+def test_dense_batches() -> None:
+    equivalent = TurnedEquivalent(0.2, NETWORK.beta, turned_bulk(NETWORK))
+    blocks = equivalent.blocks(np.array([0.8, 0.3]))
+    expected = np.append(equivalent.forms(blocks), blocks[1])
+    found = np.array([forms(150, seed, float(blocks[0])) for seed in range(24)])
+    error = found.std(axis=0, ddof=1) / math.sqrt(len(found))
+    # Five standard errors, 23 degrees of freedom: ten numbers leave them in 5e-4 of all cases; 1/d is for corrections.
+    assert np.all(np.abs(found.mean(axis=0) - expected) < 5.0 * error + 1.0 / 150)
+    # And the errors are small enough to tell isotropic rows of the same c.
+    isotropic_form = 1.0 / (1.0 + float(blocks[0]) * stepped(NETWORK).bulk)
+    assert abs(isotropic_form - expected[4]) > 20.0 * error[4]
+    assert float(equivalent.law.bulk) == pytest.approx(stepped(NETWORK).bulk, rel=1e-12)
+
+
+def test_without_curvature_and_without_samples_that_matter_rows_are_isotropic() -> None:
+    # alpha0 -> infinity at a fixed rate: for an odd activation and rho = 0 all that is left of the step is the spike.
+    network = replace(NETWORK, overlap=0.0, target=activation("sin"), alpha0=1e8)
+    point = TurnedEquivalent(0.2, 0.8, turned_bulk(network)).at(np.array([0.8, 0.3]))
+    expected = isotropic(0.2, 0.8, (1.0,), (1.0,)).at(np.array([0.8, 0.3]))
+    assert point.values == pytest.approx(expected.values, rel=1e-6)
+    assert point.jacobian == pytest.approx(expected.jacobian, rel=1e-6)

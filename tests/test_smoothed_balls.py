@@ -1,0 +1,90 @@
+"""Derivatives of Gaussian averages as balls against mpmath, and their bounds off the real line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from flint import acb, arb
+from mpmath import mp
+
+from derivations.activation import activation
+from numerics.balls import BallError, precision
+from numerics.smoothed_balls import Smoother, complex_size, strip_bound
+
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "tanh": mp.tanh,
+    "erf": mp.erf,
+    "sin": mp.sin,
+    "relu": lambda x: max(x, mp.mpf(0)),
+    "sign": mp.sign,
+    "hardtanh": lambda x: max(mp.mpf(-1), min(mp.mpf(1), x)),
+    "he3": lambda x: x**3 - 3 * x,
+}
+HERMITE: tuple[Callable[[Any], Any], ...] = (lambda z: mp.mpf(1), lambda z: z, lambda z: z * z - 1)
+
+
+def average(name: str, w: Any, s: Any, order: int) -> Any:
+    """E[He_n(z) f(w + s z)]/s^n, split at the breakpoints."""
+    cuts = [-mp.inf, *((c - w) / s for c in (-1, 0, 1)), mp.inf]
+    value = mp.quad(lambda z: HERMITE[order](z) * FUNCTIONS[name](w + s * z) * mp.npdf(z), cuts)
+    return value / s**order
+
+
+@pytest.mark.parametrize(("name", "scale"), list(zip(FUNCTIONS, [0.75, 3.0, 1.5, 0.75, 3.0, 0.75, 1.5], strict=True)))
+def test_averages_are_enclosed(name: str, scale: float) -> None:
+    places = [-0.4, 7.0]
+    with precision(88), mp.workdps(22):
+        found = Smoother(activation(name), 44).at([arb(w) for w in places], arb(scale))
+        for w, column in zip(places, found, strict=True):
+            for order, ball in enumerate(column):
+                assert float(ball.rad()) < 1e-12
+                # quad's own error is below 1e-18 here
+                assert abs(float(ball - arb(mp.nstr(average(name, mp.mpf(w), mp.mpf(scale), order), 22)))) < (
+                    float(ball.rad()) + 1e-17
+                )
+
+
+def test_a_shifted_grid_is_noticed() -> None:
+    # The mutant: the value at a place 1e-10 away is outside the ball.
+    with precision(88):
+        smoother = Smoother(activation("tanh"), 44)
+        (right,), (beside,) = smoother.at([arb(1) / 2], arb(1)), smoother.at([arb(1) / 2 + arb(10) ** -10], arb(1))
+        assert not right[0].overlaps(beside[0])
+
+
+def test_functions_of_neither_kind_are_refused() -> None:
+    with precision(88), pytest.raises(BallError, match="breakpoints"):
+        Smoother(activation("elu"), 44).at([arb(0)], arb(1))
+
+
+@pytest.mark.parametrize("name", ["tanh", "relu"])
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_sizes_at_complex_parameters_are_bounds(name: str, order: int) -> None:
+    r, c, bias = mp.mpc(1.2, 0.5), mp.mpc(1.5, 0.4), mp.mpf(1) / 4
+    with precision(88):
+        size = complex_size(activation(name), acb(1.2, 0.5), Fraction(1, 4), acb(1.5, 0.4), order)
+    assert size is not None
+    for x in (-3.0, 0.0, 0.5, 2.0):
+        w = r * x + bias
+
+        def integrand(u: Any, w: Any = w) -> Any:
+            density = mp.exp(-((u - w) ** 2) / (2 * c)) / mp.sqrt(2 * mp.pi * c)
+            return FUNCTIONS[name](u) * HERMITE[order]((u - w) / mp.sqrt(c)) * density
+
+        value = abs(mp.quad(integrand, [-25, -5, 0, 5, 25]) / mp.sqrt(c) ** order)
+        bound = size.constant * (1 + abs(arb(x))) ** size.degree * (size.quadratic * arb(x) ** 2).exp()
+        assert value <= float(bound)
+
+
+def test_bounds_on_a_strip_are_bounds() -> None:
+    # For tanh the average at complex w is the integral of the shifted density.
+    with precision(88):
+        bound = strip_bound(activation("tanh"), arb(2), Fraction(1, 2), arb(1), Fraction(1, 2), 1)
+    assert bound is not None
+    for x in (-1.0, 0.0, 1.5):
+        w = 2 * mp.mpc(x, 0.5) + 0.5
+        value = abs(mp.quad(lambda u, w=w: mp.tanh(u) * (u - w) * mp.exp(-((u - w) ** 2) / 2), [-15, -3, 0, 3, 15]))
+        assert value / mp.sqrt(2 * mp.pi) <= float(bound.constant) * (1 + abs(x)) ** bound.degree

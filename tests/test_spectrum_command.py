@@ -1,0 +1,109 @@
+"""onestep spectrum: networks, Gaussian rows, samples of either, and non-convergence with its exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from reports.cli import run
+
+STEPPED = [
+    "--activation", "tanh", "--target", "sign", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1", "--alpha0", "1",
+    "--eta", "5",
+]  # fmt: skip
+DIRECT = [
+    "--activation", "tanh", "--target", "sin", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1", "--spike", "1",
+    "--bulk", "1", "--alignment", "0.8",
+]  # fmt: skip
+
+
+def _run(capfd: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, str, str]:
+    code = run(["spectrum", *arguments, "--quiet"])
+    out, err = capfd.readouterr()
+    return code, out, err
+
+
+def test_a_network_beside_its_own_sample(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    figure = tmp_path / "network.svg"
+    arguments = [*STEPPED, "--bulk-model", "network", "--simulate", "100", "--plot", str(figure), "--json"]
+    code, out, _ = _run(capfd, arguments)
+    found = json.loads(out)
+    assert code == 0
+    assert found["mass"] == pytest.approx(1.0, abs=1e-6)
+    assert found["cumulative"][-1] == pytest.approx(1.0, abs=1e-8)
+    assert found["provenance"]["parameters"]["kind"] == "network"
+    assert len(found["simulation"]["eigenvalues"]) == 100
+    assert figure.read_text().startswith("<?xml")
+
+
+def test_a_network_beside_the_isotropic_theory_and_the_other_way(capfd: pytest.CaptureFixture[str]) -> None:
+    drawn = {}
+    for name, more in {
+        "isotropic": ["--kind", "network"],
+        "network": ["--bulk-model", "network"],
+        "features": ["--bulk-model", "network", "--kind", "srf"],
+    }.items():
+        code, out, _ = _run(capfd, [*STEPPED, *more, "--simulate", "60", "--json"])
+        assert code == 0
+        drawn[name] = json.loads(out)
+    # The same network under two theories, and other features under one of them.
+    assert drawn["isotropic"]["simulation"]["eigenvalues"] == drawn["network"]["simulation"]["eigenvalues"]
+    assert drawn["isotropic"]["edges"] != drawn["network"]["edges"]
+    assert drawn["features"]["edges"] == drawn["network"]["edges"]
+    assert drawn["features"]["simulation"]["eigenvalues"] != drawn["network"]["simulation"]["eigenvalues"]
+
+
+def test_gaussian_rows_share_the_support(capfd: pytest.CaptureFixture[str]) -> None:
+    plain, rows = (json.loads(_run(capfd, [*DIRECT, *more, "--json"])[1]) for more in ([], ["--rows", "gaussian"]))
+    assert plain["edges"] == rows["edges"]
+    assert plain["outliers"][0]["per_sample"] == rows["outliers"][0]["per_sample"]
+    assert plain["outliers"][0]["correction"] < rows["outliers"][0]["correction"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([*STEPPED, "--bulk-model", "network", "--readout", "1:0.5,-1:0.5"], ("one readout group", "for example")),
+        ([*DIRECT, "--kind", "network", "--simulate", "60"], ("--alpha0", "for example")),
+        ([*DIRECT, "--kind", "equivalent", "--simulate", "60"], ("'equivalent'", "srf, network", "for example")),
+    ],
+)
+def test_what_is_refused(arguments: list[str], words: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> None:
+    code, _, err = _run(capfd, arguments)
+    assert code == 2
+    assert err.count("\n") == 1
+    for word in words:
+        assert word in err
+
+
+def test_what_does_not_converge_says_so(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from numerics import spectrum
+
+    # Two panels are not enough for any density.
+    monkeypatch.setattr(spectrum, "_MOST_PANELS", 0)
+    monkeypatch.setattr(spectrum, "_FIRST_PANELS", 1)
+    monkeypatch.setattr(spectrum, "_NODES", 3)
+    spectrum.spectrum.cache_clear()
+    try:
+        code, out, _ = _run(capfd, DIRECT)
+    finally:
+        spectrum.spectrum.cache_clear()
+    assert code == 3
+    assert "not converged" in out
+
+
+def test_what_continuation_does_not_reach_says_so(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from numerics import spectrum, spectrum_axis
+
+    monkeypatch.setattr(spectrum_axis, "_MOST_CONTINUATIONS", 0)
+    spectrum.spectrum.cache_clear()
+    try:
+        code, _, err = _run(capfd, DIRECT)
+    finally:
+        spectrum.spectrum.cache_clear()
+    assert code == 3
+    assert "out of reach" in err

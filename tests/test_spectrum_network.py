@@ -1,0 +1,137 @@
+"""The spectrum of a network's own features: the solver off the support, mass, mean, and the rows of real networks."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from derivations.activation import activation
+from numerics.ensembles import Network, Sizes, spiked_random_features, trained_network
+from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.network_bulk import NetworkBulk
+from numerics.ridge import solve
+from numerics.spectrum import equations_of, spectrum, stieltjes
+from numerics.spectrum_axis import Axis, mean_eigenvalue
+from numerics.spectrum_network import NetworkEquations
+
+RATIOS: dict[str, Any] = {"alpha": 1.5, "beta": 0.8, "ridge": 0.1, "alpha0": 1.0, "eta": 6.0, "noise": 0.2}
+
+
+def _network(student: str = "tanh", target: str = "tanh", bulk_model: str = "network", **changed: float) -> Model:
+    values = RATIOS | changed
+    return Model.from_gradient_step(activation(student), activation(target), bulk_model=bulk_model, **values)
+
+
+CASES = {
+    "noisy labels": _network(),
+    "labels of one size": _network(target="sign", noise=0.0, alpha0=2.0),
+    "unbounded labels, small batch": _network("sin", "z", noise=0.0, alpha0=0.5, eta=3.0, alpha=2.0),
+    "fewer samples": _network("erf", "sin", noise=0.0, alpha=0.5, beta=1.2, eta=4.0),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_off_the_support_it_is_the_ridge_solvers(name: str) -> None:
+    for ridge in (0.1, 2.0):
+        tau = float(np.sum(solve(CASES[name].changed(ridge=ridge)).order_parameters.V2))
+        # Other rules along spike and labels, another parametrisation and another Newton's method: rounding.
+        assert stieltjes(CASES[name], complex(-ridge)) == pytest.approx(tau, rel=1e-11)
+
+
+@pytest.mark.parametrize("name", ["labels of one size", "fewer samples"])
+def test_overlaps_are_the_solvers(name: str) -> None:
+    model = CASES[name]
+    equations = equations_of(model)
+    assert isinstance(equations, NetworkEquations)
+    ridge = 0.3
+    x = Axis(equations).at(-ridge).values
+    conjugates = equations.conjugates(equations.table(x), x)[0].real
+    K = NetworkBulk(ridge, model.beta, equations.law).at(conjugates).overlap[:2, :2]
+    assert equations.overlap(x) == pytest.approx(model.alpha / model.beta * K, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    "name", ["labels of one size", *(pytest.param(name, marks=pytest.mark.thorough) for name in CASES)]
+)
+def test_mass_and_mean(name: str) -> None:
+    found = spectrum(CASES[name])
+    assert found.converged, found.status
+    assert found.mass == pytest.approx(1.0, abs=1e-6)
+    assert found.mean_error < 1e-6
+    assert np.all(found.density >= 0.0)
+
+
+def test_a_small_step_is_isotropic() -> None:
+    """Off the support the two differ by omega, c - 1 being kept: (c - 1)^2 times numbers of order one."""
+    differences = []
+    for eta in (0.1, 0.2):
+        own, plain = _network(eta=eta), _network(eta=eta, bulk_model="isotropic")
+        bulk = own.bulk - 1.0
+        differences.append(abs(stieltjes(own, -0.5 + 0.1j) - stieltjes(plain, -0.5 + 0.1j)) / bulk**2)
+    # The difference is quadratic in the bulk's excess over 1: the ratio is 1 up to that excess, 1 %.
+    assert differences[0] == pytest.approx(differences[1], rel=0.05)
+    assert differences[0] < 1.0
+
+
+def _shares(network: Network, d: int, seed: int, x: np.ndarray) -> np.ndarray:
+    weights, batch, inputs = (np.random.default_rng([seed, d, k]) for k in range(3))
+    sizes = Sizes.rounded(d, alpha=network.alpha, beta=network.beta, alpha0=network.alpha0, fractions=(1.0,))
+    phi = trained_network(network, sizes, weights, batch).features(inputs.standard_normal((sizes.n, d)))
+    values = np.linalg.eigvalsh(phi.T @ phi / sizes.p)[:-1]
+    return np.array([float(np.mean(values < place)) for place in x])
+
+
+def test_real_networks_have_this_spectrum_and_not_the_isotropic_one() -> None:
+    network = Network(activation("tanh"), activation("tanh"), **RATIOS)
+    own, plain = spectrum(network.model("network")), spectrum(network.model())
+    x = np.interp([0.3, 0.6, 0.9], own.cumulative, own.x)
+    theory = np.interp(x, own.x, own.cumulative)
+    isotropic = np.interp(x, plain.x, plain.cumulative)
+    d, seeds = 240, 16
+    samples = np.array([_shares(network, d, seed, x) for seed in range(seeds)])
+    mean, error = samples.mean(axis=0), samples.std(axis=0, ddof=1) / math.sqrt(seeds)
+    # Finite size moves shares by a few eigenvalues of p, 3/p; Student's t with 15 degrees of freedom exceeds 5.5 with
+    # probability 6e-5, for one of three 2e-4.
+    assert np.all(np.abs(mean - theory) < 5.5 * error + 3.0 / (d * network.beta))
+    # The same allowance refutes the isotropic bulk.
+    assert np.any(np.abs(mean - isotropic) > 5.5 * error + 3.0 / (d * network.beta))
+
+
+def test_gaussian_rows_share_the_density_and_move_the_outlier() -> None:
+    values: dict[str, Any] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
+    plain = Model(activation("tanh"), activation("sin"), **values)
+    rows = plain.changed(gaussian_rows=True)
+    assert np.array_equal(spectrum(plain).density, spectrum(rows).density)
+    ((one,), (other,)) = spectrum(plain).outliers, spectrum(rows).outliers
+    assert one.slope == other.slope
+    assert other.correction > one.correction
+    # The distribution functions of the two samples: p eigenvalues each, on the same inputs.
+    d = 400
+    found = []
+    for model in (plain, rows):
+        rng = np.random.default_rng([3, d])
+        sizes = Sizes.rounded(d, alpha=1.5, beta=1.0, fractions=(1.0,))
+        phi = spiked_random_features(model, sizes, rng).features(rng.standard_normal((sizes.n, d)))
+        found.append(np.linalg.eigvalsh(phi.T @ phi / sizes.p)[:-1])
+    theory = spectrum(plain)
+    for values_ in found:
+        distance = np.max(np.abs(np.interp(values_, theory.x, theory.cumulative) - (np.arange(d - 1) + 0.5) / (d - 1)))
+        # Kolmogorov's 1.95/sqrt(n) for the kappa of the samples, met once in a thousand, and a few eigenvalues.
+        assert distance < 1.95 / math.sqrt(1.5 * d) + 5.0 / d
+
+
+def test_the_mean_eigenvalue_is_that_of_the_isotropic_bulk() -> None:
+    own, plain = CASES["labels of one size"], _network(target="sign", noise=0.0, alpha0=2.0, bulk_model="isotropic")
+    assert mean_eigenvalue(equations_of(own)) == pytest.approx(mean_eigenvalue(equations_of(plain)), rel=1e-12)
+
+
+def test_groups_are_refused_in_one_sentence() -> None:
+    groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))
+    model = Model.from_gradient_step(
+        activation("tanh"), activation("sin"), bulk_model="network", groups=groups, **RATIOS
+    )
+    with pytest.raises(ModelError, match="one readout group"):
+        spectrum(model)

@@ -1,0 +1,180 @@
+"""Claims of Section 4.3 for any convex loss: Jensen's inequality, both bounds on the test loss, and the square loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from derivations import loss_bounds as derived
+from derivations import symbols as s
+from derivations.derivation import NonNegative, Obligation, RationalLimit
+from derivations.expectation import Expectation
+from derivations.loss_bounds import CONVEX, INDEPENDENT, loss_of
+from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch, Point
+from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
+from verify.claims import loss_bound_numbers as numbers
+from verify.claims.convex_numbers import LOSSES
+from verify.claims.models import DOMAIN, GENERIC
+from verify.claims.saddle_formulas import eq, ge, le
+from verify.claims.section_4_3 import lower
+from verify.tolerances import ASYMPTOTIC, CONVEX_SOLVER, QUADRATURE, ROUNDING
+
+BEYOND = Source("this suite", "beyond the paper: bounds for any convex loss")
+MORE = sp.Rational(27, 25)
+
+
+def jensen(statement: sp.Basic) -> tuple[Obligation, ...]:
+    """The obligations of an inequality between averages of the loss."""
+    return derived.jensen(statement.gts, statement.lts)
+
+
+def above_infimum(statement: sp.Basic) -> tuple[Obligation, ...]:
+    """test loss = loss of an element of the span + average excess, and the first is the infimum + something."""
+    slack, excess = sp.symbols("s E[e]", nonnegative=True)
+    noisy = loss_of(s.y, s.field_mean + s.output_spread * s.xi)
+    return (
+        *derived.jensen(Expectation(noisy, s.xi), loss_of(s.y, s.field_mean)),
+        NonNegative(
+            "test loss less infimum",
+            (statement.gts - statement.lts).subs(s.test_loss, s.least_loss + slack + excess),
+            ((slack, sp.S.One), (excess, sp.S.One)),
+        ),
+    )
+
+
+def below_limit(statement: sp.Basic) -> tuple[Obligation, ...]:
+    """inf <= limit: at ridge N the loss is the limit plus d/N, and the infimum plus something."""
+    above, drift = sp.symbols("s d", nonnegative=True)
+    N = sp.Symbol("N", positive=True)
+    infimum = s.least_loss_means + drift / N - above
+    return (
+        *(o for o in derived.heavy_ridge().obligations if isinstance(o, RationalLimit)),
+        derived.minimum_over_means(),
+        NonNegative(
+            "limit plus d/N less infimum",
+            statement.gts + drift / N - statement.lts.subs(s.best_loss, infimum),
+            ((above, sp.S.One),),
+        ),
+        RationalLimit("d/N vanishes", statement.gts + drift / N, N, statement.gts),
+    )
+
+
+# ---- one output ----
+
+ONE = Domain(
+    (
+        Range("loss", choices=tuple(LOSSES)),
+        Range(s.y, -2.0, 2.0),
+        Range(s.field_mean, -2.0, 2.0),
+        Range(s.output_spread, 0.0, 2.0),
+    ),
+    (CONVEX,),
+    ({**GENERIC, "loss": lambda y, x: np.sqrt(1 + (y - x) ** 2) - 1},),
+)
+
+
+def _loss(point: Point) -> Mapping[str, Callable[..., Any]]:
+    value = LOSSES[str(point["loss"])].value
+    return {**GENERIC, "loss": value}
+
+
+def _nothing(point: Point) -> Mapping[str, float]:
+    return {}
+
+
+_quiet = loss_of(s.y, s.field_mean)
+_noisy = Expectation(loss_of(s.y, s.field_mean + s.output_spread * s.xi), s.xi)
+_few_times = "inf over ridges 0.02, 0.3 and 1e4 of the solver, by direct minimisation on a grid"
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        id="bounds.any-loss.jensen",
+        title="Independent noise in the output does not lower a convex loss",
+        source=BEYOND,
+        kind=Kind.INEQUALITY,
+        statement=ge(_noisy, _quiet),
+        domain=ONE,
+        checks=(
+            ByObligations("the supporting line", jensen, hypotheses=(CONVEX,)),
+            BySearch("three convex losses on a symmetric grid", _nothing, ROUNDING, _loss),
+        ),
+        mutants=(
+            Mutant("the other way round", ge(_quiet, _noisy)),
+            Mutant("eight per cent more", ge(_noisy, MORE * _quiet)),
+            Mutant("noise on both sides, twice", ge(_noisy, loss_of(s.y, s.field_mean + 2 * s.output_spread))),
+        ),
+    ),
+    Claim(
+        id="bounds.any-loss.lower",
+        title="The test loss is never below the least loss in the span of mu0, kappa mu1 and mu1 z",
+        source=BEYOND,
+        kind=Kind.INEQUALITY,
+        statement=ge(s.test_loss, s.least_loss),
+        domain=numbers.DOMAIN,
+        checks=(
+            ByObligations("an element of the span and noise", above_infimum, hypotheses=(CONVEX, INDEPENDENT)),
+            BySearch("the solver, and direct minimisation on a grid", numbers.one_ridge, CONVEX_SOLVER),
+        ),
+        uses=("bounds.any-loss.jensen",),
+        mutants=(
+            Mutant("eight per cent more", ge(s.test_loss, MORE * s.least_loss)),
+            Mutant("the upper bound instead", ge(s.test_loss, s.least_loss_means)),
+            Mutant("mu1 z left out", ge(s.test_loss, numbers.least_loss_along)),
+        ),
+        note="At every ridge, alpha and beta, hence also for the infimum over any of them. Label noise is in both.",
+    ),
+    Claim(
+        id="bounds.any-loss.heavy-ridge",
+        title="The test loss as the ridge grows is the least loss of a multiple of mu0",
+        source=BEYOND,
+        kind=Kind.LIMIT,
+        statement=eq(s.loss_infinity, s.least_loss_means),
+        domain=numbers.HEAVY,
+        checks=(
+            ByDerivation(derived.heavy_ridge),
+            ByNumbers("the solver at ridge 1e4, and direct minimisation on a grid", numbers.large_ridge, ASYMPTOTIC),
+        ),
+        mutants=(
+            Mutant("eight per cent more", eq(s.loss_infinity, MORE * s.least_loss_means)),
+            Mutant("the whole span", eq(s.loss_infinity, s.least_loss)),
+        ),
+    ),
+    Claim(
+        id="bounds.any-loss.upper",
+        title="The infimum of the test loss over the ridge is at most the least loss of a multiple of mu0",
+        source=BEYOND,
+        kind=Kind.INEQUALITY,
+        statement=le(s.best_loss, s.least_loss_means),
+        domain=numbers.HEAVY,
+        checks=(
+            ByObligations("an infimum is not above a limit", below_limit, hypotheses=derived.LIMIT_HYPOTHESES),
+            BySearch(_few_times, numbers.best_of_ridges, ASYMPTOTIC),
+        ),
+        uses=("bounds.any-loss.heavy-ridge",),
+        mutants=(
+            Mutant("eight per cent less", le(s.best_loss, s.least_loss_means / MORE)),
+            Mutant("the lower bound instead", le(s.best_loss, s.least_loss)),
+        ),
+        note="Numbers stand for infinity with ridge 1e4, where the loss is within 1e-3 of its limit.",
+    ),
+    Claim(
+        id="bounds.any-loss.square",
+        title="For the square loss the bound is the distance from the span",
+        source=BEYOND,
+        kind=Kind.IDENTITY,
+        statement=eq(2 * s.least_loss - s.noise, lower),
+        domain=DOMAIN,
+        checks=(
+            ByDerivation(derived.square),
+            ByNumbers("the least loss on split panels", numbers.square, QUADRATURE, numbers.plain_functions),
+        ),
+        uses=("bounds.distance",),
+        mutants=(
+            Mutant("without the half", eq(s.least_loss - s.noise, lower)),
+            Mutant("noise not taken off", eq(2 * s.least_loss, lower)),
+        ),
+    ),
+)

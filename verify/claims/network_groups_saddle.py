@@ -1,0 +1,232 @@
+"""Beyond the paper: the readout of a network whose initial readout has a vocabulary, with quenched biases.
+
+The bulk's equivalent and its hypotheses are in `network_groups`, its algebra in `network_groups_exact`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sympy as sp
+
+from derivations import inequalities, network_groups_readout
+from derivations import symbols as s
+from derivations.derivation import Derivation, NonNegative, Obligation, Vanishing
+from derivations.expectation import Expectation, expand_expectations
+from derivations.named_functions import sigma
+from verify import tolerances
+from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch
+from verify.claim import Claim, Domain, Kind, Mutant, Range
+from verify.claims import network_groups_networks as networks
+from verify.claims.brute_force import INTERPRETATIONS, interpretation
+from verify.claims.network_groups import BEYOND
+from verify.claims.network_groups_numbers import LETTERS, PAIRS
+from verify.claims.readout_numbers import GENERIC_LETTERS
+from verify.claims.saddle_formulas import eq
+from verify.simulation_check import BySimulation
+
+_argument = s.r * s.letter[0] * s.kappa + s.bias_of[0] + sp.sqrt(s.c_of[0]) * s.z
+THIRD = Claim(
+    id="beyond.groups.third-function",
+    title="The function of kappa that a letter's norms bring",
+    source=BEYOND,
+    kind=Kind.IDENTITY,
+    statement=eq(s.third_of, Expectation((s.z**2 - 1) * sigma(_argument), s.z) / (2 * s.c_of[0])),
+    domain=Domain(
+        ranges=(Range("activation", choices=("tanh", "sin", "erf")), Range(s.r, 0.5, 2.0),
+                Range(s.letter[0], -1.3, -0.4), Range(s.bias_of[0], 0.2, 1.2), Range(s.c_of[0], 0.7, 2.5),
+                Range(s.kappa, 0.3, 2.0)),
+        interpretations=INTERPRETATIONS,
+    ),
+    checks=(
+        ByDerivation(network_groups_readout.third_function),
+        ByNumbers("central differences of mu0 in c", networks.third_at, tolerances.FINITE_DIFFERENCE,
+                  functions=lambda point: interpretation(str(point["activation"]), "sin")),
+    ),
+    mutants=(
+        Mutant("without the -1", eq(s.third_of, Expectation(s.z**2 * sigma(_argument), s.z) / (2 * s.c_of[0]))),
+        Mutant("without the bias", eq(s.third_of, Expectation(
+            (s.z**2 - 1) * sigma(_argument - s.bias_of[0]), s.z) / (2 * s.c_of[0]))),
+    ),
+    uses=("beyond.third-function", "appendix-d.mu0"),
+)  # fmt: skip
+
+_mu0, _mu1, _mu2, _k2 = (
+    tuple(sp.Function(f"{name}_{a + 1}", real=True)(s.kappa) for a in LETTERS) for name in ("mu0", "mu1", "mu2", "k2")
+)
+_y0, _y1, _y2, _yhat = (sp.Function(name, real=True)(s.kappa) for name in ("y0", "y1", "y2", "yhat"))
+_fit = sum(_mu0[a] * s.m_of[a] + s.kappa * _mu1[a] * s.zeta_of[a] + _k2[a] * s.chi_of[a] for a in LETTERS)
+
+
+def _local(pairs: tuple[tuple[sp.Symbol, ...], ...], own: tuple[sp.Symbol, ...]) -> sp.Expr:
+    return sum(_mu1[a] * _mu1[b] * pairs[a][b] for a in LETTERS for b in LETTERS) + sum(
+        _mu2[a] ** 2 * own[a] for a in LETTERS
+    )
+
+
+_V = sp.Function("Vk", positive=True)(s.kappa)
+_signal = _mu1[0] * s.psi_of[0] + _mu1[1] * s.psi_of[1]
+_e2, _e2_short = (
+    _y2 - 2 * _y0 * yhat + yhat**2 - 2 * _y1 * _signal + _local(s.q1_of, s.q2_of) for yhat in (_fit, _yhat)
+)
+_GENERIC = {**GENERIC_LETTERS, "k2_1": GENERIC_LETTERS["mu0_2"], "k2_2": GENERIC_LETTERS["mu1_2"],
+            "yhat": GENERIC_LETTERS["mu0_1"], "Vk": GENERIC_LETTERS["mu1_1"]}  # fmt: skip
+_NETWORKS = Domain(ranges=(Range("network", choices=tuple(networks.NETWORKS)),), interpretations=(_GENERIC,))
+_USES = tuple(
+    f"beyond.groups.{name}"
+    for name in (
+        "third-function", "V2", "V1-own", "V1-mixed", "overlap-own", "overlap-mixed", "overlap-norm-own",
+        "overlap-norm-mixed", "norms-own", "norms-mixed", "without-spike", "q1", "q2",
+    )
+) + ("appendix-d.local-field-variance",)  # fmt: skip
+
+
+def _k(integrand: sp.Expr) -> sp.Expr:
+    return Expectation(integrand, s.kappa)
+
+
+def _readout(
+    id_: str,
+    title: str,
+    left: sp.Symbol,
+    right: sp.Expr,
+    build: Callable[[], Derivation],
+    *mutants: Mutant,
+    simulated: bool = True,
+    note: str = "",
+) -> Claim:
+    return Claim(
+        id=f"beyond.groups.{id_}",
+        title=title,
+        source=BEYOND,
+        kind=Kind.LIMIT,
+        statement=eq(left, right),
+        domain=_NETWORKS,
+        checks=(
+            ByDerivation(build),
+            ByNumbers("the maps iterated as they stand", networks.solved_at, tolerances.SOLVER,
+                      functions=networks.functions_at, points=2),
+            *((BySimulation("readouts of real networks with two letters and a bias", networks.readouts),)
+              if simulated else ()),
+        ),
+        mutants=mutants,
+        uses=_USES,
+        note=note,
+    )  # fmt: skip
+
+
+_no_norms = dict.fromkeys(s.chi_of, sp.S.Zero)
+_pulls = (
+    [s.kappa * _mu1[b] * (_y0 - _yhat) for b in LETTERS],
+    [_mu1[b] * _y1 for b in LETTERS],
+    [_k2[b] * (_y0 - _yhat) for b in LETTERS],
+)
+_chi = s.alpha / s.beta * sum(
+    row[b] * _k(pull[b] / (1 + _V))
+    for row, pull in zip((s.norm_row_spike, s.norm_row_target, s.norm_row_norm), _pulls, strict=True)
+    for b in LETTERS
+)  # fmt: skip
+_without_m = _y0 - _fit.subs(s.m_of[0], 0)
+READOUTS = (
+    _readout(
+        "readout-mean",
+        "The mean of one letter's readout",
+        s.m_of[0],
+        _k(_mu0[0] * _without_m / (1 + _V)) / _k(_mu0[0] ** 2 / (1 + _V)),
+        network_groups_readout.readout_mean,
+        Mutant("the isotropic bulk of the paper", eq(s.m_of[0], s.m_isotropic)),
+        Mutant("without the third functions", eq(
+            s.m_of[0], _k(_mu0[0] * _without_m.subs(_no_norms) / (1 + _V)) / _k(_mu0[0] ** 2 / (1 + _V)))),
+    ),
+    _readout(
+        "norm-overlap",
+        "One letter's readout overlaps with the fluctuations of its rows' norms",
+        s.chi_of[0],
+        _chi,
+        network_groups_readout.norm_overlap,
+        Mutant("equal norms, as in the paper", eq(s.chi_of[0], sp.S.Zero)),
+        Mutant("the other letter forgotten", eq(s.chi_of[0], _chi.subs({
+            s.norm_row_spike[1]: 0, s.norm_row_target[1]: 0, s.norm_row_norm[1]: 0}))),
+        simulated=False,
+        note="No simulation here: chi varies so much between networks that hundreds of them would be needed. That it "
+        "is there shows in the mean of the readout.",
+    ),
+    _readout(
+        "test-error",
+        "The test error of a network with a vocabulary and biases",
+        s.test_error,
+        _k(_e2) - s.noise,
+        network_groups_readout.errors,
+        Mutant("the isotropic bulk of the paper", eq(s.test_error, s.error_isotropic)),
+        Mutant("without the third functions", eq(s.test_error, _k(_e2.subs(_no_norms)) - s.noise)),
+    ),
+    _readout(
+        "training-error",
+        "The training error of a network with a vocabulary and biases",
+        s.training_error,
+        _k(_e2_short / (1 + _V) ** 2),
+        network_groups_readout.errors,
+        Mutant("the isotropic bulk of the paper", eq(s.training_error, s.training_isotropic)),
+        Mutant("the test error", eq(s.training_error, _k(_e2_short))),
+    ),
+)  # fmt: skip
+
+
+def _above_all_functions(statement: sp.Basic) -> tuple[Obligation, ...]:
+    """test error less distance = slack of (m, zeta, chi) + an average of squares.
+
+    The label's moments are y2 = Delta + y0^2 + y1^2 + rest, and q1_ab - psi_a psi_b is a Gram matrix, of the parts of
+    the letters' readouts across theta_perp: g_11^2, g_11 g_12, g_12^2 + g_22^2 in a triangular basis.
+    """
+    rest = sp.Function("u", nonnegative=True)(s.kappa)
+    g = sp.symbols("g_11 g_12 g_22", real=True)
+    gram = {(0, 0): g[0] ** 2, (0, 1): g[0] * g[1], (1, 1): g[1] ** 2 + g[2] ** 2}
+    label = {_y2: s.noise + _y0**2 + _y1**2 + rest} | {
+        s.q1_of[a][b]: s.psi_of[a] * s.psi_of[b] + gram[a, b] for a, b in PAIRS
+    }
+    error = network_groups_readout.errors().results[s.test_error].subs(label, simultaneous=True)
+    at_readout = _k((_y0 - _fit) ** 2)
+    squares = (
+        (rest, sp.S.One),
+        (sp.S.One, _y1 - _signal),
+        (sp.S.One, g[0] * _mu1[0] + g[1] * _mu1[1]),
+        (sp.S.One, g[2] * _mu1[1]),
+        *((s.q2_of[a], _mu2[a]) for a in LETTERS),
+    )
+    over = sum(weight * base**2 for weight, base in squares)
+    slack, average = sp.symbols("slack average", nonnegative=True)
+    assert isinstance(statement, sp.GreaterThan)
+    return (
+        *inequalities.for_vectors(),
+        Vanishing(
+            "test error = squared distance at (m, zeta, chi) + an average",
+            expand_expectations(error - at_readout - _k(over)),
+        ),
+        NonNegative("the average is one of squares", over, squares),
+        NonNegative(
+            "test error less distance",
+            (statement.lhs - statement.rhs).subs(s.test_error, s.distance_groups + slack + average),
+            ((slack, sp.S.One), (average, sp.S.One)),
+        ),
+    )
+
+
+FLOOR = Claim(
+    id="beyond.groups.floor",
+    title="No network with a vocabulary gets below the distance to three functions per letter",
+    source=BEYOND,
+    kind=Kind.INEQUALITY,
+    statement=sp.Ge(s.test_error, s.distance_groups),
+    domain=Domain(ranges=(Range("network", choices=tuple(networks.WELL_FED)),)),
+    checks=(
+        BySearch("the saddle point with many samples and neurons", networks.floor_numbers, tolerances.SOLVER),
+        ByObligations("an infimum and a sum of squares", _above_all_functions),
+    ),
+    mutants=(
+        Mutant("eight per cent more", sp.Ge(s.test_error, sp.Rational(27, 25) * s.distance_groups)),
+        Mutant("root for square", sp.Ge(s.test_error, sp.sqrt(s.distance_groups))),
+    ),
+    uses=("beyond.groups.test-error",),
+)
+
+CLAIMS: tuple[Claim, ...] = (THIRD, *READOUTS, FLOOR)

@@ -1,0 +1,142 @@
+"""Beyond the paper: the bulk rows after a step from rows that overlap, turned by the curvature of the activation."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from derivations import overlapping_bulk as bulk
+from derivations import symbols as s
+from derivations.overlapping_bulk import (
+    averaged,
+    residual,
+    t,
+    turn,
+    u,
+)
+from derivations.overlapping_rows import STEP, scatter
+from verify import tolerances
+from verify.checks import ByDerivation, ByNumbers
+from verify.claim import Check, Claim, Domain, Kind, Mutant, Range
+from verify.claims import overlapping_bulk_numbers as numbers
+from verify.claims.overlapping_rows import BEYOND
+from verify.simulation_check import BySimulation
+
+_share = 1 - s.row_overlap
+
+ROWS = Domain(
+    ranges=(
+        Range(s.alpha0, 0.7, 8.0, log=True),
+        Range(s.beta, 0.4, 3.0, log=True),
+        Range(s.row_overlap, 0.05, 0.8),
+    ),
+    hypotheses=(numbers.NO_NOISE,),
+    interpretations=numbers.INTERPRETATIONS,
+)
+
+
+def _along(moved: sp.Expr, square: sp.Expr) -> sp.Equality:
+    return sp.Eq(bulk.row_target, _share * (1 + STEP * moved) ** 2 + STEP**2 / s.alpha0 * square, evaluate=False)
+
+
+_moved, _square = averaged(turn * u**2), averaged(residual**2 * scatter(t) * u**2)
+
+COVARIANCE = Claim(
+    id="beyond.overlapping-rows-covariance",
+    title="Turned rows: their variance along the target",
+    source=BEYOND,
+    kind=Kind.LIMIT,
+    statement=_along(_moved, _square),
+    domain=ROWS,
+    checks=(
+        ByDerivation(bulk.covariance, conjecture=True),
+        BySimulation("rows of real networks, two models", numbers.row_experiment),
+    ),
+    uses=("beyond.overlapping-rows-bulk",),
+    mutants=(
+        Mutant("the curvature's noise counted twice", _along(_moved, _square + _share * averaged(turn**2 * u**2))),
+        Mutant("isotropic noise", _along(_moved, averaged(residual**2 * scatter(t)))),
+        Mutant("the rows' shared direction counted", _along(_moved, _square + s.row_overlap * s.alpha0)),
+    ),
+    note="d times the variance of b.theta over the rows of one network; theta is the target's direction.",
+)
+
+
+_root = sp.sqrt(s.gain * _share)
+_a, _b, _c = (entry / s.alpha0 for entry in bulk.blocks)
+_p, _q = bulk.sample
+_det = 1 + _a * _p + 2 * _b * _q + (_b**2 - _a * _c) * _q**2
+_first, _second, _third = bulk.alone
+_inverse = (_third - 1) / ((1 + _first) * (_third - 1) - (_root + _second) ** 2)
+
+
+def _claim(
+    id_: str, title: str, symbol: sp.Symbol, right: sp.Expr, checks: tuple[Check, ...], *mutants: tuple[str, sp.Expr]
+) -> Claim:
+    def stated(side: sp.Expr) -> sp.Equality:
+        return sp.Eq(symbol, side, evaluate=False)
+
+    wrong = (*mutants, ("eight per cent more", right * sp.Rational(27, 25)))
+    return Claim(
+        id=f"beyond.overlapping-rows-{id_}",
+        title=title,
+        source=BEYOND,
+        kind=Kind.LIMIT,
+        statement=stated(right),
+        domain=numbers.RESOLVENT,
+        checks=(ByDerivation(bulk.resolvent, conjecture=True), *checks),
+        uses=("beyond.overlapping-rows-covariance",),
+        mutants=tuple(Mutant(name, stated(side)) for name, side in wrong),
+        note="(1 + g B)^-1 is the first block of the inverse of a matrix that is linear in the samples, with W = [[p, "
+        "q], [q, 0]] for one sample, p = g eps^2/alpha0 R^2 (H - (1 - o) K^2), q = eps sqrt(g (1 - o)) R K, R = y - F, "
+        "and G the traces of its blocks, G = (Z + E W')^-1.",
+    )
+
+
+_solver = ByNumbers("the solver's equivalent", numbers.solver, tolerances.SOLVER, points=6)
+_dense = BySimulation("dense batches, two models", numbers.batch_experiment)
+_m = bulk.target_matrix()
+
+
+def _first_entry(matrix: sp.Matrix) -> sp.Expr:
+    return sp.together(matrix.adjugate()[0, 0] / matrix.det(method="berkowitz"))
+
+
+def _changed(**entries: sp.Expr) -> sp.Matrix:
+    """The matrix with some entries (and their mirror images) replaced; m01 is row 0, column 1."""
+    changed = _m.copy()
+    for name, value in entries.items():
+        i, k = int(name[1]), int(name[2])
+        changed[i, k] = changed[k, i] = value
+    return changed
+
+
+CLAIMS: tuple[Claim, ...] = (
+    COVARIANCE,
+    _claim(
+        "sample",
+        "Turned rows: what one sample does to the resolvent",
+        bulk.answer,
+        (_p - _c * _q**2) / _det,
+        (ByNumbers("matrices inverted", numbers.sample_answer, tolerances.ROUNDING),),
+        ("without an answer", _p),
+        ("the blocks that mix forgotten", (_p - _c * _q**2) / _det.subs(bulk.blocks[1], 0)),
+    ),
+    _claim(
+        "trace",
+        "Turned rows: the trace of (1 + g B)^-1",
+        s.row_trace,
+        _inverse,
+        (_solver, _dense),
+        ("the rows not turned", 1 / (1 + _first)),
+        ("turned on average only", _inverse.subs({_first: 0, _third: 0})),
+    ),
+    _claim(
+        "target",
+        "Turned rows: the target's direction in (1 + g B)^-1",
+        bulk.target_form,
+        _first_entry(_m),
+        (_solver, _dense),
+        ("a direction like any other", _inverse),
+        ("what the samples know of both directions forgotten", _first_entry(_changed(m02=0, m12=0))),
+    ),
+)
