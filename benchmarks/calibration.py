@@ -38,7 +38,7 @@ from reports.calibrated_models import (
     stored,
 )
 from reports.calibration_theory import landmark, write_theory
-from reports.studies.calibration import normality
+from reports.normal_deviates import normality
 from reports.workers import pool
 
 # Of the first model; every model has its own, or all would share their draws and their deviates.

@@ -6,8 +6,8 @@ With y = r kappa + sqrt(c - 1) z' and g = P_1 sigma, the mean of a letter u whos
 
 Suppose f/(1 + V), of the parity of sigma, is orthogonal to mu0_u for all u of a law whose support has a point of
 accumulation. Then F(u) = E[f mu0_u/(1 + V)] = int K(y) g(uy) dy is analytic in a strip around the real line, where
-|g(x + iy)| <= exp(y^2/2) P_1|sigma|(x) and K has the tails of a normal density of variance r^2 + c - 1: F = 0
-throughout.
+|g(x + iy)| <= exp(y^2/2) P_1|sigma|(x) and K has the tails of a normal density of variance 2 r^2 + c - 1 at most (by
+Cauchy-Schwarz, for f in L2; r^2 + c - 1 for a bounded f): F = 0 throughout.
 
 - Its Taylor coefficients are E[He_n sigma]/n! int K(y) y^n dy: they vanish (`taylor`).
 - With G = g less its Taylor polynomial of degree N, |g| <= A (1 + |x|)^N, the same integral is therefore zero, and its
@@ -55,6 +55,7 @@ SMOOTH_MEANS = (
     "sigma grows no faster than a power and is no polynomial; its letters have a law whose support has a point of "
     "accumulation, and variances c_u = 1 + u^2 (c - 1)"
 )
+YHAT = "yhat = y0 up to what parity forbids: the closure of what the means span, argued and not checked here"
 MELLIN = (
     "an analytic function that is not zero has isolated zeros, and an integrable function whose Mellin transform is "
     "zero on a line is zero"
@@ -148,8 +149,8 @@ def test_error() -> Derivation:
     steps = (
         Step(
             "The squared residual at given kappa is the square of what the means leave of y0, and a rest that does not "
-            "know them. The means cost nothing at leading order and leave nothing, yhat = y0; the forces of zeta "
-            "vanish with y0 - yhat. The label noise is not counted.",
+            "know them. The means cost nothing at leading order; where they leave nothing, yhat = y0, the forces of "
+            "zeta vanish with y0 - yhat. The label noise is not counted.",
             sp.Eq(s.test_error, result, evaluate=False),
             (Vanishing("e2 less the square", sp.expand(squared_residual - gap**2 - left)),),
         ),
@@ -174,5 +175,5 @@ def test_error() -> Derivation:
         SOURCE,
         steps,
         {s.test_error: result, **named},
-        (SMOOTH_MEANS, "the limit of many letters is taken after that of infinite width"),
+        (SMOOTH_MEANS, YHAT, "the limit of many letters is taken after that of infinite width"),
     )

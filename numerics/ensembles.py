@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from numerics.evaluate import compile_numpy
 from numerics.gradient_descent import gradient_step
 from numerics.inputs import GAUSSIAN, Inputs
-from numerics.model import UNIFORM, ReadoutGroup
+from numerics.model import LARGEST, SMALLEST, UNIFORM, ReadoutGroup
 
 if TYPE_CHECKING:
     from derivations.activation import Activation
@@ -32,6 +32,14 @@ Array = NDArray[np.float64]
 # Numbers per block of features: 2^21 doubles are 16 MB, small beside the weights at any dimension of interest and large
 # enough that the matrix products run at full speed.
 BLOCK = 2**21
+
+# What the rows and the step of a simulated network are made of is 0 or between these in size: beyond them sums over
+# neurons lose the smaller terms to rounding. Products with a power of the weights then stay finite.
+LEAST_SIZE, MOST_SIZE = 1e-10, 1e10
+# Samples or neurons of one experiment: more than this take days, and a gigabyte for the label noise alone.
+MOST_ROWS = 10**8
+# Rows longer than this after the step: polynomials of degree seven still have finite squares of features.
+_LONGEST_ROW = 1e20
 
 
 class SimulationError(ValueError):
@@ -78,10 +86,18 @@ class Sizes:
     def rounded(cls, d: int, *, alpha: float, beta: float, alpha0: float = 0.0, fractions: tuple[float, ...]) -> Sizes:
         """n = round(alpha d), p = round(beta d), n0 = round(alpha0 d); groups by largest remainder, none empty.
 
-        Raises SimulationError where d < 2, n or p would be zero, or a group would have no neuron.
+        Raises SimulationError where d < 2, n or p would be zero, one of n, p, n0 is above MOST_ROWS, or a group would
+        have no neuron.
         """
         if d < 2:
             raise SimulationError(f"dimension {d} is too small: at least 2 is needed, for example 400")
+        counted = (("alpha", alpha, "samples"), ("beta", beta, "neurons"), ("alpha0", alpha0, "samples of the step"))
+        for name, ratio, things in counted:
+            if not ratio * d <= MOST_ROWS:
+                raise SimulationError(
+                    f"{name} = {ratio:g} at dimension {d} makes {ratio * d:.3g} {things}, and an experiment has at "
+                    f"most {MOST_ROWS:.0e}: take a smaller {name}, for example {name} = 2"
+                )
         n, p, n0 = round(alpha * d), round(beta * d), round(alpha0 * d)
         if n < 1 or p < 1:
             raise SimulationError(
@@ -98,6 +114,16 @@ class Sizes:
         return cls(d, n, p, n0, tuple(int(count) for count in counts))
 
 
+_NETWORK_RANGES = {
+    "alpha": (SMALLEST, MOST_SIZE),
+    "beta": (SMALLEST, MOST_SIZE),
+    "ridge": (SMALLEST, LARGEST),
+    "alpha0": (LEAST_SIZE, MOST_SIZE),
+    "eta": (LEAST_SIZE, MOST_SIZE),
+    "noise": (SMALLEST, MOST_SIZE),
+}
+
+
 @dataclass(frozen=True)
 class Network:
     """A two-layer network that takes a gradient step of rate eta = eta~ d on n0 = alpha0 d samples (Section 2.2).
@@ -108,6 +134,9 @@ class Network:
 
     Two departures from what the theory covers: `overlap`, the mean of w_i.w_j over pairs of initial rows
     (`overlapping_rows`), and `steps`, how many gradient steps are taken, each on n0 fresh samples.
+
+    Weights, biases, eta and alpha0 are 0 or from LEAST_SIZE to MOST_SIZE in size, alpha, beta and noise at most
+    MOST_SIZE, the ridge and the least values of alpha, beta and noise as for a Model.
 
     Raises SimulationError for a parameter out of range.
     """
@@ -129,7 +158,8 @@ class Network:
         if any(group.bulk is not None or group.further_weights for group in self.groups):
             raise SimulationError(
                 "the readout groups of a network have one weight and a fraction, and their bulk follows from the step: "
-                "leave it away, for example 1:0.5,-1:0.5"
+                "leave it away, for example 1:0.5,-1:0.5, or empty before a bias, 1:0.5::0.3,-1:0.5::-0.3, or give the "
+                "biases by --bias"
             )
         total = sum(group.fraction for group in self.groups)
         if min((group.fraction for group in self.groups), default=0.0) <= 0.0 or abs(total - 1.0) > 1e-9:
@@ -150,11 +180,21 @@ class Network:
             raise SimulationError("an initial overlap is built for unit rows: leave it out, or the Gaussian rows")
         if self.steps < 1 or self.steps != int(self.steps):
             raise SimulationError(f"{self.steps} gradient steps are not accepted: a whole number >= 1 is, like 2")
-        for name in ("alpha", "beta", "ridge", "alpha0", "eta", "noise"):
+        for group in self.groups:
+            for name, value in (("weight", group.weight), ("bias", group.bias)):
+                if value != 0.0 and not LEAST_SIZE <= abs(value) <= MOST_SIZE:
+                    raise SimulationError(
+                        f"a {name} of {value:g} of a readout group is not accepted: in a simulation it has to be 0 or "
+                        f"from {LEAST_SIZE:g} to {MOST_SIZE:g} in size, like 0.5"
+                    )
+        for name, (least, most) in _NETWORK_RANGES.items():
             value, positive = getattr(self, name), name in ("alpha", "beta")
-            if not np.isfinite(value) or value < 0.0 or (positive and value == 0.0):
+            if not least <= value <= most and (positive or value != 0.0):
                 range_ = "> 0" if positive else ">= 0"
-                raise SimulationError(f"{name} = {value} is not accepted: it has to be a number {range_}, like 1.5")
+                raise SimulationError(
+                    f"{name} = {value:g} is not accepted: it has to be a number {range_}, from {least:g} to {most:g} "
+                    "in a simulation, like 1.5"
+                )
 
     @property
     def fractions(self) -> tuple[float, ...]:
@@ -349,7 +389,8 @@ def trained_network(
     E[z sigma] < 0). The bulk is W1 - u w^T; sum_i u_i b_i = 0. For u = 1_p E|w|^2 = r^2 + c/p, so these estimates of r
     and gamma carry O(1/d).
 
-    Raises SimulationError where sigma jumps: its derivative is not a function and the step is not defined.
+    Raises SimulationError where sigma jumps: its derivative is not a function and the step is not defined. And where
+    the steps make rows of more than 1e20 in length, as several long ones do.
     """
     activation = network.activation
     if any(point.jump for point in activation.breakpoints):
@@ -369,6 +410,11 @@ def trained_network(
         change, direction = gradient_step(network, weights, theta, n0, inputs, batch, block_rows(max(p, d)), readout)
         weights += change
         batch_direction += direction
+        if not np.max(np.abs(weights)) <= _LONGEST_ROW:
+            raise SimulationError(
+                f"the gradient step makes weights of more than {_LONGEST_ROW:g}, where features lose their meaning: "
+                "take a smaller eta or smaller readout weights, for example eta = 3"
+            )
     mean_row = weights.mean(axis=0) if uniform else np.asarray(u @ weights / (u @ u))
     size = float(np.linalg.norm(mean_row))
     v = mean_row / size

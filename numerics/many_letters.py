@@ -175,7 +175,7 @@ def _response(table: LetterTable, ratios: Ratios, s: Array, V: Array, converged:
 
 @dataclass(frozen=True)
 class Errors:
-    """Test and training error; `prediction` of the means, psi (k,); condition of the linear equation for the errors."""
+    """Test and training error; psi (k,); condition of the linear equation for the errors."""
 
     test_error: float
     training_error: float

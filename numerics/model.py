@@ -210,7 +210,7 @@ def _stepped(group: ReadoutGroup, bulk: float) -> ReadoutGroup:
 
 # A mean that is zero in exact arithmetic comes out of the quadrature at the rounding of double precision.
 _ZERO = 1e-11
-_INSTEAD = "give --spike, --bulk and --alignment directly instead, for example --spike 1 --bulk 1 --alignment 0.8"
+INSTEAD = "give --spike, --bulk and --alignment directly instead, for example --spike 1 --bulk 1 --alignment 0.8"
 
 
 def gradient_step(
@@ -221,18 +221,16 @@ def gradient_step(
         return 0.0, 1.0, 0.0
     student, teacher = hermite_constants(activation), hermite_constants(target)
     if abs(student.mean) > _ZERO * math.sqrt(student.h2):
-        raise ModelError(
-            f"the gradient-step map needs E[sigma] = 0, and here E[sigma] = {student.mean:.6g}; {_INSTEAD}"
-        )
+        raise ModelError(f"the gradient-step map needs E[sigma] = 0, and here E[sigma] = {student.mean:.6g}; {INSTEAD}")
     if abs(student.curvature * teacher.mean) > _ZERO * math.sqrt(student.h2 * teacher.h2):
         raise ModelError(
             "the gradient-step map needs E[sigma''] E[g] = 0, and here "
-            f"E[sigma''] = {student.curvature:.6g} and E[g] = {teacher.mean:.6g}; {_INSTEAD}"
+            f"E[sigma''] = {student.curvature:.6g} and E[g] = {teacher.mean:.6g}; {INSTEAD}"
         )
     if math.isinf(student.h1_check):
         raise ModelError(
             "the gradient-step map needs a finite E[(sigma' - h1)^2], and here it is infinite "
-            f"because {student.h1_check_reason}; {_INSTEAD}"
+            f"because {student.h1_check_reason}; {INSTEAD}"
         )
     second = (teacher.h2 + noise) / alpha0
     length = math.hypot(teacher.h1, math.sqrt(second))
@@ -272,7 +270,8 @@ def _check_bulk(model: Model) -> None:
             raise ModelError(
                 f"the bulk of a readout group follows from the network's gradient step, and {bulk:.6g} was given beside"
                 " the weight "
-                f"{group.weight:g}: leave the bulk away, for example 1:0.5,-1:0.5, or take the isotropic bulk"
+                f"{group.weight:g}: leave the bulk away, for example 1:0.5,-1:0.5, or empty before a bias, "
+                "1:0.5::0.3,-1:0.5::-0.3 (or give --bias), or take the isotropic bulk"
             )
 
 

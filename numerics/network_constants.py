@@ -32,6 +32,11 @@ _NOISE_STEP = 0.4
 _POLE_STEP = 0.34
 _NOISE_REACH = 9.0
 _MOST_DOUBLINGS = 6
+# Products of nodes of u and of the noise: this many, and the averages over the grid that they leave, take some twenty
+# seconds. Where the noise has more nodes than twice the second number, those of u are added one by one, without a table
+# of them all.
+_MOST_NODES = 2 * 10**8
+_LONG_ROW = 2000
 # Doubling a rule squares its error: two rules that agree to this leave rounding in the finer one.
 _AGREEMENT = 1e-8
 
@@ -156,7 +161,8 @@ def _taken(functions: Divided, rows: NDArray[np.int64]) -> Divided:
 def labels(target: Activation, noise: float, largest: float) -> Labels:
     """The rule for y = g(u) + sqrt(noise) e, right for jumps of g, for 0 <= l <= largest.
 
-    Doubled until the averages at the largest l stay put. Raises ModelError where E[y^8] is infinite.
+    Doubled until the averages at the largest l stay put. Raises ModelError where E[y^8] is infinite, and where l times
+    the noise is so large that the rule would take too many nodes.
     """
     coarse = _labels(target, noise, largest, 0)
     for refine in range(1, _MOST_DOUBLINGS + 1):
@@ -180,13 +186,21 @@ def _labels(target: Activation, noise: float, largest: float, refine: int) -> La
     if noise > 0.0:
         width = math.sqrt(noise)
         step = min(_NOISE_STEP * width, _POLE_STEP / math.sqrt(largest)) if largest > 0.0 else _NOISE_STEP * width
-        y, moments = _blurred(y, moments, width, step / 2.0**refine)
+        y, moments = _blurred(y, moments, width, step / 2.0**refine, largest)
     return labels_from(y, moments)
 
 
-def _blurred(y: Array, moments: Array, width: float, step: float) -> tuple[Array, Array]:
+def _blurred(y: Array, moments: Array, width: float, step: float, largest: float) -> tuple[Array, Array]:
     """The rule after y is blurred by a normal variable of the given width: one grid in y, whatever u it came from."""
     reach_ = math.ceil(_NOISE_REACH * width / step)
+    if len(y) * (2 * reach_ + 1) > _MOST_NODES:
+        raise ModelError(
+            f"the network's bulk averages 1/(1 + y^2 l) over labels with noise {width**2:g}, here at leverages l up to "
+            f"{largest:.3g}, which takes more than {_MOST_NODES:.0e} nodes: take a smaller eta, a larger alpha0 or "
+            "less noise, for example eta = 3"
+        )
+    if reach_ > _LONG_ROW:
+        return _blurred_by_rows(y, moments, width, step, reach_)
     places = np.rint(y / step).astype(np.int64)[:, None] + np.arange(-reach_, reach_ + 1)
     e = (places * step - y[:, None]) / width
     shares = np.exp(-0.5 * e * e) * (step / width / math.sqrt(2.0 * math.pi))
@@ -194,6 +208,22 @@ def _blurred(y: Array, moments: Array, width: float, step: float) -> tuple[Array
     index = index.ravel()
     blurred = [np.bincount(index, (shares * moment[:, None]).ravel(), len(grid)) for moment in moments]
     return grid * step, np.stack(blurred)
+
+
+def _blurred_by_rows(y: Array, moments: Array, width: float, step: float, reach_: int) -> tuple[Array, Array]:
+    """The same, node by node of y: in the memory of the grid."""
+    centres = np.rint(y / step).astype(np.int64)
+    order = np.arange(-reach_, reach_ + 1)
+    distinct = np.unique(centres)
+    firsts = np.maximum(distinct - reach_, np.concatenate([[distinct[0] - reach_], distinct[:-1] + reach_ + 1]))
+    grid = np.concatenate([np.arange(a, c + reach_ + 1) for a, c in zip(firsts, distinct, strict=True)])
+    starts = np.searchsorted(grid, centres - reach_)
+    blurred = np.zeros((len(moments), len(grid)))
+    for k, (centre, start) in enumerate(zip(centres, starts, strict=True)):
+        e = ((centre + order) * step - y[k]) / width
+        shares = np.exp(-0.5 * e * e) * (step / width / math.sqrt(2.0 * math.pi))
+        blurred[:, start : start + len(order)] += shares * moments[:, k, None]
+    return grid * step, blurred
 
 
 def labels_from(y: Array, moments: Array) -> Labels:

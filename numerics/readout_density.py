@@ -5,9 +5,9 @@ own spike u r and bulk 1 + u^2 (c - 1), as after a gradient step. For an activat
 same features up to signs of a neuron, and positive letters with the weight of both do.
 
 The means m_u are not regularised at leading order, and the functions mu0_u of the letters of a density span all
-functions of kappa that parity allows (the claims `letter-density.*`): mu0_u(kappa) = E_z g(u (r kappa + sqrt(c-1) z)),
-g = P_1 sigma, is one function of u times a normal variable, and what is orthogonal to it for all letters is orthogonal
-to every power of that variable. So
+functions of kappa that parity allows (argued from the claims `letter-density.*`): mu0_u(kappa) = E_z g(u (r kappa +
+sqrt(c-1) z)), g = P_1 sigma, is one function of u times a normal variable, and what is orthogonal to it for all letters
+is orthogonal to every power of that variable. So
 
     yhat = E[y | kappa] up to what parity forbids,    zeta_u = 0,
 
@@ -43,7 +43,7 @@ from numerics.many_letters import (
 )
 from numerics.model import UNIFORM, Model, ModelError, ReadoutGroup
 from numerics.profile import Profile, profile
-from numerics.quadrature import Moments
+from numerics.quadrature import Moments, integrand
 from numerics.ridge import ROUNDING, extra_reach, regime_of, solve
 from numerics.solution import Solution
 
@@ -61,6 +61,9 @@ MOST_REFINEMENTS = 5
 MOST_GROUPS = 12
 # Letters beyond this many standard deviations of a normal law have less weight than rounding.
 _FARTHEST = 9.0
+# The farthest letter times sqrt(r^2 + c - 1), the scale of its argument: rules in z grow with it, and here a solution
+# takes 5 to 20 seconds. Rules on panels (relu, sign) have more nodes.
+MOST_SCALE, MOST_SCALE_OF_PANELS = 300.0, 100.0
 # Parts of an activation that are smaller than this share of it are its rounding.
 _PART = 1e-11
 
@@ -175,11 +178,6 @@ class DensitySolution:
         return self.level.training_error
 
     @property
-    def floor(self) -> float:
-        """The same as `test_error`: no number of letters gets below it."""
-        return self.level.test_error
-
-    @property
     def psi(self) -> float:
         """a.W theta_perp/sqrt(p), |theta_perp| = 1, over all neurons."""
         return float(np.sum(self.level.psi))
@@ -257,6 +255,19 @@ def check(model: Model) -> None:
         raise ModelError("a density of readout weights is built for a spike of one direction and the isotropic bulk")
 
 
+def check_scale(model: Model, law: ReadoutLaw) -> None:
+    """Raises ModelError where the farthest letters need rules beyond reach."""
+    farthest = law.scale * (_FARTHEST if law.name == "normal" else 1.0)
+    spread = math.sqrt(model.spike**2 + max(model.bulk - 1.0, 0.0))
+    most = MOST_SCALE if integrand(model.activation).splits is None else MOST_SCALE_OF_PANELS
+    if farthest * spread > most:
+        largest = law.scale * most / (farthest * spread)
+        raise ModelError(
+            f"letters of {law.name}:{law.scale:g} are out of reach at spike {model.spike:g} and bulk {model.bulk:g}: "
+            f"built are scales up to {largest:.3g} there, for example {law.name}:{0.5 * largest:.2g}"
+        )
+
+
 def solve_density(model: Model, law: ReadoutLaw, *, most: int = MOST_GROUPS) -> DensitySolution:
     """The saddle point for a density of letters; the model's own groups are ignored.
 
@@ -267,6 +278,7 @@ def solve_density(model: Model, law: ReadoutLaw, *, most: int = MOST_GROUPS) -> 
     check(model)
     model = replace(model, groups=UNIFORM)
     span = spanned(model)
+    check_scale(model, law)
     with np.errstate(all="ignore"):  # what goes wrong becomes NaN, and the residual with it
         return _refined(model, law, span, most)
 
@@ -359,7 +371,10 @@ def spanned(model: Model) -> Spanned:
             f"{model.activation.expression} may; take for example tanh or relu"
         )
     if model.spike == 0.0:
-        raise ModelError("without a spike letters make no difference: give a spike, for example spike = 1")
+        raise ModelError(
+            "the limit of many letters is built for a spike, and here it is 0: without a spike the means of all "
+            "letters are constants; give one, for example spike = 1"
+        )
     sigma = compile_numpy(model.activation.expression)
     # Places on all scales that a rule can see, of no common divisor; a part counts if it does on one of them.
     x = np.outer([0.5, 2.0, 8.0, 32.0, 128.0], np.linspace(0.03, 1.0, 61) ** 1.1)
@@ -368,12 +383,15 @@ def spanned(model: Model) -> Spanned:
     largest = float(size.max())
     constant = bool(np.all(np.abs(even - even[0, 0]) <= _PART * (size + abs(even[0, 0]))))
     linear = bool(np.all(np.abs(odd - odd[-1, -1] / x[-1, -1] * x) <= _PART * (size + largest * x / x[-1, -1])))
-    wrong = (not constant and _polynomial(even, x, 0)) or (not linear and _polynomial(odd, x, 1))
+    parts = (("even", constant, even, 0), ("odd", linear, odd, 1))
+    wrong = [name for name, trivial, part, parity in parts if not trivial and _polynomial(part, x, size, parity)]
     if wrong or (constant and linear):
+        partly = len(wrong) == 1 and not (constant or linear)
+        of_what = f"of its {wrong[0]} part the letters" if partly else "its letters"
         raise ModelError(
             "the limit of many letters is built for activations whose even part is constant or no polynomial, and "
             f"whose odd part is linear or no polynomial, not both the former; {model.activation.expression} is none: "
-            "its letters span finitely many functions; give them as groups, for example 1:0.5,0.5:0.5"
+            f"{of_what} span finitely many functions; give them as groups, for example 1:0.5,0.5:0.5"
         )
     free = frozenset(name for name, trivial in (("even", constant), ("odd", linear)) if not trivial)
     present = {"even": abs(even[0, 0]) > _PART * largest, "odd": abs(odd[-1, -1]) > _PART * largest}
@@ -381,12 +399,15 @@ def spanned(model: Model) -> Spanned:
     return Spanned(free, fixed)
 
 
-def _polynomial(values: Array, x: Array, parity: int) -> bool:
-    """Whether a function is a polynomial of degree up to 13 on every scale of x, its rows; parity 0 even, 1 odd."""
+def _polynomial(values: Array, x: Array, size: Array, parity: int) -> bool:
+    """Whether a function is a polynomial of degree up to 13 on every scale of x, its rows; parity 0 even, 1 odd.
+
+    It is a part of an activation of this size, and carries its rounding: a small part is known to no more.
+    """
     basis = np.polynomial.chebyshev.chebvander(x[0] / x[0].max(), 13)[:, parity::2]
     fitted = values @ np.linalg.pinv(basis).T
     left = np.abs(fitted @ basis.T - values).max(axis=1)
-    return bool(np.all(left <= _PART * np.abs(values).max(axis=1)))
+    return bool(np.all(left <= _PART * size.max(axis=1)))
 
 
 def _deviation(model: Model, span: Spanned, table: LetterTable, response: Response) -> Array:

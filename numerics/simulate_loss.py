@@ -36,7 +36,7 @@ from numerics.inputs import GAUSSIAN, Inputs
 from numerics.learned_bias import Basins, learned_bias, scan_reach, with_bias
 from numerics.losses import SQUARE, ClippedLoss, Loss, loss_named
 from numerics.measure import Row, fresh_outputs, order_parameters
-from numerics.model import Model
+from numerics.model import INSTEAD, Model, ModelError
 from numerics.ridge import solve as solve_ridge
 from numerics.sample_averages import has_signs
 from numerics.simulate import (
@@ -82,7 +82,8 @@ def simulate_loss(
     A learned bias is added to those that the model has, and is the best on the whole line or, with `basins`, the best
     at home; the draws are the same. The square loss without one is left to
     `numerics.simulate.simulate`. Raises SimulationError as that does, at ridge = 0 with a loss other than the square
-    one, for a learned bias of the equivalent map, and for a loss that `numerics.convex_readout` has no solver for.
+    one and with a learned bias, for a learned bias of the equivalent map or of a network without spiked random
+    features, and for a loss that `numerics.convex_readout` has no solver for.
     """
     if loss == SQUARE and not learned:
         return simulate(
@@ -92,6 +93,8 @@ def simulate_loss(
     features = checked(model, kind, seeds)
     if learned and kind == "equivalent":
         raise SimulationError("a learned bias is simulated for kinds srf and network, not for the equivalent map")
+    if learned:
+        _check_learned(features)
     alpha0 = model.alpha0 if isinstance(model, Network) else 0.0
     sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, alpha0=alpha0, fractions=features.fractions)
     tasks = [_Task(features, sizes, kind, seed, index, loss.name, learned, basins, inputs) for index in range(seeds)]
@@ -102,6 +105,21 @@ def simulate_loss(
             progress(done, seeds)
     samples = tuple((name, tuple(row[name] for row in rows)) for name in rows[0])
     return Simulation(kind, dimension, seeds, sizes, at_sizes(features, sizes), samples)
+
+
+def _check_learned(features: Model | Network) -> None:
+    """A bias is learned at a positive ridge, and searched on the scale of the arguments of sigma."""
+    if features.ridge == 0.0:
+        raise SimulationError("a learned bias needs a positive ridge, for example ridge = 1e-3")
+    if isinstance(features, Network):
+        try:
+            features.model()
+        except ModelError as error:
+            reason = str(error).removesuffix(f"; {INSTEAD}")
+            raise SimulationError(
+                "a bias is learned on the scale of the network's spiked random features, and this network has none: "
+                f"{reason}; give biases, for example 0.3:1, or take another activation, for example tanh(z)"
+            ) from None
 
 
 @dataclass(frozen=True)

@@ -57,12 +57,16 @@ class BasinShares:
         """What was compared, and what became of it without the restriction to a basin."""
         dimensions = ", ".join(str(share.dimension) for share in self.shares)
         seen = ", ".join(f"{share.elsewhere:.0%}" for share in self.shares)
-        expected = ", ".join("-" if share.predicted is None else f"{share.predicted:.0%}" for share in self.shares)
+        known = [f"{share.predicted:.0%}" for share in self.shares if share.predicted is not None]
+        expected = (
+            f"the theory's gap and the measured scatter predict {', '.join(known)}"
+            if len(known) == len(self.shares)
+            else "one seed a dimension shows no scatter of the energies, so no share is predicted"
+        )
         return (
             f"The limit of the training energy has minima at the biases {_places(self.found)}. Theory and experiments "
             f"are compared in the basin of {self.bias:.3g}, {_between(self.basins.home)}. On the whole line {seen} of "
-            f"the experiments at d = {dimensions} have their lowest energy elsewhere; the theory's gap and the "
-            f"measured scatter predict {expected}."
+            f"the experiments at d = {dimensions} have their lowest energy elsewhere; {expected}."
         )
 
     @property

@@ -61,7 +61,9 @@ def model_options(command: Command) -> Command:
         click.option(
             "--readout",
             metavar="TEXT",
-            help='Initial readout: groups, for example "1:0.5,-1:0.5", or a density, normal:SCALE or uniform:SCALE.',
+            help='Initial readout: groups u:fraction[:bulk[:bias]], for example "1:0.5,-1:0.5" or, with biases and the '
+            'bulk left empty, "1:0.5::0.3,-1:0.5::-0.3"; or a density, normal:SCALE or uniform:SCALE; '
+            "there a letter u has the bulk 1 + u^2 (c - 1) where the bulk c of the model is above 1, else c.",
         ),
         click.option("--bulk-model", metavar="NAME", default="isotropic", help="isotropic (default) or network."),
         click.option(
@@ -453,12 +455,12 @@ def parse_bias(text: str) -> tuple[tuple[float, float], ...]:
 
 
 def parse_readout(text: str) -> tuple[ReadoutGroup, ...]:
-    """The groups of "u:fraction[:bulk[:bias]],...". Raises InputProblem."""
+    """The groups of "u:fraction[:bulk[:bias]],...", an empty bulk being not given. Raises InputProblem."""
     from numerics.model import ReadoutGroup
 
     accepted = (
-        "u:fraction[:bulk[:bias]] for each group, separated by commas, fractions that add up to 1, u one number or "
-        "components joined by /, "
+        "u:fraction[:bulk[:bias]] for each group, separated by commas, fractions that add up to 1, the bulk may be "
+        "empty before a bias, u one number or components joined by /, "
         'for example --readout "1:0.5,-1:0.5"'
     )
     shown = ascii(text if len(text) <= 60 else text[:57] + "...")
@@ -467,12 +469,16 @@ def parse_readout(text: str) -> tuple[ReadoutGroup, ...]:
         fields = [field.strip() for field in part.split(":")]
         further = _components("readout", fields[0])[1:]
         fields[0] = fields[0].split("/")[0].strip()
+        left_empty = len(fields) == 4 and not fields[2]
+        if left_empty:
+            fields[2] = "1"
         numbers = [parse_number(field) for field in fields]
         if not 2 <= len(fields) <= 4 or any(number is None for number in numbers):
             raise InputProblem(f"--readout was given {shown}; accepted is {accepted}")
         found = [number for number in numbers if number is not None]
         weight, fraction = found[:2]
-        bulk, bias = found[2] if len(found) > 2 else None, found[3] if len(found) > 3 else 0.0
+        bulk = found[2] if len(found) > 2 and not left_empty else None
+        bias = found[3] if len(found) > 3 else 0.0
         if not 0.0 < fraction <= 1.0 or (bulk is not None and bulk <= 0.0):
             raise InputProblem(
                 f"--readout was given {shown}, where a fraction is not in (0, 1] or a bulk is not positive; "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
@@ -36,14 +37,15 @@ def law_of(text: str) -> ReadoutLaw:
 
 def check_request(asked: Request) -> None:
     """What goes with a density. Raises InputProblem."""
+    several = bool(asked.further_alignments) or any(group.further_weights for group in asked.groups)
     beside = [
         option
         for option, given in (
             ("--loss", asked.loss != "square"),
+            ("--spike or --alignment of several directions", several),
             ("--bias", asked.learned_bias or bool(asked.groups)),
             ("--bulk-model", asked.bulk_model != "isotropic"),
             ("--rows", asked.gaussian_rows),
-            ("--alignment of several directions", bool(asked.further_alignments)),
         )
         if given
     ]
@@ -74,10 +76,15 @@ def solved(subject: Lettered) -> DensitySolution:
         raise InputProblem(str(error)) from None
 
 
-def solution_json(found: DensitySolution) -> dict[str, Any]:
-    """One solution as the command line promises it: zeta and psi are totals over all neurons."""
+def solution_json(found: DensitySolution | str) -> dict[str, Any]:
+    """One solution as the command line promises it: zeta and psi are totals over all neurons.
+
+    A sentence stands for a point without a solution: its errors are null and its status is that sentence.
+    """
     from reports.console import finite
 
+    if isinstance(found, str):
+        return {"test_error": None, "training_error": None, "converged": False, "status": found}
     model = found.model
     document: dict[str, Any] = {
         "test_error": found.test_error,
@@ -86,6 +93,7 @@ def solution_json(found: DensitySolution) -> dict[str, Any]:
         "bulk": model.bulk,
         "alignment": model.alignment,
         "readout": law_json(found.law),
+        "bulk_of_letter": bulk_text(model),
         "order_parameters": {"zeta": found.zeta, "psi": found.psi},
         "residual": found.residual,
         "error_estimate": found.error_estimate,
@@ -96,15 +104,27 @@ def solution_json(found: DensitySolution) -> dict[str, Any]:
     return cleaned
 
 
+def bulk_text(model: Model) -> str:
+    """The bulk variance of a letter u in words: `numerics.readout_density.bulk_of`."""
+    return "1 + u^2 (bulk - 1)" if model.bulk > 1.0 else "bulk"
+
+
+def converged(found: DensitySolution | str) -> bool:
+    """Whether there is a solution, and it converged."""
+    return not isinstance(found, str) and found.converged
+
+
 def law_json(law: ReadoutLaw) -> dict[str, Any]:
     """The law for a document."""
     return {"law": law.name, "scale": law.scale}
 
 
-def solution_text(found: DensitySolution) -> str:
-    """One solution for people."""
+def solution_text(found: DensitySolution | str) -> str:
+    """One solution for people; a sentence for what has none."""
     from reports.console import number, table
 
+    if isinstance(found, str):
+        return found
     model, law = found.model, found.law
     spread = "standard deviation" if law.name == "normal" else "half width"
     rows = [
@@ -112,6 +132,7 @@ def solution_text(found: DensitySolution) -> str:
         ("training error", number(found.training_error)),
         ("spike, bulk, alignment", ", ".join(number(x) for x in (model.spike, model.bulk, model.alignment))),
         ("readout", f"{law.name}, {spread} {number(law.scale)}; limit of many letters"),
+        ("bulk of a letter u", bulk_text(model)),
         ("psi", number(found.psi)),
         ("residual", number(found.residual, 2)),
         ("error estimate", number(found.error_estimate, 2)),
@@ -120,21 +141,33 @@ def solution_text(found: DensitySolution) -> str:
     return table(rows)
 
 
-def solve_points(asked: Request, step: Callable[[], None]) -> list[tuple[dict[str, float], DensitySolution]]:
-    """The limit at every point of a request; every point has to exist before anything is run."""
-    found = []
+def solve_points(asked: Request, step: Callable[[], None]) -> list[tuple[dict[str, float], DensitySolution | str]]:
+    """The limit at every point of a request; every point has to exist before anything is run.
+
+    In a sweep a point without a solution has a sentence in its place. Raises InputProblem for one outside of a sweep.
+    """
+    found: list[tuple[dict[str, float], DensitySolution | str]] = []
     for point, subject in list(subjects(asked)):
-        found.append((point, solved(subject)))
+        try:
+            found.append((point, solved(subject)))
+        except InputProblem as problem:
+            # One point without a solution does not keep the others from being printed.
+            if not asked.swept:
+                raise
+            found.append((point, str(problem)))
         step()
     return found
 
 
-def sweep_table(swept: Sequence[str], results: Sequence[tuple[Mapping[str, float], DensitySolution]]) -> str:
+def sweep_table(swept: Sequence[str], results: Sequence[tuple[Mapping[str, float], DensitySolution | str]]) -> str:
     """One line per point."""
     from reports.console import number, table
 
     rows = [
-        [*(number(point[name], 6) for name in swept), number(s.test_error), number(s.training_error), s.status]
+        [
+            *(number(point[name], 6) for name in swept),
+            *(("-", "-", s) if isinstance(s, str) else (number(s.test_error), number(s.training_error), s.status)),
+        ]
         for point, s in results
     ]
     return table(rows, [*swept, "test error", "training error", "status"], right=frozenset(range(len(swept) + 2)))
@@ -154,6 +187,8 @@ def compared(
     Raises SimulationError and ModelError.
     """
     law = subject.law
+    # Before anything is simulated: what the theory is not built for is refused here.
+    found = solve_density(subject.model, law)
     runs = []
     for k, dimension in enumerate(sorted(dimensions)):
 
@@ -165,16 +200,18 @@ def compared(
                 subject.model, law, dimension=dimension, seeds=seeds, seed=seed, executor=executor, progress=step
             )
         )
-    theories = []
+    theories, settled = [], []
     for run in runs:
         assert isinstance(run.model, Model)
-        theories.append(predicted(solve_density(run.model, law), run.sizes.p))
-    found = solve_density(subject.model, law)
+        realised = solve_density(run.model, law)
+        theories.append(predicted(realised, run.sizes.p))
+        # A theory that did not converge has no value: not a number makes the comparison inconclusive.
+        settled.append(found.converged and realised.converged)
     limit, scales = limits(found), found.scales
     observables = {
         name: [
-            Observation(run.dimension, run.values(name), theory[name] if found.converged else float("nan"))
-            for run, theory in zip(runs, theories, strict=True)
+            Observation(run.dimension, run.values(name), theory[name] if known else math.nan)
+            for run, theory, known in zip(runs, theories, settled, strict=True)
         ]
         for name in limit
     }

@@ -11,6 +11,7 @@ from derivations.activation import activation
 from numerics.learned_bias import Basins, BiasMinimum, LearnedBias
 from numerics.model import Model
 from reports.basin_shares import basin_shares, ended, scatter, tail, undecided
+from reports.commands.compare import shares_json
 from verify.finite_size import CONFIRMED, INCONCLUSIVE, Observation, compare_all
 
 MODEL = Model(activation("tanh"), activation("sin"), alpha=1.0, beta=1.0, ridge=0.1, spike=1.0, alignment=0.5)
@@ -68,6 +69,12 @@ def test_one_experiment_shows_no_scatter() -> None:
     found = basin_shares(FOUND, HOME, one, {d: {"energy_gap": 0.1} for d in (100, 200)})
     assert [share.predicted for share in found.shares] == [None, None]
     assert tail(0.1, None, 100) is None
+    assert "one seed a dimension shows no scatter" in found.sentence
+    assert "predict -" not in found.sentence
+    assert all("predicted" not in share for share in shares_json(found)["shares"])
+    many = basin_shares(FOUND, HOME, samples(0.02, 0.4), {d: {"energy_gap": 0.02} for d in (100, 400)})
+    assert "scatter predict 31%, 16%" in many.sentence
+    assert all("predicted" in share for share in shares_json(many)["shares"])
 
 
 def test_where_biases_of_the_whole_line_ended() -> None:

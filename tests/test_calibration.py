@@ -25,7 +25,8 @@ from reports.calibration_theory import (
     landmark,
     stored_theory,
 )
-from reports.studies.calibration import deviates, extreme, normality
+from reports.normal_deviates import extreme, look_normal, normality, spread, squares
+from reports.studies.calibration import deviates
 from verify.finite_size import INCONCLUSIVE, REFUTED, Report
 
 # Cheap to judge; the page judges all of them.
@@ -68,8 +69,9 @@ def test_no_model_is_refuted() -> None:
 
 def test_the_deviates_look_standard_normal() -> None:
     found = deviates([report.comparisons for _, _, report in judged()])["test_error"]
-    # One deviate per model, independent: two tests at the level 1e-3 each.
+    # One deviate per model, independent: three tests at the level 1e-3 each.
     assert normality(found) > 1e-3
+    assert spread(found) > 1e-3
     assert extreme(found) > 1e-3
 
 
@@ -124,6 +126,22 @@ def test_what_is_normal_and_what_is_not() -> None:
     assert normality(z + 1.0) < 1e-3
     assert extreme(z) > 1e-3
     assert extreme([*z, 5.0]) < 1e-3
+
+
+def test_the_spread_is_tested_on_both_sides() -> None:
+    rng = np.random.default_rng(6)
+    z = rng.standard_normal(80)
+    assert spread(z) > 1e-3
+    # Tabulated quantiles of the chi-square law on 10 degrees of freedom: 3.247 at 2.5 %, 18.307 at 95 %.
+    for total, expected in ((3.247, 0.05), (18.307, 0.1)):
+        deviates_of_it = np.full(10, np.sqrt(total / 10.0))
+        assert squares(deviates_of_it) == pytest.approx(total)
+        assert spread(deviates_of_it) == pytest.approx(expected, rel=1e-3)  # four digits are tabulated
+    # Error bars wrong by a third, either way: a spread that Kolmogorov and Smirnov's test lets pass.
+    for factor in (1.35, 0.7):
+        assert normality(factor * z) > 1e-2
+        assert spread(factor * z) < 1e-2
+        assert not look_normal(factor * z)
 
 
 def test_logistic_regression_at_dimension_1000() -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import math
 from collections.abc import Sequence
 
 import pytest
 
 from derivations.activation import activation
 from numerics.model import Model
-from numerics.readout_density import ReadoutLaw, solve_density
-from reports import cli
+from numerics.readout_density import DensitySolution, ReadoutLaw, solve_density
+from numerics.simulate_density import Lettered
+from reports import cli, densities
 
 BASE = ["--activation", "tanh", "--target", "sin(2*z)", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1"]
 SPIKED = [*BASE, "--spike", "1.2", "--bulk", "1.1", "--alignment", "0.9"]
@@ -40,6 +43,8 @@ def test_solve(capfd: pytest.CaptureFixture[str], text: str, law: ReadoutLaw) ->
     code, out, _ = run(capfd, ["solve", *SPIKED, "--readout", text])
     assert code == 0
     assert "limit of many letters" in out
+    assert "bulk of a letter u" in out
+    assert found["bulk_of_letter"] == "1 + u^2 (bulk - 1)"
 
 
 def test_after_a_step(capfd: pytest.CaptureFixture[str]) -> None:
@@ -72,6 +77,44 @@ def test_simulate_and_compare(capfd: pytest.CaptureFixture[str]) -> None:
     assert found["simulation"][0]["theory"]["test_error"] > found["simulation"][1]["theory"]["test_error"] > 0.35
 
 
+def test_a_point_without_a_solution_keeps_the_others(capfd: pytest.CaptureFixture[str]) -> None:
+    given = ["solve", *SPIKED, "--alpha", "0.5,1,2", "--ridge", "0", "--readout", "uniform"]
+    code, out, _ = run(capfd, given)
+    assert code == 3
+    assert out.count("converged") == 2
+    assert "interpolation threshold" in out
+    code, out, _ = run(capfd, [*given, "--json"])
+    below, at, _ = json.loads(out)["results"]
+    assert code == 3
+    assert below["converged"]
+    assert at["test_error"] is None
+    assert "interpolation threshold" in at["status"]
+
+
+def test_what_is_not_built_is_refused_before_anything_is_simulated(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(densities, "simulate_density", lambda *_, **__: pytest.fail("simulated"))
+    given = ["compare", *SPIKED, "--activation", "he2", "--readout", "normal", "--dimensions", "60,120", "--seeds", "2"]
+    code, out, err = run(capfd, given)
+    assert (code, out) == (2, "")
+    assert "span finitely many" in err
+
+
+def test_a_theory_that_does_not_converge_at_a_realised_ratio_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    law = ReadoutLaw("uniform")
+    exact, calls = solve_density(MODEL, law), iter((True, True, False))
+
+    def one_unsettled(_model: Model, _law: ReadoutLaw) -> DensitySolution:
+        return dataclasses.replace(exact, converged=next(calls))
+
+    monkeypatch.setattr(densities, "solve_density", one_unsettled)
+    found = densities.compared(Lettered(MODEL, law), dimensions=(40, 80), seeds=2, seed=0)
+    assert found.report.verdict == "INCONCLUSIVE"
+    errors = next(c for c in found.report.comparisons if c.observable == "test_error")
+    assert errors.z is None or not math.isfinite(errors.z)
+
+
 @pytest.mark.parametrize(
     ("command", "arguments", "sentence"),
     [
@@ -80,6 +123,12 @@ def test_simulate_and_compare(capfd: pytest.CaptureFixture[str]) -> None:
         ("solve", ["--readout", "normal", "--loss", "logistic"], "--loss beside a density"),
         ("solve", ["--readout", "normal", "--bias", "learned"], "--bias beside a density"),
         ("solve", ["--readout", "normal", "--digits", "30"], "--digits"),
+        ("solve", ["--readout", "normal:1e3"], "out of reach"),
+        (
+            "solve",
+            ["--readout", "normal", "--spike", "1/1", "--alignment", "0.6/0.5"],
+            "--spike or --alignment of several directions beside a density",
+        ),
         ("simulate", ["--readout", "normal", "--kind", "equivalent"], "--kind srf"),
         ("simulate", ["--readout", "normal", "--inputs", "uniform"], "--inputs gaussian"),
         ("bounds", ["--readout", "normal"], "density for this command"),

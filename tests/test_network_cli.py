@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from derivations.activation import activation
+from numerics import network_constants
 from numerics.ensembles import Network
-from numerics.model import Model, ReadoutGroup
+from numerics.model import Model, ModelError, ReadoutGroup
 from numerics.ridge import solve
+from numerics.simulate import simulate
 from numerics.sweep import Axis, Experiment, Sweep
 from numerics.sweep_chunk import columns, solve_chunk
 from reports.cli import run
@@ -86,6 +89,63 @@ def test_simulate_takes_a_vocabulary_biases_and_a_loss(capfd: pytest.CaptureFixt
     spikes = [found[f"spike[{a}]"] for a in (0, 1)]
     assert all(isinstance(spike, dict) for spike in spikes)
     assert spikes[1]["mean"] == pytest.approx(-0.7 * spikes[0]["mean"])  # type: ignore[index]
+
+
+def test_weights_and_biases_in_pairs_leave_the_bulk_empty(capfd: pytest.CaptureFixture[str]) -> None:
+    pairs = ["--readout", "1:0.5::0.3,-0.7:0.5::-0.3"]
+    found = document(capfd, "solve", *STEPPED, "--bulk-model", "network", *pairs)
+    groups = (ReadoutGroup(1.0, 0.5, None, 0.3), ReadoutGroup(-0.7, 0.5, None, -0.3))
+    network = Network(activation("tanh"), activation("tanh"), 1.5, 1.0, 0.01, alpha0=10.0, eta=10.0, groups=groups)
+    assert found["test_error"] == solve(network.model("network")).test_error
+    short = ["--kind", "network", "--dimension", "30", "--seeds", "2"]
+    simulated = document(capfd, "simulate", *STEPPED, *short, *pairs)["test_error"]
+    assert isinstance(simulated, dict)
+    assert simulated["mean"] == simulate(network, dimension=30, seeds=2, kind="network").test_error.mean
+    assert run(["simulate", *STEPPED, *short, "--readout", "1:0.5:1:0.3,-0.7:0.5:1:-0.3"]) == 2
+    message = capfd.readouterr().err
+    assert "1:0.5::0.3,-1:0.5::-0.3" in message
+    assert "--bias" in message
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (["--readout", "1e-200:0.5,-1e-200:0.5"], "weight of 1e-200"),
+        (["--readout", "1e40:0.5,-1:0.5"], "weight of 1e+40"),
+        (["--bias", "1e300:1"], "bias of 1e+300"),
+        (["--eta", "1e200"], "eta = 1e+200"),
+        (["--alpha0", "1e60"], "alpha0 = 1e+60"),
+        (["--alpha0", "1e9"], "4e+10 samples of the step"),
+        (["--eta", "1e10", "--readout", "1e10:0.5,-1:0.5"], "weights of more than 1e+20"),
+        (["--bias", "learned", "--ridge", "0"], "a learned bias needs a positive ridge"),
+        (["--bias", "learned", "--activation", "relu"], "a bias is learned on the scale"),
+    ],
+)
+def test_networks_beyond_double_precision_are_refused(
+    capfd: pytest.CaptureFixture[str], changed: list[str], said: str
+) -> None:
+    short = ["--kind", "network", "--dimension", "40", "--seeds", "2", "--quiet"]
+    assert run(["simulate", *STEPPED, *short, *changed]) == 2
+    output = capfd.readouterr()
+    assert said in output.err
+    assert output.err.count("\n") == 1
+    assert not output.out
+
+
+def test_a_rule_for_the_labels_that_takes_minutes_is_refused() -> None:
+    with pytest.raises(ModelError, match="nodes: take a smaller eta"):
+        network_constants.labels(activation("sin"), 1.0, 1e9)
+
+
+def test_labels_blurred_row_by_row_are_those_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    # he3 has labels far apart, so that the grid has gaps between their noises.
+    for name in ("sin", "he3"):
+        found = []
+        for longest in (0, 10**9):
+            monkeypatch.setattr(network_constants, "_LONG_ROW", longest)
+            found.append(network_constants._labels(activation(name), 0.01, 10.0, 0))
+        assert np.array_equal(found[0].squares, found[1].squares)
+        assert found[0].table == pytest.approx(found[1].table, rel=1e-12, abs=1e-300)  # the same sums
 
 
 def test_compare_measures_groups_against_their_own_theory(capfd: pytest.CaptureFixture[str]) -> None:

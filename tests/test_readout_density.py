@@ -168,6 +168,7 @@ def test_what_kappa_tells_is_learned_for_nothing() -> None:
         ("gelu", {"even"}, 1),
         ("softplus", {"even"}, 1),
         ("tanh(z)+1", {"odd"}, 0),
+        ("tanh(z)+1e-5*cos(z)", {"odd", "even"}, None),
     ],
 )
 def test_what_the_means_span(name: str, free: set[str], fixed: int | None) -> None:
@@ -284,8 +285,16 @@ def test_what_is_refused() -> None:
             solve_density(dataclasses.replace(MODEL, activation=activation(name)), ReadoutLaw())
     with pytest.raises(ModelError, match="faster than a power"):
         solve_density(dataclasses.replace(MODEL, activation=activation("sinh(z/5)")), ReadoutLaw())
-    with pytest.raises(ModelError, match="without a spike"):
-        solve_density(MODEL.changed(spike=0.0), ReadoutLaw())
+    for name, part in (("tanh(z)+z**2", "even"), ("tanh(z)+1e-5*z**2", "even"), ("cos(z)+1e-6*he3(z)", "odd")):
+        # A small part carries the rounding of the whole, and is a polynomial all the same.
+        with pytest.raises(ModelError, match=f"of its {part} part the letters span finitely many"):
+            solve_density(dataclasses.replace(MODEL, activation=activation(name)), ReadoutLaw())
+    for bulk in (1.0, 1.2):
+        with pytest.raises(ModelError, match="without a spike the means of all letters are constants"):
+            solve_density(MODEL.changed(spike=0.0, bulk=bulk), ReadoutLaw())
+    # Its rules would take minutes.
+    with pytest.raises(ModelError, match=r"normal:1000 are out of reach .* for example normal:"):
+        solve_density(MODEL, ReadoutLaw("normal", 1e3))
 
 
 def test_the_kernel_of_the_means_is_the_arc_sine_of_section_4_4() -> None:

@@ -147,7 +147,8 @@ def shares_json(found: BasinShares) -> dict[str, Any]:
         "barriers": list(found.found.barriers),
         "compared": found.bias,
         "shares": [
-            {"dimension": s.dimension, "elsewhere": s.elsewhere, "predicted": s.predicted, "cut_off": s.cut_off}
+            {"dimension": s.dimension, "elsewhere": s.elsewhere, "cut_off": s.cut_off}
+            | ({} if s.predicted is None else {"predicted": s.predicted})
             for s in found.shares
         ],
         "sentence": found.sentence,

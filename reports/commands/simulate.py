@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numerics.ensembles import Network
     from numerics.inputs import Inputs
     from numerics.model import Model
-    from numerics.simulate import Simulation
+    from numerics.simulate import Estimate, Simulation
     from numerics.simulate_density import Lettered
     from reports.basin_shares import Ended
 
@@ -44,8 +44,8 @@ Draw the features at finite dimension, fit the readout, measure errors and order
 over independent seeds. Kinds: srf (default) spiked random features, network the network after a real gradient step
 from the readout a0 = u/sqrt(p) of --readout, with biases after it, equivalent the conditionally Gaussian map. With
 another --loss the readout is SciPy's minimum, certified by a duality gap; with --bias learned every experiment learns
-its own bias, and for the square loss it is said in which minimum of the limiting training energy, where there are
-several. --inputs, --directions, --initial-overlap and --gradient-steps leave what the theory assumes.
+its own bias, and for the square loss and kind srf it is said in which minimum of the limiting training energy, where
+there are several. --inputs, --directions, --initial-overlap and --gradient-steps leave what the theory assumes.
 
 {EXPRESSIONS}"""
 
@@ -305,17 +305,24 @@ def basins_json(asked: Request, run: Simulation) -> dict[str, Any]:
 
 def simulation_json(run: Simulation) -> dict[str, Any]:
     """One experiment as the command line promises it."""
-    from reports.console import finite
-
-    estimates = {name: {"mean": e.mean, "standard_error": e.standard_error} for name, e in run.estimates.items()}
     document: dict[str, Any] = {"dimension": run.dimension, "seeds": run.seeds, "kind": run.kind}
     document["sizes"] = {"n": run.sizes.n, "p": run.sizes.p, "n0": run.sizes.n0}
     if run.model.gaussian_rows:
         document["rows"] = "gaussian"
-    cleaned: dict[str, Any] = finite(
-        document | estimates, "one seed shows no spread; two or more give a standard error"
-    )
+    cleaned: dict[str, Any] = document | {name: _estimate_json(e, run.seeds) for name, e in run.estimates.items()}
     return cleaned
+
+
+def _estimate_json(estimate: Estimate, seeds: int) -> dict[str, Any]:
+    """Mean and standard error; where one is infinite, why."""
+    from reports.console import finite
+
+    overflow = "it exceeds the range of double precision in some of the experiments"
+    spread = "one seed shows no spread; two or more give a standard error" if seeds == 1 else overflow
+    return {
+        "mean": finite(estimate.mean, overflow),
+        "standard_error": finite(estimate.standard_error, spread),
+    }
 
 
 def simulation_text(run: Simulation) -> str:

@@ -119,7 +119,7 @@ def _solve_density(asked: Request, as_json: bool, quiet: bool, digits: bool) -> 
         print_json(densities.solution_json(results[0][1]) | {"provenance": origin})
     else:
         print(densities.sweep_table(asked.swept, results) if asked.swept else densities.solution_text(results[0][1]))
-    return DONE if all(found.converged for _, found in results) else UNDECIDED
+    return DONE if all(densities.converged(found) for _, found in results) else UNDECIDED
 
 
 def solve_single(solve_one: Callable[[Model], Solved], model: Model) -> Solved:

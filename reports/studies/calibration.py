@@ -23,6 +23,7 @@ from reports.calibrated_models import (
 )
 from reports.calibration_theory import landmark
 from reports.figures import Figure, svg_of
+from reports.normal_deviates import LEVEL, extreme, look_normal, normality, spread, squares
 from reports.studies.study import Study, Table
 from verify.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report
 
@@ -38,8 +39,6 @@ SHOWN = (
     "test_error", "training_error", "m", "zeta", "psi", "q2", "mean_squared_error", "classification_error", "energy",
     "energy_gap", "bias", "chi",
 )  # fmt: skip
-# Below this probability deviates are said not to look standard normal.
-LEVEL = 0.01
 _VERDICTS = (CONFIRMED, INCONCLUSIVE, REFUTED)
 
 
@@ -79,7 +78,9 @@ def study() -> Study | None:
         _rules([j.item for j in judged]),
         _verdict_text(judged),
         *close_basins.paragraphs(data, basins),
-        _normal_text(tests, len(found["test_error"]), len(networks)),
+        _normal_text(tests, networks, judged),
+        _counted_text(judged),
+        _others_text(judged, found),
         "Readouts with another loss are minima found by SciPy's L-BFGS-B, over the readout for the logistic loss and "
         "over the forces of the dual problem for the others; each comes with a duality gap, under 1e-7 of the energy, "
         "as certificate. A learned bias is learned by every experiment on its own training set. The theory of what is "
@@ -100,21 +101,6 @@ def deviates(reports: Sequence[Sequence[Comparison]]) -> dict[str, list[float]]:
             if comparison.z is not None:
                 found.setdefault(comparison.observable.split("[")[0], []).append(comparison.z)
     return found
-
-
-def normality(z: Sequence[float] | Array) -> float:
-    """The probability that standard normal deviates lie as far from their law, by Kolmogorov and Smirnov."""
-    from scipy.stats import kstest
-
-    return float(kstest(np.asarray(z), "norm").pvalue)
-
-
-def extreme(z: Sequence[float] | Array) -> float:
-    """The probability that the largest of so many independent standard normal deviates is as large as this one."""
-    from scipy.special import ndtr
-
-    size = np.abs(np.asarray(z))
-    return float(1.0 - (1.0 - 2.0 * ndtr(-size.max())) ** len(size))
 
 
 def _network_deviates() -> list[float]:
@@ -171,17 +157,69 @@ def _counted(judged: Sequence[Judged]) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
 
 
-def _normal_text(tests: Array, own: int, networks: int) -> str:
-    probability, largest = normality(tests), extreme(tests)
-    more = f", and of {networks} networks after a real step, measured for another page" if networks else ""
-    looks = "look standard normal" if probability > LEVEL else "do not look standard normal"
+def _normal_text(tests: Array, networks: Sequence[float], judged: Sequence[Judged]) -> str:
+    more = f", and of {len(networks)} networks after a real step, measured for another page" if networks else ""
+    looks = "look standard normal" if look_normal(tests) else "do not look standard normal"
     return (
-        f"The test errors of these {own} comparisons{more} give {len(tests)} independent deviates. They {looks}: mean "
-        f"{tests.mean():+.2f}, standard deviation {tests.std(ddof=1):.2f} (expected 0 +- {len(tests) ** -0.5:.2f} and "
-        f"1 +- {(2 * len(tests)) ** -0.5:.2f}); Kolmogorov and Smirnov's test gives the probability "
-        f"{probability:.2g}. The largest in size is {np.abs(tests).max():.2f}; as large a one is met with probability "
-        f"{largest:.2g}. The other observables of a model depend on its test error and on each other, so each is "
-        "listed by itself."
+        f"The test errors of these {len(tests) - len(networks)} comparisons{more} give {len(tests)} independent "
+        f"deviates. They {looks}: mean {tests.mean():+.2f}, standard deviation {tests.std(ddof=1):.2f} (expected 0 +- "
+        f"{len(tests) ** -0.5:.2f} and 1 +- {(2 * len(tests)) ** -0.5:.2f}); {_tested(tests)}. Both tests have to give "
+        f"more than {LEVEL:g} for that word. The largest in size is {np.abs(tests).max():.2f}; as large a one is met "
+        f"with probability {extreme(tests):.2g}."
+    )
+
+
+def _tested(z: Sequence[float] | Array) -> str:
+    """Both tests in words."""
+    return (
+        f"Kolmogorov and Smirnov's test gives the probability {normality(z):.2g}, and the sum of squares, "
+        f"{squares(z):.1f} for {len(z)} degrees of freedom, the two-sided probability {spread(z):.2g}"
+    )
+
+
+def _counted_text(judged: Sequence[Judged]) -> str:
+    """Which comparisons are among the deviates though they confirm nothing, and which are not; and without them all."""
+    scored = [j for j in judged if j.comparison("test_error").z is not None]
+    weak = [j for j in scored if j.report.verdict == INCONCLUSIVE]
+    again = [j for j in scored if j.item not in ITEMS]
+    plain = [z for j in scored if j not in weak and j not in again if (z := j.comparison("test_error").z) is not None]
+    return (
+        f"Of {len(judged)} comparisons {len(judged) - len(scored)} without a deviate (INCONCLUSIVE for another reason "
+        "than large error bars, given above) can not be in these tests, which say nothing about such a model. The "
+        f"{len(weak)} other INCONCLUSIVE ones are in them and support little: where error bars are large, a wrong "
+        f"theory has small deviates as well. {len(again)} deviates are those of second basins: other minima of models "
+        "that are counted already, on "
+        "training sets of their own, so new noise but no new models, and added after the item had been refuted on the "
+        f"whole line. Without the last two kinds {len(plain)} deviates of drawn models are left: {_tested(plain)}."
+    )
+
+
+def _others_text(judged: Sequence[Judged], found: Mapping[str, list[float]]) -> str:
+    """Which other observables have a law or a spread that a right theory gives rarely, and where it comes from."""
+    shown = [name for name in SHOWN if name != "test_error" and len(found.get(name, [])) > 1]
+    start = (
+        "The other observables of a model depend on its test error and on each other, so each is listed by itself. Of "
+        f"these {len(shown)}, with two tests each, a right theory would leave {2 * LEVEL * len(shown):.2f} below "
+    )
+    odd = [name for name in shown if not look_normal(found[name])]
+    if not odd:
+        return f"{start}{LEVEL:g}; none is."
+    return f"{start}{LEVEL:g}. {' '.join(_odd(name, judged, found[name]) for name in odd)}"
+
+
+def _odd(name: str, judged: Sequence[Judged], z: Sequence[float]) -> str:
+    """An observable that does not look standard normal: its tests, its largest deviate, its tests without that item."""
+    own = [
+        (c.z, j) for j in judged for c in j.report.comparisons if c.z is not None and c.observable.split("[")[0] == name
+    ]
+    largest, model = max(own, key=lambda pair: abs(pair[0]))
+    rest = [deviate for deviate, j in own if j.item.key != model.item.key]
+    shown = name.replace("_", " ")
+    return (
+        f"Below it is the {shown}: {_tested(z)}; its deviates do not look standard normal. The largest, "
+        f"{largest:+.2f}, is that of {model.drawn.name.split(':')[0]} ({model.item.title}); one as large among "
+        f"{len(z)} independent ones has probability {extreme(z):.2g}. Without that item, left out after the fact, "
+        f"{_tested(rest)}."
     )
 
 
@@ -214,12 +252,16 @@ def _observables_table(found: Mapping[str, list[float]], networks: list[float]) 
         z = np.array(found[name])
         rows.append(
             (name.replace("_", " "), str(len(z)), f"{z.mean():+.2f}", f"{z.std(ddof=1):.2f}", f"{np.abs(z).max():.2f}",
-             f"{normality(z):.2g}")
+             f"{normality(z):.2g}", f"{squares(z):.1f}", f"{spread(z):.2g}")
         )  # fmt: skip
-    columns = ("observable", "deviates", "mean", "standard deviation", "largest", "Kolmogorov-Smirnov")
+    columns = (
+        *("observable", "deviates", "mean", "standard deviation", "largest", "Kolmogorov-Smirnov"),
+        *("sum of squares", "chi-square, two-sided"),
+    )
     caption = (
-        "The deviates by observable, the drawn models only. Components of one model (groups, directions) are counted "
-        "separately and depend on each other: their probability is a guide, not a test."
+        "The deviates by observable, the drawn models only, with the probabilities of Kolmogorov and Smirnov's test "
+        "and of the sum of squares. Components of one model (groups, directions) are counted separately and depend on "
+        "each other: where an observable has them, the probabilities are a guide, not a test."
     )
     return Table(caption, columns, tuple(rows))
 

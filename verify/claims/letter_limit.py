@@ -1,4 +1,4 @@
-"""Claims on the limit of many letters: the means leave nothing of y0, and the test error of what is then left."""
+"""Claims on the limit of many letters: what its argument rests on, and the test error where means leave nothing."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ CLAIMS: tuple[Claim, ...] = (
     _taylor(4, _fourth, "fourth"),
     Claim(
         id="letter-density.mellin",
-        title="The Mellin transform in the letter factors: only f = 0 is orthogonal to the means of all letters",
+        title="The Mellin transform in the letter of E[f mu0_u] is twice a product, of the student's and the weight's",
         source=paper(SECTION),
         kind=Kind.IDENTITY,
         statement=_factors(_product),
@@ -86,15 +86,15 @@ CLAIMS: tuple[Claim, ...] = (
             Mutant("the weight's transform at s", _factors(2 * of_activation * of_weight_at_s)),
             Mutant("eight per cent more", _factors(_product * sp.Rational(27, 25))),
         ),
-        note="F(u) = E[f mu0_u], K the weight with which y enters F, both of the parity of sigma. If F = 0 for the "
-        "letters of a law whose support has a point of accumulation, it vanishes for all u, since it is analytic; then "
-        "so does F^, and K^ where g^ does not: K = 0, and f = 0. With V, f/(1 + V) takes the place of f. So the means "
-        "span all functions of kappa of their parity, unless sigma is a polynomial; the numbers are those of an erf "
-        "student.",
+        note="F(u) = E[f mu0_u], K the weight with which y enters F, both of the parity of sigma. The product is what "
+        "is checked. What is argued from it: if F = 0 for the letters of a law whose support has a point of "
+        "accumulation, it vanishes for all u, since it is analytic; then so does F^, and K^ where g^ does not: K = 0, "
+        "and f = 0. With V, f/(1 + V) takes the place of f. So the means span all functions of kappa of their parity, "
+        "unless sigma is a polynomial; the numbers are those of an erf student.",
     ),
     Claim(
         id="letter-density.test-error",
-        title="In the limit of many letters yhat = y0 up to what parity forbids, and the test error is what is left",
+        title="Given yhat = y0 up to what parity forbids, the test error of many letters is what is left",
         source=paper(SECTION),
         kind=Kind.FIXED_POINT,
         statement=_error(_limit),
@@ -110,9 +110,11 @@ CLAIMS: tuple[Claim, ...] = (
             Mutant("no fluctuation of the readout", _error(unexplained - 2 * met)),
             Mutant("eight per cent more", _error(_limit * sp.Rational(27, 25))),
         ),
-        note="Letters uniform on an interval, sigma odd: y0 stands for its odd part. psi, Q and q2 are those of a "
-        "readout without means. As the ridge grows they vanish, and the one-dimensional random-feature model of "
-        "Section 4.4 is left, with the error E[y2 - y0^2]. At gamma = 1, for an odd target and no noise the error is "
-        "zero.",
+        note="yhat = y0 is a hypothesis: the derivation and both solvers impose it. Where it comes from is argued in "
+        "the note of letter-density.mellin; saddle points of up to twelve groups, whose means are solved for, approach "
+        "the same error in the project's tests, not in this claim. Letters uniform on an interval, sigma odd: y0 "
+        "stands for its odd part. psi, Q and q2 are those of a readout without means. As the ridge grows they vanish, "
+        "and the one-dimensional random-feature model of Section 4.4 is left, with the error E[y2 - y0^2]. At "
+        "gamma = 1, for an odd target and no noise the error is zero.",
     ),
 )
