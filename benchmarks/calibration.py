@@ -14,15 +14,14 @@ the theory is right. Needs NumPy and SciPy beside the suite itself.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import as_completed
 
 import numpy as np
 
+from benchmarks.stored_runs import Wanted, measured, write_all
 from numerics.losses import loss_named
 from numerics.simulate_loss import simulate_loss
 from reports import learned_basins
@@ -39,7 +38,6 @@ from reports.calibrated_models import (
 )
 from reports.calibration_theory import landmark, write_theory
 from reports.normal_deviates import normality
-from reports.workers import pool
 
 # Of the first model; every model has its own, or all would share their draws and their deviates.
 SEED = 1
@@ -68,55 +66,19 @@ def seed_of(key: str, index: int) -> int:
     return SEED + MODELS * keys.index(key) + index
 
 
-def measure(known: Data, workers: int) -> Iterator[tuple[str, Data]]:
-    """Simulate what is not known yet, the largest dimensions first; yields all data after each run."""
-    data: Data = {}
-    jobs = []
-    for item in ITEMS:
-        for index, drawn in enumerate(models_of(item.key)):
-            runs = data.setdefault(item.key, {}).setdefault(drawn.name, {})
-            for dimension, seeds in item.runs:
-                old = known.get(item.key, {}).get(drawn.name, {}).get(str(dimension), {})
-                if len(old.get("test_error", [])) == seeds:
-                    runs[str(dimension)] = old
-                else:
-                    jobs.append((item.key, index, dimension, seeds))
-    jobs.sort(key=lambda job: -job[2])
-    old = known.get("landmark", {}).get(LANDMARK.name, {}).get(str(LANDMARK_RUN[0]), {})
-    data["landmark"] = {LANDMARK.name: {str(LANDMARK_RUN[0]): old}}
-    if len(old.get("test_error", [])) != LANDMARK_RUN[1]:
-        jobs.append(("landmark", 0, *LANDMARK_RUN))
-    with pool(workers=workers) as executor:
-        waiting = {executor.submit(run, *job): job for job in jobs}
-        for future in as_completed(waiting):
-            key, index, dimension, _ = waiting[future]
-            name = LANDMARK.name if key == "landmark" else models_of(key)[index].name
-            samples, seconds = future.result()
-            data[key][name][str(dimension)] = samples
-            yield f"{key} {index}: d = {dimension}, {seconds:.1f} s", data
-
-
-def _text(data: Data) -> str:
-    """JSON with one line per model and dimension, in the order of the items."""
-    items = []
-    for key, models in data.items():
-        lines = []
-        for name, runs in models.items():
-            ordered = sorted(runs.items(), key=lambda entry: int(entry[0]))
-            listed = ",\n".join(f"   {json.dumps(d)}: {json.dumps(samples)}" for d, samples in ordered)
-            lines.append(f"  {json.dumps(name)}: {{\n{listed}\n  }}")
-        items.append(f" {json.dumps(key)}: {{\n" + ",\n".join(lines) + "\n }")
-    return "{\n" + ",\n".join(items) + "\n}\n"
+def measure(workers: int) -> Iterator[tuple[str, Data]]:
+    """Simulate what is not stored yet; yields all data after each run."""
+    wanted = [
+        Wanted(item.key, i, drawn.name, item.runs) for item in ITEMS for i, drawn in enumerate(models_of(item.key))
+    ]
+    return measured(stored(), [*wanted, Wanted("landmark", 0, LANDMARK.name, (LANDMARK_RUN,))], run, workers)
 
 
 def main() -> None:
     """See the module's first lines."""
     arguments = sys.argv[1:]
     if arguments[:1] == ["simulate"]:
-        workers = int(arguments[arguments.index("--workers") + 1]) if "--workers" in arguments else 2
-        for line, data in measure(stored(), workers):
-            DATA.write_text(_text(data), encoding="utf-8")
-            print(line, flush=True)
+        write_all(DATA, arguments, measure)
     if arguments[:1] == ["theory"]:
         write_theory()
     deviates: dict[str, list[float]] = {}

@@ -10,20 +10,18 @@ larger dimensions as well. What is stored already is not simulated again.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import as_completed
 
 from benchmarks.calibration import seed_of
+from benchmarks.stored_runs import Wanted, measured, write_all
 from numerics.losses import loss_named
 from numerics.simulate_loss import simulate_loss
 from reports import close_basins
 from reports.calibrated_models import Data, Samples
 from reports.calibrated_models import stored as calibrated
 from reports.learned_basins import BASINS, DATA, ITEM, confined, runs_of, stored
-from reports.workers import pool
 
 # Between the seeds of one stream and those of the next.
 STREAM = 1000
@@ -46,50 +44,17 @@ def basin_seed(key: str, index: int) -> int:
     return seed_of(ITEM, index) + STREAM * list(BASINS).index(key)
 
 
-def measure(known: Data, workers: int) -> Iterator[tuple[str, Data]]:
-    """Simulate what is not known yet, the largest dimensions first; yields all data after each run."""
-    data: Data = {}
-    jobs = []
-    for key in BASINS:
-        for index, drawn in confined(key).items():
-            runs = data.setdefault(key, {}).setdefault(drawn.name, {})
-            for dimension, seeds in runs_of(key, drawn):
-                old = known.get(key, {}).get(drawn.name, {}).get(str(dimension), {})
-                if len(old.get("test_error", [])) == seeds:
-                    runs[str(dimension)] = old
-                else:
-                    jobs.append((key, index, dimension, seeds))
-    jobs.sort(key=lambda job: -job[2])
-    with pool(workers=workers) as executor:
-        waiting = {executor.submit(run, *job): job for job in jobs}
-        for future in as_completed(waiting):
-            key, index, dimension, _ = waiting[future]
-            samples, seconds = future.result()
-            data[key][confined(key)[index].name][str(dimension)] = samples
-            yield f"{key} {index}: d = {dimension}, {seconds:.1f} s", data
-
-
-def _text(data: Data) -> str:
-    """JSON with one line per model and dimension."""
-    keys = []
-    for key, models in data.items():
-        lines = []
-        for name, runs in models.items():
-            ordered = sorted(runs.items(), key=lambda entry: int(entry[0]))
-            listed = ",\n".join(f"   {json.dumps(d)}: {json.dumps(samples)}" for d, samples in ordered)
-            lines.append(f"  {json.dumps(name)}: {{\n{listed}\n  }}")
-        keys.append(f" {json.dumps(key)}: {{\n" + ",\n".join(lines) + "\n }")
-    return "{\n" + ",\n".join(keys) + "\n}\n"
+def measure(workers: int) -> Iterator[tuple[str, Data]]:
+    """Simulate what is not stored yet; yields all data after each run."""
+    wanted = [Wanted(key, i, drawn.name, runs_of(key, drawn)) for key in BASINS for i, drawn in confined(key).items()]
+    return measured(stored(), wanted, run, workers)
 
 
 def main() -> None:
     """See the module's first lines."""
     arguments = sys.argv[1:]
     if arguments[:1] == ["simulate"]:
-        workers = int(arguments[arguments.index("--workers") + 1]) if "--workers" in arguments else 2
-        for line, data in measure(stored(), workers):
-            DATA.write_text(_text(data), encoding="utf-8")
-            print(line, flush=True)
+        write_all(DATA, arguments, measure)
     for paragraph in close_basins.paragraphs(calibrated(), stored()):
         print(f"{paragraph}\n")
     for table in close_basins.tables(stored()):
