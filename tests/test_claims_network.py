@@ -6,11 +6,11 @@ The simulations run with the ledger; here they run for two claims, and the other
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import pytest
 
 from derivations import gradient_constants, network_bulk, network_rows
+from tests.planting_network import clearing, without_simulation
 from verify.claim import PROFILES, Claim
 from verify.claims import network_bulk as bulk_claims
 from verify.claims import network_rows as row_claims
@@ -40,19 +40,7 @@ BUILDS = (
 @pytest.fixture
 def fresh() -> Iterator[Callable[[], None]]:
     """Clears the caches of the derivations, before and after a planted mistake."""
-
-    def clear() -> None:
-        for build in BUILDS:
-            build.cache_clear()
-
-    clear()
-    yield clear
-    clear()
-
-
-def without_simulation(claim: Claim) -> Claim:
-    """The claim with its other checks only."""
-    return replace(claim, checks=tuple(c for c in claim.checks if not isinstance(c, BySimulation)))
+    yield from clearing(BUILDS)
 
 
 def verdict_of(id_: str) -> Verdict:

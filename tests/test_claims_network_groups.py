@@ -6,7 +6,6 @@ The simulations run with the ledger; here one of them does, and the other checks
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import pytest
 import sympy as sp
@@ -19,7 +18,8 @@ from derivations import network_groups_rows as rows
 from derivations import symbols as s
 from derivations.block_equivalent import IDENTITY, C, Theta
 from derivations.readout_groups import mu1_of
-from verify.claim import PROFILES, Claim, Kind
+from tests.planting_network import clearing, without_simulation
+from verify.claim import PROFILES, Kind
 from verify.claims import network_groups, network_groups_exact, network_groups_saddle
 from verify.ledger import all_claims, examine
 from verify.simulation_check import BySimulation
@@ -80,19 +80,7 @@ BUILDS = (
 @pytest.fixture
 def fresh() -> Iterator[Callable[[], None]]:
     """Clears the caches of the derivations, before and after a planted mistake."""
-
-    def clear() -> None:
-        for build in BUILDS:
-            build.cache_clear()
-
-    clear()
-    yield clear
-    clear()
-
-
-def without_simulation(claim: Claim) -> Claim:
-    """The claim with its other checks only."""
-    return replace(claim, checks=tuple(c for c in claim.checks if not isinstance(c, BySimulation)))
+    yield from clearing(BUILDS)
 
 
 def verdict_of(name: str) -> Verdict:
