@@ -1,8 +1,8 @@
-"""Many ridge problems at once: one group, shared activation, target, spike, bulk and alignment.
+"""Many ridge problems at once: one group, an isotropic bulk, shared activation and target.
 
-Points differ in alpha, beta, ridge and label noise. Newton's method runs on all of them in lock step; points that have
-converged leave. What a point needs of the functions of kappa is tabulated once (`numerics.profile`); the equations are
-in `numerics.batch_equations`.
+Points that share spike, bulk and alignment too are a family. They differ in alpha, beta, ridge and label noise, and
+Newton's method runs on all of them in lock step; points that have converged leave. What a family needs of the functions
+of kappa is tabulated once (`numerics.profile`); the equations are in `numerics.batch_equations`.
 
 Rules along the spike get finer step by step: each starts from the solution on the last and tells how far the test error
 still moved. A point leaves when that is rounding.
@@ -10,14 +10,17 @@ still moved. A point leaves when that is rounding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from numerics.batch_equations import Array, Flags, Index, Points, Workspace, in_parts, linear, newton, test_errors
-from numerics.model import Model, ModelError
+from numerics.documents import batch_document
+from numerics.model import Model, ModelError, check_changes
 from numerics.one_group_table import OneGroupTable
 from numerics.profile import profile
 from numerics.ridge import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, ROUNDING, extra_reach
@@ -31,12 +34,13 @@ FEWEST = 10
 _CLOSE, _FULL = 1e-6, 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BatchSolution:
     """One entry per point: errors and order parameters as in `Solution` and `OrderParameters` for one group.
 
-    A point that is not accepted or did not converge has converged False, its reason in `status`, and no effect on
-    the others; its numbers are not to be used.
+    All arrays have the shape of the grid, that of the parameters broadcast together. A point that is not accepted or
+    did not converge has converged False, its reason in `status`, and no effect on the others; its numbers are not to
+    be used.
     """
 
     test_error: Array
@@ -51,7 +55,19 @@ class BatchSolution:
     residual: Array
     error_estimate: Array
     converged: Flags
-    status: tuple[str, ...]
+    status: NDArray[np.object_]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the grid."""
+        return self.test_error.shape
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `Solution.to_dict`, with lists nested as the grid is in place of numbers."""
+        return batch_document(self)
+
+    def __repr__(self) -> str:
+        return f"BatchSolution(shape={self.shape}, {int(self.converged.sum())} of {self.converged.size} converged)"
 
 
 # What a point's solution consists of.
@@ -78,57 +94,129 @@ class _Levels:
 
 
 def solve_batch(
-    model: Model, *, alpha: ArrayLike, beta: ArrayLike, ridge: ArrayLike, noise: ArrayLike = 0.0, refine: int = 0
+    model: Model,
+    *,
+    alpha: ArrayLike | None = None,
+    beta: ArrayLike | None = None,
+    ridge: ArrayLike | None = None,
+    noise: ArrayLike | None = None,
+    spike: ArrayLike | None = None,
+    bulk: ArrayLike | None = None,
+    alignment: ArrayLike | None = None,
+    alpha0: ArrayLike | None = None,
+    eta: ArrayLike | None = None,
+    refine: int = 0,
 ) -> BatchSolution:
-    """The saddle point at every point of alpha, beta, ridge, noise (broadcast together, flattened in C order).
+    """The saddle point at every point of the grid of the parameters given, broadcast together: its shape is theirs.
 
-    Everything else is the model's. Raises ModelError for more than one readout group; a point out of range (ridge
-    has to be > 0 here) is marked, not raised.
+    Every point is `model.changed` by the parameters there; what is not given is the model's. So a model that came from
+    a gradient step is mapped through it again, and takes alpha0 and eta in place of spike, bulk and alignment. For a
+    grid of a and b give a[:, None] and b. Points are fast where many share spike, bulk and alignment.
+
+    Raises ModelError for more than one readout group, rows of unequal norm, a spike of several directions, and
+    parameters that the model does not have; a point out of range (ridge has to be > 0 here) is marked, not raised.
     """
-    if model.unequal_norms:
+    given = {
+        "alpha": alpha, "beta": beta, "ridge": ridge, "noise": noise,
+        "spike": spike, "bulk": bulk, "alignment": alignment, "alpha0": alpha0, "eta": eta,
+    }  # fmt: skip
+    columns = {name: np.asarray(values, float) for name, values in given.items() if values is not None}
+    check_changes(model, columns)
+    _check_model(model, columns)
+    shape = np.broadcast_shapes(*(column.shape for column in columns.values()))
+    count = math.prod(shape)
+    wide = {name: np.broadcast_to(columns.get(name, getattr(model, name)), shape).ravel() for name in _SOLVED}
+    accepted = np.isfinite(list(wide.values())).all(axis=0) & (wide["noise"] >= 0.0)
+    accepted &= np.array([wide[name] for name in ("alpha", "beta", "ridge")]).min(axis=0) > 0.0
+    rows, moved, refused = np.full((11, count), np.nan), np.full(count, np.nan), np.full(count, None, dtype=object)
+    for member, places in _families(model, columns, shape):
+        if isinstance(member, str):
+            accepted[places], refused[places] = False, member
+            continue
+        here = [np.where(accepted[places], wide[name][places], 1.0) for name in _SOLVED]
+        rows[:, places], moved[places] = _solved_family(member, *here, refine)
+    return _judged(rows, moved, accepted, refused, shape)
+
+
+# What points of one family may differ in, and what the functions of kappa depend on beside it: of a model that was
+# given, and of one that came from a gradient step.
+_SOLVED = ("alpha", "beta", "ridge", "noise")
+_GIVEN, _STEPPED = ("spike", "bulk", "alignment"), ("beta", "noise", "alpha0", "eta")
+
+
+def _check_model(model: Model, columns: Mapping[str, object]) -> None:
+    """Raises ModelError for what a batch is not built for."""
+    steps = model.bulk_model == "network" and not {"alpha0", "eta"}.isdisjoint(columns)
+    if model.unequal_norms or steps:
         raise ModelError("a batch takes an isotropic bulk of rows of equal norm: solve models of a network one by one")
-    if len(model.groups) != 1:
-        raise ModelError("a batch takes one readout group: solve models with several groups one by one")
-    columns = [np.ravel(x) for x in np.broadcast_arrays(*(np.asarray(x, float) for x in (alpha, beta, ridge, noise)))]
-    accepted = np.isfinite(columns).all(axis=0) & (np.array(columns[:3]) > 0.0).all(axis=0) & (columns[3] >= 0.0)
-    a, b, r, d = (np.where(accepted, column, 1.0) for column in columns)
-    points = Points(a / b, b, r, d, model.bulks[0])
-    levels = _Levels(model, refine, extra_reach(float(np.min(r, initial=1.0))))
-    rows, moved = np.empty((11, len(a))), np.empty(len(a))
-    workspace, size = Workspace(), _AT_ONCE
-    with np.errstate(all="ignore"):  # a point that goes wrong becomes NaN, and is marked by its residual
-        for i in range(0, len(a), size):
-            here = slice(i, i + size)
+    if len(model.groups) != 1 or model.rank != 1:
+        raise ModelError(
+            "a batch takes one readout group and a spike of one direction: solve models with several groups or "
+            "directions one by one"
+        )
+
+
+def _families(
+    model: Model, columns: Mapping[str, Array], shape: tuple[int, ...]
+) -> Iterator[tuple[Model | str, Index | slice]]:
+    """A model of each family with the places of its points, raveled; a sentence for points that do not exist."""
+    deciding = {name: columns[name] for name in (_GIVEN if model.step is None else _STEPPED) if name in columns}
+    alike = {name: float(column.ravel()[0]) for name, column in deciding.items() if column.size == 1}
+    varying = {name: np.broadcast_to(column, shape).ravel() for name, column in deciding.items() if column.size != 1}
+    codes = np.zeros(math.prod(shape), dtype=np.intp)
+    for column in varying.values():
+        inverse = np.unique(column, return_inverse=True)[1]
+        codes = np.unique(codes * (1 + inverse.max(initial=0)) + inverse, return_inverse=True)[1]
+    order = np.argsort(codes, kind="stable") if varying else codes
+    ends = np.cumsum(np.bincount(codes))
+    for places in np.split(order, ends[:-1]) if varying else [slice(None)] * bool(len(codes)):
+        own = {name: float(column[places[0]]) for name, column in varying.items()}
+        try:
+            yield (model.changed(**alike, **own) if deciding else model), places
+        except ModelError as reason:
+            yield str(reason), places
+
+
+def _solved_family(
+    model: Model, alpha: Array, beta: Array, ridge: Array, noise: Array, refine: int
+) -> tuple[Array, Array]:
+    """`_solved` for any number of points with the functions of kappa of a model; the model's own numbers play no part.
+
+    A point that goes wrong becomes NaN, and is marked by its residual.
+    """
+    points = Points(alpha / beta, beta, ridge, noise, model.bulks[0])
+    levels = _Levels(model, refine, extra_reach(float(np.min(ridge, initial=1.0))))
+    rows, moved = np.empty((11, len(alpha))), np.empty(len(alpha))
+    workspace = Workspace()
+    with np.errstate(all="ignore"):
+        for i in range(0, len(alpha), _AT_ONCE):
+            here = slice(i, i + _AT_ONCE)
             rows[:, here], moved[here] = _solved(levels, points.at(here), workspace)
-    return _judged(rows, moved, accepted)
+    return rows, moved
 
 
 def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSolution]]:
     """Those of `models` that a batch can take, one batch per family, with the places of its points in `models`.
 
-    A family shares activation, target, spike, bulk, alignment and readout. Left out are families of fewer than
-    FEWEST points, several groups, several directions of the spike, bulks with rows of unequal norm, and ridge = 0.
+    Left out are families of fewer than FEWEST points, several groups, several directions of the spike, bulks with rows
+    of unequal norm, and ridge = 0.
     """
     families: dict[tuple[object, ...], list[int]] = {}
     for place, model in enumerate(models):
         if len(model.groups) == 1 and model.rank == 1 and not model.unequal_norms and model.ridge > 0.0:
             # Comparing expressions is slow, and the models of a sweep hold the same objects.
-            shared = (id(model.activation), id(model.target), model.spike, model.bulk, model.alignment, model.groups)
+            functions = (id(model.activation), id(model.target))
+            shared = (*functions, model.spike, model.bulks, model.alignment, model.groups)
             families.setdefault(shared, []).append(place)
     for places in families.values():
         if len(places) < FEWEST:
             continue
         members = [models[place] for place in places]
-        yield (
-            places,
-            solve_batch(
-                members[0],
-                alpha=[model.alpha for model in members],
-                beta=[model.beta for model in members],
-                ridge=[model.ridge for model in members],
-                noise=[model.noise for model in members],
-            ),
-        )
+        columns = [np.array([getattr(model, name) for model in members]) for name in _SOLVED]
+        # The step of the first member may not be that of the others: only its functions of kappa are.
+        rows, moved = _solved_family(members[0], *columns, refine=0)
+        every = np.ones(len(places), dtype=bool)
+        yield places, _judged(rows, moved, every, np.full(len(places), None, dtype=object), (len(places),))
 
 
 def solve_together(models: Sequence[Model]) -> dict[int, list[float]]:
@@ -181,24 +269,21 @@ _REASONS = (
 )
 
 
-def _judged(rows: Array, moved: Array, accepted: Flags) -> BatchSolution:
+def _judged(
+    rows: Array, moved: Array, accepted: Flags, refused: NDArray[np.object_], shape: tuple[int, ...]
+) -> BatchSolution:
+    """The solution in the shape of its grid; `refused` holds sentences of points that do not exist."""
     residual, scale = rows[9], 1.0 + np.abs(rows[0])
     solved = (residual <= RESIDUAL_GOAL) & np.isfinite(rows).all(axis=0)
     resolved, precise = moved <= QUADRATURE_LIMIT * scale, rows[10] <= QUADRATURE_LIMIT * scale
     codes = np.select([~accepted, ~solved, ~resolved, ~precise], [0, 1, 2, 3], 4)
-    test, training, m, zeta, psi, q1, q2, overlap, tau = rows[:9]
+    status = np.array(_REASONS, dtype=object)[codes]
+    if not accepted.all():
+        told = np.not_equal(refused, None).astype(bool)
+        status[told] = refused[told]
+    numbers = dict(zip(NUMBERS, (*rows[:10], moved + rows[10]), strict=True))
     return BatchSolution(
-        test_error=test,
-        training_error=training,
-        m=m,
-        zeta=zeta,
-        psi=psi,
-        q1=q1,
-        q2=q2,
-        V1=overlap,
-        V2=tau,
-        residual=residual,
-        error_estimate=moved + rows[10],
-        converged=codes == 4,
-        status=tuple(np.array(_REASONS, dtype=object)[codes].tolist()),
+        **{name: row.reshape(shape) for name, row in numbers.items()},
+        converged=(codes == 4).reshape(shape),
+        status=status.reshape(shape),
     )

@@ -11,11 +11,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activation import Activation
+from numerics.documents import bounds_document, eta_document, ridge_document, spike_document
 from numerics.least_squares import least_norm
 from numerics.model import UNIFORM, Model, ReadoutGroup
 from numerics.profile import Profile, profile
@@ -48,6 +50,10 @@ class Bounds:
     error_estimate: float
     converged: bool
     refine: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line."""
+        return bounds_document(self)
 
 
 @lru_cache(maxsize=256)
@@ -142,6 +148,10 @@ class BestRidge:
         """Whether no finite ridge does better than the limit."""
         return math.isinf(self.ridge)
 
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line."""
+        return ridge_document(self)
+
 
 @dataclass(frozen=True)
 class BestEta:
@@ -157,6 +167,10 @@ class BestEta:
     minima: tuple[Minimum, ...]
     converged: bool = True
 
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line."""
+        return eta_document(self)
+
 
 @dataclass(frozen=True)
 class BestSpike:
@@ -164,6 +178,10 @@ class BestSpike:
 
     spike: float
     bound: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line."""
+        return spike_document(self)
 
 
 def local_minima(

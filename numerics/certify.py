@@ -25,6 +25,7 @@ from numerics.certify_newton import Box, System, Zero, krawczyk
 from numerics.certify_rule import Along, SpikeRule, panels, trapezoidal
 from numerics.certify_saddle import Enclosed, enclosed, fixed_error, nonlinear_system
 from numerics.certify_strip import Student, inverse_bound
+from numerics.documents import certificate_document
 from numerics.model import Model
 from numerics.ridge import solve
 from numerics.solution import Solution
@@ -44,7 +45,7 @@ _BITS = (80, 130, 200)
 _GUARD_BITS = 48
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """What is certain about the saddle point of a model; where nothing is, `status` says why.
 
@@ -76,6 +77,13 @@ class Certificate:
             return {}
         with precision(self.bits + _GUARD_BITS):
             return {f.name: str(getattr(self.balls, f.name).str(most)) for f in fields(self.balls)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line."""
+        return certificate_document(self)
+
+    def __repr__(self) -> str:
+        return f"Certificate({self.texts(12).get('test_error', self.status)})"
 
 
 def certain_digits(ball: Ball) -> int:

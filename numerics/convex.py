@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from numerics.bulk_model import equivalent_of
 from numerics.deterministic_equivalent import DeterministicEquivalent, EquivalentPoint, pack, unpack
+from numerics.documents import solution_document
 from numerics.finite_width import means
 from numerics.losses import Loss, ProximalLoss
 from numerics.model import Model, ModelError
@@ -40,7 +42,7 @@ _MEMORY = 8
 _FLOOR = 1e-3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ConvexSolution:
     """The readout of least sum of losses plus (ridge/2) |a|^2.
 
@@ -73,6 +75,13 @@ class ConvexSolution:
     def training_error(self) -> float:
         """The loss on the training samples; for the square loss the mean squared residual."""
         return 2.0 * self.training_loss if self.loss.name == "square" else self.training_loss
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line."""
+        return solution_document(self)
+
+    def __repr__(self) -> str:
+        return f"ConvexSolution({self.loss.name}, test_error={self.test_error:.10g}, {self.status})"
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.documents import described
 from numerics.evaluate import compile_numpy
 from numerics.gradient_descent import gradient_step
 from numerics.inputs import GAUSSIAN, Inputs
@@ -124,7 +125,7 @@ _NETWORK_RANGES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Network:
     """A two-layer network that takes a gradient step of rate eta = eta~ d on n0 = alpha0 d samples (Section 2.2).
 
@@ -195,6 +196,10 @@ class Network:
                     f"{name} = {value:g} is not accepted: it has to be a number {range_}, from {least:g} to {most:g} "
                     "in a simulation, like 1.5"
                 )
+
+    def __repr__(self) -> str:
+        more = f", overlap={self.overlap:g}" if self.overlap else ""
+        return f"Network({described(self)}{more}{f', steps={self.steps}' if self.steps > 1 else ''})"
 
     @property
     def fractions(self) -> tuple[float, ...]:

@@ -11,6 +11,7 @@ from derivations.activation import Activation, integrable_square
 from derivations.activation import activation as function
 from derivations.expression import ExpressionError
 from numerics.coefficients import hermite_constants
+from numerics.documents import described, model_document
 from numerics.parameters import (
     LARGEST,
     MOST_DIRECTIONS,
@@ -27,7 +28,8 @@ from numerics.parameters import (
 )
 
 __all__ = [
-    "LARGEST", "SMALLEST", "UNIFORM", "GradientStep", "Model", "ModelError", "ReadoutGroup", "gradient_step",
+    "LARGEST", "SMALLEST", "UNIFORM", "GradientStep", "Model", "ModelError", "ReadoutGroup", "check_changes",
+    "gradient_step",
 ]  # fmt: skip
 
 
@@ -43,7 +45,7 @@ class GradientStep:
             object.__setattr__(self, name, checked_number(name, getattr(self, name), *NOT_NEGATIVE))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Model:
     """Ridge regression on spiked random features, in the proportional limit.
 
@@ -92,6 +94,13 @@ class Model:
         _check_step(self)
         _check_rank(self)
         _check_moments(self)
+
+    def __repr__(self) -> str:
+        return f"Model({described(self)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, under the names of the command line's options."""
+        return model_document(self)
 
     @property
     def network_step(self) -> GradientStep | None:

@@ -23,9 +23,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from numerics.documents import simulation_document
 from numerics.ensembles import (
     Array,
     FeatureMap,
@@ -62,7 +64,7 @@ class Estimate:
     standard_error: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Simulation:
     """K independent experiments at dimension d.
 
@@ -96,6 +98,13 @@ class Simulation:
     def training_error(self) -> Estimate:
         """Mean squared training residual, label noise included."""
         return estimate(self.values("training_error"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line."""
+        return simulation_document(self)
+
+    def __repr__(self) -> str:
+        return f"Simulation({self.kind}, dimension={self.dimension}, seeds={self.seeds}, test_error={self.test_error})"
 
 
 def estimate(values: Sequence[float]) -> Estimate:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.documents import solution_document
 from numerics.model import Model
 
 Array = NDArray[np.float64]
@@ -60,7 +62,7 @@ class OrderParameters:
     chi: Array = field(default_factory=_none)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution:
     """The saddle point of a model.
 
@@ -80,3 +82,10 @@ class Solution:
     converged: bool
     status: str
     iterations: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line."""
+        return solution_document(self)
+
+    def __repr__(self) -> str:
+        return f"Solution(test_error={self.test_error:.10g}, training_error={self.training_error:.10g}, {self.status})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from reports.cli_options import Request
@@ -50,7 +49,7 @@ def extras(model: Model, certify: bool, digits: int | None) -> tuple[dict[str, A
         from numerics.certify import certify as certified
 
         certificate = certified(model)
-        document["certificate"] = certificate_json(certificate)
+        document["certificate"] = certificate.to_dict()
         rows += certificate_rows(certificate)
         reached = reached and certificate.certified
     return document, rows, reached
@@ -73,33 +72,12 @@ def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tupl
     return {"status": "converged", "digits": digits, **values, **check}, rows, True
 
 
-def certificate_json(certificate: Certificate) -> dict[str, Any]:
-    """The certificate as the command line promises it; where there is none, its status says why."""
-    if not certificate.certified:
-        return {"status": certificate.status, "box": None, "contraction": None, "test_error": None, "digits": 0}
-    texts = certificate.texts()
-    return {
-        "status": certificate.status,
-        "box": box_texts(certificate),
-        "contraction": certificate.contraction,
-        "test_error": texts["test_error"],
-        "digits": certificate.digits,
-        "enclosures": {name: texts[name] for name in _VALUES},
-    }
-
-
-def box_texts(certificate: Certificate) -> dict[str, list[str]]:
-    """The box of the unique solution, its ends as doubles rounded inwards, so that what is printed is certain."""
-    return {
-        name: [repr(math.nextafter(float(ball.lower()), math.inf)), repr(math.nextafter(float(ball.upper()), 0.0))]
-        for name, ball in zip(("V1", "V2"), certificate.box, strict=True)
-    }
-
-
 def certificate_rows(certificate: Certificate) -> list[tuple[str, str]]:
     """The certificate for people."""
     if not certificate.certified:
         return [("certificate", certificate.status)]
+    from numerics.documents import box_texts
+
     box = box_texts(certificate)
     texts = certificate.texts()
     return [

@@ -121,6 +121,7 @@ class Request:
     def parameters(self) -> dict[str, object]:
         """The model as given, for the provenance."""
         from derivations.expression import to_text
+        from numerics.documents import group_document
 
         given: dict[str, object] = {
             "activation": to_text(self.activation.expression),
@@ -129,15 +130,7 @@ class Request:
         for name, value in self.values.items():
             given[name] = list(value.values) if value.swept else value.values[0]
         if self.groups:
-            given["readout"] = [
-                {
-                    "weight": list(g.weights) if g.further_weights else g.weight,
-                    "fraction": g.fraction,
-                    "bulk": g.bulk,
-                    "bias": g.bias,
-                }
-                for g in self.groups
-            ]
+            given["readout"] = [group_document(group) for group in self.groups]
         if self.law is not None:
             given["readout"] = {"law": self.law.name, "scale": self.law.scale}
         if self.further_alignments:

@@ -16,6 +16,8 @@ from functools import cache
 from types import TracebackType
 from typing import Any, Protocol
 
+from numerics.documents import finite as finite
+
 PATIENCE = 2.0  # seconds without a sign of life that a person at a terminal is asked to bear
 
 _COLOURS = {
@@ -65,19 +67,6 @@ def print_json_listing(document: Mapping[str, Any], listed: str) -> None:
             sys.stdout.write(f"{',' if place else '['}\n    {encode(item)}")
         sys.stdout.write("\n  ]")
     print("\n}")
-
-
-def finite(value: Any, reason: str = "it diverges") -> Any:
-    """The document with infinities spelled out and NaN as null (the status beside it says why)."""
-    if isinstance(value, Mapping):
-        return {key: finite(item, reason) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(item, reason) for item in value]
-    if isinstance(value, float):
-        if math.isinf(value):
-            return {"infinite": True, "reason": reason}
-        return None if math.isnan(value) else value
-    return value
 
 
 def coloured() -> bool:

@@ -20,7 +20,6 @@ def loss_bounds_json(model: Model, loss: Loss, step: Callable[[], None]) -> dict
     Raises ModelError where the loss is not built for the model.
     """
     from numerics.loss_bounds import best_ridge_of_loss, loss_bounds
-    from reports.commands.bounds import ridge_json
 
     found = loss_bounds(model, loss)
     step()
@@ -34,7 +33,7 @@ def loss_bounds_json(model: Model, loss: Loss, step: Callable[[], None]) -> dict
         "upper": found.upper,
         "lower_reached": not found.least.at_infinity,
         "upper_reached": not found.at_infinite_ridge.at_infinity,
-        "best_ridge": ridge_json(best.best) | {"ridges_left_out": best.left_out},
+        "best_ridge": best.best.to_dict() | {"ridges_left_out": best.left_out},
         "best_eta": None,
         "mean_squared_error": {"lower": square, "upper": limit},
     }

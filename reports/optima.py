@@ -42,13 +42,7 @@ def best_eta_json(asked: Request, point: Mapping[str, float]) -> tuple[BestEta, 
     at_end = Dip(False, NO_BRACKET, "estimated: the least error was found at an end of the scan")
     dip = certified_dip(model, rate.eta) if inside else at_end
     document: dict[str, Any] = {
-        "eta": rate.eta,
-        "test_error": rate.test_error,
-        "spike": rate.model.spike,
-        "bulk": rate.model.bulk,
-        "alignment": rate.model.alignment,
-        "at_largest_eta_tried": rate.at_edge,
-        "minima": [{"eta": minimum.at, "test_error": minimum.error} for minimum in rate.minima],
+        **rate.to_dict(),
         "certified": dip.certified,
         "bracket": list(dip.bracket) if dip.certified else None,
         "estimated_bracket": list(dip.bracket) if dip.bracketed and not dip.certified else None,

@@ -24,27 +24,13 @@ class SolvedPoint:
 
     def document(self) -> dict[str, Any]:
         """The JSON of one solution."""
-        test, training, m, zeta, psi, q1, q2, overlap, tau, residual, estimate = self.numbers
-        return {
-            "test_error": test,
-            "training_error": training,
-            "spike": self.model.spike,
-            "bulk": self.model.bulks[0],
-            "alignment": self.model.alignment,
-            "order_parameters": {
-                "m": [m],
-                "zeta": [zeta],
-                "psi": [psi],
-                "q1": [[q1]],
-                "q2": [q2],
-                "V1": [[overlap]],
-                "V2": [tau],
-            },
-            "residual": residual,
-            "error_estimate": estimate,
-            "converged": True,
-            "status": "converged",
-        }
+        from numerics.batch import NUMBERS
+        from numerics.documents import point_document
+
+        found = dict(zip(NUMBERS, self.numbers, strict=True))
+        order = {name: [found[name]] for name in ("m", "zeta", "psi", "q1", "q2", "V1", "V2")}
+        order |= {name: [order[name]] for name in ("q1", "V1")}
+        return point_document(self.model, found, order, True, "converged")
 
 
 def solved_together(models: Sequence[Model]) -> dict[int, SolvedPoint]:

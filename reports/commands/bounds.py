@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from reports.cli_options import EXPRESSIONS, common_options, model_options, request
 from reports.problems import DONE, UNDECIDED, InputProblem, not_built
-
-if TYPE_CHECKING:
-    from numerics.bounds import BestRidge
 
 HELP = f"""\b
 Examples:
@@ -86,12 +83,7 @@ def bounds(optimise_eta: bool, optimise_spike: bool, as_json: bool, quiet: bool,
                     continue
                 found, best = numeric.bounds(model), numeric.best_ridge(model)
                 converged = found.converged and best.converged
-                document: dict[str, Any] = {
-                    "lower": found.lower,
-                    "upper": found.upper,
-                    "best_ridge": ridge_json(best),
-                    "best_eta": None,
-                }
+                document = found.to_dict() | {"best_ridge": best.to_dict(), "best_eta": None}
                 progress.step()
                 if optimise_eta:
                     rate, document["best_eta"] = best_eta_json(asked, point)
@@ -100,7 +92,7 @@ def bounds(optimise_eta: bool, optimise_spike: bool, as_json: bool, quiet: bool,
                 if optimise_spike:
                     document["best_spike"] = best_spike_json(model)
                     progress.step()
-                document |= {"error_estimate": found.error_estimate, "converged": converged}
+                document["converged"] = converged
             except ModelError as error:
                 raise InputProblem(str(error)) from None
             results.append((point, finite(document, "out of reach of double precision")))
@@ -126,21 +118,6 @@ def bounds(optimise_eta: bool, optimise_spike: bool, as_json: bool, quiet: bool,
         quiet,
     )
     return UNDECIDED
-
-
-def ridge_json(best: BestRidge) -> dict[str, Any]:
-    """The best ridge as a document."""
-    from reports.console import finite
-
-    document: dict[str, Any] = {
-        "ridge": finite(
-            best.ridge, "the test error falls towards the upper bound as the ridge grows, and no ridge does better"
-        ),
-        "test_error": best.test_error,
-        "at_smallest_ridge_tried": best.at_zero,
-        "minima": [{"ridge": minimum.at, "test_error": minimum.error} for minimum in best.minima],
-    }
-    return document
 
 
 def bounds_table(swept: tuple[str, ...], results: list[tuple[dict[str, float], dict[str, Any]]]) -> str:

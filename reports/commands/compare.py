@@ -116,14 +116,13 @@ def compare(
 
 def comparison_json(found: Compared) -> dict[str, Any]:
     """One comparison as the command line promises it."""
-    from reports.commands.simulate import simulation_json
     from reports.console import finite
 
     pairs = zip(found.simulations, found.theories, strict=True)
     comparisons = found.report.comparisons
     document = {
         "theory": dict(found.limit),
-        "simulation": [simulation_json(run) | {"theory": theory} for run, theory in pairs],
+        "simulation": [run.to_dict() | {"theory": theory} for run, theory in pairs],
         "extrapolated": {
             c.observable: {"mean": found.extrapolated(c), "standard_error": c.fit.standard_error if c.fit else None}
             for c in comparisons

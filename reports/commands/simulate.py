@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numerics.ensembles import Network
     from numerics.inputs import Inputs
     from numerics.model import Model
-    from numerics.simulate import Estimate, Simulation
+    from numerics.simulate import Simulation
     from numerics.simulate_density import Lettered
     from reports.basin_shares import Ended
 
@@ -130,11 +130,11 @@ def simulate(
     if as_json and asked.swept:
         from reports.commands.solve import sweep_json
 
-        listed = [{"parameters": point, **simulation_json(run), **basins_json(asked, run)} for point, run in results]
+        listed = [{"parameters": point, **run.to_dict(), **basins_json(asked, run)} for point, run in results]
         print_json({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin})
     elif as_json:
         run = results[0][1]
-        print_json(simulation_json(run) | basins_json(asked, run) | {"provenance": origin})
+        print_json(run.to_dict() | basins_json(asked, run) | {"provenance": origin})
     elif asked.swept:
         print(_sweep_table(asked.swept, results))
     else:
@@ -301,28 +301,6 @@ def basins_json(asked: Request, run: Simulation) -> dict[str, Any]:
         return {}
     pairs = zip(found.found.minima, found.shares, strict=True)
     return {"basins": [{"bias": m.bias, "energy": m.energy, "share": share} for m, share in pairs]}
-
-
-def simulation_json(run: Simulation) -> dict[str, Any]:
-    """One experiment as the command line promises it."""
-    document: dict[str, Any] = {"dimension": run.dimension, "seeds": run.seeds, "kind": run.kind}
-    document["sizes"] = {"n": run.sizes.n, "p": run.sizes.p, "n0": run.sizes.n0}
-    if run.model.gaussian_rows:
-        document["rows"] = "gaussian"
-    cleaned: dict[str, Any] = document | {name: _estimate_json(e, run.seeds) for name, e in run.estimates.items()}
-    return cleaned
-
-
-def _estimate_json(estimate: Estimate, seeds: int) -> dict[str, Any]:
-    """Mean and standard error; where one is infinite, why."""
-    from reports.console import finite
-
-    overflow = "it exceeds the range of double precision in some of the experiments"
-    spread = "one seed shows no spread; two or more give a standard error" if seeds == 1 else overflow
-    return {
-        "mean": finite(estimate.mean, overflow),
-        "standard_error": finite(estimate.standard_error, spread),
-    }
 
 
 def simulation_text(run: Simulation) -> str:

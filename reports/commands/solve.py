@@ -203,65 +203,22 @@ def solution_json(solution: Solved | SolvedPoint | str) -> dict[str, Any]:
 
     A sentence stands for a point without a solution: its errors are null and its status is that sentence.
     """
-    from reports.console import finite
     from reports.solved_together import SolvedPoint
 
     if isinstance(solution, SolvedPoint):
         return solution.document()
     if isinstance(solution, str):
         return {"test_error": None, "training_error": None, "converged": False, "status": solution}
-
-    model, order = solution.model, solution.order_parameters
-    document: dict[str, Any] = {
-        "test_error": float(solution.test_error),
-        "training_error": float(solution.training_error),
-        "spike": model.spike,
-        "bulk": bulk_json(model),
-        "alignment": model.alignment if model.rank == 1 else list(model.alignments),
-        "order_parameters": {
-            name: nested(getattr(order, name)) for name in ("m", "zeta", "psi", "q1", "q2", "V1", "V2")
-        },
-        "residual": float(solution.residual),
-        "error_estimate": float(solution.error_estimate),
-        "converged": bool(solution.converged),
-        "status": solution.status,
-    }
-    if model.gaussian_rows:
-        document["rows"] = "gaussian"
-    if order.chi.size:
-        # Rows of unequal norm: the readout's overlap with them is one order parameter more.
-        document["order_parameters"]["chi"] = nested(order.chi)
-    from numerics.solution import Solution
-
-    if not isinstance(solution, Solution):
-        document["loss"] = solution.loss.name
-        document["mean_squared_error"] = solution.mean_squared_error
-        if solution.classification_error is not None:
-            document["classification_error"] = solution.classification_error
-        document["energy"] = solution.energy
-    cleaned: dict[str, Any] = finite(document, solution.status)
-    return cleaned
-
-
-def bulk_json(model: Model) -> float | list[float]:
-    """The bulk variance: one number, or one per readout group where the groups differ."""
-    bulks = model.bulks
-    return bulks[0] if len(set(bulks)) == 1 else list(bulks)
-
-
-def nested(value: Any) -> Any:
-    """An array (or nested tuples) as nested lists of floats."""
-    import numpy as np
-
-    return np.asarray(value, dtype=float).tolist()
+    return solution.to_dict()
 
 
 def solution_rows(solution: Solved) -> list[tuple[str, str]]:
     """One solution for people, as names and values."""
+    from numerics.documents import nested, spiked_document
     from reports.console import number
 
     model, order = solution.model, solution.order_parameters
-    spiked = (model.spike, bulk_json(model), model.alignment if model.rank == 1 else list(model.alignments))
+    spiked = spiked_document(model).values()
     rows = [
         ("test error", number(solution.test_error)),
         ("training error", number(solution.training_error)),
