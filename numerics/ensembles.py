@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from derivations.activation import Activation, activation
 from numerics.documents import described
 from numerics.evaluate import compile_numpy
 from numerics.gradient_descent import gradient_step
@@ -25,7 +26,6 @@ from numerics.inputs import GAUSSIAN, Inputs
 from numerics.model import LARGEST, SMALLEST, UNIFORM, ReadoutGroup
 
 if TYPE_CHECKING:
-    from derivations.activation import Activation
     from numerics.model import Model
 
 Array = NDArray[np.float64]
@@ -156,6 +156,8 @@ class Network:
     groups: tuple[ReadoutGroup, ...] = UNIFORM
 
     def __post_init__(self) -> None:
+        for name in ("activation", "target"):
+            object.__setattr__(self, name, activation(getattr(self, name)))
         if any(group.bulk is not None or group.further_weights for group in self.groups):
             raise SimulationError(
                 "the readout groups of a network have one weight and a fraction, and their bulk follows from the step: "

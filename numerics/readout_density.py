@@ -150,7 +150,7 @@ class WidthSolution:
     psi: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DensitySolution:
     """What a density of letters leads to, at infinite width.
 
@@ -166,6 +166,9 @@ class DensitySolution:
     converged: bool
     status: str
     most: int = MOST_GROUPS
+
+    def __repr__(self) -> str:
+        return f"DensitySolution({self.law.name}:{self.law.scale:g}, test_error={self.test_error:.10g}, {self.status})"
 
     @property
     def test_error(self) -> float:

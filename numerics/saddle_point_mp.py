@@ -38,7 +38,7 @@ _COARSE_BITS = 64
 _MOST_ITERATIONS = 200
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SolutionMp:
     """Order parameters and errors as mpmath numbers of `digits` digits.
 
@@ -60,6 +60,9 @@ class SolutionMp:
     residual: Any
     check: Any
     nodes: int
+
+    def __repr__(self) -> str:
+        return f"SolutionMp(test_error={mp.nstr(self.test_error, 10)}, {self.digits} digits)"
 
 
 def solve_mp(model: Model, digits: int = 50) -> SolutionMp:

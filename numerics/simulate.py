@@ -149,6 +149,11 @@ def simulate(
     return runs[0]
 
 
+def usual_kind(model: Model | Network) -> str:
+    """The kind of simulation where none is asked for: a network as it is, a model as spiked random features."""
+    return "network" if isinstance(model, Network) else "srf"
+
+
 def simulate_ridges(
     model: Model | Network,
     ridges: Sequence[float],
@@ -162,7 +167,7 @@ def simulate_ridges(
     executor: Executor | None = None,
 ) -> tuple[Simulation, ...]:
     """`simulate` at many ridges on the same draws: features, Gram matrix and test set are computed once for all."""
-    kind = kind or ("network" if isinstance(model, Network) else "srf")
+    kind = kind or usual_kind(model)
     features = checked(model, kind, seeds)
     if kind == "equivalent" and not inputs.gaussian:
         raise SimulationError(

@@ -49,6 +49,7 @@ from numerics.simulate import (
     predicted,
     samples_of,
     simulate,
+    usual_kind,
 )
 from numerics.solution import Solution
 
@@ -70,7 +71,7 @@ def simulate_loss(
     dimension: int,
     seeds: int,
     seed: int = 0,
-    kind: str = "srf",
+    kind: str | None = None,
     learned: bool = False,
     basins: Basins | None = None,
     inputs: Inputs = GAUSSIAN,
@@ -85,6 +86,7 @@ def simulate_loss(
     one and with a learned bias, for a learned bias of the equivalent map or of a network without spiked random
     features, and for a loss that `numerics.convex_readout` has no solver for.
     """
+    kind = kind or usual_kind(model)
     if loss == SQUARE and not learned:
         return simulate(
             model, dimension=dimension, seeds=seeds, seed=seed, kind=kind, inputs=inputs, progress=progress,

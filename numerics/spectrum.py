@@ -44,7 +44,7 @@ _GAP = 1e-8
 _MOST_GAPS = 30
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Spectrum:
     """The limiting spectrum of Phi^T Phi/p.
 
@@ -69,6 +69,10 @@ class Spectrum:
     mean_error: float
     converged: bool
     status: str
+
+    def __repr__(self) -> str:
+        edges = ", ".join(f"[{low:.6g}, {high:.6g}]" for low, high in self.edges)
+        return f"Spectrum({edges or 'no interval'}, atom_at_zero={self.atom_at_zero:.6g}, {self.status})"
 
 
 def equations_of(model: Model) -> Equations:

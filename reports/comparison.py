@@ -11,7 +11,7 @@ from numerics.ensembles import Network
 from numerics.learned_bias import learned_bias
 from numerics.losses import SQUARE, Loss
 from numerics.model import Model
-from numerics.simulate import Simulation
+from numerics.simulate import Simulation, usual_kind
 from numerics.simulate_loss import predict, simulate_loss
 from reports.basin_shares import BasinShares, basin_shares, undecided
 from verify.finite_size import Comparison, Observation, Report, compare_all
@@ -42,7 +42,7 @@ def compared(
     dimensions: Sequence[int],
     seeds: int,
     seed: int = 0,
-    kind: str = "srf",
+    kind: str | None = None,
     loss: Loss = SQUARE,
     learned: bool = False,
     executor: Executor | None = None,
@@ -55,6 +55,7 @@ def compared(
 
     Raises SimulationError and ModelError.
     """
+    kind = kind or usual_kind(subject)
     found = learned_bias(_model(subject, kind), loss) if learned else None
     basins = found.basins() if found is not None and len(found.ranked) > 1 else None
     simulations: list[Simulation] = []
