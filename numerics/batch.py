@@ -128,16 +128,20 @@ def solve_batch(
     wide = {name: np.broadcast_to(columns.get(name, getattr(model, name)), shape).ravel() for name in _SOLVED}
     accepted = np.isfinite(list(wide.values())).all(axis=0) & (wide["noise"] >= 0.0)
     accepted &= np.array([wide[name] for name in ("alpha", "beta", "ridge")]).min(axis=0) > 0.0
-    rows, moved, refused = np.full((11, count), np.nan), np.full(count, np.nan), np.full(count, None, dtype=object)
+    rows, moved = np.full((11, count), np.nan), np.full(count, np.nan)
+    refused: list[Refused] = []
     for member, places in _families(model, columns, shape):
         if isinstance(member, str):
-            accepted[places], refused[places] = False, member
+            accepted[places] = False
+            refused.append((places, member))
             continue
         here = [np.where(accepted[places], wide[name][places], 1.0) for name in _SOLVED]
-        rows[:, places], moved[places] = _solved_family(member, *here, refine)
+        rows[:, places], moved[places] = _solved_family(member, here, refine)
     return _judged(rows, moved, accepted, refused, shape)
 
 
+# Places of points that do not exist, and why.
+Refused = tuple[Index | slice, str]
 # What points of one family may differ in, and what the functions of kappa depend on beside it: of a model that was
 # given, and of one that came from a gradient step.
 _SOLVED = ("alpha", "beta", "ridge", "noise")
@@ -167,23 +171,23 @@ def _families(
     for column in varying.values():
         inverse = np.unique(column, return_inverse=True)[1]
         codes = np.unique(codes * (1 + inverse.max(initial=0)) + inverse, return_inverse=True)[1]
-    order = np.argsort(codes, kind="stable") if varying else codes
-    ends = np.cumsum(np.bincount(codes))
-    for places in np.split(order, ends[:-1]) if varying else [slice(None)] * bool(len(codes)):
-        own = {name: float(column[places[0]]) for name, column in varying.items()}
+    groups: list[Index | slice] = [slice(None)] * bool(len(codes))
+    if varying:
+        groups = list(np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1]))
+    for places in groups:
+        own = {name: float(column[places][0]) for name, column in varying.items()}
         try:
             yield (model.changed(**alike, **own) if deciding else model), places
         except ModelError as reason:
             yield str(reason), places
 
 
-def _solved_family(
-    model: Model, alpha: Array, beta: Array, ridge: Array, noise: Array, refine: int
-) -> tuple[Array, Array]:
-    """`_solved` for any number of points with the functions of kappa of a model; the model's own numbers play no part.
+def _solved_family(model: Model, columns: Sequence[Array], refine: int) -> tuple[Array, Array]:
+    """`_solved` for any number of points, columns as _SOLVED, with the functions of kappa of a model.
 
-    A point that goes wrong becomes NaN, and is marked by its residual.
+    The model's own numbers play no part. A point that goes wrong becomes NaN, and is marked by its residual.
     """
+    alpha, beta, ridge, noise = columns
     points = Points(alpha / beta, beta, ridge, noise, model.bulks[0])
     levels = _Levels(model, refine, extra_reach(float(np.min(ridge, initial=1.0))))
     rows, moved = np.empty((11, len(alpha))), np.empty(len(alpha))
@@ -214,9 +218,8 @@ def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSo
         members = [models[place] for place in places]
         columns = [np.array([getattr(model, name) for model in members]) for name in _SOLVED]
         # The step of the first member may not be that of the others: only its functions of kappa are.
-        rows, moved = _solved_family(members[0], *columns, refine=0)
-        every = np.ones(len(places), dtype=bool)
-        yield places, _judged(rows, moved, every, np.full(len(places), None, dtype=object), (len(places),))
+        rows, moved = _solved_family(members[0], columns, 0)
+        yield places, _judged(rows, moved, np.ones(len(places), dtype=bool), (), (len(places),))
 
 
 def solve_together(models: Sequence[Model]) -> dict[int, list[float]]:
@@ -270,17 +273,16 @@ _REASONS = (
 
 
 def _judged(
-    rows: Array, moved: Array, accepted: Flags, refused: NDArray[np.object_], shape: tuple[int, ...]
+    rows: Array, moved: Array, accepted: Flags, refused: Sequence[Refused], shape: tuple[int, ...]
 ) -> BatchSolution:
-    """The solution in the shape of its grid; `refused` holds sentences of points that do not exist."""
+    """The solution in the shape of its grid."""
     residual, scale = rows[9], 1.0 + np.abs(rows[0])
     solved = (residual <= RESIDUAL_GOAL) & np.isfinite(rows).all(axis=0)
     resolved, precise = moved <= QUADRATURE_LIMIT * scale, rows[10] <= QUADRATURE_LIMIT * scale
     codes = np.select([~accepted, ~solved, ~resolved, ~precise], [0, 1, 2, 3], 4)
     status = np.array(_REASONS, dtype=object)[codes]
-    if not accepted.all():
-        told = np.not_equal(refused, None).astype(bool)
-        status[told] = refused[told]
+    for places, reason in refused:
+        status[places] = reason
     numbers = dict(zip(NUMBERS, (*rows[:10], moved + rows[10]), strict=True))
     return BatchSolution(
         **{name: row.reshape(shape) for name, row in numbers.items()},

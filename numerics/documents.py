@@ -75,13 +75,13 @@ def model_document(model: Model) -> Document:
 
 def described(model: Model | Network) -> str:
     """What a model or network is, in a line: the functions, and the numbers that are not what they are by default."""
-    from numerics.parameters import UNIFORM
+    from numerics.model import UNIFORM, Model
 
     step = getattr(model, "step", None) or model
     names = ["alpha", "beta", "ridge", *(["noise"] if model.noise else [])]
     parts = [f"{name}={getattr(model, name):g}" for name in names]
     parts += [f"{name}={getattr(step, name):g}" for name in ("alpha0", "eta") if hasattr(step, name)]
-    if hasattr(model, "spike"):
+    if isinstance(model, Model):
         alignment = "/".join(f"{value:g}" for value in model.alignments)
         parts += [f"spike={model.spike:g}", f"bulk={model.bulk:g}", f"alignment={alignment}"]
     if model.groups != UNIFORM:

@@ -25,10 +25,10 @@ class SolvedPoint:
     def document(self) -> dict[str, Any]:
         """The JSON of one solution."""
         from numerics.batch import NUMBERS
-        from numerics.documents import point_document
+        from numerics.documents import ORDER_PARAMETERS, point_document
 
         found = dict(zip(NUMBERS, self.numbers, strict=True))
-        order = {name: [found[name]] for name in ("m", "zeta", "psi", "q1", "q2", "V1", "V2")}
+        order: dict[str, Any] = {name: [found[name]] for name in ORDER_PARAMETERS}
         order |= {name: [order[name]] for name in ("q1", "V1")}
         return point_document(self.model, found, order, True, "converged")
 

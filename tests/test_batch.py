@@ -69,10 +69,11 @@ def test_many_points_in_chunks_are_the_same_as_few() -> None:
     assert len(many.status) == 3000
 
 
-def test_parameters_are_broadcast_in_c_order() -> None:
+def test_the_solution_has_the_shape_of_the_grid() -> None:
     model = _model("tanh", "sin", spike=1.0, alignment=0.8)
     grid = solve_batch(model, alpha=np.array([[0.5], [2.0]]), beta=1.0, ridge=np.array([0.1, 1.0]))
-    assert grid.test_error[2] == pytest.approx(solve(model.changed(alpha=2.0, ridge=0.1)).test_error, rel=1e-11)
+    assert grid.shape == grid.status.shape == (2, 2)
+    assert grid.test_error[1, 0] == pytest.approx(solve(model.changed(alpha=2.0, ridge=0.1)).test_error, rel=1e-11)
 
 
 def test_several_groups_are_refused() -> None:
