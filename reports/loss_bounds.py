@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 Points = list[tuple[dict[str, float], "dict[str, Any]"]]
 
+_NONE_TRIED = "the loss falls towards the upper bound as the ridge grows, and no ridge of the scan does better"
 _GROWS = "the loss falls towards the bound as the output grows without limit, and does not reach it"
 
 
@@ -34,7 +35,7 @@ def loss_bounds_json(model: Model, loss: Loss, step: Callable[[], None]) -> dict
         "upper": found.upper,
         "lower_reached": not found.least.at_infinity,
         "upper_reached": not found.at_infinite_ridge.at_infinity,
-        "best_ridge": ridge_json(best.best) | {"ridges_left_out": best.left_out},
+        "best_ridge": ridge_json(best.best, _NONE_TRIED) | {"ridges_left_out": best.left_out},
         "best_eta": None,
         "mean_squared_error": {"lower": square, "upper": limit},
     }

@@ -128,14 +128,15 @@ def bounds(optimise_eta: bool, optimise_spike: bool, as_json: bool, quiet: bool,
     return UNDECIDED
 
 
-def ridge_json(best: BestRidge) -> dict[str, Any]:
-    """The best ridge as a document."""
+def ridge_json(
+    best: BestRidge,
+    reason: str = "the test error falls towards the upper bound as the ridge grows, and no ridge does better",
+) -> dict[str, Any]:
+    """The best ridge as a document; `reason` says why it may be infinite."""
     from reports.console import finite
 
     document: dict[str, Any] = {
-        "ridge": finite(
-            best.ridge, "the test error falls towards the upper bound as the ridge grows, and no ridge does better"
-        ),
+        "ridge": finite(best.ridge, reason),
         "test_error": best.test_error,
         "at_smallest_ridge_tried": best.at_zero,
         "minima": [{"ridge": minimum.at, "test_error": minimum.error} for minimum in best.minima],
