@@ -11,16 +11,29 @@ still moved. A point leaves when that is rounding.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from numerics.batch_equations import Array, Flags, Index, Points, Workspace, in_parts, linear, newton, test_errors
+from numerics.batch_equations import (
+    Array,
+    Flags,
+    Index,
+    Points,
+    Workspace,
+    both_errors,
+    in_parts,
+    linear,
+    newton,
+    test_errors,
+)
+from numerics.finite_width import checked_width
 from numerics.model import Model, ModelError
 from numerics.one_group_table import OneGroupTable
 from numerics.profile import profile
 from numerics.ridge import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, ROUNDING, extra_reach
+from numerics.solution import WIDTH
 
 # Points at work together: many, for a call of NumPy to be worth its while.
 _AT_ONCE = 8192
@@ -29,6 +42,26 @@ FEWEST = 10
 # Newton's method stops after a step of this share of (T, tau), on the first rule and on the others. What is left is of
 # the order of the square, over the distance to a fold at small ridge.
 _CLOSE, _FULL = 1e-6, 1e-9
+
+
+@dataclass(frozen=True)
+class BatchAtWidth:
+    """Both errors at a finite width, one entry per point, and what a finer rule and rounding move the first by."""
+
+    width: float
+    test_error: Array
+    training_error: Array
+    error_estimate: Array
+
+
+@dataclass(frozen=True)
+class _Solved:
+    """What the values at a finite width follow from: the points, (T, tau), and the number of each point's last rule."""
+
+    levels: _Levels
+    points: Points
+    values: Array
+    last: Index
 
 
 @dataclass(frozen=True)
@@ -52,10 +85,22 @@ class BatchSolution:
     error_estimate: Array
     converged: Flags
     status: tuple[str, ...]
+    _solved: _Solved | None = field(default=None, repr=False, compare=False)
+
+    def at_width(self, width: float = WIDTH) -> BatchAtWidth:
+        """Both errors at a finite width of p neurons (`numerics.finite_width`), flattened like the other numbers.
+
+        Computed when asked for; a point that did not converge has no meaning here either. Raises ModelError for a
+        width below one.
+        """
+        assert self._solved is not None
+        return _at_width(self._solved, checked_width(width))
 
 
 # What a point's solution consists of.
 NUMBERS = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2", "residual", "error_estimate")
+# And at a finite width.
+AT_WIDTH = ("test_error_at_width", "training_error_at_width", "error_estimate_at_width")
 
 
 class _Levels:
@@ -94,13 +139,13 @@ def solve_batch(
     a, b, r, d = (np.where(accepted, column, 1.0) for column in columns)
     points = Points(a / b, b, r, d, model.bulks[0])
     levels = _Levels(model, refine, extra_reach(float(np.min(r, initial=1.0))))
-    rows, moved = np.empty((11, len(a))), np.empty(len(a))
+    rows, moved, last = np.empty((11, len(a))), np.empty(len(a)), np.empty(len(a), dtype=np.intp)
     workspace, size = Workspace(), _AT_ONCE
     with np.errstate(all="ignore"):  # a point that goes wrong becomes NaN, and is marked by its residual
         for i in range(0, len(a), size):
             here = slice(i, i + size)
-            rows[:, here], moved[here] = _solved(levels, points.at(here), workspace)
-    return _judged(rows, moved, accepted)
+            rows[:, here], moved[here], last[here] = _solved(levels, points.at(here), workspace)
+    return replace(_judged(rows, moved, accepted), _solved=_Solved(levels, points, rows[7:9], last))
 
 
 def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSolution]]:
@@ -131,18 +176,40 @@ def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSo
         )
 
 
-def solve_together(models: Sequence[Model]) -> dict[int, list[float]]:
-    """The numbers NUMBERS of the points that `solve_families` solved and that converged, by their place in `models`."""
+def solve_together(models: Sequence[Model], width: float) -> dict[int, list[float]]:
+    """The numbers NUMBERS and, at the width, AT_WIDTH of the points that `solve_families` solved, by place in `models`.
+
+    Points that did not converge are left out.
+    """
     found: dict[int, list[float]] = {}
     for places, batch in solve_families(models):
-        rows = np.stack([getattr(batch, name) for name in NUMBERS], axis=1).tolist()
+        wide = batch.at_width(width)
+        numbers = [getattr(batch, name) for name in NUMBERS]
+        rows = np.stack([*numbers, wide.test_error, wide.training_error, wide.error_estimate], axis=1).tolist()
         together = zip(places, rows, batch.converged.tolist(), strict=True)
         found |= {place: numbers for place, numbers, converged in together if converged}
     return found
 
 
-def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Array, Array]:
-    """Rows as `batch_equations.linear`, the last in absolute numbers, (11, P); how far test errors moved."""
+def _at_width(solved: _Solved, width: float) -> BatchAtWidth:
+    """Both errors on the last rule of each point and, for the estimate, on the one before."""
+    points, workspace = replace(solved.points, width=width), Workspace()
+    fine, coarse = np.empty((3, len(solved.last))), np.empty((3, len(solved.last)))
+    with np.errstate(all="ignore"):
+        for level in np.unique(solved.last):
+            places = np.flatnonzero(solved.last == level)
+            for found, table in ((fine, solved.levels[level]), (coarse, solved.levels[level - 1])):
+                for part in in_parts(table, len(places)):
+                    some = places[part]
+                    found[:, some] = both_errors(table, points.at(some), solved.values[:, some], workspace)
+    return BatchAtWidth(width, fine[0], fine[1], np.abs(fine[0] - coarse[0]) + ROUNDING * fine[2])
+
+
+def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Array, Array, Index]:
+    """Rows as `batch_equations.linear`, the last in absolute numbers, (11, P); how far test errors moved.
+
+    The third are the numbers of the rules that the points ended on.
+    """
     count = len(points.beta)
     values = newton(levels[0], points, points.largest(), _CLOSE, workspace)
     rows, moved, unresolved = np.empty((11, count)), np.full(count, np.inf), np.zeros(count)
@@ -150,6 +217,7 @@ def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Arra
     for part in in_parts(levels[0], count):
         rows[0, part] = test_errors(levels[0], points.at(part), values[:, part], workspace)
     pending: Index | slice = slice(None)
+    last = np.zeros(count, dtype=np.intp)
     for level in range(1, 1 + levels.last):
         some = points.at(pending)
         values = newton(levels[level], some, rows[7:9, pending], _FULL, workspace)
@@ -159,6 +227,7 @@ def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Arra
         finer[10] *= ROUNDING
         moved[pending] = np.abs(finer[0] - rows[0, pending])
         rows[:, pending] = finer
+        last[pending] = level
         # The inner integrals are checked where they are made, and bring what is left of their error along.
         table = levels[level].profile
         unresolved[pending] = table.unresolved
@@ -168,7 +237,7 @@ def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Arra
             pending = np.flatnonzero(moved > np.maximum(QUADRATURE_GOAL * (1.0 + np.abs(rows[0])), rows[10]))
             if not len(pending):
                 break
-    return rows, moved + unresolved * (1.0 + np.abs(rows[0]))
+    return rows, moved + unresolved * (1.0 + np.abs(rows[0])), last
 
 
 _REASONS = (
