@@ -84,8 +84,9 @@ __all__ = [
 
 # Where each name lives, and what it is called there if not the same.
 _HOMES: dict[str, tuple[str, str]] = {
-    "Activation": ("derivations.activation", "Activation"),
-    "activation": ("derivations.activation", "activation"),
+    # From where NumPy is loaded, which evaluates them.
+    "Activation": ("numerics.model", "Activation"),
+    "activation": ("numerics.model", "function"),
     "parse": ("derivations.expression", "parse"),
     "glossary": ("derivations.symbols", "glossary"),
     "BatchSolution": ("numerics.batch", "BatchSolution"),

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any, ClassVar
 
 from derivations.expression import parse
 from derivations.expression_algebra import negate, substitute, subtract
@@ -69,8 +71,20 @@ class Activation:
 
     expression: Expression
 
+    # How an expression is evaluated at a number or an array: `numerics.evaluate` puts NumPy's interpreter here.
+    evaluate: ClassVar[Callable[[Expression, Any], Any] | None] = None
+
+    def __call__(self, z: Any) -> Any:
+        """sigma(z) in double precision: a float at a number, an array of the same shape at an array."""
+        if Activation.evaluate is None:
+            raise ExpressionError("to evaluate an activation at a point import numerics.evaluate, or onestep, first")
+        return Activation.evaluate(self.expression, z)
+
     def __str__(self) -> str:
         return str(self.expression)
+
+    def __repr__(self) -> str:
+        return f"activation({str(self.expression)!r})"
 
     @classmethod
     def checked(cls, expression: Expression) -> Activation:
@@ -194,13 +208,34 @@ def panel_interval(panel: Panel, bits: int = 64) -> Interval:
     return Interval(low, high, panel.left is None, panel.right is None)
 
 
-@functools.lru_cache(maxsize=256)
-def activation(text: str) -> Activation:
-    """The activation written as `text`.
+def activation(text: str | Activation) -> Activation:
+    """The activation written as `text`; one that is built already is returned as it is.
 
     Raises ExpressionError, in one sentence, for text outside the language, for a function that is not real and finite
     on the whole line (or not decidably so), and where E|sigma(z)| is infinite under a standard Gaussian.
     """
+    if isinstance(text, Activation):
+        return text
+    if not isinstance(text, str):
+        raise ExpressionError(_no_formula(text))
+    return _read(text)
+
+
+def _no_formula(given: object) -> str:
+    """The sentence for what is neither text nor an activation: a function of another library, say."""
+    name = getattr(given, "__name__", "")
+    meant = {"arctan": "atan", "arcsinh": "asinh", "absolute": "abs"}.get(name, name)
+    what = f"the function {name}" if callable(given) and name else f"a value of type {type(given).__name__}"
+    try:
+        parse(meant)
+        example = f'"{meant}"'
+    except ExpressionError:
+        example = '"tanh(z)" or "Max(z, 0)"'
+    return f"{what} was given, and an activation is a formula in z, given as text, for example {example}"
+
+
+@functools.lru_cache(maxsize=256)
+def _read(text: str) -> Activation:
     expression = parse(text)
     try:
         with time_limit(_SECONDS):

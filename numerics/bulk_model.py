@@ -8,7 +8,7 @@ from numerics.model import Model
 
 def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
     """The equivalent of a model's bulk at a ridge (which may differ from the model's own)."""
-    step = model.step
+    step = model.network_step
     if step is None and not model.gaussian_rows:
         return isotropic(ridge, model.beta, model.bulks, model.fractions, model.rank)
     # Imported here: most solves need no averages over the labels of the gradient step.

@@ -15,6 +15,7 @@ import mpmath
 import numpy as np
 import numpy.typing as npt
 
+from derivations.activation import Activation
 from derivations.expression import (
     Call,
     Condition,
@@ -110,6 +111,16 @@ def compile_numpy(expr: Expression) -> Callable[[npt.ArrayLike], Array]:
         return values
 
     return evaluate
+
+
+def value_at(expr: Expression, z: npt.ArrayLike) -> float | Array:
+    """The value at a number, as a float, or at the entries of an array. Raises ExpressionError as `compile_numpy`."""
+    values = compile_numpy(expr)(z)
+    return values if values.ndim else float(values)
+
+
+# What calling an activation does.
+Activation.evaluate = value_at
 
 
 def _repaired(expr: Expression, points: Array, values: Array) -> Array:

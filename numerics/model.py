@@ -3,48 +3,44 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from derivations.activation import Activation, integrable_square
+from derivations.activation import activation as function
 from derivations.expression import ExpressionError
 from numerics.coefficients import hermite_constants
+from numerics.parameters import (
+    LARGEST,
+    MOST_DIRECTIONS,
+    NOT_NEGATIVE,
+    RANGES,
+    ROUNDED_NORM,
+    SMALLEST,
+    UNIFORM,
+    ModelError,
+    ReadoutGroup,
+    checked_alignments,
+    checked_groups,
+    checked_number,
+)
 
-
-class ModelError(ValueError):
-    """The model asked for does not exist or is not accepted; the message is one clear sentence."""
-
-
-@dataclass(frozen=True)
-class ReadoutGroup:
-    """Neurons that share one value of the initial readout (Appendix D of arXiv 2402.04980).
-
-    weight u: the argument of the activation is u r kappa + bias + sqrt(bulk) z, with r the model's spike;
-    fraction pi of the neurons; bulk None takes the model's. For a spike of rank s, u and kappa are vectors of R^s and
-    u kappa their scalar product: further_weights are u_2, ..., u_s.
-    """
-
-    weight: float = 1.0
-    fraction: float = 1.0
-    bulk: float | None = None
-    bias: float = 0.0
-    further_weights: tuple[float, ...] = ()
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """u with all its components."""
-        return (self.weight, *self.further_weights)
-
-
-UNIFORM = (ReadoutGroup(),)
+__all__ = [
+    "LARGEST", "SMALLEST", "UNIFORM", "GradientStep", "Model", "ModelError", "ReadoutGroup", "gradient_step",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class GradientStep:
-    """The step that the first layer took: alpha0 = n0/d samples, eta the learning rate over d."""
+    """The step that the first layer took: alpha0 = n0/d samples, eta the learning rate over d; 0 means no step."""
 
     alpha0: float
     eta: float
+
+    def __post_init__(self) -> None:
+        for name in ("alpha0", "eta"):
+            object.__setattr__(self, name, checked_number(name, getattr(self, name), *NOT_NEGATIVE))
 
 
 @dataclass(frozen=True)
@@ -55,12 +51,18 @@ class Model:
     v.theta = alignment, |v| = |theta| = 1. Ratios alpha = n/d, beta = p/d; spike r, bulk c and alignment gamma are
     O(1); the ridge multiplies |a|^2 beside sum_mu (y_mu - a.phi_mu/sqrt p)^2, equations (4)-(7).
 
-    With a `step` the bulk is the network's own, beyond the paper (`numerics.network_bulk`), and spike, bulk and
-    alignment are those of the step; without one it is isotropic with rows of equal norm, or with `gaussian_rows` of
-    rows w ~ N(0, c I/d) (for a network: of initial rows w ~ N(0, I/d)).
+    A model is given by spike, bulk and alignment, or comes from a gradient `step` (`from_gradient_step`). One that
+    came from a step has the spike, bulk and alignment of that step and no others: `changed` maps through the step
+    again, and a copy with other numbers is refused. `as_given` forgets the step.
+
+    bulk_model "network" takes the bulk that the network has after its step, beyond the paper
+    (`numerics.network_bulk`). Otherwise the bulk is isotropic with rows of equal norm, or with `gaussian_rows` of rows
+    w ~ N(0, c I/d) (for a network: of initial rows w ~ N(0, I/d)).
 
     A spike of rank s (2 or 3) has s orthonormal directions v_j in place of v: kappa_j = v_j.x, the groups' weights are
     vectors of R^s, and alignment, further_alignments are theta.v_1, ..., theta.v_s, of norm at most 1 together.
+
+    Activation and target may be given as text, as for `derivations.activation.activation`.
 
     Raises ModelError when a parameter is out of range or when a second moment is infinite.
     """
@@ -71,32 +73,36 @@ class Model:
     beta: float
     ridge: float
     noise: float = 0.0
-    spike: float = 1.0
-    bulk: float = 1.0
-    alignment: float = 1.0
+    spike: float = field(kw_only=True)
+    bulk: float = field(kw_only=True)
+    alignment: float = field(kw_only=True)
     groups: tuple[ReadoutGroup, ...] = field(default=UNIFORM)
     step: GradientStep | None = None
+    bulk_model: str = "isotropic"
     gaussian_rows: bool = False
     further_alignments: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, (accepts, range_, example) in _RANGES.items():
-            object.__setattr__(self, name, _checked(name, getattr(self, name), accepts, range_, example))
-        object.__setattr__(self, "groups", _checked_groups(self.groups))
-        object.__setattr__(self, "further_alignments", _checked_alignments(self.alignment, self.further_alignments))
+        for name in ("activation", "target"):
+            object.__setattr__(self, name, function(getattr(self, name)))
+        for name, (accepts, range_, example) in RANGES.items():
+            object.__setattr__(self, name, checked_number(name, getattr(self, name), accepts, range_, example))
+        object.__setattr__(self, "groups", checked_groups(self.groups))
+        object.__setattr__(self, "further_alignments", checked_alignments(self.alignment, self.further_alignments))
+        _check_step(self)
         _check_rank(self)
         _check_moments(self)
-        _check_bulk(self)
 
     @property
-    def bulk_model(self) -> str:
-        """ "network" for the network's own bulk after its step, else "isotropic"."""
-        return "isotropic" if self.step is None else "network"
+    def network_step(self) -> GradientStep | None:
+        """The step whose own bulk the model has; None where the bulk is isotropic, as it is where no step was made."""
+        made = self.step is not None and self.step.alpha0 > 0.0 and self.step.eta > 0.0
+        return self.step if made and self.bulk_model == "network" else None
 
     @property
     def unequal_norms(self) -> bool:
         """Whether the rows of the bulk differ in norm, so that yhat has dmu0/dc beside mu0 and kappa mu1."""
-        return self.step is not None or self.gaussian_rows
+        return self.gaussian_rows or self.network_step is not None
 
     @property
     def rank(self) -> int:
@@ -115,7 +121,7 @@ class Model:
             # (1 - g)(1 + g) keeps the digits when the alignment is close to 1.
             return (1.0 - self.alignment) * (1.0 + self.alignment)
         left = 1.0 - math.fsum(x * x for x in self.alignments)
-        return left if left > _ROUNDED_NORM else 0.0
+        return left if left > ROUNDED_NORM else 0.0
 
     @property
     def spikes(self) -> tuple[tuple[float, ...], ...]:
@@ -134,8 +140,15 @@ class Model:
 
     @property
     def bulks(self) -> tuple[float, ...]:
-        """c_a of each group."""
-        return tuple(self.bulk if group.bulk is None else group.bulk for group in self.groups)
+        """c_a of each group: its own, else that of the model, or of a step u times as long, 1 + u^2 (c - 1)."""
+        return tuple(self._bulk_of(group) for group in self.groups)
+
+    def _bulk_of(self, group: ReadoutGroup) -> float:
+        if group.bulk is not None:
+            return group.bulk
+        if self.step is None or abs(group.weight) == 1.0:
+            return self.bulk
+        return 1.0 + group.weight**2 * (self.bulk - 1.0)
 
     @property
     def fractions(self) -> tuple[float, ...]:
@@ -147,15 +160,41 @@ class Model:
         """b_a of each group."""
         return tuple(group.bias for group in self.groups)
 
-    def changed(self, **values: float) -> Model:
-        """The same model with some parameters changed, validated again."""
-        return replace(self, **values)  # type: ignore[arg-type]
+    def changed(self, **values: Any) -> Model:
+        """The same model with some parameters changed, validated again; after a gradient step mapped through it again.
+
+        A model from a step takes what `from_gradient_step` takes, others their own fields. Raises ModelError for a
+        parameter that the model does not have.
+        """
+        check_changes(self, values)
+        if self.step is None:
+            return replace(self, **values)
+        kept = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _FROM_STEP}
+        return Model.from_gradient_step(**(kept | {"alpha0": self.step.alpha0, "eta": self.step.eta} | values))
+
+    def as_given(self) -> Model:
+        """The same model as if spike, bulk and alignment had been given: they stay, whatever else is changed.
+
+        Raises ModelError for a network's own bulk, which follows from its step.
+        """
+        if self.step is None:
+            return self
+        if self.network_step is not None:
+            raise ModelError(
+                "a network's own bulk follows from its gradient step: take the isotropic bulk first, "
+                'model.changed(bulk_model="isotropic").as_given()'
+            )
+        groups = tuple(
+            group if self._bulk_of(group) == self.bulk else replace(group, bulk=self._bulk_of(group))
+            for group in self.groups
+        )
+        return replace(self, step=None, bulk_model="isotropic", groups=groups)
 
     @classmethod
     def from_gradient_step(
         cls,
-        activation: Activation,
-        target: Activation,
+        activation: Activation | str,
+        target: Activation | str,
         *,
         alpha: float,
         beta: float,
@@ -185,27 +224,42 @@ class Model:
 
         Raises ModelError when E[sigma] != 0, E[sigma''] E[g] != 0 or E[(sigma' - h1)^2] is infinite.
         """
-        beta = _checked("beta", beta, *_RANGES["beta"])
-        noise = _checked("noise", noise, *_RANGES["noise"])
-        alpha0 = _checked("alpha0", alpha0, *_NOT_NEGATIVE)
-        eta = _checked("eta", eta, *_NOT_NEGATIVE)
-        spike, bulk, alignment = gradient_step(activation, target, alpha0=alpha0, eta=eta, beta=beta, noise=noise)
-        if any(group.further_weights for group in groups):
-            raise ModelError(
-                "one gradient step makes a spike of one direction: give one readout weight per group, for example 1:1"
-            )
+        beta = checked_number("beta", beta, *RANGES["beta"])
+        noise = checked_number("noise", noise, *RANGES["noise"])
+        step, student, teacher = GradientStep(alpha0, eta), function(activation), function(target)
+        spike, bulk, alignment = gradient_step(
+            student, teacher, alpha0=step.alpha0, eta=step.eta, beta=beta, noise=noise
+        )
         return cls(
-            activation, target, alpha=alpha, beta=beta, ridge=ridge, noise=noise,
-            spike=spike, bulk=bulk, alignment=alignment,
-            groups=tuple(_stepped(group, bulk) for group in _checked_groups(groups)),
-            step=_step(bulk_model, alpha0, eta), gaussian_rows=gaussian_rows,
+            student, teacher, alpha=alpha, beta=beta, ridge=ridge, noise=noise, spike=spike, bulk=bulk,
+            alignment=alignment, groups=groups, step=step, bulk_model=bulk_model, gaussian_rows=gaussian_rows,
         )  # fmt: skip
 
 
-def _stepped(group: ReadoutGroup, bulk: float) -> ReadoutGroup:
-    if group.bulk is not None or abs(group.weight) == 1.0:
-        return group
-    return replace(group, bulk=1.0 + group.weight**2 * (bulk - 1.0))
+# What a gradient step decides.
+_FROM_STEP = ("step", "spike", "bulk", "alignment", "further_alignments")
+
+
+def check_changes(model: Model, values: Mapping[str, object]) -> None:
+    """Raises ModelError where a model has no parameters of these names to change."""
+    known = [field.name for field in fields(model) if field.name != "step"]
+    if model.step is not None:
+        known = [name for name in known if name not in _FROM_STEP] + ["alpha0", "eta"]
+    for name in values:
+        if name in known:
+            continue
+        if name in _FROM_STEP:
+            isotropic = '.changed(bulk_model="isotropic")' if model.network_step is not None else ""
+            raise ModelError(
+                f"{name} follows from the gradient step of this model and cannot be changed alone: change alpha0 or "
+                f"eta, or forget the step, for example model{isotropic}.as_given().changed({name}=1.0)"
+            )
+        if name in ("alpha0", "eta"):
+            raise ModelError(
+                f"{name} was given, and this model has no gradient step, but a spike, bulk and alignment: make it with "
+                "Model.from_gradient_step, for example with alpha0=2, eta=3"
+            )
+        raise ModelError(f"a model has no parameter {name}: one of {', '.join(known)} is accepted, for example beta=2")
 
 
 # A mean that is zero in exact arithmetic comes out of the quadrature at the rounding of double precision.
@@ -239,110 +293,55 @@ def gradient_step(
     return rate * student.h1 * length, 1.0 + rate**2 * second * student.h1_check, alignment
 
 
-def _step(bulk_model: str, alpha0: float, eta: float) -> GradientStep | None:
-    """The step that a bulk model keeps; where none was made both bulks are the same."""
-    if bulk_model not in ("isotropic", "network"):
-        raise ModelError(f"bulk model {bulk_model!r} is not known: isotropic or network, for example network")
-    return GradientStep(alpha0, eta) if bulk_model == "network" and alpha0 > 0.0 and eta > 0.0 else None
+# Spike, bulk and alignment are a function of the same numbers, so that no more than rounding is between two of them.
+_SAME = 1e-12
 
 
-def _check_bulk(model: Model) -> None:
-    """A network's bulk has an odd activation, and the spike, bulks and alignment of its own step."""
+def _check_step(model: Model) -> None:
+    """Spike, bulk and alignment are those of the step, and a network's own bulk is one that is built."""
+    if model.bulk_model not in ("isotropic", "network"):
+        raise ModelError(f"bulk model {model.bulk_model!r} is not known: isotropic or network, for example network")
     step = model.step
     if step is None:
+        if model.bulk_model == "network":
+            raise ModelError(
+                "the network's own bulk follows from its gradient step: make the model with Model.from_gradient_step, "
+                "for example with alpha0=2, eta=3"
+            )
         return
-    if model.activation.parity != "odd":
+    if model.rank > 1 or any(group.further_weights for group in model.groups):
         raise ModelError(
-            f"the network's own bulk is built for odd activations, and {model.activation.expression} is not known to be"
-            " odd; take the isotropic bulk, or for example tanh(z)"
+            "one gradient step makes a spike of one direction: give one readout weight per group, for example 1:1"
         )
     own = gradient_step(
         model.activation, model.target, alpha0=step.alpha0, eta=step.eta, beta=model.beta, noise=model.noise
     )
     given = (model.spike, model.bulk, model.alignment)
-    if any(abs(x - y) > 1e-9 * (1.0 + abs(y)) for x, y in zip(given, own, strict=True)):
+    if any(abs(x - y) > _SAME * (1.0 + abs(y)) for x, y in zip(given, own, strict=True)):
         raise ModelError(
-            "spike, bulk and alignment of a network follow from its gradient step and cannot be changed alone: make it"
-            " again with Model.from_gradient_step"
+            "spike, bulk and alignment of this model follow from its gradient step and cannot be changed alone: use "
+            "model.changed, which maps through the step again, make it anew with Model.from_gradient_step, or forget "
+            "the step with model.as_given()"
+        )
+    if model.network_step is not None:
+        _check_network_bulk(model)
+
+
+def _check_network_bulk(model: Model) -> None:
+    """It has an odd activation, and the bulks of its own step."""
+    if model.activation.parity != "odd":
+        raise ModelError(
+            f"the network's own bulk is built for odd activations, and {model.activation.expression} is not known to be"
+            " odd; take the isotropic bulk, or for example tanh(z)"
         )
     for group, bulk in zip(model.groups, model.bulks, strict=True):
-        if abs(bulk - 1.0 - group.weight**2 * (own[1] - 1.0)) > 1e-9 * bulk:
+        if abs(bulk - 1.0 - group.weight**2 * (model.bulk - 1.0)) > 1e-9 * bulk:
             raise ModelError(
                 f"the bulk of a readout group follows from the network's gradient step, and {bulk:.6g} was given beside"
                 " the weight "
                 f"{group.weight:g}: leave the bulk away, for example 1:0.5,-1:0.5, or empty before a bias, "
                 "1:0.5::0.3,-1:0.5::-0.3 (or give --bias), or take the isotropic bulk"
             )
-
-
-_Range = tuple[Callable[[float], bool], str, str]
-# Squares and cubes of parameters between these, and their ratios, stay inside double precision.
-SMALLEST, LARGEST = 1e-50, 1e50
-# Components such as 0.6 and 0.8 leave this much of 1 by rounding.
-_ROUNDED_NORM = 1e-15
-MOST_DIRECTIONS = 3
-_POSITIVE: _Range = (lambda x: SMALLEST <= x <= LARGEST, "a number > 0, from 1e-50 to 1e50", "1.5")
-_NOT_NEGATIVE: _Range = (
-    lambda x: x == 0.0 or SMALLEST <= x <= LARGEST, "a number >= 0, either 0 or from 1e-50 to 1e50", "0.1",
-)  # fmt: skip
-_REAL: _Range = (lambda x: abs(x) <= LARGEST, "a real number of at most 1e50 in size", "1")
-_RANGES: dict[str, _Range] = {
-    "alpha": _POSITIVE,
-    "beta": _POSITIVE,
-    "ridge": _NOT_NEGATIVE,
-    "noise": _NOT_NEGATIVE,
-    "spike": _REAL,
-    "bulk": _POSITIVE,
-    "alignment": (lambda x: abs(x) <= 1.0, "a number between -1 and 1", "0.8"),
-}
-
-
-def _checked(name: str, value: object, accepts: Callable[[float], bool], range_: str, example: str) -> float:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number) or not accepts(number):
-        raise ModelError(f"{name} = {value} is not accepted: it has to be {range_}, for example {name} = {example}")
-    return number
-
-
-def _checked_groups(groups: tuple[ReadoutGroup, ...]) -> tuple[ReadoutGroup, ...]:
-    if groups is UNIFORM:
-        return groups  # most models, and sweeps make a hundred thousand of them
-    if not groups:
-        raise ModelError("the readout has no groups: give at least one, for example 1:1 (weight 1, fraction 1)")
-    checked = []
-    for group in groups:
-        bulk = group.bulk
-        checked.append(
-            ReadoutGroup(
-                weight=_checked("weight of a readout group", group.weight, *_RANGES["spike"]),
-                fraction=_checked("fraction of a readout group", group.fraction, *_POSITIVE),
-                bulk=None if bulk is None else _checked("bulk of a readout group", bulk, *_POSITIVE),
-                bias=_checked("bias of a readout group", group.bias, *_RANGES["spike"]),
-                further_weights=tuple(
-                    _checked("weight of a readout group", u, *_RANGES["spike"]) for u in group.further_weights
-                ),
-            )
-        )
-    total = sum(group.fraction for group in checked)
-    if abs(total - 1.0) > 1e-9:
-        raise ModelError(
-            f"the fractions of the readout groups add up to {total:.12g}, not to 1, for example 1:0.5,-1:0.5"
-        )
-    return tuple(checked)
-
-
-def _checked_alignments(first: float, further: tuple[float, ...]) -> tuple[float, ...]:
-    checked = tuple(_checked("alignment", value, *_RANGES["alignment"]) for value in further)
-    square = math.fsum(x * x for x in (first, *checked))
-    if square > 1.0 + _ROUNDED_NORM:
-        raise ModelError(
-            f"the alignments have norm {math.sqrt(square):.6g} together, and theta has norm 1: give components whose "
-            "squares add up to at most 1, for example 0.6/0.5"
-        )
-    return checked
 
 
 def _check_rank(model: Model) -> None:

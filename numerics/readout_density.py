@@ -241,6 +241,8 @@ def with_letters(model: Model, law: ReadoutLaw, count: int) -> Model:
     """
     check(model)
     groups = law.groups(count, folded=model.activation.parity in ("odd", "even"))
+    if model.step is not None:
+        return model.changed(groups=groups)
     return replace(model, groups=tuple(replace(g, bulk=bulk_of(model, g.weight)) for g in groups))
 
 

@@ -11,7 +11,7 @@ in closed form, and a rule in omega remains. Any other loss: rules in z and xi.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -202,12 +202,15 @@ def sign_model(model: Model) -> Model:
             "label noise beside a margin loss is built for targets in {-1, 1}: leave --noise out, or take for example "
             "--target sign"
         )
-    if model.step is not None and not has_signs(model.target):
+    if model.network_step is not None and not has_signs(model.target):
         raise ModelError(
             "a margin loss beside the network's own bulk is built for targets in {-1, 1}, since the gradient step sees "
             "the labels too: take for example --target sign, or the isotropic bulk"
         )
-    return replace(model, target=sign_of(model.target))
+    if has_signs(model.target):
+        return model
+    # The step, where there was one, was made with the target itself: its spike and bulk stay.
+    return model.as_given().changed(target=sign_of(model.target))
 
 
 class _Margin:

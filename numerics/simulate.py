@@ -41,7 +41,7 @@ from numerics.evaluate import compile_numpy
 from numerics.finite_width import at_width
 from numerics.inputs import GAUSSIAN, Inputs
 from numerics.measure import Row, exact_test_error, named, order_parameters, sampled_test_error
-from numerics.model import Model
+from numerics.model import Model, ReadoutGroup
 from numerics.readout import fit
 from numerics.solution import Solution
 
@@ -111,14 +111,15 @@ def simulate(
     dimension: int,
     seeds: int,
     seed: int = 0,
-    kind: str = "srf",
+    kind: str | None = None,
     inputs: Inputs = GAUSSIAN,
     progress: Callable[[int, int], None] | None = None,
     executor: Executor | None = None,
 ) -> Simulation:
     """Run `seeds` experiments at dimension d; experiments done before in this process are not repeated.
 
-    `kind`: "srf" and "equivalent" take a Model, or a Network through Result 3.1; "network" takes a Network. `progress`
+    `kind`: "srf" and "equivalent" take a Model, or a Network through Result 3.1; "network" takes a Network. By default
+    a Network is simulated as it is, and a Model as spiked random features. `progress`
     is called with (done, seeds). `executor` runs seeds in parallel (any concurrent.futures.Executor; give its
     processes one BLAS thread each).
 
@@ -146,12 +147,13 @@ def simulate_ridges(
     dimension: int,
     seeds: int,
     seed: int = 0,
-    kind: str = "srf",
+    kind: str | None = None,
     inputs: Inputs = GAUSSIAN,
     progress: Callable[[int, int], None] | None = None,
     executor: Executor | None = None,
 ) -> tuple[Simulation, ...]:
     """`simulate` at many ridges on the same draws: features, Gram matrix and test set are computed once for all."""
+    kind = kind or ("network" if isinstance(model, Network) else "srf")
     features = checked(model, kind, seeds)
     if kind == "equivalent" and not inputs.gaussian:
         raise SimulationError(
@@ -172,12 +174,20 @@ def simulate_ridges(
 
 
 def at_sizes(model: Model | Network, sizes: Sizes) -> Model | Network:
-    """The same problem at the realised ratios and group fractions, where the theory has to be evaluated."""
-    pairs = zip(model.groups, sizes.fractions, strict=True)
-    groups = tuple(replace(group, fraction=fraction) for group, fraction in pairs)
+    """The same problem at the realised ratios and group fractions, where the theory has to be evaluated.
+
+    A network is mapped there anew. Spiked random features keep the spike, bulk and alignment that they were drawn with.
+    """
     if isinstance(model, Network):
+        groups = _shared(model.groups, sizes)
         return replace(model, alpha=sizes.alpha, beta=sizes.beta, alpha0=sizes.alpha0, groups=groups)
-    return replace(model, alpha=sizes.alpha, beta=sizes.beta, groups=groups)
+    drawn = model.as_given()
+    return drawn.changed(alpha=sizes.alpha, beta=sizes.beta, groups=_shared(drawn.groups, sizes))
+
+
+def _shared(groups: tuple[ReadoutGroup, ...], sizes: Sizes) -> tuple[ReadoutGroup, ...]:
+    """The groups with the fractions that the sizes realise."""
+    return tuple(replace(group, fraction=share) for group, share in zip(groups, sizes.fractions, strict=True))
 
 
 def predicted(solution: Solution, sizes: Sizes | None = None) -> dict[str, float]:
@@ -247,7 +257,7 @@ def checked(model: Model | Network, kind: str, seeds: int) -> Model | Network:
         raise SimulationError(f"{seeds} seeds are not enough: 1 is the least, 2 give a standard error, for example 8")
     if kind != "network":
         features = model.model() if isinstance(model, Network) else model
-        if features.step is not None:
+        if features.network_step is not None:
             raise SimulationError("a network's own bulk is simulated by its step: take kind network with alpha0, eta")
         if features.gaussian_rows and kind == "equivalent":
             raise SimulationError("the equivalent map is built for rows of equal norm: take kind srf for Gaussian rows")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,7 @@ def simulate_density(
     if seeds < 1:
         raise SimulationError(f"{seeds} seeds are not enough: 1 is the least, 2 give a standard error, for example 8")
     sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, fractions=(1.0,))
-    realised = replace(model, alpha=sizes.alpha, beta=sizes.beta, groups=UNIFORM)
+    realised = model.as_given().changed(alpha=sizes.alpha, beta=sizes.beta, groups=UNIFORM)
     jobs = [_Job(realised, law, sizes, seed, index) for index in range(seeds)]
     rows: list[dict[str, float]] = []
     for row in executor.map(_experiment, jobs) if executor is not None else map(_experiment, jobs):

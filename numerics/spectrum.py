@@ -73,7 +73,7 @@ class Spectrum:
 
 def equations_of(model: Model) -> Equations:
     """The equations of a model's bulk. Raises ModelError for a network with several readout groups."""
-    if model.step is None:
+    if model.network_step is None:
         return Equations(model)
     if len(model.groups) > 1 or model.biases != (0.0,):
         raise ModelError(
@@ -117,7 +117,7 @@ def spectrum(model: Model) -> Spectrum:
         return Spectrum((), 1.0, outliers, (), nothing, nothing, nothing, 0.0, 1.0, 0.0, 0.0, True, status)
     axis = Axis(equations)
     to_zero = equations.ratio < 1.0 and _vanishing(table)
-    unbounded = _unbounded(table) or (model.step is not None and unbounded_labels(model))
+    unbounded = _unbounded(table) or (model.network_step is not None and unbounded_labels(model))
     found, pieces = _resolved(axis, _grid(axis, scale, atom), to_zero, unbounded)
     below = max(0.0, found[0].below_low - atom) if found and found[0].open_below else 0.0
     total = atom + below + sum(piece.mass for piece in pieces)

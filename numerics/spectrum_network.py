@@ -41,7 +41,7 @@ class NetworkEquations(Equations):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        step = model.step
+        step = model.network_step
         assert step is not None
         self.batch_ratio = step.alpha0
         self.law: BulkLaw = network_law(

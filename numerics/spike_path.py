@@ -78,7 +78,7 @@ def along_spike(model: Model) -> Path:
     if model.rank > 1:
         raise BallError("the optimum is certified for a spike of one direction")
     if model.step is not None:
-        raise BallError("the bulk of a network follows from its step, and its spike does not vary alone")
+        raise BallError("spike and bulk follow from the model's gradient step, and the spike does not vary alone")
     numbers = (Fraction(1), Fraction(0), Fraction(model.alignment))
 
     def constants() -> Constants:

@@ -188,7 +188,8 @@ class Sweep:
         if self.has_step:
             given["bulk_model"] = self.bulk_model
             return Model.from_gradient_step(activation, target, groups=self.groups, **given)
-        return Model(activation, target, groups=self.groups, **given)
+        # Where every group brings a bulk of its own, that of the model plays no part.
+        return Model(activation, target, groups=self.groups, **({"bulk": 1.0} | given))
 
 
 @lru_cache(maxsize=16)

@@ -179,7 +179,8 @@ class Request:
                 given["bulk_model"] = self.bulk_model
                 model = Model.from_gradient_step(self.activation, self.target, **given)
             else:
-                model = Model(self.activation, self.target, **given)
+                # Where every group brings a bulk of its own, that of the model plays no part.
+                model = Model(self.activation, self.target, **({"bulk": 1.0} | given))
             if self.learned_bias:
                 from numerics.learned_bias import learned_bias
                 from numerics.losses import loss_named

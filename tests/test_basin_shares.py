@@ -14,7 +14,7 @@ from reports.basin_shares import basin_shares, ended, scatter, tail, undecided
 from reports.commands.compare import shares_json
 from verify.finite_size import CONFIRMED, INCONCLUSIVE, Observation, compare_all
 
-MODEL = Model(activation("tanh"), activation("sin"), alpha=1.0, beta=1.0, ridge=0.1, spike=1.0, alignment=0.5)
+MODEL = Model(activation("tanh"), activation("sin"), alpha=1.0, beta=1.0, ridge=0.1, spike=1.0, alignment=0.5, bulk=1.0)
 FOUND = LearnedBias(
     bias=1.0, energy=0.5, model=MODEL, minima=(BiasMinimum(-1.0, 0.52), BiasMinimum(1.0, 0.5)), tied=False,
     at_edge=False, reach=4.0, barriers=(0.1,),

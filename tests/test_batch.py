@@ -14,11 +14,12 @@ from numerics.ridge import solve
 from numerics.saddle_point_mp import solve_mp
 
 SCALARS = ("test_error", "training_error")
+UNIT = {"spike": 1.0, "bulk": 1.0, "alignment": 1.0}
 PARAMETERS = ("m", "zeta", "psi", "q1", "q2", "V1", "V2")
 
 
 def _model(student: str, target: str, **values: float) -> Model:
-    return Model(activation(student), activation(target), alpha=1.0, beta=1.0, ridge=0.1, **values)
+    return Model(activation(student), activation(target), alpha=1.0, beta=1.0, ridge=0.1, **(UNIT | values))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,9 @@ def test_parameters_are_broadcast_in_c_order() -> None:
 
 def test_several_groups_are_refused() -> None:
     groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5))
-    model = Model(activation("tanh"), activation("sin"), 1.0, 1.0, 0.1, groups=groups)
+    model = Model(
+        activation("tanh"), activation("sin"), 1.0, 1.0, 0.1, groups=groups, spike=1.0, bulk=1.0, alignment=1.0
+    )
     with pytest.raises(ModelError, match="one readout group"):
         solve_batch(model, alpha=1.0, beta=1.0, ridge=0.1)
 
@@ -113,7 +116,10 @@ def test_families_are_what_shares_the_functions_of_kappa() -> None:
     other = [base.changed(spike=2.0, ridge=0.1 + k) for k in range(10)]
     # Left out: two points are too few, several groups and no ridge are not for a batch.
     left_out = [base.changed(bulk=2.0), base.changed(bulk=2.0, alpha=3.0), base.changed(ridge=0.0)]
-    left_out += [Model(base.activation, base.target, 1.0 + k, 1.0, 0.1, groups=groups) for k in range(4)]
+    left_out += [
+        Model(base.activation, base.target, 1.0 + k, 1.0, 0.1, groups=groups, spike=1.0, bulk=1.0, alignment=1.0)
+        for k in range(4)
+    ]
     models = [*many[:3], *left_out, *other, *many[3:]]
     found = list(solve_families(models))
     assert [places for places, _ in found] == [[0, 1, 2, *range(20, 29)], [*range(10, 20)]]

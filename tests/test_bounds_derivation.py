@@ -38,7 +38,9 @@ def test_erf_learns_erf_perfectly_at_its_spike() -> None:
 
 def test_the_figure_of_the_slides() -> None:
     # c = gamma = 1, r = 0.9, tanh learning sin: 0.0291049 and 0.0016691, by quadrature independently of this code.
-    model = Model(activation("tanh(z)"), activation("sin(z)"), alpha=1.0, beta=1.0, ridge=1.0, spike=0.9)
+    model = Model(
+        activation("tanh(z)"), activation("sin(z)"), alpha=1.0, beta=1.0, ridge=1.0, spike=0.9, bulk=1.0, alignment=1.0
+    )
     functions, values = functions_of(model), {s.noise.name: 0.0}
     assert evaluate(upper, values, functions) == pytest.approx(0.0291049, abs=5e-8)  # half a unit of the last digit
     # mu1 z is orthogonal to a target that is a function of kappa: both forms of the lower bound agree.

@@ -113,7 +113,7 @@ def test_brackets_along_the_rate_hold_the_optima_of_closed_forms(seed: int) -> N
 def test_brackets_along_the_spike_hold_the_optima_of_closed_forms(bound: str) -> None:
     c, gamma = 0.6, 0.9
     student, target = activation("erf"), activation("sign")
-    model = Model(student, target, 1.0, 1.0, 0.1, bulk=c, alignment=gamma)
+    model = Model(student, target, 1.0, 1.0, 0.1, bulk=c, alignment=gamma, spike=1.0)
     grid = np.linspace(0.2, 9.0, 45)
     guess = float(min(grid, key=lambda r: getattr(bounds(model.changed(spike=float(r))), bound)))
 
@@ -141,7 +141,7 @@ def test_brackets_of_two_groups_hold_the_optima_of_closed_forms() -> None:
 
 
 def test_perfect_learning_is_bracketed_by_both_bounds() -> None:
-    model = Model(activation("erf"), activation("erf"), 1.0, 1.0, 0.1, bulk=1.0, alignment=1.0)
+    model = Model(activation("erf"), activation("erf"), 1.0, 1.0, 0.1, bulk=1.0, alignment=1.0, spike=1.0)
     place = Track(along_spike(model), Fraction(3, 2), Fraction(2))
     upper, lower = (certify_minimum(place, bound, 1.7) for bound in BOUNDS)
     # The slope of the lower bound is of order three there, so that its bracket is the cube root of what it is known to.
@@ -270,7 +270,7 @@ def test_bounds_of_drawn_models_agree_with_least_squares(seed: int) -> None:
 
 def test_a_bound_that_falls_to_the_end_is_said_to() -> None:
     # sign learns sign along the spike alone the better the stronger it is.
-    model = Model(activation("sign"), activation("sign"), 1.0, 1.0, 0.1, bulk=1.0, alignment=1.0)
+    model = Model(activation("sign"), activation("sign"), 1.0, 1.0, 0.1, bulk=1.0, alignment=1.0, spike=1.0)
     best = best_bounds_spike(model, largest=2.0, points=3)
     for one in (best.upper, best.lower):
         found = one.certificate
@@ -364,11 +364,11 @@ def test_what_is_out_of_reach_is_estimated(student: str, target: str, reason: st
     import re
 
     if reason == "odd":
-        best = Model(activation(student), activation(target), 1.0, 1.0, 0.1)
+        best = Model(activation(student), activation(target), 1.0, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=1.0)
         with pytest.raises(ArithmeticError, match=reason):
             along_rate(best.activation, best.target, alpha0=1.0, beta=1.0)
         return
-    model = Model(activation(student), activation(target), 1.0, 1.0, 0.1, alignment=0.9)
+    model = Model(activation(student), activation(target), 1.0, 1.0, 0.1, alignment=0.9, spike=1.0, bulk=1.0)
     found = best_bounds_spike(model, largest=4.0, points=5)
     for one in (found.upper, found.lower):
         assert not one.certificate.certified
@@ -378,7 +378,7 @@ def test_what_is_out_of_reach_is_estimated(student: str, target: str, reason: st
 def test_several_directions_are_estimated() -> None:
     model = Model(
         activation("tanh"), activation("sin"), 1.0, 1.0, 0.1, alignment=0.5, further_alignments=(0.5,),
-        groups=(ReadoutGroup(1.0, 1.0, None, 0.0, (1.0,)),),
+        groups=(ReadoutGroup(1.0, 1.0, None, 0.0, (1.0,)),), spike=1.0, bulk=1.0,
     )  # fmt: skip
     found = best_bounds_spike(model, largest=2.0, points=3)
     assert found.upper.certificate.status == "estimated: the optimum is certified for a spike of one direction"

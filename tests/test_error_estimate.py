@@ -98,7 +98,9 @@ def test_saturating_functions_keep_their_tails() -> None:
 @pytest.mark.parametrize("student", ["relu", "hardtanh", "sign"])
 @pytest.mark.parametrize("alpha", [0.3, 0.9])
 def test_without_ridge_what_is_out_of_reach_is_refused_in_a_sentence(student: str, alpha: float) -> None:
-    model = Model(activation(student), activation("sin"), alpha=alpha, beta=1.0, ridge=0.0, spike=1.0, bulk=1.0)
+    model = Model(
+        activation(student), activation("sin"), alpha=alpha, beta=1.0, ridge=0.0, spike=1.0, bulk=1.0, alignment=1.0
+    )
     with pytest.raises(ModelError, match="out of reach"):
         solve(model)
 
@@ -109,7 +111,16 @@ def test_near_the_threshold_without_ridge_nothing_is_divided_by_zero(excess: flo
     # Newton's method overshoots here and begins again; warnings are errors in these tests. Two equal groups go the way
     # of several groups.
     groups = tuple(ReadoutGroup(fraction=1.0 / parts) for _ in range(parts))
-    plain = Model(activation("tanh"), activation("sin"), alpha=1.0 + excess, beta=1.0, ridge=0.0, alignment=0.8)
+    plain = Model(
+        activation("tanh"),
+        activation("sin"),
+        alpha=1.0 + excess,
+        beta=1.0,
+        ridge=0.0,
+        alignment=0.8,
+        spike=1.0,
+        bulk=1.0,
+    )
     found, one = solve(dataclasses.replace(plain, groups=groups)), solve(plain)
     assert found.converged
     assert abs(found.test_error - one.test_error) <= found.error_estimate + one.error_estimate

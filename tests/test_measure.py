@@ -28,7 +28,7 @@ def sizes_of(model: Model, d: int) -> Sizes:
 
 
 def linear_map(d: int, p: int, gamma: float) -> FeatureMap:
-    model = Model(LINE, SIN, alpha=1.0, beta=p / d, ridge=0.1, alignment=gamma)
+    model = Model(LINE, SIN, alpha=1.0, beta=p / d, ridge=0.1, alignment=gamma, spike=1.0, bulk=1.0)
     return spiked_random_features(model, sizes_of(model, d), np.random.default_rng(5))
 
 

@@ -14,7 +14,7 @@ TANH, SIN, SIGN, RELU = (activation(text) for text in ("tanh", "sin", "sign", "r
 
 
 def _model(**changes: object) -> Model:
-    values: dict[str, object] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1}
+    values: dict[str, object] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 1.0}
     return Model(TANH, SIN, **(values | changes))  # type: ignore[arg-type]
 
 
@@ -79,9 +79,9 @@ def test_a_model_is_a_frozen_value() -> None:
 def test_infinite_second_moments_are_refused() -> None:
     # E exp(0.2 x^2)^2 with x ~ N(0, spike^2 + bulk) is finite only when 0.8 (spike^2 + bulk) < 1.
     steep = activation("exp(z**2/5)")
-    Model(steep, TANH, 1.5, 1.0, 0.1, spike=0.1, bulk=1.0)
+    Model(steep, TANH, 1.5, 1.0, 0.1, spike=0.1, bulk=1.0, alignment=1.0)
     with pytest.raises(ModelError, match="infinite"):
-        Model(steep, TANH, 1.5, 1.0, 0.1, spike=1.0, bulk=1.0)
+        Model(steep, TANH, 1.5, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=1.0)
 
 
 def test_the_gradient_step_map_in_closed_form() -> None:

@@ -189,15 +189,15 @@ def test_the_limit_of_large_width_corrections() -> None:
     np.testing.assert_allclose(wide.order_parameters.chi, solution.order_parameters.chi, rtol=1e-7)
 
 
-def test_ridge_may_change_but_nothing_of_the_step() -> None:
+def test_what_the_step_decides_does_not_change_alone() -> None:
     assert solve(step().changed(ridge=0.1)).test_error == solve(step(ridge=0.1)).test_error
-    for name in ("spike", "bulk", "alignment", "noise", "beta"):
-        with pytest.raises(ModelError, match="from_gradient_step"):
+    for name in ("spike", "bulk", "alignment"):
+        with pytest.raises(ModelError, match="follows from the gradient step"):
             step().changed(**{name: 0.3})
 
 
 def test_without_a_step_both_bulks_are_one() -> None:
-    assert step(eta=0.0).bulk_model == "isotropic"
+    assert step(eta=0.0).network_step is None
     assert solve(step(eta=0.0)).test_error == solve(step("isotropic", eta=0.0)).test_error
 
 

@@ -13,7 +13,7 @@ from numerics.ridge import solve
 
 # A bias too small to change any number in double precision, but a bias: it keeps the whole line.
 UNFOLDED = (ReadoutGroup(bias=1e-300),)
-WORKED = {"alpha": 1.5, "beta": 1.0, "ridge": 0.05, "spike": 1.3, "bulk": 0.9, "noise": 0.2}
+WORKED = {"alpha": 1.5, "beta": 1.0, "ridge": 0.05, "spike": 1.3, "bulk": 0.9, "alignment": 1.0, "noise": 0.2}
 
 
 def _model(student: str, target: str, **values: object) -> Model:

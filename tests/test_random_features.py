@@ -12,7 +12,9 @@ from derivations.activation import activation
 from numerics.model import Model
 from numerics.ridge import solve
 
-MODEL = Model(activation("tanh(z)"), activation("sin(z)"), alpha=1.5, beta=1.0, ridge=0.1, alignment=0.8, spike=0.0)
+MODEL = Model(
+    activation("tanh(z)"), activation("sin(z)"), alpha=1.5, beta=1.0, ridge=0.1, alignment=0.8, spike=0.0, bulk=1.0
+)
 TINY = 1e-3  # corrections are of order r^2 = 1e-6
 
 

@@ -15,7 +15,17 @@ from numerics.model import Model
 from verify.claims.models import functions_of, numbers, solved
 from verify.evaluate import evaluate
 
-MODEL = Model(activation("tanh(z)"), activation("sin(z)"), alpha=1.5, beta=0.8, ridge=0.1, noise=0.05, alignment=0.8)
+MODEL = Model(
+    activation("tanh(z)"),
+    activation("sin(z)"),
+    alpha=1.5,
+    beta=0.8,
+    ridge=0.1,
+    noise=0.05,
+    alignment=0.8,
+    spike=1.0,
+    bulk=1.0,
+)
 
 
 @functools.cache

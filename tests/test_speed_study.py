@@ -57,7 +57,9 @@ def test_a_missed_promise_is_said(part: str, name: str, factor: float, what: str
 
 
 def test_the_baseline_solves_the_same_equations() -> None:
-    model = Model(activation("tanh"), activation("sin"), alpha=1.5, beta=1.0, ridge=0.1, alignment=0.8)
+    model = Model(
+        activation("tanh"), activation("sin"), alpha=1.5, beta=1.0, ridge=0.1, alignment=0.8, spike=1.0, bulk=1.0
+    )
     found = baseline.solve(model, baseline.bulk_eigenvalues(1.0, 1.0, dimension=300))
     assert found.converged
     # Eigenvalues of one sample at d = 300: deviations of order 1/d; 19 nodes and the stop are under 1e-3 here.

@@ -40,7 +40,7 @@ def model(
         alignment=gamma[0],
         further_alignments=tuple(gamma[1:]),
         groups=groups,
-        **(WORKED | values),
+        **({"spike": 1.0, "bulk": 1.0} | WORKED | values),
     )
 
 
@@ -71,7 +71,7 @@ def test_unequal_groups_against_the_plain_solver() -> None:
     )
     case = Model(
         activation("sin"), activation("tanh"), alpha=0.8, beta=1.4, ridge=0.3, alignment=-0.3,
-        further_alignments=(0.8,), groups=groups,
+        further_alignments=(0.8,), groups=groups, spike=1.0, bulk=1.0,
     )  # fmt: skip
     plain = reference_directions.reference_test_error(
         np.sin, np.tanh, np.array([[0.9, -0.8], [-0.4, 1.2]]), np.array([-0.3, 0.8]), alpha=0.8, beta=1.4, ridge=0.3,

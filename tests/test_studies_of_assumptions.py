@@ -222,7 +222,7 @@ def _stretch(row: spectrum_sample.Row) -> float:
 
     It moves c - 1 by its own share, the eigenvalues by that of c, and the distribution by x rho(x) times as much.
     """
-    step = row.model.step
+    step = row.model.network_step
     if step is None:
         return 0.0
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
@@ -241,7 +241,7 @@ def test_the_spectrum_page_follows_the_sample() -> None:
     for row in rows:
         # Kolmogorov's distance of eigenvalues, which repel each other, is of order 1/p; 0.01 is 20/p.
         assert row.distance < 0.01 + 4.0 * _stretch(row)
-        if row.model.step is not None:
+        if row.model.network_step is not None:
             # The batch moves a network's spike by d^(-1/2) as well; isotropic rows are further off.
             assert row.distance_from(row.paper) > 2.0 * row.distance
             continue
@@ -250,7 +250,9 @@ def test_the_spectrum_page_follows_the_sample() -> None:
         for law, value in zip(row.edge_laws, (row.bulk[0], row.bulk[-1]), strict=True):
             # Tracy and Widom's upper tail beyond four standard deviations: 3e-4 of all samples, a normal one 6e-5.
             assert law is None or abs(law.score(value)) < 4.0
-    assert all(None not in row.edge_laws for row in rows if row.model.alpha > row.model.beta and row.model.step is None)
+    assert all(
+        None not in row.edge_laws for row in rows if row.model.alpha > row.model.beta and row.model.network_step is None
+    )
     stretched = replace(rows[0], bulk=tuple(1.1 * x for x in rows[0].bulk))
     assert stretched.distance > 0.02
     assert shown(spectrum_sample.page([stretched])) != shown(spectrum_sample.page(rows[:1]))

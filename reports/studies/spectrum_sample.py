@@ -40,7 +40,7 @@ CASES: tuple[tuple[str, Model | Network], ...] = (
     ),
     (
         "tanh, three biased groups",
-        Model(activation("tanh"), activation("sin"), 1.5, 0.8, 0.1, spike=1.0, alignment=0.8, groups=THREE),
+        Model(activation("tanh"), activation("sin"), 1.5, 0.8, 0.1, spike=1.0, alignment=0.8, groups=THREE, bulk=1.0),
     ),
     ("tanh network", NETWORK),
 )
@@ -108,7 +108,7 @@ class Row:
 
         A network's edges fluctuate with its batch as well, and tails have no square root.
         """
-        if self.model.step is not None:
+        if self.model.network_step is not None:
             return None, None
         axis = Axis(equations_of(self.model))
         laws = []
@@ -149,8 +149,8 @@ def page(rows: Sequence[Row]) -> Study:
         "own: Tracy and Widom's at the scale $d^{-2/3}$ about an edge that moves with the sample's $\\kappa$ by "
         "$d^{-1/2}$; $z$ counts its standard deviations. Where the density ends in a tail, and for a network, whose "
         "edges move with its batch, no law is given.",
-        " ".join(_sentence(row) for row in rows if row.model.step is None),
-        *(_network_sentence(row) for row in rows if row.model.step is not None),
+        " ".join(_sentence(row) for row in rows if row.model.network_step is None),
+        *(_network_sentence(row) for row in rows if row.model.network_step is not None),
     )
     table = Table(
         f"Edges and outlier at d = {DIMENSION}, one sample each",
@@ -233,7 +233,7 @@ def drawn(rows: Sequence[Row]) -> Figure:
             0.97, 0.62, f"outlier {row.outliers[0]:.0f}\npredicted {row.predicted:.0f}", transform=axes.transAxes,
             ha="right", fontsize=8.5,
         )  # fmt: skip
-        if row.model.step is not None:
+        if row.model.network_step is not None:
             axes.plot(row.paper.x, row.paper.density, color=STYLES[1][0], lw=1.2, ls="--", label="isotropic rows")
         legend(axes)
     all_axes[0].set_ylabel("density")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import sympy as sp
@@ -151,13 +150,20 @@ def _upper_of(text: str) -> ByNumbers:
 def _best_spike(point: Point) -> Mapping[str, float]:
     """Where the upper bound of erf learning erf is least, by golden sections in the spike."""
     model = Model(
-        activation("erf(z)"), activation("erf(z)"), alpha=1.0, beta=1.0, ridge=1.0, bulk=float(point[s.c.name])
+        activation("erf(z)"),
+        activation("erf(z)"),
+        alpha=1.0,
+        beta=1.0,
+        ridge=1.0,
+        bulk=float(point[s.c.name]),
+        spike=1.0,
+        alignment=1.0,
     )
     low, high = 0.5, 4.0
     inverse_golden = (np.sqrt(5) - 1) / 2
     for _ in range(40):
         first, second_ = high - inverse_golden * (high - low), low + inverse_golden * (high - low)
-        at = [numeric_bounds.upper_bound(replace(model, spike=float(r))) for r in (first, second_)]
+        at = [numeric_bounds.upper_bound(model.changed(spike=float(r))) for r in (first, second_)]
         low, high = (low, second_) if at[0] <= at[1] else (first, high)
     return {s.spike_perfect.name: (low + high) / 2}
 

@@ -36,6 +36,7 @@ def _model(student: str, target: str, spike: tuple[float, float], gamma: tuple[f
         alignment=gamma[0],
         further_alignments=(gamma[1],),
         groups=(ReadoutGroup(spike[0], further_weights=(spike[1],)),),
+        spike=1.0,
         **values,  # type: ignore[arg-type]
     )
 

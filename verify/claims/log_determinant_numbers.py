@@ -47,7 +47,7 @@ def isotropic(point: Point) -> Mapping[str, float] | None:
 
 def _own(model: Model) -> dict[str, float]:
     """g, p and l of a network at its solution: p by the formula of V2, l by bisection of its own equation."""
-    values, step = numbers(solved(model)), model.step
+    values, step = numbers(solved(model)), model.network_step
     assert step is not None
     rate, V1_hat, V2 = step.eta / model.beta, values[s.V1_hat.name], values[s.V2.name]
     gain = model.beta * V1_hat * V2

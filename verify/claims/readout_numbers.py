@@ -97,6 +97,7 @@ def _model(
         spike=spike,
         alignment=alignment,
         groups=tuple(ReadoutGroup(weight, share, bulk) for weight, share, bulk in letters),
+        bulk=1.0,
     )
 
 

@@ -19,7 +19,15 @@ from verify.simulation_check import BySimulation, Measured, column
 # Two models with label noise, one of them with a student that cannot follow the target along the spike.
 MODELS: Mapping[str, Model] = {
     "tanh learns sin": Model(
-        activation("tanh(z)"), activation("sin(z)"), alpha=1.5, beta=0.6, ridge=0.3, noise=0.05, alignment=0.8
+        activation("tanh(z)"),
+        activation("sin(z)"),
+        alpha=1.5,
+        beta=0.6,
+        ridge=0.3,
+        noise=0.05,
+        alignment=0.8,
+        spike=1.0,
+        bulk=1.0,
     ),
     "sin learns tanh": Model(
         activation("sin(z)"),

@@ -1,0 +1,109 @@
+"""What the parameters of a model may be: ranges, the groups of its readout, and the sentence where one is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+class ModelError(ValueError):
+    """The model asked for does not exist or is not accepted; the message is one clear sentence."""
+
+
+@dataclass(frozen=True)
+class ReadoutGroup:
+    """Neurons that share one value of the initial readout (Appendix D of arXiv 2402.04980).
+
+    weight u: the argument of the activation is u r kappa + bias + sqrt(bulk) z, with r the model's spike;
+    fraction pi of the neurons; bulk None takes the model's, or after a gradient step that of a step u times as long
+    (`Model.bulks`). For a spike of rank s, u and kappa are vectors of R^s and u kappa their scalar product:
+    further_weights are u_2, ..., u_s.
+    """
+
+    weight: float = 1.0
+    fraction: float = 1.0
+    bulk: float | None = None
+    bias: float = 0.0
+    further_weights: tuple[float, ...] = ()
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """u with all its components."""
+        return (self.weight, *self.further_weights)
+
+
+UNIFORM = (ReadoutGroup(),)
+
+
+Range = tuple[Callable[[float], bool], str, str]
+# Squares and cubes of parameters between these, and their ratios, stay inside double precision.
+SMALLEST, LARGEST = 1e-50, 1e50
+# Components such as 0.6 and 0.8 leave this much of 1 by rounding.
+ROUNDED_NORM = 1e-15
+MOST_DIRECTIONS = 3
+POSITIVE: Range = (lambda x: SMALLEST <= x <= LARGEST, "a number > 0, from 1e-50 to 1e50", "1.5")
+NOT_NEGATIVE: Range = (
+    lambda x: x == 0.0 or SMALLEST <= x <= LARGEST, "a number >= 0, either 0 or from 1e-50 to 1e50", "0.1",
+)  # fmt: skip
+REAL: Range = (lambda x: abs(x) <= LARGEST, "a real number of at most 1e50 in size", "1")
+RANGES: dict[str, Range] = {
+    "alpha": POSITIVE,
+    "beta": POSITIVE,
+    "ridge": NOT_NEGATIVE,
+    "noise": NOT_NEGATIVE,
+    "spike": REAL,
+    "bulk": POSITIVE,
+    "alignment": (lambda x: abs(x) <= 1.0, "a number between -1 and 1", "0.8"),
+}
+
+
+def checked_number(name: str, value: object, accepts: Callable[[float], bool], range_: str, example: str) -> float:
+    """The value as a float. Raises ModelError where it is no number or out of range."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number) or not accepts(number):
+        raise ModelError(f"{name} = {value} is not accepted: it has to be {range_}, for example {name} = {example}")
+    return number
+
+
+def checked_groups(groups: tuple[ReadoutGroup, ...]) -> tuple[ReadoutGroup, ...]:
+    """The groups with numbers for parameters. Raises ModelError for one out of range and fractions without sum 1."""
+    if groups is UNIFORM:
+        return groups  # most models, and sweeps make a hundred thousand of them
+    if not groups:
+        raise ModelError("the readout has no groups: give at least one, for example 1:1 (weight 1, fraction 1)")
+    checked = []
+    for group in groups:
+        bulk = group.bulk
+        checked.append(
+            ReadoutGroup(
+                weight=checked_number("weight of a readout group", group.weight, *RANGES["spike"]),
+                fraction=checked_number("fraction of a readout group", group.fraction, *POSITIVE),
+                bulk=None if bulk is None else checked_number("bulk of a readout group", bulk, *POSITIVE),
+                bias=checked_number("bias of a readout group", group.bias, *RANGES["spike"]),
+                further_weights=tuple(
+                    checked_number("weight of a readout group", u, *RANGES["spike"]) for u in group.further_weights
+                ),
+            )
+        )
+    total = sum(group.fraction for group in checked)
+    if abs(total - 1.0) > 1e-9:
+        raise ModelError(
+            f"the fractions of the readout groups add up to {total:.12g}, not to 1, for example 1:0.5,-1:0.5"
+        )
+    return tuple(checked)
+
+
+def checked_alignments(first: float, further: tuple[float, ...]) -> tuple[float, ...]:
+    """The further alignments as floats. Raises ModelError where all together have norm above 1."""
+    checked = tuple(checked_number("alignment", value, *RANGES["alignment"]) for value in further)
+    square = math.fsum(x * x for x in (first, *checked))
+    if square > 1.0 + ROUNDED_NORM:
+        raise ModelError(
+            f"the alignments have norm {math.sqrt(square):.6g} together, and theta has norm 1: give components whose "
+            "squares add up to at most 1, for example 0.6/0.5"
+        )
+    return checked
