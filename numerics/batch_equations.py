@@ -294,7 +294,7 @@ def _rounding(
 ) -> Array:
     """The rounding of the test error per eps, as in `saddle_point.LinearPart`."""
     condition = np.abs(_solve_pairs(slope, values) / values).max(axis=0)
-    return found.magnitude * condition * (1.0 + _roughness(table, values, conjugates, square))
+    return np.asarray(found.magnitude * condition * (1.0 + _roughness(table, values, conjugates, square)))
 
 
 def _roughness(table: OneGroupTable, values: Array, conjugates: Array, square: Array) -> Array:

@@ -90,6 +90,11 @@ class Solution:
     iterations: int
     bulk: Callable[[float], DeterministicEquivalent] | None = field(default=None, repr=False, compare=False)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What has to be known before these numbers are used: the model's warnings."""
+        return self.model.warnings
+
     def at_width(self, width: float = WIDTH) -> Solution:
         """The same at a finite width of p neurons, with what the limit drops at order 1/p (`numerics.finite_width`).
 

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SolvedPoint:
-    """A converged point of a batch: the numbers of `numerics.batch.NUMBERS`."""
+    """A converged point of a batch: the numbers of `numerics.batch.NUMBERS`, then those of `AT_WIDTH`."""
 
     model: Model
     numbers: list[float]
+    width: int
 
     @property
     def converged(self) -> bool:
@@ -24,7 +25,7 @@ class SolvedPoint:
 
     def document(self) -> dict[str, Any]:
         """The JSON of one solution."""
-        test, training, m, zeta, psi, q1, q2, overlap, tau, residual, estimate = self.numbers
+        test, training, m, zeta, psi, q1, q2, overlap, tau, residual, estimate, wide, wide_training, _ = self.numbers
         return {
             "test_error": test,
             "training_error": training,
@@ -44,11 +45,13 @@ class SolvedPoint:
             "error_estimate": estimate,
             "converged": True,
             "status": "converged",
+            "at_width": {"width": self.width, "test_error": wide, "training_error": wide_training},
         }
 
 
-def solved_together(models: Sequence[Model]) -> dict[int, SolvedPoint]:
+def solved_together(models: Sequence[Model], width: int) -> dict[int, SolvedPoint]:
     """The converged points among those that a batch can take, by their place in `models`."""
     from numerics.batch import solve_together
 
-    return {place: SolvedPoint(models[place], numbers) for place, numbers in solve_together(models).items()}
+    found = solve_together(models, width)
+    return {place: SolvedPoint(models[place], numbers, width) for place, numbers in found.items()}
