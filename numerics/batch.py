@@ -12,18 +12,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.batch_equations import Array, Flags, Index, Points, Workspace, in_parts, linear, newton, test_errors
+from numerics.batch_equations import (
+    Array,
+    Flags,
+    Index,
+    Points,
+    Workspace,
+    both_errors,
+    in_parts,
+    linear,
+    newton,
+    test_errors,
+)
 from numerics.documents import batch_document
+from numerics.finite_width import checked_width
 from numerics.model import Model, ModelError, check_changes
 from numerics.one_group_table import OneGroupTable
 from numerics.profile import profile
 from numerics.ridge import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, ROUNDING, extra_reach
+from numerics.solution import WIDTH
 
 # Points at work together: many, for a call of NumPy to be worth its while.
 _AT_ONCE = 8192
@@ -32,6 +45,30 @@ FEWEST = 10
 # Newton's method stops after a step of this share of (T, tau), on the first rule and on the others. What is left is of
 # the order of the square, over the distance to a fold at small ridge.
 _CLOSE, _FULL = 1e-6, 1e-9
+
+
+@dataclass(frozen=True)
+class BatchAtWidth:
+    """Both errors at a finite width in the shape of the grid, and what a finer rule and rounding move the first by."""
+
+    width: float
+    test_error: Array
+    training_error: Array
+    error_estimate: Array
+
+
+@dataclass(frozen=True)
+class _Family:
+    """What the values at a finite width follow from: the points with their places in the grid, raveled.
+
+    values holds (T, tau), (2, P); last is the number of the rule that each point ended on.
+    """
+
+    places: Index | slice
+    levels: _Levels
+    points: Points
+    values: Array
+    last: Index
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,11 +93,24 @@ class BatchSolution:
     error_estimate: Array
     converged: Flags
     status: NDArray[np.object_]
+    _families: tuple[_Family, ...] = field(default=(), compare=False)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the grid."""
         return self.test_error.shape
+
+    def at_width(self, width: float = WIDTH) -> BatchAtWidth:
+        """Both errors at a finite width of p neurons (`numerics.finite_width`), in the shape of the grid.
+
+        Computed when asked for; a point that was not accepted is NaN, and one that did not converge has no meaning
+        here either. Raises ModelError for a width below one.
+        """
+        checked, rows = checked_width(width), np.full((3, self.test_error.size), np.nan)
+        for family in self._families:
+            rows[:, family.places] = _at_width(family, checked)
+        test, training, estimate = (row.reshape(self.shape) for row in rows)
+        return BatchAtWidth(checked, test, training, estimate)
 
     def to_dict(self) -> dict[str, Any]:
         """As `Solution.to_dict`, with lists nested as the grid is in place of numbers."""
@@ -72,6 +122,8 @@ class BatchSolution:
 
 # What a point's solution consists of.
 NUMBERS = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2", "residual", "error_estimate")
+# And at a finite width.
+AT_WIDTH = ("test_error_at_width", "training_error_at_width", "error_estimate_at_width")
 
 
 class _Levels:
@@ -130,14 +182,16 @@ def solve_batch(
     accepted &= np.array([wide[name] for name in ("alpha", "beta", "ridge")]).min(axis=0) > 0.0
     rows, moved = np.full((11, count), np.nan), np.full(count, np.nan)
     refused: list[Refused] = []
+    families: list[_Family] = []
     for member, places in _families(model, columns, shape):
         if isinstance(member, str):
             accepted[places] = False
             refused.append((places, member))
             continue
         here = [np.where(accepted[places], wide[name][places], 1.0) for name in _SOLVED]
-        rows[:, places], moved[places] = _solved_family(member, here, refine)
-    return _judged(rows, moved, accepted, refused, shape)
+        rows[:, places], moved[places], family = _solved_family(member, here, places, refine)
+        families.append(family)
+    return _judged(rows, moved, accepted, refused, families, shape)
 
 
 # Places of points that do not exist, and why.
@@ -182,7 +236,9 @@ def _families(
             yield str(reason), places
 
 
-def _solved_family(model: Model, columns: Sequence[Array], refine: int) -> tuple[Array, Array]:
+def _solved_family(
+    model: Model, columns: Sequence[Array], places: Index | slice, refine: int
+) -> tuple[Array, Array, _Family]:
     """`_solved` for any number of points, columns as _SOLVED, with the functions of kappa of a model.
 
     The model's own numbers play no part. A point that goes wrong becomes NaN, and is marked by its residual.
@@ -190,13 +246,14 @@ def _solved_family(model: Model, columns: Sequence[Array], refine: int) -> tuple
     alpha, beta, ridge, noise = columns
     points = Points(alpha / beta, beta, ridge, noise, model.bulks[0])
     levels = _Levels(model, refine, extra_reach(float(np.min(ridge, initial=1.0))))
-    rows, moved = np.empty((11, len(alpha))), np.empty(len(alpha))
+    count = len(alpha)
+    rows, moved, last = np.empty((11, count)), np.empty(count), np.empty(count, dtype=np.intp)
     workspace = Workspace()
     with np.errstate(all="ignore"):
-        for i in range(0, len(alpha), _AT_ONCE):
+        for i in range(0, count, _AT_ONCE):
             here = slice(i, i + _AT_ONCE)
-            rows[:, here], moved[here] = _solved(levels, points.at(here), workspace)
-    return rows, moved
+            rows[:, here], moved[here], last[here] = _solved(levels, points.at(here), workspace)
+    return rows, moved, _Family(places, levels, points, rows[7:9], last)
 
 
 def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSolution]]:
@@ -218,22 +275,44 @@ def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSo
         members = [models[place] for place in places]
         columns = [np.array([getattr(model, name) for model in members]) for name in _SOLVED]
         # The step of the first member may not be that of the others: only its functions of kappa are.
-        rows, moved = _solved_family(members[0], columns, 0)
-        yield places, _judged(rows, moved, np.ones(len(places), dtype=bool), (), (len(places),))
+        rows, moved, family = _solved_family(members[0], columns, slice(None), 0)
+        yield places, _judged(rows, moved, np.ones(len(places), dtype=bool), (), (family,), (len(places),))
 
 
-def solve_together(models: Sequence[Model]) -> dict[int, list[float]]:
-    """The numbers NUMBERS of the points that `solve_families` solved and that converged, by their place in `models`."""
+def solve_together(models: Sequence[Model], width: float) -> dict[int, list[float]]:
+    """The numbers NUMBERS and, at the width, AT_WIDTH of the points that `solve_families` solved, by place in `models`.
+
+    Points that did not converge are left out.
+    """
     found: dict[int, list[float]] = {}
     for places, batch in solve_families(models):
-        rows = np.stack([getattr(batch, name) for name in NUMBERS], axis=1).tolist()
+        wide = batch.at_width(width)
+        numbers = [getattr(batch, name) for name in NUMBERS]
+        rows = np.stack([*numbers, wide.test_error, wide.training_error, wide.error_estimate], axis=1).tolist()
         together = zip(places, rows, batch.converged.tolist(), strict=True)
         found |= {place: numbers for place, numbers, converged in together if converged}
     return found
 
 
-def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Array, Array]:
-    """Rows as `batch_equations.linear`, the last in absolute numbers, (11, P); how far test errors moved."""
+def _at_width(solved: _Family, width: float) -> Array:
+    """Both errors on the last rule of each point and, for the estimate, how far the one before is, (3, P)."""
+    points, workspace = replace(solved.points, width=width), Workspace()
+    fine, coarse = np.empty((3, len(solved.last))), np.empty((3, len(solved.last)))
+    with np.errstate(all="ignore"):
+        for level in np.unique(solved.last):
+            places = np.flatnonzero(solved.last == level)
+            for found, table in ((fine, solved.levels[level]), (coarse, solved.levels[level - 1])):
+                for part in in_parts(table, len(places)):
+                    some = places[part]
+                    found[:, some] = both_errors(table, points.at(some), solved.values[:, some], workspace)
+    return np.stack([fine[0], fine[1], np.abs(fine[0] - coarse[0]) + ROUNDING * fine[2]])
+
+
+def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Array, Array, Index]:
+    """Rows as `batch_equations.linear`, the last in absolute numbers, (11, P); how far test errors moved.
+
+    The third are the numbers of the rules that the points ended on.
+    """
     count = len(points.beta)
     values = newton(levels[0], points, points.largest(), _CLOSE, workspace)
     rows, moved, unresolved = np.empty((11, count)), np.full(count, np.inf), np.zeros(count)
@@ -241,6 +320,7 @@ def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Arra
     for part in in_parts(levels[0], count):
         rows[0, part] = test_errors(levels[0], points.at(part), values[:, part], workspace)
     pending: Index | slice = slice(None)
+    last = np.zeros(count, dtype=np.intp)
     for level in range(1, 1 + levels.last):
         some = points.at(pending)
         values = newton(levels[level], some, rows[7:9, pending], _FULL, workspace)
@@ -250,6 +330,7 @@ def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Arra
         finer[10] *= ROUNDING
         moved[pending] = np.abs(finer[0] - rows[0, pending])
         rows[:, pending] = finer
+        last[pending] = level
         # The inner integrals are checked where they are made, and bring what is left of their error along.
         table = levels[level].profile
         unresolved[pending] = table.unresolved
@@ -259,7 +340,7 @@ def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Arra
             pending = np.flatnonzero(moved > np.maximum(QUADRATURE_GOAL * (1.0 + np.abs(rows[0])), rows[10]))
             if not len(pending):
                 break
-    return rows, moved + unresolved * (1.0 + np.abs(rows[0]))
+    return rows, moved + unresolved * (1.0 + np.abs(rows[0])), last
 
 
 _REASONS = (
@@ -273,7 +354,12 @@ _REASONS = (
 
 
 def _judged(
-    rows: Array, moved: Array, accepted: Flags, refused: Sequence[Refused], shape: tuple[int, ...]
+    rows: Array,
+    moved: Array,
+    accepted: Flags,
+    refused: Sequence[Refused],
+    families: Sequence[_Family],
+    shape: tuple[int, ...],
 ) -> BatchSolution:
     """The solution in the shape of its grid."""
     residual, scale = rows[9], 1.0 + np.abs(rows[0])
@@ -288,4 +374,5 @@ def _judged(
         **{name: row.reshape(shape) for name, row in numbers.items()},
         converged=(codes == 4).reshape(shape),
         status=status.reshape(shape),
+        _families=tuple(families),
     )

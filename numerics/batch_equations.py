@@ -6,6 +6,7 @@ kappa (`numerics.one_group_table`) with 1/(1+V) on the nodes, for a part of the 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,16 +28,19 @@ _FEW_LEFT = 0.7
 
 @dataclass(frozen=True)
 class Points:
-    """Parameters of some points, ratio = alpha/beta."""
+    """Parameters of some points, ratio = alpha/beta; at a finite `width` the means have their cost."""
 
     ratio: Array
     beta: Array
     ridge: Array
     noise: Array
     bulk: float
+    width: float = math.inf
 
     def at(self, index: Index | slice) -> Points:
-        return Points(self.ratio[index], self.beta[index], self.ridge[index], self.noise[index], self.bulk)
+        """Some of the points."""
+        numbers = (self.ratio[index], self.beta[index], self.ridge[index], self.noise[index])
+        return Points(*numbers, self.bulk, self.width)
 
     def largest(self) -> Array:
         """(T, tau) at C = D = 0, above every solution; shape (2, P)."""
@@ -190,7 +194,8 @@ def _means(table: OneGroupTable, points: Points, values: Array, inverse: Array) 
     stiffness = pull * points.bulk * values[1]
     grip = stiffness / (1.0 + stiffness * g11)
     present = g00 > RANK_TOLERANCE**2 * (table.sizes @ inverse)
-    m = np.where(present, (f0 - g01 * grip * f1) / (g00 - g01 * grip * g01), 0.0)
+    held = 1.0 / (points.ratio * points.width * values[1])
+    m = np.where(present, (f0 - g01 * grip * f1) / (g00 + held - g01 * grip * g01), 0.0)
     zeta = grip * (f1 - g01 * m)
     zeta_force = f1 - g01 * m - g11 * zeta
     return _Means(m, zeta, pull * values[0] * force, zeta_force, force, stiffness, present, moments)
@@ -227,6 +232,7 @@ def _errors(
     fixed += points.noise * products[2::3]
     pull = points.ratio * points.ratio * points.beta
     along, across = pull * points.bulk * means.zeta_force * means.zeta_force, pull * means.psi_force * means.psi_force
+    along += means.m * means.m / (points.width * gamma.value[1] * gamma.value[1])
     (a, b), (c, d) = gamma.slope
     signal = np.stack([c * along + a * across, d * along + b * across])
     q = _solve_pairs(slope, -_apply(gamma.slope, points.ratio * fixed[:2]) - signal)
@@ -244,6 +250,19 @@ def test_errors(table: OneGroupTable, points: Points, values: Array, workspace: 
     return _errors(table, points, means, gamma, slope, inverse, square).test
 
 
+def both_errors(table: OneGroupTable, points: Points, values: Array, workspace: Workspace) -> Array:
+    """Test and training error and the rounding of the first per eps; (3, P)."""
+    gamma, slope, inverse, square = _map(table, points, values, workspace)
+    means = _means(table, points, values, inverse)
+    conjugates = table.conjugates @ inverse
+    found = _errors(table, points, means, gamma, slope, inverse, square)
+    return np.stack([found.test, _training(found), _rounding(table, found, slope, values, conjugates, square)])
+
+
+def _training(found: _Errors) -> Array:
+    return np.asarray(found.fixed[2] + found.q[0] * found.features[0] + found.q[1] * found.features[1])
+
+
 def linear(table: OneGroupTable, points: Points, values: Array, workspace: Workspace) -> Array:
     """All that follows linearly, the residual over all unknowns, the rounding of the test error per eps; (11, P)."""
     gamma, slope, inverse, square = _map(table, points, values, workspace)
@@ -253,7 +272,7 @@ def linear(table: OneGroupTable, points: Points, values: Array, workspace: Works
     g00, g01, g11, f0, _, _ = means.moments
     bend = points.ratio * (table.curvature @ square)
     hats = points.ratio * found.fixed[:2] + _apply(((bend[0], bend[1]), (bend[1], bend[2])), found.q)
-    training = found.fixed[2] + found.q[0] * found.features[0] + found.q[1] * found.features[1]
+    training = _training(found)
     unknowns = np.stack([means.m, means.zeta, *values, *found.q])
     images = np.stack(
         [
@@ -265,10 +284,17 @@ def linear(table: OneGroupTable, points: Points, values: Array, workspace: Works
     )
     np.abs(np.subtract(images, unknowns, out=images), out=images)
     images /= 1.0 + np.abs(unknowns)
-    condition = np.abs(_solve_pairs(slope, values) / values).max(axis=0)
-    rounding = found.magnitude * condition * (1.0 + _roughness(table, values, conjugates, square))
+    rounding = _rounding(table, found, slope, values, conjugates, square)
     rows = [found.test, training, means.m, means.zeta, means.psi, *found.q, *values, images.max(axis=0), rounding]
     return np.stack(rows)
+
+
+def _rounding(
+    table: OneGroupTable, found: _Errors, slope: Pairs, values: Array, conjugates: Array, square: Array
+) -> Array:
+    """The rounding of the test error per eps, as in `saddle_point.LinearPart`."""
+    condition = np.abs(_solve_pairs(slope, values) / values).max(axis=0)
+    return np.asarray(found.magnitude * condition * (1.0 + _roughness(table, values, conjugates, square)))
 
 
 def _roughness(table: OneGroupTable, values: Array, conjugates: Array, square: Array) -> Array:

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from derivations.activation import Activation
 from numerics.documents import bounds_document, eta_document, ridge_document, spike_document
-from numerics.least_squares import least_norm
-from numerics.model import UNIFORM, Model, ReadoutGroup
+from numerics.infinite_ridge import left_over, slope_at_infinity
+from numerics.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
 from numerics.profile import Profile, profile
 from numerics.ridge import solve, solve_on
 
@@ -112,11 +112,7 @@ def _lower(model: Model, refine: int) -> float:
 
 def _distance(table: Profile, functions: Array, target: Array) -> float:
     """min over coefficients of E(target - sum coefficient function)^2, as the square it is."""
-    root = np.sqrt(table.weights)
-    matrix = (functions * root).T
-    size = math.sqrt(float(np.sum(table.weights * (table.mu0**2 + table.mu1**2 + table.mu2_squared))))
-    right = root * target
-    left = right - matrix @ least_norm(matrix, right, size)
+    left = left_over(table, functions, target)
     return float(left @ left)
 
 
@@ -132,9 +128,9 @@ class Minimum:
 class BestRidge:
     """The ridge of least test error.
 
-    ridge may be infinite (the infimum is the upper bound, approached as the ridge grows) or, when `at_zero`, the
-    smallest ridge tried, below which the error still falls. `minima` lists the local minima at finite ridge;
-    `converged` says that `solve` confirms the least error.
+    ridge may be infinite (the infimum is the upper bound, and the error does not fall from it as the ridge comes down
+    from infinity) or, when `at_zero`, the smallest ridge tried, below which the error still falls. `minima` lists the
+    local minima at finite ridge; `converged` says that `solve` confirms the least error, to `error_estimate`.
     """
 
     ridge: float
@@ -142,6 +138,7 @@ class BestRidge:
     at_zero: bool
     minima: tuple[Minimum, ...]
     converged: bool = True
+    error_estimate: float = 0.0
 
     @property
     def at_infinity(self) -> bool:
@@ -229,41 +226,85 @@ def _golden_section(error: Callable[[float], float], left: float, right: float, 
     return Minimum(inner, at_inner) if at_inner <= at_outer else Minimum(outer, at_outer)
 
 
+# The scan, beside the square of the features and of as much of it as the samples bring.
 SMALLEST_RIDGE = 1e-6
 LARGEST_RIDGE = 1e6
+_POINTS_A_DECADE = 6
+# Beyond this share of the largest ridge the error is its expansion at infinity.
+_FAR = 1e-2
+# Rounding of a test error, beside E[g^2] and the label noise; a dip that is not deeper is none.
+_SHALLOW = 1e-14
 
 
 def best_ridge(model: Model) -> BestRidge:
-    """Scan ridge over [1e-6, 1e6] (six points a decade), refine every dip, compare with ridge -> infinity.
+    """Scan the ridge, refine every dip, and follow the error to infinite ridge (`numerics.infinite_ridge`).
 
-    The error is not always unimodal in the ridge, so all dips of the scan are refined. The model's own ridge is
-    ignored.
+    Scanned is [1e-6, 1e6] (six points a decade) and as much more as the size of the features asks for: a feature k
+    times as large wants a ridge k^2 times as large. The error is not always unimodal in the ridge, so all dips of the
+    scan are refined. The model's own ridge is ignored.
     """
     found = bounds(model)
     table = profile(model, found.refine)
+    scale = float(table.weights @ (table.y0**2 + table.y1**2 + table.spread)) + model.noise
 
     def error(log_ridge: float) -> float:
         return solve_on(table, model.changed(ridge=math.exp(log_ridge))).test_error
 
-    low, high = math.log(SMALLEST_RIDGE), math.log(LARGEST_RIDGE)
-    grid = [float(x) for x in np.linspace(low, high, 73)]
-    minima = tuple(Minimum(math.exp(dip.at), dip.error) for dip in local_minima(error, grid))
+    smallest, largest = _scanned(model, table)
+    low, high = math.log(smallest), math.log(largest)
+    count = round((high - low) / math.log(10.0) * _POINTS_A_DECADE)
+    grid = [float(x) for x in np.linspace(low, high, count + 1)]
     limit = found.upper
-    candidates = [*minima, Minimum(SMALLEST_RIDGE, error(low)), Minimum(math.inf, limit)]
-    # Closer to the limit than rounding can tell: the limit it is.
-    tolerance = 1e-13 * max(1.0, limit)
-    best = min(candidates, key=lambda candidate: candidate.error)
-    if best.error >= limit - tolerance:
-        best = candidates[-1]
-    return BestRidge(best.at, best.error, best.at == SMALLEST_RIDGE, minima, found.converged and _holds(model, best))
+    dips = tuple(Minimum(math.exp(dip.at), dip.error) for dip in local_minima(error, grid, _SHALLOW * scale))
+    slope = slope_at_infinity(model, table, profile(model, found.refine - 1))
+    far = _FAR * largest
+    beyond = _beyond(slope, limit, far, error)
+    minima = (*(dip for dip in dips if not beyond or dip.at < far), *beyond)
+    best = min((*minima, Minimum(smallest, error(low))), key=lambda candidate: candidate.error)
+    # Without a slope the limit is a minimum of its own, and what is closer to it than rounding can tell is the limit.
+    if best.error >= limit - (10.0 * _SHALLOW * scale if slope == 0.0 else 0.0):
+        best = next(iter(beyond), Minimum(math.inf, limit))
+    holds, estimate = _confirmed(model, best, found)
+    return BestRidge(best.at, best.error, best.at == smallest, minima, holds, estimate)
 
 
-def _holds(model: Model, best: Minimum) -> bool:
-    """Whether `solve`, which refines its own rule, converges to the same error at the best ridge."""
+def _scanned(model: Model, table: Profile) -> tuple[float, float]:
+    """The ends of the scan: powers of ten around those of features of size one and as many samples as dimensions."""
+    bulks = np.array(model.bulks)[:, None]
+    squares = (bulks * table.mu1**2 + table.mu2_squared) @ table.weights
+    samples = max(1.0, model.alpha, model.alpha / model.beta)
+    lowest, highest = float(np.min(squares)), float(np.max(squares)) * samples
+    # An activation that vanishes has no scale, and ridges end where those of a model do.
+    down = math.floor(min(0.0, math.log10(max(lowest, SMALLEST))))
+    up = math.ceil(max(0.0, math.log10(max(highest, SMALLEST))))
+    return max(SMALLEST_RIDGE * 10.0**down, SMALLEST), min(LARGEST_RIDGE * 10.0**up, LARGEST)
+
+
+def _beyond(slope: float, limit: float, far: float, error: Callable[[float], float]) -> tuple[Minimum, ...]:
+    """The minimum that lies beyond a ridge `far`, if one does: of limit - slope e + bend e^2 + twist e^3, e = 1/ridge.
+
+    What is left out is (far/largest)^2 of it, and less where the minimum is farther.
+    """
+    near, at = ((error(math.log(ridge)) - limit) * ridge**2 + slope * ridge for ridge in (far, 4.0 * far))
+    twist = (near - at) * 4.0 * far / 3.0
+    bend = at - twist / (4.0 * far)
+    square = bend**2 + 3.0 * slope * twist
+    if slope == 0.0 or bend <= 0.0 or square <= 0.0:
+        return ()
+    e = slope / (bend + math.sqrt(square))
+    if not 1.0 / LARGEST <= e < 1.0 / far:
+        return ()
+    return (Minimum(1.0 / e, limit - e * (slope - e * (bend + e * twist))),)
+
+
+def _confirmed(model: Model, best: Minimum, found: Bounds) -> tuple[bool, float]:
+    """Whether `solve`, which refines its own rule, converges to the same error at the best ridge; how closely."""
     if math.isinf(best.at):
-        return True
+        return found.converged, found.error_estimate
     solution = solve(model.changed(ridge=best.at))
-    return solution.converged and abs(solution.test_error - best.error) <= _LIMIT * (1.0 + abs(best.error))
+    moved = abs(solution.test_error - best.error)
+    holds = solution.converged and moved <= _LIMIT * (1.0 + abs(best.error))
+    return found.converged and holds, solution.error_estimate + moved
 
 
 def best_eta(

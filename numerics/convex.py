@@ -23,14 +23,14 @@ from numpy.typing import NDArray
 from numerics.bulk_model import equivalent_of
 from numerics.deterministic_equivalent import DeterministicEquivalent, EquivalentPoint, pack, unpack
 from numerics.documents import solution_document
-from numerics.finite_width import means
+from numerics.finite_width import checked_width, means
 from numerics.losses import Loss, ProximalLoss
 from numerics.model import Model, ModelError
 from numerics.profile import Profile, profile
 from numerics.ridge import solve as solve_ridge
 from numerics.saddle_point import fit, multiplicity
 from numerics.sample_averages import Averages, Sampler, has_signs, labels, normal_cdf, sampler, sign_model
-from numerics.solution import Conjugates, OrderParameters, by_direction
+from numerics.solution import WIDTH, Conjugates, OrderParameters, by_direction
 
 Array = NDArray[np.float64]
 
@@ -65,6 +65,18 @@ class ConvexSolution:
     converged: bool
     status: str
     iterations: int
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What has to be known before these numbers are used: the model's warnings."""
+        return self.model.warnings
+
+    def at_width(self, width: int = WIDTH) -> ConvexSolution:
+        """The same at a finite width of p neurons, with what the limit drops at order 1/p (`numerics.finite_width`).
+
+        Computed when asked for. Raises ModelError for a width below one.
+        """
+        return solve(self.model, self.loss, width=int(checked_width(width)))
 
     @property
     def test_error(self) -> float:

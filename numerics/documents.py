@@ -161,12 +161,13 @@ def bounds_document(found: Bounds) -> Document:
     return cleaned
 
 
-def ridge_document(best: BestRidge) -> Document:
-    """The best ridge."""
+def ridge_document(
+    best: BestRidge,
+    reason: str = "the test error falls towards the upper bound as the ridge grows, and no ridge does better",
+) -> Document:
+    """The best ridge; `reason` says why it may be infinite."""
     return {
-        "ridge": finite(
-            best.ridge, "the test error falls towards the upper bound as the ridge grows, and no ridge does better"
-        ),
+        "ridge": finite(best.ridge, reason),
         "test_error": best.test_error,
         "at_smallest_ridge_tried": best.at_zero,
         "minima": [{"ridge": minimum.at, "test_error": minimum.error} for minimum in best.minima],

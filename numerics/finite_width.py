@@ -13,92 +13,110 @@ c_a m_a^2/(pi_a p) is the part of the uniform readout itself. Everything else is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from numerics.bulk_model import equivalent_of
-from numerics.deterministic_equivalent import DeterministicEquivalent, pack, unpack
-from numerics.profile import profile
-from numerics.saddle_point import multiplicity, nonlinear_part
+from numerics.deterministic_equivalent import DeterministicEquivalent, unpack
+from numerics.model import ModelError
+from numerics.profile import Profile, profile
+from numerics.ridge import (
+    MOST_REFINEMENTS,
+    QUADRATURE_GOAL,
+    QUADRATURE_LIMIT,
+    ROUNDING,
+    extra_reach,
+    regime_of,
+)
+from numerics.saddle_point import LinearPart, held_fit, linear_part, nonlinear_part
 from numerics.solution import Solution, by_direction
 
-Array = NDArray[np.float64]
+__all__ = ["at_width", "checked_width", "means"]
 
-# Doublings of the quadrature rules: comparisons with simulations need no more than 1e-6.
-_REFINE = 1
-# Stands for the limit ridge -> 0, where V may be infinite.
-_LEAST_RIDGE = 1e-9
+# The same fit for other losses (`numerics.convex`).
+means = held_fit
+
+
+def checked_width(width: float) -> float:
+    """The width as a number of neurons. Raises ModelError for less than one."""
+    if not (math.isfinite(width) and width >= 1):
+        raise ModelError(f"width = {width} is not accepted: a number of neurons >= 1 is, for example 1000")
+    return float(width)
 
 
 def at_width(
-    solution: Solution, width: int, bulk: Callable[[float], DeterministicEquivalent] | None = None
+    solution: Solution, width: float, bulk: Callable[[float], DeterministicEquivalent] | None = None
 ) -> Solution:
     """The solution with m, zeta, psi, q1, q2 and both errors at finite width p, to the order described above.
 
     q1 and q2 are without m_a^2 c_a/(pi_a p) and m_a^2/(pi_a p), as a simulation reports them; as width grows
-    everything tends to the solution itself. The rest of the solution (V, conjugates, residual) is left as it was, and
-    so is a solution that has not converged. `bulk` gives another equivalent at a ridge, as for `numerics.ridge.solve`.
+    everything tends to the solution itself. The rules are refined until the test error stays put, and error_estimate,
+    `converged` and `status` speak of that; V, conjugates and residual are those of the limit. A solution that has not
+    converged comes back as it is. `bulk` gives another equivalent at a ridge, by default that of the solution.
+
+    Raises ModelError for a width below one.
     """
+    p = checked_width(width)
     if not solution.converged:
         return solution
-    model, order = solution.model, solution.order_parameters
-    table = profile(model, _REFINE, _REFINE)
-    ratio = model.alpha / model.beta
-    ridge = max(model.ridge, _LEAST_RIDGE)
-    equivalent = equivalent_of(model, ridge) if bulk is None else bulk(ridge)
-    start = pack(order.V1, order.V2) if model.ridge > 0.0 else None
-    solved = nonlinear_part(table, equivalent, ratio, start)
-    point, groups = solved.point, table.groups
-    spiked = groups * model.rank
-    tau = unpack(solved.values)[1]
-    weights = table.weights * solved.inverse
-    overlap = ratio * point.overlap
-    psi_force = table.mu1 @ (weights * table.y1)
-    count = len(table.along)
-    given = overlap[:count, count:] @ psi_force
-    m, zeta = means(table.mu0, table.along, weights, table.y0, ratio * width * tau, overlap, given)
-    deviation = table.y0 - m @ table.mu0 - zeta @ table.along
-    forces = np.concatenate([table.along @ (weights * deviation), psi_force])
-    psi = (overlap @ forces)[count:]
-    fixed = deviation**2 + table.spread + model.noise + table.y1 * (table.y1 - 2.0 * (psi @ table.mu1))
-    squared = weights * solved.inverse
-    signal = ratio**2 * np.einsum("i,dij,j->d", forces, point.overlap_jacobian(), forces)
-    cost = (m**2 / (width * tau**2)) @ point.jacobian[-groups:]
-    right = -point.jacobian @ (ratio * (table.features @ (squared * fixed))) - (signal + cost) / multiplicity(groups)
-    packed = np.linalg.solve(np.eye(len(right)) - solved.slope, right)
-    error = fixed + packed @ table.multiplied_features
-    q1, q2 = unpack(packed)
-    uniform = m**2 / (width * np.array(model.fractions))
+    with np.errstate(all="ignore"):  # what goes wrong becomes NaN, and does not converge
+        return _refined(solution, p, solution.bulk if bulk is None else bulk)
+
+
+def _refined(solution: Solution, width: float, bulk: Callable[[float], DeterministicEquivalent] | None) -> Solution:
+    model = solution.model
+    extra, start, before = extra_reach(model.ridge), None, math.inf
+    for level in range(1 + MOST_REFINEMENTS):
+        table = profile(model, level, 0, extra)
+        regime = regime_of(table, model)
+        equivalent = equivalent_of(model, regime.ridge) if bulk is None else bulk(regime.ridge)
+        solved = nonlinear_part(table, equivalent, model.alpha / model.beta, start, regime.unit)
+        found = linear_part(table, solved, model.alpha / model.beta, model.noise, regime.unit, width)
+        scale, rounding = 1.0 + abs(found.test_error), ROUNDING * found.condition * found.magnitude
+        moved = abs(found.test_error - before)
+        settled = moved <= max(QUADRATURE_GOAL * scale, rounding) and table.unresolved <= QUADRATURE_GOAL
+        if settled or table.unresolved == 1.0 or not solved.converged or table.exhausted:
+            break
+        start, before = solved.values, found.test_error
+    estimate = moved + table.unresolved * scale + rounding
+    converged = bool(solved.converged and estimate <= 2.0 * QUADRATURE_LIMIT * scale)
+    status = f"converged at width {width:g}" if converged else (
+        f"not converged at width {width:g}: finer rules and rounding move the test error by {estimate:.1e}"
+    )  # fmt: skip
+    return _with(solution, table, found, width, estimate, converged, status)
+
+
+def _with(
+    solution: Solution,
+    table: Profile,
+    found: LinearPart,
+    width: float,
+    estimate: float,
+    converged: bool,
+    status: str,
+) -> Solution:
+    """The solution with what the linear part gives at this width."""
+    model, groups = solution.model, table.groups
+    functions, spiked = len(found.overlaps) - groups, groups * model.rank
+    q1, q2 = unpack(found.q)
+    uniform = found.m**2 / (width * np.array(model.fractions))
     return replace(
         solution,
-        test_error=float(table.weights @ error) - model.noise,
-        training_error=float(squared @ error),
+        test_error=found.test_error,
+        training_error=found.training_error,
         order_parameters=replace(
-            order,
-            m=m,
-            zeta=by_direction(zeta[:spiked], model.rank),
-            chi=zeta[spiked:],
-            psi=psi,
+            solution.order_parameters,
+            m=found.m,
+            zeta=by_direction(found.overlaps[:spiked], model.rank),
+            chi=found.overlaps[spiked:functions],
+            psi=found.overlaps[functions:],
             q1=q1 - np.diag(np.array(model.bulks) * uniform),
             q2=q2 - uniform,
         ),
+        error_estimate=estimate,
+        converged=converged,
+        status=status,
     )
-
-
-def means(
-    mu0: Array, along: Array, weights: Array, y0: Array, stiffness: Array, overlap: Array, given: Array
-) -> tuple[Array, Array]:
-    """m and zeta (k,): E[mu0 (y0 - yhat)/(1+V)] = m/stiffness and zeta = A E[along (y0 - yhat)/(1+V)] + given."""
-    groups, count = len(mu0), len(along)
-    # zeta = given + F c with A = F F^T and |c|^2 beside the squares: A is singular where a group's rows have one norm.
-    values, vectors = np.linalg.eigh(overlap[:count, :count])
-    factor = vectors * np.sqrt(np.maximum(values, 0.0))
-    functions = np.concatenate([mu0, factor.T @ along])
-    gram = (functions * weights) @ functions.T
-    gram[:groups, :groups] += np.diag(1.0 / stiffness)
-    gram[groups:, groups:] += np.eye(count)
-    both = np.linalg.solve(gram, (functions * weights) @ (y0 - given @ along))
-    return both[:groups], given + factor @ both[groups:]

@@ -169,6 +169,19 @@ class Model:
         """b_a of each group."""
         return tuple(group.bias for group in self.groups)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What has to be known before a number of this model is used, one sentence each; none for most models."""
+        if self.step is None or self.bulk_model == "network":
+            return ()
+        from numerics.even_part import even_part_warning
+
+        largest = max(abs(group.weight) for group in self.groups)
+        found = even_part_warning(
+            self.activation, self.target, self.step.alpha0, self.step.eta, self.beta, self.noise, largest
+        )
+        return () if found is None else (found,)
+
     def changed(self, **values: Any) -> Model:
         """The same model with some parameters changed, validated again; after a gradient step mapped through it again.
 

@@ -186,6 +186,7 @@ def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
         converged=converged,
         status=status,
         iterations=iterations,
+        bulk=bulk,
     )
 
 

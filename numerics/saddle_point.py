@@ -137,19 +137,38 @@ class LinearPart:
     magnitude: float
 
 
-def linear_part(table: Profile, solved: NonlinearPart, ratio: float, noise: float, unit: float = 1.0) -> LinearPart:
-    """m, (zeta, psi), (Q, q2) and the errors, given the nonlinear part."""
+def linear_part(
+    table: Profile,
+    solved: NonlinearPart,
+    ratio: float,
+    noise: float,
+    unit: float = 1.0,
+    width: float = math.inf,
+) -> LinearPart:
+    """m, (zeta, psi), (Q, q2) and the errors, given the nonlinear part.
+
+    At a finite `width` the means have their cost (`numerics.finite_width`).
+    """
     weights = table.weights * solved.inverse
     overlap = ratio * solved.point.overlap
     psi_force = table.mu1 @ (weights * table.y1)
-    m, zeta = fit(table, weights, overlap, psi_force, solved.values[-table.groups :])
+    tau = solved.values[-table.groups :]
     count = len(table.along)
+    if math.isfinite(width):
+        given = overlap[:count, count:] @ psi_force
+        m, zeta = held_fit(table.mu0, table.along, weights, table.y0, ratio * width * tau, overlap, given)
+    else:
+        m, zeta = fit(table, weights, overlap, psi_force, tau)
     forces = np.concatenate([_zeta_force(table, weights, m, zeta), psi_force])
     # zeta from the fit, not through its force, which may be a small difference of large terms.
     overlaps = np.concatenate([zeta, (overlap @ forces)[count:]])
     fixed = _fixed_error(table, m, overlaps, noise)
     squared = weights * solved.inverse
     signal = _signal(table.groups, ratio, forces, solved.point)
+    if math.isfinite(width):
+        signal = signal + (m**2 / (width * tau**2)) @ solved.point.jacobian[-table.groups :] / multiplicity(
+            table.groups
+        )
     right = -solved.point.jacobian @ (ratio * (table.features @ (squared * fixed))) - signal
     matrix = np.eye(len(right)) - solved.slope
     q = _solution(matrix, right)
@@ -219,6 +238,26 @@ def fit(table: Profile, weights: Array, overlap: Array, psi_force: Array, tau: A
     scaled = least_norm(free, y, _size(table, weights, tau))
     zeta = given + factor @ np.linalg.solve(triangle, basis.T @ (y - means @ scaled))
     return np.sqrt(tau) * scaled, zeta
+
+
+def held_fit(
+    mu0: Array, along: Array, weights: Array, y0: Array, stiffness: Array, overlap: Array, given: Array
+) -> tuple[Array, Array]:
+    """m and zeta (k,): E[mu0 (y0 - yhat)/(1+V)] = m/stiffness and zeta = A E[along (y0 - yhat)/(1+V)] + given.
+
+    Least squares with |m|^2/stiffness beside the squares, whose columns never coincide.
+    """
+    groups, count = len(mu0), len(along)
+    root = np.sqrt(weights)
+    stiff = np.sqrt(stiffness)
+    if not (np.isfinite(root).all() and np.isfinite(overlap).all() and np.isfinite(stiff).all()):
+        return np.full(groups, math.nan), np.full(count, math.nan)
+    # zeta = given + F c with A = F F^T and |c|^2 beside the squares: A is singular where a group's rows have one norm.
+    factor = _square_root(overlap[:count, :count])
+    functions = np.concatenate([stiff[:, None] * mu0, factor.T @ along])
+    basis, triangle = np.linalg.qr(np.vstack([(root * functions).T, np.eye(groups + count)]))
+    both = np.linalg.solve(triangle, basis[: len(root)].T @ (root * (y0 - given @ along)))
+    return stiff * both[:groups], given + factor @ both[groups:]
 
 
 def _square_root(matrix: Array) -> Array:

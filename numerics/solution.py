@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.deterministic_equivalent import DeterministicEquivalent
 from numerics.documents import solution_document
 from numerics.model import Model
 
 Array = NDArray[np.float64]
+
+
+# The width whose value stands beside every limit, and by what share of the limit it may differ without a word.
+WIDTH = 1000
+APART = 0.05
 
 
 def _none() -> Array:
@@ -70,6 +77,7 @@ class Solution:
     residual on the n labels. residual: max over all unknowns of |x - F(x)|/(1 + |x|). error_estimate: how far the
     test error moved when the rule along the spike was made finer, plus what is left of the error of the integrals
     across it, plus the rounding of double precision times the condition of the equations (an estimate, not a bound).
+    `bulk`: the equivalent that it was solved with, where that was not the model's own.
     `status` says what a user can do with it; a solution with converged False is not one.
     """
 
@@ -82,6 +90,21 @@ class Solution:
     converged: bool
     status: str
     iterations: int
+    bulk: Callable[[float], DeterministicEquivalent] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What has to be known before these numbers are used: the model's warnings."""
+        return self.model.warnings
+
+    def at_width(self, width: float = WIDTH) -> Solution:
+        """The same at a finite width of p neurons, with what the limit drops at order 1/p (`numerics.finite_width`).
+
+        Computed when asked for. Raises ModelError for a width below one.
+        """
+        from numerics.finite_width import at_width
+
+        return at_width(self, width)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data for JSON, in the words of the command line."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from numerics.losses import loss_named
 from numerics.model import UNIFORM, Model, ReadoutGroup
+from numerics.solution import WIDTH
 
 if TYPE_CHECKING:
     from derivations.activation import Activation
@@ -65,7 +66,8 @@ class Sweep:
 
     `axes` in the order of the product, the last fastest; with mode "zip" all swept axes advance together. The model is
     given by spike, bulk and alignment, or by alpha0 and eta (`Model.from_gradient_step`). With kind "both" the theory
-    is evaluated at the ratios that the simulation realises, n/d and p/d with whole n and p.
+    is evaluated at the ratios that the simulation realises, n/d and p/d with whole n and p. Beside the limit stands the
+    value at `width` neurons.
 
     Raises SweepError for a parameter missing or given twice, axes of different length in a zip, or too many points.
     """
@@ -80,12 +82,15 @@ class Sweep:
     loss: str = "square"
     experiment: Experiment | None = None
     rows: str = "unit"
+    width: int = WIDTH
 
     def __post_init__(self) -> None:
         _one_of("kind", self.kind, KINDS)
         _one_of("mode", self.mode, MODES)
         _one_of("bulk_model", self.bulk_model, BULK_MODELS)
         _one_of("rows", self.rows, ROWS)
+        if not (isinstance(self.width, int) and self.width >= 1):
+            raise SweepError(f"width = {self.width} is not accepted: a whole number >= 1 is, for example width = 1000")
         _check_loss(self)
         _check_axes(self.axes, own_bulk=all(group.bulk is not None for group in self.groups))
         _check_experiment(self)
@@ -127,6 +132,8 @@ class Sweep:
         asked = asdict(self)
         if self.rows == "unit":
             del asked["rows"]  # results of sweeps that were begun before rows could be chosen stay usable
+        if self.width == WIDTH:
+            del asked["width"]
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
     def __len__(self) -> int:

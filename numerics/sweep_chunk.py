@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from numerics.batch import NUMBERS, solve_together
+from numerics.batch import AT_WIDTH, NUMBERS, solve_together
 from numerics.ensembles import Network, SimulationError, Sizes
 from numerics.losses import loss_named
 from numerics.measure import named
@@ -56,11 +56,12 @@ def columns(sweep: Sweep) -> tuple[str, ...]:
     """The names of the numbers in a row, in order.
 
     point, the swept parameters, spike, bulk and alignment where they follow from a step, converged (0 or 1), status;
-    of the theory the errors, order parameters (m, or m_0, m_1, ... for several groups), residual and error estimate;
+    of the theory the errors, order parameters (m, or m_0, m_1, ... for several groups), residual and error estimate,
+    and both errors and their estimate at the sweep's width (x_at_width, empty where there is none);
     of a simulation n, p, n0 and for every observable x a mean simulated_x and simulated_x_standard_error.
     """
     first = ("point", *(axis.name for axis in sweep.swept), *(DIRECT if sweep.has_step else ()), "converged", "status")
-    theory = (*_theory_names(sweep), "residual", "error_estimate") if sweep.kind != "simulation" else ()
+    theory = (*_theory_names(sweep), "residual", "error_estimate", *AT_WIDTH) if sweep.kind != "simulation" else ()
     measured = _simulated_names(sweep) if sweep.simulated else ()
     pairs = tuple(name for x in measured for name in (f"simulated_{x}", f"simulated_{x}_standard_error"))
     return (*first, *theory, *(("n", "p", "n0") if sweep.simulated else ()), *pairs)
@@ -108,32 +109,44 @@ def _sizes(experiment: Experiment, subject: Model | Network) -> Sizes:
 def _solve(sweep: Sweep, entries: Sequence[_Entry]) -> None:
     """The theory at every point: together where points share their functions of kappa, else one by one."""
     modelled = [(entry, entry.model) for entry in entries if entry.model is not None]
-    together = solve_together([model for _, model in modelled]) if sweep.loss == "square" else {}
+    together = solve_together([model for _, model in modelled], sweep.width) if sweep.loss == "square" else {}
     names = _theory_names(sweep)
     for place, (entry, _) in enumerate(modelled):
         if place in together:
-            entry.values.update(zip(NUMBERS, together[place], strict=True), status="converged")
+            entry.values.update(zip((*NUMBERS, *AT_WIDTH), together[place], strict=True), status="converged")
         else:
             # What the batch gives up on, the solver of single models tries again: it knows better reasons.
-            _solve_one(entry, names, sweep.loss)
+            _solve_one(entry, names, sweep)
 
 
-def _solve_one(entry: _Entry, names: tuple[str, ...], loss: str) -> None:
+def _solve_one(entry: _Entry, names: tuple[str, ...], sweep: Sweep) -> None:
     assert entry.model is not None
     solution: Solution | ConvexSolution
     try:
-        if loss == "square":
+        if sweep.loss == "square":
             solution = solve(entry.model)
         else:
             from numerics.convex import solve as solve_convex
 
-            solution = solve_convex(entry.model, loss_named(loss))
+            solution = solve_convex(entry.model, loss_named(sweep.loss))
     except FAILURES as error:
         entry.failures.append(str(error))
         return
     if not solution.converged:
         entry.failures.append(solution.status)
     entry.values.update(_numbers(solution, names), status=solution.status)
+    if solution.converged:
+        entry.values.update(_at_width(solution, sweep.width))
+
+
+def _at_width(solution: Solution | ConvexSolution, width: int) -> dict[str, float]:
+    """AT_WIDTH of a point solved alone; nothing where that does not converge."""
+    try:
+        there = solution.at_width(width)
+    except FAILURES:
+        return {}
+    numbers = (there.test_error, there.training_error, there.error_estimate)
+    return dict(zip(AT_WIDTH, numbers, strict=True)) if there.converged else {}
 
 
 def _numbers(solution: Solution | ConvexSolution, names: tuple[str, ...]) -> dict[str, float]:

@@ -20,7 +20,8 @@ from numerics.sweep import Sweep, SweepError
 from numerics.sweep_chunk import Row, columns
 
 FILE, LOCK = "results.sqlite", "results.lock"
-FORMAT = "1"
+# 2: with the errors at a finite width.
+FORMAT = "2"
 # A reader may hold the file while it looks; a writer waits this many seconds for it.
 PATIENCE = 60.0
 

@@ -85,6 +85,12 @@ def model_options(command: Command) -> Command:
     return command
 
 
+def width_option(command: Command) -> Command:
+    """--width, for the commands whose numbers are limits."""
+    text = "A width of P neurons, whose value stands beside the limit (default 1000)."
+    return click.option("--width", metavar="P", help=text)(command)
+
+
 EXPRESSIONS = """\b
 An EXPR is a formula in z: "tanh(z)", "Max(z, 0)", "Piecewise((z, z > 0), (0, True))"; a name alone (tanh, relu, sign,
 erf, sin, hardtanh, softplus, gelu, he3 ...) means that function of z.

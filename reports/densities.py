@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from numerics.model import Model, ModelError
@@ -13,6 +14,7 @@ from numerics.simulate_density import Lettered, limits, predicted, simulate_dens
 from reports.comparison import Compared
 from reports.problems import InputProblem, not_built
 from reports.sweeps import parse_number
+from reports.widths import apart_line, apart_sentence, at_width_json, shown, width_rows, with_warnings
 from verify.finite_size import Observation, compare_all
 
 if TYPE_CHECKING:
@@ -76,8 +78,10 @@ def solved(subject: Lettered) -> DensitySolution:
         raise InputProblem(str(error)) from None
 
 
-def solution_json(found: DensitySolution | str) -> dict[str, Any]:
+def solution_json(found: DensitySolution | str, width: int) -> dict[str, Any]:
     """One solution as the command line promises it: zeta and psi are totals over all neurons.
+
+    Beside it stand the errors at a finite width.
 
     A sentence stands for a point without a solution: its errors are null and its status is that sentence.
     """
@@ -101,7 +105,8 @@ def solution_json(found: DensitySolution | str) -> dict[str, Any]:
         "status": found.status,
     }
     cleaned: dict[str, Any] = finite(document, found.status)
-    return cleaned
+    at_width = at_width_json(width, found.converged, partial(found.width_solution, width))
+    return with_warnings(cleaned | at_width, model)
 
 
 def bulk_text(model: Model) -> str:
@@ -119,8 +124,8 @@ def law_json(law: ReadoutLaw) -> dict[str, Any]:
     return {"law": law.name, "scale": law.scale}
 
 
-def solution_text(found: DensitySolution | str) -> str:
-    """One solution for people; a sentence for what has none."""
+def solution_text(found: DensitySolution | str, document: dict[str, Any]) -> str:
+    """One solution and its document for people; a sentence for what has none."""
     from reports.console import number, table
 
     if isinstance(found, str):
@@ -130,6 +135,7 @@ def solution_text(found: DensitySolution | str) -> str:
     rows = [
         ("test error", number(found.test_error)),
         ("training error", number(found.training_error)),
+        *width_rows(document),
         ("spike, bulk, alignment", ", ".join(number(x) for x in (model.spike, model.bulk, model.alignment))),
         ("readout", f"{law.name}, {spread} {number(law.scale)}; limit of many letters"),
         ("bulk of a letter u", bulk_text(model)),
@@ -138,7 +144,7 @@ def solution_text(found: DensitySolution | str) -> str:
         ("error estimate", number(found.error_estimate, 2)),
         ("status", found.status),
     ]
-    return table(rows)
+    return "\n".join(line for line in (table(rows), apart_sentence(document)) if line)
 
 
 def solve_points(asked: Request, step: Callable[[], None]) -> list[tuple[dict[str, float], DensitySolution | str]]:
@@ -159,18 +165,23 @@ def solve_points(asked: Request, step: Callable[[], None]) -> list[tuple[dict[st
     return found
 
 
-def sweep_table(swept: Sequence[str], results: Sequence[tuple[Mapping[str, float], DensitySolution | str]]) -> str:
-    """One line per point."""
+def sweep_table(
+    swept: Sequence[str],
+    results: Sequence[tuple[Mapping[str, float], DensitySolution | str]],
+    documents: Sequence[dict[str, Any]],
+    width: int,
+) -> str:
+    """One line per point, and a sentence where the limit is far from its value at the finite width."""
     from reports.console import number, table
 
-    rows = [
-        [
-            *(number(point[name], 6) for name in swept),
-            *(("-", "-", s) if isinstance(s, str) else (number(s.test_error), number(s.training_error), s.status)),
-        ]
-        for point, s in results
-    ]
-    return table(rows, [*swept, "test error", "training error", "status"], right=frozenset(range(len(swept) + 2)))
+    rows = []
+    for (point, found), document in zip(results, documents, strict=True):
+        errors = ("-", "-") if isinstance(found, str) else (number(found.test_error), number(found.training_error))
+        status = found if isinstance(found, str) else found.status
+        rows.append([*(number(point[name], 6) for name in swept), *errors, shown(document), status])
+    header = [*swept, "test error", "training error", f"at width {width}", "status"]
+    lines = (table(rows, header, right=frozenset(range(len(swept) + 3))), apart_line(documents, width))
+    return "\n".join(line for line in lines if line)
 
 
 def compared(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from reports.widths import best_at_width, shown, warnings_of
 
 if TYPE_CHECKING:
     from numerics.losses import Loss
@@ -11,20 +14,24 @@ if TYPE_CHECKING:
 
 Points = list[tuple[dict[str, float], "dict[str, Any]"]]
 
+_NONE_TRIED = "the loss falls towards the upper bound as the ridge grows, and no ridge of the scan does better"
 _GROWS = "the loss falls towards the bound as the output grows without limit, and does not reach it"
 
 
-def loss_bounds_json(model: Model, loss: Loss, step: Callable[[], None]) -> dict[str, Any]:
+def loss_bounds_json(model: Model, loss: Loss, step: Callable[[], None], width: int) -> dict[str, Any]:
     """Both bounds and the best ridge of the test loss; the bounds on other errors that hold beside them.
 
     Raises ModelError where the loss is not built for the model.
     """
+    from numerics.convex import solve
+    from numerics.documents import ridge_document
     from numerics.loss_bounds import best_ridge_of_loss, loss_bounds
 
     found = loss_bounds(model, loss)
     step()
     best = best_ridge_of_loss(model, loss)
     step()
+    least = best_at_width(ridge_document(best.best, _NONE_TRIED), width, model, partial(solve, loss=loss))
     square, limit = found.mean_squared_error
     document: dict[str, Any] = {
         "loss": loss.name,
@@ -33,21 +40,22 @@ def loss_bounds_json(model: Model, loss: Loss, step: Callable[[], None]) -> dict
         "upper": found.upper,
         "lower_reached": not found.least.at_infinity,
         "upper_reached": not found.at_infinite_ridge.at_infinity,
-        "best_ridge": best.best.to_dict() | {"ridges_left_out": best.left_out},
+        "best_ridge": least | {"ridges_left_out": best.left_out},
         "best_eta": None,
         "mean_squared_error": {"lower": square, "upper": limit},
     }
     if found.classification_error is not None:
         document["classification_error"] = {"upper": found.classification_error}
-    return document | {"error_estimate": found.error_estimate, "converged": found.converged and best.converged}
+    document |= {"error_estimate": found.error_estimate, "converged": found.converged and best.converged}
+    return document | {"warnings": warnings_of(least, model)}
 
 
-def loss_bounds_text(swept: tuple[str, ...], results: Points) -> str:
-    """One line per point, and what the bounds are of."""
+def loss_bounds_text(swept: tuple[str, ...], results: Points, width: int) -> str:
+    """One line per point, and what the bounds are of; the least loss at the finite width beside its limit."""
     from reports.console import number, table
 
     first = results[0][1]
-    header = [*swept, "lower bound", "least test loss", "at ridge", "upper bound"]
+    header = [*swept, "lower bound", "least test loss", f"at width {width}", "at ridge", "upper bound"]
     header += ["mse at least", "class. error at most"] if "classification_error" in first else ["mse at least"]
     rows = []
     for point, document in results:
@@ -56,6 +64,7 @@ def loss_bounds_text(swept: tuple[str, ...], results: Points) -> str:
             *(number(point[name], 6) for name in swept),
             number(document["lower"], 8) + ("" if document["lower_reached"] else " *"),
             number(best["test_error"], 8),
+            shown(best, 8),
             "infinite" if isinstance(ridge, dict) else number(ridge, 6),
             number(document["upper"], 8) + ("" if document["upper_reached"] else " *"),
             number(document["mean_squared_error"]["lower"], 8),

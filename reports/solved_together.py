@@ -12,10 +12,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SolvedPoint:
-    """A converged point of a batch: the numbers of `numerics.batch.NUMBERS`."""
+    """A converged point of a batch: the numbers of `numerics.batch.NUMBERS`, then those of `AT_WIDTH`."""
 
     model: Model
     numbers: list[float]
+    width: int
 
     @property
     def converged(self) -> bool:
@@ -27,14 +28,17 @@ class SolvedPoint:
         from numerics.batch import NUMBERS
         from numerics.documents import ORDER_PARAMETERS, point_document
 
-        found = dict(zip(NUMBERS, self.numbers, strict=True))
+        found = dict(zip(NUMBERS, self.numbers[: len(NUMBERS)], strict=True))
+        test, training, _ = self.numbers[len(NUMBERS) :]
         order: dict[str, Any] = {name: [found[name]] for name in ORDER_PARAMETERS}
         order |= {name: [order[name]] for name in ("q1", "V1")}
-        return point_document(self.model, found, order, True, "converged")
+        document = point_document(self.model, found, order, True, "converged")
+        return document | {"at_width": {"width": self.width, "test_error": test, "training_error": training}}
 
 
-def solved_together(models: Sequence[Model]) -> dict[int, SolvedPoint]:
+def solved_together(models: Sequence[Model], width: int) -> dict[int, SolvedPoint]:
     """The converged points among those that a batch can take, by their place in `models`."""
     from numerics.batch import solve_together
 
-    return {place: SolvedPoint(models[place], numbers) for place, numbers in solve_together(models).items()}
+    found = solve_together(models, width)
+    return {place: SolvedPoint(models[place], numbers, width) for place, numbers in found.items()}

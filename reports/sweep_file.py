@@ -11,6 +11,7 @@ readout = "1:0.5,-1:0.5"         # as --readout, --bias (quenched) and --loss; a
 bias = "0.3:0.5,-0.3:0.5"
 loss = "logistic"
 rows = "unit"                    # unit (default) or gaussian, as --rows
+width = 1000                     # neurons of the value that stands beside each limit, as --width
 [simulation]                     # for simulation and both
 dimension = 1000
 seeds = 8
@@ -29,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from reports.problems import InputProblem
 from reports.sweeps import RULES, Values, parse_values
+from reports.widths import parse_width
 
 if TYPE_CHECKING:
     from numerics.sweep import Axis, Experiment, Sweep
@@ -80,7 +82,7 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
     from numerics.sweep import Sweep, SweepError
     from reports.cli_options import expression_of, groups_of
 
-    _check_keys(document, (*TEXTS, *RULES, "simulation"), "a sweep file")
+    _check_keys(document, (*TEXTS, *RULES, "width", "simulation"), "a sweep file")
     for name in TEXTS:
         if name in document and not isinstance(document[name], str):
             raise InputProblem(f'{name} was given {_shown(document[name])}, a text is accepted, like {name} = "..."')
@@ -104,6 +106,7 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
             bulk_model=document.get("bulk_model", "isotropic"),
             loss=document.get("loss", "square"),
             rows=document.get("rows", "unit"),
+            width=parse_width(str(document["width"]) if "width" in document else None),
             experiment=_experiment(document["simulation"]) if "simulation" in document else None,
         )
     except SweepError as error:

@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from reports.cli_options import EXPRESSIONS, common_options, model_options, request
+from reports.cli_options import EXPRESSIONS, common_options, model_options, request, width_option
 from reports.problems import DONE, UNDECIDED, InputProblem, not_built
+from reports.widths import apart_line, best_at_width, parse_width, shown, tell_warnings, warnings_of
 
 HELP = f"""\b
 Examples:
@@ -29,6 +30,8 @@ bounded by a power; any readout and quenched biases, both bulks) the interval on
 and rises after it, and the one on which it is least. --optimise-spike does the same for both bounds over the spike at
 the bulk and alignment given. What is not certified is said to be estimated.
 
+The least error has its value at a width of 1000 neurons beside it (--width P for another), as onestep solve has.
+
 {EXPRESSIONS}
 Exit code 3 if a point did not converge; all points are printed all the same.
 """
@@ -38,9 +41,19 @@ Exit code 3 if a point did not converge; all points are printed all the same.
 @model_options
 @click.option("--optimise-eta", is_flag=True, help="Find the best learning rates too (needs --alpha0 and --eta).")
 @click.option("--optimise-spike", is_flag=True, help="Find the spikes of the least bounds too (needs --spike).")
+@width_option
 @common_options
-def bounds(optimise_eta: bool, optimise_spike: bool, as_json: bool, quiet: bool, debug: bool, **options: Any) -> int:
+def bounds(
+    optimise_eta: bool,
+    optimise_spike: bool,
+    width: str | None,
+    as_json: bool,
+    quiet: bool,
+    debug: bool,
+    **options: Any,
+) -> int:
     """Bounds at every point asked for; the exit code."""
+    wide = parse_width(width)
     asked = request(options, any_loss=True)
     if (optimise_eta or optimise_spike) and asked.loss != "square":
         given = "--optimise-eta" if optimise_eta else "--optimise-spike"
@@ -65,10 +78,12 @@ def bounds(optimise_eta: bool, optimise_spike: bool, as_json: bool, quiet: bool,
             f"--bias learned with --loss {asked.loss} for bounds", 'quenched biases are, for example --bias "0.3:1"'
         )
     models = asked.models()
+    tell_warnings([model for _, model in models], quiet)
 
     from numerics import bounds as numeric
     from numerics.losses import loss_named
     from numerics.model import ModelError
+    from numerics.ridge import solve
     from reports.console import Progress, finite, note, print_json, provenance
     from reports.loss_bounds import loss_bounds_json, loss_bounds_text
     from reports.optima import best_eta_json, best_spike_json, bound_lines, optimum_lines
@@ -79,11 +94,13 @@ def bounds(optimise_eta: bool, optimise_spike: bool, as_json: bool, quiet: bool,
         for point, model in models:
             try:
                 if asked.loss != "square":
-                    results.append((point, finite(loss_bounds_json(model, loss_named(asked.loss), progress.step))))
+                    found_loss = loss_bounds_json(model, loss_named(asked.loss), progress.step, wide)
+                    results.append((point, finite(found_loss)))
                     continue
                 found, best = numeric.bounds(model), numeric.best_ridge(model)
                 converged = found.converged and best.converged
-                document = found.to_dict() | {"best_ridge": best.to_dict(), "best_eta": None}
+                best_found = best_at_width(best.to_dict(), wide, model, solve)
+                document = found.to_dict() | {"best_ridge": best_found, "best_eta": None}
                 progress.step()
                 if optimise_eta:
                     rate, document["best_eta"] = best_eta_json(asked, point)
@@ -93,6 +110,7 @@ def bounds(optimise_eta: bool, optimise_spike: bool, as_json: bool, quiet: bool,
                     document["best_spike"] = best_spike_json(model)
                     progress.step()
                 document["converged"] = converged
+                document["warnings"] = warnings_of(document["best_ridge"], model)
             except ModelError as error:
                 raise InputProblem(str(error)) from None
             results.append((point, finite(document, "out of reach of double precision")))
@@ -105,7 +123,10 @@ def bounds(optimise_eta: bool, optimise_spike: bool, as_json: bool, quiet: bool,
     elif as_json:
         print_json(results[0][1] | {"provenance": origin})
     else:
-        print((bounds_table if asked.loss == "square" else loss_bounds_text)(asked.swept, results))
+        print((bounds_table if asked.loss == "square" else loss_bounds_text)(asked.swept, results, wide))
+        apart = apart_line([document["best_ridge"] for _, document in results], wide)
+        if apart:
+            print(apart)
         for _, document in results:
             for line in [*optimum_lines(document["best_eta"]), *bound_lines(document.get("best_spike"), "spike")]:
                 print(line)
@@ -120,11 +141,11 @@ def bounds(optimise_eta: bool, optimise_spike: bool, as_json: bool, quiet: bool,
     return UNDECIDED
 
 
-def bounds_table(swept: tuple[str, ...], results: list[tuple[dict[str, float], dict[str, Any]]]) -> str:
-    """One line per point."""
+def bounds_table(swept: tuple[str, ...], results: list[tuple[dict[str, float], dict[str, Any]]], width: int) -> str:
+    """One line per point; the least error at the finite width beside its limit."""
     from reports.console import number, table
 
-    header = [*swept, "lower bound", "least error", "at ridge", "upper bound"]
+    header = [*swept, "lower bound", "least error", f"at width {width}", "at ridge", "upper bound"]
     with_eta = any(document["best_eta"] for _, document in results)
     header += ["least error over eta", "at eta"] if with_eta else []
     rows = []
@@ -134,6 +155,7 @@ def bounds_table(swept: tuple[str, ...], results: list[tuple[dict[str, float], d
             *(number(point[name], 6) for name in swept),
             number(document["lower"], 8),
             number(best["test_error"], 8),
+            shown(best, 8),
             "infinite" if isinstance(ridge, dict) else number(ridge, 6),
             number(document["upper"], 8),
         ]

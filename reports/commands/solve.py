@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reports.cli_options import EXPRESSIONS, Request, common_options, model_options, request
+from reports.cli_options import EXPRESSIONS, Request, common_options, model_options, request, width_option
 from reports.problems import DONE, UNDECIDED, InputProblem
+from reports.widths import (
+    apart_line,
+    apart_sentence,
+    at_width_json,
+    parse_width,
+    shown,
+    tell_warnings,
+    width_rows,
+    with_warnings,
+)
 
 if TYPE_CHECKING:
     from numerics.convex import ConvexSolution
@@ -52,6 +62,9 @@ There the step is made from the readout a0 = u/sqrt(p) of --readout, and biases 
 for one point of one readout group at a positive ridge, in seconds; numbers are the binary ones nearest to those given.
 --digits N computes to N digits, checked but not proved; with --json in "any_precision".
 
+Beside the limit stands its value at a width of 1000 neurons (--width P for another), with what the limit drops at order
+1/p; where the two differ by more than 5 % a sentence says so. With --json in "at_width" and "warnings".
+
 {EXPRESSIONS}
 Exit code 3 if a point did not converge or was not certified; all points are printed all the same.
 """
@@ -61,14 +74,18 @@ Exit code 3 if a point did not converge or was not certified; all points are pri
 @model_options
 @click.option("--certify", is_flag=True, help="Prove the solution in ball arithmetic, and enclose the test error.")
 @click.option("--digits", type=int, metavar="N", help="The solution to N digits as well, for example 50.")
+@width_option
 @common_options
-def solve(as_json: bool, quiet: bool, debug: bool, certify: bool, digits: int | None, **options: Any) -> int:
+def solve(
+    as_json: bool, quiet: bool, debug: bool, certify: bool, digits: int | None, width: str | None, **options: Any
+) -> int:
     """Solve every point asked for; the exit code."""
     from reports.console import Progress, print_json_listing, provenance
 
+    wide = parse_width(width)
     asked = request(options, any_loss=True, any_law=True)
     if asked.law is not None:
-        return _solve_density(asked, as_json, quiet, certify or digits is not None)
+        return _solve_density(asked, as_json, quiet, certify or digits is not None, wide)
     if certify or digits is not None:
         from reports.certificates import check_options
 
@@ -80,27 +97,28 @@ def solve(as_json: bool, quiet: bool, debug: bool, certify: bool, digits: int | 
             ((point, model),) = models
             solution = solve_single(solver(asked.loss), model)
         else:
-            results = solve_all(asked.loss, models, progress.step)
+            results = solve_all(asked.loss, models, progress.step, wide)
+    tell_warnings([model for _, model in models], quiet)
     if not asked.swept:
         more: Extras = ({}, [], True)
         if certify or digits is not None:
             from reports.certificates import extras
 
             more = extras(model, certify, digits)
-        print_one(solution, learned_json(asked, point), origin, as_json, more)
+        print_one(solution, learned_json(asked, point), origin, as_json, more, wide)
         return DONE if solution.converged and more[2] else UNDECIDED
     if as_json:
         listed = (
-            {"parameters": point, **solution_json(solution), **learned_json(asked, point)}
+            {"parameters": point, **solution_json(solution, wide), **learned_json(asked, point)}
             for point, solution in results
         )
         print_json_listing({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin}, "results")
     else:
-        print(sweep_table(asked.swept, results))
+        print(sweep_table(asked.swept, results, wide))
     return DONE if all(not isinstance(s, str) and s.converged for _, s in results) else UNDECIDED
 
 
-def _solve_density(asked: Request, as_json: bool, quiet: bool, digits: bool) -> int:
+def _solve_density(asked: Request, as_json: bool, quiet: bool, digits: bool, width: int) -> int:
     """The limit of many letters at every point asked for; the exit code."""
     from reports import densities
     from reports.console import Progress, print_json, provenance
@@ -111,14 +129,18 @@ def _solve_density(asked: Request, as_json: bool, quiet: bool, digits: bool) -> 
         )
     with Progress("solving", sum(1 for _ in asked.points()), quiet=quiet) as progress:
         results = densities.solve_points(asked, progress.step)
-    documents = [{"parameters": point, **densities.solution_json(found)} for point, found in results]
+    tell_warnings([found.model for _, found in results if not isinstance(found, str)], quiet)
+    documents = [densities.solution_json(found, width) for _, found in results]
     origin = provenance("solve", asked.parameters)
     if as_json and asked.swept:
-        print_json({"sweep": sweep_json(asked.values), "results": documents, "provenance": origin})
+        listed = [{"parameters": point, **document} for (point, _), document in zip(results, documents, strict=True)]
+        print_json({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin})
     elif as_json:
-        print_json(densities.solution_json(results[0][1]) | {"provenance": origin})
+        print_json(documents[0] | {"provenance": origin})
+    elif asked.swept:
+        print(densities.sweep_table(asked.swept, results, documents, width))
     else:
-        print(densities.sweep_table(asked.swept, results) if asked.swept else densities.solution_text(results[0][1]))
+        print(densities.solution_text(results[0][1], documents[0]))
     return DONE if all(densities.converged(found) for _, found in results) else UNDECIDED
 
 
@@ -132,13 +154,13 @@ def solve_single(solve_one: Callable[[Model], Solved], model: Model) -> Solved:
         raise InputProblem(str(error)) from None
 
 
-def solve_all(loss: str, models: list[tuple[dict[str, float], Model]], step: Callable[[], None]) -> Results:
+def solve_all(loss: str, models: list[tuple[dict[str, float], Model]], step: Callable[[], None], width: int) -> Results:
     """Every point of a sweep, together where that can be; a point without a solution has a sentence in its place."""
     from numerics.model import ModelError
     from reports.solved_together import solved_together
 
     solve_one = solver(loss)
-    together = solved_together([model for _, model in models]) if loss == "square" else {}
+    together = solved_together([model for _, model in models], width) if loss == "square" else {}
     results: Results = []
     for place, (point, model) in enumerate(models):
         try:
@@ -181,14 +203,20 @@ def learned_json(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
     }
 
 
-def print_one(solution: Solved, learned: dict[str, Any], origin: dict[str, Any], as_json: bool, more: Extras) -> None:
+def print_one(
+    solution: Solved, learned: dict[str, Any], origin: dict[str, Any], as_json: bool, more: Extras, width: int
+) -> None:
     """The one solution of a command without a sweep, with what --certify and --digits add to it."""
     from reports.console import print_json, table
 
+    document = solution_json(solution, width)
     if as_json:
-        print_json(solution_json(solution) | learned | more[0] | {"provenance": origin})
+        print_json(document | learned | more[0] | {"provenance": origin})
         return
-    print(table([*solution_rows(solution), *more[1]]))
+    print(table([*solution_rows(solution, document), *more[1]]))
+    apart = apart_sentence(document)
+    if apart:
+        print(apart)
     if learned:
         print(learned_text(learned["learned_bias"]))
 
@@ -198,22 +226,25 @@ def sweep_json(values: Any) -> dict[str, list[float]]:
     return {name: list(value.values) for name, value in values.items() if value.swept}
 
 
-def solution_json(solution: Solved | SolvedPoint | str) -> dict[str, Any]:
+def solution_json(solution: Solved | SolvedPoint | str, width: int) -> dict[str, Any]:
     """One solution as the command line promises it; what is infinite carries the solution's own reason.
 
-    A sentence stands for a point without a solution: its errors are null and its status is that sentence.
+    Beside it stand the errors at a finite width. A sentence stands for a point without a solution: its errors are null
+    and its status is that sentence.
     """
     from reports.solved_together import SolvedPoint
 
     if isinstance(solution, SolvedPoint):
-        return solution.document()
+        return with_warnings(solution.document(), solution.model)
     if isinstance(solution, str):
         return {"test_error": None, "training_error": None, "converged": False, "status": solution}
-    return solution.to_dict()
+
+    found = partial(solution.at_width, width)
+    return with_warnings(solution.to_dict() | at_width_json(width, solution.converged, found), solution.model)
 
 
-def solution_rows(solution: Solved) -> list[tuple[str, str]]:
-    """One solution for people, as names and values."""
+def solution_rows(solution: Solved, document: dict[str, Any]) -> list[tuple[str, str]]:
+    """One solution and its document for people, as names and values."""
     from numerics.documents import nested, spiked_document
     from reports.console import number
 
@@ -222,13 +253,13 @@ def solution_rows(solution: Solved) -> list[tuple[str, str]]:
     rows = [
         ("test error", number(solution.test_error)),
         ("training error", number(solution.training_error)),
+        *width_rows(document),
         ("spike, bulk, alignment", ", ".join(_compact(x) for x in spiked)),
     ]
     if model.gaussian_rows:
         rows.append(("rows", "gaussian"))
     for name in ("m", "zeta", *(["chi"] if order.chi.size else []), "psi", "q1", "q2", "V1", "V2"):
         rows.append((name, _compact(nested(getattr(order, name)))))
-    document = solution_json(solution)
     for name in ("loss", "mean_squared_error", "classification_error", "energy"):
         if name in document:
             value = document[name]
@@ -265,15 +296,16 @@ def _compact(value: Any) -> str:
     return number(value)
 
 
-def sweep_table(swept: tuple[str, ...], results: Results) -> str:
-    """One line per point."""
+def sweep_table(swept: tuple[str, ...], results: Results, width: int) -> str:
+    """One line per point, and a sentence where the limit is far from its value at the finite width."""
     from reports.console import number, table
 
-    header = [*swept, "test error", "training error", "status"]
+    header = [*swept, "test error", "training error", f"at width {width}", "status"]
+    documents = [solution_json(solution, width) for _, solution in results]
     rows = []
-    for point, solution in results:
-        document = solution_json(solution)
+    for (point, _), document in zip(results, documents, strict=True):
         found = (document["test_error"], document["training_error"])
         errors = [number(math.inf if isinstance(x, dict) else x) for x in found]
-        rows.append([*(number(point[name], 6) for name in swept), *errors, document["status"]])
-    return table(rows, header, right=frozenset(range(len(swept) + 2)))
+        rows.append([*(number(point[name], 6) for name in swept), *errors, shown(document), document["status"]])
+    lines = [table(rows, header, right=frozenset(range(len(swept) + 3))), apart_line(documents, width)]
+    return "\n".join(line for line in lines if line)
