@@ -1,4 +1,4 @@
-"""The public face for notebooks: the names worth typing, each imported when it is first used.
+"""The public face for notebooks: the names worth typing, each imported when it is first used; and the command line.
 
 import onestep
 
@@ -9,6 +9,7 @@ onestep.solve(model).test_error
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -142,3 +143,17 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """The public names."""
     return sorted(__all__)
+
+
+def main() -> int:
+    """The command line: the program `onestep`, or `python -m onestep`; the exit code."""
+    from reports import signals
+
+    signals.listen("--debug" in sys.argv)  # before anything that takes time to load
+    from reports.cli import main as command_line
+
+    return command_line()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

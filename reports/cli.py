@@ -5,15 +5,15 @@ Nothing heavy is imported before the chosen subcommand runs, so that every --hel
 
 from __future__ import annotations
 
+import errno
 import importlib
-import os
 import sys
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TextIO
 
 import click
 
+from reports import signals, streams
 from reports.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem
 
 # Name, module, one line of help: the help of the group must not import the commands.
@@ -106,7 +106,24 @@ def cli() -> None:
 
 
 # A misuse or an end from outside has no traceback worth reading.
-_FORESEEN = (KeyboardInterrupt, click.exceptions.Abort, click.exceptions.Exit, click.ClickException, BrokenPipeError)
+_FORESEEN = (
+    KeyboardInterrupt,
+    signals.Terminated,
+    click.exceptions.Abort,
+    click.exceptions.Exit,
+    click.ClickException,
+    BrokenPipeError,
+)
+
+# What the machine refuses is no defect of the suite: no space, no permission, no more files or processes.
+_REFUSALS = frozenset(
+    getattr(errno, name)
+    for name in (
+        *("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM", "EBADF"),
+        *("EMFILE", "ENFILE", "EAGAIN", "ENOMEM", "ENXIO", "ENODEV", "ESTALE", "ENAMETOOLONG"),
+    )
+    if hasattr(errno, name)
+)
 
 
 class Boundary:
@@ -136,13 +153,17 @@ class Boundary:
         match error:
             case SystemExit():
                 return False
+            case _ if signals.interrupted():
+                self.code = INTERRUPTED
+            case signals.Terminated():
+                self.code = error.code
             case click.exceptions.Exit():
                 self.code = error.exit_code
             case KeyboardInterrupt() | click.exceptions.Abort():
                 self.code = INTERRUPTED
             case BrokenPipeError():
                 self.code = BROKEN_PIPE
-                silence(sys.stdout)
+                streams.silence(sys.stdout)
             case InputProblem():
                 self.code = complain(str(error), error.code)
             case click.exceptions.NoArgsIsHelpError():
@@ -155,6 +176,13 @@ class Boundary:
                 self.code = complain(
                     "what was asked for does not fit in memory; ask for fewer points or a smaller dimension, for "
                     "example --dimension 400",
+                    UNUSABLE,
+                )
+            case OSError() if error.errno in _REFUSALS:
+                where = f": {shown(str(error.filename), 120)}" if error.filename else ""
+                self.code = complain(
+                    f"the system refused to write or read ({error.strerror}{where}); free space, permissions or "
+                    "another place may help, for example TMPDIR=/var/tmp onestep ...",
                     UNUSABLE,
                 )
             case _:
@@ -183,31 +211,37 @@ def complain(sentence: str, code: int, *, bare: bool = False) -> int:
     """Write one sentence to stderr; the code again."""
     try:
         print(sentence if bare else f"onestep: {sentence}", file=sys.stderr, flush=True)
-    except BrokenPipeError:
-        silence(sys.stderr)
+    except OSError:
+        streams.silence(sys.stderr)
     return code
 
 
-def silence(stream: TextIO) -> None:
-    """Send what is still buffered to nowhere, so that the interpreter does not complain at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+def wants_debug(args: Sequence[str]) -> bool:
+    """Whether --debug is among the options of a command line."""
+    return "--debug" in (list(args)[: args.index("--")] if "--" in args else args)
 
 
 def run(args: Sequence[str]) -> int:
     """Run the command line given by ``args``; the exit code."""
-    before_end = list(args)[: args.index("--")] if "--" in args else args
-    with Boundary("--debug" in before_end, list(args)) as boundary:
-        # click's own main() would answer a broken pipe and Ctrl-C in its way; the boundary does it in ours.
-        with cli.make_context("onestep", list(args)) as context:
-            outcome = cli.invoke(context)
-        sys.stdout.flush()
-        return int(outcome or 0)
+    with Boundary(wants_debug(args), list(args)) as boundary, signals.interruptible():
+        try:
+            # click's own main() would answer a broken pipe and Ctrl-C in its way; the boundary does it in ours.
+            with cli.make_context("onestep", list(args)) as context:
+                boundary.code = int(cli.invoke(context) or 0)
+        finally:
+            sys.stdout.flush()
     return boundary.code
 
 
 def main() -> int:
     """The entry point of the distribution."""
-    return run(sys.argv[1:])
+    args = sys.argv[1:]
+    signals.listen(wants_debug(args))
+    try:
+        streams.prepare()
+    except InputProblem as closed:
+        return complain(str(closed), closed.code)
+    return run(args)
 
 
 if __name__ == "__main__":

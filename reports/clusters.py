@@ -45,7 +45,7 @@ def _quiet_logs() -> Iterator[None]:
     """Keep what Dask logs about lost connections, tracebacks included, off the terminal: we say what matters."""
     import logging
 
-    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado", "asyncio")]
     saved = [logger.level for logger in loggers]
     try:
         for logger in loggers:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
+from typing import Any
+
+from reports.problems import INTERNAL, InputProblem
+from reports.signals import held_back, leave_interrupts_to_the_parent, terminable
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -18,27 +22,41 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+class _Pool(ProcessPoolExecutor):
+    """A process pool whose workers, started as tasks come in, never see the signals that are meant for their parent."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        with held_back():
+            return super().submit(fn, *args, **kwargs)
+
+
 @contextmanager
 def pool(most: int = 8, workers: int | None = None) -> Iterator[ProcessPoolExecutor]:
     """A process pool with one linear-algebra thread per worker, so that results do not depend on how many there are.
 
     As many workers as cores, at most `most`, unless their number is given. They are spawned, not forked: they inherit
-    no state, and the thread count takes effect when they load NumPy. An error or an interruption drops the work that
-    has not begun and stops what has; a worker whose parent was killed ends too.
+    no state, and the thread count takes effect when they load NumPy. An error, an interruption or a kill drops the work
+    that has not begun and stops what has; a worker whose parent is gone ends too.
+
+    Raises InputProblem where a worker was lost.
     """
     saved = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
-    executor = ProcessPoolExecutor(
+    executor = _Pool(
         workers or max(1, min(most, cores())), mp_context=get_context("spawn"), initializer=_prepare_worker
     )
     finished = False
     try:
-        yield executor
-        finished = True
+        with terminable():
+            yield executor
+            finished = True
+    except BrokenExecutor:
+        raise InputProblem("worker processes were lost (killed or out of memory)", INTERNAL) from None
     finally:
         if not finished:
+            # A worker has nothing to put in order, and lets no other signal through while it starts.
             for process in list((executor._processes or {}).values()):
-                process.terminate()
+                process.kill()
         executor.shutdown(wait=True, cancel_futures=not finished)
         for name, value in saved.items():
             if value is None:
@@ -49,10 +67,9 @@ def pool(most: int = 8, workers: int | None = None) -> Iterator[ProcessPoolExecu
 
 def _prepare_worker() -> None:
     """Ctrl-C reaches every process of the terminal; only the parent is to answer it, and no worker is to outlive it."""
-    import signal
     import threading
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_interrupts_to_the_parent()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

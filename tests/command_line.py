@@ -66,7 +66,7 @@ def replaced(name: str, value: str, base: Sequence[str] = WORKED) -> list[str]:
 def in_subprocess(args: Sequence[str], **environment: str) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own, as a script would run it."""
     return subprocess.run(
-        [sys.executable, "-m", "reports.cli", *args],
+        [sys.executable, "-m", "onestep", *args],
         cwd=ROOT,
         capture_output=True,
         text=True,

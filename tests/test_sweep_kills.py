@@ -43,7 +43,7 @@ def begun(*args: str) -> subprocess.Popen[str]:
     """onestep sweep in a process of its own, with one thread of linear algebra: its matrices are small."""
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
-        [sys.executable, "-m", "reports.cli", "sweep", *args],
+        [sys.executable, "-m", "onestep", "sweep", *args],
         cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ import click
 
 from reports.cli_options import common_options
 from reports.problems import DONE, INTERNAL, UNDECIDED, InputProblem
+from reports.signals import Terminated
 from reports.sweeps import parse_whole
 
 if TYPE_CHECKING:
@@ -114,8 +115,9 @@ def sweep(
                 f"points are kept, {again}",
                 INTERNAL,
             ) from None
-        except KeyboardInterrupt:
-            note(f"interrupted; {store.stored} of {len(described.sweep)} points are kept, {again}", quiet)
+        except (KeyboardInterrupt, Terminated) as end:
+            what = "killed" if isinstance(end, Terminated) else "interrupted"
+            note(f"{what}; {store.stored} of {len(described.sweep)} points are kept, {again}", quiet)
             raise
         if plot is not None:
             draw(described.sweep, Path(out) / "results.sqlite", Path(plot))
