@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activation import Activation
+from derivations.expression_budget import TookTooLong
 from numerics.ball_coefficients import HermiteBalls
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ def bounds_at(activation: Activation, target: Activation, spike: float, bulk: fl
                 return Learning(missing=doubt, unresolved=True)
             square = float(conditional_moments(integrand(target), np.zeros(1), 1.0).square[0])
             found = _resolved(model, square) if math.isfinite(square) else None
+    except TookTooLong:
+        raise
     except (ModelError, ExpressionError) as reason:
         return Learning(missing=str(reason), unresolved=not _infinite(activation, target, spike, bulk))
     if found is None:
@@ -231,6 +234,8 @@ def _best_spike(
     for share in (1.0, 0.5, 0.25):
         try:
             return best_spike_at_alignment_one(activation, target, bulk, share * largest, refine), share * largest
+        except TookTooLong:
+            raise
         except (ExpressionError, ValueError):
             continue
     return None
@@ -238,9 +243,11 @@ def _best_spike(
 
 def perfect_sentence(activation: Activation, target: Activation, spike: float, bulk: float) -> str:
     """That mu0 is proportional to the target at a spike near ``spike``, if proved, as a sentence; else empty."""
+    from derivations.algebra_budget import counted_algebra
     from verify.self_learning import proportional_spike
 
-    found = proportional_spike(activation, target, spike, bulk)
+    with counted_algebra():
+        found = proportional_spike(activation, target, spike, bulk)
     if found is None:
         return ""
     r_squared, factor = found
