@@ -215,7 +215,7 @@ def activation(text: str) -> Activation:
     meant = "" if depends_on_z(expression) else meant_by_constant(text)
     if meant:
         raise ExpressionError(
-            f"{_short(text)!a} does not depend on z; did you mean {meant}? A constant is written as a number, such as 1/2"
+            f"{_short(text)!a} does not depend on z; did you mean {meant}? A constant is written as a number, as 1/2 is"
         )
     try:
         with at_most(_MOST_OPERATIONS):

@@ -1,4 +1,4 @@
-"""SymPy's work counted in the budget of operations: every sum and product that it builds anew, wherever that happens."""
+"""SymPy's work counted in the budget of operations: every sum and product that it builds anew."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ _NODE, _TERM = 300, 60
 class _SpentError(BaseException):
     """No `Exception`: SymPy catches many of these, and remembers what it concluded from them."""
 
+    def __init__(self, reason: TookTooLong) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
 
 @contextmanager
 def counted_algebra() -> Iterator[None]:
@@ -27,7 +31,7 @@ def counted_algebra() -> Iterator[None]:
         try:
             spend(_NODE + _TERM * len(parts))
         except TookTooLong as reason:
-            raise _SpentError from reason
+            raise _SpentError(reason) from None
         return before[sp.Add if issubclass(kind, sp.Add) else sp.Mul].__func__(kind, parts)
 
     for kind in before:
@@ -35,8 +39,7 @@ def counted_algebra() -> Iterator[None]:
     try:
         yield
     except _SpentError as spent:
-        assert spent.__cause__ is not None
-        raise spent.__cause__ from None
+        raise spent.reason from None
     finally:
         for kind, flatten in before.items():
             kind.flatten = flatten

@@ -175,8 +175,8 @@ def _unknown(kind: str, name: str) -> str:
     close = nearest_names(name)
     nearest = f"; perhaps {' or '.join(close)} is meant" if close else ""
     return (
-        f"the {kind} {_short(name)} is unknown{nearest}; the variable is z, the constants are pi and e, and the functions "
-        f"are {function_names()}, for example \"tanh(z)\""
+        f"the {kind} {_short(name)} is unknown{nearest}; the variable is z, the constants are pi and e, and the "
+        f'functions are {function_names()}, for example "tanh(z)"'
     )
 
 

@@ -29,6 +29,8 @@ _ZERO = 1e-24
 _MOST_DOUBLINGS = 7
 # A mean smaller than this fraction of the activation keeps fewer digits than are printed.
 _SMALLEST_MEAN = 1e-6
+# Where a bound has to agree to be called independent of the spike, in units of the largest one.
+_TRIED_SPIKES = (0.15, 0.3, 0.55, 0.8, 1.0)
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,9 @@ class Learning:
     """Bounds at perfect alignment on the test error over the ridge; target_square = E[g^2] is their scale.
 
     upper is dist^2(g, span{mu0}), lower is dist^2(g, span{mu0, kappa mu1}) at the given spike and bulk, equations (26)
-    and (27), on a rule doubled `doublings` times; best_spike minimises the upper bound on [0, largest_spike]. `missing`
-    says why there are none; `unresolved`, that they exist and could not be computed.
+    and (27), on a rule doubled `doublings` times; best_spike minimises the upper bound on [0, largest_spike], and is
+    None beside a `best_upper` that is the bound at every r > 0. `missing` says why there are none; `unresolved`, that
+    they exist and could not be computed.
     """
 
     upper: float | None = None
@@ -128,8 +131,22 @@ def with_best_spike(known: Learning, activation: Activation, target: Activation,
     (spike, upper), largest = scanned
     if known.upper > 0.0 and upper > known.upper * (1.0 + 10 * AGREEMENT):
         return known  # a scan that misses the given spike has missed the best one
-    found = replace(known, best_spike=spike, best_upper=upper, largest_spike=largest)
+    found = replace(known, best_upper=upper, largest_spike=largest)
+    if _same_at_every_spike(activation, target, bulk, known, largest, upper):
+        return found
+    found = replace(found, best_spike=spike)
     return replace(found, self_learning=perfect_sentence(activation, target, spike, bulk)) if found.perfect else found
+
+
+def _same_at_every_spike(
+    activation: Activation, target: Activation, bulk: float, known: Learning, largest: float, least: float
+) -> bool:
+    """Whether the upper bound is the same wherever it is tried in (0, largest], to what its quadrature resolves."""
+    from numerics.spike_scan import upper_bound_of_spike
+
+    bound = upper_bound_of_spike(activation, target, bulk, largest, known.doublings)
+    slack = 10 * AGREEMENT * least + NEGLIGIBLE * (known.target_square or 0.0)
+    return all(bound(share * largest) - least <= slack for share in _TRIED_SPIKES)
 
 
 def _resolved(model: Model, square: float) -> tuple[float, float, int] | None:

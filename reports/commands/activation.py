@@ -31,8 +31,8 @@ proof (or why there is none), bounds on the test error, and whether a gradient s
 
 An EXPR is a formula in z; a name alone (tanh, relu, sign, erf, sin, gelu, he3 ...) means that function of z. By
 default the target is the activation itself, spike 1, bulk 1. The work is limited by counted operations, some ten
-seconds: the same command gives the same answer on a busy machine. What they leave undecided or unfinished is named, with
-exit code 3.
+seconds: the same command gives the same answer on a busy machine. What they leave undecided or unfinished is named,
+with exit code 3.
 """
 
 # The operations that the curves may take: about a second.
