@@ -11,24 +11,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
-from derivations.expression import parse
+from derivations.expression import meant_by_constant, parse
 from derivations.expression_algebra import negate, substitute, subtract
 from derivations.expression_analyticity import HalfWidth, strip_half_width
-from derivations.expression_budget import TookTooLong, time_limit
+from derivations.expression_budget import TookTooLong, at_most
 from derivations.expression_calculus import derivative
 from derivations.expression_growth import GrowsTooFast, Growth, exp_upper, growth
 from derivations.expression_locations import Location, difference_sign, order
 from derivations.expression_normal import TooComplex, normal
 from derivations.expression_panels import JUMP, ROOT, Panel, panels
 from derivations.expression_strip_growth import strip_growth
-from derivations.expression_tree import Expression, ExpressionError, Number, Z, walk
+from derivations.expression_tree import Expression, ExpressionError, Number, Z, depends_on_z, walk
 from derivations.rational_intervals import Interval, Undecided, enclose, point
 
-# The longest that one question about an expression may take.
-_SECONDS = 4.0
+# The most operations that one question about an expression may take: some seconds.
+_MOST_OPERATIONS = 4_000_000
 _STRIPS = [Fraction(n) / 64 for n in (256, 192, 128, 96, 64, 48, 32, 24, 16, 12, 8, 4, 2, 1)]
+
+T = TypeVar("T")
 
 __all__ = ["Activation", "Breakpoint", "Growth", "Panel", "activation", "integrable_square"]
 
@@ -156,11 +158,7 @@ class Activation:
     @functools.cached_property
     def parity(self) -> str:
         """odd, even, neither or undecided (the zero function is even)."""
-        try:
-            with time_limit(_SECONDS):
-                return _parity(self)
-        except TookTooLong:
-            return "undecided"
+        return _answered(lambda: _parity(self), "undecided")
 
     @functools.cached_property
     def strip(self) -> HalfWidth:
@@ -170,11 +168,7 @@ class Activation:
         """
         if self.breakpoints:
             return None
-        try:
-            with time_limit(_SECONDS):
-                return self._decided_strip()
-        except TookTooLong:
-            return None
+        return _answered(self._decided_strip, None)
 
     def _decided_strip(self) -> HalfWidth:
         branch = self.panels[0].branch
@@ -199,6 +193,20 @@ class Activation:
     def jumps(self) -> tuple[Breakpoint, ...]:
         """The breakpoints where sigma jumps: there sigma' has a Dirac part."""
         return tuple(b for b in self.breakpoints if b.jump)
+
+
+def _answered(question: Callable[[], T], undecided: T) -> T:
+    """The answer to one question about an expression, or `undecided` where it takes too many operations.
+
+    Where an outer budget ends first, nothing is decided, and nothing may be remembered: TookTooLong is raised.
+    """
+    with at_most(_MOST_OPERATIONS) as budget:
+        try:
+            return question()
+        except TookTooLong:
+            if budget.outer_exhausted:
+                raise
+            return undecided
 
 
 def panel_interval(panel: Panel, bits: int = 64) -> Interval:
@@ -237,13 +245,20 @@ def _no_formula(given: object) -> str:
 @functools.lru_cache(maxsize=256)
 def _read(text: str) -> Activation:
     expression = parse(text)
+    meant = "" if depends_on_z(expression) else meant_by_constant(text)
+    if meant:
+        raise ExpressionError(
+            f"{_short(text)!a} does not depend on z; did you mean {meant}? A constant is written as a number, as 1/2 is"
+        )
     try:
-        with time_limit(_SECONDS):
+        with at_most(_MOST_OPERATIONS):
             built = Activation.checked(expression)
             _ = built.breakpoints
             return built
     except (Undecided, GrowsTooFast, TooComplex, TookTooLong) as reason:
         raise ExpressionError(f"{_short(str(expression))} is not accepted: {reason}") from None
+    except RecursionError:
+        raise ExpressionError(f"{_short(text)} is not accepted: its operations are nested too deeply") from None
 
 
 def _short(text: str) -> str:

@@ -35,9 +35,10 @@ from derivations.expression_tree import (
     Variable,
     Z,
     depends_on_z,
+    depth,
     walk,
 )
-from derivations.named_activations import named_function, stands_alone
+from derivations.named_activations import function_names, named_function, nearest_names, stands_alone
 
 __all__ = [
     "AllOf",
@@ -59,6 +60,7 @@ __all__ = [
     "Variable",
     "depends_on_z",
     "derivative",
+    "meant_by_constant",
     "parse",
     "substitute",
     "to_text",
@@ -68,6 +70,8 @@ LONGEST_TEXT = 1000
 DEEPEST_NESTING = 50
 LARGEST_EXPONENT = 64
 MOST_NODES = 20_000
+# Named functions are several operations deep, and a chain of quotients is as deep as it is long.
+DEEPEST_TREE = 100
 # Rationals of up to this many bits above and below: far beyond the range of doubles, far below what slows a parser.
 LONGEST_NUMBER = 1024
 
@@ -77,15 +81,13 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: 
 
 
 def parse(text: str, *, limited: bool = True) -> Expression:
-    """The expression tree of `text`; a function's name alone means that function of z.
+    """The expression tree of `text`; a function's name alone means that function of z, as a whole or inside.
 
     With limited=False the caps on length and nesting are lifted: for canonical text that this package printed itself.
     Raises ExpressionError, with one sentence, for anything outside the language.
     """
     _check_text(text, limited)
     stripped = text.strip()
-    if stands_alone(stripped):
-        stripped += "(z)"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the tokeniser warns about odd literals; they are refused below
         try:
@@ -97,6 +99,18 @@ def parse(text: str, *, limited: bool = True) -> Expression:
     expr = _Reader(stripped, DEEPEST_NESTING if limited else 400).read(root, 0)
     _check_size(expr, limited)
     return expr
+
+
+def meant_by_constant(text: str) -> str:
+    """What a function of numbers alone, such as elu(0.5), was probably meant to be; empty for other text."""
+    root = ast.parse(text.strip(), mode="eval").body
+    if not isinstance(root, ast.Call) or not isinstance(root.func, ast.Name):
+        return ""
+    name, known = root.func.id, named_function(root.func.id)
+    if known is None:
+        return ""
+    parameter = len(root.args) == 1 and (known.least, known.most) == (1, 2)
+    return f"{name}(z, {ast.get_source_segment(text.strip(), root.args[0])})" if parameter else known.example
 
 
 def _check_text(text: str, limited: bool) -> None:
@@ -122,6 +136,10 @@ def _check_text(text: str, limited: bool) -> None:
 
 
 def _check_size(expr: Expression, limited: bool) -> None:
+    if depth(expr) > DEEPEST_TREE:
+        raise ExpressionError(
+            f"the expression nests more than {DEEPEST_TREE} operations in each other; write it with fewer, {_EXAMPLE}"
+        )
     for node in walk(_checked_nodes(expr)):
         if limited and isinstance(node, Power) and isinstance(node.exponent, Number):
             _check_exponent(node.exponent.value)
@@ -151,6 +169,15 @@ def _check_number(value: Fraction) -> None:
 
 def _short(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def _unknown(kind: str, name: str) -> str:
+    close = nearest_names(name)
+    nearest = f"; perhaps {' or '.join(close)} is meant" if close else ""
+    return (
+        f"the {kind} {_short(name)} is unknown{nearest}; the variable is z, the constants are pi and e, and the "
+        f'functions are {function_names()}, for example "tanh(z)"'
+    )
 
 
 class _Reader:
@@ -219,12 +246,11 @@ class _Reader:
         if name in ("pi", "e", "E"):
             return Constant(name.lower())
         known = named_function(name)
+        if known is not None and stands_alone(name):
+            return known.build(Z)
         if known is not None:
             raise ExpressionError(f"the function {name} needs an argument, for example {known.example}")
-        raise ExpressionError(
-            f"the name {_short(name)} is unknown; the variable is z, the constants are pi and e, and the functions are "
-            'those of the documentation such as tanh, erf, relu, he3, Max, Piecewise, for example "tanh(z)"'
-        )
+        raise ExpressionError(_unknown("name", name))
 
     def _operation(self, node: ast.BinOp, depth: int) -> Expression:
         # walk down the left spine: a long sum or product is a loop here, not a recursion
@@ -276,7 +302,7 @@ class _Reader:
             return self._piecewise(node, depth)
         known = named_function(name)
         if known is None:
-            raise ExpressionError(f"the function {_short(name)} is unknown; accepted are tanh, relu, ..., {_EXAMPLE}")
+            raise ExpressionError(_unknown("function", name))
         args = [self.read(arg, depth + 1) for arg in node.args]
         if len(args) < known.least or (known.most is not None and len(args) > known.most):
             raise ExpressionError(f"{name} was given {len(args)} arguments; write for example {known.example}")

@@ -1,35 +1,69 @@
-"""A time limit on the analysis of an expression: what takes longer is refused, or left undecided, and said to be."""
+"""A budget of counted operations for the analysis of an expression: what needs more is refused, or left undecided.
+
+Operations are counted where the work is done and no clock is read, so that the answer does not depend on how busy the
+machine is. An operation is what a processor core does in about a microsecond.
+"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 from derivations.expression_tree import ExpressionError
 
-_deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
-
 
 class TookTooLong(ExpressionError):
-    """The analysis of the expression reached its time limit."""
+    """The analysis of the expression used up its operations."""
+
+
+class Budget:
+    """How many operations are left, here and in the budget around this one."""
+
+    __slots__ = ("around", "left")
+
+    def __init__(self, operations: int, around: Budget | None) -> None:
+        self.left = operations
+        self.around = around
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether more operations were asked for than there were, here or in a budget around this one."""
+        return self.left < 0 or self.outer_exhausted
+
+    @property
+    def outer_exhausted(self) -> bool:
+        """Whether it is a budget around this one that ended."""
+        return self.around is not None and self.around.exhausted
+
+    def take(self, operations: int) -> bool:
+        """Count operations in this budget and those around it; whether all of them had so many left."""
+        self.left -= operations
+        further = self.around is None or self.around.take(operations)
+        return further and self.left >= 0
+
+
+_budget: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 
 @contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Inside the block, the loops of the analysis raise TookTooLong after so many seconds (or at an earlier limit)."""
-    end = time.monotonic() + seconds
-    outer = _deadline.get()
-    token = _deadline.set(end if outer is None else min(end, outer))
+def at_most(operations: int) -> Iterator[Budget]:
+    """Inside the block, the loops of the analysis raise TookTooLong after so many operations (or an outer limit)."""
+    budget = Budget(operations, _budget.get())
+    token = _budget.set(budget)
     try:
-        yield
+        yield budget
     finally:
-        _deadline.reset(token)
+        _budget.reset(token)
 
 
-def check_time() -> None:
-    """Raises TookTooLong when the limit in force has passed."""
-    end = _deadline.get()
-    if end is not None and time.monotonic() > end:
+def spend(operations: int) -> None:
+    """Count operations; raises TookTooLong when a budget in force has none left."""
+    budget = _budget.get()
+    if budget is not None and not budget.take(operations):
         raise TookTooLong("its analysis takes too long; a shorter expression is accepted, as tanh(z) is")
+
+
+def node_cost(bits: int = 64) -> int:
+    """What one node of an expression costs in rational interval arithmetic at so many bits."""
+    return 50 + bits * bits // 1000

@@ -10,7 +10,7 @@ import functools
 from fractions import Fraction
 
 from derivations.expression_algebra import add, call, divide, multiply, negate, power, subtract
-from derivations.expression_budget import check_time
+from derivations.expression_budget import node_cost, spend
 from derivations.expression_text import to_text
 from derivations.expression_tree import (
     ONE,
@@ -65,6 +65,7 @@ class Normal:
         """The product."""
         if len(self.terms) * len(other.terms) > 60 * _MOST_TERMS:
             raise TooComplex("the expression has too many terms to be compared exactly")
+        spend(3 * len(self.terms) * len(other.terms))
         terms: dict[Monomial, Fraction] = {}
         atoms = self.atoms | other.atoms
         for left, p in self.terms.items():
@@ -167,7 +168,7 @@ def _gap(c: Comparison) -> Expression:
 
 def normal(expr: Expression) -> Normal:
     """The normal form of the tree; raises TooComplex when it would be very large."""
-    check_time()
+    spend(node_cost())
     rewritten = _rewritten(expr)
     if rewritten is not None:
         return normal(rewritten)

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from derivations import rational_functions as rf
 from derivations import real_roots
-from derivations.expression_budget import check_time
+from derivations.expression_budget import node_cost, spend
 from derivations.expression_calculus import derivative
 from derivations.expression_growth import GrowsTooFast, Growth, exp_upper, exponential_of, inverse_bound
 from derivations.expression_normal import Normal, TooComplex, as_affine, as_polynomial, normal
@@ -34,7 +34,7 @@ def strip_growth(expr: Expression, height: Fraction) -> Growth | None:
 @functools.lru_cache(maxsize=16384)
 def _bound(expr: Expression, height: Fraction) -> Growth | None:
     # remembered: the derivative of a nested function holds the inner functions once for every level
-    check_time()
+    spend(node_cost())
     if not depends_on_z(expr):
         return _constant(expr)
     match expr:

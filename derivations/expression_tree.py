@@ -7,7 +7,7 @@ Trees are built by the constructors of `expression_algebra`, which keep them can
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 
 FUNCTIONS = ("exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asinh", "atan", "erf", "erfc") + (
@@ -24,9 +24,42 @@ class ExpressionError(ValueError):
 
 
 class Expression:
-    """Base class of all nodes; compare by value, hashable, immutable."""
+    """Base class of all nodes; compare by value, hashable, immutable.
 
-    __slots__ = ()
+    The hash is computed once from those of the children, and equality and `walk` are loops: neither depends on how deep
+    a tree is.
+    """
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+    def __post_init__(self) -> None:
+        own = (type(self).__name__, *(getattr(self, f.name) for f in fields(self)))  # type: ignore[arg-type]
+        object.__setattr__(self, "_hash", hash(own))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Expression):
+            return NotImplemented
+        pending, met = [(self, other)], set()
+        while pending:
+            a, b = pending.pop()
+            if a is b or (id(a), id(b)) in met:
+                continue
+            if type(a) is not type(b) or a._hash != b._hash or a.own() != b.own():
+                return False
+            met.add((id(a), id(b)))
+            pending += zip(a.children(), b.children(), strict=True)
+        return True
+
+    def __reduce__(self) -> tuple[type[Expression], tuple[object, ...]]:
+        return type(self), tuple(getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
+
+    def own(self) -> object:
+        """What tells the node from others of its type with the same children."""
+        return len(self.children())
 
     def children(self) -> tuple[Expression, ...]:
         """The direct sub-expressions, in printed order (both sides of every condition included)."""
@@ -38,7 +71,7 @@ class Expression:
         return to_text(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Number(Expression):
     """A rational number, exact."""
 
@@ -46,8 +79,12 @@ class Number(Expression):
 
     __str__ = Expression.__str__
 
+    def own(self) -> object:
+        """The value."""
+        return self.value
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Constant(Expression):
     """A named real constant, `pi` or `e`."""
 
@@ -55,15 +92,19 @@ class Constant(Expression):
 
     __str__ = Expression.__str__
 
+    def own(self) -> object:
+        """The name."""
+        return self.name
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Variable(Expression):
     """The variable z."""
 
     __str__ = Expression.__str__
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sum(Expression):
     """t_1 + ... + t_n, n >= 2; a number, if any, comes last."""
 
@@ -76,7 +117,7 @@ class Sum(Expression):
         return self.terms
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Product(Expression):
     """f_1 ... f_n, n >= 2; a number, if any, comes first."""
 
@@ -89,7 +130,7 @@ class Product(Expression):
         return self.factors
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Power(Expression):
     """base ** exponent with a positive rational exponent (a `Number`), neither 1 nor 1/2."""
 
@@ -103,7 +144,7 @@ class Power(Expression):
         return (self.base, self.exponent)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Quotient(Expression):
     """numerator / denominator, both free of a numeric coefficient."""
 
@@ -117,7 +158,7 @@ class Quotient(Expression):
         return (self.numerator, self.denominator)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Call(Expression):
     """A primitive function (one of `FUNCTIONS`) of one argument; Heaviside(0) = 1/2, sign(0) = 0."""
 
@@ -126,12 +167,16 @@ class Call(Expression):
 
     __str__ = Expression.__str__
 
+    def own(self) -> object:
+        """The name."""
+        return self.name
+
     def children(self) -> tuple[Expression, ...]:
         """The argument."""
         return (self.argument,)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Maximum(Expression):
     """The largest of two or more expressions."""
 
@@ -144,7 +189,7 @@ class Maximum(Expression):
         return self.args
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Minimum(Expression):
     """The smallest of two or more expressions."""
 
@@ -193,13 +238,17 @@ class Always:
 Condition = Comparison | AllOf | Always
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Piecewise(Expression):
     """The value of the first piece whose condition holds; the last condition is `Always`."""
 
     pieces: tuple[tuple[Expression, Condition], ...]
 
     __str__ = Expression.__str__
+
+    def own(self) -> object:
+        """The comparison signs of each condition."""
+        return tuple(tuple(c.op for c in condition.comparisons()) for _, condition in self.pieces)
 
     def children(self) -> tuple[Expression, ...]:
         """Values and both sides of the conditions."""
@@ -223,9 +272,20 @@ def number(value: int | Fraction) -> Number:
 
 def walk(expr: Expression) -> Iterator[Expression]:
     """Every node of the tree, parents before children."""
-    yield expr
-    for child in expr.children():
-        yield from walk(child)
+    pending = [expr]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending += reversed(node.children())
+
+
+def depth(expr: Expression) -> int:
+    """The number of nodes on the longest way from the root to a leaf."""
+    level, deepest = [expr], 0
+    while level:
+        deepest += 1
+        level = list({id(child): child for node in level for child in node.children()}.values())
+    return deepest
 
 
 def depends_on_z(expr: Expression) -> bool:

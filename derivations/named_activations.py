@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fractions import Fraction
 
 from derivations.expression_algebra import (
@@ -115,6 +116,8 @@ NAMED |= {
     "Min": NamedFunction(minimum, 1, None, "Min(z, 1)"),
 }
 NAMED |= {"max": NAMED["Max"], "min": NAMED["Min"]}
+# The argument z alone is not real or not finite on the whole line.
+NAMED |= {name: _unary(_primitive(name), f"{name}(1 + z**2)") for name in ("sqrt", "log")}
 
 _NEEDS_ARGUMENTS = frozenset({"he", "Max", "Min", "max", "min"})
 
@@ -127,6 +130,18 @@ def named_function(name: str) -> NamedFunction | None:
     return NAMED.get(name)
 
 
+def nearest_names(name: str) -> tuple[str, ...]:
+    """The functions that a misspelt name may stand for, at most two; none where none is close."""
+    lowered = name.lower()
+    return (lowered,) if lowered in NAMED else tuple(get_close_matches(lowered, NAMED, n=2, cutoff=0.7))
+
+
+def function_names() -> str:
+    """The functions of the language, separated by commas."""
+    names = {name.lower(): name for name in NAMED}
+    return ", ".join([*(names[lowered] for lowered in sorted(names)), "he2, he3, ...", "Piecewise"])
+
+
 def stands_alone(name: str) -> bool:
-    """Whether the bare name, as a whole expression, means name(z)."""
+    """Whether the bare name means name(z)."""
     return named_function(name) is not None and name not in _NEEDS_ARGUMENTS

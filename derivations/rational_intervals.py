@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from derivations import rational_functions as rf
-from derivations.expression_budget import check_time
+from derivations.expression_budget import node_cost, spend
 from derivations.expression_tree import (
     Call,
     Comparison,
@@ -312,7 +312,7 @@ def enclose(expr: Expression, z: Interval, bits: int = 64) -> Interval:
 
     Raises Undecided where the enclosure meets a pole or leaves the domain of log, sqrt, tan or a root.
     """
-    check_time()
+    spend(node_cost(bits))
     match expr:
         case Variable():
             return z

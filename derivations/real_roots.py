@@ -11,7 +11,7 @@ import math
 from fractions import Fraction
 from itertools import pairwise
 
-from derivations.expression_budget import check_time
+from derivations.expression_budget import spend
 
 Polynomial = list[Fraction]
 Whole = list[int]
@@ -177,7 +177,7 @@ def _remainder(p: Whole, q: Whole) -> Whole:
     rest = _trimmed(list(p))
     lead = q[-1]
     while len(rest) >= len(q) and rest != [0]:
-        check_time()
+        spend(len(q) * (1 + lead.bit_length() // 256))
         shared = math.gcd(rest[-1], lead)
         scale, factor = abs(lead) // shared, rest[-1] // shared * (1 if lead > 0 else -1)
         shift = len(rest) - len(q)
@@ -246,7 +246,7 @@ def _isolated(whole: tuple[int, ...]) -> tuple[tuple[Fraction, Fraction], ...]:
     pending = [(-bound, bound, _changes_at(chain, -bound), _changes_at(chain, bound))]
     found: list[tuple[Fraction, Fraction]] = []
     while pending:
-        check_time()
+        spend(5 * len(chain) ** 2)
         low, high, at_low, at_high = pending.pop()
         if at_low - at_high == 1:  # roots in (low, high]
             found.append(_sharpened(squarefree, low, high))

@@ -7,7 +7,6 @@ What is infinite is said to be infinite, with the reason; what could not be cert
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,8 +17,9 @@ from flint import arb, ctx
 from derivations.activation import Activation
 from derivations.expression import Call, Expression, Number, Power, derivative
 from derivations.expression_algebra import split_coefficient
+from derivations.expression_budget import at_most
 from derivations.expression_locations import Location, difference_sign
-from numerics.ball_integrals import InfiniteMoment, Moment, expectations
+from numerics.ball_integrals import MOST_OPERATIONS, InfiniteMoment, Moment, expectations
 from numerics.balls import BallError, precision, rational_ball
 
 Ball = Any
@@ -129,14 +129,14 @@ class _Moments:
         mean: Fraction,
         variance: Fraction,
         bits: int,
-        seconds: float,
+        operations: int,
     ) -> None:
         self._arguments = (mean, variance, bits)
-        self._deadline = time.monotonic() + seconds
+        self._operations = operations
         self._function = function
         self._known: dict[Moment, Ball] = {}
         try:
-            # half of the time: where one moment is too hard, the others still get their turn
+            # half of the operations: where one moment is too hard, the others still get their turn
             values = self._compute(wanted, 0.5)
         except BallError:
             return
@@ -144,8 +144,12 @@ class _Moments:
 
     def _compute(self, wanted: tuple[Moment, ...], share: float = 1.0) -> list[Ball]:
         mean, variance, bits = self._arguments
-        seconds = share * max(0.0, self._deadline - time.monotonic())
-        return expectations(self._function, wanted, mean=mean, variance=variance, bits=bits, seconds=seconds)
+        given = int(share * self._operations)
+        with at_most(given) as budget:
+            try:
+                return expectations(self._function, wanted, mean=mean, variance=variance, bits=bits, operations=given)
+            finally:
+                self._operations -= given - budget.left
 
     def of(self, moment: Moment) -> Ball:
         if moment not in self._known:
@@ -153,7 +157,7 @@ class _Moments:
         return self._known[moment]
 
 
-def hermite_balls(function: Activation, *, bits: int = 128, seconds: float = 60.0) -> HermiteBalls:
+def hermite_balls(function: Activation, *, bits: int = 128, operations: int = MOST_OPERATIONS) -> HermiteBalls:
     """Certified E[sigma], h1, h2, E[(sigma' - h1)^2] and E[sigma''], equation (12), at x ~ N(0, 1).
 
     E[(sigma' - h1)^2] = sum_{k>=2} k s_k^2 is infinite where sigma jumps: sigma' has a Dirac part there.
@@ -164,7 +168,7 @@ def hermite_balls(function: Activation, *, bits: int = 128, seconds: float = 60.
     derivative_reason, diverges = _derivative_obstacle(function)
     if not derivative_reason:
         wanted += (_SLOPE_SQUARE,)
-    moments = _Moments(function, wanted, Fraction(0), Fraction(1), working, seconds)
+    moments = _Moments(function, wanted, Fraction(0), Fraction(1), working, operations)
     if derivative_reason:
         check = Certified(None, bits, infinite=diverges, reason=derivative_reason)
     else:
@@ -214,7 +218,7 @@ def _square_root_at(branch: Expression, place: Location) -> bool:
 
 
 def hermite_coefficients_ball(
-    function: Activation, order: int, *, bits: int = 128, seconds: float = 60.0
+    function: Activation, order: int, *, bits: int = 128, operations: int = MOST_OPERATIONS
 ) -> tuple[Certified, ...]:
     """Certified s_k = E[He_k(z) sigma(z)]/sqrt(k!) for k = 0 .. order, He_k the probabilists' Hermite polynomials."""
     if order < 0:
@@ -222,7 +226,7 @@ def hermite_coefficients_ball(
     # the integrals are of the size sqrt(k!): their absolute goal is lowered by as many bits
     extra = max(0, math.ceil(math.lgamma(order + 1) / (2 * math.log(2))))
     wanted = tuple(Moment(k, 1) for k in range(order + 1))
-    moments = _Moments(function, wanted, Fraction(0), Fraction(1), bits + _GUARD_BITS + extra // 2, seconds)
+    moments = _Moments(function, wanted, Fraction(0), Fraction(1), bits + _GUARD_BITS + extra // 2, operations)
 
     def coefficient(k: int) -> Certified:
         return _certified(lambda: moments.of(Moment(k, 1)) / arb(math.factorial(k)).sqrt(), bits)
@@ -238,7 +242,7 @@ def conditional_balls(
     kappa: Real,
     bias: Real = 0,
     bits: int = 128,
-    seconds: float = 60.0,
+    operations: int = MOST_OPERATIONS,
 ) -> ConditionalBalls:
     """Certified mu0, mu1, mu2^2 at x = spike kappa + bias + sqrt(bulk) z, equation (15); O(1) in d.
 
@@ -250,7 +254,7 @@ def conditional_balls(
         raise BallError(f"the bulk variance must be positive, not {bulk}")
     mean = Fraction(spike) * Fraction(kappa) + Fraction(bias)
     working = bits + _GUARD_BITS
-    moments = _Moments(function, (_MEAN, _FIRST, _SECOND), mean, variance, working, seconds)
+    moments = _Moments(function, (_MEAN, _FIRST, _SECOND), mean, variance, working, operations)
     return ConditionalBalls(
         mu0=_certified(lambda: moments.of(_MEAN), bits),
         mu1=_certified(lambda: moments.of(_FIRST) / rational_ball(variance).sqrt(), bits),

@@ -9,7 +9,6 @@ explicit bound of the tail |z| > L.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,11 +18,11 @@ from flint import acb, arb
 
 from derivations.activation import Activation
 from derivations.expression import Expression, ExpressionError, derivative
-from derivations.expression_budget import TookTooLong, time_limit
+from derivations.expression_budget import Budget, TookTooLong, at_most, spend
 from derivations.expression_growth import Growth
 from derivations.expression_normal import as_polynomial
 from derivations.expression_strip_growth import strip_growth
-from numerics.balls import BallError, location_ball, precision, program, rational_ball
+from numerics.balls import BallError, Program, location_ball, precision, program, rational_ball, whole_power
 from numerics.gaussian_bounds import Envelope, envelope
 from numerics.polynomial_moments import Coefficients, differentiated, hermite_moment, power, product
 
@@ -33,8 +32,13 @@ Ball = Any
 _GUARD_BITS = 40
 _BOUND_BITS = 64
 _MOST_NODES = 40_000
-# Per panel and moment; flint's own limit, a million at 1000 bits, would outlast the time limit.
+# Per panel and moment; flint's own limit, a million at 1000 bits, would outlast any other.
 _MOST_EVALUATIONS = 100_000
+
+
+# The operations that one call may take unless it is told otherwise: about a minute.
+MOST_OPERATIONS = 60_000_000
+LIMIT_REACHED = "the limit on the number of operations was reached"
 
 
 class InfiniteMoment(BallError):
@@ -57,13 +61,14 @@ class _Problem:
     mean: Fraction
     variance: Fraction
     bits: int
-    deadline: float
+    budget: Budget
 
     def scale(self) -> Ball:
         return rational_ball(self.variance).sqrt()
 
-    def expired(self) -> bool:
-        return time.monotonic() > self.deadline
+    def evaluation_cost(self, code: Program, moment: int) -> int:
+        """The operations of one evaluation of an integrand with a Hermite polynomial of degree `moment`."""
+        return (len(code) + moment + 12) * (1 + self.bits // 512 + (self.bits // 1024) ** 2)
 
     def powers(self, value: Growth, slope: Growth | None, moment: Moment) -> Growth:
         bound = Growth(Fraction(1), sharp=True)
@@ -81,12 +86,12 @@ def expectations(
     mean: Fraction | int = 0,
     variance: Fraction | int = 1,
     bits: int = 128,
-    seconds: float = 60.0,
+    operations: int = MOST_OPERATIONS,
 ) -> list[Ball]:
     """Certified balls of the moments for x = mean + sqrt(variance) z, with a radius of about 2**-bits.
 
     Raises InfiniteMoment where a moment is infinite, BallError where no certified value was found (the reason is said,
-    a time limit included).  Nothing that is not finite is ever returned.
+    a limit on the operations included).  Nothing that is not finite is ever returned.
     """
     if variance <= 0:
         raise BallError(f"the variance must be positive, not {variance}")
@@ -96,14 +101,19 @@ def expectations(
     if polynomial is not None:
         with precision(bits + _GUARD_BITS):
             return [_exact(tuple(polynomial), moment, Fraction(mean), Fraction(variance)) for moment in moments]
-    problem = _Problem(function, moments, Fraction(mean), Fraction(variance), bits, time.monotonic() + seconds)
-    try:
-        with precision(_BOUND_BITS), time_limit(seconds):
-            envelopes = [_envelope(problem, moment) for moment in moments]
-            end = _truncation(envelopes, bits)
-            plan = _trapezoid_plan(problem, end)
-    except TookTooLong:
-        raise BallError(f"no certified value for {_short(function)}: the time limit was reached") from None
+    with at_most(operations) as budget:
+        try:
+            return _integrated(_Problem(function, moments, Fraction(mean), Fraction(variance), bits, budget))
+        except TookTooLong:
+            raise BallError(f"no certified value for {_short(function)}: {LIMIT_REACHED}") from None
+
+
+def _integrated(problem: _Problem) -> list[Ball]:
+    function, moments, bits = problem.function, problem.moments, problem.bits
+    with precision(_BOUND_BITS):
+        envelopes = [_envelope(problem, moment) for moment in moments]
+        end = _truncation(envelopes, bits)
+        plan = _trapezoid_plan(problem, end)
     with precision(bits + _GUARD_BITS):
         results = _trapezoid(problem, end, plan) if plan is not None else _panels(problem, end)
         tails = [e.tail(rational_ball(end)) for e in envelopes]
@@ -113,7 +123,7 @@ def expectations(
         ]
     for moment, result in zip(moments, results, strict=True):
         if not result.is_finite() or result.rad() > (1 + abs(result.mid())) * arb(2) ** -(bits // 2):
-            why = "the time limit was reached" if problem.expired() else "the integration did not converge"
+            why = LIMIT_REACHED if problem.budget.exhausted else "the integration did not converge"
             raise BallError(f"no certified value of {_named(moment)} of {_short(function)}: {why}")
     return results
 
@@ -170,6 +180,7 @@ def _truncation(envelopes: list[Envelope], bits: int) -> Fraction:
     # the density alone reaches the goal near sqrt(2 log 2 bits)
     first = max(8, math.floor(4 * math.sqrt(2 * math.log(2) * bits)) - 4)
     for quarter in range(first, first + 40_000):
+        spend(20 * len(envelopes))
         end = Fraction(quarter, 4)
         if all(e.tail(rational_ball(end)) < goal for e in envelopes):
             return end
@@ -260,9 +271,9 @@ def _trapezoid(problem: _Problem, end: Fraction, plan: _Plan) -> list[Ball]:
     top = max(m.hermite for m in problem.moments)
     totals = [arb(0) for _ in problem.moments]
     plain = problem.mean == 0 and problem.variance == 1
+    cost = problem.evaluation_cost(code, top + 2 * len(problem.moments))
     for k in range(0 if symmetric else -count, count + 1):
-        if k % 64 == 0 and problem.expired():
-            raise BallError(f"no certified value for {_short(problem.function)}: the time limit was reached")
+        spend(cost)
         z = k * step
         values = code.run(z if plain else mean + scale * z)
         weight = (-(z * z) / 2).exp()
@@ -298,9 +309,9 @@ def _hermites(z: Ball, top: int) -> list[Ball]:
 def _term(moment: Moment, hermites: list[Ball], values: list[Ball]) -> Ball:
     result = hermites[moment.hermite]
     if moment.sigma:
-        result = result * (values[0] if moment.sigma == 1 else values[0] ** moment.sigma)
+        result = result * whole_power(values[0], moment.sigma)
     if moment.slope:
-        result = result * values[1] ** moment.slope
+        result = result * whole_power(values[1], moment.slope)
     return result
 
 
@@ -327,8 +338,6 @@ def _panel_moment(problem: _Problem, moment: Moment, end: Fraction) -> Ball:
     low, high = ends[0][0], ends[-1][0]
     total = arb(0)
     for panel, (left, left_slack), (right, right_slack) in zip(parts, ends, ends[1:], strict=False):
-        if problem.expired():
-            raise BallError(f"no certified value for {_short(problem.function)}: the time limit was reached")
         integrand = _integrand(problem, moment, panel.branch, mean, scale)
         start, stop = left.max(low), right.min(high)
         if start < stop:
@@ -346,9 +355,10 @@ def _integrand(
     code = program(branch, derivative(branch)) if moment.slope else program(branch)
     norm = 1 / (2 * arb.pi()).sqrt()
     plain = problem.mean == 0 and problem.variance == 1
+    cost = 2 * problem.evaluation_cost(code, moment.hermite)  # complex numbers
 
     def integrand(z: Ball, analytic: bool) -> Ball:
-        if problem.expired():
+        if problem.budget.exhausted or not problem.budget.take(cost):  # flint would lose an exception
             return acb(arb.nan(), arb.nan())
         values = code.run(z if plain else mean + scale * z, analytic)
         return _term(moment, _hermites(z, moment.hermite), values) * ((-(z * z) / 2).exp() * norm)

@@ -80,6 +80,10 @@ class Program:
             values.append(step(values, analytic))
         return [values[place] for place in self._results]
 
+    def __len__(self) -> int:
+        """How many steps a run takes."""
+        return len(self._steps)
+
     def _place(self, expr: Expression) -> int:
         known = self._places.get(expr)
         if known is None:
@@ -127,14 +131,14 @@ class Program:
         if isinstance(base, Call) and base.name == "cosh" and exponent.value.denominator == 1:
             # sech stays finite on wide boxes where a box around cosh holds 0
             inner, k = self._place(base.argument), int(exponent.value)
-            return lambda v, analytic: v[above] * _whole_power(v[inner].sech(), k)
+            return lambda v, analytic: v[above] * whole_power(v[inner].sech(), k)
         below = self._place(denominator)
         return lambda v, analytic: v[above] / v[below]
 
     def _power(self, place: int, q: Fraction) -> Step:
         if q.denominator == 1:
             k = int(q)
-            return lambda v, analytic: _whole_power(v[place], k)
+            return lambda v, analytic: whole_power(v[place], k)
         exponent = rational_ball(q)
         return lambda v, analytic: _fractional_power(v[place], exponent, analytic)
 
@@ -178,7 +182,7 @@ class Program:
         return step
 
 
-def _whole_power(u: Ball, k: int) -> Ball:
+def whole_power(u: Ball, k: int) -> Ball:
     """u**k by repeated squaring: flint's real power is not finite on a ball around 0."""
     result: Ball | None = None
     while True:

@@ -295,6 +295,8 @@ def gradient_step(
     """(spike, bulk, alignment) after one gradient step; see `Model.from_gradient_step`."""
     if alpha0 == 0.0 or eta == 0.0:
         return 0.0, 1.0, 0.0
+    for role, function in (("activation", activation), ("target", target)):
+        _check_second_moment(role, function, 1.0, 0.0)
     student, teacher = hermite_constants(activation), hermite_constants(target)
     if abs(student.mean) > _ZERO * math.sqrt(student.h2):
         raise ModelError(f"the gradient-step map needs E[sigma] = 0, and here E[sigma] = {student.mean:.6g}; {INSTEAD}")

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from derivations.activation import Activation
 from derivations.expression import ExpressionError
+from derivations.expression_budget import spend
 from numerics.evaluate import compile_numpy
 from numerics.steep_places import steep_places
 
@@ -55,6 +56,8 @@ _MOST_SPLITS = 2_000
 _SHORTEST_PANEL = 1e-11
 _MOST_LAYERS = 400
 _CHUNK = 1 << 19
+# Where operations are counted, these many values of a function are one.
+_VALUES_PER_OPERATION = 20
 
 
 @dataclass(frozen=True)
@@ -278,6 +281,7 @@ _AGREEMENT = 1e-13
 def _moments(function: Integrand, shift: Array, scale: float, rule: _RuleMaker, refine: int) -> Moments:
     z, weights = rule(function, shift, scale, refine)
     x = shift[:, None] + scale * z
+    spend(x.size // _VALUES_PER_OPERATION)
     if function.rough:
         # Panels of no width lie on a breakpoint, where a derivative may be infinite; they carry no weight.
         values = np.zeros_like(x)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,9 +10,12 @@ import sympy as sp
 
 from derivations import symbols
 from derivations.activation import Activation
+from derivations.algebra_budget import counted_algebra
 from derivations.closed_form import ClosedForm, ClosedForms, HeatObligation, beneath, closed_forms, established
+from derivations.expression_budget import TookTooLong, at_most
 from derivations.gaussian_class import NotInClassError
-from numerics.ball_coefficients import Certified, ConditionalBalls, HermiteBalls, conditional_balls
+from numerics.ball_coefficients import Certified, ConditionalBalls, conditional_balls
+from numerics.ball_integrals import LIMIT_REACHED
 from numerics.balls import BallError, precision
 from verify.closed_form_balls import NoBallError, enclose
 from verify.closed_form_proof import prove
@@ -22,6 +24,7 @@ from verify.evidence import Outcome, Settled
 # Where closed forms are compared with balls of the definition, in units of kappa.
 _PLACES = (Fraction(1), Fraction(-1, 2))
 _BITS = 96
+_FOR_COMPARISON = 2_000_000
 # A formula whose terms cancel is evaluated more precisely, up to this: differences of 10^-1000 are told from zero.
 _MOST_BITS = 4096
 _FORMS = ("mu0", "mu1", "second_moment")
@@ -74,15 +77,16 @@ class Formulas:
         """The closed form of h1, h2, h1_check or s_k, if it exists and lies in the ball of the definition."""
         if self.forms is None or self.status == "inconclusive" or certified.infinite:
             return None
-        try:
-            value, _ = established(self.forms, name)
-        except NotInClassError:
-            return None
-        if value == sp.oo:
-            return None
-        if certified.ball is not None and not _overlaps(value, certified):
-            return None
-        return Constant(value, "proved" if self._is_proved(name) else "conjectured")
+        with counted_algebra():
+            try:
+                value, _ = established(self.forms, name)
+            except NotInClassError:
+                return None
+            if value == sp.oo:
+                return None
+            if certified.ball is not None and not _overlaps(value, certified):
+                return None
+            return Constant(value, "proved" if self._is_proved(name) else "conjectured")
 
     def _is_proved(self, name: str) -> bool:
         """Whether every obligation that the constant rests on is discharged; those not settled yet are checked now."""
@@ -119,10 +123,11 @@ def _latex(form: ClosedForm) -> str:
     return latex(form.expression)
 
 
-def formulas_of(activation: Activation, balls: HermiteBalls, spike: float, bulk: float, deadline: float) -> Formulas:
-    """Find, prove and compare the closed forms of an activation; those not found by the deadline are left out."""
+def formulas_of(activation: Activation, spike: float, bulk: float, operations: int) -> Formulas:
+    """Find, prove and compare the closed forms of an activation; those that take too many operations are left out."""
     try:
-        forms = closed_forms(activation)
+        with counted_algebra():
+            forms = closed_forms(activation)
     except NotInClassError as reason:
         return Formulas(None, {}, (), "inconclusive", str(reason))
     found: dict[str, ClosedForm] = {}
@@ -130,16 +135,19 @@ def formulas_of(activation: Activation, balls: HermiteBalls, spike: float, bulk:
     known: set[HeatObligation] = set()
     why = ""
     for name in _FORMS:
-        if time.monotonic() > deadline:
-            why = why or f"the time was up before {name}"
-            break
         try:
-            found[name] = getattr(forms, name)
+            with at_most(operations // 3), counted_algebra():
+                form: ClosedForm = getattr(forms, name)
+                proof = prove(form, name, known)
         except NotInClassError as reason:
             why = why or f"{name}: {reason}"
             continue
-        obligations += [(name, o) for o in prove(found[name], name, known).obligations]
-        known.update(found[name].obligations)
+        except TookTooLong:
+            why = why or f"{LIMIT_REACHED} before {name}"
+            continue
+        found[name] = form
+        obligations += [(name, o) for o in proof.obligations]
+        known.update(form.obligations)
     if not found:
         return Formulas(forms, {}, (), "inconclusive", why)
     agree, checked = _compared(activation, found, spike, bulk)
@@ -156,7 +164,7 @@ def _compared(activation: Activation, found: dict[str, ClosedForm], spike: float
     compared = 0
     for kappa in _PLACES:
         try:
-            balls = conditional_balls(activation, spike=r, bulk=c, kappa=kappa, bits=_BITS, seconds=2.0)
+            balls = conditional_balls(activation, spike=r, bulk=c, kappa=kappa, bits=_BITS, operations=_FOR_COMPARISON)
             with precision(_BITS + 24):
                 for form, ball in _pairs(found, balls, c):
                     value = enclose(form, {symbols.x: r * kappa, symbols.c: c})

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activation import Activation
+from derivations.expression_budget import TookTooLong
 from numerics.ball_coefficients import HermiteBalls
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ _ZERO = 1e-24
 _MOST_DOUBLINGS = 7
 # A mean smaller than this fraction of the activation keeps fewer digits than are printed.
 _SMALLEST_MEAN = 1e-6
+# Where a bound has to agree to be called independent of the spike, in units of the largest one.
+_TRIED_SPIKES = (0.15, 0.3, 0.55, 0.8, 1.0)
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,9 @@ class Learning:
     """Bounds at perfect alignment on the test error over the ridge; target_square = E[g^2] is their scale.
 
     upper is dist^2(g, span{mu0}), lower is dist^2(g, span{mu0, kappa mu1}) at the given spike and bulk, equations (26)
-    and (27), on a rule doubled `doublings` times; best_spike minimises the upper bound on [0, largest_spike]. `missing`
-    says why there are none; `unresolved`, that they exist and could not be computed.
+    and (27), on a rule doubled `doublings` times; best_spike minimises the upper bound on [0, largest_spike], and is
+    None beside a `best_upper` that is the bound at every r > 0. `missing` says why there are none; `unresolved`, that
+    they exist and could not be computed.
     """
 
     upper: float | None = None
@@ -95,6 +99,8 @@ def bounds_at(activation: Activation, target: Activation, spike: float, bulk: fl
                 return Learning(missing=doubt, unresolved=True)
             square = float(conditional_moments(integrand(target), np.zeros(1), 1.0).square[0])
             found = _resolved(model, square) if math.isfinite(square) else None
+    except TookTooLong:
+        raise
     except (ModelError, ExpressionError) as reason:
         return Learning(missing=str(reason), unresolved=not _infinite(activation, target, spike, bulk))
     if found is None:
@@ -125,8 +131,22 @@ def with_best_spike(known: Learning, activation: Activation, target: Activation,
     (spike, upper), largest = scanned
     if known.upper > 0.0 and upper > known.upper * (1.0 + 10 * AGREEMENT):
         return known  # a scan that misses the given spike has missed the best one
-    found = replace(known, best_spike=spike, best_upper=upper, largest_spike=largest)
+    found = replace(known, best_upper=upper, largest_spike=largest)
+    if _same_at_every_spike(activation, target, bulk, known, largest, upper):
+        return found
+    found = replace(found, best_spike=spike)
     return replace(found, self_learning=perfect_sentence(activation, target, spike, bulk)) if found.perfect else found
+
+
+def _same_at_every_spike(
+    activation: Activation, target: Activation, bulk: float, known: Learning, largest: float, least: float
+) -> bool:
+    """Whether the upper bound is the same wherever it is tried in (0, largest], to what its quadrature resolves."""
+    from numerics.spike_scan import upper_bound_of_spike
+
+    bound = upper_bound_of_spike(activation, target, bulk, largest, known.doublings)
+    slack = 10 * AGREEMENT * least + NEGLIGIBLE * (known.target_square or 0.0)
+    return all(bound(share * largest) - least <= slack for share in _TRIED_SPIKES)
 
 
 def _resolved(model: Model, square: float) -> tuple[float, float, int] | None:
@@ -231,6 +251,8 @@ def _best_spike(
     for share in (1.0, 0.5, 0.25):
         try:
             return best_spike_at_alignment_one(activation, target, bulk, share * largest, refine), share * largest
+        except TookTooLong:
+            raise
         except (ExpressionError, ValueError):
             continue
     return None
@@ -238,9 +260,11 @@ def _best_spike(
 
 def perfect_sentence(activation: Activation, target: Activation, spike: float, bulk: float) -> str:
     """That mu0 is proportional to the target at a spike near ``spike``, if proved, as a sentence; else empty."""
+    from derivations.algebra_budget import counted_algebra
     from verify.self_learning import proportional_spike
 
-    found = proportional_spike(activation, target, spike, bulk)
+    with counted_algebra():
+        found = proportional_spike(activation, target, spike, bulk)
     if found is None:
         return ""
     r_squared, factor = found

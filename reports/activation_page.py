@@ -100,7 +100,7 @@ def _learning(document: Mapping[str, Any]) -> str:
         upper, lower = _error(bounds["upper"], square), _error(bounds["lower"], square)
         rows.append(("upper bound", f"{upper}   dist^2(g, span{{mu0}}): the error at infinite ridge"))
         rows.append(("lower bound", f"{lower}   dist^2(g, span{{mu0, kappa mu1}}): for any ridge and any data"))
-    if learning["best_spike"] is not None:
+    if learning["upper_at_best_spike"] is not None:
         rows.append(("best spike", _best(document)))
         rows.append(("perfect", _perfect(learning)))
     at = f"r = {document['spike']:g}, c = {document['bulk']:g}, alignment 1"
@@ -126,6 +126,8 @@ def _error(value: float, square: float) -> str:
 def _best(document: Mapping[str, Any]) -> str:
     learning = document["learning"]
     square, spike, bound = (learning[name] for name in ("target_square", "best_spike", "upper_at_best_spike"))
+    if spike is None:
+        return f"none: the upper bound is {_error(bound, square)} at every r > 0"
     edge = ", the largest tried" if spike == learning["largest_spike"] else ""
     return f"r = {spike:.6g}{edge}; upper bound {_error(bound, square)}"
 
@@ -144,7 +146,7 @@ def _warnings(warnings: list[str]) -> str:
 
 def _open(unfinished: list[str], undecided: list[str]) -> str:
     """What the page leaves open, and that the exit code says so."""
-    said = [f"Not finished when the time ran out: {', '.join(unfinished)}"] if unfinished else []
+    said = [f"Not finished within the limit on the work: {', '.join(unfinished)}"] if unfinished else []
     rest = [name for name in undecided if name not in unfinished]
     said += [f"Undecided: {', '.join(rest)}, for the reasons above"] if rest else []
     return "\n".join([*said, "(exit code 3)"]) if said else ""

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from flint import arb
 
 from derivations.activation import Activation
+from derivations.expression_budget import TookTooLong, at_most
 from derivations.expression_normal import as_polynomial
 from numerics.ball_coefficients import Certified, HermiteBalls, hermite_balls, hermite_coefficients_ball
+from numerics.ball_integrals import LIMIT_REACHED
 from numerics.balls import precision
 from reports.activation_learning import Learning, Means, bounds_at, warnings_of, with_best_spike
 from reports.activation_page import study_text
@@ -34,7 +36,11 @@ LAST_ORDER = 64
 # Bits beyond the digits asked for, and how often the precision is doubled when they do not come out certain.
 _SPARE_BITS = 24
 _ATTEMPTS = 3
-# Where each part has to be done, as a fraction of the time allowed; what a part leaves over goes to the next ones.
+# The operations that an examination may take, some ten seconds; the processor time that nothing goes beyond, far more:
+# what is left out has to depend on what was asked for and not on the machine.
+OPERATIONS = 16_000_000
+SECONDS = 60.0
+# Where each part has to be done, as a fraction of the operations; what a part leaves over goes to the next ones.
 _SHARES = {
     "balls": 0.5,
     "closed forms": 0.75,
@@ -164,50 +170,53 @@ def examine(
     spike: float = 1.0,
     bulk: float = 1.0,
     orders: int = SHOWN_ORDER,
-    seconds: float = 8.0,
+    operations: int = OPERATIONS,
+    seconds: float = SECONDS,
 ) -> ActivationStudy:
     """Examine one activation at spike r and bulk variance c, with a target to learn (itself by default).
 
     Hermite coefficients are given up to order `orders`, and further up to the first one of order >= 1 that is not zero.
-    What is not done after `seconds` is interrupted, said to be undecided or left out, and named in `unfinished`.
+    What is not done after so many `operations`, or `seconds` of processor time, is said to be undecided or left out,
+    and named in `unfinished`.
     """
     from reports.activation_formulas import Formulas, formulas_of
 
-    clock = _Clock(time.monotonic(), seconds)
+    parts = _Parts(operations, seconds)
     goal = activation if target is None else target
-    balls = clock.part(
-        "balls", lambda end: _balls(activation, digits, end), lambda: _no_balls(activation, _bits(digits))
+    balls = parts.part(
+        "balls", lambda left: _balls(activation, digits, left), lambda: _no_balls(activation, _bits(digits))
     )
-    formulas = clock.part(
+    formulas = parts.part(
         "closed forms",
-        lambda end: formulas_of(activation, balls, spike, bulk, end),
-        lambda: Formulas(None, {}, (), "inconclusive", "the time was up before they were found"),
+        lambda left: formulas_of(activation, spike, bulk, left),
+        lambda: Formulas(None, {}, (), "inconclusive", f"{LIMIT_REACHED} before they were found"),
     )
-    h1 = clock.part("closed forms", lambda end: _h1(balls, digits, formulas, activation), lambda: None)
-    h2 = clock.part("closed forms", lambda end: _coefficient(balls.h2, digits, formulas, "h2"), lambda: None)
-    h1_check = clock.part(
-        "closed forms", lambda end: _coefficient(balls.h1_check, digits, formulas, "h1_check"), lambda: None
+    h1 = parts.part("closed forms", lambda _: _h1(balls, digits, formulas, activation), lambda: None)
+    h2 = parts.part("closed forms", lambda _: _coefficient(balls.h2, digits, formulas, "h2"), lambda: None)
+    h1_check = parts.part(
+        "closed forms", lambda _: _coefficient(balls.h1_check, digits, formulas, "h1_check"), lambda: None
     )
     bare = formulas.withheld()
     h1 = h1 or _h1(balls, digits, bare, activation)
     hermite: list[Coefficient] = []
-    clock.part(
+    parts.part(
         "Hermite coefficients",
-        lambda end: _hermite(activation, formulas, digits, orders, end, hermite),
-        lambda: None if hermite else _hermite(activation, bare, digits, orders, time.monotonic() + 0.5, hermite),
+        lambda left: _hermite(activation, balls, h1, formulas, digits, orders, left, hermite),
+        lambda: None if hermite else _hermite(activation, balls, h1, bare, digits, orders, _FEW_OPERATIONS, hermite),
     )
+    h1 = hermite[1]
     exponent = _information_exponent(hermite)
-    target_mean, target_h1 = clock.part(
+    target_mean, target_h1 = parts.part(
         "target",
-        lambda end: (hermite[0], h1) if goal is activation else _lowest(goal, digits, end),
+        lambda left: (hermite[0], h1) if goal is activation else _lowest(goal, digits, left),
         lambda: _lowest_unknown(digits),
     )
-    found = clock.part(
+    found = parts.part(
         "bounds",
-        lambda end: bounds_at(activation, goal, spike, bulk),
-        lambda: Learning(missing="the time was up before they were found", unresolved=True),
+        lambda _: bounds_at(activation, goal, spike, bulk),
+        lambda: Learning(missing=f"{LIMIT_REACHED} before they were found", unresolved=True),
     )
-    found = clock.part("best spike", lambda end: with_best_spike(found, activation, goal, bulk), lambda: found)
+    found = parts.part("best spike", lambda _: with_best_spike(found, activation, goal, bulk), lambda: found)
     return ActivationStudy(
         activation=activation,
         target=goal,
@@ -230,42 +239,47 @@ def examine(
             h1_zero=h1.zero,
             h1_sure=_is_certainly_not_zero(h1),
         ),
-        unfinished=tuple(dict.fromkeys([*clock.unfinished, *_out_of_time(balls, hermite, formulas)])),
+        unfinished=tuple(dict.fromkeys([*parts.unfinished, *_out_of_time(balls, hermite, formulas)])),
     )
 
 
-class _Clock:
-    """The time allowed, handed out to the parts; remembers which parts were interrupted."""
+class _Parts:
+    """The operations and the processor time allowed, handed out to the parts; remembers which parts were not done."""
 
-    def __init__(self, start: float, seconds: float) -> None:
-        self._start, self._seconds = start, seconds
+    def __init__(self, operations: int, seconds: float) -> None:
+        self._operations, self._used = operations, 0
+        self._end = time.process_time() + seconds
         self.unfinished: list[str] = []
 
-    def part(self, name: str, work: Callable[[float], T], otherwise: Callable[[], T]) -> T:
-        """What `work`, given its deadline, returns; after the deadline and a little grace, what `otherwise` does."""
-        end = self._start + _SHARES[name] * self._seconds
+    def part(self, name: str, work: Callable[[int], T], otherwise: Callable[[], T]) -> T:
+        """What `work`, told how many operations it has, returns; where they do not suffice, what `otherwise` does."""
+        left = max(int(_SHARES[name] * self._operations) - self._used, 0)
         try:
-            with allowance(max(end - time.monotonic(), 0.0) + 0.05 * self._seconds):
-                return work(end)
-        except OutOfTimeError:
+            with allowance(self._end - time.process_time()), at_most(left) as budget:
+                try:
+                    return work(left)
+                finally:
+                    self._used += left - budget.left
+        except (OutOfTimeError, TookTooLong):
             self.unfinished.append(name)
+        with at_most(_FEW_OPERATIONS):
             return otherwise()
 
 
 def _out_of_time(balls: HermiteBalls, hermite: list[Coefficient], formulas: Formulas) -> list[str]:
-    """The certified numbers that the time limit left undecided."""
+    """The certified numbers that the limit on the operations left undecided."""
     named = [("h1", balls.h1), ("h2", balls.h2), ("E[(sigma' - h1)^2]", balls.h1_check)]
     named += [(f"s_{k}", s.certified) for k, s in enumerate(hermite) if not s.zero]
-    late = [name for name, ball in named if ball.ball is None and _TIME_UP in ball.reason]
-    return late + (["closed forms"] if _TIME_UP in formulas.why else [])
+    late = [name for name, ball in named if ball.ball is None and LIMIT_REACHED in ball.reason]
+    return late + (["closed forms"] if LIMIT_REACHED in formulas.why else [])
 
 
-# What the reasons of numerics.ball_integrals and reports.activation_formulas say.
-_TIME_UP = "the time "
+# What is enough for the parts that always succeed, and for finding out that the others do not.
+_FEW_OPERATIONS = 500_000
 
 
 def _no_balls(activation: Activation, bits: int) -> HermiteBalls:
-    undecided = Certified(None, bits, reason="the time limit was reached")
+    undecided = Certified(None, bits, reason=LIMIT_REACHED)
     return HermiteBalls(undecided, undecided, undecided, undecided, undecided)
 
 
@@ -277,29 +291,41 @@ def _bits(digits: int) -> int:
     return math.ceil(digits * math.log2(10)) + _SPARE_BITS
 
 
-def _left(deadline: float) -> float:
-    return max(0.2, deadline - time.monotonic())
-
-
-def _balls(activation: Activation, digits: int, deadline: float) -> HermiteBalls:
+def _balls(activation: Activation, digits: int, operations: int) -> HermiteBalls:
     """h1, h2 and E[(sigma' - h1)^2] with the precision raised until the digits asked for are certain."""
     bits = _bits(digits)
-    best = hermite_balls(activation, bits=bits, seconds=0.8 * _left(deadline))
+    best = hermite_balls(activation, bits=bits, operations=operations // 2)
     for _ in range(_ATTEMPTS):
         short = [b for b in (best.h1, best.h2, best.h1_check) if b.ball is not None and b.digits(digits) < digits]
-        if not short or all(b.required().contains(0) for b in short) or time.monotonic() > deadline:
+        if not short or all(b.required().contains(0) for b in short):
             return best
         bits *= 2
-        best = hermite_balls(activation, bits=bits, seconds=0.8 * _left(deadline))
+        try:
+            sharper = hermite_balls(activation, bits=bits, operations=operations // 4)
+        except TookTooLong:
+            return best
+        best = HermiteBalls(*(b if a.ball is None else a for a, b in zip(_each(sharper), _each(best), strict=True)))
     return best
 
 
+def _each(balls: HermiteBalls) -> tuple[Certified, ...]:
+    return balls.mean, balls.h1, balls.h2, balls.h1_check, balls.curvature
+
+
 def _hermite(
-    activation: Activation, formulas: Formulas, digits: int, orders: int, deadline: float, found: list[Coefficient]
+    activation: Activation,
+    known: HermiteBalls,
+    h1: Coefficient,
+    formulas: Formulas,
+    digits: int,
+    orders: int,
+    operations: int,
+    found: list[Coefficient],
 ) -> None:
     """Fill `found` with s_0, s_1, ..., until one of order >= 1 is certainly not zero or too many have been tried.
 
-    An interruption leaves what is known by then: all the balls of an order, and the closed forms reached.
+    What is `known` already is not doubted: s_0 is E[sigma], s_1 is h1. An interruption leaves what is known by then:
+    all the balls of an order, and the closed forms reached.
     """
     polynomial = as_polynomial(activation.expression)
     # A polynomial has no coefficients beyond its degree, and all of them exactly.
@@ -308,21 +334,27 @@ def _hermite(
         order = max(order, min(len(polynomial) - 1, LAST_ORDER))
     bare = formulas.withheld()
     while True:
-        balls = hermite_coefficients_ball(activation, order, bits=_bits(digits), seconds=_left(deadline) / 3)
+        balls = hermite_coefficients_ball(activation, order, bits=_bits(digits), operations=operations // 3)
+        balls = (_surer(known.mean, balls[0]), _surer(h1.certified, balls[1]), *balls[2:])
         vanish = [_vanishes_by_parity(activation, k) for k in range(order + 1)]
         found[:] = [_coefficient(balls[k], digits, bare, f"s_{k}", vanish[k]) for k in range(order + 1)]
         for k, ball in enumerate(balls):
-            found[k] = _coefficient(ball, digits, formulas, f"s_{k}", vanish[k])
-        if _information_exponent(found) is not None or order >= LAST_ORDER or time.monotonic() > deadline:
+            found[k] = h1 if k == 1 and not h1.undecided else _coefficient(ball, digits, formulas, f"s_{k}", vanish[k])
+        if _information_exponent(found) is not None or order >= LAST_ORDER:
             return
         if not _worth_searching(found):
             return
         order *= 2
 
 
-def _lowest(target: Activation, digits: int, deadline: float) -> tuple[Coefficient, Coefficient]:
+def _surer(first: Certified, second: Certified) -> Certified:
+    """The first certificate, the second where the first is none."""
+    return second if first.ball is None and not first.infinite else first
+
+
+def _lowest(target: Activation, digits: int, operations: int) -> tuple[Coefficient, Coefficient]:
     """E[g] and E[z g] of a target that is not the activation."""
-    balls = hermite_coefficients_ball(target, 1, bits=_bits(digits), seconds=_left(deadline))
+    balls = hermite_coefficients_ball(target, 1, bits=_bits(digits), operations=operations)
     from reports.activation_formulas import Formulas
 
     bare = Formulas(None, {}, (), "inconclusive")
@@ -333,7 +365,7 @@ def _lowest(target: Activation, digits: int, deadline: float) -> tuple[Coefficie
 
 
 def _lowest_unknown(digits: int) -> tuple[Coefficient, Coefficient]:
-    unknown = Coefficient(Certified(None, _bits(digits), reason="the time limit was reached"), 0)
+    unknown = Coefficient(Certified(None, _bits(digits), reason=LIMIT_REACHED), 0)
     return unknown, unknown
 
 

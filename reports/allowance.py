@@ -1,4 +1,4 @@
-"""A hard limit on the time that a part of an examination may take, whatever it is doing."""
+"""A hard limit on the processor time that a part of an examination may take, whatever it is doing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class OutOfTimeError(BaseException):
 
 @contextmanager
 def allowance(seconds: float) -> Iterator[None]:
-    """Raises OutOfTimeError inside the block after so many seconds.
+    """Raises OutOfTimeError inside the block after so many seconds of processor time of this process.
 
     An interruption that falls where Python can only report exceptions is repeated until it arrives, without a report.
     Needs the main thread and a system with interval timers; elsewhere the loops that look at the clock themselves have
@@ -41,9 +41,9 @@ def allowance(seconds: float) -> Iterator[None]:
         if not isinstance(lost.exc_value, OutOfTimeError):
             report(lost)
 
-    before = signal.signal(signal.SIGALRM, interrupt)
+    before = signal.signal(signal.SIGPROF, interrupt)
     sys.unraisablehook = unheard
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3), _AGAIN)
+    signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3), _AGAIN)
     try:
         try:
             yield
@@ -55,8 +55,8 @@ def allowance(seconds: float) -> Iterator[None]:
             armed = False
     finally:  # also if the alarm falls between the end of the block and the line above
         armed = False
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
         sys.unraisablehook = report
 
 

@@ -272,25 +272,7 @@ def expression_of(name: str, text: str) -> Activation:
     try:
         return activation(text)
     except ExpressionError as error:
-        sentence = f"{error}{_likely(text)}" if "unknown" in str(error) else str(error)
-        raise InputProblem(f"--{name}: {sentence}" if name else sentence) from None
-
-
-def _likely(text: str) -> str:
-    """The functions that a misspelt name in an expression may stand for; empty where none is close."""
-    import re
-    from difflib import get_close_matches
-
-    from derivations.named_activations import NAMED, named_function
-
-    for name in re.findall(r"[A-Za-z_][A-Za-z_0-9]*", text):
-        if named_function(name) is not None or name in ("z", "pi", "e", "True", "False", "Piecewise"):
-            continue
-        lowered = name.lower()
-        close = [lowered] if lowered in NAMED else get_close_matches(lowered, NAMED, n=2, cutoff=0.7)
-        if close:
-            return f"; perhaps {' or '.join(close)} is meant"
-    return ""
+        raise InputProblem(f"--{name}: {error}" if name else str(error)) from None
 
 
 def _check_presence(options: Mapping[str, Any], values: Mapping[str, Values], own_bulk: bool) -> None:

@@ -50,6 +50,8 @@ SLOPES = {
     "mish(z)": "tanh(softplus(z)) + z*sigmoid(z)/cosh(softplus(z))**2", "sigmoid(z)": "sigmoid(z)*(1 - sigmoid(z))",
 }  # fmt: skip
 SEED = 20261120
+# Counted operations end an examination, after about ten seconds, before its processor time of sixty does.
+MOST_SECONDS = 50.0
 
 
 def midpoint(certified: Certified) -> Any:
@@ -139,16 +141,16 @@ EXPRESSIONS = st.recursive(_LEAVES, _grown, max_leaves=4).filter(lambda text: "z
 
 def check_expression(text: str, places: int, counts: Counter[str]) -> None:
     """No traceback, no hang, no wrong digit, closed forms in their balls; `counts` tells what became of it."""
-    start = time.monotonic()
+    start = time.process_time()
     try:
         sigma = activation(text)
     except ExpressionError:
         counts["refused"] += 1
-        assert time.monotonic() - start < 10, text
+        assert time.process_time() - start < MOST_SECONDS, text
         return
     found = examine(sigma)
     document = json.dumps(found.as_dict(), allow_nan=False)
-    assert time.monotonic() - start < 10, text
+    assert time.process_time() - start < MOST_SECONDS, text
     assert document
     counts["examined"] += 1
     counts["out of time"] += not found.complete
@@ -186,7 +188,7 @@ def compare_with_balls(text: str, forms: dict[str, ClosedForm], places: int) -> 
         if any(not form.valid_below > sp.Rational(bulk.numerator, bulk.denominator) for form in forms.values()):
             continue
         try:
-            balls = conditional_balls(sigma, spike=1, bulk=bulk, kappa=place, bits=80, seconds=5)
+            balls = conditional_balls(sigma, spike=1, bulk=bulk, kappa=place, bits=80, operations=5_000_000)
             mu0, mu1 = balls.mu0.required(), balls.mu1.required()
         except BallError:
             continue
@@ -272,11 +274,11 @@ def test_mutants_of_every_closed_form_fail_their_proof(text: str) -> None:
 
 
 def page(capfd: pytest.CaptureFixture[str], *args: str, code: int | tuple[int, ...] = 0) -> dict[str, Any]:
-    """The JSON document of `onestep activation`, which ends with ``code`` (or one of them) in less than 10 s."""
+    """The JSON document of `onestep activation`, which ends with ``code`` (or one of them) without a limit on time."""
     capfd.readouterr()
-    start = time.monotonic()
+    start = time.process_time()
     ended = run(["activation", *args, "--json"])
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < MOST_SECONDS
     out, err = capfd.readouterr()
     assert ended in (code if isinstance(code, tuple) else (code,))
     assert err == ""
@@ -290,7 +292,7 @@ def number(entry: dict[str, Any]) -> Any:
 
 
 def test_narrow_spike_far_out(capfd: pytest.CaptureFixture[str]) -> None:
-    found = page(capfd, "exp(-(z-8)**2*10**6)", code=(0, 3))  # 3 on a machine so loaded that the time runs out
+    found = page(capfd, "exp(-(z-8)**2*10**6)")
     with mpmath.workdps(40):
         # The product of two Gaussian densities, by hand: variance v at 8 against the standard normal one.
         v = mpmath.mpf(1) / (2 * 10**6)
@@ -373,16 +375,18 @@ def test_narrow_even_peaks(capfd: pytest.CaptureFixture[str], scale: int) -> Non
 
 
 def test_the_exponent_of_a_polynomial_of_degree_sixty_four() -> None:
-    # Found exactly however little time there is for its closed forms.
-    assert examine(activation("he(64, z)"), seconds=4.0).information_exponent == 64
+    # Found exactly however few operations there are for its closed forms.
+    assert examine(activation("he(64, z)"), operations=1_000_000).information_exponent == 64
 
 
 def test_what_is_not_finished_is_said_with_exit_code_three(capfd: pytest.CaptureFixture[str]) -> None:
     # A tenth of a second is not enough for the closed forms of this product of four factors.
-    found = examine(activation("gelu(z)*sin(3*z)*exp(-z**2)*(z**5 + z)"), seconds=0.1)
-    assert not found.complete
-    assert found.unfinished
-    assert json.dumps(found.as_dict(), allow_nan=False)
+    hard = activation("gelu(z)*sin(3*z)*exp(-z**2)*(z**5 + z)")
+    for limit in ({"operations": 200_000}, {"seconds": 0.1}):
+        found = examine(hard, **limit)
+        assert not found.complete
+        assert found.unfinished
+        assert json.dumps(found.as_dict(), allow_nan=False)
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf"])

@@ -277,7 +277,7 @@ def test_random_expressions_have_no_wrong_digit(tree: Expression) -> None:
         jumps = function.jumps
     except ExpressionError:
         return
-    found = hermite_balls(function, bits=64, seconds=2.0)
+    found = hermite_balls(function, bits=64, operations=2_000_000)
     step = 1e-3
     z = np.arange(-12_000, 12_000) * step + step / 2
     weight = np.exp(-z * z / 2) / math.sqrt(2 * math.pi)

@@ -142,7 +142,7 @@ def test_hermite_polynomials_are_the_probabilists() -> None:
         "z^2",
         "[1]",
         "f(z)",
-        "tanh+1",
+        "tahn+1",
         "he(z, z)",
         "he(65, z)",
         "relu()",

@@ -11,15 +11,13 @@ import click
 
 from reports.cli_options import common_options, expression_of
 from reports.problems import DONE, UNDECIDED, InputProblem
-from reports.sweeps import parse_values, parse_whole
+from reports.sweeps import parse_number, parse_values, parse_whole
 
 if TYPE_CHECKING:
     from derivations.activation import Activation
     from reports.activation_curves import Curves
     from reports.activation_study import ActivationStudy
 
-# The longest that an examination may take, reading the expression and start-up included.
-SECONDS = 7.5
 
 HELP = """\b
 Examples:
@@ -32,9 +30,13 @@ Examine an activation: parity, breakpoints, growth, Hermite coefficients as cert
 proof (or why there is none), bounds on the test error, and whether a gradient step gives it a spike.
 
 An EXPR is a formula in z; a name alone (tanh, relu, sign, erf, sin, gelu, he3 ...) means that function of z. By
-default the target is the activation itself, spike 1, bulk 1. What stays undecided or unfinished after 9 s is named,
+default the target is the activation itself, spike 1, bulk 1. The work is limited by counted operations, some ten
+seconds: the same command gives the same answer on a busy machine. What they leave undecided or unfinished is named,
 with exit code 3.
 """
+
+# The operations that the curves may take: about a second.
+_FOR_CURVES = 1_000_000
 
 _OPTION = re.compile(r"--[a-z][a-z0-9-]*(=.*)?", re.DOTALL)
 
@@ -68,6 +70,7 @@ class LeadingMinus(click.Command):
 @click.option("--spike", default="1", metavar="NUMBER", help="Spike strength r (default 1).")
 @click.option("--bulk", default="1", metavar="NUMBER", help="Bulk variance c (default 1).")
 @click.option("--plot", metavar="FILE", help="Write the figure to a .svg, .png or .pdf file.")
+@click.option("--time-limit", default="60", metavar="S", help="Stop after S seconds of processor time (default 60).")
 @common_options
 def activation(
     expression: str,
@@ -77,6 +80,7 @@ def activation(
     spike: str,
     bulk: str,
     plot: str | None,
+    time_limit: str,
     as_json: bool,
     quiet: bool,
     debug: bool,
@@ -86,8 +90,8 @@ def activation(
     highest = parse_whole("orders", orders, 0, 200, "12")
     r, c = single("spike", spike), single("bulk", bulk)
     file = None if plot is None else figure_file(plot)
-    start = time.monotonic()
-    student, teacher = _read(expression, target)
+    limit = _seconds(time_limit)
+    student, teacher = _read(expression, target, limit)
 
     from numerics.model import ModelError
     from reports.activation_study import examine, study_text
@@ -95,9 +99,9 @@ def activation(
 
     try:
         with Progress("examining", 1, quiet=quiet):
-            seconds = max(SECONDS - (time.monotonic() - start), 1.0)
-            found = examine(student, teacher, digits=wanted, spike=r, bulk=c, orders=highest, seconds=seconds)
-            drawn = _curves(found) if file is not None or not as_json else None
+            left = limit - time.process_time()
+            found = examine(student, teacher, digits=wanted, spike=r, bulk=c, orders=highest, seconds=left)
+            drawn = _curves(found, limit) if file is not None or not as_json else None
     except ModelError as error:
         raise InputProblem(str(error)) from None
     document = found.as_dict()
@@ -124,12 +128,12 @@ def drawn_if_wanted(file: Path | None, drawn: Curves | None) -> bool:
     return file is None or drawn is not None
 
 
-def _read(expression: str, target: str | None) -> tuple[Activation, Activation]:
+def _read(expression: str, target: str | None, limit: float) -> tuple[Activation, Activation]:
     """The activation and its target. Raises InputProblem, also when the analysis takes too long."""
     from reports.allowance import OutOfTimeError, allowance
 
     try:
-        with allowance(SECONDS):
+        with allowance(limit - time.process_time()):
             student = expression_of("", expression)
             return student, student if target is None else expression_of("target", target)
     except OutOfTimeError:
@@ -139,9 +143,10 @@ def _read(expression: str, target: str | None) -> tuple[Activation, Activation]:
         ) from None
 
 
-def _curves(found: ActivationStudy) -> Curves | None:
+def _curves(found: ActivationStudy, limit: float) -> Curves | None:
     """The curves along the spike, where the bounds could be computed."""
     from derivations.expression import ExpressionError
+    from derivations.expression_budget import at_most
     from numerics.model import ModelError
     from reports.activation_curves import curves
     from reports.allowance import OutOfTimeError, allowance
@@ -149,7 +154,7 @@ def _curves(found: ActivationStudy) -> Curves | None:
     if found.learning.upper is None:
         return None
     try:
-        with allowance(1.0):
+        with allowance(limit - time.process_time()), at_most(_FOR_CURVES):
             return curves(found.activation, found.target, found.spike, found.bulk, found.learning.doublings)
     except (ModelError, ExpressionError, OutOfTimeError):
         return None
@@ -176,6 +181,16 @@ def _write(drawn: Curves, title: str, file: Path) -> None:
         write(drawn, title, file)
     except OSError as error:
         raise InputProblem(f"--plot: {file} could not be written: {error.strerror}") from None
+
+
+def _seconds(text: str) -> float:
+    """The processor time of --time-limit. Raises InputProblem."""
+    seconds = parse_number(text)
+    if seconds is None or seconds <= 0.0:
+        raise InputProblem(
+            f"--time-limit was given {text[:60]!a}; a number of seconds > 0 is accepted, for example --time-limit 60"
+        )
+    return seconds
 
 
 def single(name: str, text: str) -> float:
