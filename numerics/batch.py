@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from numerics.batch_equations import Array, Flags, Index, Points, Workspace, in_parts, linear, newton, test_errors
+from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.model import Model, ModelError
 from numerics.one_group_table import OneGroupTable
 from numerics.profile import profile
-from numerics.ridge import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, ROUNDING, extra_reach
+from numerics.quadrature import ROUNDING
+from numerics.ridge import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, extra_reach
 
 # Points at work together: many, for a call of NumPy to be worth its while.
 _AT_ONCE = 8192
@@ -100,6 +102,13 @@ def solve_batch(
         for i in range(0, len(a), size):
             here = slice(i, i + size)
             rows[:, here], moved[here] = _solved(levels, points.at(here), workspace)
+        uncertain = relative_uncertainty(model)
+        if uncertain > SMALL:
+            for other in neighbours(model):
+                there = solve_batch(other, alpha=a, beta=b, ridge=r, noise=d, refine=refine).test_error
+                moved += np.abs(there - rows[0])
+        else:
+            rows[10] *= 1.0 + uncertain / ROUNDING
     return _judged(rows, moved, accepted)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from derivations.activation import Activation, integrable_square
 from derivations.expression import ExpressionError
@@ -47,6 +48,17 @@ class GradientStep:
     eta: float
 
 
+class MapErrors(NamedTuple):
+    """How far spike, bulk and alignment may be off because the averages that they are made of are (an estimate)."""
+
+    spike: float
+    bulk: float
+    alignment: float
+
+
+EXACT = MapErrors(0.0, 0.0, 0.0)
+
+
 @dataclass(frozen=True)
 class Model:
     """Ridge regression on spiked random features, in the proportional limit.
@@ -61,6 +73,9 @@ class Model:
 
     A spike of rank s (2 or 3) has s orthonormal directions v_j in place of v: kappa_j = v_j.x, the groups' weights are
     vectors of R^s, and alignment, further_alignments are theta.v_1, ..., theta.v_s, of norm at most 1 together.
+
+    `uncertainty` is how far spike, bulk and alignment may be off where averages of a gradient step gave them; it goes
+    into the error estimate of a solution.
 
     Raises ModelError when a parameter is out of range or when a second moment is infinite.
     """
@@ -78,6 +93,7 @@ class Model:
     step: GradientStep | None = None
     gaussian_rows: bool = False
     further_alignments: tuple[float, ...] = ()
+    uncertainty: MapErrors = field(default=EXACT, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for name, (accepts, range_, example) in _RANGES.items():
@@ -199,6 +215,7 @@ class Model:
             spike=spike, bulk=bulk, alignment=alignment,
             groups=tuple(_stepped(group, bulk) for group in _checked_groups(groups)),
             step=_step(bulk_model, alpha0, eta), gaussian_rows=gaussian_rows,
+            uncertainty=gradient_step_errors(activation, target, alpha0=alpha0, eta=eta, beta=beta, noise=noise),
         )  # fmt: skip
 
 
@@ -220,7 +237,7 @@ def gradient_step(
     if alpha0 == 0.0 or eta == 0.0:
         return 0.0, 1.0, 0.0
     student, teacher = hermite_constants(activation), hermite_constants(target)
-    if abs(student.mean) > _ZERO * math.sqrt(student.h2):
+    if abs(student.mean) > max(_ZERO * math.sqrt(student.h2), student.errors.mean):
         raise ModelError(f"the gradient-step map needs E[sigma] = 0, and here E[sigma] = {student.mean:.6g}; {INSTEAD}")
     if abs(student.curvature * teacher.mean) > _ZERO * math.sqrt(student.h2 * teacher.h2):
         raise ModelError(
@@ -237,6 +254,25 @@ def gradient_step(
     rate = eta / beta
     alignment = teacher.h1 / length if length > 0.0 else 0.0
     return rate * student.h1 * length, 1.0 + rate**2 * second * student.h1_check, alignment
+
+
+def gradient_step_errors(
+    activation: Activation, target: Activation, *, alpha0: float, eta: float, beta: float, noise: float = 0.0
+) -> MapErrors:
+    """How far the errors of the Hermite constants move what `gradient_step` returns, to first order."""
+    if alpha0 == 0.0 or eta == 0.0:
+        return EXACT
+    student, teacher = hermite_constants(activation), hermite_constants(target)
+    rate, second, second_error = abs(eta / beta), (teacher.h2 + noise) / alpha0, teacher.errors.h2 / alpha0
+    length = math.hypot(teacher.h1, math.sqrt(second))
+    if length == 0.0:
+        return EXACT
+    length_error = (abs(teacher.h1) * teacher.errors.h1 + 0.5 * second_error) / length
+    return MapErrors(
+        spike=rate * (student.errors.h1 * length + abs(student.h1) * length_error),
+        bulk=rate**2 * (second_error * student.h1_check + second * student.errors.h1_check),
+        alignment=(teacher.errors.h1 + abs(teacher.h1 / length) * length_error) / length,
+    )
 
 
 def _step(bulk_model: str, alpha0: float, eta: float) -> GradientStep | None:
