@@ -32,10 +32,12 @@ from numerics.batch_equations import (
 )
 from numerics.documents import batch_document
 from numerics.finite_width import checked_width
+from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.model import Model, ModelError, check_changes
 from numerics.one_group_table import OneGroupTable
 from numerics.profile import profile
-from numerics.ridge import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, ROUNDING, extra_reach
+from numerics.quadrature import ROUNDING
+from numerics.ridge import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, extra_reach
 from numerics.solution import WIDTH
 
 # Points at work together: many, for a call of NumPy to be worth its while.
@@ -253,6 +255,12 @@ def _solved_family(
         for i in range(0, count, _AT_ONCE):
             here = slice(i, i + _AT_ONCE)
             rows[:, here], moved[here], last[here] = _solved(levels, points.at(here), workspace)
+        uncertain = relative_uncertainty(model)
+        if uncertain > SMALL:
+            for other in neighbours(model):
+                moved += np.abs(_solved_family(other, columns, places, refine)[0][0] - rows[0])
+        else:
+            rows[10] *= 1.0 + uncertain / ROUNDING
     return rows, moved, _Family(places, levels, points, rows[7:9], last)
 
 

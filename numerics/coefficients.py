@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,16 +16,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activation import Activation
-from derivations.expression import ExpressionError, derivative
+from derivations.expression import derivative
 from numerics.evaluate import compile_numpy
-from numerics.quadrature import Moments, conditional_moments, integrand
+from numerics.quadrature import (
+    MOST_UNSETTLED,
+    Moments,
+    conditional_moments,
+    integrand,
+    settled_moments,
+    slope_integrand,
+)
 
 Array = NDArray[np.float64]
 
 
+class HermiteErrors(NamedTuple):
+    """How far each of the `HermiteConstants` may be off: what a finer rule moves it by, and rounding (an estimate)."""
+
+    mean: float
+    h1: float
+    h2: float
+    curvature: float
+    h1_check: float
+
+
 @dataclass(frozen=True)
 class HermiteConstants:
-    """The constants of equation (12) and the two means that the gradient step needs.
+    """The constants of equation (12) and the two means that the gradient step needs, with their errors.
 
     mean = E[f], h1 = E[z f], h2 = E[f^2], curvature = E[(z^2 - 1) f] = E[f''], h1_check = E[(f' - h1)^2]; h1_check is
     infinite, with a reason, when f jumps or when its derivative is not square integrable.
@@ -36,6 +53,7 @@ class HermiteConstants:
     h2: float
     curvature: float
     h1_check: float
+    errors: HermiteErrors
     h1_check_reason: str = ""
 
 
@@ -59,45 +77,39 @@ class TargetMoments(NamedTuple):
 def hermite_constants(activation: Activation, refine: int = 0) -> HermiteConstants:
     """E[f], h1, h2, E[(z^2 - 1) f] and E[(f' - h1)^2] for z ~ N(0, 1), equation (12).
 
-    h2 is a second moment, not a Hermite coefficient. `refine` doubles the quadrature rule each time.
+    h2 is a second moment, not a Hermite coefficient. The rules are refined until they settle, `refine` times more where
+    asked; what is left is in `errors`, which may be large.
     """
-    function = integrand(activation)
-    moments = conditional_moments(function, np.zeros(1), 1.0, refine)
-    h1 = float(moments.slope[0])
-    check, reason = _derivative_variance(activation, h1, refine)
-    return HermiteConstants(
-        mean=float(moments.mean[0]),
-        h1=h1,
-        h2=float(moments.square[0]),
-        curvature=float(moments.curvature[0]),
-        h1_check=check,
-        h1_check_reason=reason,
-    )
+    moments, errors = settled_moments(integrand(activation), np.zeros(1), 1.0, refine)
+    mean, h1, h2, _, curvature = (float(part[0]) for part in moments)
+    mean_error, h1_error, h2_error, _, curvature_error = (float(part[0]) for part in errors)
+    reason = _slope_obstacle(activation)
+    check, check_error = (math.inf, 0.0) if reason else _derivative_variance(activation, h1, h1_error, refine)
+    left = HermiteErrors(mean_error, h1_error, h2_error, curvature_error, check_error)
+    return HermiteConstants(mean, h1, h2, curvature, check, left, reason)
 
 
-def _derivative_variance(activation: Activation, h1: float, refine: int) -> tuple[float, str]:
-    """E[(f' - h1)^2], or infinity and the reason."""
+def _slope_obstacle(activation: Activation) -> str:
+    """Why E[f'^2] is infinite, or nothing."""
     for point in activation.breakpoints:
         if point.jump:
-            return math.inf, f"sigma jumps at z = {float(point.value):.6g}"
+            return f"sigma jumps at z = {float(point.value):.6g}"
     slope = compile_numpy(derivative(activation.expression))
     for place in integrand(activation).breakpoints:
         if integrand(activation).rough and _not_square_integrable(slope, place):
-            return math.inf, f"sigma' is not square integrable at z = {place:.6g}"
-    # The derivative has the breakpoints, the steep places and the strip of the function, but its own growth.
-    degree, rate, quadratic = _derivative_growth(activation)
-    function = replace(integrand(activation), values=slope, degree=degree, rate=rate, quadratic=quadratic)
-    moments = conditional_moments(function, np.zeros(1), 1.0, refine)
-    return float(moments.rest[0] + moments.slope[0] ** 2 + (moments.mean[0] - h1) ** 2), ""
+            return f"sigma' is not square integrable at z = {place:.6g}"
+    return ""
 
 
-def _derivative_growth(activation: Activation) -> tuple[float, float, float]:
-    try:
-        growth = activation.derivative_growth
-    except ExpressionError:
-        # Unbounded at a root; far out it grows no faster than the function.
-        growth = activation.growth
-    return float(growth.degree), float(growth.rate), float(growth.quadratic)
+def _derivative_variance(activation: Activation, h1: float, h1_error: float, refine: int) -> tuple[float, float]:
+    """E[(f' - h1)^2] and its error."""
+    moments, errors = settled_moments(slope_integrand(activation), np.zeros(1), 1.0, refine)
+    mean, slope, _, rest, _ = (float(part[0]) for part in moments)
+    mean_error, slope_error, _, rest_error, _ = (float(part[0]) for part in errors)
+    # E[f'] = h1: what the two rules leave of their difference is a check of both.
+    off = abs(mean - h1)
+    error = rest_error + 2.0 * abs(slope) * slope_error + (off + mean_error + h1_error) ** 2
+    return rest + slope**2, error
 
 
 def _not_square_integrable(slope: Callable[[Array], Array], point: float) -> bool:
@@ -112,10 +124,16 @@ def _not_square_integrable(slope: Callable[[Array], Array], point: float) -> boo
 
 
 def conditional_moments_of(
-    activation: Activation, slope: float, variance: float, bias: float, kappa: Array, refine: int = 0
+    activation: Activation,
+    slope: float,
+    variance: float,
+    bias: float,
+    kappa: Array,
+    refine: int = 0,
+    accept: float = MOST_UNSETTLED,
 ) -> Moments:
-    """Moments over z of f(slope kappa + bias + sqrt(variance) z), one entry per kappa."""
-    return conditional_moments(integrand(activation), slope * kappa + bias, math.sqrt(variance), refine)
+    """Moments over z of f(slope kappa + bias + sqrt(variance) z), one per kappa; raises as conditional_moments."""
+    return conditional_moments(integrand(activation), slope * kappa + bias, math.sqrt(variance), refine, accept)
 
 
 def conditional_coefficients(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from derivations.activation import Activation, integrable_square
 from derivations.activation import activation as function
@@ -43,6 +43,17 @@ class GradientStep:
     def __post_init__(self) -> None:
         for name in ("alpha0", "eta"):
             object.__setattr__(self, name, checked_number(name, getattr(self, name), *NOT_NEGATIVE))
+
+
+class MapErrors(NamedTuple):
+    """How far spike, bulk and alignment may be off because the averages that they are made of are (an estimate)."""
+
+    spike: float
+    bulk: float
+    alignment: float
+
+
+EXACT = MapErrors(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -158,6 +169,16 @@ class Model:
         if self.step is None or abs(group.weight) == 1.0:
             return self.bulk
         return 1.0 + group.weight**2 * (self.bulk - 1.0)
+
+    @property
+    def uncertainty(self) -> MapErrors:
+        """How far spike, bulk and alignment may be off where averages of a gradient step gave them; else nothing."""
+        if self.step is None:
+            return EXACT
+        step = self.step
+        return gradient_step_errors(
+            self.activation, self.target, alpha0=step.alpha0, eta=step.eta, beta=self.beta, noise=self.noise
+        )
 
     @property
     def fractions(self) -> tuple[float, ...]:
@@ -295,10 +316,10 @@ def gradient_step(
     """(spike, bulk, alignment) after one gradient step; see `Model.from_gradient_step`."""
     if alpha0 == 0.0 or eta == 0.0:
         return 0.0, 1.0, 0.0
-    for role, function in (("activation", activation), ("target", target)):
-        _check_second_moment(role, function, 1.0, 0.0)
+    for role, given in (("activation", activation), ("target", target)):
+        _check_second_moment(role, given, 1.0, 0.0)
     student, teacher = hermite_constants(activation), hermite_constants(target)
-    if abs(student.mean) > _ZERO * math.sqrt(student.h2):
+    if abs(student.mean) > max(_ZERO * math.sqrt(student.h2), student.errors.mean):
         raise ModelError(f"the gradient-step map needs E[sigma] = 0, and here E[sigma] = {student.mean:.6g}; {INSTEAD}")
     if abs(student.curvature * teacher.mean) > _ZERO * math.sqrt(student.h2 * teacher.h2):
         raise ModelError(
@@ -319,6 +340,25 @@ def gradient_step(
 
 # Spike, bulk and alignment are a function of the same numbers, so that no more than rounding is between two of them.
 _SAME = 1e-12
+
+
+def gradient_step_errors(
+    activation: Activation, target: Activation, *, alpha0: float, eta: float, beta: float, noise: float = 0.0
+) -> MapErrors:
+    """How far the errors of the Hermite constants move what `gradient_step` returns, to first order."""
+    if alpha0 == 0.0 or eta == 0.0:
+        return EXACT
+    student, teacher = hermite_constants(activation), hermite_constants(target)
+    rate, second, second_error = abs(eta / beta), (teacher.h2 + noise) / alpha0, teacher.errors.h2 / alpha0
+    length = math.hypot(teacher.h1, math.sqrt(second))
+    if length == 0.0:
+        return EXACT
+    length_error = (abs(teacher.h1) * teacher.errors.h1 + 0.5 * second_error) / length
+    return MapErrors(
+        spike=rate * (student.errors.h1 * length + abs(student.h1) * length_error),
+        bulk=rate**2 * (second_error * student.h1_check + second * student.errors.h1_check),
+        alignment=(teacher.errors.h1 + abs(teacher.h1 / length) * length_error) / length,
+    )
 
 
 def _check_step(model: Model) -> None:

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from derivations.activation import Activation
 from numerics.derivative_algebra import constant
 from numerics.deterministic_equivalent import ExplicitPoint
-from numerics.model import ModelError
+from numerics.model import Model, ModelError
 from numerics.network_constants import DividedAverages, LabelAverages, Labels, labels, slope_constants
 
 Array = NDArray[np.float64]
@@ -72,7 +72,8 @@ class BulkLaw:
 
     batch_ratio is alpha0. Directions v, theta_perp and the vector h are given by their coordinates on (theta, n_y,
     n_y3); norm_variance is v_c. `independent` = (along v, along theta_perp, on delta) is the part of a neuron's
-    overlaps that is independent of everything else in its row (Gaussian initial rows have one).
+    overlaps that is independent of everything else in its row (Gaussian initial rows have one). error: the relative
+    error of the averages that it is made of.
     """
 
     omega: float
@@ -83,6 +84,7 @@ class BulkLaw:
     correlation: tuple[float, float, float]
     norm_variance: float
     independent: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    error: float = 0.0
 
     @property
     def bulk(self) -> float:
@@ -138,6 +140,21 @@ def network_law(
         correlation=(first, linear, cubic),
         norm_variance=variance,
         independent=independent,
+        error=slope.error + rule.error,
+    )
+
+
+def law_error(model: Model) -> float:
+    """The relative error of the averages behind a network's law, the worst of its groups."""
+    step = model.step
+    if step is None:
+        return 0.0
+    etas = {step.eta * group.weight for group in model.groups}
+    return max(
+        network_law(
+            model.activation, model.target, step.alpha0, eta, model.beta, model.noise, model.gaussian_rows
+        ).error
+        for eta in etas
     )
 
 

@@ -15,12 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activation import Activation
-from derivations.expression import derivative
 from numerics.coefficients import hermite_constants
 from numerics.derivative_algebra import Divided
 from numerics.evaluate import compile_numpy
 from numerics.model import ModelError
-from numerics.quadrature import Integrand, Rule, half_length, integrand, layers, reach, spacing, spike_rule
+from numerics.quadrature import (
+    MOST_UNSETTLED,
+    ROUNDING,
+    Integrand,
+    Rule,
+    half_length,
+    integrand,
+    layers,
+    reach,
+    slope_integrand,
+    spacing,
+    spike_rule,
+)
 
 Array = NDArray[np.float64]
 
@@ -37,7 +48,8 @@ _MOST_DOUBLINGS = 6
 # of them all.
 _MOST_NODES = 2 * 10**8
 _LONG_ROW = 2000
-# Doubling a rule squares its error: two rules that agree to this leave rounding in the finer one.
+# Two rules that agree to this leave little but rounding in the finer one: the error of a rule twice as fine is the
+# square of the coarser one's, and its power 3/2 is claimed.
 _AGREEMENT = 1e-8
 
 
@@ -46,6 +58,7 @@ class SlopeConstants:
     """Averages of s = sigma'(z) - E[z sigma] over z ~ N(0, 1).
 
     square = E[s^2] (h_c), second = E[z^2 s], weighted_square = E[z^2 s^2], cube = E[s^3], square_variance = Var(s^2).
+    error: how far any of them may be off, relative to the same average of absolute values (an estimate).
     """
 
     square: float
@@ -53,6 +66,7 @@ class SlopeConstants:
     weighted_square: float
     cube: float
     square_variance: float
+    error: float
 
     @property
     def square_slope(self) -> float:
@@ -72,17 +86,40 @@ def slope_constants(activation: Activation, refine: int = 0) -> SlopeConstants:
             "the network's bulk needs a finite E[(sigma' - h1)^2], and here it is infinite because "
             f"{constants.h1_check_reason}; use the isotropic bulk with spike, bulk and alignment given"
         )
-    slope = replace(integrand(activation), values=compile_numpy(derivative(activation.expression)))
+    slope = slope_integrand(activation)
+    coarse, _ = _slope_averages(slope, constants.h1, refine)
+    for level in range(refine + 1, refine + 1 + _MOST_DOUBLINGS):
+        fine, sizes = _slope_averages(slope, constants.h1, level)
+        left = float(np.max(np.abs(fine - coarse) / sizes))
+        if left <= _SETTLED:
+            break
+        coarse = fine
+    # An error of h1 shifts s, which moves all of them by about as much.
+    left += ROUNDING + constants.errors.h1 / math.sqrt(sizes[0])
+    if not left <= MOST_UNSETTLED or slope.hidden:
+        raise ModelError(
+            f"the averages of sigma' that the network's bulk needs do not settle in double precision ({left:.1g} of "
+            "their size is left): take a smoother activation, for example tanh(z)"
+        )
+    square, second, weighted, cube, variance = (float(x) for x in fine)
+    return SlopeConstants(square, second, weighted, cube, variance, left)
+
+
+# Averages that a finer rule moves by no more than this share have settled: the finer one is left with rounding.
+_SETTLED = 1e-12
+
+
+def _slope_averages(slope: Integrand, h1: float, refine: int) -> tuple[Array, Array]:
+    """E of s^2, z^2 s, z^2 s^2, s^3 and the variance of s^2, with averages of their absolute values to measure errors by.
+
+    Where s all but vanishes beside h1 its own size is rounding, and a ten-thousandth of h1 is added to it.
+    """
     rule = _fine_rule(slope, 4, refine)
-    s, z = slope.values(rule.nodes) - constants.h1, rule.nodes
-    square = float(rule.weights @ s**2)
-    return SlopeConstants(
-        square=square,
-        second=float(rule.weights @ (z * z * s)),
-        weighted_square=float(rule.weights @ (z * s) ** 2),
-        cube=float(rule.weights @ s**3),
-        square_variance=float(rule.weights @ (s**2 - square) ** 2),
-    )
+    s, z, weights = slope.values(rule.nodes) - h1, rule.nodes, rule.weights
+    square = weights @ s**2
+    terms = np.stack([s**2, z * z * s, (z * s) ** 2, s**3, (s**2 - square) ** 2])
+    size = np.abs(s) + 1e-4 * abs(h1)
+    return terms @ weights, np.stack([size**2, z * z * size, (z * size) ** 2, size**3, size**4]) @ weights
 
 
 class LabelAverages(NamedTuple):
@@ -110,13 +147,14 @@ class DividedAverages(NamedTuple):
 class Labels:
     """A rule for the pair (y, u): rows of `table` are y^2, y^2 u^2, y^3 u, y^5 u, y^4, y^6, y^8 times the weights.
 
-    first_f = E[f u] and pair_ff' = E[f f'] for f, f' in (y, y^3).
+    first_f = E[f u] and pair_ff' = E[f f'] for f, f' in (y, y^3). error: how far the averages may be off, relative.
     """
 
     squares: Array
     table: Array
     first: Array
     pair: Array
+    error: float = 0.0
 
     @property
     def square(self) -> float:
@@ -167,11 +205,22 @@ def labels(target: Activation, noise: float, largest: float) -> Labels:
     coarse = _labels(target, noise, largest, 0)
     for refine in range(1, _MOST_DOUBLINGS + 1):
         fine = _labels(target, noise, largest, refine)
-        before, after = _shrunk(coarse, largest), _shrunk(fine, largest)
-        if float(np.max(np.abs(after - before) / (1e-3 + np.abs(after)))) < _AGREEMENT:
+        # With l and without: what grows with y is felt without, poles close to the line with it.
+        moved = [_apart(_shrunk(coarse, at), _shrunk(fine, at)) for at in (largest, 0.0)]
+        left = max(*moved, _apart(coarse.first, fine.first))
+        if left < _AGREEMENT:
             break
         coarse = fine
-    return fine
+    if not left <= MOST_UNSETTLED or integrand(target).hidden:
+        raise ModelError(
+            f"the averages over labels that the network's bulk needs do not settle in double precision ({left:.1g} of "
+            "their size is left): take a smoother target, for example sin(z)"
+        )
+    return replace(fine, error=left**1.5 + ROUNDING)
+
+
+def _apart(coarse: Array, fine: Array) -> float:
+    return float(np.max(np.abs(fine - coarse) / (1e-3 * float(np.max(np.abs(fine), initial=1e-300)) + np.abs(fine))))
 
 
 def _shrunk(rule: Labels, leverage: float | complex) -> NDArray[Any]:

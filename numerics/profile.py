@@ -245,13 +245,13 @@ def _mismatch(table: Profile, lines: list[Line]) -> float:
     """
     teacher, *students = lines
     squares = [float(table.weights @ (table.y0**2 + table.y1**2 + table.spread))]
-    wholes = [conditional_moments(teacher.function, np.zeros(1), 1.0).square[0]]
+    wholes = [conditional_moments(teacher.function, np.zeros(1), 1.0, accept=math.inf).square[0]]
     for i, line in enumerate(students):
         bulk, whole = line.variance, math.hypot(*line.direction, math.sqrt(line.variance))
         if not resolvable(line.function, whole):
             continue
         squares.append(float(table.weights @ (table.mu0[i] ** 2 + bulk * table.mu1[i] ** 2 + table.mu2_squared[i])))
-        wholes.append(conditional_moments(line.function, np.array([line.bias]), whole).square[0])
+        wholes.append(conditional_moments(line.function, np.array([line.bias]), whole, accept=math.inf).square[0])
     worst = max(abs(x - y) / max(x, y, 1e-300) for x, y in zip(squares, map(float, wholes), strict=True))
     return worst if not worst <= _SQUARES_AGREE else 0.0
 
@@ -259,9 +259,9 @@ def _mismatch(table: Profile, lines: list[Line]) -> float:
 def _moments_at(function: Activation, variance: float, bias: float, shift: Array, refine: int, rank: int) -> Moments:
     """Moments at many places; the many of a rule in several dimensions lie on one line, where they are interpolated."""
     if rank == 1:
-        return conditional_moments_of(function, 1.0, variance, bias, shift, refine)
+        return conditional_moments_of(function, 1.0, variance, bias, shift, refine, math.inf)
     return moments_on_line(
-        lambda places: conditional_moments_of(function, 1.0, variance, bias, places, refine), shift, variance
+        lambda places: conditional_moments_of(function, 1.0, variance, bias, places, refine, math.inf), shift, variance
     )
 
 

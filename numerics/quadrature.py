@@ -20,10 +20,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import Activation
-from derivations.expression import ExpressionError
+from derivations.activation import Activation, Growth
+from derivations.expression import Expression, ExpressionError, derivative
 from derivations.expression_budget import spend
 from numerics.evaluate import compile_numpy
+from numerics.smooth_panels import distinct, smooth_panels
 from numerics.steep_places import steep_places
 
 Array = NDArray[np.float64]
@@ -42,7 +43,8 @@ LOG_ACCURACY = 37.0
 WIDEST_STEP = math.pi * math.sqrt(2.0 / LOG_ACCURACY)
 # A trapezoidal step divided by this is the next finer one. Not by 2: a rule of step h mistakes oscillations of
 # frequency 2 pi j/h for constants, one of step h/2 shares every second of these, and their agreement shows nothing.
-FINER = 1.9
+# Nor by 1.9: of 19 frequencies that a rule mistakes the next one would share 10. No small multiples share one here.
+FINER = math.sqrt(3.6)
 # Layers narrower than this are followed by panels; wider ones are resolved by the trapezoidal rule.
 NARROW_LAYER = 0.12
 # A strip narrower than this is cheaper to resolve by panels that follow the steep places.
@@ -52,8 +54,11 @@ NARROW_PLACE = 0.05
 MOST_NODES = 40_000
 # No rule across the spike has more nodes than this.
 MOST_NODES_ACROSS = 1 << 19
-_MOST_SPLITS = 2_000
-_SHORTEST_PANEL = 1e-11
+# Averages that are left with more than this share of error are said not to settle.
+MOST_UNSETTLED = 1e-7
+# Rounding of an average, relative to the root mean square of what is averaged: sums of some hundred terms of either
+# sign. It is some eps; the rest is reserve.
+ROUNDING = 24.0 * float(np.finfo(float).eps)
 _MOST_LAYERS = 400
 _CHUNK = 1 << 19
 # Where operations are counted, these many values of a function are one.
@@ -114,9 +119,24 @@ def density(z: Array) -> Array:
 @lru_cache(maxsize=512)
 def integrand(activation: Activation) -> Integrand:
     """The quadrature's view of an activation or target, computed once per value."""
-    growth = activation.growth
+    return _followed(activation.expression, activation, activation.growth)
+
+
+@lru_cache(maxsize=512)
+def slope_integrand(activation: Activation) -> Integrand:
+    """The same of the derivative away from the breakpoints: steep places and growth of its own, the same strip."""
+    try:
+        grown = activation.derivative_growth
+    except ExpressionError:
+        # Unbounded at a root; far out it grows no faster than the function.
+        grown = activation.growth
+    return _followed(derivative(activation.expression), activation, grown)
+
+
+def _followed(expression: Expression, activation: Activation, growth: Growth) -> Integrand:
+    """The view of an expression with the breakpoints and the strip of an activation."""
     function = Integrand(
-        values=compile_numpy(activation.expression),
+        values=compile_numpy(expression),
         breakpoints=tuple(float(point.value) for point in activation.breakpoints),
         splits=None,
         strip=math.inf if activation.strip is None else float(activation.strip),
@@ -125,7 +145,7 @@ def integrand(activation: Activation) -> Integrand:
         quadratic=float(growth.quadratic),
         rough=False,
     )
-    steep = steep_places(activation.expression, _coarse_edges(function))
+    steep = steep_places(expression, _coarse_edges(function))
     narrow = steep.complete and steep.narrowest < NARROW_PLACE
     function = replace(function, hidden=not steep.complete)
     if activation.strip is None or activation.strip < NARROW_STRIP or narrow:
@@ -134,57 +154,19 @@ def integrand(activation: Activation) -> Integrand:
 
 
 def _coarse_edges(function: Integrand) -> Array:
-    return _distinct([np.arange(-64.0, 65.0, WIDEST_PANEL), np.asarray(function.breakpoints)])
+    return distinct([np.arange(-64.0, 65.0, WIDEST_PANEL), np.asarray(function.breakpoints)])
 
 
 def with_splits(function: Integrand, known: tuple[float, ...] = ()) -> Integrand:
     """The function with panels in place of the trapezoidal rule.
 
-    Starts from panels of width 4 on [-64, 64] cut at the breakpoints and bisects those on which the Legendre
-    coefficients of f do not decay to rounding; `known` are
-    places to cut at from the start. At a breakpoint where f has a root that leads to panels shrinking
-    geometrically towards it.
+    Starts from panels of width 4 on [-64, 64] cut at the breakpoints and at the places `known`, and bisects until each
+    is resolved.
     """
-    nodes, weights = gauss_legendre(PANEL_ORDER)
-    vandermonde = np.polynomial.legendre.legvander(nodes, PANEL_ORDER - 1)
-    transform = (vandermonde * weights[:, None]).T * (np.arange(PANEL_ORDER) + 0.5)[:, None]
-    # A steep place at the very end of a panel hides between the end and the outermost node.
-    near_ends = np.concatenate([0.125 ** np.arange(1.0, 12.0) - 1.0, 1.0 - 0.125 ** np.arange(1.0, 12.0)])
-    at_ends = np.polynomial.legendre.legvander(near_ends, PANEL_ORDER - 1)
-    # The typical size of f, or its size at the steep places of a function that vanishes away from them.
-    centre, steep = 0.5 * np.arange(-8.0, 8.0) + 0.1, np.array([x for x in known if abs(x) < 4.0])
-    if not (np.any(function.values(centre)) or np.any(function.values(steep))):
-        steep = np.asarray(known)  # a function that lives further out only
-    sizes = [function.values(places) for places in (centre, steep)]
-    # Under a hundredth of the typical size, accuracy relative to the panel is not asked for.
-    floor = 0.01 * max(float(np.sqrt(np.mean(values**2))) for values in sizes if len(values))
-    edges = _distinct([_coarse_edges(function), np.asarray(known)])
-    pending = np.stack([edges[:-1], edges[1:]], axis=1)
-    splits = [*function.breakpoints, *known]
-    rough = False
-    while len(pending) and len(splits) < _MOST_SPLITS:
-        half = 0.5 * (pending[:, 1] - pending[:, 0])
-        series = function.values(pending[:, :1] + half[:, None] * (1.0 + nodes)) @ transform.T
-        misfit = function.values(pending[:, :1] + half[:, None] * (1.0 + near_ends)) - series @ at_ends.T
-        largest = np.maximum(np.abs(series).max(axis=1), floor)
-        tail = np.maximum(np.abs(series[:, -2:]).max(axis=1), 0.1 * np.abs(misfit).max(axis=1))
-        failed = pending[tail > 1e-12 * largest]
-        long = failed[:, 1] - failed[:, 0] > _SHORTEST_PANEL
-        rough = rough or not bool(np.all(long))
-        failed = failed[long]
-        middle = 0.5 * (failed[:, 0] + failed[:, 1])
-        splits.extend(failed.ravel())
-        splits.extend(middle)
-        pending = np.concatenate([np.stack([failed[:, 0], middle], axis=1), np.stack([middle, failed[:, 1]], axis=1)])
-    inside = {float(x) for x in splits if abs(x) < 64.0} | set(function.breakpoints)
-    return replace(function, splits=tuple(sorted(inside)), rough=rough)
-
-
-def _distinct(edges: list[Array]) -> Array:
-    """The distinct numbers in increasing order (numpy.unique would import its masked arrays for it)."""
-    ordered: Array = np.sort(np.concatenate(edges))
-    distinct: Array = ordered[np.append(True, np.diff(ordered) > 0.0)]
-    return distinct
+    edges = distinct([_coarse_edges(function), np.asarray(known)])
+    found = smooth_panels(function.values, edges, known, gauss_legendre(PANEL_ORDER))
+    inside = {float(x) for x in (*known, *found.splits) if abs(x) < 64.0} | set(function.breakpoints)
+    return replace(function, splits=tuple(sorted(inside)), rough=found.rough)
 
 
 def reach(function: Integrand, gain: float, share: float = 0.0, extra: float = 0.0) -> float:
@@ -208,10 +190,18 @@ def reach(function: Integrand, gain: float, share: float = 0.0, extra: float = 0
     return length / math.sqrt(curvature) + 2.0 * function.rate * gain / curvature
 
 
-def conditional_moments(function: Integrand, shift: Array, scale: float, refine: int = 0) -> Moments:
+class Unsettled(ExpressionError):
+    """An average does not stay put when its rule is refined as far as memory allows."""
+
+
+def conditional_moments(
+    function: Integrand, shift: Array, scale: float, refine: int = 0, accept: float = MOST_UNSETTLED
+) -> Moments:
     """Moments over z ~ N(0, 1) of f(shift + scale z), one entry per shift; scale >= 0.
 
-    The variance that mean and slope leave is integrated as the square it is, never formed as a difference.
+    The variance that mean and slope leave is integrated as the square it is, never formed as a difference. The rule is
+    refined until it settles (`doublings`), and `refine` times more. Raises Unsettled where more than the share `accept`
+    of the error is left; who accepts more has to pass on what `doublings` says.
     """
     shift = np.atleast_1d(np.asarray(shift, dtype=float))
     if len(shift) == 0 or scale == 0.0:
@@ -219,12 +209,33 @@ def conditional_moments(function: Integrand, shift: Array, scale: float, refine:
         zero = np.zeros_like(exact)
         return Moments(exact, zero, exact * exact, zero, zero)
     rule = _trapezoid if function.splits is None else _panel_rule
-    refine += doublings(function, *span(shift), scale)[0]
+    level, left = doublings(function, *span(shift), scale)
+    if not left <= accept:
+        raise Unsettled(
+            f"it varies too fast for rules in double precision: averages over a Gaussian of standard deviation "
+            f"{scale:.3g} are left with an error of {left:.1g} of their size; take a smoother one, for example tanh(z)"
+        )
+    refine += level
     rows = max(1, _CHUNK // _node_count(function, scale, refine))
     pieces = [_moments(function, shift[i : i + rows], scale, rule, refine) for i in range(0, len(shift), rows)]
     if len(pieces) == 1:
         return pieces[0]
     return Moments(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
+
+
+def settled_moments(function: Integrand, shift: Array, scale: float, refine: int = 0) -> tuple[Moments, Moments]:
+    """The moments of `conditional_moments` and their errors: how far a finer rule moves them, and rounding.
+
+    Never raises for lack of convergence: the errors say it.
+    """
+    coarse, fine = (conditional_moments(function, shift, scale, refine + k, math.inf) for k in (0, 1))
+    left = 0.0 if scale == 0.0 else doublings(function, *span(np.atleast_1d(shift)), scale)[1]
+    root, square = np.sqrt(fine.square), fine.square
+    errors = (
+        np.abs(a - b) + (left + ROUNDING) * unit
+        for a, b, unit in zip(coarse, fine, (root, root, square, square, root), strict=True)
+    )
+    return fine, Moments(*errors)
 
 
 _RuleMaker = Callable[[Integrand, Array, float, int], tuple[Array, Array]]
@@ -256,21 +267,22 @@ def doublings(function: Integrand, low: float, high: float, scale: float) -> tup
     if function.hidden:
         return 0, 1.0
     coarse = _moments(function, shift, scale, rule, 0)
-    for level in range(_MOST_DOUBLINGS + (2 if function.splits is None else 0) + 1):
+    # An entire function may oscillate fast: one place takes more nodes than the many places of a rule along the spike.
+    most = MOST_NODES_ACROSS if function.splits is not None else MOST_NODES_ACROSS / (1.0 + high - low)
+    level, gap = 0, math.inf
+    while True:
         fine = _moments(function, shift, scale, rule, level + 1)
         # Where f all but vanishes agreement relative to where it counts most is enough.
         square = np.maximum(np.maximum(fine.square, 1e-6 * float(np.max(weight * fine.square))), 1e-300)
         root = np.sqrt(square)
         gap = max(
             float(np.max(np.abs(a - b) / unit))
-            for a, b, unit in zip(coarse[:4], fine[:4], (root, root, square, square), strict=True)
+            for a, b, unit in zip(coarse, fine, (root, root, square, square, root), strict=True)
         )
-        if gap <= _AGREEMENT:
-            return level, 0.0
-        if not resolvable(function, scale, level + 2):
-            break
-        coarse = fine
-    return level, gap
+        last = function.splits is not None and level == _MOST_DOUBLINGS
+        if gap <= _AGREEMENT or last or _node_count(function, scale, level + 2) > most:
+            return level, gap if gap > _AGREEMENT else 0.0
+        coarse, level = fine, level + 1
 
 
 _SAMPLES = 12
@@ -419,8 +431,9 @@ def spike_rule(
     # Beyond nine widths of the rule a layer has no part in it, not even in its step.
     features = tuple(f for f in features if abs(f.location) < half_length + 9.0 * f.width)
     narrow = tuple(f for f in features if f.width < NARROW_LAYER)
-    if len(narrow) > _MOST_LAYERS:
-        narrow = ()
+    # Places of width 0 take one end of a panel each, and a trapezoidal node on a jump is wrong: they always count.
+    if sum(f.width > 0.0 for f in narrow) > _MOST_LAYERS:
+        narrow = tuple(f for f in narrow if f.width == 0.0)
     h = widest
     for feature in features:
         if feature not in narrow:
@@ -434,14 +447,18 @@ def spike_rule(
         weights = h * density(nodes)
         return Rule(nodes, np.where(nodes > 0.0, 2.0 * weights, weights) if even else weights)
     # Sixteen Gauss-Legendre nodes on six steps resolve what the trapezoidal rule resolves at one.
-    panels = math.ceil(half_length / min(1.5, 6.0 * h) * 2.0**refine)
+    panels = math.ceil(half_length / min(1.5, 6.0 * h) * 2.0 ** min(refine, 0))
     lowest = 0.0 if even else -half_length
     edges = [np.linspace(lowest, half_length, (1 if even else 2) * panels + 1)]
     for location, width in narrow:
-        flanks = np.linspace(-9.0, 9.0, 4 * 2**refine + 1) if width > 0 else np.zeros(1)
+        flanks = np.linspace(-9.0, 9.0, 5) if width > 0 else np.zeros(1)
         places = location + width * flanks
         edges.append(np.clip(np.concatenate([places, -places]) if even else places, lowest, half_length))
-    nodes, weights = _composite(_distinct(edges))
+    ends = distinct(edges)
+    for _ in range(refine):
+        # All of them, those that bisection found for the function itself too: its powers vary faster.
+        ends = np.sort(np.concatenate([ends, 0.5 * (ends[1:] + ends[:-1])]))
+    nodes, weights = _composite(ends)
     return Rule(nodes, 2.0 * weights if even else weights)
 
 

@@ -43,8 +43,8 @@ from numerics.many_letters import (
 )
 from numerics.model import UNIFORM, Model, ModelError, ReadoutGroup
 from numerics.profile import Profile, profile
-from numerics.quadrature import Moments, integrand
-from numerics.ridge import ROUNDING, extra_reach, regime_of, solve
+from numerics.quadrature import ROUNDING, Moments, integrand
+from numerics.ridge import extra_reach, regime_of, solve
 from numerics.solution import Solution
 
 Array = NDArray[np.float64]

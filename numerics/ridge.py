@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from numerics.bulk_model import equivalent_of
 from numerics.deterministic_equivalent import DeterministicEquivalent, IsotropicUniform, unpack
+from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.model import Model, ModelError
 from numerics.one_group import Problem, one_group_residual, solve_one_group
 from numerics.profile import Profile, profile
+from numerics.quadrature import ROUNDING
 from numerics.saddle_point import State, linear_part, nonlinear_part, residual
 from numerics.solution import Conjugates, OrderParameters, Solution, by_direction
 
@@ -28,9 +30,6 @@ QUADRATURE_GOAL = 1e-11
 # Moving more than this share is not convergence.
 QUADRATURE_LIMIT = 1e-7
 MOST_REFINEMENTS = 6
-# Rounding of one evaluation of F, relative: sums of some hundred positive terms, each of a few operations. It is some
-# eps; the rest is reserve.
-ROUNDING = 24.0 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -172,6 +171,11 @@ def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
             break
         coarse = fine
     moved += table.unresolved * scale
+    uncertain = relative_uncertainty(model)
+    if uncertain > SMALL:
+        moved += _moved_by_the_map(model, fine, refine, extra, bulk)
+    elif uncertain > 0.0:
+        fine = replace(fine, rounding=fine.rounding * (1.0 + uncertain / ROUNDING))
     if fine.regime.unit == 0.0:
         _check_tails(table, fine)
     left = fine.left()
@@ -188,6 +192,18 @@ def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
         iterations=iterations,
         bulk=bulk,
     )
+
+
+def _moved_by_the_map(model: Model, level: Level, refine: int, extra: float, bulk: Bulk | None) -> float:
+    """How far the test error moves as spike, bulk and alignment take the ends of what they may be; added up."""
+    if model.network_step is not None:
+        return level.rounding * relative_uncertainty(model) / ROUNDING
+    moved = 0.0
+    start = level.state.values
+    here = solve_on(profile(model, refine, refine, extra), model, start, bulk).test_error
+    for other in neighbours(model):
+        moved += abs(solve_on(profile(other, refine, refine, extra), other, start, bulk).test_error - here)
+    return moved
 
 
 def extra_reach(ridge: float) -> float:

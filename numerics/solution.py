@@ -76,7 +76,8 @@ class Solution:
     test_error: E(g - f)^2 on new inputs, label noise excluded, equation (25); training_error: the mean squared
     residual on the n labels. residual: max over all unknowns of |x - F(x)|/(1 + |x|). error_estimate: how far the
     test error moved when the rule along the spike was made finer, plus what is left of the error of the integrals
-    across it, plus the rounding of double precision times the condition of the equations (an estimate, not a bound).
+    across it, plus the rounding of double precision times the condition of the equations, plus what the errors of the
+    averages in a gradient step do to it (`numerics.map_uncertainty`); an estimate, not a bound.
     `bulk`: the equivalent that it was solved with, where that was not the model's own.
     `status` says what a user can do with it; a solution with converged False is not one.
     """
