@@ -13,33 +13,36 @@ and overlaps and (Q, q2) follow from Gamma as for the ridge readout, for any num
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from numerics.bulk_model import equivalent_of
-from numerics.deterministic_equivalent import DeterministicEquivalent, EquivalentPoint, pack, unpack
+from numerics.convex_newton import Found, along_path, newton, polished
+from numerics.convex_system import System
+from numerics.deterministic_equivalent import unpack
 from numerics.documents import solution_document
-from numerics.finite_width import checked_width, means
-from numerics.losses import Loss, ProximalLoss
+from numerics.envelope import classification_error
+from numerics.finite_width import checked_width
+from numerics.losses import ClippedLoss, Loss, ProximalLoss
 from numerics.model import Model, ModelError
-from numerics.profile import Profile, profile
-from numerics.ridge import solve as solve_ridge
-from numerics.saddle_point import fit, multiplicity
-from numerics.sample_averages import Averages, Sampler, has_signs, labels, normal_cdf, sampler, sign_model
+from numerics.profile import profile
+from numerics.ridge import extra_reach, solve_on
+from numerics.sample_averages import has_signs, sign_model
 from numerics.solution import WIDTH, Conjugates, OrderParameters, by_direction
 
 Array = NDArray[np.float64]
 
 RESIDUAL_GOAL = 1e-9
-_GOAL = 1e-12
-_MOST_ITERATIONS = 400
-_MEMORY = 8
-# Weights of the fit of (m, zeta) are kept above this share of the largest: a Newton step where -df/domega vanishes.
-_FLOOR = 1e-3
+# The rules are refined until nothing moves by more than this share of 1 + its size; more than the limit is not
+# convergence.
+QUADRATURE_GOAL, QUADRATURE_LIMIT = 1e-10, 1e-6
+_MOST_REFINEMENTS = 5
+# The rules are not refined beyond so many nodes.
+_MOST_NODES = 3_000_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +52,9 @@ class ConvexSolution:
     test_loss, training_loss: E l(y, omega) on new labels and E l(y, prox), per sample. mean_squared_error:
     E(g - omega)^2, noiseless target; classification_error: P(sign omega != g) for targets in {-1, 1}, else None.
     energy: (alpha/beta) E l(y, prox) + (ridge/2) sum_a q2_a, the minimum over p. residual: max over all unknowns of
-    |x - F(x)|/(1 + |x|). error_estimate: how far the test loss moved when the rules were doubled.
+    |x - F(x)|/(1 + |x|). error_estimate, parameter_error: how far the test loss, and the order parameters and all other
+    numbers beside 1 + their size, moved when the rules along the spike and across it were made finer for the last time,
+    with what is left of the error of the functions of kappa (estimates, not bounds).
     """
 
     model: Model
@@ -62,6 +67,7 @@ class ConvexSolution:
     order_parameters: OrderParameters
     residual: float
     error_estimate: float
+    parameter_error: float
     converged: bool
     status: str
     iterations: int
@@ -97,135 +103,30 @@ class ConvexSolution:
 
 
 @dataclass(frozen=True)
-class _System:
-    """The equations on one rule. Unknowns: (T, tau), m, overlaps (zeta, chi, psi), (Q, q2)."""
+class _Level:
+    """The saddle point on one rule, with the test loss and the squared error there."""
 
-    table: Profile
-    model: Model
-    equivalent: DeterministicEquivalent
-    sample: Sampler
-    width: int | None = None
+    found: Found
+    system: System
+    test: float
+    squared: float
 
     @property
-    def cuts(self) -> list[int]:
-        """Where the four kinds of unknowns end."""
-        pair = len(self.table.features)
-        k = self.table.groups
-        return [pair, pair + k, pair + 2 * k + len(self.table.along)]
-
-    def split(self, x: Array) -> list[Array]:
-        return [np.asarray(part) for part in np.split(x, self.cuts)]
-
-    def averages(self, x: Array) -> tuple[Averages, Array, Array, Array]:
-        """The averages with V, yhat and P at x."""
-        table = self.table
-        values, m, overlaps, q = self.split(x)
-        count = len(table.along)
-        yhat = m @ table.mu0 + overlaps[:count] @ table.along
-        across = overlaps[count:] @ table.mu1
-        V = values @ table.multiplied_features
-        # A Schwarz inequality that an iterate may violate by rounding.
-        variance = np.maximum(q @ table.multiplied_features, across**2 * (1.0 + 1e-14) + 1e-300)
-        return self.sample(yhat, across, variance, V), V, yhat, across
-
-    def forces(self, averages: Averages, across: Array) -> Array:
-        table = self.table
-        along = table.along @ (table.weights * averages.force)
-        return np.concatenate([along, table.mu1 @ (table.weights * (averages.label + across * averages.slope))])
-
-    def conjugates(self, averages: Averages) -> tuple[Array, Array]:
-        """(C, D) and their hats, packed."""
-        ratio = self.model.alpha / self.model.beta
-        weighted = self.table.weighted_features
-        return ratio * (weighted @ averages.slope), ratio * (weighted @ averages.square)
-
-    def map(self, x: Array) -> Array:
-        """F(x), whose fixed point is the saddle point; (m, zeta) by a step of Newton's method."""
-        table, ratio = self.table, self.model.alpha / self.model.beta
-        averages, _, yhat, across = self.averages(x)
-        conjugates, hats = self.conjugates(averages)
-        if not np.all(np.isfinite([*conjugates, *hats])):
-            return np.full_like(x, np.nan)
-        point = self.equivalent.at(conjugates)
-        forces = self.forces(averages, across)
-        overlap = ratio * point.overlap
-        slope = np.maximum(averages.slope, _FLOOR * float(np.max(averages.slope)))
-        count = len(table.along)
-        y0, weights, tau = yhat + averages.force / slope, table.weights * slope, point.values[-table.groups :]
-        psi = (overlap @ forces)[count:]
-        q = -point.jacobian @ hats - signal_part(table.groups, ratio, forces, point)
-        if self.width is None:
-            m, along = fit(replace(table, y0=y0), weights, overlap, forces[count:], tau)
-        else:
-            # What a uniform readout costs at finite width, as in `numerics.finite_width`.
-            given = overlap[:count, count:] @ forces[count:]
-            m, along = means(table.mu0, table.along, weights, y0, ratio * self.width * tau, overlap, given)
-            cost = (m**2 / (self.width * tau**2)) @ point.jacobian[-table.groups :]
-            q = q - cost / multiplicity(table.groups)
-        return np.concatenate([point.values, m, along, psi, q])
-
-
-def signal_part(groups: int, ratio: float, forces: Array, point: EquivalentPoint) -> Array:
-    """Derivatives of (alpha/beta)^2 f.K f at fixed forces f, in the directions (E_ab + E_ba)/2 of C and D_a."""
-    signal = ratio**2 * np.einsum("i,dij,j->d", forces, point.overlap_jacobian(), forces)
-    return np.asarray(signal / multiplicity(groups))
-
-
-def _iterated(system: _System, start: Array, goal: float) -> tuple[Array, float, int]:
-    """A fixed point of the map by Anderson's acceleration, and its residual |x - F(x)|/(1 + |x|)."""
-    x = start
-    history: list[tuple[Array, Array]] = []
-    best, best_size = x, math.inf
-    scale = 1.0 + np.abs(x)
-    for iteration in range(1, _MOST_ITERATIONS + 1):
-        image = system.map(x)
-        if not np.all(np.isfinite(image)):
-            return best, best_size, iteration
-        size = float(np.max(np.abs(image - x) / (1.0 + np.abs(x))))
-        if size < best_size:
-            best, best_size = x, size
-        if size <= goal:
-            return x, size, iteration
-        scale = 1.0 + np.abs(x)
-        history = [*history, (x, image)][-_MEMORY:]
-        x = _mixed(history, scale)
-        if not _admissible(system, x) or size > 1e3 * best_size:
-            # Forget the past: a plain step, half way.
-            x, history = 0.5 * (history[-1][0] + history[-1][1]), []
-    return best, best_size, iteration
-
-
-def _mixed(history: list[tuple[Array, Array]], scale: Array) -> Array:
-    """The combination of images whose combined gap is least."""
-    gaps = np.array([(image - x) / scale for x, image in history])
-    if len(history) < 3:
-        x, image = history[-1]
-        return np.asarray(0.5 * (x + image))
-    differences = (gaps[1:] - gaps[:-1]).T
-    weights = np.linalg.lstsq(differences, gaps[-1], rcond=1e-12)[0]
-    images = np.array([image for _, image in history])
-    return np.asarray(images[-1] - (images[1:] - images[:-1]).T @ weights)
-
-
-def _admissible(system: _System, x: Array) -> bool:
-    values, _, overlaps, q = system.split(x)
-    table = system.table
-    V = values @ table.multiplied_features
-    variance = q @ table.multiplied_features
-    across = overlaps[len(table.along) :] @ table.mu1
-    positive = bool(np.all(values[-table.groups :] > 0.0) and np.all(V > 0.0))
-    return positive and bool(np.all(variance > 0.0) and np.all(variance >= across**2 * (1.0 - 1e-9)))
+    def numbers(self) -> Array:
+        """What has to stay when the rule is refined."""
+        return np.concatenate([self.system.least_means(self.found.x), [self.test, self.squared]])
 
 
 def solve(model: Model, loss: Loss, *, refine: int = 0, width: int | None = None) -> ConvexSolution:
-    """The saddle point for a convex loss; the rules are doubled once to estimate the error of the quadrature.
+    """The saddle point for a convex loss; the rules are refined until nothing moves, or `refine` times more.
 
     Margin losses take the sign of the target as label. With a `width` p the one known term of order 1/p is kept
     (`numerics.finite_width`), and q1, q2 are without the uniform readout's own c_a m_a^2/(pi_a p) and m_a^2/(pi_a p),
     as a simulation reports them; residual and status are those of the equations with that term.
 
     Raises ModelError at ridge = 0, and for what is not built: label noise beside margin losses and targets that are
-    not +-1, a network's own bulk beside a margin loss and a target that is not +-1.
+    not +-1, a network's own bulk beside a margin loss and a target that is not +-1. Never raises for lack of
+    convergence: `converged` and `status` say so.
     """
     if model.ridge == 0.0:
         raise ModelError("ridge = 0 is built for the square loss only: give a small ridge, for example ridge = 1e-3")
@@ -234,84 +135,157 @@ def solve(model: Model, loss: Loss, *, refine: int = 0, width: int | None = None
             f"convex losses are built for spikes of at most two directions, and here there are {model.rank}: take the "
             "square loss, or for example --alignment 0.6/0.5"
         )
-    margin = isinstance(loss, ProximalLoss) and loss.margin
-    labelled = sign_model(model) if margin else model
-    ridge = solve_ridge(labelled).order_parameters
-    overlaps = [ridge.m, ridge.zeta.ravel(), ridge.chi, ridge.psi]
-    start = np.concatenate([pack(ridge.V1, ridge.V2), *overlaps, pack(ridge.q1, ridge.q2)])
-    rough = _System(*_parts(labelled, loss, refine), width)
-    coarse, *_ = _iterated(rough, start, _GOAL)
-    system = _System(*_parts(labelled, loss, refine + 1), width)
-    x, size, iterations = _iterated(system, coarse, _GOAL)
-    averages, _, _, across = system.averages(x)
-    weights = system.table.weights
-    test, training = float(weights @ averages.test), float(weights @ averages.training)
-    rough_test = float(rough.table.weights @ rough.averages(coarse)[0].test)
-    _, _, _, q = system.split(x)
-    _, q2 = unpack(q)
-    moved = abs(test - rough_test)
-    converged = size <= RESIDUAL_GOAL and moved <= 1e-6 * (1.0 + abs(test))
-    return ConvexSolution(
-        model=model,
-        loss=loss,
-        test_loss=test,
-        training_loss=training,
-        mean_squared_error=_mean_squared_error(model, system, x, refine + 1),
-        classification_error=_classification_error(system, x) if has_signs(model.target) else None,
-        energy=model.alpha / model.beta * training + 0.5 * model.ridge * float(np.sum(q2)),
-        order_parameters=_order_parameters(system, x, averages, across, width),
-        residual=size,
-        error_estimate=moved,
-        converged=converged,
-        status="converged" if converged else (
-            f"not converged: the residual is {size:.1e} and has to be under {RESIDUAL_GOAL:.0e}, and doubling the "
-            f"rules moves the loss by {moved:.1e}; a larger ridge makes the problem better conditioned"
-        ),
-        iterations=iterations,
-    )  # fmt: skip
+    labelled = sign_model(model) if isinstance(loss, ProximalLoss) and loss.margin else model
+    with np.errstate(all="ignore"):  # what goes wrong becomes NaN, and the residual with it
+        return _solve(model, labelled, loss, refine, width)
 
 
-def _parts(model: Model, loss: Loss, refine: int) -> tuple[Profile, Model, DeterministicEquivalent, Sampler]:
-    table = profile(model, refine, 0, whole=True)
-    return table, model, equivalent_of(model, model.ridge), sampler(loss, model, _place(table, model), refine)
+def _solve(model: Model, labelled: Model, loss: Loss, refine: int, width: int | None) -> ConvexSolution:
+    system = _system(labelled, loss, refine, width)
+    square = solve_on(system.table, labelled).state
+    start = np.concatenate([square.values, square.m, square.overlaps, square.q])
+    found = newton(system, start)
+    if not found.ended:
+        found = _by_the_path(system, start, found)
+    evaluations = found.evaluations
+    coarse = _level(model, system, found)
+    for level in range(refine + 1, refine + 1 + _MOST_REFINEMENTS):
+        finer = _system(labelled, loss, level, width)
+        fine = _level(model, finer, polished(finer, coarse.found.x))
+        evaluations += fine.found.evaluations
+        before, now, unresolved = coarse.numbers, fine.numbers, finer.table.unresolved
+        moved = float(np.max(np.abs(now - before) / (1.0 + np.abs(now)))) + unresolved
+        test_moved = abs(fine.test - coarse.test) + unresolved * (1.0 + abs(fine.test))
+        coarse = fine
+        if not moved > QUADRATURE_GOAL or not fine.found.ended or unresolved == 1.0:
+            break
+        if 4 * fine.found.at.averages.count > _MOST_NODES or finer.table.exhausted:
+            break
+    return _solution(model, loss, coarse, moved, test_moved, evaluations)
 
 
-def _place(table: Profile, model: Model) -> Array:
-    """gamma.kappa at the nodes, (n,)."""
-    return np.asarray(model.alignments) @ table.nodes
+def _by_the_path(system: System, start: Array, tried: Found) -> Found:
+    """The same by the path from a smoothed problem, from the square loss's readout and from none."""
+    table = system.table
+    labels = float(table.weights @ (table.y0**2 + table.y1**2 + table.spread)) + system.model.noise
+    pair = len(table.features)
+    flat = start.copy()
+    flat[pair:-pair] = 0.0
+    evaluations = tried.evaluations
+    for first, noise in ((start, labels), (flat, 4.0 * labels)):
+        found = along_path(system, first, noise, partial(equivalent_of, system.model))
+        evaluations += found.evaluations
+        if found.ended:
+            return replace(found, evaluations=evaluations)
+    return replace(tried, evaluations=evaluations)
 
 
-def _mean_squared_error(model: Model, system: _System, x: Array, refine: int) -> float:
+def _system(model: Model, loss: Loss, refine: int, width: int | None) -> System:
+    table = profile(model, refine, 0, extra_reach(model.ridge), whole=not _mirrored(model, loss))
+    return System(table, model, equivalent_of(model, model.ridge), loss, refine, width)
+
+
+def _mirrored(model: Model, loss: Loss) -> bool:
+    """Whether (kappa, z, y, omega) and its mirror image are as good, so that kappa >= 0 is enough.
+
+    At -x an odd student and an odd target change sign, and no loss that is built here minds; even ones do not change.
+    """
+    symmetric = isinstance(loss, ClippedLoss) or loss.margin
+    parity = model.activation.parity
+    return symmetric and parity in ("odd", "even") and model.target.parity == parity and not any(model.biases)
+
+
+def _level(model: Model, system: System, found: Found) -> _Level:
+    test = system.table.weights @ found.at.averages.loss(system.output(found.x), new=True)
+    return _Level(found, system, float(test), _mean_squared_error(model, system, found.x))
+
+
+def _mean_squared_error(model: Model, system: System, x: Array) -> float:
     """E(g - omega)^2 for the target itself, whose rule may differ from that of its sign."""
-    table = system.table if model is system.model else profile(model, refine, 0, whole=True)
-    _, m, overlaps, q = system.split(x)
-    count = len(table.along)
-    deviation = table.y0 - m @ table.mu0 - overlaps[:count] @ table.along
-    across = overlaps[count:] @ table.mu1
-    error = deviation**2 + table.spread + table.y1 * (table.y1 - 2.0 * across) + q @ table.multiplied_features
+    table, whole = system.table, system
+    if model is not system.model:
+        table = profile(model, system.refine, 0, extra_reach(model.ridge), whole=True)
+        whole = System(table, model, system.equivalent, system.loss, system.refine, system.width)
+    at = whole.output(x)
+    error = (table.y0 - at.yhat) ** 2 + table.spread + table.y1 * (table.y1 - 2.0 * at.across) + at.variance
     return float(table.weights @ error)
 
 
-def _classification_error(system: _System, x: Array) -> float:
-    """P(sign omega != g), by a rule in z: omega is Gaussian given z."""
-    table, model = system.table, system.model
-    _, m, overlaps, q = system.split(x)
-    count = len(table.along)
-    yhat = m @ table.mu0 + overlaps[:count] @ table.along
-    across = overlaps[count:] @ table.mu1
-    z, weights, g = labels(model, _place(table, model), 1)
-    variance = q @ table.multiplied_features - (0.0 if z.shape == (1, 1) else across**2)
-    right = normal_cdf(g * (yhat[:, None] + across[:, None] * z) / np.sqrt(np.maximum(variance, 1e-300))[:, None])
-    return float(table.weights @ np.sum(weights * (1.0 - right), axis=1))
+def _solution(
+    model: Model, loss: Loss, level: _Level, moved: float, test_moved: float, evaluations: int
+) -> ConvexSolution:
+    system, at, x = level.system, level.found.at, level.found.x
+    residual = at.residual
+    q2 = unpack(system.split(x)[-1])[1]
+    training = float(system.table.weights @ at.averages.loss(system.output(x), new=False))
+    converged, status = _judged(level, residual, moved, loss)
+    return ConvexSolution(
+        model=model,
+        loss=loss,
+        test_loss=level.test,
+        training_loss=training,
+        mean_squared_error=level.squared,
+        classification_error=_classification_error(system, x) if has_signs(model.target) else None,
+        energy=model.alpha / model.beta * training + 0.5 * model.ridge * float(np.sum(q2)),
+        order_parameters=_order_parameters(level),
+        residual=residual,
+        error_estimate=test_moved,
+        parameter_error=moved,
+        converged=converged,
+        status=status,
+        iterations=evaluations,
+    )
 
 
-def _order_parameters(
-    system: _System, x: Array, averages: Averages, across: Array, width: int | None
-) -> OrderParameters:
-    values, m, overlaps, q = system.split(x)
-    model, groups = system.model, system.table.groups
-    conjugates, hats = system.conjugates(averages)
-    forces = system.forces(averages, across)
+def _judged(level: _Level, residual: float, moved: float, loss: Loss) -> tuple[bool, str]:
+    """Whether a solution is one, and the sentence that says what it is worth."""
+    system, x = level.system, level.found.x
+    if not (residual <= RESIDUAL_GOAL and level.found.ended):
+        if _separated(system, x, loss):
+            return False, (
+                "not converged: the means of the features alone give every label its sign, so that m grows without "
+                "bound and the limit of infinite dimension is not reached; a larger ridge does not act on m: take a "
+                "smaller alignment or label noise"
+            )
+        V = float(system.table.weights @ system.output(x).V)
+        advice = "; a larger ridge makes the problem better conditioned" if V > 1e3 else ""
+        return False, (
+            f"not converged: Newton's method and a path of smoothed problems end at a residual of {residual:.1e}, "
+            f"which has to be under {RESIDUAL_GOAL:.0e}{advice}"
+        )
+    if not moved <= QUADRATURE_LIMIT:
+        return False, (
+            f"not converged in the quadrature: finer rules still move the order parameters by {moved:.1e}; the "
+            "activation or the target varies too fast for rules in double precision"
+        )
+    if moved > QUADRATURE_GOAL:
+        return True, f"converged, but the quadrature limits the order parameters to about {moved:.1e}"
+    return True, "converged"
+
+
+def _separated(system: System, x: Array, loss: Loss) -> bool:
+    """Whether a function of the span of mu0_a has the sign of every label, with the m_a that were found."""
+    if not (isinstance(loss, ProximalLoss) and loss.margin) or system.model.noise > 0.0:
+        return False
+    means = system.split(x)[1] @ system.table.mu0
+    return _wrong(system, means, np.zeros_like(means), np.full_like(means, 1e-300)) <= 1e-12
+
+
+def _classification_error(system: System, x: Array) -> float:
+    """P(sign omega != g)."""
+    at = system.output(x)
+    return _wrong(system, at.yhat, at.across, at.variance)
+
+
+def _wrong(system: System, yhat: Array, across: Array, variance: Array) -> float:
+    return classification_error(system.model, system.place, system.table.weights, yhat, across, variance)
+
+
+def _order_parameters(level: _Level) -> OrderParameters:
+    system, at = level.system, level.found.at
+    values, m, overlaps, q = system.split(system.least_means(level.found.x))
+    model, groups, width = system.model, system.table.groups, system.width
+    forces = at.forces
     count, spiked = len(system.table.along), groups * model.rank
     overlap, tau = unpack(values)
     q1, q2 = unpack(q)
@@ -325,7 +299,7 @@ def _order_parameters(
         V1=overlap,
         V2=tau,
         conjugates=Conjugates(
-            *unpack(conjugates), *unpack(hats), by_direction(forces[:spiked], model.rank), forces[count:],
+            *unpack(at.conjugates), *unpack(at.hats), by_direction(forces[:spiked], model.rank), forces[count:],
             forces[spiked:count],
         ),
         chi=overlaps[spiked:count],

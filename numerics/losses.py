@@ -24,6 +24,18 @@ class LossError(ValueError):
 
 
 @dataclass(frozen=True)
+class ClippedLine:
+    """A force r/(quadratic + V) clipped at low <= 0 and high >= 0: that of a loss quadratic r^2/2, then straight.
+
+    r = y - omega, or 1 - y omega for a margin loss, whose force is y times this.
+    """
+
+    low: float
+    high: float
+    quadratic: float
+
+
+@dataclass(frozen=True)
 class ClippedLoss:
     """l = r^2/2 for |r| <= delta, delta |r| - delta^2/2 beyond (r = y - h), or |r| when `absolute`.
 
@@ -42,9 +54,14 @@ class ClippedLoss:
         inside = np.minimum(r, self.delta)
         return np.asarray(0.5 * inside**2 + self.delta * (r - inside))
 
+    @property
+    def line(self) -> ClippedLine:
+        """The force as a function of r."""
+        return ClippedLine(-self.delta, self.delta, 0.0 if self.absolute else 1.0)
+
     def width(self, V: Array) -> Array:
         """The slope of the clipped line is 1/width."""
-        return V if self.absolute else 1.0 + V
+        return self.line.quadratic + V
 
     def prox(self, y: Array, omega: Array, V: Array) -> Array:
         """The proximal point."""
@@ -58,6 +75,10 @@ class ProximalLoss:
     Here f = (prox - omega)/V is the force.
     margin: labels are signs and l depends on y h. kinks(V): the values of y omega at which the force has kinks.
     Without `slope` the derivative is a central difference, good to about 1e-9.
+
+    Averages are closed forms where a margin loss has a `line`; they are taken on panels that resolve the force where
+    `derivatives`(y, h), the first four of l in h, and `bends`(V) are given: the values of y omega beside which the
+    force, as an analytic function, has its singularities, and how far off the real line these lie.
     """
 
     name: str
@@ -66,6 +87,9 @@ class ProximalLoss:
     slope: Callable[[Array, Array, Array], Array] | None = None
     margin: bool = False
     kinks: Callable[[Array], tuple[Array, ...]] | None = None
+    line: ClippedLine | None = None
+    derivatives: Callable[[Array, Array], tuple[Array, Array, Array, Array]] | None = None
+    bends: Callable[[Array], tuple[tuple[Array, ...], float]] | None = None
 
     def force_slope(self, y: Array, omega: Array, V: Array) -> Array:
         """-df/domega."""
@@ -99,22 +123,32 @@ def _logistic(y: Array, h: Array) -> Array:
 
 
 def _logistic_margin(margin: Array, V: Array) -> Array:
-    """The root h of h = margin + V/(1 + e^h), in [margin, margin + V]: Newton's method, kept in its bracket."""
-    low, high = margin + 0.0 * V, margin + V
-    h = margin + 0.5 * V / (1.0 + 0.25 * V)
+    """The root h of h = margin + V/(1 + e^h), by Halley's method.
+
+    (margin, h) -> (-V - margin, -h) maps the equation to itself, so that h >= 0 is enough. There the root lies between
+    max(margin, 0) and margin + V, and h - margin - V/(1 + e^h) is increasing and concave.
+    """
+    turned = margin < -0.5 * V
+    a = np.where(turned, -V - margin, margin)
+    low, high = np.maximum(a, 0.0), a + V
+    # At margin a >= 0 the gap x = h - a solves x (1 + e^(a + x)) = V, about Lambert's W; below, h falls to 0.
+    size = np.log1p(V * np.exp(-low) / (1.0 + np.exp(-low)))
+    x = size * (1.0 - np.log1p(size) / (2.0 + size))
+    h = np.where(a >= 0.0, a + x, x * (1.0 + 2.0 * np.minimum(a, 0.0) / np.maximum(V, 1e-300)))
     h = np.clip(h, low, high)
     for _ in range(60):
-        s = _expit(-h)
-        gap = h - margin - V * s
-        low, high = np.where(gap <= 0.0, h, low), np.where(gap >= 0.0, h, high)
-        moved = h - gap / (1.0 + V * s * (1.0 - s))
-        outside = (moved < low) | (moved > high)
-        moved = np.where(outside, 0.5 * (low + high), moved)
-        done = bool(np.all(np.abs(moved - h) <= 4e-16 * (1.0 + np.abs(moved) + V)))
+        e = np.exp(-h)
+        s = e / (1.0 + e)
+        gap = h - a - V * s
+        curved = V * s / (1.0 + e)
+        rise = 1.0 + curved
+        step = gap * rise / (rise * rise + 0.5 * gap * curved * (1.0 - e) / (1.0 + e))
+        moved = np.clip(h - step, low, high)
+        done = bool(np.all(np.abs(moved - h) <= 1e-5 * (1.0 + h)))
         h = moved
-        if done:
+        if done:  # the next step, of third order, would be under rounding
             break
-    return h
+    return np.where(turned, -h, h)
 
 
 def _logistic_prox(y: Array, omega: Array, V: Array) -> Array:
@@ -126,7 +160,28 @@ def _logistic_slope(y: Array, omega: Array, V: Array) -> Array:
     return np.asarray(s * (1.0 - s) / (1.0 + V * s * (1.0 - s)))
 
 
-LOGISTIC = ProximalLoss("logistic", _logistic, _logistic_prox, _logistic_slope, margin=True)
+def _logistic_derivatives(y: Array, h: Array) -> tuple[Array, Array, Array, Array]:
+    s = _expit(-y * h)
+    second = s * (1.0 - s)
+    return -y * s, second, -y * second * (1.0 - 2.0 * s), second * (1.0 - 6.0 * second)
+
+
+def _logistic_bends(V: Array) -> tuple[tuple[Array, ...], float]:
+    """1 + V l'' = 0 at h = +-L + i pi with L = 2 asinh(sqrt(V)/2), where y omega has the imaginary part pi too."""
+    L = 2.0 * np.arcsinh(0.5 * np.sqrt(V))
+    place = L + V / np.maximum(np.expm1(L), 1e-300)
+    return (place, -V - place), math.pi
+
+
+LOGISTIC = ProximalLoss(
+    "logistic",
+    _logistic,
+    _logistic_prox,
+    _logistic_slope,
+    margin=True,
+    derivatives=_logistic_derivatives,
+    bends=_logistic_bends,
+)
 
 
 def _hinge_prox(y: Array, omega: Array, V: Array) -> Array:
@@ -146,6 +201,7 @@ HINGE = ProximalLoss(
     _hinge_slope,
     margin=True,
     kinks=lambda V: (np.ones_like(V), 1.0 - V),
+    line=ClippedLine(0.0, 1.0, 0.0),
 )
 
 NAMED: dict[str, Loss] = {"square": SQUARE, "logistic": LOGISTIC, "hinge": HINGE, "absolute": ABSOLUTE}

@@ -110,7 +110,7 @@ _SETTLED = 1e-12
 
 
 def _slope_averages(slope: Integrand, h1: float, refine: int) -> tuple[Array, Array]:
-    """E of s^2, z^2 s, z^2 s^2, s^3 and the variance of s^2, with averages of their absolute values to measure errors by.
+    """E of s^2, z^2 s, z^2 s^2, s^3 and the variance of s^2, with averages of absolute values to measure errors by.
 
     Where s all but vanishes beside h1 its own size is rounding, and a ten-thousandth of h1 is added to it.
     """

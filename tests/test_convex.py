@@ -14,12 +14,14 @@ from derivations.activation import activation
 from numerics import losses
 from numerics.convex import ConvexSolution, solve
 from numerics.ensembles import Sizes, spiked_random_features
+from numerics.envelope import clipped_moments
 from numerics.finite_width import at_width
+from numerics.losses import ClippedLine
 from numerics.model import Model, ModelError, ReadoutGroup
 from numerics.profile import profile
 from numerics.quadrature import density
 from numerics.ridge import solve as solve_ridge
-from numerics.sample_averages import SignLabel, _clipped_moments, normal_cdf
+from numerics.sample_averages import SignLabel, normal_cdf
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 TWO = (ReadoutGroup(1.0, 0.5, 1.0, 0.0), ReadoutGroup(-0.5, 0.5, 1.3, 0.2))
@@ -166,23 +168,23 @@ def test_where_features_saturate_the_absolute_loss_is_solved() -> None:
     assert [abs(float(x[0])) for x in (order.m, order.zeta, order.psi)] == pytest.approx([0.0] * 3, abs=1e-9)
 
 
-def test_short_and_long_lines_meet() -> None:
+@pytest.mark.parametrize("line", [ClippedLine(-0.5, 0.5, 1.0), ClippedLine(-1.0, 1.0, 0.0), ClippedLine(0.0, 1.0, 0.0)])
+def test_short_and_long_lines_meet(line: ClippedLine) -> None:
     mean, deviation = np.linspace(-6.0, 6.0, 25), np.full(25, 0.8)
-    for delta in (0.5, 1.0):
-        # Just below and above where the moments change from a rule to closed forms.
-        pair = [
-            _clipped_moments(mean, deviation, np.full(25, share * 0.25 * 0.8 / delta), delta)
-            for share in (1 - 1e-9, 1 + 1e-9)
-        ]
-        for below, above in zip(*pair, strict=True):
-            # The rule of 8 points is exact to rounding here; 1e-9 of the width moves the moments as little.
-            assert below == pytest.approx(above, abs=1e-8)
-        # A line of no length: the force is a sign, its slope two deltas times the density.
-        force, slope, square, beyond = _clipped_moments(mean, deviation, np.zeros(25), delta)
-        assert force == pytest.approx(delta * (1.0 - 2.0 * normal_cdf(-mean / deviation)), abs=1e-14)
-        assert slope == pytest.approx(2.0 * delta * density(mean / deviation) / deviation, abs=1e-14)
-        assert square == pytest.approx(np.full(25, delta**2), abs=1e-14)
-        assert np.all(beyond > 0.0)
+    # Just below and above where the moments change from a rule to closed forms.
+    pair = [
+        clipped_moments(mean, deviation, np.full(25, share * 0.25 * 0.8 / line.high), line)
+        for share in (1 - 1e-9, 1 + 1e-9)
+    ]
+    for below, above in zip(*pair, strict=True):
+        # The rule of 8 points is exact to rounding here; 1e-9 of the width moves the moments as little.
+        assert below == pytest.approx(above, abs=1e-8)
+    # A line of no length: the force takes its two bounds, its slope is their distance times the density.
+    force, slope, _, _, square, *_ = clipped_moments(mean, deviation, np.zeros(25), line)
+    above = normal_cdf(mean / deviation)
+    assert force == pytest.approx(line.high * above + line.low * (1.0 - above), abs=1e-14)
+    assert slope == pytest.approx((line.high - line.low) * density(mean / deviation) / deviation, abs=1e-14)
+    assert square == pytest.approx(line.high**2 * above + line.low**2 * (1.0 - above), abs=1e-14)
 
 
 def _fitted(model: Model, d: int, seed: int) -> dict[str, float]:

@@ -1,0 +1,138 @@
+"""Rules for one Gaussian variable at every place along the spike, on panels that are as fine as the integrand asks for.
+
+The panels of a row (a place along the spike) are bisected until none is `too wide`; nodes of no weight are left out, so
+that rows have different numbers of nodes. All arrays are flat, row after row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from derivations.activation import Activation
+from numerics.quadrature import WIDEST_PANEL, density, gauss_legendre, integrand, reach, with_splits
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# Nodes of a panel: a Gaussian over WIDEST_PANEL is off by 5e-13 with the first number of them, by rounding with more.
+_ORDERS = (12, 16, 24, 34, 48, 68)
+# A Gaussian's distribution function over so many standard deviations is a polynomial to 1e-10 with the first.
+WIDEST_STEP = 5.0
+# Farther out than this the distribution function is a constant to 1e-17.
+FAR = 8.5
+# Nodes whose joint weight (along the spike and across it) times 1 + g^2 is less than this share are left out.
+_NOTHING = 1e-21
+_MOST_BISECTIONS = 26
+# Bisection stops before a rule has more panels than this.
+_MOST_PANELS = 200_000
+# Where a panel is looked at, as shares of its length: inside, since the target may jump at its ends.
+_LOOKS = np.array([1e-9, 0.25, 0.5, 0.75, 1.0 - 1e-9])
+
+TooWide = Callable[[Rows, Array, Array], NDArray[np.bool_]]
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Places (N,) of E over one standard normal variable, row by row, with weights that contain its density."""
+
+    row: Rows
+    place: Array
+    weight: Array
+    starts: Rows
+
+    def sums(self, values: Array) -> Array:
+        """Sums over the nodes of each row: (..., N) -> (..., n)."""
+        return np.asarray(np.add.reduceat(values, self.starts, axis=-1))
+
+
+def nodes_on(row: Rows, left: Array, right: Array, too_wide: TooWide, along: Array, refine: int) -> Nodes:
+    """Gauss and Legendre's nodes on the panels [left, right] of the rows, bisected; `refine` asks for more nodes.
+
+    along: the weights of the rows, (n,). Each row has to have a panel.
+    """
+    done: list[tuple[Rows, Array, Array]] = []
+    for _ in range(_MOST_BISECTIONS):
+        wide = too_wide(row, left, right)
+        done.append((row[~wide], left[~wide], right[~wide]))
+        row, left, right = halves(row[wide], left[wide], right[wide])
+        if not len(row) or len(row) + sum(len(part[0]) for part in done) > _MOST_PANELS:
+            break
+    done.append((row, left, right))
+    row, left, right = (np.concatenate(parts) for parts in zip(*done, strict=True))
+    nearest = np.where(left * right < 0.0, 0.0, np.minimum(np.abs(left), np.abs(right)))
+    # The panel of most weight stays in every row.
+    share = density(nearest) * (right - left)
+    largest = np.zeros(len(along))
+    np.maximum.at(largest, row, share)
+    kept = (along[row] * share > _NOTHING) | (share >= largest[row])
+    row, left, right = row[kept], left[kept], right[kept]
+    order = np.argsort(row, kind="stable")
+    row, left, right = row[order], left[order], right[order]
+    count = _ORDERS[min(refine, len(_ORDERS) - 1)]
+    x, w = gauss_legendre(count)
+    half = 0.5 * (right - left)[:, None]
+    place = (left[:, None] + half * (1.0 + x)).ravel()
+    weight = (half * w).ravel() * density(place)
+    starts = count * np.searchsorted(row, np.arange(len(along)))
+    return Nodes(np.repeat(row, count), place, weight, starts)
+
+
+def halves(row: Rows, left: Array, right: Array) -> tuple[Rows, Array, Array]:
+    """Both halves of every panel."""
+    middle = 0.5 * (left + right)
+    return np.concatenate([row, row]), np.concatenate([left, middle]), np.concatenate([middle, right])
+
+
+def looks(row: Rows, left: Array, right: Array) -> tuple[Rows, Array]:
+    """Five places of every panel, (M, 5), with its row as a column."""
+    return row[:, None], left[:, None] + (right - left)[:, None] * _LOOKS
+
+
+@lru_cache(maxsize=64)
+def _ends(target: Activation) -> tuple[float, ...]:
+    """Where panels for a target end: between neighbours it is a polynomial of the panel's order to rounding."""
+    function = integrand(target)
+    splits = function.splits if function.splits is not None else with_splits(function).splits
+    return tuple(splits or ())
+
+
+def label_panels(target: Activation, place: Array, scale: float) -> tuple[Rows, Array, Array]:
+    """Row, left and right end of panels in z on which g(place + scale z) is smooth; scale > 0."""
+    length = max(FAR, reach(integrand(target), scale))
+    ends = (np.array(_ends(target)) - place[:, None]) / scale
+    line = np.broadcast_to([-length, length], (len(place), 2))
+    edges = np.sort(np.clip(np.concatenate([line, ends], axis=1), -length, length), axis=1)
+    row, column = np.nonzero(np.diff(edges, axis=1) > 1e-13)
+    return row, edges[row, column], edges[row, column + 1]
+
+
+def widest_panel(target: Activation, scale: float) -> float:
+    """The widest panel in z for the density and for g(place + scale z)."""
+    return min(WIDEST_PANEL, WIDEST_PANEL / max(scale, 1e-300)) if _ends(target) else WIDEST_PANEL
+
+
+def crosses(values: Array, levels: tuple[float | Array, ...]) -> NDArray[np.bool_]:
+    """Which panels see a step: `values` (M, 5) in units of its width move by more than WIDEST_STEP near a level."""
+    low, high = np.min(values, axis=1), np.max(values, axis=1)
+    # The highest and the lowest may lie between two looks.
+    slack = 0.25 * (high - low) + FAR
+    near: NDArray[np.bool_] = np.zeros(len(values), dtype=bool)
+    for level in levels:
+        near |= (low - slack < level) & (high + slack > level)
+    return np.asarray(near & (high - low > WIDEST_STEP))
+
+
+def bends_near(omega: Array, bends: tuple[Array, ...], height: float) -> NDArray[np.bool_]:
+    """Which panels are too wide beside singularities at bend +- i height; omega (M, 5) is monotone, bends (M,)."""
+    low, high = np.min(omega, axis=1), np.max(omega, axis=1)
+    wide = np.zeros(len(omega), dtype=bool)
+    for bend in bends:
+        distance = np.maximum(np.maximum(low - bend, bend - high), 0.0)
+        wide |= 0.5 * (high - low) > 0.8 * np.hypot(distance, height)
+    return np.asarray(wide & (high - low > 0.0) & np.isfinite(high - low) & (math.inf > height))
