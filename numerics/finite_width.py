@@ -23,11 +23,11 @@ from numerics.bulk_model import equivalent_of
 from numerics.deterministic_equivalent import DeterministicEquivalent, unpack
 from numerics.model import ModelError
 from numerics.profile import Profile, profile
+from numerics.quadrature import ROUNDING
 from numerics.ridge import (
     MOST_REFINEMENTS,
     QUADRATURE_GOAL,
     QUADRATURE_LIMIT,
-    ROUNDING,
     extra_reach,
     regime_of,
 )
