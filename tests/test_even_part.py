@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+from pathlib import Path
 
 import pytest
 
@@ -72,8 +74,6 @@ def test_only_isotropic_steps_of_activations_with_an_even_part_are_warned_of() -
 
 @pytest.mark.parametrize("command", ["solve", "bounds"])
 def test_the_warning_is_on_stderr_and_in_the_document(command: str, capfd: pytest.CaptureFixture[str]) -> None:
-    import json
-
     code, out, err = outcome(capfd, [command, *ARGUMENTS[1:], "--json"])
     (sentence,) = json.loads(out)["warnings"]
     assert (code, err) == (0, f"onestep: warning: {sentence}\n")
@@ -83,3 +83,15 @@ def test_the_warning_is_on_stderr_and_in_the_document(command: str, capfd: pytes
     assert all(len(result["warnings"]) == 1 for result in json.loads(out)["results"])
     assert err.count("warning") == 4
     assert "2 more points" in err
+
+
+def test_a_sweep_and_a_spectrum_warn_too(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "grid.toml"
+    given = zip(("activation", "target", "alpha", "beta", "ridge", "alpha0", "eta"), ARGUMENTS[2::2], strict=True)
+    file.write_text("".join(f'{name} = "{value}"\n' for name, value in given))
+    code, out, err = outcome(capfd, ["sweep", str(file), "--out", str(tmp_path / "results"), "--json"])
+    (sentence,) = json.loads(out)["warnings"]
+    assert (code, err) == (0, f"onestep: warning: {sentence}\n")
+    code, out, err = outcome(capfd, ["spectrum", *ARGUMENTS[1:], "--json"])
+    assert (code, err) == (0, f"onestep: warning: {sentence}\n")
+    assert json.loads(out)["warnings"] == [sentence]
