@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reports.cli_options import EXPRESSIONS, common_options, model_options, request, width_option
+from reports.cli_options import EXPRESSIONS, Request, common_options, model_options, request, width_option
 from reports.problems import DONE, UNDECIDED, InputProblem, not_built
 from reports.widths import apart_line, best_at_width, parse_width, shown, tell_warnings, warnings_of
 
 if TYPE_CHECKING:
     from numerics.bounds import BestRidge
+    from numerics.model import Model
 
 HELP = f"""\b
 Examples:
@@ -83,13 +84,11 @@ def bounds(
     models = asked.models()
     tell_warnings([model for _, model in models], quiet)
 
-    from numerics import bounds as numeric
     from numerics.losses import loss_named
     from numerics.model import ModelError
-    from numerics.ridge import solve
     from reports.console import Progress, finite, note, print_json, provenance
-    from reports.loss_bounds import loss_bounds_json, loss_bounds_text
-    from reports.optima import best_eta_json, best_spike_json, bound_lines, optimum_lines
+    from reports.loss_bounds import loss_bounds_json
+    from reports.optima import best_eta_json, best_spike_json
 
     results = []
     second = optimise_eta or optimise_spike or asked.loss != "square"
@@ -100,24 +99,15 @@ def bounds(
                     found_loss = loss_bounds_json(model, loss_named(asked.loss), progress.step, wide)
                     results.append((point, finite(found_loss)))
                     continue
-                found, best = numeric.bounds(model), numeric.best_ridge(model)
-                converged = found.converged and best.converged
-                document: dict[str, Any] = {
-                    "lower": found.lower,
-                    "upper": found.upper,
-                    "best_ridge": best_at_width(ridge_json(best), wide, model, solve),
-                    "best_eta": None,
-                }
+                document = _bounds_json(model, wide)
                 progress.step()
                 if optimise_eta:
                     rate, document["best_eta"] = best_eta_json(asked, point)
-                    converged = converged and rate.converged
+                    document["converged"] = document["converged"] and rate.converged
                     progress.step()
                 if optimise_spike:
                     document["best_spike"] = best_spike_json(model)
                     progress.step()
-                document |= {"error_estimate": found.error_estimate, "converged": converged}
-                document["warnings"] = warnings_of(document["best_ridge"], model)
             except ModelError as error:
                 raise InputProblem(str(error)) from None
             results.append((point, finite(document, "out of reach of double precision")))
@@ -130,13 +120,7 @@ def bounds(
     elif as_json:
         print_json(results[0][1] | {"provenance": origin})
     else:
-        print((bounds_table if asked.loss == "square" else loss_bounds_text)(asked.swept, results, wide))
-        apart = apart_line([document["best_ridge"] for _, document in results], wide)
-        if apart:
-            print(apart)
-        for _, document in results:
-            for line in [*optimum_lines(document["best_eta"]), *bound_lines(document.get("best_spike"), "spike")]:
-                print(line)
+        _tell(results, asked, wide)
     failed = [document for _, document in results if not document["converged"]]
     if not failed:
         return DONE
@@ -146,6 +130,38 @@ def bounds(
         quiet,
     )
     return UNDECIDED
+
+
+def _bounds_json(model: Model, width: int) -> dict[str, Any]:
+    """Both bounds and the best ridge for the square loss, with its value at the width, as a document."""
+    from numerics import bounds as numeric
+    from numerics.ridge import solve
+
+    found, best = numeric.bounds(model), numeric.best_ridge(model)
+    least = best_at_width(ridge_json(best), width, model, solve)
+    return {
+        "lower": found.lower,
+        "upper": found.upper,
+        "best_ridge": least,
+        "best_eta": None,
+        "error_estimate": found.error_estimate,
+        "converged": found.converged and best.converged,
+        "warnings": warnings_of(least, model),
+    }
+
+
+def _tell(results: list[tuple[dict[str, float], dict[str, Any]]], asked: Request, width: int) -> None:
+    """All points for people: a table, what is far from its value at the width, and the best learning rate and spike."""
+    from reports.loss_bounds import loss_bounds_text
+    from reports.optima import bound_lines, optimum_lines
+
+    print((bounds_table if asked.loss == "square" else loss_bounds_text)(asked.swept, results, width))
+    apart = apart_line([document["best_ridge"] for _, document in results], width)
+    if apart:
+        print(apart)
+    for _, document in results:
+        for line in [*optimum_lines(document["best_eta"]), *bound_lines(document.get("best_spike"), "spike")]:
+            print(line)
 
 
 def ridge_json(
