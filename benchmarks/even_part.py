@@ -73,18 +73,19 @@ def experiments() -> Iterator[tuple[int, float, float, Experiment]]:
                     yield case, strength, alpha0, Experiment(name, subject, d, seeds, stream=stream)
 
 
-def cells() -> tuple[Cell, ...]:
-    """The deviations of all experiments. Raises KeyError where one is not stored."""
+def cells(least: int = 0) -> tuple[Cell, ...]:
+    """The deviations of all experiments at dimensions from `least` on. Raises KeyError where one is not stored."""
     data = stored(SLUG)
     return tuple(
         Cell(strength, alpha0, case, one.dimension, *_deviation(one, data[one.name]["test_error"]))
         for case, strength, alpha0, one in experiments()
+        if one.dimension >= least
     )
 
 
 def ranges() -> tuple[tuple[float, float, float, float, float], ...]:
     """Strength, alpha0, least and largest deviation and the largest standard error, in per cent, at the larger d."""
-    found = [cell for cell in cells() if cell.dimension == DIMENSIONS[-1][0]]
+    found = cells(DIMENSIONS[-1][0])
     kept = []
     for strength in sorted(STRENGTHS):
         for alpha0 in BATCHES:

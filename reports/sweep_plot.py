@@ -58,11 +58,31 @@ def draw(sweep: Sweep, results: Path, path: Path) -> None:
             _curve(drawn[0], sweep, axes[0], results)
         else:
             _maps(figure, drawn, sweep, axes, results)
+        apart = _apart(sweep, results)
+        if apart:
+            figure.suptitle(apart, fontsize="small")
         metadata = {"Date": None} if path.suffix == ".svg" else {"CreationDate": None} if path.suffix == ".pdf" else {}
         try:
             figure.savefig(path, metadata=metadata)
         except OSError as error:
             raise InputProblem(f"--plot: {path} cannot be written ({error.strerror}); give another file") from None
+
+
+def _apart(sweep: Sweep, results: Path) -> str | None:
+    """The sentence over a diagram whose limits are far from their values at the sweep's width; None where none is."""
+    import numpy as np
+
+    from numerics.solution import APART
+
+    if sweep.kind == "simulation":
+        return None
+    limit, wide = _read(sweep, results, "test_error"), _read(sweep, results, "test_error_at_width")
+    known = np.isfinite(limit) & np.isfinite(wide)
+    count = int(np.sum(np.abs(wide - limit)[known] > APART * np.abs(limit)[known]))
+    if not count:
+        return None
+    share = f"more than {100 * APART:g} % from its limit at {count} of {len(sweep)} points"
+    return f"at width {sweep.width} the test error is {share}"
 
 
 def _drawn_axes(sweep: Sweep) -> list[Axis]:
@@ -93,6 +113,9 @@ def _read(sweep: Sweep, results: Path, column: str) -> NDArray[Any]:
 def _curve(axis: Axes, sweep: Sweep, swept: Axis, results: Path) -> None:
     if sweep.kind != "simulation":
         axis.plot(swept.values, _read(sweep, results, "test_error"), color="#0072B2", label="test error, theory")
+        if _apart(sweep, results):
+            wide = _read(sweep, results, "test_error_at_width")
+            axis.plot(swept.values, wide, color="#0072B2", ls="--", label=f"theory at width {sweep.width}")
     if sweep.simulated:
         mean = _read(sweep, results, "simulated_test_error")
         error = _read(sweep, results, "simulated_test_error_standard_error")

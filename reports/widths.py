@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Solved = Solution | ConvexSolution
 
 # As `numerics.solution.WIDTH`, which a start of the command line does not wait for; and the widest that is asked for.
-WIDTH, WIDEST = 1000, 10**12
+WIDTH, WIDEST = 1000, 10**11
 
 
 class Errors(Protocol):

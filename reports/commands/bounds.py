@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from reports.cli_options import EXPRESSIONS, common_options, model_options, request, width_option
+from reports.cli_options import EXPRESSIONS, Request, common_options, model_options, request, width_option
 from reports.problems import DONE, UNDECIDED, InputProblem, not_built
 from reports.widths import apart_line, best_at_width, parse_width, shown, tell_warnings, warnings_of
+
+if TYPE_CHECKING:
+    from numerics.model import Model
 
 HELP = f"""\b
 Examples:
@@ -80,13 +83,11 @@ def bounds(
     models = asked.models()
     tell_warnings([model for _, model in models], quiet)
 
-    from numerics import bounds as numeric
     from numerics.losses import loss_named
     from numerics.model import ModelError
-    from numerics.ridge import solve
     from reports.console import Progress, finite, note, print_json, provenance
-    from reports.loss_bounds import loss_bounds_json, loss_bounds_text
-    from reports.optima import best_eta_json, best_spike_json, bound_lines, optimum_lines
+    from reports.loss_bounds import loss_bounds_json
+    from reports.optima import best_eta_json, best_spike_json
 
     results = []
     second = optimise_eta or optimise_spike or asked.loss != "square"
@@ -97,20 +98,15 @@ def bounds(
                     found_loss = loss_bounds_json(model, loss_named(asked.loss), progress.step, wide)
                     results.append((point, finite(found_loss)))
                     continue
-                found, best = numeric.bounds(model), numeric.best_ridge(model)
-                converged = found.converged and best.converged
-                best_found = best_at_width(best.to_dict(), wide, model, solve)
-                document = found.to_dict() | {"best_ridge": best_found, "best_eta": None}
+                document = _bounds_json(model, wide)
                 progress.step()
                 if optimise_eta:
                     rate, document["best_eta"] = best_eta_json(asked, point)
-                    converged = converged and rate.converged
+                    document["converged"] = document["converged"] and rate.converged
                     progress.step()
                 if optimise_spike:
                     document["best_spike"] = best_spike_json(model)
                     progress.step()
-                document["converged"] = converged
-                document["warnings"] = warnings_of(document["best_ridge"], model)
             except ModelError as error:
                 raise InputProblem(str(error)) from None
             results.append((point, finite(document, "out of reach of double precision")))
@@ -123,13 +119,7 @@ def bounds(
     elif as_json:
         print_json(results[0][1] | {"provenance": origin})
     else:
-        print((bounds_table if asked.loss == "square" else loss_bounds_text)(asked.swept, results, wide))
-        apart = apart_line([document["best_ridge"] for _, document in results], wide)
-        if apart:
-            print(apart)
-        for _, document in results:
-            for line in [*optimum_lines(document["best_eta"]), *bound_lines(document.get("best_spike"), "spike")]:
-                print(line)
+        _tell(results, asked, wide)
     failed = [document for _, document in results if not document["converged"]]
     if not failed:
         return DONE
@@ -139,6 +129,35 @@ def bounds(
         quiet,
     )
     return UNDECIDED
+
+
+def _bounds_json(model: Model, width: int) -> dict[str, Any]:
+    """Both bounds and the best ridge for the square loss, with its value at the width, as a document."""
+    from numerics import bounds as numeric
+    from numerics.ridge import solve
+
+    found, best = numeric.bounds(model), numeric.best_ridge(model)
+    least = best_at_width(best.to_dict(), width, model, solve)
+    return found.to_dict() | {
+        "best_ridge": least,
+        "best_eta": None,
+        "converged": found.converged and best.converged,
+        "warnings": warnings_of(least, model),
+    }
+
+
+def _tell(results: list[tuple[dict[str, float], dict[str, Any]]], asked: Request, width: int) -> None:
+    """All points for people: a table, what is far from its value at the width, and the best learning rate and spike."""
+    from reports.loss_bounds import loss_bounds_text
+    from reports.optima import bound_lines, optimum_lines
+
+    print((bounds_table if asked.loss == "square" else loss_bounds_text)(asked.swept, results, width))
+    apart = apart_line([document["best_ridge"] for _, document in results], width)
+    if apart:
+        print(apart)
+    for _, document in results:
+        for line in [*optimum_lines(document["best_eta"]), *bound_lines(document.get("best_spike"), "spike")]:
+            print(line)
 
 
 def bounds_table(swept: tuple[str, ...], results: list[tuple[dict[str, float], dict[str, Any]]], width: int) -> str:

@@ -10,6 +10,7 @@ import click
 from reports.cli_options import EXPRESSIONS, common_options, model_options, request
 from reports.commands.activation import figure_file
 from reports.problems import DONE, UNDECIDED, InputProblem
+from reports.widths import tell_warnings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,6 +71,7 @@ def spectrum(
             f"--{asked.swept[0]} was given a sweep; onestep spectrum takes one model, for example --{asked.swept[0]} 1"
         )
     ((point, model),) = asked.models()
+    tell_warnings([model], quiet)
     drawn = _kind(kind, asked.bulk_model)
     subject = asked.network(point) if drawn == "network" and size is not None else model
 
@@ -96,7 +98,7 @@ def spectrum(
         given = asked.parameters
         if size is not None:
             given |= {"simulate": size, "kind": drawn, "seed": start}
-        print_json(finite(document) | {"provenance": provenance("spectrum", given)})
+        print_json(finite(document) | {"warnings": list(model.warnings), "provenance": provenance("spectrum", given)})
     else:
         print(spectrum_text(document))
     if file is not None:

@@ -11,8 +11,11 @@ from reports.cli_options import common_options
 from reports.problems import DONE, INTERNAL, UNDECIDED, InputProblem
 from reports.signals import Terminated
 from reports.sweeps import parse_whole
+from reports.widths import tell_warnings
 
 if TYPE_CHECKING:
+    from numerics.model import Model
+    from numerics.sweep import Sweep
     from numerics.sweep_store import Store
 
 HELP = """\b
@@ -89,6 +92,8 @@ def sweep(
 
     if plot is not None:
         check_plot(described.sweep, Path(plot))
+    ends = _ends(described.sweep)
+    tell_warnings(ends, quiet)
     origin = provenance("sweep", {"file": Path(file).name})
     kept = {"suite": origin["suite"], "numpy": origin["numpy"], "description": described.text}
     again = f"onestep sweep {file} --out {out} --resume goes on"
@@ -121,10 +126,27 @@ def sweep(
             raise
         if plot is not None:
             draw(described.sweep, Path(out) / "results.sqlite", Path(plot))
-        return _tell(store, Path(out), plot, origin, as_json)
+        warnings = list(dict.fromkeys(sentence for model in ends for sentence in model.warnings))
+        return _tell(store, Path(out), plot, origin, warnings, as_json)
 
 
-def _tell(store: Store, out: Path, plot: str | None, origin: dict[str, Any], as_json: bool) -> int:
+def _ends(sweep: Sweep) -> list[Model]:
+    """The models of the first and the last point, whose warnings speak for the sweep; none where networks are drawn."""
+    from numerics.model import Model
+    from numerics.sweep_chunk import FAILURES
+
+    found = []
+    for index in sorted({0, len(sweep) - 1}):
+        try:
+            subject = sweep.subject(sweep.point(index))
+        except FAILURES:
+            continue  # the point says why when its turn comes
+        if isinstance(subject, Model):
+            found.append(subject)
+    return found
+
+
+def _tell(store: Store, out: Path, plot: str | None, origin: dict[str, Any], warnings: list[str], as_json: bool) -> int:
     """What has been done, for programs or for people; the exit code."""
     from numerics.sweep_store import FILE
     from reports.console import print_json
@@ -140,7 +162,7 @@ def _tell(store: Store, out: Path, plot: str | None, origin: dict[str, Any], as_
             "reasons": failures,
             "digest": store.sweep.digest,
         }
-        print_json(document | ({"plot": plot} if plot else {}) | {"provenance": origin})
+        print_json(document | ({"plot": plot} if plot else {}) | {"warnings": warnings, "provenance": origin})
     else:
         before = f" ({store.kept} were there already)" if store.kept else ""
         print(f"{points} points{before}, {failed} failed; results in {out / FILE}")
