@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.bulk_model import equivalent_of
-from numerics.convex_newton import Found, along_path, newton, polished
+from numerics.convex_newton import ROUNDING, Found, along_path, newton, polished
 from numerics.convex_system import System
 from numerics.deterministic_equivalent import unpack
 from numerics.documents import solution_document
@@ -154,7 +154,9 @@ def _solve(model: Model, labelled: Model, loss: Loss, refine: int, width: int | 
         fine = _level(model, finer, polished(finer, coarse.found.x))
         evaluations += fine.found.evaluations
         before, now, unresolved = coarse.numbers, fine.numbers, finer.table.unresolved
+        # A correction that is not worth taking is a difference between the rules as well.
         moved = float(np.max(np.abs(now - before) / (1.0 + np.abs(now)))) + unresolved
+        moved += min(fine.found.correction, ROUNDING)
         test_moved = abs(fine.test - coarse.test) + unresolved * (1.0 + abs(fine.test))
         coarse = fine
         if not moved > QUADRATURE_GOAL or not fine.found.ended or unresolved == 1.0:

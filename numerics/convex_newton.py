@@ -22,9 +22,9 @@ Array = NDArray[np.float64]
 
 _MOST_ITERATIONS = 50
 _LEAST_DAMPING = 1e-5
-# Relative corrections: converged; so small that the next is rounding; and those beside which a rule serves that was
-# made for another output.
-_NEAR, _LAST, _ROUGH = 1e-9, 1e-7, 1e-2
+# Relative corrections: those not worth taking; so small that the next is rounding; and those beside which a rule serves
+# that was made for another output.
+ROUNDING, _LAST, _ROUGH = 1e-12, 1e-7, 1e-2
 # How much of V and of q - P^2 a step may take away.
 _SHARE = 0.1
 # The path: variance of the noise at its beginning and its last noise beside it, and the shortest step.
@@ -64,10 +64,9 @@ def newton(system: System, start: Array) -> Found:
 def polished(system: System, start: Array) -> Found:
     """Newton's method from the solution on a coarser rule, with the equations where it ends."""
     found = _search(system, start, _LAST)
-    if found.correction > _NEAR**2:
-        averages = found.at.averages
-        return Found(found.x, system.at(found.x, averages), found.correction, found.evaluations + 1)
-    return found
+    if found.correction <= ROUNDING:
+        return replace(found, x=found.at.x)
+    return replace(found, at=system.at(found.x, found.at.averages), evaluations=found.evaluations + 1)
 
 
 def _search(system: System, start: Array, goal: float) -> Found:

@@ -11,6 +11,7 @@ depend on some combination of the m_a: the equations are asked for the others on
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -127,8 +128,8 @@ class System:
             slope[positions[i]] = ratio * (functions[i] @ (w * envelope.slope[i]))
             for j in range(i, 4):
                 block = ratio * ((functions[i] * (w * envelope.curvature[i, j])) @ functions[j].T)
-                curvature[np.ix_(positions[i], positions[j])] = block
-                curvature[np.ix_(positions[j], positions[i])] = block.T
+                curvature[positions[i], positions[j]] = block
+                curvature[positions[j], positions[i]] = block.T
         return Linearised(self, x, averages, slope, curvature)
 
     @cached_property
@@ -139,13 +140,13 @@ class System:
         return both, table.mu1, table.multiplied_features, table.multiplied_features
 
     @cached_property
-    def _positions(self) -> tuple[list[NDArray[np.intp]], int]:
+    def _positions(self) -> tuple[list[slice], int]:
         """Places of these unknowns in the order V, m, zeta and chi, psi, Q, and their number."""
         pair, r = len(self.table.features), self.means.shape[1]
         count, k = len(self.table.along), self.table.groups
-        ends = np.cumsum([pair, r + count, k, pair])
-        V, yhat, psi, q = (np.arange(end - n, end) for end, n in zip(ends, (pair, r + count, k, pair), strict=True))
-        return [yhat, psi, q, V], int(ends[-1])
+        ends = [0, pair, pair + r + count, pair + r + count + k, 2 * pair + r + count + k]
+        V, yhat, psi, q = (slice(start, end) for start, end in itertools.pairwise(ends))
+        return [yhat, psi, q, V], ends[-1]
 
     def narrowed(self, x: Array) -> Array:
         """The unknowns with the m_a in the coordinates of `means`."""

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from numerics.losses import ClippedLine, Loss, ProximalLoss
 from numerics.model import Model, ModelError
-from numerics.quadrature import density, gauss_legendre, integrand
+from numerics.quadrature import WIDEST_PANEL, density, gauss_legendre, integrand
 from numerics.sample_averages import SignLabel, normal_cdf
 from numerics.sample_panels import (
     FAR,
@@ -34,7 +34,7 @@ from numerics.sample_panels import (
     label_panels,
     looks,
     nodes_on,
-    widest_panel,
+    parts,
 )
 
 Array = NDArray[np.float64]
@@ -186,9 +186,7 @@ class _Lines(_Rule):
         if self.scale == 0.0:
             nodes = _blind_nodes(len(place))
         else:
-            self.widest = widest_panel(model.target, self.scale)
-            row, left, right = label_panels(model.target, place, self.scale)
-            nodes = nodes_on(row, left, right, self._too_wide, along, refine)
+            nodes = nodes_on(*label_panels(model.target, place, self.scale), self._too_wide, along, refine)
         g = self.teacher.values(place[nodes.row] + self.scale * nodes.place)
         self.z, self.sign, self.offset = nodes.place, np.ones_like(g), g
         self.nodes, self.weight = nodes, nodes.weight
@@ -218,7 +216,7 @@ class _Lines(_Rule):
         r = 1.0 - g * drift if self.margin else g - drift
         deviation, width = self._deviation(at)[row], self.line.quadratic + at.V[row]
         levels = tuple(bound * width / deviation for bound in (self.line.low, self.line.high) if abs(bound) < 1e50)
-        return np.asarray((right - left > self.widest) | crosses(r / deviation[:, None], levels))
+        return crosses(r / deviation[:, None], levels)
 
     def _given(self, at: Output) -> tuple[Array, Array]:
         """Mean and standard deviation of r at the nodes."""
@@ -245,7 +243,7 @@ class _Lines(_Rule):
 
 
 # Half the line in standard deviations of r, below which it is integrated by a rule of this many points.
-_SHORT, _SHORT_POINTS = 0.25, 8
+_SHORT, _SHORT_POINTS = 0.1, 6
 
 
 def clipped_moments(mean: Array, deviation: Array, width: Array, line: ClippedLine) -> tuple[Array, ...]:
@@ -272,7 +270,6 @@ def clipped_moments(mean: Array, deviation: Array, width: Array, line: ClippedLi
 
 def _long_line(mean: Array, deviation: Array, width: Array, low: Array, high: Array, inside: Array) -> Array:
     """E f', its derivatives in the mean, E f f', its derivative and E f^2 f', in closed form."""
-    low, high = np.clip(low, -40.0, 40.0), np.clip(high, -40.0, 40.0)
     at_low, at_high = density(low), density(high)
     step, bent = at_low - at_high, low * at_low - high * at_high
     one, first, turned = 1.0 / width, mean * inside + deviation * step, mean / deviation
@@ -288,15 +285,11 @@ def _short_line(mean: Array, deviation: Array, width: Array, line: ClippedLine) 
     """The same by Gauss and Legendre's rule over the values of the force; no division by the width."""
     nodes, weights = gauss_legendre(_SHORT_POINTS)
     half, middle = 0.5 * (line.high - line.low), 0.5 * (line.high + line.low)
-    total = np.zeros((6, len(mean)))
-    for node, weight in zip(nodes, weights, strict=True):
-        f = middle + half * node
-        x = np.clip((f * width - mean) / deviation, -40.0, 40.0)
-        likely = half * weight * density(x) / deviation
-        tilted = likely * x / deviation
-        bent = likely * (x * x - 1.0) / deviation**2
-        total += np.array([likely, tilted, bent, f * likely, f * tilted, f * f * likely])
-    return total
+    f = middle + half * nodes[:, None]
+    x = np.clip((f * width - mean) / deviation, -40.0, 40.0)
+    likely = half * weights[:, None] * density(x) / deviation
+    tilted, bent = likely * x / deviation, likely * (x * x - 1.0) / deviation**2
+    return np.array([part.sum(axis=0) for part in (likely, tilted, bent, f * likely, f * tilted, f * f * likely)])
 
 
 def clipped_loss(mean: Array, deviation: Array, V: Array, line: ClippedLine) -> Array:
@@ -304,14 +297,18 @@ def clipped_loss(mean: Array, deviation: Array, V: Array, line: ClippedLine) -> 
     width = line.quadratic + V
     low, high = (line.low * width - mean) / deviation, (line.high * width - mean) / deviation
     total = np.zeros_like(mean)
-    for bound, out in ((line.high, high), (line.low, -low)):
-        if bound != 0.0:
-            total += abs(bound) * deviation * (density(np.clip(out, -40.0, 40.0)) - out * normal_cdf(-out))
+    below, above = normal_cdf(low), normal_cdf(-high)
+    at_low, at_high = density(low), density(high)
+    if line.high != 0.0:
+        total += line.high * deviation * (at_high - high * above)
+    if line.low != 0.0:
+        total -= line.low * deviation * (at_low + low * below)
     if line.quadratic > 0.0:
         # The width is at least the quadratic part: no line is so short that rounding would matter.
-        below, above = normal_cdf(low), normal_cdf(-high)
-        on_line = _long_line(mean, deviation, width, low, high, 1.0 - below - above)[5] * width
-        total += 0.5 * line.quadratic * (on_line + line.low**2 * below + line.high**2 * above)
+        inside, step = 1.0 - below - above, at_low - at_high
+        second = mean * (mean * inside + 2.0 * deviation * step)
+        second += deviation**2 * (inside + low * at_low - high * at_high)
+        total += 0.5 * line.quadratic * (second / width**2 + line.low**2 * below + line.high**2 * above)
     return total
 
 
@@ -325,8 +322,9 @@ class _Smooth(_Rule):
         self.loss_function, self.place, self.near = loss, place, near
         self.scale = math.sqrt(model.remainder)
         self.label = SignLabel.of(model.target, model.noise)
-        row, length = np.arange(len(place)), np.full(len(place), 9.5)
-        self.nodes = nodes_on(row, -length, length, self._too_wide, along, refine)
+        length = np.full(len(place), FAR)
+        panels = parts(np.arange(len(place)), -length, length, WIDEST_PANEL)
+        self.nodes = nodes_on(*panels, self._too_wide, along, refine)
 
     def _given(self, at: Output) -> tuple[Array, Array, Array]:
         """Standard deviation, correlation of omega and z, and sqrt(1 - correlation^2), each (n,)."""
@@ -338,7 +336,7 @@ class _Smooth(_Rule):
         at, (rows, t) = self.near, looks(row, left, right)
         deviation, overlap, rest = self._given(at)
         step = self.scale * np.maximum(rest, 1e-12)[rows]
-        wide = right - left > 4.0
+        wide: NDArray[np.bool_] = np.zeros(len(row), dtype=bool)
         if self.scale > 0.0:
             drift = self.place[rows] + self.scale * overlap[rows] * t
             for place in self.label.places:
@@ -406,9 +404,8 @@ class _General(_Rule):
         if self.scale == 0.0:
             self.nodes = _blind_nodes(len(place))
         else:
-            widest = widest_panel(model.target, self.scale)
-            row, left, right = label_panels(model.target, place, self.scale)
-            self.nodes = nodes_on(row, left, right, lambda _, a, b: np.asarray(b - a > widest), along, refine)
+            panels = label_panels(model.target, place, self.scale)
+            self.nodes = nodes_on(*panels, lambda row, *_: np.zeros(len(row), dtype=bool), along, refine)
         self.g = integrand(model.target).values(place[self.nodes.row] + self.scale * self.nodes.place)
         step = 0.5 / 2.0**refine
         self.xi: Array = step * np.arange(-math.ceil(FAR / step), math.ceil(FAR / step) + 1, dtype=np.float64)
@@ -453,13 +450,12 @@ def classification_error(
     if scale == 0.0:
         nodes, deviation = _blind_nodes(len(place)), np.sqrt(np.maximum(variance, _LEAST))
     else:
-        widest = widest_panel(model.target, scale)
         deviation = np.sqrt(np.maximum(variance - across**2, _LEAST))
 
         def too_wide(row: Rows, left: Array, right: Array) -> NDArray[np.bool_]:
             rows, z = looks(row, left, right)
             mean = (yhat[rows] + across[rows] * z) / deviation[rows]
-            return np.asarray((right - left > widest) | crosses(mean, (0.0,)))
+            return crosses(mean, (0.0,))
 
         nodes = nodes_on(*label_panels(model.target, place, scale), too_wide, along, 0)
     row, z = nodes.row, nodes.place

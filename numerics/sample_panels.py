@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 # Nodes of a panel: a Gaussian over WIDEST_PANEL is off by 5e-13 with the first number of them, by rounding with more.
-_ORDERS = (12, 16, 24, 34, 48, 68)
+_ORDERS = (12, 14, 20, 30, 44, 64)
 # A Gaussian's distribution function over so many standard deviations is a polynomial to 1e-10 with the first.
 WIDEST_STEP = 5.0
 # Farther out than this the distribution function is a constant to 1e-17.
@@ -103,18 +103,22 @@ def _ends(target: Activation) -> tuple[float, ...]:
 
 
 def label_panels(target: Activation, place: Array, scale: float) -> tuple[Rows, Array, Array]:
-    """Row, left and right end of panels in z on which g(place + scale z) is smooth; scale > 0."""
+    """Row, left and right end of panels in z on which g(place + scale z) and the density are polynomials; scale > 0."""
     length = max(FAR, reach(integrand(target), scale))
     ends = (np.array(_ends(target)) - place[:, None]) / scale
     line = np.broadcast_to([-length, length], (len(place), 2))
     edges = np.sort(np.clip(np.concatenate([line, ends], axis=1), -length, length), axis=1)
     row, column = np.nonzero(np.diff(edges, axis=1) > 1e-13)
-    return row, edges[row, column], edges[row, column + 1]
+    return parts(row, edges[row, column], edges[row, column + 1], WIDEST_PANEL / max(scale, 1.0))
 
 
-def widest_panel(target: Activation, scale: float) -> float:
-    """The widest panel in z for the density and for g(place + scale z)."""
-    return min(WIDEST_PANEL, WIDEST_PANEL / max(scale, 1e-300)) if _ends(target) else WIDEST_PANEL
+def parts(row: Rows, left: Array, right: Array, widest: float) -> tuple[Rows, Array, Array]:
+    """Every panel in equal parts, none wider than `widest`."""
+    count = np.ceil((right - left) / widest).astype(np.intp)
+    number = np.arange(int(np.sum(count))) - np.repeat(np.cumsum(count) - count, count)
+    width = np.repeat((right - left) / count, count)
+    start = np.repeat(left, count) + number * width
+    return np.repeat(row, count), start, start + width
 
 
 def crosses(values: Array, levels: tuple[float | Array, ...]) -> NDArray[np.bool_]:
