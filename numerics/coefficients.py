@@ -23,9 +23,9 @@ from numerics.quadrature import (
     Moments,
     conditional_moments,
     integrand,
-    settled_moments,
     slope_integrand,
 )
+from numerics.settled_moments import settled_moments
 
 Array = NDArray[np.float64]
 
@@ -146,6 +146,22 @@ def conditional_coefficients(
     """
     moments = conditional_moments_of(activation, spike, bulk, bias, np.asarray(kappa, dtype=float), refine)
     return Coefficients(moments.mean, moments.slope / math.sqrt(bulk), np.sqrt(moments.rest))
+
+
+def coefficient_errors(
+    activation: Activation, spike: float, bulk: float, bias: float, kappa: Array, refine: int = 0
+) -> Coefficients:
+    """How far each of the `conditional_coefficients` may be off (an estimate): a finer rule's difference and rounding.
+
+    Never raises for lack of convergence: errors as large as the numbers say that there is none.
+    """
+    shift = spike * np.asarray(kappa, dtype=float) + bias
+    moments, errors = settled_moments(integrand(activation), shift, math.sqrt(bulk), refine)
+    root = np.sqrt(moments.rest)
+    # sqrt(x + e) - sqrt(x), without a difference.
+    return Coefficients(
+        errors.mean, errors.slope / math.sqrt(bulk), errors.rest / (root + np.sqrt(moments.rest + errors.rest) + 1e-300)
+    )
 
 
 def target_moments(target: Activation, alignment: float, kappa: Array, refine: int = 0) -> TargetMoments:

@@ -110,7 +110,7 @@ _SETTLED = 1e-12
 
 
 def _slope_averages(slope: Integrand, h1: float, refine: int) -> tuple[Array, Array]:
-    """E of s^2, z^2 s, z^2 s^2, s^3 and the variance of s^2, with averages of absolute values to measure errors by.
+    """E of s^2, z^2 s, z^2 s^2, s^3 and the variance of s^2; averages of absolute values to measure their errors by.
 
     Where s all but vanishes beside h1 its own size is rounding, and a ten-thousandth of h1 is added to it.
     """
@@ -118,7 +118,7 @@ def _slope_averages(slope: Integrand, h1: float, refine: int) -> tuple[Array, Ar
     s, z, weights = slope.values(rule.nodes) - h1, rule.nodes, rule.weights
     square = weights @ s**2
     terms = np.stack([s**2, z * z * s, (z * s) ** 2, s**3, (s**2 - square) ** 2])
-    size = np.abs(s) + 1e-4 * abs(h1)
+    size = np.abs(s) + 1e-4 * abs(h1) + 1e-100
     return terms @ weights, np.stack([size**2, z * z * size, (z * size) ** 2, size**3, size**4]) @ weights
 
 

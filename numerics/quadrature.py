@@ -71,9 +71,9 @@ class Integrand:
 
     `breakpoints` are its kinks and jumps in increasing order. With `splits` None it is analytic in a strip of half
     width `strip` (infinite when entire) and the trapezoidal rule serves; otherwise panels of width 2 that also end at
-    the splits (the breakpoints, and places found by bisection) resolve it. `rough` says that bisection never ended: f
-    is not smooth up to a breakpoint, `hidden` that
-    steep places may be left unresolved. |f(x)| grows no faster than |x|^degree exp(rate |x| + quadratic x^2).
+    the splits (the breakpoints, and places found by bisection) resolve it. `rough`: bisection never ended, so that f is
+    not smooth up to a breakpoint; `hidden`: steep places may be left unresolved. |f(x)| grows no faster than
+    |x|^degree exp(rate |x| + quadratic x^2).
     """
 
     values: Callable[[Array], Array]
@@ -119,7 +119,7 @@ def density(z: Array) -> Array:
 @lru_cache(maxsize=512)
 def integrand(activation: Activation) -> Integrand:
     """The quadrature's view of an activation or target, computed once per value."""
-    return _followed(activation.expression, activation, activation.growth)
+    return _followed(activation, activation.growth, lambda expression: expression)
 
 
 @lru_cache(maxsize=512)
@@ -130,13 +130,13 @@ def slope_integrand(activation: Activation) -> Integrand:
     except ExpressionError:
         # Unbounded at a root; far out it grows no faster than the function.
         grown = activation.growth
-    return _followed(derivative(activation.expression), activation, grown)
+    return _followed(activation, grown, derivative)
 
 
-def _followed(expression: Expression, activation: Activation, growth: Growth) -> Integrand:
-    """The view of an expression with the breakpoints and the strip of an activation."""
+def _followed(activation: Activation, growth: Growth, map_: Callable[[Expression], Expression]) -> Integrand:
+    """The view of the activation or its derivative (`map_`), with the breakpoints and the strip of the activation."""
     function = Integrand(
-        values=compile_numpy(expression),
+        values=compile_numpy(map_(activation.expression)),
         breakpoints=tuple(float(point.value) for point in activation.breakpoints),
         splits=None,
         strip=math.inf if activation.strip is None else float(activation.strip),
@@ -145,11 +145,18 @@ def _followed(expression: Expression, activation: Activation, growth: Growth) ->
         quadratic=float(growth.quadratic),
         rough=False,
     )
-    steep = steep_places(expression, _coarse_edges(function))
-    narrow = steep.complete and steep.narrowest < NARROW_PLACE
-    function = replace(function, hidden=not steep.complete)
+    edges, found = _coarse_edges(function), []
+    ends = np.array([edges[0], *function.breakpoints, edges[-1]])
+    for panel, low, high in zip(activation.panels, ends[:-1], ends[1:], strict=True):
+        # Each branch on its own panel: elu is exp on one side, which is as steep as can be on the other.
+        here = edges[(edges >= low) & (edges <= high)]
+        if len(here) > 1:
+            found.append(steep_places(map_(panel.branch), here))
+    narrow = min(steep.narrowest for steep in found) < NARROW_PLACE and all(steep.complete for steep in found)
+    function = replace(function, hidden=not all(steep.complete for steep in found))
     if activation.strip is None or activation.strip < NARROW_STRIP or narrow:
-        return with_splits(function, steep.edges if narrow else ())
+        places = {place for steep in found for place in steep.edges} if narrow else set()
+        return with_splits(function, tuple(sorted(places)))
     return function
 
 
@@ -158,11 +165,8 @@ def _coarse_edges(function: Integrand) -> Array:
 
 
 def with_splits(function: Integrand, known: tuple[float, ...] = ()) -> Integrand:
-    """The function with panels in place of the trapezoidal rule.
-
-    Starts from panels of width 4 on [-64, 64] cut at the breakpoints and at the places `known`, and bisects until each
-    is resolved.
-    """
+    """The function with panels in place of the trapezoidal rule: of width 4 on [-64, 64], cut at breakpoints and at the
+    places `known`, and bisected until each is resolved."""
     edges = distinct([_coarse_edges(function), np.asarray(known)])
     found = smooth_panels(function.values, edges, known, gauss_legendre(PANEL_ORDER))
     inside = {float(x) for x in (*known, *found.splits) if abs(x) < 64.0} | set(function.breakpoints)
@@ -223,21 +227,6 @@ def conditional_moments(
     return Moments(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
 
 
-def settled_moments(function: Integrand, shift: Array, scale: float, refine: int = 0) -> tuple[Moments, Moments]:
-    """The moments of `conditional_moments` and their errors: how far a finer rule moves them, and rounding.
-
-    Never raises for lack of convergence: the errors say it.
-    """
-    coarse, fine = (conditional_moments(function, shift, scale, refine + k, math.inf) for k in (0, 1))
-    left = 0.0 if scale == 0.0 else doublings(function, *span(np.atleast_1d(shift)), scale)[1]
-    root, square = np.sqrt(fine.square), fine.square
-    errors = (
-        np.abs(a - b) + (left + ROUNDING) * unit
-        for a, b, unit in zip(coarse, fine, (root, root, square, square, root), strict=True)
-    )
-    return fine, Moments(*errors)
-
-
 _RuleMaker = Callable[[Integrand, Array, float, int], tuple[Array, Array]]
 
 
@@ -250,8 +239,8 @@ def span(shift: Array) -> tuple[float, float]:
 def doublings(function: Integrand, low: float, high: float, scale: float) -> tuple[int, float]:
     """How often the rule in z has to be refined for shifts in [low, high], and what is left of the error.
 
-    Strip and panel width cannot show everything (an entire function may oscillate fast), so the rule is compared with
-    the doubled one at a few shifts. The second value is 0.0 when they agree to rounding, else their relative distance.
+    Strip and panel width cannot show everything, so the rule is compared with a finer one at a few shifts. The
+    second value is 0.0 when they agree to rounding, else their relative distance.
     Raises ExpressionError when a rule would have more than MOST_NODES_ACROSS nodes.
     """
     # A rule on one side of 0 belongs to an even integrand: 0 is its centre, else the middle of the shifts.

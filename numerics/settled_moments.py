@@ -1,0 +1,57 @@
+"""Gaussian moments with their errors: what a finer rule moves, what does not settle, and rounding."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numerics.quadrature import ROUNDING, Integrand, Moments, across_rule, conditional_moments, doublings, span
+
+Array = NDArray[np.float64]
+
+# The roundings of nodes are independent and their sum nearly Gaussian: this many of its standard deviations.
+_DEVIATIONS = 5.0
+_EPS = float(np.finfo(float).eps)
+
+
+def settled_moments(function: Integrand, shift: Array, scale: float, refine: int = 0) -> tuple[Moments, Moments]:
+    """The moments of `conditional_moments` and their errors (estimates), one entry per shift.
+
+    Never raises for lack of convergence: errors as large as the moments say that there is none.
+    """
+    pairs = [_at(function, np.array([float(x)]), scale, refine) for x in np.atleast_1d(shift)]
+    moments, errors = (
+        Moments(*(np.concatenate(parts) for parts in zip(*(pair[side] for pair in pairs), strict=True)))
+        for side in (0, 1)
+    )
+    return moments, errors
+
+
+def _at(function: Integrand, shift: Array, scale: float, refine: int) -> tuple[Moments, Moments]:
+    coarse, fine = (conditional_moments(function, shift, scale, refine + k, math.inf) for k in (0, 1))
+    left = 0.0 if scale == 0.0 else doublings(function, *span(shift), scale)[1]
+    root, square = np.sqrt(fine.square), fine.square
+    rounding = _rounding(function, shift, scale, refine + 1, fine)
+    errors = (
+        np.abs(a - b) + (left + ROUNDING) * unit + noise
+        for a, b, unit, noise in zip(coarse, fine, (root, root, square, square, root), rounding, strict=True)
+    )
+    return fine, Moments(*errors)
+
+
+def _rounding(function: Integrand, shift: Array, scale: float, refine: int, moments: Moments) -> Moments:
+    """What the rounding of the places where f is asked for does: much where f is steep far from 0."""
+    if scale == 0.0:
+        moved = np.abs(function.values(shift * (1.0 + _EPS)) - function.values(shift))
+        zero = np.zeros(1)
+        return Moments(moved, zero, 2.0 * np.abs(moments.mean) * moved, zero, zero)
+    z, weights = (np.ravel(x) for x in across_rule(function, shift, scale, refine))
+    z, weights = z[weights > 0.0], weights[weights > 0.0]
+    x = shift + scale * z
+    values = function.values(x)
+    noise = weights * (function.values(x + _EPS * (np.abs(shift) + scale * np.abs(z))) - values)
+    deviation = values - moments.mean - moments.slope * z
+    found = (_DEVIATIONS * np.linalg.norm(noise * f) for f in (1.0, z, 2.0 * values, 2.0 * deviation, z * z - 1.0))
+    return Moments(*(np.array([size]) for size in found))
