@@ -27,8 +27,9 @@ def run(
     `progress` is called with the number of points in the store. A chunk is stored as soon as it is there, in any
     order.
 
-    Raises WorkerLostError where the executor lost a worker for good (a broken process pool, or an exception of the
-    types in `lost`), after storing what else has come back.
+    Raises StoreError where the result file cannot be written, or lacks points in the end; WorkerLostError where the
+    executor lost a worker for good (a broken process pool, or an exception of the types in `lost`), after storing what
+    else has come back.
     """
     before = count = store.stored
     report = progress or (lambda done: None)
@@ -38,6 +39,7 @@ def run(
             store.add(number, solve_chunk(store.sweep, start, stop))
             count += stop - start
             report(count)
+        store.check_complete()
         return count - before
 
     jobs = store.pending()
@@ -72,4 +74,5 @@ def run(
         raise WorkerLostError(str(failure)) from failure
     if failure is not None:
         raise failure
+    store.check_complete()
     return count - before

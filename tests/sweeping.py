@@ -60,6 +60,11 @@ def stored(directory: Path, table: str = "points") -> list[tuple[Any, ...]]:
         file.close()
 
 
+def runs_of_chunks(directory: Path) -> list[tuple[int, int]]:
+    """The chunks in a result file and the runs that computed them."""
+    return [(number, run) for number, run, _ in stored(directory, "chunks")]
+
+
 def written(tmp_path: Path, text: str = WORKED) -> Path:
     """A sweep file."""
     path = tmp_path / "grid.toml"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -23,10 +22,10 @@ from numerics.simulate import simulate
 from numerics.sweep import Experiment, Sweep, SweepError
 from numerics.sweep_chunk import columns, solve_chunk
 from numerics.sweep_run import WorkerLostError, run
-from numerics.sweep_store import FILE, Store
+from numerics.sweep_store import FILE, Store, StoreError
 from reports.problems import InputProblem
 from reports.sweep_file import read_sweep, sweep_of
-from tests.sweeping import SAME, WORKED, axes, rows, small, stored, theory, written
+from tests.sweeping import SAME, WORKED, axes, rows, runs_of_chunks, small, stored, theory, written
 
 
 def test_a_product_runs_through_its_points_in_order_the_last_fastest() -> None:
@@ -245,8 +244,13 @@ def test_a_chunk_is_in_the_file_whole_or_not_at_all(tmp_path: Path) -> None:
             store.add(1, broken())  # type: ignore[arg-type]
         assert store.stored == 16
         assert [number for number, _, _ in store.pending()] == [1, 2]
-        with pytest.raises(sqlite3.IntegrityError):
+        with pytest.raises(StoreError, match="another process"):
             store.add(0, good)
+        # A worker that gives back too little, too much or something else is found out.
+        for wrong in (good[:-1], [*good[1:], good[0]], good):
+            with pytest.raises(StoreError):
+                store.add(2, wrong)
+        assert store.stored == 16
         # The file can be read while the sweep is under way.
         assert stored(tmp_path / "out") == good
 
@@ -266,7 +270,7 @@ def test_a_resumed_sweep_equals_an_uninterrupted_one(tmp_path: Path) -> None:
         assert run(store, executor=executor, window=2, progress=seen.append) == 32
     # Bit for bit: chunks are cut the same way, whoever computes them.
     assert stored(tmp_path / "parts") == stored(tmp_path / "whole")
-    assert stored(tmp_path / "parts", "chunks") == [(0, 2), (1, 1), (2, 2)]
+    assert runs_of_chunks(tmp_path / "parts") == [(0, 2), (1, 1), (2, 2)]
     assert stored(tmp_path / "parts", "runs") == [(1, "1"), (2, "2")]
     assert seen == [16, 32, 48]
 

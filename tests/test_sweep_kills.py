@@ -19,7 +19,7 @@ import pytest
 from numerics.sweep_chunk import solve_chunk
 from numerics.sweep_store import FILE
 from reports.sweep_file import read_sweep
-from tests.sweeping import stored, written
+from tests.sweeping import runs_of_chunks, stored, written
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -83,7 +83,7 @@ def test_a_killed_sweep_goes_on_and_repeats_nothing(tmp_path: Path) -> None:
     process.communicate(timeout=20)
     # Killed in mid-sweep: something is there, something is not, and what is there is whole chunks.
     before = stored(out)
-    kept = stored(out, "chunks")
+    kept = runs_of_chunks(out)
     assert 3 <= len(kept) < 40
     assert len(before) == 2 * len(kept)
     code, said = finished(grid, "--out", str(out), "--resume", "--json")
@@ -92,7 +92,7 @@ def test_a_killed_sweep_goes_on_and_repeats_nothing(tmp_path: Path) -> None:
     assert [row[0] for row in after] == list(range(80))
     # What the first run had computed is as it was, and still of the first run.
     assert after[: len(before)] == before
-    assert stored(out, "chunks") == [(k, 1 if k < len(kept) else 2) for k in range(40)]
+    assert runs_of_chunks(out) == [(k, 1 if k < len(kept) else 2) for k in range(40)]
     # And what the killed process had computed is what any other computes, to rounding: linear algebra may be threaded.
     expected = solve_chunk(read_sweep(Path(grid)).sweep, 2 * len(kept) - 2, 2 * len(kept))
     for row, other in zip(expected, after[2 * len(kept) - 2 : 2 * len(kept)], strict=True):
@@ -130,7 +130,7 @@ def test_worker_processes_die_and_their_parent_dies(tmp_path: Path) -> None:
     assert psutil.wait_procs(workers, timeout=20)[1] == []
     code, said = finished(grid, "--out", str(out), "--resume", "--json")
     assert code == 0
-    runs = [run for _, run in stored(out, "chunks")]
+    runs = [run for _, run in runs_of_chunks(out)]
     assert {1, 2, 3} == set(runs)
     assert len(runs) == 100
     assert json.loads(said)["computed"] == 2 * runs.count(3)
@@ -161,7 +161,7 @@ def test_a_dask_worker_dies_in_mid_sweep_and_nothing_is_lost(tmp_path: Path) -> 
         assert json.loads(said)["computed"] == 80
     found = stored(out)
     assert [row[0] for row in found] == list(range(80))
-    assert [number for number, _ in stored(out, "chunks")] == list(range(40))
+    assert [number for number, _ in runs_of_chunks(out)] == list(range(40))
     sweep = read_sweep(Path(grid)).sweep
     for k in (0, 20, 39):
         for row, other in zip(solve_chunk(sweep, 2 * k, 2 * k + 2), found[2 * k : 2 * k + 2], strict=True):

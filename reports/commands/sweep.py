@@ -85,7 +85,7 @@ def sweep(
 
     from numerics.sweep import SweepError
     from numerics.sweep_run import WorkerLostError, run
-    from numerics.sweep_store import Store
+    from numerics.sweep_store import Store, StoreError
     from reports.clusters import workers_of
     from reports.console import Progress, note, provenance
     from reports.sweep_plot import check_plot, draw
@@ -101,6 +101,8 @@ def sweep(
         store = Store(Path(out), described.sweep, resume=resume, origin=kept)
     except SweepError as error:
         raise InputProblem(f"--out: {error}") from None
+    if store.dropped:
+        note(f"{store.dropped} points of the result file are damaged or incomplete, and are computed again", quiet)
     with store:
         try:
             with (
@@ -120,6 +122,8 @@ def sweep(
                 f"points are kept, {again}",
                 INTERNAL,
             ) from None
+        except StoreError as error:
+            raise InputProblem(f"--out: {error}; what was finished before is kept, {again}") from None
         except (KeyboardInterrupt, Terminated) as end:
             what = "killed" if isinstance(end, Terminated) else "interrupted"
             note(f"{what}; {store.stored} of {len(described.sweep)} points are kept, {again}", quiet)
