@@ -192,12 +192,15 @@ def _means(table: OneGroupTable, points: Points, values: Array, inverse: Array) 
     g00, g01, g11, f0, f1, force = moments
     pull = points.ratio * points.beta
     stiffness = pull * points.bulk * values[1]
-    grip = stiffness / (1.0 + stiffness * g11)
+    held = 1.0 + stiffness * g11
+    grip = stiffness / held
     present = g00 > RANK_TOLERANCE**2 * (table.sizes @ inverse)
-    held = 1.0 / (points.ratio * points.width * values[1])
-    m = np.where(present, (f0 - g01 * grip * f1) / (g00 + held - g01 * grip * g01), 0.0)
-    zeta = grip * (f1 - g01 * m)
-    zeta_force = f1 - g01 * m - g11 * zeta
+    # What a uniform readout costs at finite width, zero in the limit.
+    cost = 1.0 / (points.ratio * points.width * values[1])
+    m = np.where(present, (f0 - g01 * grip * f1) / (g00 + cost - g01 * grip * g01), 0.0)
+    left = f1 - g01 * m
+    # The force is left - g11 zeta, which may be a small difference of large numbers.
+    zeta, zeta_force = grip * left, left / held
     return _Means(m, zeta, pull * values[0] * force, zeta_force, force, stiffness, present, moments)
 
 

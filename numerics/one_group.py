@@ -123,12 +123,11 @@ def _followed(
 ) -> OneGroupState:
     """The linear part: m, zeta, psi, q and the errors."""
     inverse, square, conjugates, _, jacobian, bend = point
-    m, zeta = _fit(table, inverse, problem.along * values[1])
+    m, zeta, zeta_force = _fit(table, inverse, problem.along * values[1])
     psi_force = float(table.whole[3] @ inverse)
     psi = problem.across * values[0] * psi_force
     # yhat - y0, whose square is formed before it is averaged.
     deviation = table.lines @ np.array([m, zeta, 1.0])
-    zeta_force = -float(table.lines[:, 1] @ (table.profile.weights * inverse * deviation))
     fixed = deviation * deviation + (table.rest[0] + problem.noise - 2.0 * psi * table.rest[1])
     first, second, training = (table.weighted_rows @ (square * fixed)).tolist()
     first, second = problem.ratio * first, problem.ratio * second
@@ -174,8 +173,11 @@ def _roughness(
     return problem.ratio * max(x / y if y > 0.0 else 0.0 for x, y in zip(moved, conjugates, strict=True))
 
 
-def _fit(table: OneGroupTable, inverse: Array, stiffness: float) -> tuple[float, float]:
-    """(m, zeta) of `saddle_point.fit`: its factorisations are two projections here."""
+def _fit(table: OneGroupTable, inverse: Array, stiffness: float) -> tuple[float, float, float]:
+    """(m, zeta) of `saddle_point.fit`: its factorisations are two projections here. And the force zeta/stiffness.
+
+    The force is E[kappa mu1 (y0 - yhat)/(1+V)], which may be a small difference of large terms.
+    """
     root = np.sqrt(inverse)
     mean, line, y = table.roots * root
     # The direction (sqrt(stiffness) line, 1), whose last entry stands for the row that the regularisation adds.
@@ -188,7 +190,8 @@ def _fit(table: OneGroupTable, inverse: Array, stiffness: float) -> tuple[float,
     size = float(table.sizes @ inverse)
     present = float(mean @ mean) > RANK_TOLERANCE**2 * size and square > (0.01 * RANK_TOLERANCE) ** 2 * size
     m = float(free @ y) / square if present else 0.0
-    return m, factor / length * float(spike @ (y - m * mean))
+    force = float(line @ (y - m * mean)) / length**2
+    return m, stiffness * force, force
 
 
 def _signal(

@@ -157,9 +157,10 @@ def linear_part(
     if math.isfinite(width):
         given = overlap[:count, count:] @ psi_force
         m, zeta = held_fit(table.mu0, table.along, weights, table.y0, ratio * width * tau, overlap, given)
+        zeta_force = _zeta_force(table, weights, m, zeta)
     else:
-        m, zeta = fit(table, weights, overlap, psi_force, tau)
-    forces = np.concatenate([_zeta_force(table, weights, m, zeta), psi_force])
+        m, zeta, zeta_force = fit_with_force(table, weights, overlap, psi_force, tau)
+    forces = np.concatenate([zeta_force, psi_force])
     # zeta from the fit, not through its force, which may be a small difference of large terms.
     overlaps = np.concatenate([zeta, (overlap @ forces)[count:]])
     fixed = _fixed_error(table, m, overlaps, noise)
@@ -216,7 +217,16 @@ def _condition(matrix: Array, sizes: Array) -> float:
 
 
 def fit(table: Profile, weights: Array, overlap: Array, psi_force: Array, tau: Array) -> tuple[Array, Array]:
-    """(m, zeta) from E[mu0_a (y0 - yhat)/(1+V)] = 0 and zeta = A zeta_force + B psi_force, A and B blocks of K.
+    """(m, zeta) of `fit_with_force`."""
+    return fit_with_force(table, weights, overlap, psi_force, tau)[:2]
+
+
+def fit_with_force(
+    table: Profile, weights: Array, overlap: Array, psi_force: Array, tau: Array
+) -> tuple[Array, Array, Array]:
+    """(m, zeta) and zeta_force = E[along (y0 - yhat)/(1+V)].
+
+    They solve E[mu0_a (y0 - yhat)/(1+V)] = 0 and zeta = A zeta_force + B psi_force, A and B blocks of K.
 
     This is the least-squares problem min E[(y0 - yhat)^2/(1+V)] + zeta' A^-1 zeta'. Its Gram matrix in m is singular
     when functions mu0_a coincide up to sign or vanish: then the m of least sum_a m_a^2/tau_a is taken, which gives
@@ -226,8 +236,9 @@ def fit(table: Profile, weights: Array, overlap: Array, psi_force: Array, tau: A
     count = len(along)
     root = np.sqrt(weights)
     if not (np.isfinite(root).all() and np.isfinite(overlap).all()):
-        return np.full(table.groups, math.nan), np.full(count, math.nan)
-    factor = _square_root(overlap[:count, :count])
+        return np.full(table.groups, math.nan), np.full(count, math.nan), np.full(count, math.nan)
+    vectors, roots = _square_root(overlap[:count, :count])
+    factor = vectors * roots
     given = overlap[:count, count:] @ psi_force
     y = np.concatenate([root * (table.y0 - given @ along), np.zeros(count)])
     spike = np.vstack([(root * along).T @ factor, np.eye(count)])
@@ -236,8 +247,12 @@ def fit(table: Profile, weights: Array, overlap: Array, psi_force: Array, tau: A
     means[:-count] = (root * np.where(_present(table, weights)[:, None], table.mu0, 0.0)).T * np.sqrt(tau)
     free = means - basis @ (basis.T @ means)
     scaled = least_norm(free, y, _size(table, weights, tau))
-    zeta = given + factor @ np.linalg.solve(triangle, basis.T @ (y - means @ scaled))
-    return np.sqrt(tau) * scaled, zeta
+    held = np.linalg.solve(triangle, basis.T @ (y - means @ scaled))
+    m, zeta = np.sqrt(tau) * scaled, given + factor @ held
+    # held = F^T force with A = F F^T. Where A is stiff the force is a small difference of large terms, and held is not.
+    direct = vectors.T @ _zeta_force(table, weights, m, zeta)
+    stiff = roots * np.sqrt(np.sum(((root * along).T @ vectors) ** 2, axis=0)) > 1.0
+    return m, zeta, vectors @ np.where(stiff, held / np.where(stiff, roots, 1.0), direct)
 
 
 def held_fit(
@@ -253,18 +268,19 @@ def held_fit(
     if not (np.isfinite(root).all() and np.isfinite(overlap).all() and np.isfinite(stiff).all()):
         return np.full(groups, math.nan), np.full(count, math.nan)
     # zeta = given + F c with A = F F^T and |c|^2 beside the squares: A is singular where a group's rows have one norm.
-    factor = _square_root(overlap[:count, :count])
+    vectors, roots = _square_root(overlap[:count, :count])
+    factor = vectors * roots
     functions = np.concatenate([stiff[:, None] * mu0, factor.T @ along])
     basis, triangle = np.linalg.qr(np.vstack([(root * functions).T, np.eye(groups + count)]))
     both = np.linalg.solve(triangle, basis[: len(root)].T @ (root * (y0 - given @ along)))
     return stiff * both[:groups], given + factor @ both[groups:]
 
 
-def _square_root(matrix: Array) -> Array:
-    """F with F F^T = matrix, positive semidefinite: an overlap that no neuron has gives no column."""
+def _square_root(matrix: Array) -> tuple[Array, Array]:
+    """Eigenvectors U and roots s of a positive semidefinite matrix: U diag(s) is a root of it, with columns of zeros
+    where no neuron has an overlap."""
     values, vectors = np.linalg.eigh(matrix)
-    root: Array = vectors * np.sqrt(np.maximum(values, 0.0))
-    return root
+    return vectors, np.sqrt(np.maximum(values, 0.0))
 
 
 def _present(table: Profile, weights: Array) -> NDArray[np.bool_]:
