@@ -5,7 +5,9 @@ bisected for the logistic loss, the line of xi is split where a force has kinks,
 over the Marchenko-Pastur law. The equations are those of theory for one group: with S = ridge + D + C A, A = W W^T,
 
     V1 = tr A S^-1, V2 = tr S^-1, q1 = tr A (C_hat A + D_hat + beta c z^2 + beta p^2 A) S^-2, q2 the same without A,
-    zeta = beta c V2 z, psi = beta V1 p, 0 = E[mu0 f]      (tr is the mean over eigenvalues, z and p the hatted overlaps).
+    zeta = beta c V2 z, psi = beta V1 p, 0 = E[mu0 f]
+
+(tr is the mean over eigenvalues; z and p are the hatted overlaps).
 """
 
 from __future__ import annotations
@@ -110,7 +112,9 @@ class Grid:
             self.z, self.z_weight = np.zeros((len(place), 1)), np.ones((len(place), 1))
         else:
             even = np.tile(np.linspace(-9.0, 9.0, 2 * panels + 1), (len(place), 1))
-            ends = np.sort(np.clip(np.concatenate([even, (np.array(jumps) - place) / scale], axis=1), -9.0, 9.0), axis=1)
+            ends = np.sort(
+                np.clip(np.concatenate([even, (np.array(jumps) - place) / scale], axis=1), -9.0, 9.0), axis=1
+            )
             self.z, w = legendre(ends, order)
             self.z_weight = w * bell(self.z)
         self.y = function(place + scale * self.z)
@@ -156,10 +160,9 @@ class Grid:
         for sign, share in ((1.0, 1.0 - flip), (-1.0, flip)):
             if share == 0.0:
                 continue
-            parts = [np.concatenate(some) for some in zip(*(
-                self.forces(mean[i : i + 20_000], deviation[i : i + 20_000], V[row][i : i + 20_000], sign * y[i : i + 20_000])
-                for i in range(0, len(row), 20_000)
-            ), strict=True)]  # fmt: skip
+            rows = [slice(i, i + 20_000) for i in range(0, len(row), 20_000)]
+            pieces = [self.forces(mean[i], deviation[i], V[row][i], sign * y[i]) for i in rows]
+            parts = [np.concatenate(some) for some in zip(*pieces, strict=True)]
             for k, part in enumerate([*parts, z * parts[0]]):
                 sums[k] += np.bincount(row, share * w * part, minlength=len(zero))
         f, pull, square, loss, tilted = sums
@@ -196,7 +199,11 @@ def force(loss: str, y: Array, omega: Array, V: Array) -> tuple[Array, Array, Ar
     if loss == "hinge":
         r = 1.0 - y * omega
         inside = (r > 0.0) & (r < V)
-        return y * np.where(inside, r / V, np.where(r >= V, 1.0, 0.0)), np.where(inside, 1.0 / V, 0.0), np.maximum(r, 0.0)
+        return (
+            y * np.where(inside, r / V, np.where(r >= V, 1.0, 0.0)),
+            np.where(inside, 1.0 / V, 0.0),
+            np.maximum(r, 0.0),
+        )
     r = y - omega
     if loss == "absolute":
         inside = np.abs(r) < V
@@ -207,8 +214,10 @@ def force(loss: str, y: Array, omega: Array, V: Array) -> tuple[Array, Array, Ar
     return np.where(inside, r / (1.0 + V), delta * np.sign(r)), np.where(inside, 1.0 / (1.0 + V), 0.0), value
 
 
-def solve(case: Case, start: Array) -> tuple[Array, float, float]:
+def solve(case: Case, start: Array, grids: int = 4) -> tuple[Array, float, float]:
     """Unknowns (m, zeta, psi, q1, q2, V1, V2), test loss, and how far a coarser grid is from them.
+
+    Up to so many grids, until one moves nothing by 1e-6.
 
     Newton's method from `start`, with a Jacobian by differences on a coarse grid. The equations have one solution, so
     that it does not matter where the search begins; beside the solution it ends soon.
@@ -222,13 +231,16 @@ def solve(case: Case, start: Array) -> tuple[Array, float, float]:
         columns = [(rough.map(x + step * np.eye(7)[i])[0] - base) / step for i, step in enumerate(steps)]
         inverse = np.linalg.inv(np.array(columns).T)
         x = x - inverse @ base
-    found: list[Array] = []
-    for panels, order in ((5, 8), (7, 10)):
+    before, error = np.full(8, math.inf), math.inf
+    for panels, order in ((5, 8), (7, 10), (12, 12), (20, 14))[:grids]:
         grid = Grid(case, panels, order)
         for _ in range(8):
             gap, test = grid.map(x)
             x = x - inverse @ gap
             if np.max(np.abs(inverse @ gap) / (1.0 + np.abs(x))) < 1e-11:
                 break
-        found.append(np.append(x, test))
-    return x, test, float(np.max(np.abs(found[0] - found[1]) / (1.0 + np.abs(found[1]))))
+        now = np.append(x, test)
+        error, before = float(np.max(np.abs(now - before) / (1.0 + np.abs(now)))), now
+        if error < 1e-6:
+            break
+    return x, test, error
