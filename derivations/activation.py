@@ -110,8 +110,12 @@ class Activation:
 
     @functools.cached_property
     def breakpoints(self) -> tuple[Breakpoint, ...]:
-        """The breakpoints, sorted."""
-        return tuple(_breakpoint(before, after) for before, after in pairwise(self.panels))
+        """The breakpoints, sorted; of endlessly many, as those of sign(sin(z)), the ones with |z| < 64."""
+        return tuple(
+            _breakpoint(before, after)
+            for before, after in pairwise(self.panels)
+            if not (before.endless or after.endless)
+        )
 
     @functools.cached_property
     def growth(self) -> Growth:
@@ -166,7 +170,7 @@ class Activation:
 
         None where there are breakpoints, or where it is undecided (then there are none).
         """
-        if self.breakpoints:
+        if len(self.panels) > 1:
             return None
         return _answered(self._decided_strip, None)
 
@@ -181,7 +185,7 @@ class Activation:
     @property
     def strip_text(self) -> str:
         """The strip in words."""
-        if self.breakpoints:
+        if len(self.panels) > 1:
             return "not analytic on the line"
         if self.strip is None:
             return "analytic on the line, half width of the strip undecided"

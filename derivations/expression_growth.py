@@ -19,6 +19,7 @@ from derivations.expression_tree import (
     Maximum,
     Minimum,
     Number,
+    Piecewise,
     Power,
     Product,
     Quotient,
@@ -182,11 +183,17 @@ def _rules(expr: Expression, piece: Interval) -> Growth:
         case Call(name, argument):
             return _call_growth(name, argument, piece)
         case Maximum(args) | Minimum(args):
-            total = growth(args[0], piece)
-            for arg in args[1:]:
-                total = total.either(growth(arg, piece))
-            return total
+            return _any_of(args, piece)
+        case Piecewise(pieces):
+            return _any_of(tuple(value for value, _ in pieces), piece)
     raise GrowsTooFast(f"no growth bound is known for {expr}")
+
+
+def _any_of(args: tuple[Expression, ...], piece: Interval) -> Growth:
+    total = growth(args[0], piece)
+    for arg in args[1:]:
+        total = total.either(growth(arg, piece))
+    return total
 
 
 def inverse_growth(below: Expression, piece: Interval) -> Growth:

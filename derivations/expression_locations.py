@@ -12,14 +12,39 @@ from derivations import quadratic_roots, real_roots
 from derivations.expression_algebra import add, call, divide, multiply, negate, substitute, subtract
 from derivations.expression_calculus import derivative
 from derivations.expression_normal import TooComplex, as_affine, as_polynomial, normal, vanishes
-from derivations.expression_tree import Call, Expression, Number, Power, Product, Quotient, Sum, number
+from derivations.expression_tree import (
+    Call,
+    Constant,
+    Expression,
+    Maximum,
+    Minimum,
+    Number,
+    Piecewise,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    Z,
+    number,
+    walk,
+)
 from derivations.rational_intervals import Interval, Undecided, constant_sign, enclose, point
 
 _COMPARE_BITS = 256
 _MOST_BOXES = 6000
-# The line is first cut at these places, the outermost pieces being the tails.
-_TAIL = Fraction(64)
+_MOST_TURNS = 600
+# The line is first cut at these places, the outermost pieces being the tails. A standard Gaussian is beyond the tails'
+# ends with probability exp(-2048): endlessly many zeros are located up to there.
+TAIL = Fraction(64)
 _CUTS = [Fraction(0)] + [Fraction(2) ** k for k in (-4, -2, -1, 0, 1, 2, 3, 4, 5, 6, 8, 10, 14, 20, 40)]
+
+
+class EndlessZeros(Undecided):
+    """There may be zeros without end on the tails named by `sides`, -1 and 1; those between them are `found`."""
+
+    def __init__(self, what: str, found: list[Location], sides: frozenset[int]) -> None:
+        super().__init__(what)
+        self.found, self.sides = found, sides
 
 
 @dataclass(frozen=True)
@@ -79,6 +104,7 @@ def rational_location(value: Fraction) -> Location:
     return Location(Number(value))
 
 
+@functools.lru_cache(maxsize=4096)
 def _constant_enclosure(expr: Expression, bits: int) -> tuple[Fraction, Fraction]:
     working = bits + 16
     for _ in range(8):
@@ -172,18 +198,23 @@ def sample_between(left: Location | None, right: Location | None) -> Fraction:
 def zeros(u: Expression, left: Location | None, right: Location | None) -> list[Location]:
     """The zeros of u between two places, ends included, sorted and distinct; u is smooth on the closed panel.
 
-    Raises Undecided when there could be infinitely many, or one that cannot be isolated (a double zero, say).
+    Raises EndlessZeros where there could be infinitely many on a tail, with those before it; Undecided for one that
+    cannot be isolated (a double zero, say).
     """
     found: list[Location] = []
-    for candidate in _zeros(u, left, right):
+    sides: set[int] = set()
+    for candidate in _zeros(u, left, right, sides):
         outside_left = left is not None and order(candidate, left) < 0
         if outside_left or (right is not None and order(candidate, right) > 0):
             continue
-        place = 0
-        while place < len(found) and order(found[place], candidate) < 0:
-            place += 1
-        if place == len(found) or order(found[place], candidate) != 0:
+        place, sign = len(found), -1
+        while place > 0 and (sign := order(found[place - 1], candidate)) > 0:
+            place -= 1
+        if sign != 0:
             found.insert(place, candidate)
+    if sides:
+        what = f"the places where {u} is zero could not be located: there may be infinitely many"
+        raise EndlessZeros(what, found, frozenset(sides))
     return found
 
 
@@ -191,19 +222,22 @@ _ZERO_AT_ZERO = frozenset({"tanh", "sinh", "asinh", "atan", "erf", "tan", "sqrt"
 _NEVER_ZERO = frozenset({"exp", "cosh", "sigmoid", "softplus", "erfc"})
 
 
-def _zeros(u: Expression, left: Location | None, right: Location | None) -> list[Location]:
-    """Candidates that include every zero of u on the panel."""
+def _zeros(u: Expression, left: Location | None, right: Location | None, sides: set[int]) -> list[Location]:
+    """Candidates that include every zero of u on the panel, but for those on the tails put into `sides`."""
     match u:
         case Product(factors):
-            return [place for factor in factors for place in _zeros(factor, left, right)]
+            return [place for factor in factors for place in _zeros(factor, left, right, sides)]
         case Power(base, _) | Quotient(base, _):
-            return _zeros(base, left, right)
+            return _zeros(base, left, right, sides)
         case Call(name, argument) if name in _ZERO_AT_ZERO - {"tan"}:
-            return _zeros(argument, left, right)
+            return _zeros(argument, left, right, sides)
         case Call("log", argument):
-            return _zeros(add(argument, number(-1)), left, right)
+            return _zeros(add(argument, number(-1)), left, right, sides)
         case Call(name, _) if name in _NEVER_ZERO:
             return []
+        case Call("sin" | "cos" as name, argument) if (affine := as_affine(argument)) is not None:
+            if constant_sign(affine[0]) not in (0, None):
+                return _periodic(name, *affine, left, right, sides)
     polynomial = as_polynomial(u)
     if polynomial is not None:
         if polynomial == [0]:
@@ -216,7 +250,7 @@ def _zeros(u: Expression, left: Location | None, right: Location | None) -> list
     affine = as_affine(u)
     if affine is not None and constant_sign(affine[0]) not in (0, None):
         return [Location(_tidy(negate(divide(affine[1], affine[0]))))]
-    return _isolated(u, left, right)
+    return _isolated(u, left, right, sides)
 
 
 def _cleared(u: Expression) -> Expression:
@@ -266,18 +300,39 @@ def _polynomial_root(u: Expression, polynomial: list[Fraction], bracket: tuple[F
     return Location(add(multiply(Number(factor), call("sqrt", number(radicand))), Number(centre)))
 
 
-def _isolated(u: Expression, left: Location | None, right: Location | None) -> list[Location]:
+def _periodic(
+    name: str, slope: Expression, intercept: Expression, left: Location | None, right: Location | None, sides: set[int]
+) -> list[Location]:
+    """The zeros (k pi - b)/a of sin(a z + b), and with k + 1/2 of cos, that lie within the tails."""
+    low = -TAIL if left is None else max(-TAIL, left.enclosure(8)[0])
+    high = TAIL if right is None else min(TAIL, right.enclosure(8)[1])
+    sides.update(side for side, end in ((-1, left), (1, right)) if end is None or side * end.value > TAIL)
+    shift = Fraction(1, 2) if name == "cos" else Fraction(0)
+    box = enclose(divide(add(multiply(slope, Z), intercept), Constant("pi")), Interval(low, high))
+    assert isinstance(box.low, Fraction)
+    assert isinstance(box.high, Fraction)
+    turns = range(math.ceil(box.low - shift), math.floor(box.high - shift) + 1) if low <= high else range(0)
+    if len(turns) > _MOST_TURNS:
+        raise Undecided(f"{name} has more than {_MOST_TURNS} zeros between -{TAIL} and {TAIL}")
+    angles = (multiply(Number(k + shift), Constant("pi")) for k in turns)
+    return [Location(_tidy(divide(subtract(angle, intercept), slope))) for angle in angles]
+
+
+def _isolated(u: Expression, left: Location | None, right: Location | None, sides: set[int]) -> list[Location]:
     start = -math.inf if left is None else left.enclosure(64)[0]
     end = math.inf if right is None else right.enclosure(64)[1]
     cuts = [c for c in sorted({-c for c in _CUTS} | set(_CUTS)) if start < c < end]
-    outer = {-1: [c for c in cuts if c < -_TAIL], 1: [c for c in cuts if c > _TAIL]}
-    near = [c for c in cuts if -_TAIL <= c <= _TAIL]
+    outer = {-1: [c for c in cuts if c < -TAIL], 1: [c for c in cuts if c > TAIL]}
+    near = [c for c in cuts if -TAIL <= c <= TAIL]
+    smooth = is_smooth(u)
     pending = list(pairwise([start, *near, end]))[::-1]
     slope = derivative(u)
     found: list[Location] = []
     boxes = 0
     while pending:
         low, high = pending.pop()
+        if (-1 in sides and high <= -TAIL) or (1 in sides and low >= TAIL):
+            continue
         boxes += 1
         if boxes > _MOST_BOXES:
             raise Undecided(f"the places where {u} is zero could not be isolated")
@@ -292,17 +347,28 @@ def _isolated(u: Expression, left: Location | None, right: Location | None) -> l
                 middle = (low + high) / 2
                 pending += [(middle, high), (low, middle)]
                 continue
-        elif _tail_sign(u, box, 4) is not None:
+        elif smooth and _tail_sign(u, box, 4) is not None:
             continue
         else:
             side = 1 if isinstance(low, Fraction) else -1
             if outer[side] and isinstance(low, Fraction) != isinstance(high, Fraction):
-                # cut the tail further out
+                # cut the tail further out, and go on with the part that has no end
                 cut = outer[side].pop(0 if side > 0 else -1)
-                pending += [(cut, high), (low, cut)]
+                pending += [(low, cut), (cut, high)] if side > 0 else [(cut, high), (low, cut)]
+                continue
+            if isinstance(low, Fraction) != isinstance(high, Fraction):
+                sides.add(side)
                 continue
         raise Undecided(f"the places where {u} is zero could not be located: there may be infinitely many")
     return found
+
+
+def is_smooth(u: Expression) -> bool:
+    """Whether no node of u can have a corner or a jump."""
+    corners = {"Abs", "sign", "Heaviside"}
+    return not any(
+        isinstance(n, Maximum | Minimum | Piecewise) or (isinstance(n, Call) and n.name in corners) for n in walk(u)
+    )
 
 
 def _tail_sign(u: Expression, box: Interval, depth: int) -> int | None:

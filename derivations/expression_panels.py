@@ -1,18 +1,29 @@
 """An expression cut into panels of the line on each of which it is one analytic expression, its branch.
 
 Zeros of the arguments of Abs, sign, Heaviside, of the differences inside Max, Min and conditions, and of radicands cut
-the line; zeros of denominators and of arguments of log are refused.
+the line; zeros of denominators and of arguments of log are refused. Where such zeros go on without end, as those of
+sin(z), the line is cut up to |z| = 64, and the expression itself stands for its branches on the tails.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from derivations.expression_algebra import call, map_children, negate, power, subtract
-from derivations.expression_locations import Location, order, sample_between, sign_at_rational, zeros
+from derivations.expression_algebra import call, map_children, maximum, minimum, negate, power, subtract
+from derivations.expression_locations import (
+    TAIL,
+    EndlessZeros,
+    Location,
+    order,
+    rational_location,
+    sample_between,
+    sign_at_rational,
+    zeros,
+)
 from derivations.expression_normal import vanishes
 from derivations.expression_tree import (
     ZERO,
@@ -27,12 +38,15 @@ from derivations.expression_tree import (
     Piecewise,
     Power,
     Quotient,
+    Z,
     number,
 )
-from derivations.rational_intervals import Undecided
+from derivations.rational_intervals import Interval, Undecided, enclose
 
-CORNER, JUMP, ROOT = "corner", "jump", "root"
-_MOST_PANELS = 200
+CORNER, JUMP, ROOT, END = "corner", "jump", "root", "end"
+_MOST_PANELS = 600
+# The branch of a condition on a tail where it may hold here and not hold there.
+_UNDECIDED = Z
 
 
 @dataclass(frozen=True)
@@ -45,11 +59,15 @@ class Cut:
 
 @dataclass(frozen=True)
 class Panel:
-    """The open interval between two cuts (None is infinity) and the analytic expression valid on it."""
+    """The open interval between two cuts (None is infinity) and the analytic expression valid on it.
+
+    An `endless` panel is a tail with breakpoints of its own that were not located: its branch is not analytic.
+    """
 
     left: Cut | None
     right: Cut | None
     branch: Expression
+    endless: bool = False
 
     def sample(self) -> Fraction:
         """A rational point inside."""
@@ -75,8 +93,8 @@ def _joined(parts: list[Panel]) -> list[Panel]:
         last = result[-1]
         assert part.left is not None
         same = last.branch == part.branch or vanishes(subtract(last.branch, part.branch))
-        if same and ROOT not in part.left.kinds:
-            result[-1] = Panel(last.left, part.right, last.branch)
+        if same and ROOT not in part.left.kinds and last.endless == part.endless:
+            result[-1] = Panel(last.left, part.right, last.branch, last.endless)
         else:
             result.append(part)
     return result
@@ -95,8 +113,10 @@ def _decompose(expr: Expression, left: Cut | None, right: Cut | None) -> list[Pa
     if not children:
         return [Panel(left, right, expr)]
     result: list[Panel] = []
-    for low, high, branches in _common([_joined(_decompose(child, left, right)) for child in children]):
-        result += _node(expr, branches, low, high)
+    for low, high, current in _common([_joined(_decompose(child, left, right)) for child in children]):
+        branches = [panel.branch for panel in current]
+        endless = any(panel.endless for panel in current)
+        result += _endless(expr, branches, low, high) if endless else _node(expr, branches, low, high)
         if len(result) > _MOST_PANELS:
             raise ExpressionError(f"the expression has more than {_MOST_PANELS} breakpoints")
     return result
@@ -109,17 +129,17 @@ def _even_root(expr: Call) -> Expression:
     return expr
 
 
-def _common(parts: list[list[Panel]]) -> list[tuple[Cut | None, Cut | None, list[Expression]]]:
-    """The common refinement: every piece with the branch of each part."""
+def _common(parts: list[list[Panel]]) -> list[tuple[Cut | None, Cut | None, list[Panel]]]:
+    """The common refinement: every piece with the panel of each part."""
     positions = [0] * len(parts)
     left = parts[0][0].left
-    result: list[tuple[Cut | None, Cut | None, list[Expression]]] = []
+    result: list[tuple[Cut | None, Cut | None, list[Panel]]] = []
     while True:
         current = [part[i] for part, i in zip(parts, positions, strict=True)]
         nearest: Cut | None = None
         for panel in current:
             nearest = _nearer(nearest, panel.right)
-        result.append((left, nearest, [panel.branch for panel in current]))
+        result.append((left, nearest, current))
         ended = True
         for k, panel in enumerate(current):
             reached = panel.right is not None and nearest is not None and order(panel.right.place, nearest.place) == 0
@@ -140,20 +160,51 @@ def _nearer(a: Cut | None, b: Cut | None) -> Cut | None:
     return a if sign < 0 else b
 
 
+def _endless(expr: Expression, branches: list[Expression], left: Cut | None, right: Cut | None) -> list[Panel]:
+    """The panel of a node on a tail where a child has breakpoints that were not located.
+
+    Nothing but the range of the children is known there. Raises Undecided where it does not show that the node is
+    real and finite.
+    """
+    box = Interval(
+        -math.inf if left is None else left.place.enclosure(64)[0],
+        math.inf if right is None else right.place.enclosure(64)[1],
+    )
+    match expr:
+        case Quotient():
+            safe = enclose(branches[1], box).sign() in (1, -1)
+        case Call("log", _):
+            safe = enclose(branches[0], box).positive()
+        case Call("sqrt", _):
+            safe = enclose(branches[0], box).low >= 0
+        case Power(_, Number(q)) if q.denominator != 1:
+            safe = enclose(branches[0], box).low >= 0
+        case Call("tan", _):
+            safe = False
+        case _:
+            safe = True
+    if not safe:
+        raise Undecided(f"whether {expr} is real and finite far out could not be decided")
+    following = iter(branches)
+    return [Panel(left, right, map_children(expr, lambda _: next(following)), True)]
+
+
 def _node(expr: Expression, branches: list[Expression], left: Cut | None, right: Cut | None) -> list[Panel]:
     """The panels of a node whose children have the given branches between left and right."""
     following = iter(branches)
     match expr:
         case Call("Abs", _):
             u = branches[0]
-            return _by_sign(u, left, right, CORNER, lambda sign: u if sign >= 0 else negate(u))
+            return _by_sign(u, left, right, CORNER, lambda sign: u if sign >= 0 else negate(u), call("Abs", u))
         case Call("sign" | "Heaviside" as name, _):
-            return _by_sign(branches[0], left, right, JUMP, lambda sign: call(name, number(sign)))
+            u = branches[0]
+            return _by_sign(u, left, right, JUMP, lambda sign: call(name, number(sign)), call(name, u))
         case Maximum() | Minimum():
             a, b = branches
             top = isinstance(expr, Maximum)
+            whole = (maximum if top else minimum)(a, b)
             return _by_sign(
-                subtract(a, b), left, right, CORNER, lambda sign: a if (sign >= 0) == top or sign == 0 else b
+                subtract(a, b), left, right, CORNER, lambda sign: a if (sign >= 0) == top or sign == 0 else b, whole
             )
         case Call("sqrt", _) | Power(_, Number()):
             rebuilt = map_children(expr, lambda _: next(following))
@@ -201,18 +252,46 @@ def _sign_inside(u: Expression, left: Cut | None, right: Cut | None) -> int:
 
 
 def _by_sign(
-    u: Expression, left: Cut | None, right: Cut | None, kind: str, branch: Callable[[int], Expression]
+    u: Expression,
+    left: Cut | None,
+    right: Cut | None,
+    kind: str,
+    branch: Callable[[int], Expression],
+    whole: Expression | None = None,
 ) -> list[Panel]:
-    """The panel cut at the zeros of u, with branch(sign of u) on each part."""
+    """The panel cut at the zeros of u, with branch(sign of u) on each part.
+
+    `whole` is the node itself, which stands on a tail with zeros without end; without it such a tail is refused.
+    """
     if vanishes(u):
         return [Panel(left, right, branch(0))]
+    sides: frozenset[int] = frozenset()
+    try:
+        places = zeros(u, _place(left), _place(right))
+    except EndlessZeros as endless:
+        if whole is None:
+            raise
+        places, sides = endless.found, endless.sides
+    cuts = [Cut(place, frozenset({kind})) for place in places]
+    if -1 in sides:
+        cuts.insert(0, Cut(rational_location(-TAIL), frozenset({END})))
+    if 1 in sides:
+        cuts.append(Cut(rational_location(TAIL), frozenset({END})))
     inside = [
-        Cut(place, frozenset({kind}))
-        for place in zeros(u, _place(left), _place(right))
-        if (left is None or order(place, left.place) > 0) and (right is None or order(place, right.place) < 0)
+        cut
+        for cut in cuts
+        if (left is None or order(cut.place, left.place) > 0) and (right is None or order(cut.place, right.place) < 0)
     ]
-    ends = [left, *inside, right]
-    return [Panel(a, b, branch(_sign_inside(u, a, b))) for a, b in pairwise(ends)]
+    result: list[Panel] = []
+    for a, b in pairwise([left, *inside, right]):
+        beyond = (-1 in sides and b is not None and b.place.value <= -TAIL) or (
+            1 in sides and a is not None and a.place.value >= TAIL
+        )
+        if beyond and whole is not None:
+            result.append(Panel(a, b, whole, True))
+        else:
+            result.append(Panel(a, b, branch(_sign_inside(u, a, b))))
+    return result
 
 
 def _refuse_zero(u: Expression, left: Cut | None, right: Cut | None, what: str) -> None:
@@ -236,6 +315,11 @@ def _decompose_piecewise(expr: Piecewise, left: Cut | None, right: Cut | None) -
         return _decompose(value, left, right)
     result: list[Panel] = []
     for part in _where(condition, left, right):
+        if part.endless:
+            for each in (value, _remaining(rest)):
+                _decompose(each, part.left, part.right)  # has to be real and finite there
+            result.append(Panel(part.left, part.right, expr, True))
+            continue
         chosen = value if part.branch != ZERO else _remaining(rest)
         result += _decompose(chosen, part.left, part.right)
     return result
@@ -251,12 +335,12 @@ def _where(condition: Condition, left: Cut | None, right: Cut | None) -> list[Pa
     for c in condition.comparisons():
         refined: list[Panel] = []
         for part in parts:
-            refined += [part] if part.branch == ZERO else _compared(c, part.left, part.right)
+            refined += [part] if part.branch == ZERO or part.endless else _compared(c, part.left, part.right)
         parts = refined
     merged = [parts[0]]
     for part in parts[1:]:
         if part.branch == merged[-1].branch:
-            merged[-1] = Panel(merged[-1].left, part.right, part.branch)
+            merged[-1] = Panel(merged[-1].left, part.right, part.branch, part.endless)
         else:
             merged.append(part)
     return merged
@@ -272,5 +356,8 @@ def _compared(c: Comparison, left: Cut | None, right: Cut | None) -> list[Panel]
         def holds(sign: int) -> Expression:
             return number(int(sign > 0 or (sign == 0 and at_equality)))
 
-        result += _by_sign(part.branch, part.left, part.right, JUMP, holds)
+        if part.endless:
+            result.append(Panel(part.left, part.right, _UNDECIDED, True))
+        else:
+            result += _by_sign(part.branch, part.left, part.right, JUMP, holds, _UNDECIDED)
     return result

@@ -26,6 +26,8 @@ Ball = Any
 Real = Fraction | int | float
 
 _GUARD_BITS = 24
+# Places that a reason names.
+_MOST_NAMED = 6
 _MEAN, _FIRST, _SECOND, _SLOPE_SQUARE = Moment(0, 1), Moment(1, 1), Moment(0, 2), Moment(0, 0, 2)
 
 
@@ -185,7 +187,9 @@ def hermite_balls(function: Activation, *, bits: int = 128, operations: int = MO
 def _derivative_obstacle(function: Activation) -> tuple[str, bool]:
     """Why E[(sigma' - h1)^2] is not accessible (empty where nothing stands in the way), and whether it is infinite."""
     if function.jumps:
-        places = ", ".join(str(b.location) for b in function.jumps)
+        some = sorted(function.jumps, key=lambda b: abs(b.value))[:_MOST_NAMED]
+        more = f" and {len(function.jumps) - len(some)} more places" if len(function.jumps) > len(some) else ""
+        places = ", ".join(str(b.location) for b in some) + more
         return (
             f"sigma jumps at z = {places}, so sigma' has a Dirac delta there and E[(sigma' - h1)^2] diverges; "
             "Result 3.1 does not apply, the spiked random features model does"

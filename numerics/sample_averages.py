@@ -16,6 +16,9 @@ from numerics.quadrature import density, integrand
 
 Array = NDArray[np.float64]
 
+# The argument of a target, a standard Gaussian, is beyond this with probability 4e-33.
+_FARTHEST = 12.0
+
 
 def normal_cdf(x: Array) -> Array:
     """The standard normal distribution function."""
@@ -36,8 +39,8 @@ class SignLabel:
     def of(cls, target: Activation, noise: float) -> SignLabel:
         """The sign of a target in {-1, 1} plus label noise."""
         teacher = integrand(target)
-        places = np.array(teacher.breakpoints)
-        ends = np.concatenate([[-60.0], places, [60.0]])
+        places = np.array([place for place in teacher.breakpoints if abs(place) < _FARTHEST])
+        ends = np.concatenate([[-_FARTHEST], places, [_FARTHEST]])
         values = teacher.values(0.5 * (ends[1:] + ends[:-1]))
         if noise > 0.0:
             values = 2.0 * normal_cdf(values / math.sqrt(noise)) - 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reports.activation_learning import NEGLIGIBLE
@@ -13,6 +13,10 @@ _DEFINED = {
     "OwensT(h, a)": "integral of exp(-h^2 (1 + s^2)/2)/(2 pi (1 + s^2)) over s from 0 to a",
     "SignProduct(h, k, rho)": "E[sign(X + h) sign(Y + k)], X and Y standard normal with correlation rho",
 }
+
+
+# Breakpoints that the page names one by one.
+_MOST_LISTED = 9
 
 
 def study_text(document: Mapping[str, Any], plot: str = "") -> str:
@@ -47,7 +51,7 @@ def _properties(document: Mapping[str, Any]) -> str:
         "Properties",
         [
             ("parity", document["parity"]),
-            ("breakpoints", "; ".join(document["breakpoints"]) or "none"),
+            ("breakpoints", _listed(document["breakpoints"])),
             ("growth", document["growth"]),
             ("analytic", analytic),
         ],
@@ -105,6 +109,14 @@ def _learning(document: Mapping[str, Any]) -> str:
         rows.append(("perfect", _perfect(learning)))
     at = f"r = {document['spike']:g}, c = {document['bulk']:g}, alignment 1"
     return _lines(f"Learning g(z) = {document['target']} at {at}", rows)
+
+
+def _listed(places: Sequence[str]) -> str:
+    """Some breakpoints from the middle outwards, and how many there are."""
+    if len(places) <= _MOST_LISTED:
+        return "; ".join(places) or "none"
+    first = (len(places) - _MOST_LISTED) // 2
+    return f"{len(places)} with |z| < 64: ...; {'; '.join(places[first : first + _MOST_LISTED])}; ..."
 
 
 def _sure(entry: Mapping[str, Any], nonzero: bool | None, name: str, otherwise: str) -> str:
