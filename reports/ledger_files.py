@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from reports.problems import InputProblem
+
 HERE = Path(__file__).parent
 COMMITTED_JSON = HERE / "ledger.json"
 COMMITTED_MARKDOWN = HERE / "ledger.md"
@@ -27,8 +29,21 @@ def in_source_checkout() -> bool:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file in one piece: an interrupted run leaves the old one, never half of the new."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a file in one piece: an interrupted run leaves the old one, never half of the new.
+
+    Raises InputProblem where it cannot be written: a full disk, no permission.
+    """
     partial = path.with_name(path.name + ".partial")
-    partial.write_text(text, encoding="utf-8", newline="\n")
-    partial.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            partial.write_text(text, encoding="utf-8", newline="\n")
+            partial.replace(path)
+        except OSError:
+            partial.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InputProblem(
+            f"{path} cannot be written ({error.strerror}); free some space, or give a directory that can be written "
+            "to, for example --out build/report"
+        ) from None

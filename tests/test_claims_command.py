@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.command_line import document, outcome
+from tests.command_line import document, outcome, refused
 
 
 def test_claims_lists_statements_without_running_anything(capfd: pytest.CaptureFixture[str]) -> None:
@@ -68,3 +68,57 @@ def test_errata_has_printed_and_corrected_forms(
     code, out, _ = outcome(capfd, ["errata"])
     assert code == 0
     assert out.rstrip().endswith("2 misprints")
+
+
+def test_ids_may_be_cut_short(capfd: pytest.CaptureFixture[str]) -> None:
+    from reports.commands.claims import find
+    from verify.ledger import all_claims
+
+    ids = [claim.id for claim in all_claims()]
+    expected = [id_ for id_ in ids if id_.startswith("result-3-1")]
+    assert len(expected) > 1
+    assert [claim["id"] for claim in document(capfd, ["claims", "result-3-1"])["claims"]] == expected
+    code, out, _ = outcome(capfd, ["claims", "result-3-1"])
+    assert (code, out.startswith("claim")) == (0, True)
+    # What only one begins with is that one, shown whole; an id that others begin with is itself.
+    assert outcome(capfd, ["claims", "result-3-1.spike-strength-n"])[1].startswith("result-3-1.spike-strength-noisy: ")
+    assert outcome(capfd, ["claims", "result-3-1.spike-strength"])[1].startswith("result-3-1.spike-strength: ")
+    assert all([claim.id for claim in find(all_claims(), id_)] == [id_] for id_ in ids)
+    refused(capfd, ["claims", ""], "for example")
+    refused(capfd, ["claims", "esult-3-1"], "result-3-1")
+
+
+def test_verify_takes_the_beginnings_of_ids(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import reports.commands.verify as command
+    from verify.ledger import Ledger, all_claims
+
+    asked: list[list[str] | None] = []
+
+    def run_ledger(profile: str, ids: list[str] | None, quiet: bool) -> Ledger:
+        asked.append(ids)
+        return Ledger(profile, ())
+
+    monkeypatch.setattr(command, "run_ledger", run_ledger)
+    expected = [claim.id for claim in all_claims() if claim.id.startswith("result-3-1")]
+    assert outcome(capfd, ["verify", "result-3-1", "result-3-1.spike-strength"])[0] == 0
+    assert outcome(capfd, ["verify", "result-3-1.spike-strength"])[0] == 0
+    assert asked == [expected, ["result-3-1.spike-strength"]]
+    refused(capfd, ["verify", "result-99"], "for example")
+
+
+def test_errata_takes_an_id_or_its_beginning(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from contextlib import nullcontext
+
+    import reports.workers
+    from verify.errata import ERRATA
+
+    monkeypatch.setattr(reports.workers, "pool", lambda: nullcontext(None))
+    for text in ("erratum.input-scale", "erratum.input", "input-scale"):
+        assert [found["id"] for found in document(capfd, ["errata", text])["errata"]] == ["erratum.input-scale"]
+    refused(capfd, ["errata", "erratum.no-such"], "erratum.", "for example")
+    refused(capfd, ["errata", " "], "for example")
+    assert len({erratum.id for erratum in ERRATA}) == len(ERRATA)

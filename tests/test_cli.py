@@ -129,3 +129,42 @@ def test_memory_that_runs_out_is_bad_input(capfd: pytest.CaptureFixture[str], mo
 
     monkeypatch.setattr(numerics.ridge, "solve", greedy)
     refused(capfd, ["solve", *WORKED], "does not fit in memory", "for example")
+
+
+def test_the_module_is_the_command() -> None:
+    done = in_subprocess(["--help"])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Usage: onestep [OPTIONS] COMMAND")
+    done = in_subprocess(["solve", "--ridge"])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("onestep: --ridge was given no value")
+
+
+def test_the_program_is_the_module() -> None:
+    import tomllib
+
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+    assert scripts == {"onestep": "onestep:main"}
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), OSError(24, "Too many open files", "a.bin")])
+def test_what_the_machine_refuses_is_no_defect(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, error: OSError
+) -> None:
+    import numerics.ridge
+
+    def refusing(model: object) -> object:
+        raise error
+
+    monkeypatch.setattr(numerics.ridge, "solve", refusing)
+    refused(capfd, ["solve", *WORKED], error.strerror or "", "for example")
+
+
+def test_a_lost_worker_is_no_defect() -> None:
+    from concurrent.futures.process import BrokenProcessPool
+
+    from reports.problems import InputProblem
+    from reports.workers import pool
+
+    with pytest.raises(InputProblem, match="worker processes were lost"), pool(workers=1):
+        raise BrokenProcessPool("a process was terminated abruptly")

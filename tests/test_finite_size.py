@@ -208,7 +208,7 @@ def test_what_says_nothing_is_inconclusive() -> None:
     assert "no samples" in refused([*good, Observation(3200, (), 1.0)]).sentence
     assert "finite" in refused([*good[:2], Observation(1600, (1.0, math.nan), 1.0)]).sentence
     assert "finite" in refused([*good[:2], Observation(1600, (1.0, 1.1), math.inf)]).sentence
-    assert "two dimensions" in refused(good[:1]).sentence
+    assert "one dimension, d = 400, gives no extrapolation" in refused(good[:1]).sentence
     assert "seeds" in refused([Observation(d, (1.0,), 1.0) for d in DIMENSIONS]).sentence
     assert "do not vary" in refused([Observation(d, (1.0, 1.0), 1.0) for d in DIMENSIONS]).sentence
     with pytest.raises(ValueError, match="repeat"):

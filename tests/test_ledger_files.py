@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,8 @@ import reports.report
 from reports import ledger_files
 from reports.cli import run as run_command
 from reports.described import describe
+from reports.ledger_files import write_whole
+from reports.problems import InputProblem
 from reports.render import markdown, markdown_drift
 from reports.report import write
 from tests import toy
@@ -84,3 +88,47 @@ def test_files_are_written_whole(tmp_path: Path) -> None:
     ledger_files.write_whole(tmp_path / "deep" / "file.txt", "a\nb\n")
     assert (tmp_path / "deep" / "file.txt").read_bytes() == b"a\nb\n"
     assert [p.name for p in (tmp_path / "deep").iterdir()] == ["file.txt"]
+
+
+def test_a_full_disk_leaves_the_old_file_and_no_part_of_a_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "ledger.md"
+    path.write_text("old", encoding="utf-8")
+    write = Path.write_text
+
+    def full(self: Path, text: str, **more: Any) -> int:
+        write(self, text[: len(text) // 2], **more)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(InputProblem, match=r"ledger\.md cannot be written \(No space left on device\)"):
+        write_whole(path, "new and longer")
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("ledger.md", "old")]
+
+
+def test_a_report_on_a_full_disk_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def full(profile: str, directory: Path, *, quiet: bool) -> None:
+        def refuse(self: Path, text: str, **more: Any) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(Path, "write_text", refuse)
+        write_whole(directory / "index.html", "page")
+
+    monkeypatch.setattr(reports.report, "build", full)
+    assert run_command(["report", "--out", str(tmp_path / "out")]) == 2
+    out, err = capfd.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "No space left on device" in err
+
+
+def test_a_directory_that_cannot_be_written_to_is_refused_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(reports.report, "build", lambda *_, **__: pytest.fail("the work was begun"))
+    # Whoever runs the tests may be allowed to write everywhere.
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path) != tmp_path)
+    assert run_command(["report", "--out", str(tmp_path / "a" / "b")]) == 2
+    assert "cannot be written to" in capfd.readouterr()[1]

@@ -37,7 +37,8 @@ BAD: list[tuple[list[str], tuple[str, ...]]] = [
     (["activation", "tanh(z)", "+1"], ("in quotes", "for example onestep activation")),
     (["claims", "a", "b"], ("(b)", "for example onestep claims")),
     (["sweep"], ("FILE.toml", "for example onestep sweep grid.toml --out results")),
-    (["errata", "surplus"], ("(surplus)", "for example onestep errata")),
+    (["errata", "a", "b"], ("(b)", "for example onestep errata")),
+    (["errata", "surplus"], ("'surplus'", "for example erratum.")),
     # out of range
     (["solve", *WORKED, "--loss", "huber"], ("'huber'", "DELTA > 0", "for example --loss huber:1")),
     (["solve", *WORKED, "--loss", "huber:-1"], ("'huber:-1'", "DELTA > 0", "for example --loss huber:1")),
@@ -83,7 +84,7 @@ def test_what_cannot_be_meant_is_refused(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("result-3-1", ("result-3-1.spike-strength", "...")),
+        ("esult-3-1", ("result-3-1.spike-strength", "...")),
         ("eq. (39)", ("result-3-1.spike-norm-exact",)),
         ("39", ("result-3-1.spike-norm-exact",)),
         ("resutl-3-1.spilt", ("result-3-1.split",)),
@@ -117,7 +118,7 @@ def test_examples_of_a_help_text() -> None:
 def test_compare_says_what_would_decide(capfd: pytest.CaptureFixture[str]) -> None:
     code, out, _ = outcome(capfd, ["compare", *WORKED, "--dimensions", "60", "--seeds", "2"])
     assert code == 3
-    assert "at least two dimensions" in out.splitlines()[-1]
+    assert "one dimension, d = 60, gives no extrapolation" in out.splitlines()[-1]
     assert "for example --dimensions" in out.splitlines()[-1]
     code, out, _ = outcome(capfd, ["compare", *WORKED, "--dimensions", "40,60", "--seeds", "4"])
     assert code == 3

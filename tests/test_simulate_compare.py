@@ -42,3 +42,13 @@ def test_compare_is_inconclusive_where_it_cannot_decide(capfd: pytest.CaptureFix
     found = document(capfd, ["compare", *WORKED, "--dimensions", "60", "--seeds", "2"], code=3)
     assert found["verdict"] == "INCONCLUSIVE"
     assert found["extrapolated"]["test_error"]["mean"] is None
+    for given, reason, example in (
+        (("60",), "one dimension, d = 60, gives no extrapolation in 1/d", "--dimensions 60,120,240 --seeds 8"),
+        (("40,60", "--seeds", "1"), "one experiment at a dimension shows no scatter", "--dimensions 40,60 --seeds 8"),
+        (("40,41",), "only what exceeds", "--dimensions 400,800,1600 --seeds 8"),
+    ):
+        code, out, err = outcome(capfd, ["compare", *WORKED, "--dimensions", *given])
+        assert (code, err) == (3, "")
+        assert out.splitlines()[-1].startswith("INCONCLUSIVE: ")
+        assert reason in out.splitlines()[-1]
+        assert example in out.splitlines()[-1]

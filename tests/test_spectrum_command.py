@@ -107,3 +107,41 @@ def test_what_continuation_does_not_reach_says_so(
         spectrum.spectrum.cache_clear()
     assert code == 3
     assert "out of reach" in err
+
+
+def test_what_plays_no_part_is_not_asked_for(capfd: pytest.CaptureFixture[str]) -> None:
+    short = [word for name in ("--activation", "--alpha", "--beta", "--spike", "--bulk")
+             for word in DIRECT[DIRECT.index(name) : DIRECT.index(name) + 2]]  # fmt: skip
+    whole, least, other = (
+        json.loads(_run(capfd, [*arguments, "--simulate", "60", "--json"])[1])
+        for arguments in (DIRECT, short, [*short, "--target", "sign", "--noise", "3", "--ridge", "7"])
+    )
+    for found in (least, other):
+        for name in ("edges", "density", "mass", "cumulative"):
+            assert found[name] == whole[name]
+        # The rule along the spike is cut where a target breaks: the same integral to rounding.
+        for outlier, same in zip(found["outliers"], whole["outliers"], strict=True):
+            assert outlier == pytest.approx(same, rel=1e-10)
+    # What was not given is not said to have been; the sample is one of the same features.
+    assert set(least["provenance"]["parameters"]) == {
+        "activation", "alpha", "beta", "spike", "bulk", "simulate", "kind", "seed",
+    }  # fmt: skip
+    assert other["provenance"]["parameters"]["ridge"] == 7.0
+    predicted = whole["simulation"]["predicted_outliers"]
+    assert least["simulation"]["predicted_outliers"] == pytest.approx(predicted, rel=1e-10)
+    # A step on labels needs to know them, and no ridge.
+    stepped = [word for word in STEPPED if word not in ("--ridge", "0.1")]
+    fitted, plain = (json.loads(_run(capfd, [*arguments, "--json"])[1]) for arguments in (STEPPED, stepped))
+    assert fitted["density"] == plain["density"]
+
+
+@pytest.mark.parametrize("name", ["activation", "alpha", "beta", "spike", "bulk"])
+def test_what_plays_a_part_is_asked_for(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    place = DIRECT.index(f"--{name}")
+    code, out, err = _run(capfd, [*DIRECT[:place], *DIRECT[place + 2 :]])
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"--{name}" in err
+    assert "--ridge" not in err
+    code, _, err = _run(capfd, [word for word in STEPPED if word not in ("--target", "sign")])
+    assert code == 2
+    assert "missing: --target;" in err

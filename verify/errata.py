@@ -6,6 +6,7 @@ and its witness is the evidence of that run.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
@@ -376,9 +377,15 @@ def unlisted(ledger: Ledger) -> tuple[str, ...]:
     )
 
 
-def examine_errata(profile_name: str = "quick", executor: Executor | None = None) -> Ledger:
-    """The printed claims and those that correct them, checked without their mutants and without what they rest on."""
-    wanted = frozenset(id_ for erratum in ERRATA for id_ in (erratum.printed, erratum.corrected))
+def examine_errata(
+    profile_name: str = "quick", executor: Executor | None = None, chosen: Sequence[Erratum] | None = None
+) -> Ledger:
+    """The printed claims of errata (all of them, unless chosen) and those that correct them, checked alone.
+
+    That is without their mutants and without what they rest on.
+    """
+    listed = ERRATA if chosen is None else chosen
+    wanted = frozenset(id_ for erratum in listed for id_ in (erratum.printed, erratum.corrected))
     run = executor.map if executor else map
     found = dict(pair for part in run(partial(_evidence, wanted, profile_name), MODULES) for pair in part)
     return Ledger(profile_name, tuple(_entry(c, found[c.id]) for c in all_claims() if c.id in wanted))

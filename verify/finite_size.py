@@ -190,8 +190,10 @@ def compare(
         return undecided("a sample or the theory is not a finite number")
     if min(len(observation.samples) for observation in observations) == 0:
         return undecided("a dimension has no samples")
-    if len(dimensions) < 2 or count - len(dimensions) < 2:
-        return undecided("an extrapolation in 1/d needs at least two dimensions and several seeds at each")
+    if len(dimensions) < 2:
+        return undecided(f"one dimension, d = {dimensions[0]}, gives no extrapolation in 1/d: at least two are needed")
+    if count - len(dimensions) < 2:
+        return undecided("one experiment at a dimension shows no scatter: several seeds at each are needed")
     fit = fit_line(
         dimensions,
         [observation.samples for observation in observations],

@@ -22,10 +22,12 @@ HELP = """\b
 Examples:
   onestep claims
   onestep claims result-3-1.spike-strength
+  onestep claims result-3-1
   onestep claims --json
 
-List the claims, or show one whole: statement, source, assumptions, dependencies, evidence, mutants. Verdicts are
-those of the committed ledger, and UNTESTED where the statement has changed since; `onestep verify` runs the checks.
+List the claims (those whose ids begin with CLAIM), or show one whole: statement, source, assumptions, dependencies,
+evidence, mutants. Verdicts are those of the committed ledger, and UNTESTED where the statement has changed since;
+`onestep verify` runs the checks.
 """
 
 
@@ -37,7 +39,7 @@ def claims(claim: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
     from verify.ledger import all_claims
 
     known = all_claims()
-    chosen = known if claim is None else [find(known, claim)]
+    chosen = known if claim is None else find(known, claim)
     documents = with_verdicts(chosen)
     if as_json:
         from reports.console import print_json, provenance
@@ -49,21 +51,30 @@ def claims(claim: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
 
         print(claims_table(documents))
         print(coverage_summary(known).sentence)
-    else:
+    elif len(chosen) == 1:
         print(claim_text(documents[0], [check.name for check in chosen[0].checks]))
+    else:
+        print(claims_table(documents))
     return DONE
 
 
-def find(known: Sequence[Claim], id_: str) -> Claim:
-    """The claim called ``id_``. Raises InputProblem naming those that may be meant."""
-    for claim in known:
-        if claim.id == id_:
-            return claim
+def beginning_with(ids: Sequence[str], text: str) -> list[str]:
+    """The id that a text is, or else all ids that begin with it; none for an empty text."""
+    given = text.strip()
+    return [given] if given in ids else [id_ for id_ in ids if given and id_.startswith(given)]
+
+
+def find(known: Sequence[Claim], id_: str) -> list[Claim]:
+    """The claim called ``id_``, or those whose ids begin so. Raises InputProblem naming those that may be meant."""
+    ids = beginning_with([claim.id for claim in known], id_)
+    if ids:
+        return [claim for claim in known if claim.id in ids]
     close = meant(known, id_.strip().lower())
     if len(close) > MOST_MEANT:
         close = [*close[:MOST_MEANT], "..."]
     raise InputProblem(
-        f"no claim is called {id_[:80]!a}; `onestep claims` lists those accepted, for example {', '.join(close)}"
+        f"no claim is called {id_[:80]!a}; `onestep claims` lists those accepted, which may be cut short, for example "
+        f"{', '.join(close)}"
     )
 
 

@@ -39,6 +39,9 @@ experiments prefer another one, and their share is printed beside what the theor
 Exit code 1 if the verdict is REFUTED, 3 if it is INCONCLUSIVE.
 """
 
+# More experiments than these are no advice: dimensions that lie further apart cost less.
+SENSIBLE_SEEDS = 1000
+
 _EXIT = {"CONFIRMED": DONE, "REFUTED": FAILED, "INCONCLUSIVE": UNDECIDED}
 
 
@@ -195,11 +198,20 @@ def advice(found: Compared) -> str:
     decides = next(c for c in found.report.comparisons if c.observable == "test_error")
     caught = decides.smallest_detectable
     if decides.fit is None or caught is None:
-        return f"{decides.sentence.replace('_', ' ')}, for example --dimensions 400,800,1600 --seeds 8"
+        dimensions = decides.dimensions
+        if len(dimensions) == 1:
+            dimensions = tuple(min(dimensions[0], LARGEST_DIMENSION // 4) * 2**k for k in range(3))
+        example = f"--dimensions {','.join(map(str, dimensions))} --seeds {max(8, found.simulations[0].seeds)}"
+        return f"{decides.sentence.replace('_', ' ')}, for example {example}"
     if caught <= DETECTABLE_LIMIT:
         return "no line in 1/d fits the test error; larger dimensions may, for example --dimensions 800,1600,3200"
     # What is detectable falls at least like one over the root of the number of seeds.
     seeds = math.ceil(found.simulations[0].seeds * (caught / DETECTABLE_LIMIT) ** 2 * 1.1)
+    if seeds > SENSIBLE_SEEDS:
+        return (
+            f"in the test error only what exceeds {caught:.1%} would have been caught; the dimensions are too small, "
+            "too close together or the seeds too few, and --dimensions 400,800,1600 --seeds 8 is what is usual"
+        )
     return (
         f"in the test error only what exceeds {caught:.1%} would have been caught; about --seeds {seeds}, or larger "
         f"dimensions, bring that to {DETECTABLE_LIMIT:.0%}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from reports.cli_options import common_options
-from reports.problems import DONE, FAILED, InputProblem, not_built
+from reports.problems import DONE, FAILED, InputProblem
 
 HELP = """\b
 Examples:
@@ -28,15 +28,12 @@ Exit code 1 also if a claim is refuted or a mutant is not, 3 if a claim stays un
 @click.option("--profile", default="quick", metavar="NAME", help="quick (default), ci or thorough.")
 @click.option("--out", metavar="DIR", help="Where to write (default build/report).")
 @click.option("--check", is_flag=True, help="Compare the fresh ledger with the committed one.")
-@click.option("--pdf", is_flag=True, help="A PDF beside the page (not built yet).")
 @common_options
-def report(profile: str, out: str | None, check: bool, pdf: bool, as_json: bool, quiet: bool, debug: bool) -> int:
+def report(profile: str, out: str | None, check: bool, as_json: bool, quiet: bool, debug: bool) -> int:
     """Build the report, or check the ledger; the exit code."""
     from reports.profiles import check_profile
 
     check_profile(profile)
-    if pdf:
-        raise not_built("--pdf", "the page prints well from a browser")
     if check:
         if out is not None:
             raise InputProblem(
@@ -50,6 +47,7 @@ def report(profile: str, out: str | None, check: bool, pdf: bool, as_json: bool,
             f"--out was given {out!a}, which is a file; a directory is accepted, for example --out build/report"
         )
 
+    check_writable(directory)
     from reports.console import note, print_json
     from reports.report import build
 
@@ -64,6 +62,16 @@ def report(profile: str, out: str | None, check: bool, pdf: bool, as_json: bool,
         print(ledger_summary(built.ledger))
         print("\n".join(os.path.relpath(path) for path in built.files))
     return built.ledger.exit_code
+
+
+def check_writable(directory: Path) -> None:
+    """Raises InputProblem where the report could not be written: better before minutes of work than after them."""
+    there = next(parent for parent in (directory, *directory.absolute().parents) if parent.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputProblem(
+            f"--out was given {str(directory)[:80]!a}, which cannot be written to; another directory is accepted, for "
+            "example --out build/report"
+        )
 
 
 def check_drift(profile: str, as_json: bool, quiet: bool) -> int:

@@ -13,6 +13,7 @@ from reports.problems import DONE, UNDECIDED, InputProblem
 from reports.widths import tell_warnings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from numerics.ensembles import Network
@@ -23,16 +24,15 @@ LARGEST_SAMPLE = 8000
 
 HELP = f"""\b
 Examples:
-  onestep spectrum --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8
-  onestep spectrum --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8 \\
-      --simulate 1000 --plot spectrum.svg
-  onestep spectrum --activation tanh --target sign --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 1 --eta 5 \\
-      --bulk-model network --simulate 1000
+  onestep spectrum --activation tanh --alpha 1.5 --beta 1 --spike 1 --bulk 1
+  onestep spectrum --activation tanh --alpha 1.5 --beta 1 --spike 1 --bulk 1 --simulate 1000 --plot spectrum.svg
+  onestep spectrum --activation tanh --target sign --alpha 1.5 --beta 1 --alpha0 1 --eta 5 --bulk-model network \\
+      --simulate 1000
 
 Eigenvalues of Phi^T Phi/p by the theory: density, edges of the support, share of zeros, and outliers. An outlier that
 comes from the mean of the features grows with the number n of samples, as n times its slope plus its correction, which
-holds at the draw's own spike and bulk. The ridge plays no part and may be any; with --spike, --bulk, --alignment target
-and alignment neither. --bulk-model network takes the rows of the network itself, for one readout group.
+holds at the draw's own spike and bulk. The ridge plays no part and need not be given; with --spike and --bulk target,
+noise and alignment neither. --bulk-model network takes the rows of the network itself, for one readout group.
 
 --simulate D draws one sample at dimension D: spiked random features, or with --bulk-model network or --kind network a
 network after its gradient step.
@@ -65,7 +65,8 @@ def spectrum(
     size = None if dimension is None else parse_whole("simulate", dimension, 2, LARGEST_SAMPLE, "1000")
     start = parse_whole("seed", seed, 0, 2**31, "0")
     file = None if plot is None else figure_file(plot)
-    asked = request(options)
+    completed = with_idle(options)
+    asked = request(completed)
     if asked.swept:
         raise InputProblem(
             f"--{asked.swept[0]} was given a sweep; onestep spectrum takes one model, for example --{asked.swept[0]} 1"
@@ -95,7 +96,8 @@ def spectrum(
     if sampled is not None:
         document["simulation"] = sample_json(found, model, sampled, size or 0)
     if as_json:
-        given = asked.parameters
+        idle = {name for name, value in completed.items() if options.get(name) is None and value is not None}
+        given = {name: value for name, value in asked.parameters.items() if name not in idle}
         if size is not None:
             given |= {"simulate": size, "kind": drawn, "seed": start}
         print_json(finite(document) | {"warnings": list(model.warnings), "provenance": provenance("spectrum", given)})
@@ -107,6 +109,26 @@ def spectrum(
         except OSError as error:
             raise InputProblem(f"--plot: {file} could not be written: {error.strerror}") from None
     return DONE if found.converged else UNDECIDED
+
+
+def with_idle(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The model options with a value for whatever plays no part in the spectrum and was not given.
+
+    That is the ridge, which fits a readout to the features; and, where the spike is given and does not follow from a
+    step on labels, all that says what the labels are. Raises InputProblem where something else is missing.
+    """
+    given = {name for name, value in options.items() if value is not None}
+    stepped = bool(given & {"alpha0", "eta"})
+    needed = ["activation", "alpha", "beta", *(["target", "alpha0", "eta"] if stepped else ["spike"])]
+    missing = [f"--{name}" for name in needed if name not in given]
+    if missing:
+        raise InputProblem(
+            f"missing: {', '.join(missing)}; a spectrum needs --activation, --alpha, --beta and either --spike and "
+            "--bulk, for example --activation tanh --alpha 1.5 --beta 1 --spike 1 --bulk 1, or --target, --alpha0 and "
+            "--eta"
+        )
+    idle = {"ridge": "1"} if stepped else {"ridge": "1", "target": options["activation"], "alignment": "1"}
+    return {**options, **{name: value for name, value in idle.items() if name not in given}}
 
 
 def spectrum_json(found: Spectrum) -> dict[str, Any]:

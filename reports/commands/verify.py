@@ -15,10 +15,11 @@ HELP = """\b
 Examples:
   onestep verify
   onestep verify result-3-1.spike-strength result-3-1.alignment
+  onestep verify result-3-1
   onestep verify --profile thorough --json
 
 Run the ledger: every check of every claim, and the same checks on its mutants, each of which has to be refuted. With
-claims named, those and all they rest on.
+claims named by their ids or the beginnings of ids, those and all they rest on.
 
 Exit code 1 if a claim is refuted or a mutant is not, 3 if a claim stays undecided.
 """
@@ -38,7 +39,7 @@ def verify(claims: tuple[str, ...], profile: str, as_json: bool, quiet: bool, de
     from verify.ledger import as_json as ledger_json
 
     known = all_claims()
-    ids = [find(known, id_).id for id_ in claims] or None
+    ids = list(dict.fromkeys(claim.id for id_ in claims for claim in find(known, id_))) or None
     ledger = run_ledger(profile, ids, quiet)
     if as_json:
         from reports.console import print_json
