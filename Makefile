@@ -7,16 +7,16 @@ PROFILE ?= quick
 # Tests run side by side: with one linear-algebra thread each they do not wait for each other.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: report test thorough lint types drift bench check clean
+.PHONY: report test thorough lint types drift bench browser figure check clean
 
 report: $(INSTALLED)  ## derive, verify and render everything into build/report/
 	$(BIN)/onestep report --profile $(PROFILE)
 
 test: $(INSTALLED)  ## the fast tests
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not thorough"
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not thorough and not browser"
 
 thorough: $(INSTALLED)  ## every test and the thorough profile of the ledger
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not browser"
 	$(BIN)/onestep verify --profile thorough
 
 lint: $(INSTALLED)
@@ -30,6 +30,12 @@ drift: $(INSTALLED)  ## does the committed ledger still follow from the code?
 
 bench: $(INSTALLED)  ## speed and accuracy together, as ratios of one run
 	$(BIN)/python -m benchmarks.run
+
+browser: $(INSTALLED)  ## look at the pages of build/report in headless Chromium (or of the committed ledger)
+	$(BIN)/python -m pytest -m browser tests/test_browser.py -s -rs
+
+figure: $(INSTALLED)  ## draw the figure of the README again
+	$(BIN)/python -m benchmarks.readme_figure
 
 check: test lint types drift
 

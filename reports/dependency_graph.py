@@ -162,6 +162,6 @@ def _box(group: Group, x: float, y: float) -> str:
 
 
 def _anchor(text: str) -> str:
-    from reports.render import anchor
+    from reports.views import anchor
 
     return anchor(text)

@@ -378,6 +378,11 @@ def _finish(canvas: Canvas, name: str, title: str, caption: str, call: str) -> F
     return Figure(name, title, caption, svg_of(canvas, name, f"{title}. {caption}"), call)
 
 
+def standalone(figure: Figure) -> str:
+    """The figure as a file of its own: an SVG document has to name its vocabulary."""
+    return figure.svg.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1) + "\n"
+
+
 def svg_of(canvas: Canvas, name: str, description: str) -> str:
     """The figure as an SVG element for a page: same input, same bytes; ids carry the figure's name; no clock."""
     import io

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -28,22 +29,37 @@ def in_source_checkout() -> bool:
     return (HERE.parent / "pyproject.toml").is_file() and os.access(HERE, os.W_OK)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file in one piece: an interrupted run leaves the old one, never half of the new.
+def write_together(files: Iterable[tuple[Path, str]]) -> None:
+    """Write files each in one piece, and all or none: they take their places when the last one is on the disk.
 
-    Raises InputProblem where it cannot be written: a full disk, no permission.
+    An interrupted run leaves the old ones, never half of the new. Raises InputProblem, with nothing changed, where one
+    cannot be written: a full disk, no permission.
     """
-    partial = path.with_name(path.name + ".partial")
+    partials: list[tuple[Path, Path]] = []
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            partial.write_text(text, encoding="utf-8", newline="\n")
-            partial.replace(path)
-        except OSError:
+        for path, text in files:
+            partials.append((path.with_name(path.name + ".partial"), path))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            partials[-1][0].write_text(text, encoding="utf-8", newline="\n")
+    except BaseException as error:
+        for partial, _ in partials:
             partial.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
             raise
-    except OSError as error:
         raise InputProblem(
-            f"{path} cannot be written ({error.strerror}); free some space, or give a directory that can be written "
-            "to, for example --out build/report"
+            f"{partials[-1][1]} cannot be written ({error.strerror}); free some space, or give a directory that can be "
+            "written to, for example --out build/report"
         ) from None
+    for partial, path in partials:
+        partial.replace(path)
+
+
+# What `reports/templates/layout.html` puts on every page.
+_OURS = '<meta name="generator" content="onestep report">'
+
+
+def remove_stale(directory: Path, pages: Container[str]) -> None:
+    """Remove the pages of an earlier report that this one does not have; files of other origin stay."""
+    for path in directory.glob("*.html"):
+        if path.name not in pages and _OURS in path.read_text(encoding="utf-8", errors="replace")[:2000]:
+            path.unlink()

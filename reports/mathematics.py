@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from xml.etree import ElementTree
 
+from reports.formula_lines import in_lines
+
 
 class MathError(ValueError):
     """A formula that cannot be shown: the converter left LaTeX in its output."""
@@ -13,7 +15,7 @@ class MathError(ValueError):
 
 @lru_cache(maxsize=8192)
 def mathml(latex: str, *, block: bool = False) -> str:
-    """One formula as a MathML element. Raises MathError where anything is left unconverted."""
+    """One formula as a MathML element, a long block cut into lines. Raises MathError where anything is unconverted."""
     from latex2mathml import exceptions
     from latex2mathml.converter import convert
 
@@ -25,7 +27,8 @@ def mathml(latex: str, *, block: bool = False) -> str:
     if "\\" in converted:
         left = re.findall(r"\\[A-Za-z]*", converted)
         raise MathError(f"the commands {', '.join(sorted(set(left)))} of the formula {latex} have no MathML")
-    return _short(converted)
+    root = _short(converted)
+    return ElementTree.tostring(in_lines(root) if block else root, encoding="unicode")
 
 
 # What a page does not need: the name space and the default display.
@@ -34,12 +37,12 @@ _NEEDLESS = re.compile(r' xmlns="[^"]*"| display="inline"')
 _FENCES = {("prefix", sign) for sign in "([{\u2308\u230a"} | {("postfix", sign) for sign in ")]}\u2309\u230b"}
 
 
-def _short(converted: str) -> str:
+def _short(converted: str) -> ElementTree.Element:
     """The same element in fewer bytes: no row of one element, no attribute that says what holds anyway."""
     root = _shortened(ElementTree.fromstring(_NEEDLESS.sub("", converted)))
     if len(root) == 1 and root[0].tag == "mrow":
         root[:] = list(root[0])  # what stands in <math> is a row by itself
-    return ElementTree.tostring(root, encoding="unicode")
+    return root
 
 
 def _shortened(element: ElementTree.Element) -> ElementTree.Element:

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from reports.errata_section import section
 from reports.mathematics import mathml
+from reports.sources import DOCUMENTS, Document, document
 from verify.ledger import Ledger
 
 
@@ -17,7 +18,7 @@ class MisprintView:
 
     id: str
     title: str
-    source: str
+    equations: str
     printed: Markup
     printed_claim: str
     corrected: Markup
@@ -27,21 +28,28 @@ class MisprintView:
     consequence: str
 
 
-def misprint_views(ledger: Ledger) -> list[tuple[str, list[MisprintView]]]:
-    """The errata of a ledger by the frame that prints them, with MathML. Raises MathError."""
-    return [(frame, [_view(document) for document in documents]) for frame, documents in section(ledger)]
+def misprint_views(ledger: Ledger) -> list[tuple[Document, list[tuple[str, list[MisprintView]]]]]:
+    """The errata of a ledger by document, and within it by the frame that prints them, with MathML. Raises MathError.
+
+    Documents stand in the order of `reports.sources.DOCUMENTS`, frames and errata in that of `verify.errata.ERRATA`.
+    """
+    found: dict[str, list[tuple[str, list[MisprintView]]]] = {name: [] for name in DOCUMENTS}
+    for source, rows in section(ledger):
+        name, _, frame = source.partition(", ")
+        found.setdefault(name, []).append((frame, [_view(row, source) for row in rows]))
+    return [(document(name), frames) for name, frames in found.items() if frames]
 
 
-def _view(document: dict[str, str]) -> MisprintView:
+def _view(row: dict[str, str], source: str) -> MisprintView:
     return MisprintView(
-        id=document["id"],
-        title=document["title"],
-        source=document["source"],
-        printed=Markup(mathml(document["printed"], block=True)),
-        printed_claim=document["printed_claim"],
-        corrected=Markup(mathml(document["corrected"], block=True)),
-        corrected_claim=document["corrected_claim"],
-        corrected_verdict=document["corrected_verdict"],
-        witness=document["witness"],
-        consequence=document["consequence"],
+        id=row["id"],
+        title=row["title"],
+        equations=row["source"].removeprefix(source).lstrip(", "),
+        printed=Markup(mathml(row["printed"], block=True)),
+        printed_claim=row["printed_claim"],
+        corrected=Markup(mathml(row["corrected"], block=True)),
+        corrected_claim=row["corrected_claim"],
+        corrected_verdict=row["corrected_verdict"],
+        witness=row["witness"],
+        consequence=row["consequence"],
     )

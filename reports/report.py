@@ -9,7 +9,14 @@ from typing import Any
 
 from reports.described import DescribedDerivation, derivations_of
 from reports.figures import Figure, all_figures
-from reports.ledger_files import COMMITTED_JSON, COMMITTED_MARKDOWN, COMMITTED_PROFILE, in_source_checkout, write_whole
+from reports.ledger_files import (
+    COMMITTED_JSON,
+    COMMITTED_MARKDOWN,
+    COMMITTED_PROFILE,
+    in_source_checkout,
+    remove_stale,
+    write_together,
+)
 from reports.network_trial import Trial, network_trial
 from reports.studies.registry import STUDIES, study_of
 from reports.studies.study import Study
@@ -26,7 +33,7 @@ class Built:
 
 
 def build(profile: str, directory: Path, *, quiet: bool = False) -> Built:
-    """Run everything and write index.html, ledger.md and ledger.json into ``directory``.
+    """Run everything and write the pages, ledger.md and ledger.json into ``directory``; index.html is the first page.
 
     From a source checkout the quick profile refreshes the committed ledger too. Files are written whole and last: an
     interrupted or failing run changes nothing.
@@ -82,13 +89,16 @@ def write(
 ) -> Built:
     """Render and write the files."""
     from derivations.symbols import glossary
-    from reports.render import markdown, page
+    from reports.ledger_markdown import markdown
+    from reports.site import Material, site
 
     document = as_json(ledger)
-    html, text, data = page(ledger, derivations, figures, glossary, trial, studies), markdown(document), dumps(ledger)
-    files = [(directory / "index.html", html), (directory / "ledger.md", text), (directory / "ledger.json", data)]
+    pages = site(Material(ledger, derivations, figures, glossary, trial, studies))
+    text, data = markdown(document), dumps(ledger)
+    files = [(directory / name, content) for name, content in pages.items()]
+    files += [(directory / "ledger.md", text), (directory / "ledger.json", data)]
     if ledger.profile == COMMITTED_PROFILE and in_source_checkout():
         files += [(COMMITTED_MARKDOWN, text), (COMMITTED_JSON, data)]
-    for path, content in files:
-        write_whole(path, content)
+    write_together(files)
+    remove_stale(directory, pages)
     return Built(ledger, document, tuple(path for path, _ in files))

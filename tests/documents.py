@@ -1,4 +1,4 @@
-"""The commands that the README and the help texts print, with the output printed under them."""
+"""The commands that the README, its pages in docs/ and the help texts print, with the output printed under them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# What a reader is given: the README and the pages that it leads to.
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 
 # Rounding of the last bits: these lines are printed, and differ between machines.
 _ROUNDING = ("residual", "error estimate")
@@ -35,6 +38,17 @@ def samples(text: str) -> list[Sample]:
         command = " ".join(line.removesuffix("\\").strip() for line in lines[:count]).removeprefix("$ ")
         found.append(Sample(command, tuple(lines[count:])))
     return found
+
+
+def python_examples(text: str) -> list[str]:
+    """Every indented block of a Markdown text that begins with an import, as code."""
+    blocks = re.findall(r"(?:^    .*\n)+", text, re.MULTILINE)
+    return ["\n".join(line[4:] for line in b.splitlines()) for b in blocks if b.startswith("    import ")]
+
+
+def links(text: str) -> list[str]:
+    """The relative addresses that a Markdown text links to or shows."""
+    return [found for found in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in found]
 
 
 def shell(command: str, folder: Path, seconds: float = 600.0) -> subprocess.CompletedProcess[str]:

@@ -1,16 +1,19 @@
-"""For the tests of the report: small ledgers, their page, and a strict reader of pages."""
+"""For the tests of the report: small ledgers, their pages, and a strict reader of pages."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html.parser import HTMLParser
+from typing import Any
 
 from derivations.symbols import glossary
 from reports import figures
-from reports.described import describe
-from reports.render import page
+from reports.described import DescribedDerivation, describe
+from reports.site import Material, site
 from tests import toy
+from tests.committed_ledger import committed_ledger
 from verify.claim import Claim, Role
 from verify.ledger import Entry, Ledger, examine
 from verify.verdict import Verdict, weakest
@@ -36,9 +39,41 @@ def toy_figures() -> tuple[figures.Figure, ...]:
 
 
 @cache
-def toy_page() -> str:
-    """The page of the toy ledger."""
-    return page(toy_ledger(), [describe(toy.derivation())], toy_figures(), glossary)
+def toy_site() -> dict[str, str]:
+    """The files of the report on the toy ledger."""
+    return site(Material(toy_ledger(), [describe(toy.derivation())], toy_figures(), glossary))
+
+
+def site_of(ledger: Ledger, derivations: Sequence[DescribedDerivation] = (), **material: Any) -> dict[str, str]:
+    """The files of the report on a ledger, without figures and with no symbols."""
+    return site(Material(ledger, derivations, (), (), **material))
+
+
+@cache
+def whole_site() -> dict[str, str]:
+    """The report on the committed ledger, with two small figures and without derivations."""
+    return site(Material(committed_ledger(), (), toy_figures(), glossary))
+
+
+def pages_of(files: Mapping[str, str]) -> dict[str, str]:
+    """The pages among the files of a report."""
+    return {name: text for name, text in files.items() if name.endswith(".html")}
+
+
+def broken(files: Mapping[str, str]) -> list[str]:
+    """What is wrong with the pages of a report: unbalanced tags, repeated ids, links and files that are not there."""
+    read = {name: outline(text) for name, text in pages_of(files).items()}
+    found = []
+    for name, page in read.items():
+        found += [f"{name}: {problem}" for problem in [*page.problems, *(f"<{tag}> stays open" for tag in page.open)]]
+        found += [f"{name}: the id {one} twice" for one in {i for i in page.ids if page.ids.count(i) > 1}]
+        for link in page.links:
+            file, _, anchor = link.partition("#")
+            target = read.get(file or name)
+            if target is None or (anchor and anchor not in target.ids):
+                found.append(f"{name}: {link} leads nowhere")
+        found += [f"{name}: loads {one}" for one in page.loads if one not in files]
+    return found
 
 
 class Outline(HTMLParser):
@@ -59,7 +94,7 @@ class Outline(HTMLParser):
         if tag in ("a", "use") and found.get("href"):
             self.links.append(str(found["href"]))
         if tag in ("script", "link", "img", "iframe", "object", "embed") or "src" in found:
-            self.loads.append(tag)
+            self.loads.append(str(found.get("src") or found.get("href")))
         if tag not in VOID:
             self.open.append(tag)
 

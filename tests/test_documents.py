@@ -1,4 +1,4 @@
-"""What the README and the help texts print is what happens."""
+"""What the README, its pages in docs/ and the help texts print is what happens."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import click
@@ -15,10 +16,13 @@ import pytest
 from reports.cli import COMMANDS, cli
 from reports.misuse import examples_in
 from reports.studies.speed import DATA, bars
-from tests.documents import ROOT, Sample, differs, samples, shell
+from tests.documents import PAGES, ROOT, Sample, differs, links, python_examples, samples, shell
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-SAMPLES = samples(README)
+TEXTS = {path: path.read_text(encoding="utf-8") for path in PAGES}
+README = TEXTS[ROOT / "README.md"]
+# What two pages print alike is run once.
+SAMPLES = list(dict.fromkeys(sample for text in TEXTS.values() for sample in samples(text)))
+PYTHON = [(path.name, code) for path, text in TEXTS.items() for code in python_examples(text)]
 # Slow: three dimensions of simulation.
 SLOW = "onestep compare"
 
@@ -35,19 +39,19 @@ def runs(example: str) -> bool:
 
 
 def ended(sample: Sample, folder: Path) -> str:
-    """What is wrong with a sample of the README; empty if nothing is."""
+    """What is wrong with a sample of a page; empty if nothing is."""
     done = shell(sample.command, folder)
     return done.stderr if done.returncode else differs(sample.lines, done.stdout.splitlines())
 
 
 @pytest.mark.parametrize("sample", [s for s in SAMPLES if not s.command.startswith(SLOW)], ids=lambda s: s.command[:60])
-def test_the_readme_prints_what_comes_out(sample: Sample, tmp_path: Path) -> None:
+def test_the_pages_print_what_comes_out(sample: Sample, tmp_path: Path) -> None:
     assert ended(sample, tmp_path) == ""
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("sample", [s for s in SAMPLES if s.command.startswith(SLOW)], ids=lambda s: s.command[:60])
-def test_the_readme_compares_as_printed(sample: Sample, tmp_path: Path) -> None:
+def test_the_pages_compare_as_printed(sample: Sample, tmp_path: Path) -> None:
     assert ended(sample, tmp_path) == ""
 
 
@@ -62,17 +66,17 @@ def test_samples_that_differ_are_told_apart() -> None:
     assert differs(["residual  4e-16"], ["residual  3e-16"]) == ""
 
 
-def test_the_python_of_the_readme_gives_what_it_says() -> None:
-    block = README.split("From Python:")[1].split("`dir(onestep)`")[0]
+@pytest.mark.parametrize(("page", "block"), PYTHON, ids=[page for page, _ in PYTHON])
+def test_the_python_of_the_pages_gives_what_it_says(page: str, block: str) -> None:
     code, expected = [], []
     for line in block.splitlines():
-        words, _, comment = line[4:].partition("  # ")
+        words, _, comment = line.partition("  # ")
         if comment:
             expected.append(comment.strip())
             code.append(f"print(repr({words.strip()}))")
         else:
             code.append(words)
-    assert len(expected) >= 4
+    assert len(expected) >= 2
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", "\n".join(code)], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
@@ -82,9 +86,29 @@ def test_the_python_of_the_readme_gives_what_it_says() -> None:
         assert re.fullmatch(pattern, printed), (comment, printed)
 
 
-def test_the_readme_quotes_the_stored_speeds() -> None:
-    # The README may be older than the last run: half or twice is still what it says, ten times is not.
-    quoted = README.split("| | measured | promised |")[1].split("Residuals")[0]
+def test_every_page_is_linked_from_the_readme_and_every_link_leads_somewhere() -> None:
+    assert {path.relative_to(ROOT).as_posix() for path in PAGES[1:]} <= set(links(README))
+    for path, text in TEXTS.items():
+        for link in links(text):
+            assert (path.parent / link).exists(), f"{path.name} links to {link}"
+
+
+def test_the_readme_is_two_screens_and_shows_examples() -> None:
+    # Two screens: some 45 lines each at the width of a page.
+    assert README.count("\n") <= 90
+    assert samples(README)
+    assert {"README.md", "library.md"} <= {page for page, _ in PYTHON}
+
+
+def test_the_figure_of_the_readme_is_the_one_of_the_report() -> None:
+    root = ElementTree.parse(ROOT / "docs" / "learning_curves.svg").getroot()
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert root.get("aria-label", "").startswith("Learning curves for several batch sizes.")
+
+
+def test_the_pages_quote_the_stored_speeds() -> None:
+    # The page may be older than the last run: half or twice is still what it says, ten times is not.
+    quoted = TEXTS[ROOT / "docs" / "speed.md"].split("| | measured | promised |")[1].split("Residuals")[0]
     for bar in bars(json.loads(DATA.read_text(encoding="utf-8"))):
         rows = [row for row in quoted.splitlines() if bar.what.split(",")[0] in row]
         numbers = [float(n.replace(",", "")) for row in rows for n in re.findall(r"[\d,]*\d(?:\.\d+)?", row)]

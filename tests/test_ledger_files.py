@@ -13,9 +13,9 @@ import reports.report
 from reports import ledger_files
 from reports.cli import run as run_command
 from reports.described import describe
-from reports.ledger_files import write_whole
+from reports.ledger_files import write_together
+from reports.ledger_markdown import markdown, markdown_drift
 from reports.problems import InputProblem
-from reports.render import markdown, markdown_drift
 from reports.report import write
 from tests import toy
 from tests.report_page import toy_figures, toy_ledger
@@ -28,9 +28,34 @@ def test_the_ledger_is_the_same_file_every_time(tmp_path: Path, monkeypatch: pyt
     first = write(toy_ledger(), derivations, toy_figures(), tmp_path / "a")
     toy_ledger.cache_clear()
     second = write(toy_ledger(), derivations, toy_figures(), tmp_path / "b")
-    assert [p.name for p in first.files] == ["index.html", "ledger.md", "ledger.json"]
+    names = [p.name for p in first.files]
+    assert names[0] == "index.html"
+    assert names[-2:] == ["ledger.md", "ledger.json"]
+    assert {p.name for p in (tmp_path / "a").iterdir()} == set(names)
     for one, other in zip(first.files, second.files, strict=True):
         assert one.read_bytes() == other.read_bytes()
+
+
+def test_files_are_written_all_or_none(tmp_path: Path) -> None:
+    (tmp_path / "one").write_text("old", encoding="utf-8")
+    (tmp_path / "taken").write_text("a file, not a folder", encoding="utf-8")
+    with pytest.raises(InputProblem, match="taken"):
+        write_together([(tmp_path / "one", "new"), (tmp_path / "taken" / "two", "new")])
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["one", "taken"]
+    assert (tmp_path / "one").read_text(encoding="utf-8") == "old"
+    write_together([(tmp_path / "one", "new"), (tmp_path / "folder" / "two", "new")])
+    assert (tmp_path / "one").read_text(encoding="utf-8") == (tmp_path / "folder" / "two").read_text(encoding="utf-8")
+
+
+def test_pages_that_a_report_no_longer_has_are_removed_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reports.report, "in_source_checkout", lambda: False)
+    written = write(toy_ledger(), [], [], tmp_path)
+    (tmp_path / "claims-old.html").write_bytes((tmp_path / "index.html").read_bytes())
+    (tmp_path / "mine.html").write_text("<!DOCTYPE html><title>mine</title>", encoding="utf-8")
+    write(toy_ledger(), [], [], tmp_path)
+    assert {p.name for p in tmp_path.iterdir()} == {p.name for p in written.files} | {"mine.html"}
 
 
 def test_the_quick_profile_refreshes_the_committed_ledger_from_a_checkout(
@@ -66,10 +91,10 @@ def test_drift_ends_with_exit_code_1_and_names_the_difference(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import reports.commands.verify
-    import reports.render
+    import reports.ledger_markdown
 
     monkeypatch.setattr(reports.commands.verify, "run_ledger", lambda profile, ids, quiet: toy_ledger())
-    monkeypatch.setattr(reports.render, "markdown_drift", lambda document: [])
+    monkeypatch.setattr(reports.ledger_markdown, "markdown_drift", lambda document: [])
     same = json.loads(dumps(toy_ledger()))
     monkeypatch.setattr(ledger_files, "committed", lambda: same)
     assert run_command(["report", "--check"]) == 0
@@ -85,7 +110,7 @@ def test_drift_ends_with_exit_code_1_and_names_the_difference(
 
 
 def test_files_are_written_whole(tmp_path: Path) -> None:
-    ledger_files.write_whole(tmp_path / "deep" / "file.txt", "a\nb\n")
+    write_together([(tmp_path / "deep" / "file.txt", "a\nb\n")])
     assert (tmp_path / "deep" / "file.txt").read_bytes() == b"a\nb\n"
     assert [p.name for p in (tmp_path / "deep").iterdir()] == ["file.txt"]
 
@@ -103,7 +128,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_part_of_a_new_one(
 
     monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(InputProblem, match=r"ledger\.md cannot be written \(No space left on device\)"):
-        write_whole(path, "new and longer")
+        write_together([(path, "new and longer")])
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("ledger.md", "old")]
 
 
@@ -115,7 +140,7 @@ def test_a_report_on_a_full_disk_is_one_sentence(
             raise OSError(errno.ENOSPC, "No space left on device")
 
         monkeypatch.setattr(Path, "write_text", refuse)
-        write_whole(directory / "index.html", "page")
+        write_together([(directory / "index.html", "page")])
 
     monkeypatch.setattr(reports.report, "build", full)
     assert run_command(["report", "--out", str(tmp_path / "out")]) == 2

@@ -1,61 +1,80 @@
-"""The report: a self-contained page in which every claim, misprint and measurement is shown once."""
+"""The report: pages that need nothing else, in which every claim, misprint and measurement is shown once."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 
 import numpy as np
 import pytest
+from markupsafe import Markup
 
 import reports.network_trial as network_trial_module
-from derivations.symbols import glossary
 from reports import measured_networks
+from reports.chapters import CHAPTERS
 from reports.commands.verify import ledger_summary, ledger_table, troubles
+from reports.dependencies import group_of
 from reports.described import DescribedDerivation, describe
 from reports.prose import prose
-from reports.render import derivation_views, page, summary_table
 from reports.report import unique
+from reports.results import RESULTS
+from reports.site import PAGE_BYTES, SiteError, packed
 from reports.slides_section import CORRECTED, STANDS, coverage
+from reports.sources import DOCUMENTS, by_source
+from reports.studies.study import Study
+from reports.views import anchor, derivation_views, source_table, summary_table
 from tests import toy
-from tests.report_page import chained_ledger, entry, outline, toy_figures, toy_ledger, toy_page
+from tests.committed_ledger import committed_ledger
+from tests.report_page import (
+    broken,
+    chained_ledger,
+    entry,
+    outline,
+    pages_of,
+    site_of,
+    toy_figures,
+    toy_ledger,
+    toy_site,
+    whole_site,
+)
 from verify.claim import Kind, Role
 from verify.evidence import Agreement, Outcome
 from verify.ledger import Entry, Ledger, all_claims
 from verify.verdict import Verdict
 
 
-def test_the_page_is_whole_and_valid() -> None:
-    html = toy_page()
-    assert html.startswith("<!DOCTYPE html>")
-    read = outline(html)
-    assert read.problems == []
-    assert read.open == []
-    assert len(read.ids) == len(set(read.ids))
-    inside = {link[1:] for link in read.links if link.startswith("#")}
-    assert inside <= set(read.ids)
+def test_the_pages_are_whole_and_every_link_leads_somewhere() -> None:
+    assert broken(toy_site()) == []
+    for html in pages_of(toy_site()).values():
+        assert html.startswith("<!DOCTYPE html>")
+    # What is wrong is seen.
+    files = dict(toy_site())
+    files["index.html"] = files["index.html"].replace('href="misprints.html"', 'href="misprint.html"')
+    files["symbols.html"] = files["symbols.html"].replace("</main>", "")
+    assert any("misprint.html leads nowhere" in problem for problem in broken(files))
+    assert any(problem.startswith("symbols.html") for problem in broken(files))
 
 
-def test_the_page_needs_nothing_from_elsewhere() -> None:
-    html = toy_page()
-    read = outline(html)
-    assert read.loads == []
-    assert [link for link in read.links if not link.startswith("#")] == []
-    assert "@import" not in html
+def test_the_pages_need_nothing_from_elsewhere() -> None:
+    files = toy_site()
+    text = "".join(files.values())
+    assert {load for html in pages_of(files).values() for load in outline(html).loads} == {"style.css", "open.js"}
+    assert "@import" not in text
     # The only addresses are the names of XML vocabularies, which are never fetched.
-    addresses = set(re.findall(r"https?://[^\s\"'<>)]+", html))
+    addresses = set(re.findall(r"https?://[^\s\"'<>)]+", text))
     assert addresses <= {"http://www.w3.org/1998/Math/MathML", "http://www.w3.org/2000/svg"}
-    assert re.findall(r"url\((?!#)", html) == []
+    assert re.findall(r"url\((?!#)", text) == []
 
 
-def test_the_page_leaves_no_latex() -> None:
-    text = re.sub(r"<style>.*?</style>", "", toy_page(), flags=re.DOTALL)
-    assert "\\" not in text
-    assert "$" not in text
+def test_the_pages_leave_no_latex() -> None:
+    for html in pages_of(toy_site()).values():
+        assert "\\" not in html
+        assert "$" not in html
 
 
-def test_the_page_says_what_was_found() -> None:
-    html = toy_page()
+def test_the_pages_say_what_was_found() -> None:
+    html = "".join(pages_of(toy_site()).values())
     entry = toy_ledger().entries[0]
     assert entry.verdict is Verdict.PROVED
     assert entry.claim.id in html
@@ -66,7 +85,87 @@ def test_the_page_says_what_was_found() -> None:
         assert str(prose(step.reason)) in html
     assert 'class="supports"' in html
     for figure in toy_figures():
-        assert figure.call.split("(")[0] in html
+        assert figure.call.split("(")[0] in toy_site()["index.html"]
+
+
+def test_a_link_to_a_name_that_stands_nowhere_is_an_error() -> None:
+    lost = dataclasses.replace(toy_ledger().entries[0], claim=dataclasses.replace(toy.claim(), uses=("no.such-claim",)))
+    with pytest.raises(SiteError, match="claim-no-such-claim"):
+        site_of(Ledger("quick", (lost,)))
+
+
+def test_a_chapter_that_is_too_large_is_cut_into_pages_of_equal_size() -> None:
+    items = [Markup("x" * size) for size in (30, 30, 30, 5, 25, 40)]
+    assert packed(items, 200) == [items]
+    parts = packed(items, 60)
+    assert [one for part in parts for one in part] == items
+    assert [len("".join(part)) for part in parts] == [60, 60, 40]
+    assert packed([], 10) == [[]]
+    # A page that cannot be cut small enough is refused, not written.
+    huge = Study("huge", "A study", ("words " * (PAGE_BYTES // 5),))
+    with pytest.raises(SiteError, match=r"study-huge\.html"):
+        site_of(chained_ledger(), studies=(huge,))
+
+
+def test_every_part_of_the_ledger_is_in_one_chapter() -> None:
+    parts = [part for chapter in CHAPTERS for part in chapter.parts]
+    assert sorted(parts) == sorted({group_of(claim.id) for claim in all_claims()})
+
+
+def test_the_results_of_the_first_page_are_claims_of_ours() -> None:
+    ours = {claim.id for claim in all_claims() if claim.role is Role.OURS}
+    assert {id_ for result in RESULTS for _, ids in result.formulas for id_ in ids} <= ours
+    assert [result.title[:10] for result in RESULTS] == ["Result 3.1", "Result 3.2", "Result 3.3"]
+
+
+def test_every_source_is_known_by_its_title_and_counted_once() -> None:
+    entries = committed_ledger().entries
+    counted = source_table(committed_ledger())
+    assert {document.title for document, _, _ in counted} == {document.title for document in DOCUMENTS.values()}
+    assert sum(total for _, _, total in counted) == len(entries)
+    assert [sum(column) for column in zip(*(numbers for _, numbers, _ in counted), strict=True)] == list(
+        committed_ledger().summary.values()
+    )
+
+
+def test_every_claim_stands_once_with_its_evidence_on_pages_of_bounded_size() -> None:
+    files = whole_site()
+    assert broken(files) == []
+    read = {name: outline(html) for name, html in pages_of(files).items()}
+    anchors = [one for page in read.values() for one in page.ids if one.startswith("claim-")]
+    assert sorted(anchors) == sorted(anchor("claim " + e.claim.id) for e in committed_ledger().entries)
+    places = {one: name for name, page in read.items() for one in page.ids if one.startswith("claim-")}
+    for one in committed_ledger().entries:
+        page = files[places[anchor("claim " + one.claim.id)]]
+        article = page.split(f'id="{anchor("claim " + one.claim.id)}"')[1].split("</article>")[0]
+        assert 'class="evidence"' in article
+        for evidence in one.evidence:
+            assert str(prose(evidence.check)) in article
+    assert max(len(html.encode()) for html in files.values()) <= PAGE_BYTES
+    for result in RESULTS:
+        for _, ids in result.formulas:
+            for id_ in ids:
+                assert f"#{anchor('claim ' + id_)}" in files["index.html"]
+
+
+def test_an_address_without_its_page_is_led_to_it() -> None:
+    text = whole_site()["places.js"]
+    places = json.loads(text.removeprefix("const PLACES = ").removesuffix(";\n"))
+    found = {name: page for page, names in places.items() for name in names}
+    for one in committed_ledger().entries:
+        name = anchor("claim " + one.claim.id)
+        assert f'id="{name}"' in whole_site()[found[name]]
+
+
+def test_misprints_stand_by_source_after_the_figures() -> None:
+    files = whole_site()
+    index, page = files["index.html"], files["misprints.html"]
+    assert index.index('id="figures"') < index.index('id="findings"')
+    refuted = [e for e in committed_ledger().entries if e.claim.role is Role.PRINTED and e.verdict is Verdict.REFUTED]
+    for document, entries in by_source(refuted):
+        assert f"<h2><cite>{document.title}</cite></h2>" in page
+        assert f"<summary>{len(entries)} in <cite>{document.title}</cite>" in index
+    assert page.count('class="misprint"') == len(refuted)
 
 
 def test_a_step_is_shown_once_and_referred_to_afterwards() -> None:
@@ -110,9 +209,9 @@ def test_misprints_are_shown_with_both_formulas_witness_and_consequence() -> Non
     assert witness.outcome is Outcome.REFUTES
     printed = dataclasses.replace(printed, evidence=(witness,))
     ledger = Ledger("quick", (entry("section-2.input-scale", Verdict.PROVED), printed))
-    html = page(ledger, [], (), glossary)
-    assert outline(html).problems == []
-    shown = html[html.index('<section id="misprints">') : html.index('<section id="dependencies">')]
+    files = site_of(ledger)
+    assert broken(files) == []
+    shown = files["misprints.html"]
     assert shown.count("<math") >= 2
     for text in ("erratum.input-scale", "x = 1", "Inputs have coordinates of variance one", "PROVED"):
         assert text in shown
@@ -131,11 +230,9 @@ def test_the_trial_of_the_networks_is_computed_from_the_measurements() -> None:
     # Of some 80 standard normal deviates none is beyond 4 with probability 0.995.
     assert trial.largest < 4
     assert 0 < len(trial.refuted) <= trial.refuted_by_any <= len(trial.rows)
-    html = page(chained_ledger(), [], (), glossary, (trial, figure))
-    read = outline(html)
-    assert read.problems == []
-    assert len(read.ids) == len(set(read.ids))
-    assert {link[1:] for link in read.links} <= set(read.ids)
+    files = site_of(chained_ledger(), trial=(trial, figure))
+    assert broken(files) == []
+    html = files["network.html"]
     assert f"at {len(trial.refuted)} of the" in html
     assert network_trial_module.COMMAND in html
     assert "come with the sources" not in html
@@ -160,5 +257,7 @@ def test_the_slides_are_listed_formula_by_formula_with_what_became_of_each() -> 
     # Without the refutation it stands; without its claims it is not listed.
     assert dict(coverage(Ledger("quick", (entries[2],))).counts) == {STANDS: 1}
     assert coverage(Ledger("quick", ())).formulas == 0
-    html = page(Ledger("quick", entries), [], [], glossary)
-    assert "The slides, formula by formula" in html
+    alone = tuple(dataclasses.replace(e, claim=dataclasses.replace(e.claim, uses=())) for e in entries)
+    files = site_of(Ledger("quick", alone))
+    assert "The slides, formula by formula" in files["slides.html"]
+    assert "slides.html" not in site_of(toy_ledger())

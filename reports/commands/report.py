@@ -16,9 +16,9 @@ Examples:
   onestep report --out build/report
   onestep report --check
 
-Run the ledger, draw the figures, and write index.html (one self-contained page), ledger.md and ledger.json. From a
-source checkout the quick profile refreshes the committed ledger as well. It takes minutes. With --check nothing is
-written: the fresh ledger is compared with the committed one, and the exit code is 1 if they differ.
+Run the ledger, draw the figures, and write the pages (begin at index.html), ledger.md and ledger.json. From a source
+checkout the quick profile refreshes the committed ledger as well. It takes minutes. With --check nothing is written:
+the fresh ledger is compared with the committed one, and the exit code is 1 if they differ.
 
 Exit code 1 also if a claim is refuted or a mutant is not, 3 if a claim stays undecided.
 """
@@ -92,7 +92,7 @@ def check_drift(profile: str, as_json: bool, quiet: bool) -> int:
 
     from reports.commands.verify import ledger_summary, remarks, run_ledger
     from reports.console import note, print_json
-    from reports.render import markdown_drift
+    from reports.ledger_markdown import markdown_drift
     from verify.ledger import as_json as document_of
     from verify.ledger import drift
 

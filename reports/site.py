@@ -1,0 +1,323 @@
+"""The report as pages: what stands on which page, the navigation, and links between pages.
+
+Templates link to `#name` wherever `name` may stand; which page that is, is known when all pages are, and put in last.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from derivations.rendering import latex
+from derivations.symbols import Entry as Symbol
+from reports.chapters import CHAPTERS, OTHER, Chapter, chapter_of
+from reports.dependencies import groups, headlines, links
+from reports.dependency_graph import svg
+from reports.described import DescribedDerivation
+from reports.figures import Figure
+from reports.ledger_markdown import MEANINGS
+from reports.mathematics import mathml
+from reports.misprints import misprint_views
+from reports.network_trial import BEYOND, Trial
+from reports.prose import heading, prose
+from reports.results import RESULTS
+from reports.slides_section import coverage
+from reports.sources import SLIDES, by_source, document
+from reports.studies.study import Study
+from reports.views import (
+    ClaimView,
+    anchor,
+    assumptions,
+    claim_view,
+    derivation_views,
+    source_table,
+    summary_table,
+)
+from verify.claim import Role
+from verify.ledger import Ledger, as_json
+from verify.verdict import Verdict
+
+TEMPLATES = Path(__file__).parent / "templates"
+# No page is larger; a chapter is cut before its items reach CUT, which leaves room for the frame around them.
+PAGE_BYTES, CUT = 1_000_000, 700_000
+# Written beside the pages as they are.
+ASSETS = ("style.css", "open.js")
+
+
+View = TypeVar("View")
+
+
+class SiteError(ValueError):
+    """Pages that do not hang together: a link that leads nowhere, or a page that is too large."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: its file, its title, what stands on it, and the page of the navigation that it is listed under."""
+
+    file: str
+    title: str
+    body: Markup
+    group: str
+
+
+@dataclass(frozen=True)
+class Listed:
+    """An entry of the navigation with the pages listed under it."""
+
+    file: str
+    title: str
+    pages: tuple[Page, ...]
+
+
+@dataclass(frozen=True)
+class Material:
+    """What the pages are made from."""
+
+    ledger: Ledger
+    derivations: Sequence[DescribedDerivation]
+    figures: Sequence[Figure]
+    glossary: Sequence[Symbol]
+    trial: tuple[Trial, Figure] | None = None
+    studies: Sequence[Study] = ()
+
+
+def site(material: Material) -> dict[str, str]:
+    """Every file of the report but the ledger itself, by name. Raises MathError and SiteError."""
+    environment = _environment()
+    summary = as_json(material.ledger)
+    claims = [claim_view(entry, material.derivations) for entry in material.ledger.entries]
+    pages = [
+        _landing(environment, material, claims, summary["mutants"]),
+        *_claims(environment, claims),
+        *_derivations(environment, material),
+        *_others(environment, material, claims),
+    ]
+    navigation = [
+        Listed(page.file, page.title, tuple(p for p in pages if p.group == page.file and p is not page))
+        for page in pages
+        if page.file == page.group
+    ]
+    layout = environment.get_template("layout.html")
+    bare = {
+        page.file: layout.render(page=page, navigation=navigation, provenance=summary["provenance"]) for page in pages
+    }
+    places = _places(bare)
+    found = {file: _linked(file, html, places) for file, html in bare.items()}
+    large = [f"{file} ({len(html.encode())} bytes)" for file, html in found.items() if len(html.encode()) > PAGE_BYTES]
+    if large:
+        raise SiteError(f"a page of the report may have {PAGE_BYTES} bytes: {', '.join(large)}")
+    assets = {name: (TEMPLATES / name).read_text(encoding="utf-8") for name in ASSETS}
+    return found | assets | {"places.js": _places_script(places)}
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"prose": prose, "heading": heading, "anchor": anchor}
+    return environment
+
+
+def _page(environment: Environment, template: str, file: str, title: str, group: str = "", /, **context: Any) -> Page:
+    return Page(file, title, Markup(environment.get_template(template).render(**context)), group or file)
+
+
+def _landing(environment: Environment, material: Material, claims: Sequence[ClaimView], mutants: Any) -> Page:
+    by_id = {view.entry.claim.id: view for view in claims}
+    results = [
+        (result, [(words, [by_id[i] for i in ids if i in by_id]) for words, ids in result.formulas])
+        for result in RESULTS
+        if any(i in by_id for _, ids in result.formulas for i in ids)
+    ]
+    entries = material.ledger.entries
+    findings = [e for e in entries if e.claim.role is Role.PRINTED and e.verdict is Verdict.REFUTED]
+    return _page(
+        environment,
+        "index.html",
+        "index.html",
+        "Overview",
+        entries=entries,
+        results=results,
+        figures=[(figure, Markup(figure.svg)) for figure in material.figures],
+        by_source=source_table(material.ledger),
+        summary=summary_table(material.ledger),
+        verdicts=[v.value for v in Verdict],
+        meanings=MEANINGS,
+        mutants=mutants,
+        counts=material.ledger.summary,
+        findings=by_source(findings),
+    )
+
+
+def _by_chapter(views: Iterable[tuple[str, View]]) -> dict[Chapter, list[View]]:
+    """The views by the chapter of the claim named beside each; chapters without any are left out."""
+    found: dict[Chapter, list[View]] = {chapter: [] for chapter in (*CHAPTERS, OTHER)}
+    for claim, view in views:
+        found[chapter_of(claim)].append(view)
+    return {chapter: members for chapter, members in found.items() if members}
+
+
+def _claims(environment: Environment, views: Sequence[ClaimView]) -> list[Page]:
+    return _chapters(environment, "claim", "Claims", _by_chapter((view.entry.claim.id, view) for view in views))
+
+
+def _derivations(environment: Environment, material: Material) -> list[Page]:
+    views = derivation_views(material.ledger, material.derivations)
+    return _chapters(
+        environment, "derivation", "Derivations", _by_chapter((next(iter(v.claims), ""), v) for v in views)
+    )
+
+
+def _chapters(environment: Environment, item: str, title: str, found: Mapping[Chapter, Sequence[object]]) -> list[Page]:
+    """A page that lists all items by chapter, and the pages of each chapter."""
+    one, overview = environment.get_template(f"{item}.html"), f"{item}s.html"
+    pages, listed = [], []
+    for chapter, views in found.items():
+        parts = packed([Markup(one.render({item: view})) for view in views])
+        files = [f"{item}s-{chapter.slug}{f'-{k}' if k > 1 else ''}.html" for k in range(1, len(parts) + 1)]
+        of = [f" ({k} of {len(parts)})" if len(parts) > 1 else "" for k in range(1, len(parts) + 1)]
+        titles = [chapter.title + suffix for suffix in of]
+        listed.append((chapter, files[0], views))
+        for file, name, part, after in zip(
+            files, titles, parts, [*zip(files[1:], titles[1:], strict=True), None], strict=True
+        ):
+            pages.append(
+                _page(environment, "chapter.html", file, name, overview, title=name, items=part, after=after, item=item)
+            )
+    return [_page(environment, overview, overview, title, chapters=listed), *pages]
+
+
+def packed(items: Sequence[Markup], most: int = CUT) -> list[list[Markup]]:
+    """Items in order on as few pages as keep within `most` bytes, of about equal size; one item is never cut."""
+    sizes = [len(item.encode()) for item in items]
+    share = sum(sizes) / max(-(-sum(sizes) // most), 1)
+    found: list[list[Markup]] = [[]]
+    filled = 0
+    for item, size in zip(items, sizes, strict=True):
+        if found[-1] and filled + size / 2 > share:
+            found.append([])
+            filled = 0
+        found[-1].append(item)
+        filled += size
+    return found
+
+
+def _others(environment: Environment, material: Material, claims: Sequence[ClaimView]) -> list[Page]:
+    ledger, trial = material.ledger, material.trial
+    slides = coverage(ledger)
+    pages = [
+        _page(
+            environment,
+            "network.html",
+            "network.html",
+            "The network's own bulk",
+            beyond=[claim for claim in claims if claim.entry.claim.id.startswith("beyond.")],
+            trial=trial[0] if trial else None,
+            trial_figure=trial[1] if trial else None,
+            trial_svg=Markup(trial[1].svg) if trial else "",
+            trial_threshold=BEYOND,
+        ),
+        *_studies(environment, material.studies),
+        _page(environment, "misprints.html", "misprints.html", "Misprints", misprints=misprint_views(ledger)),
+    ]
+    if slides.formulas:
+        title = "The slides, formula by formula"
+        pages.append(
+            _page(environment, "slides.html", "slides.html", title, slides=slides, document=document(SLIDES))
+        )
+    return [
+        *pages,
+        _page(
+            environment,
+            "dependencies.html",
+            "dependencies.html",
+            "What rests on what",
+            graph=Markup(svg(groups(ledger), links(ledger))),
+            headlines=headlines(ledger),
+        ),
+        _page(
+            environment, "assumptions.html", "assumptions.html", "What is assumed", assumptions=assumptions(ledger)
+        ),
+        _page(
+            environment,
+            "symbols.html",
+            "symbols.html",
+            "Symbols",
+            glossary=[(Markup(mathml(latex(row.symbol))), row.meaning, row.scaling) for row in material.glossary],
+        ),
+    ]
+
+
+def _studies(environment: Environment, studies: Sequence[Study]) -> list[Page]:
+    if not studies:
+        return []
+    files = [f"study-{anchor(study.slug)}.html" for study in studies]
+    pages = [
+        _page(
+            environment,
+            "study.html",
+            file,
+            study.title,
+            "studies.html",
+            study=study,
+            figures=[(figure, Markup(figure.svg)) for figure in study.figures],
+        )
+        for study, file in zip(studies, files, strict=True)
+    ]
+    overview = _page(
+        environment, "studies.html", "studies.html", "Studies", studies=list(zip(studies, files, strict=True))
+    )
+    return [overview, *pages]
+
+
+# Links
+
+_ID = re.compile(r'(?<=\sid=")[^"]+(?=")')
+_LINK = re.compile(r'(?<=\shref=")#([^"]+)(?=")')
+
+
+def _places(pages: Mapping[str, str]) -> dict[str, str]:
+    """The page of every name that is defined on one page only: drawings name their parts for themselves."""
+    found: dict[str, str] = {}
+    twice = set()
+    for file, html in pages.items():
+        for name in _ID.findall(html):
+            twice |= {name} if found.setdefault(name, file) != file else set()
+    return {name: file for name, file in found.items() if name not in twice}
+
+
+def _linked(file: str, html: str, places: Mapping[str, str]) -> str:
+    """The page with each link to a name that stands elsewhere led there. Raises SiteError where it stands nowhere."""
+    here = set(_ID.findall(html))
+
+    def address(found: re.Match[str]) -> str:
+        name = found[1]
+        if name in here:
+            return f"#{name}"
+        if name not in places:
+            raise SiteError(f"{file} links to {name}, which is on no page, or on several")
+        return f"{places[name]}#{name}"
+
+    return _LINK.sub(address, html)
+
+
+def _places_script(places: Mapping[str, str]) -> str:
+    """Where claims, derivations, misprints, figures and studies stand, for addresses that do not name the page."""
+    found: dict[str, list[str]] = {}
+    for name, file in places.items():
+        if name.startswith(("claim-", "derivation-", "erratum-", "figure-", "study-")):
+            found.setdefault(file, []).append(name)
+    return f"const PLACES = {json.dumps(found, separators=(',', ':'))};\n"
