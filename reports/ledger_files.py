@@ -36,10 +36,11 @@ def write_together(files: Iterable[tuple[Path, str]]) -> None:
     cannot be written: a full disk, no permission.
     """
     partials: list[tuple[Path, Path]] = []
+    path = Path()
     try:
         for path, text in files:
-            partials.append((path.with_name(path.name + ".partial"), path))
             path.parent.mkdir(parents=True, exist_ok=True)
+            partials.append((path.with_name(path.name + ".partial"), path))
             partials[-1][0].write_text(text, encoding="utf-8", newline="\n")
     except BaseException as error:
         for partial, _ in partials:
@@ -47,7 +48,7 @@ def write_together(files: Iterable[tuple[Path, str]]) -> None:
         if not isinstance(error, OSError):
             raise
         raise InputProblem(
-            f"{partials[-1][1]} cannot be written ({error.strerror}); free some space, or give a directory that can be "
+            f"{path} cannot be written ({error.strerror}); free some space, or give a directory that can be "
             "written to, for example --out build/report"
         ) from None
     for partial, path in partials:
