@@ -42,17 +42,17 @@ def write_together(files: Iterable[tuple[Path, str]]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             partials.append((path.with_name(path.name + ".partial"), path))
             partials[-1][0].write_text(text, encoding="utf-8", newline="\n")
-    except BaseException as error:
+        while partials:
+            partials[-1][0].replace(partials[-1][1])
+            partials.pop()
+    except OSError as error:
+        raise InputProblem(
+            f"{path} cannot be written ({error.strerror}); free some space, or give a directory that can be written "
+            "to, for example --out build/report"
+        ) from None
+    finally:  # what is left was not put in place
         for partial, _ in partials:
             partial.unlink(missing_ok=True)
-        if not isinstance(error, OSError):
-            raise
-        raise InputProblem(
-            f"{path} cannot be written ({error.strerror}); free some space, or give a directory that can be "
-            "written to, for example --out build/report"
-        ) from None
-    for partial, path in partials:
-        partial.replace(path)
 
 
 # What `reports/templates/layout.html` puts on every page.
