@@ -33,15 +33,16 @@ def write_together(files: Iterable[tuple[Path, str]]) -> None:
     An interrupted run leaves the old ones, never half of the new. Raises OSError, with nothing changed.
     """
     partials: list[tuple[Path, Path]] = []
+    complete = False
     try:
         for path, text in files:
             path.parent.mkdir(parents=True, exist_ok=True)
             partials.append((path.with_name(path.name + ".partial"), path))
             partials[-1][0].write_text(text, encoding="utf-8", newline="\n")
-    except BaseException:
-        for partial, _ in partials:
+        complete = True
+    finally:
+        for partial, _ in () if complete else partials:
             partial.unlink(missing_ok=True)
-        raise
     for partial, path in partials:
         partial.replace(path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -62,8 +63,15 @@ def report(profile: str, out: str | None, check: bool, pdf: bool, as_json: bool,
         for line in remarks(built.ledger):
             note(line, quiet)
         print(ledger_summary(built.ledger))
-        print("\n".join(os.path.relpath(path) for path in built.files))
+        print("\n".join(shown(built.files)))
     return built.ledger.exit_code
+
+
+def shown(files: Sequence[Path]) -> list[str]:
+    """The files by name, the pages by their first and their number."""
+    pages = [path for path in files if path.suffix == ".html"]
+    ledgers = [path for path in files if path.suffix in (".md", ".json")]
+    return [f"{os.path.relpath(pages[0])}, the first of {len(pages)} pages", *map(os.path.relpath, ledgers)]
 
 
 def check_drift(profile: str, as_json: bool, quiet: bool) -> int:
