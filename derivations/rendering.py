@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
@@ -70,6 +72,7 @@ class _Printer(LatexPrinter):
         return rf"{name}{power}({arguments})"
 
 
+@lru_cache(maxsize=16384)
 def latex(expression: sp.Basic) -> str:
-    """LaTeX of an expression or a relation."""
+    """LaTeX of an expression or a relation; printed once, shown in several places of a report."""
     return str(_Printer({"order": None, "ln_notation": True, "inv_trig_style": "full"}).doprint(expression))

@@ -281,9 +281,8 @@ def dumps(ledger: Ledger) -> str:
     return json.dumps(as_json(ledger), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-@lru_cache(maxsize=4096)
 def statement_latex(claim: Claim) -> str:
-    """The statement of a claim in LaTeX, rendered from the relation itself; printed once, shown in several places."""
+    """The statement of a claim in LaTeX, rendered from the relation itself."""
     from derivations.rendering import latex
 
     return latex(claim.statement)
