@@ -65,7 +65,6 @@ def report(profile: str, out: str | None, check: bool, as_json: bool, quiet: boo
     return built.ledger.exit_code
 
 
-<<<<<<< HEAD
 def check_writable(directory: Path) -> None:
     """Raises InputProblem where the report could not be written: better before minutes of work than after them."""
     there = next(parent for parent in (directory, *directory.absolute().parents) if parent.exists())
@@ -74,13 +73,13 @@ def check_writable(directory: Path) -> None:
             f"--out was given {str(directory)[:80]!a}, which cannot be written to; another directory is accepted, for "
             "example --out build/report"
         )
-=======
+
+
 def shown(files: Sequence[Path]) -> list[str]:
     """The files by name, the pages by their first and their number."""
     pages = [path for path in files if path.suffix == ".html"]
     ledgers = [path for path in files if path.suffix in (".md", ".json")]
     return [f"{os.path.relpath(pages[0])}, the first of {len(pages)} pages", *map(os.path.relpath, ledgers)]
->>>>>>> w-g
 
 
 def check_drift(profile: str, as_json: bool, quiet: bool) -> int:
