@@ -314,7 +314,7 @@ def test_a_network_s_own_lower_bound_is_lower() -> None:
     model = Model.from_gradient_step(
         tanh, sin, alpha=1.0, beta=1.0, ridge=1.0, alpha0=8.0, eta=float(at), bulk_model="network"
     )
-    isotropic = replace(model, step=None)
+    isotropic = model.changed(bulk_model="isotropic")
     assert float(gain) == pytest.approx(bounds(isotropic).lower - bounds(model).lower, abs=1e-10)
     assert certify_minimum(own, "lower", 3.5948).certified
 

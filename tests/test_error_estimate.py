@@ -42,7 +42,7 @@ def _share(model: Model, digits: int = 24) -> float:
     """The true error of the test error over the one claimed, the worse of the solver's and the batch's."""
     exact = solve_mp(model, digits).test_error
     one = solve(model)
-    many = solve_batch(model, alpha=model.alpha, beta=model.beta, ridge=model.ridge, noise=model.noise)
+    many = solve_batch(model, alpha=[model.alpha])
     assert one.converged, one.status
     assert many.converged[0], many.status
     with mp.workdps(50):
