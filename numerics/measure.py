@@ -24,8 +24,9 @@ import numpy as np
 
 from numerics.ensembles import Array, FeatureMap, Sizes, block_rows
 from numerics.inputs import GAUSSIAN, Inputs
-from numerics.model import Model
-from numerics.profile import profile
+from numerics.model import Model, ModelError
+from numerics.profile import Profile, profile
+from numerics.quadrature import MOST_UNSETTLED
 from numerics.solution import by_direction
 
 Row = tuple[tuple[str, float], ...]
@@ -113,10 +114,31 @@ def exact_test_error(drawn: FeatureMap, model: Model, a: Array) -> float:
     """The equivalent map's test error given a (p,), exact but for the integral over kappa (adaptive rule, about 1e-11).
 
     Given kappa the readout is yhat + sum_a mu1_a (z psi_a + ...) + mu2 noise, all Gaussian: this is e2 of the ridge
-    readout's saddle point with this sample's own m, zeta, psi, Q, q2 in it, finite-p terms included.
+    readout's saddle point with this sample's own m, zeta, psi, Q, q2 in it, finite-p terms included. Raises ModelError
+    where finer rules along the spike do not settle.
     """
-    table = profile(model, refine=1)
     sample = overlaps(drawn, a)
+    coarse = _error_on(profile(model), sample)
+    for refine in range(1, _MOST_REFINEMENTS + 1):
+        table = profile(model, refine)
+        fine = _error_on(table, sample)
+        moved = abs(fine - coarse) / (1.0 + abs(fine)) + table.unresolved
+        if moved <= _SETTLED or table.exhausted:
+            break
+        coarse = fine
+    if not moved <= MOST_UNSETTLED:
+        raise ModelError(
+            f"the test error of a sample is left with an error of {moved:.1g} by rules in double precision: take "
+            "smoother functions, for example tanh(z)"
+        )
+    return fine
+
+
+# Where finer rules move the test error by no more than this share they have settled.
+_SETTLED, _MOST_REFINEMENTS = 1e-11, 6
+
+
+def _error_on(table: Profile, sample: Overlaps) -> float:
     yhat = sample.m @ table.mu0 + np.ravel(sample.zeta) @ table.along
     rest = sample.q1 - np.outer(sample.psi, sample.psi)
     if table.rank > 1:

@@ -23,39 +23,56 @@ The rest of the rows is not isotropic (`numerics.overlapping_bulk`), which moves
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import activation
-from derivations.expression import derivative, to_text
 from numerics.coefficients import conditional_moments_of, hermite_constants
 from numerics.ensembles import Network
-from numerics.model import UNIFORM, Model, ModelError
+from numerics.model import UNIFORM, MapErrors, Model, ModelError
 from numerics.overlapping_bulk import Samples, TurnedBulk, TurnedEquivalent
-from numerics.quadrature import density, integrand, layers, spacing, spike_rule
+from numerics.quadrature import (
+    FINER,
+    MOST_UNSETTLED,
+    ROUNDING,
+    conditional_moments,
+    density,
+    integrand,
+    layers,
+    slope_integrand,
+    spacing,
+    spike_rule,
+)
 from numerics.ridge import solve
 from numerics.solution import Solution
 
 Array = NDArray[np.float64]
 
-# Trapezoidal rule in t: F, G, K and H are analytic for overlap < 1; 1e-12 at overlap 0.9.
-_STEP, _END = 0.05, 9.0
+# Trapezoidal rule in t: F, G, K and H are analytic for overlap < 1. The first step; finer ones follow until r, c and
+# gamma stay put.
+_STEP, _END = 0.1, 9.0
+_SETTLED, _MOST_REFINEMENTS = 1e-13, 5
 # The same for averages over W', which are wanted to 1e-7; nodes of less weight than this share are left out.
 _COARSE_STEP, _COARSE_END, _LEAST = 0.3, 6.6, 1e-9
+# A coarser grid, no multiple of this one, tells how far the result is from the limit of fine ones.
+_COARSER = 1.27
 
 
 @dataclass(frozen=True)
 class Stepped:
-    """A network after its step: spike r, bulk c, alignment gamma; `common` = v.e, `noise` = the second term of c."""
+    """A network after its step: spike r, bulk c, alignment gamma; `common` = v.e, `noise` = the second term of c.
+
+    error: the relative error of the averages that they are made of (an estimate).
+    """
 
     spike: float
     bulk: float
     alignment: float
     common: float
     noise: float
+    error: float = 0.0
 
 
 class Averages(NamedTuple):
@@ -69,9 +86,8 @@ class Averages(NamedTuple):
 
 def _averages(network: Network, t: Array) -> Averages:
     root, rest = math.sqrt(network.overlap), 1.0 - network.overlap
-    slope = activation(to_text(derivative(network.activation.expression)))
     output = conditional_moments_of(network.activation, root, rest, 0.0, t).mean
-    slopes = conditional_moments_of(slope, root, rest, 0.0, t)
+    slopes = conditional_moments(slope_integrand(network.activation), root * t, math.sqrt(rest))
     return Averages(output, slopes.mean, slopes.slope / math.sqrt(rest), slopes.rest + slopes.slope**2)
 
 
@@ -79,12 +95,30 @@ def stepped(network: Network) -> Stepped:
     """The limits for one step of a network whose rows overlap; see the module's first lines.
 
     O(1) in d, with relative corrections O(1/d). `network.steps` is not looked at. Raises ModelError for a readout of
-    several groups, or with biases.
+    several groups, or with biases, and where the averages do not settle.
     """
     if network.groups != UNIFORM:
         raise ModelError("rows that overlap are built for the uniform readout without bias: leave the groups away")
-    t = np.arange(-_END, _END + 0.5 * _STEP, _STEP)
-    weights = _STEP * density(t)
+    coarse = _stepped_on(network, _STEP)
+    for level in range(1, _MOST_REFINEMENTS + 1):
+        fine = _stepped_on(network, _STEP / FINER**level)
+        pairs = ((fine.spike, coarse.spike), (fine.bulk, coarse.bulk), (fine.alignment, coarse.alignment))
+        moved = max(abs(a - b) / max(abs(a), abs(b), 1e-300) for a, b in pairs)
+        if moved <= _SETTLED:
+            break
+        coarse = fine
+    if not moved <= MOST_UNSETTLED:
+        raise ModelError(
+            f"the averages along the common part of the rows do not settle ({moved:.1g} of their size is left): take a "
+            "smaller overlap or a smoother activation, for example tanh(z)"
+        )
+    return replace(fine, error=moved + ROUNDING)
+
+
+def _stepped_on(network: Network, step: float) -> Stepped:
+    """The same by the trapezoidal rule of a given step in t."""
+    t = np.arange(-_END, _END + 0.5 * step, step)
+    weights = step * density(t)
     root, rest = math.sqrt(network.overlap), 1.0 - network.overlap
     output, mean_slope, curvature, scatter = _averages(network, t)
     target, rate = hermite_constants(network.target), network.eta / network.beta
@@ -101,14 +135,17 @@ def stepped(network: Network) -> Stepped:
     return Stepped(spike, rest * kept**2 + noise, rate * own / spike, along / spike, noise)
 
 
-def turned_bulk(network: Network) -> TurnedBulk:
-    """The law of the bulk rows after one step (`numerics.overlapping_bulk`). Raises ModelError where none is made."""
+def turned_bulk(network: Network, step: float = _COARSE_STEP) -> TurnedBulk:
+    """The law of the bulk rows after one step (`numerics.overlapping_bulk`), on a grid of a given step.
+
+    Raises ModelError where no step is made.
+    """
     if network.alpha0 == 0.0 or network.eta == 0.0:
         raise ModelError("rows that overlap are solved after a gradient step: give alpha0 > 0 and eta > 0")
     after, rate, overlap = stepped(network), network.eta / network.beta, network.overlap
-    u, at_u, labels = _labels(network)
-    t = np.arange(-_COARSE_END, _COARSE_END + 0.5 * _COARSE_STEP, _COARSE_STEP)
-    at_t = _COARSE_STEP * density(t)
+    u, at_u, labels = _labels(network, step)
+    t = np.arange(-_COARSE_END, _COARSE_END + 0.5 * step, step)
+    at_t = step * density(t)
     seen = _averages(network, t)
     weights = np.outer(at_u, at_t).ravel()
     kept = weights > _LEAST * weights.max()
@@ -136,20 +173,20 @@ def _triple(x: Array) -> tuple[float, float, float]:
     return float(x[0]), float(x[1]), float(x[2])
 
 
-def _labels(network: Network) -> tuple[Array, Array, Array]:
+def _labels(network: Network, step: float) -> tuple[Array, Array, Array]:
     """A rule for u = theta.x and the label: u, weights and y, right for jumps of the target."""
     target = integrand(network.target)
-    widest = min(_COARSE_STEP, spacing(target, 1.0, 0.0))
+    widest = min(step, spacing(target, 1.0, 0.0))
     # Odd functions: nothing changes where u, t and the label change their signs, and one sign of u serves.
     odd = network.noise == 0.0 and network.activation.parity == network.target.parity == "odd"
     rule = spike_rule(layers(target, 1.0, 0.0), widest, _COARSE_END, even=odd)
     y = np.asarray(target.values(rule.nodes), dtype=float)
     if network.noise == 0.0:
         return rule.nodes, rule.weights, y
-    e = np.arange(-_COARSE_END, _COARSE_END + 0.5 * _COARSE_STEP, _COARSE_STEP)
+    e = np.arange(-_COARSE_END, _COARSE_END + 0.5 * step, step)
     u = np.repeat(rule.nodes, len(e))
     noisy = (y[:, None] + math.sqrt(network.noise) * e).ravel()
-    return u, np.outer(rule.weights, _COARSE_STEP * density(e)).ravel(), noisy
+    return u, np.outer(rule.weights, step * density(e)).ravel(), noisy
 
 
 def equivalent_model(network: Network) -> Model:
@@ -158,10 +195,21 @@ def equivalent_model(network: Network) -> Model:
     return Model(
         network.activation, network.target, network.alpha, network.beta, network.ridge, network.noise,
         spike=after.spike, bulk=after.bulk, alignment=after.alignment,
+        uncertainty=MapErrors(
+            after.error * abs(after.spike), after.error * after.bulk, after.error * abs(after.alignment)
+        ),
     )  # fmt: skip
 
 
 def solve_overlapping(network: Network) -> Solution:
     """The ridge readout of such a network after one step, its bulk as it is but for the norms of its rows."""
-    law = turned_bulk(network)
-    return solve(equivalent_model(network), bulk=lambda ridge: TurnedEquivalent(ridge, network.beta, law))
+    model = equivalent_model(network)
+
+    def on(step: float) -> Solution:
+        law = turned_bulk(network, step)
+        return solve(model, bulk=lambda ridge: TurnedEquivalent(ridge, network.beta, law))
+
+    found, coarser = on(_COARSE_STEP), on(_COARSER * _COARSE_STEP)
+    # What is moved from a coarser grid to this one, and the nodes that both leave out.
+    left = abs(coarser.test_error - found.test_error) + _LEAST * (1.0 + abs(found.test_error))
+    return replace(found, error_estimate=found.error_estimate + left)

@@ -72,9 +72,9 @@ def legendre(order: int) -> tuple[Array, Array]:
 
 NODES, WEIGHTS = legendre(ORDER)
 # Legendre coefficients of the two highest orders from the values at the nodes.
-_HIGHEST = (
-    np.polynomial.legendre.legvander(NODES.astype(float), ORDER - 1)[:, -2:] * WEIGHTS[:, None].astype(float)
-) * (np.array([ORDER - 2, ORDER - 1]) + 0.5)
+_HIGHEST = (np.polynomial.legendre.legvander(NODES, ORDER - 1)[:, -2:] * WEIGHTS[:, None]) * (
+    np.array([ORDER - 2, ORDER - 1], dtype=Long) + 0.5
+)
 
 
 def normal(x: Array) -> Array:
