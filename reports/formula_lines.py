@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from xml.etree.ElementTree import Element, SubElement, tostring
+from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
 
 # The text column of the page, 62 rem, holds some 56 em of formulas; a line begins indented and ends with a sign.
 LINE = 50.0
@@ -209,12 +209,16 @@ def _named(formula: Element) -> list[list[Element]]:
     parts: list[list[Element]] = []
     rows = [formula]
     while len(parts) < len(NAMES):
-        counted = Counter(tostring(part) for row in rows for part in _nameable(row))
+        candidates = [part for row in rows for part in _nameable(row)]
+        # Letters first: they are quicker to compare than structure, and most parts stand once.
+        letters = Counter(read := ["".join(part.itertext()) for part in candidates])
+        twice = [part for part, text in zip(candidates, read, strict=True) if letters[text] > 1]
+        counted = Counter(tostring(part) for part in twice)
         worth = {text: (count - 1) * len(text) for text, count in counted.items() if count > 1}
         if not worth:
             break
         best = max(worth, key=lambda text: (worth[text], text))
-        part = next(p for row in rows for p in _nameable(row) if tostring(p) == best)
+        part = next(part for part in twice if tostring(part) == best)
         for row in rows:
             _replace(row, best, _name(len(parts)))
         definition = Element("mrow")
@@ -234,9 +238,10 @@ def _round(part: Element) -> bool:
 
 
 def _replace(row: Element, text: bytes, name: Element) -> None:
+    letters = "".join(fromstring(text).itertext())
     for parent in list(row.iter()):
         for number, child in enumerate(list(parent)):
-            if child.tag == "mrow" and tostring(child) == text:
+            if child.tag == "mrow" and "".join(child.itertext()) == letters and tostring(child) == text:
                 parent[number] = name
 
 
