@@ -235,9 +235,7 @@ def _others(environment: Environment, material: Material, claims: Sequence[Claim
     ]
     if slides.formulas:
         title = "The slides, formula by formula"
-        pages.append(
-            _page(environment, "slides.html", "slides.html", title, slides=slides, document=document(SLIDES))
-        )
+        pages.append(_page(environment, "slides.html", "slides.html", title, slides=slides, document=document(SLIDES)))
     return [
         *pages,
         _page(
@@ -248,9 +246,7 @@ def _others(environment: Environment, material: Material, claims: Sequence[Claim
             graph=Markup(svg(groups(ledger), links(ledger))),
             headlines=headlines(ledger),
         ),
-        _page(
-            environment, "assumptions.html", "assumptions.html", "What is assumed", assumptions=assumptions(ledger)
-        ),
+        _page(environment, "assumptions.html", "assumptions.html", "What is assumed", assumptions=assumptions(ledger)),
         _page(
             environment,
             "symbols.html",

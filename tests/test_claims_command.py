@@ -88,9 +88,7 @@ def test_ids_may_be_cut_short(capfd: pytest.CaptureFixture[str]) -> None:
     refused(capfd, ["claims", "esult-3-1"], "result-3-1")
 
 
-def test_verify_takes_the_beginnings_of_ids(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_verify_takes_the_beginnings_of_ids(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     import reports.commands.verify as command
     from verify.ledger import Ledger, all_claims
 
