@@ -291,7 +291,7 @@ def check_changes(model: Model, values: Mapping[str, object]) -> None:
     for name in values:
         if name in known:
             continue
-        if name in _FROM_STEP:
+        if model.step is not None and name in _FROM_STEP:
             isotropic = '.changed(bulk_model="isotropic")' if model.network_step is not None else ""
             raise ModelError(
                 f"{name} follows from the gradient step of this model and cannot be changed alone: change alpha0 or "
