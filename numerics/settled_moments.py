@@ -7,13 +7,24 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.quadrature import ROUNDING, Integrand, Moments, across_rule, conditional_moments, doublings, span
+from numerics.quadrature import (
+    ROUNDING,
+    Integrand,
+    Moments,
+    across_rule,
+    conditional_moments,
+    density,
+    doublings,
+    span,
+)
 
 Array = NDArray[np.float64]
 
 # The roundings of nodes are independent and their sum nearly Gaussian: this many of its standard deviations.
 _DEVIATIONS = 5.0
 _EPS = float(np.finfo(float).eps)
+# The Gaussian weight farther out is nothing; values beside a breakpoint are taken this close to it.
+_FARTHEST, _BESIDE = 30.0, 1e-10
 
 
 def settled_moments(function: Integrand, shift: Array, scale: float, refine: int = 0) -> tuple[Moments, Moments]:
@@ -42,7 +53,7 @@ def _at(function: Integrand, shift: Array, scale: float, refine: int) -> tuple[M
 
 
 def _rounding(function: Integrand, shift: Array, scale: float, refine: int, moments: Moments) -> Moments:
-    """What the rounding of the places where f is asked for does: much where f is steep far from 0."""
+    """What the rounding of places does: of nodes, where f is steep, and of breakpoints, where it jumps."""
     if scale == 0.0:
         moved = np.abs(function.values(shift * (1.0 + _EPS)) - function.values(shift))
         zero = np.zeros(1)
@@ -53,5 +64,24 @@ def _rounding(function: Integrand, shift: Array, scale: float, refine: int, mome
     values = function.values(x)
     noise = weights * (function.values(x + _EPS * (np.abs(shift) + scale * np.abs(z))) - values)
     deviation = values - moments.mean - moments.slope * z
-    found = (_DEVIATIONS * np.linalg.norm(noise * f) for f in (1.0, z, 2.0 * values, 2.0 * deviation, z * z - 1.0))
-    return Moments(*(np.array([size]) for size in found))
+    noisy = [_DEVIATIONS * np.linalg.norm(noise * f) for f in (1.0, z, 2.0 * values, 2.0 * deviation, z * z - 1.0)]
+    return Moments(*(np.array([a + b]) for a, b in zip(noisy, _jumps(function, shift, scale, moments), strict=True)))
+
+
+def _jumps(function: Integrand, shift: Array, scale: float, moments: Moments) -> list[float]:
+    """How far the moments move where the breakpoints, which are ends of panels, are rounded."""
+    places = np.array(function.breakpoints)
+    z = (places - shift) / scale
+    here = np.abs(z) < _FARTHEST
+    places, z = places[here], z[here]
+    if len(places) == 0:
+        return [0.0] * 5
+    weights = density(z) * _EPS * (np.abs(places) + np.abs(shift)) / scale
+    # Close to the breakpoint, on either side.
+    near = _BESIDE * (1.0 + np.abs(places))
+    left, right = function.values(places - near), function.values(places + near)
+    off = moments.mean + moments.slope * z
+    jump, squares = np.abs(right - left), np.abs(right**2 - left**2)
+    deviations = np.abs((right - off) ** 2 - (left - off) ** 2)
+    terms = (jump, np.abs(z) * jump, squares, deviations, np.abs(z * z - 1.0) * jump)
+    return [float(weights @ term) for term in terms]

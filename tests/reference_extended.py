@@ -109,9 +109,11 @@ def _moments(function: Function, place: Array, scale: Long) -> Moments:
     crossings = np.clip((followed - place[:, None]) / scale, -ACROSS, ACROSS)
     edges = np.sort(np.concatenate([np.broadcast_to(base, (len(place), len(base))), crossings], axis=1), axis=1)
     z, w = composite(edges)
-    values = function.values(place[:, None] + scale * z)
+    # Beside the value at the place itself, so that what saturates keeps the digits of its tails.
+    own = function.values(place)
+    values = function.values(place[:, None] + scale * z) - own[:, None]
     mean, slope = np.sum(w * values, axis=1), np.sum(w * z * values, axis=1)
-    return Moments(mean, slope, np.sum(w * (values - mean[:, None] - slope[:, None] * z) ** 2, axis=1))
+    return Moments(own + mean, slope, np.sum(w * (values - mean[:, None] - slope[:, None] * z) ** 2, axis=1))
 
 
 class Table(NamedTuple):

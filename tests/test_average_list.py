@@ -60,7 +60,7 @@ AVERAGES: dict[str, dict[str, str]] = {
         "labels": PASSED, "_short_line": PASSED, "_clipped_moments": PASSED, "_long_line": PASSED, "_Margin": PASSED,
         "_General": PASSED, "_Clipped": PASSED, "SignLabel": PASSED,
     },
-    "numerics/settled_moments.py": {"_at": REFINED, "_rounding": REFINED},
+    "numerics/settled_moments.py": {"_at": REFINED, "_rounding": REFINED, "_jumps": REFINED},
     "numerics/spectrum.py": {"spectrum": CHECKED, "_integrated": CHECKED, "_at_end": CHECKED},
     "numerics/spectrum_edges.py": {"edge_law": CHECKED},
     "numerics/spectrum_network.py": {"label_line": CHECKED},

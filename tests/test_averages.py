@@ -149,6 +149,13 @@ def test_averages_that_do_not_settle_are_refused_where_nobody_carries_their_erro
     assert errors.square[0] >= moments.square[0]
 
 
+def test_the_rounding_of_breakpoints_is_in_the_estimate() -> None:
+    # The slope 573 lives on a width of 1/287 around 1/3, whose ends are rounded to 1e-16.
+    counted = _Counted(_LONG)
+    _compare_constants(counted, "hardtanh(572949/1000*(z-1/3))")
+    assert counted.compared == 5
+
+
 STEPPED = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 3.0}
 
 
