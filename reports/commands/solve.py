@@ -239,6 +239,7 @@ def solution_json(solution: Solved | SolvedPoint | str) -> dict[str, Any]:
         if solution.classification_error is not None:
             document["classification_error"] = solution.classification_error
         document["energy"] = solution.energy
+        document["parameter_error"] = solution.parameter_error
     cleaned: dict[str, Any] = finite(document, solution.status)
     return cleaned
 
@@ -279,6 +280,7 @@ def solution_rows(solution: Solved) -> list[tuple[str, str]]:
     rows += [
         ("residual", number(solution.residual, 2)),
         ("error estimate", number(solution.error_estimate, 2)),
+        *([("parameter error", number(document["parameter_error"], 2))] if "parameter_error" in document else []),
         ("status", solution.status),
     ]
     return rows
