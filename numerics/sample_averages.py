@@ -1,5 +1,4 @@
-"""The labels of a sample: where a target takes two values only, and how likely each is given part of the input.
-"""
+"""The labels of a sample: where a target takes two values only, and how likely each is given part of the input."""
 
 from __future__ import annotations
 
