@@ -57,6 +57,7 @@ PARTS: dict[str, Callable[[], Any]] = {
     "batch": lambda: solver_speed.batch(solver_speed.worked()),
     "batch with breakpoints": lambda: solver_speed.batch(solver_speed.worked("relu", "sign"), checked=0),
     "four groups": four_groups,
+    "convex": solver_speed.convex,
     "commands": lambda: {name: command(arguments, 5 if name == "help" else 3) for name, arguments in COMMANDS.items()},
     "by points": solver_speed.by_points,
     "by nodes": solver_speed.by_nodes,

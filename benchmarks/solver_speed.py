@@ -13,6 +13,8 @@ from benchmarks.timing import best, best_per_call, peak_bytes
 from derivations.activation import activation
 from numerics.batch import BatchSolution, solve_batch
 from numerics.batch_equations import Array
+from numerics.convex import solve as solve_loss
+from numerics.losses import loss_named
 from numerics.model import Model, ReadoutGroup
 from numerics.profile import profile
 from numerics.ridge import solve
@@ -65,6 +67,26 @@ def single(model: Model, calls: int = 40) -> Entry:
     if len(model.groups) == 1:
         entry["error"] = relative(solution.test_error, reference(model))
     return entry
+
+
+CONVEX = ("logistic", "hinge", "huber:1")
+
+
+def convex(calls: int = 5) -> dict[str, Entry]:
+    """One point for each convex loss with its error estimate at converged digits, tanh and sign, functions known."""
+    model, found = worked("tanh", "sign"), {}
+    models = [model.changed(alpha=model.alpha * (1.0 + 1e-3 * k)) for k in range(calls)]
+    for name in CONVEX:
+        loss = loss_named(name)
+        solutions = [solve_loss(one, loss) for one in models]
+        found[name] = {
+            "seconds": best_per_call([partial(solve_loss, one, loss) for one in models], 5),
+            "residual": max(solution.residual for solution in solutions),
+            "parameter_error": max(solution.parameter_error for solution in solutions),
+            "converged": sum(solution.converged for solution in solutions),
+            "points": calls,
+        }
+    return found
 
 
 def grid(points: int) -> tuple[Array, Array]:

@@ -41,6 +41,8 @@ RESIDUAL_GOAL = 1e-9
 # convergence.
 QUADRATURE_GOAL, QUADRATURE_LIMIT = 1e-10, 1e-6
 _MOST_REFINEMENTS = 5
+# A variance of the outputs beside which the kinks of a loss count as steps.
+_QUIET = 1e-2
 # The rules are not refined beyond so many nodes.
 _MOST_NODES = 3_000_000
 
@@ -249,8 +251,15 @@ def _judged(level: _Level, residual: float, moved: float, loss: Loss) -> tuple[b
                 "bound and the limit of infinite dimension is not reached; a larger ridge does not act on m: take a "
                 "smaller alignment or label noise"
             )
-        V = float(system.table.weights @ system.output(x).V)
-        advice = "; a larger ridge makes the problem better conditioned" if V > 1e3 else ""
+        at, weights = system.output(x), system.table.weights
+        advice = ""
+        if float(weights @ at.V) > 1e3:
+            advice = "; a larger ridge makes the problem better conditioned"
+        elif loss.line is not None and float(weights @ (at.variance - at.across**2)) < _QUIET:
+            advice = (
+                "; the ridge leaves the outputs so little noise that the kinks of the loss are steps along the spike: "
+                "take a smaller ridge, or infinite ridge by `onestep bounds`"
+            )
         return False, (
             f"not converged: Newton's method and a path of smoothed problems end at a residual of {residual:.1e}, "
             f"which has to be under {RESIDUAL_GOAL:.0e}{advice}"

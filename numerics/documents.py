@@ -133,7 +133,7 @@ def solution_document(solution: Solution | ConvexSolution) -> Document:
     loss = getattr(solution, "loss", None)
     if loss is not None:
         document["loss"] = loss.name
-        for name in ("mean_squared_error", "classification_error", "energy"):
+        for name in ("mean_squared_error", "classification_error", "energy", "parameter_error"):
             if getattr(solution, name) is not None:
                 document[name] = getattr(solution, name)
     cleaned: Document = finite(document, solution.status)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from numerics.bounds import BestRidge, Minimum
 from numerics.bounds import bounds as square_bounds
-from numerics.convex import RESIDUAL_GOAL, solve
+from numerics.convex import solve
 from numerics.convex_minimum import convex_minimum
 from numerics.least_squares import RANK_TOLERANCE
 from numerics.loss_panels import panels_of
@@ -241,11 +241,8 @@ def best_ridge_of_loss(model: Model, loss: Loss) -> BestRidgeOfLoss:
 
     @cache
     def error(log_ridge: float) -> float:
-        at = model.changed(ridge=math.exp(log_ridge))
-        with np.errstate(all="ignore"):  # what goes wrong does not converge, and is left out
-            solution = solve(at, loss)
-            if not solution.converged and solution.residual <= RESIDUAL_GOAL:
-                solution = solve(at, loss, refine=1)
+        # What does not converge is left out.
+        solution = solve(model.changed(ridge=math.exp(log_ridge)), loss)
         return solution.test_error if solution.converged else math.inf
 
     grid = [float(x) for x in np.linspace(math.log(SMALLEST_RIDGE), math.log(LARGEST_RIDGE), _SCAN)]

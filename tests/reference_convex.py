@@ -1,8 +1,8 @@
 """The saddle point of a convex loss once more, plainly: every average a sum over a grid in kappa, z and xi.
 
-One isotropic group. Nothing of `numerics` is used: features are integrals of the activation, the proximal operator is
-bisected for the logistic loss, the line of xi is split where a force has kinks, and the traces of resolvents are sums
-over the Marchenko-Pastur law. The equations are those of theory for one group: with S = ridge + D + C A, A = W W^T,
+One isotropic group. Nothing of `numerics` is used: features are integrals of the activation, the proximal operator of
+the logistic loss is found inside a bracket, the line of xi is split where a force has kinks, and the traces of
+resolvents are sums over the Marchenko-Pastur law. The equations, with S = ridge + D + C A and A = W W^T, are
 
     V1 = tr A S^-1, V2 = tr S^-1, q1 = tr A (C_hat A + D_hat + beta c z^2 + beta p^2 A) S^-2, q2 the same without A,
     zeta = beta c V2 z, psi = beta V1 p, 0 = E[mu0 f]
@@ -188,13 +188,18 @@ def force(loss: str, y: Array, omega: Array, V: Array) -> tuple[Array, Array, Ar
     """f = (prox - omega)/V, -df/domega and l(y, omega)."""
     if loss == "logistic":
         low, high = y * omega, y * omega + V
-        for _ in range(80):
+        for _ in range(14):
             middle = 0.5 * (low + high)
             above = middle - y * omega > V * expit(-middle)
             low, high = np.where(above, low, middle), np.where(above, middle, high)
-            if np.max(high - low) < 3e-16 * (1.0 + np.max(np.abs(high))):
+        for _ in range(12):
+            # Newton's method from either end of the bracket: the equation bends one way on each side of 0.
+            s = expit(-middle)
+            gap = middle - y * omega - V * s
+            middle = np.clip(middle - gap / (1.0 + V * s * (1.0 - s)), low, high)
+            if np.max(np.abs(gap) / (1.0 + V * s * (1.0 - s) + np.abs(middle))) < 1e-15:
                 break
-        s = expit(-0.5 * (low + high))
+        s = expit(-middle)
         return y * s, s * (1 - s) / (1 + V * s * (1 - s)), np.logaddexp(0.0, -y * omega)
     if loss == "hinge":
         r = 1.0 - y * omega

@@ -56,6 +56,15 @@ def test_a_missed_promise_is_said(part: str, name: str, factor: float, what: str
     assert "missed" in text_table(data)
 
 
+@pytest.mark.parametrize(("name", "factor"), [("seconds", 1e3), ("parameter_error", 1e6), ("converged", 0)])
+def test_a_missed_promise_of_a_convex_loss_is_said(name: str, factor: float) -> None:
+    data = copy.deepcopy(_stored())
+    before = {bar.what for bar in bars(data) if not bar.met}
+    data["convex"]["logistic"][name] *= factor
+    (missed,) = {bar.what for bar in bars(data) if not bar.met} - before
+    assert missed.startswith("a convex loss")
+
+
 def test_the_baseline_solves_the_same_equations() -> None:
     model = Model(
         activation("tanh"), activation("sin"), alpha=1.5, beta=1.0, ridge=0.1, alignment=0.8, spike=1.0, bulk=1.0

@@ -267,6 +267,7 @@ def solution_rows(solution: Solved, document: dict[str, Any]) -> list[tuple[str,
     rows += [
         ("residual", number(solution.residual, 2)),
         ("error estimate", number(solution.error_estimate, 2)),
+        *([("parameter error", number(document["parameter_error"], 2))] if "parameter_error" in document else []),
         ("status", solution.status),
     ]
     return rows

@@ -23,6 +23,9 @@ RESIDUAL = 1e-12
 # From this dimension on the time of an experiment is that of its matrix products; below, drawing numbers weighs in.
 AT_SCALE = 2000
 
+# One point with a convex loss, tanh student and sign target.
+CONVEX_MILLISECONDS = {"logistic": 50.0, "hinge": 30.0, "huber:1": 10.0}
+
 
 @dataclass(frozen=True)
 class Bar:
@@ -53,6 +56,7 @@ def bars(data: Data) -> tuple[Bar, ...]:
     simulated = [row for row in data["by dimension"] if row["dimension"] >= AT_SCALE]
     memory = data["by points"]
     flat = memory[-1]["peak_bytes_per_point"] / memory[-2]["peak_bytes_per_point"]
+    convex = data["convex"].values()
     worst = max(entry["residual"] for entry in (single, batch, breakpoints, data["four groups"]))
     return (
         Bar("one point, against the baseline", plain["seconds"] / single["seconds"], 2_000, "times faster", True),
@@ -65,10 +69,16 @@ def bars(data: Data) -> tuple[Bar, ...]:
         ),
         Bar("one point", 1e3 * single["seconds"], 0.5, "ms"),
         Bar("one point with four readout groups", 1e3 * data["four groups"]["seconds"], 5.0, "ms"),
+        *(
+            Bar(f"a convex loss, {name}: one point", 1e3 * data["convex"][name]["seconds"], most, "ms")
+            for name, most in CONVEX_MILLISECONDS.items()
+        ),
+        Bar("a convex loss, error of the order parameters", max(row["parameter_error"] for row in convex), 1e-10, ""),
         Bar("a point of a batch, analytic", 1e6 * batch["seconds_per_point"], 4.0, "microseconds"),
         Bar("a point of a batch, with breakpoints", 1e6 * breakpoints["seconds_per_point"], 20.0, "microseconds"),
         Bar("largest residual", worst, RESIDUAL, ""),
         Bar("points of the batches that did not converge", _failed(batch) + _failed(breakpoints), 0, ""),
+        Bar("a convex loss, points that did not converge", sum(map(_failed, convex)), 0, ""),
         Bar("memory per point, ten times the points", flat, 1.1, "times as much"),
         Bar(f"an experiment, d >= {AT_SCALE}", max(row["ratio"] for row in simulated), 1.5, "times the bare products"),
         Bar("50 digits", _at(data["by digits"], "digits", 50)["seconds"], 2.0, "s"),
