@@ -36,6 +36,12 @@ class Budget:
         """Whether it is a budget around this one that ended."""
         return self.around is not None and self.around.exhausted
 
+    @property
+    def available(self) -> int:
+        """How many operations may still be asked for, here and in the budgets around this one."""
+        left = self.left if self.around is None else min(self.left, self.around.available)
+        return max(left, 0)
+
     def take(self, operations: int) -> bool:
         """Count operations in this budget and those around it; whether all of them had so many left."""
         self.left -= operations

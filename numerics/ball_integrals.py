@@ -34,6 +34,7 @@ _BOUND_BITS = 64
 _MOST_NODES = 40_000
 # Per panel and moment; flint's own limit, a million at 1000 bits, would outlast any other.
 _MOST_EVALUATIONS = 100_000
+_GRACE = 1_000
 
 
 # The operations that one call may take unless it is told otherwise: about a minute.
@@ -338,10 +339,10 @@ def _panel_moment(problem: _Problem, moment: Moment, end: Fraction) -> Ball:
     low, high = ends[0][0], ends[-1][0]
     total = arb(0)
     for panel, (left, left_slack), (right, right_slack) in zip(parts, ends, ends[1:], strict=False):
-        integrand = _integrand(problem, moment, panel.branch, mean, scale)
+        integrand, cost = _integrand(problem, moment, panel.branch, mean, scale)
         start, stop = left.max(low), right.min(high)
         if start < stop:
-            total += _integral(problem, integrand, start, stop)
+            total += _integral(problem, integrand, cost, start, stop)
         # the true breakpoint lies within its ball: the sliver between is bounded by its width times the integrand
         for place, slack in ((left, left_slack), (right, right_slack)):
             if slack != 0:
@@ -351,7 +352,8 @@ def _panel_moment(problem: _Problem, moment: Moment, end: Fraction) -> Ball:
 
 def _integrand(
     problem: _Problem, moment: Moment, branch: Expression, mean: Ball, scale: Ball
-) -> Callable[[Ball, bool], Ball]:
+) -> tuple[Callable[[Ball, bool], Ball], int]:
+    """The integrand and the operations of one evaluation."""
     code = program(branch, derivative(branch)) if moment.slope else program(branch)
     norm = 1 / (2 * arb.pi()).sqrt()
     plain = problem.mean == 0 and problem.variance == 1
@@ -363,10 +365,13 @@ def _integrand(
         values = code.run(z if plain else mean + scale * z, analytic)
         return _term(moment, _hermites(z, moment.hermite), values) * ((-(z * z) / 2).exp() * norm)
 
-    return integrand
+    return integrand, cost
 
 
-def _integral(problem: _Problem, integrand: Callable[[Ball, bool], Ball], start: Ball, stop: Ball) -> Ball:
+def _integral(problem: _Problem, integrand: Callable[[Ball, bool], Ball], cost: int, start: Ball, stop: Ball) -> Ball:
     tolerance = arb(2) ** -(problem.bits + 8)
-    value = acb.integral(integrand, start, stop, abs_tol=tolerance, rel_tol=tolerance, eval_limit=_MOST_EVALUATIONS)
+    spend(cost)
+    # when the budget ends, the integrand is no number any more and flint goes on: but not for long
+    limit = min(_MOST_EVALUATIONS, _GRACE + problem.budget.available // cost)
+    value = acb.integral(integrand, start, stop, abs_tol=tolerance, rel_tol=tolerance, eval_limit=limit)
     return value.real
