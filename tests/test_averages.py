@@ -23,7 +23,7 @@ from numerics.settled_moments import settled_moments
 from tests.drawn_activations import arguments, steep_activations
 
 # Balls are computed to 80 bits, within a time: what they leave undecided is not compared, and counted.
-_BITS, _SHORT, _LONG = 80, 1.0, 60.0
+_BITS, _SHORT, _LONG = 80, 1_000_000, 60_000_000
 _SMALL, _MANY = 6, 1000
 
 
@@ -37,8 +37,8 @@ def _within(found: float, error: float, ball: Certified) -> bool:
 class _Counted:
     """How many averages were compared, how many had no ball, how many claimed an error above a billionth."""
 
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
+    def __init__(self, operations: int) -> None:
+        self.operations = operations
         self.compared = self.undecided = self.loose = 0
 
     def compare(self, text: str, found: dict[str, float], errors: dict[str, float], balls: object) -> None:
@@ -62,14 +62,14 @@ def _compare_constants(counted: _Counted, text: str) -> None:
         text,
         {name: getattr(constants, name) for name in names},
         {name: getattr(constants.errors, name) for name in names},
-        hermite_balls(function, bits=_BITS, seconds=counted.seconds),
+        hermite_balls(function, bits=_BITS, operations=counted.operations),
     )
 
 
 def _compare_coefficients(counted: _Counted, text: str, shift: float, scale: float) -> None:
     function = activation(text)
     moments, errors = settled_moments(integrand(function), np.array([shift]), scale)
-    balls = conditional_balls(function, spike=1, bulk=scale**2, kappa=shift, bits=_BITS, seconds=counted.seconds)
+    balls = conditional_balls(function, spike=1, bulk=scale**2, kappa=shift, bits=_BITS, operations=counted.operations)
     # scale**2 is rounded once more than scale: by eps of the bulk, which moves averages by eps of their size.
     counted.compare(
         text,
@@ -83,8 +83,8 @@ def _compare_coefficients(counted: _Counted, text: str, shift: float, scale: flo
     )
 
 
-def _property(examples: int, seconds: float) -> _Counted:
-    counted = _Counted(seconds)
+def _property(examples: int, operations: int) -> _Counted:
+    counted = _Counted(operations)
     quiet = settings(
         max_examples=examples, deadline=None, database=None, derandomize=True,
         suppress_health_check=list(HealthCheck),
@@ -172,18 +172,19 @@ def test_a_steep_step_learns_with_the_right_bulk() -> None:
     assert found.error_estimate < 1e-12
 
 
-def _uncertain(size: float) -> Model:
-    model = Model.from_gradient_step(activation("tanh"), activation("sin"), **STEPPED)
-    return replace(model, uncertainty=MapErrors(size, 0.5 * size, 0.1 * size))
+def _uncertain(monkeypatch: pytest.MonkeyPatch, errors: MapErrors, student: str = "tanh(z)") -> Model:
+    """A model after a gradient step whose averages are said to be off by so much."""
+    monkeypatch.setattr("numerics.model.gradient_step_errors", lambda *_, **__: errors)
+    return Model.from_gradient_step(activation(student), activation("sin"), **STEPPED)
 
 
 @pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-10])
-def test_the_errors_of_the_map_reach_the_error_of_the_solution(size: float) -> None:
-    model = _uncertain(size)
+def test_the_errors_of_the_map_reach_the_error_of_the_solution(size: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = _uncertain(monkeypatch, MapErrors(size, 0.5 * size, 0.1 * size))
     one = solve(model)
-    many = solve_batch(model, alpha=model.alpha, beta=model.beta, ridge=model.ridge)
+    many = solve_batch(model, alpha=[model.alpha], beta=model.beta, ridge=model.ridge)
     # To first order, by differences of their own: the derivatives of the test error times the errors.
-    h, exact = 1e-4, replace(model, uncertainty=EXACT)
+    h, exact = 1e-4, model.as_given()
     expected = 0.0
     for name, error in zip(("spike", "bulk", "alignment"), model.uncertainty, strict=True):
         ends = [solve(replace(exact, **{name: getattr(model, name) + x})).test_error for x in (-h, h)]
@@ -195,16 +196,20 @@ def test_the_errors_of_the_map_reach_the_error_of_the_solution(size: float) -> N
     assert bool(many.converged[0]) is one.converged
 
 
-def test_small_errors_of_the_map_are_multiplied_by_the_condition_of_the_equations() -> None:
-    exact, uncertain = (solve(replace(_uncertain(1e-13), uncertainty=u)) for u in (EXACT, MapErrors(1e-13, 0.0, 0.0)))
+def test_small_errors_of_the_map_are_multiplied_by_the_condition_of_the_equations(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    exact, uncertain = (solve(_uncertain(monkeypatch, errors)) for errors in (EXACT, MapErrors(1e-13, 0.0, 0.0)))
     assert 1.0 < uncertain.error_estimate / exact.error_estimate < 30.0
 
 
-def test_neighbours_stay_models() -> None:
-    model = replace(_uncertain(1e-2), alignment=1.0, spike=-1.0)
+def test_neighbours_stay_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = _uncertain(monkeypatch, MapErrors(1e-2, 5e-3, 1e-3), "-tanh(z)")
+    r, c, gamma = model.spike, model.bulk, model.alignment
+    assert r < 0.0 < gamma
     moved = list(neighbours(model))
     assert [(m.spike, m.bulk, m.alignment) for m in moved] == [
-        (-1.01, model.bulk, 1.0), (-1.0, model.bulk + 5e-3, 1.0), (-1.0, model.bulk, 1.0 - 1e-3),
+        (r - 1e-2, c, gamma), (r, c + 5e-3, gamma), (r, c, gamma - 1e-3),
     ]  # fmt: skip
     assert all(m.uncertainty == EXACT for m in moved)
 

@@ -51,7 +51,7 @@ def _compared(index: int) -> int:
     problem = drawn(index)
     model = model_of(problem)
     halves = Model(**{**vars(model), "groups": (ReadoutGroup(fraction=0.5), ReadoutGroup(fraction=0.5))})
-    batch = solve_batch(model, alpha=model.alpha, beta=model.beta, ridge=model.ridge, noise=model.noise)
+    batch = solve_batch(model, alpha=[model.alpha], beta=model.beta, ridge=model.ridge, noise=model.noise)
     found = [(one.test_error, one.error_estimate, one.converged) for one in (solve(model), solve(halves))]
     found.append((float(batch.test_error[0]), float(batch.error_estimate[0]), bool(batch.converged[0])))
     if not any(converged for *_, converged in found):
