@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from numerics.width_documents import at_width_json, with_warnings
 
 if TYPE_CHECKING:
     from numerics.batch import BatchSolution
@@ -118,8 +121,11 @@ def point_document(
     }
 
 
-def solution_document(solution: Solution | ConvexSolution) -> Document:
-    """A solution; one of a loss has its name, the other errors and the energy as well."""
+def solution_document(solution: Solution | ConvexSolution, width: int = 1000) -> Document:
+    """A solution with its errors at a finite width and its warnings.
+
+    One of a loss has its name, the other errors, the energy and the error of the order parameters as well.
+    """
     model, order = solution.model, solution.order_parameters
     names = ("test_error", "training_error", "residual", "error_estimate")
     numbers = {name: float(getattr(solution, name)) for name in names}
@@ -137,7 +143,8 @@ def solution_document(solution: Solution | ConvexSolution) -> Document:
             if getattr(solution, name) is not None:
                 document[name] = getattr(solution, name)
     cleaned: Document = finite(document, solution.status)
-    return cleaned
+    cleaned |= at_width_json(width, bool(solution.converged), partial(solution.at_width, width))
+    return with_warnings(cleaned, model)
 
 
 def batch_document(batch: BatchSolution) -> Document:

@@ -38,7 +38,7 @@ def neighbours(model: Model) -> Iterator[Model]:
     """
     spike, bulk, alignment = model.uncertainty
     # As given, nothing of theirs is uncertain and all three can be changed alone.
-    given = model.as_given()
+    given = replace(model.as_given(), given_uncertainty=EXACT)
     if spike > 0.0:
         # Away from 0, where the limit is another one.
         yield given.changed(spike=model.spike + (spike if model.spike >= 0.0 else -spike))

@@ -75,7 +75,8 @@ class Model:
     A spike of rank s (2 or 3) has s orthonormal directions v_j in place of v: kappa_j = v_j.x, the groups' weights are
     vectors of R^s, and alignment, further_alignments are theta.v_1, ..., theta.v_s, of norm at most 1 together.
 
-    Activation and target may be given as text, as for `derivations.activation.activation`.
+    Activation and target may be given as text, as for `derivations.activation.activation`. `given_uncertainty` is how
+    far a spike, bulk and alignment that were computed may be off; it goes into the error estimate of a solution.
 
     Raises ModelError when a parameter is out of range or when a second moment is infinite.
     """
@@ -94,6 +95,7 @@ class Model:
     bulk_model: str = "isotropic"
     gaussian_rows: bool = False
     further_alignments: tuple[float, ...] = ()
+    given_uncertainty: MapErrors = field(default=EXACT, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("activation", "target"):
@@ -172,9 +174,9 @@ class Model:
 
     @property
     def uncertainty(self) -> MapErrors:
-        """How far spike, bulk and alignment may be off where averages of a gradient step gave them; else nothing."""
+        """How far spike, bulk and alignment may be off where averages gave them: of a gradient step, or as given."""
         if self.step is None:
-            return EXACT
+            return self.given_uncertainty
         step = self.step
         return gradient_step_errors(
             self.activation, self.target, alpha0=step.alpha0, eta=step.eta, beta=self.beta, noise=self.noise
@@ -280,7 +282,7 @@ class Model:
 
 
 # What a gradient step decides.
-_FROM_STEP = ("step", "spike", "bulk", "alignment", "further_alignments")
+_FROM_STEP = ("step", "spike", "bulk", "alignment", "further_alignments", "given_uncertainty")
 
 
 def check_changes(model: Model, values: Mapping[str, object]) -> None:

@@ -195,7 +195,7 @@ def equivalent_model(network: Network) -> Model:
     return Model(
         network.activation, network.target, network.alpha, network.beta, network.ridge, network.noise,
         spike=after.spike, bulk=after.bulk, alignment=after.alignment,
-        uncertainty=MapErrors(
+        given_uncertainty=MapErrors(
             after.error * abs(after.spike), after.error * after.bulk, after.error * abs(after.alignment)
         ),
     )  # fmt: skip

@@ -146,9 +146,10 @@ def _followed(activation: Activation, growth: Growth, map_: Callable[[Expression
         rough=False,
     )
     edges, found = _coarse_edges(function), []
-    ends = np.array([edges[0], *function.breakpoints, edges[-1]])
-    for panel, low, high in zip(activation.panels, ends[:-1], ends[1:], strict=True):
+    for panel in activation.panels:
         # Each branch on its own panel: elu is exp on one side, which is as steep as can be on the other.
+        low = edges[0] if panel.left is None else float(panel.left.place.value)
+        high = edges[-1] if panel.right is None else float(panel.right.place.value)
         here = edges[(edges >= low) & (edges <= high)]
         if len(here) > 1:
             found.append(steep_places(map_(panel.branch), here))

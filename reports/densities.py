@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from numerics.model import Model, ModelError
 from numerics.readout_density import LAWS, DensitySolution, ReadoutLaw, check, solve_density
 from numerics.simulate_density import Lettered, limits, predicted, simulate_density
+from numerics.width_documents import apart_sentence, at_width_json, with_warnings
 from reports.comparison import Compared
 from reports.problems import InputProblem, not_built
 from reports.sweeps import parse_number
-from reports.widths import apart_line, apart_sentence, at_width_json, shown, width_rows, with_warnings
+from reports.widths import apart_line, shown, width_rows
 from verify.finite_size import Observation, compare_all
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from reports.widths import best_at_width, shown, warnings_of
+from numerics.width_documents import warnings_of
+from reports.widths import best_at_width, shown
 
 if TYPE_CHECKING:
     from numerics.losses import Loss

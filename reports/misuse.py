@@ -21,7 +21,6 @@ OTHER_NAMES: Mapping[str, str] = {
     "delta": "--noise",
     "gamma": "--alignment",
     "samples": "--alpha",
-    "width": "--beta",
     "batch": "--alpha0",
     "student": "--activation",
     "sigma": "--activation",

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from numerics.width_documents import at_width_json, is_apart
 from reports.sweeps import parse_whole
 
 if TYPE_CHECKING:
@@ -23,61 +24,9 @@ if TYPE_CHECKING:
 WIDTH, WIDEST = 1000, 10**11
 
 
-class Errors(Protocol):
-    """What is told of a solution at one width."""
-
-    @property
-    def test_error(self) -> float:
-        """The test error."""
-
-    @property
-    def training_error(self) -> float:
-        """The training error."""
-
-
 def parse_width(text: str | None) -> int:
     """The value of --width. Raises InputProblem."""
     return WIDTH if text is None else parse_whole("width", text, 1, WIDEST, "1000")
-
-
-def at_width_json(width: int, converged: bool, found: Callable[[], Errors]) -> dict[str, Any]:
-    """The entry `at_width`: both errors, or null with the reason in `why`."""
-    from numerics.model import ModelError
-    from reports.console import finite
-
-    if not converged:
-        return {"at_width": None, "why": "the limit did not converge, and the value at a finite width starts from it"}
-    try:
-        there = found()
-    except ModelError as error:
-        return {"at_width": None, "why": str(error)}
-    if not getattr(there, "converged", True):
-        return {"at_width": None, "why": str(getattr(there, "status", "it did not converge"))}
-    errors = {"test_error": float(there.test_error), "training_error": float(there.training_error)}
-    return {"at_width": {"width": width, **finite(errors)}}
-
-
-def is_apart(document: dict[str, Any]) -> bool:
-    """Whether the test error at the finite width differs from the limit by more than 5 %."""
-    from numerics.solution import APART
-
-    limit, there = document.get("test_error"), document.get("at_width")
-    if there is None or not isinstance(limit, float) or not isinstance(there["test_error"], float):
-        return False
-    return abs(there["test_error"] - limit) > APART * abs(limit)
-
-
-def apart_sentence(document: dict[str, Any]) -> str | None:
-    """The sentence for one solution; None where both values agree to 5 %."""
-    if not is_apart(document):
-        return None
-    limit, there = document["test_error"], document["at_width"]
-    gap = there["test_error"] - limit
-    size = f"{100.0 * abs(gap) / abs(limit):.3g} %" if limit else f"{abs(gap):.3g}"
-    return (
-        f"at width {there['width']} the test error is {there['test_error']:.4g}, {size} "
-        f"{'above' if gap > 0.0 else 'below'} this limit, which networks of that width have not reached"
-    )
 
 
 def apart_line(documents: Sequence[dict[str, Any]], width: int) -> str | None:
@@ -118,17 +67,6 @@ def best_at_width(best: dict[str, Any], width: int, model: Model, solve: Callabl
         return best | {"at_width": None, "why": "at infinite ridge a readout of finite width vanishes"}
     solution = solve(model.changed(ridge=ridge))
     return best | at_width_json(width, solution.converged, partial(solution.at_width, width))
-
-
-def warnings_of(document: dict[str, Any], model: Model) -> list[str]:
-    """What has to be known before the numbers of a document are used, one sentence each."""
-    apart = apart_sentence(document)
-    return [*model.warnings, *([apart] if apart else [])]
-
-
-def with_warnings(document: dict[str, Any], model: Model) -> dict[str, Any]:
-    """The document with its warnings."""
-    return document | {"warnings": warnings_of(document, model)}
 
 
 def tell_warnings(models: Sequence[Model], quiet: bool) -> None:

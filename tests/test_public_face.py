@@ -126,7 +126,7 @@ def test_documents_are_what_the_command_line_prints(capfd: pytest.CaptureFixture
     certified = printed(capfd, "solve", *options(WORKED), "--certify")["certificate"]
     assert plain(onestep.certify(model).to_dict()) == certified
     both = printed(capfd, "bounds", *options(WORKED))
-    assert plain(onestep.best_ridge(model).to_dict()) == both["best_ridge"]
+    assert plain(onestep.best_ridge(model).to_dict()).items() <= both["best_ridge"].items()
     assert plain(onestep.bounds(model).to_dict()).items() <= both.items()
     run = onestep.simulate(network, dimension=20, seeds=2)
     asked = ["simulate", *options(STEP), "--kind", "network", "--dimension", "20", "--seeds", "2"]

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from numerics.width_documents import warnings_of
 from reports.cli_options import EXPRESSIONS, Request, common_options, model_options, request, width_option
 from reports.problems import DONE, UNDECIDED, InputProblem, not_built
-from reports.widths import apart_line, best_at_width, parse_width, shown, tell_warnings, warnings_of
+from reports.widths import apart_line, best_at_width, parse_width, shown, tell_warnings
 
 if TYPE_CHECKING:
     from numerics.model import Model

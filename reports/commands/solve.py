@@ -9,18 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from numerics.width_documents import apart_sentence, with_warnings
 from reports.cli_options import EXPRESSIONS, Request, common_options, model_options, request, width_option
 from reports.problems import DONE, UNDECIDED, InputProblem
-from reports.widths import (
-    apart_line,
-    apart_sentence,
-    at_width_json,
-    parse_width,
-    shown,
-    tell_warnings,
-    width_rows,
-    with_warnings,
-)
+from reports.widths import apart_line, parse_width, shown, tell_warnings, width_rows
 
 if TYPE_CHECKING:
     from numerics.convex import ConvexSolution
@@ -239,8 +231,9 @@ def solution_json(solution: Solved | SolvedPoint | str, width: int) -> dict[str,
     if isinstance(solution, str):
         return {"test_error": None, "training_error": None, "converged": False, "status": solution}
 
-    found = partial(solution.at_width, width)
-    return with_warnings(solution.to_dict() | at_width_json(width, solution.converged, found), solution.model)
+    from numerics.documents import solution_document
+
+    return solution_document(solution, width)
 
 
 def solution_rows(solution: Solved, document: dict[str, Any]) -> list[tuple[str, str]]:
