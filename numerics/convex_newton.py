@@ -77,16 +77,16 @@ def _search(system: System, start: Array, goal: float) -> Found:
         inverse = _inverse(at)
         if inverse is None:
             return Found(at.x, at, math.inf, evaluations)
-        scales = system.scales(at.x)
+        scales = system.scales(at.output)
         narrow = -inverse @ at.gap
         size, step = _size(narrow, scales), system.widened(narrow)
-        if size <= goal and system.admissible(at.x + step):
+        if size <= goal and system.admissible(at.x + step, system.output(at.x + step)):
             return Found(at.x + step, at, size, evaluations)
         damping = min(1.0, 4.0 * damping)
         taken = None
         while taken is None and damping >= _LEAST_DAMPING:
             moved = at.x + damping * step
-            if _keeps_enough(system, at.x, moved):
+            if _keeps_enough(at, moved):
                 there, evaluations = system.at(moved, at.averages), evaluations + 1
                 if np.all(np.isfinite(there.gap)):
                     shorter = _size(inverse @ there.gap, scales) <= (1.0 - 0.25 * damping) * size
@@ -112,11 +112,11 @@ def _size(step: Array, scales: Array) -> float:
     return float(np.max(np.abs(step) / scales))
 
 
-def _keeps_enough(system: System, x: Array, moved: Array) -> bool:
+def _keeps_enough(at: Linearised, moved: Array) -> bool:
     """Whether a step leaves a share of V and of q - P^2 at every node."""
-    if not system.admissible(moved):
+    before, after = at.output, at.system.output(moved)
+    if not at.system.admissible(moved, after):
         return False
-    before, after = system.output(x), system.output(moved)
     own, left = before.variance - before.across**2, after.variance - after.across**2
     return bool(np.all(after.V >= _SHARE * before.V) and np.all(left >= _SHARE * own - 1e-14 * after.variance))
 

@@ -55,7 +55,7 @@ class System:
         """alpha/beta."""
         return self.model.alpha / self.model.beta
 
-    @property
+    @cached_property
     def cuts(self) -> list[int]:
         """Where the four kinds of unknowns end."""
         pair, k = len(self.table.features), self.table.groups
@@ -63,7 +63,8 @@ class System:
 
     def split(self, x: Array) -> list[Array]:
         """(T, tau), m, overlaps, (Q, q2)."""
-        return [np.asarray(part) for part in np.split(x, self.cuts)]
+        first, second, third = self.cuts
+        return [x[:first], x[first:second], x[second:third], x[third:]]
 
     @cached_property
     def place(self) -> Array:
@@ -95,9 +96,9 @@ class System:
             np.maximum(values @ table.multiplied_features, _LEAST_V),
         )
 
-    def admissible(self, x: Array) -> bool:
-        """Whether V >= 0 and q >= P^2 everywhere."""
-        at, values = self.output(x), self.split(x)[0]
+    def admissible(self, x: Array, at: Output) -> bool:
+        """Whether V >= 0 and q >= P^2 everywhere; `at` is the output at x."""
+        values = self.split(x)[0]
         own = at.variance - at.across**2
         positive = np.all(values[-self.table.groups :] > 0.0) and np.all(values @ self.table.multiplied_features >= 0.0)
         return bool(np.all(np.isfinite(x)) and positive and np.all(own >= -1e-12 * at.variance))
@@ -106,20 +107,25 @@ class System:
         """The averages on a rule made for the output at x."""
         return sampler(self.loss, self.model, self.place, self.table.weights, self.output(x), self.refine)
 
-    def scales(self, x: Array) -> Array:
-        """What each unknown, as `narrowed`, would be if it alone made the whole output, or the whole V."""
-        table, at, w = self.table, self.output(x), self.table.weights
+    @cached_property
+    def _sizes(self) -> tuple[Array, Array]:
+        """E of what the unknowns multiply in V and q, and the norms of the functions in yhat and P."""
+        table, w = self.table, self.table.weights
         along = np.concatenate([self._functions[0], table.mu1])
         # A function that vanishes, such as mu1 of an even activation without a spike, leaves its unknown unseen.
         least = 1e-20 * float(np.max(table.squares @ w))
-        means = np.maximum(np.abs(table.multiplied_features) @ w, least)
-        norms = np.sqrt(np.maximum(along**2 @ w, least))
+        return np.maximum(np.abs(table.multiplied_features) @ w, least), np.sqrt(np.maximum(along**2 @ w, least))
+
+    def scales(self, at: Output) -> Array:
+        """What each unknown, as `narrowed`, would be if it alone made the whole output, or the whole V."""
+        (means, norms), w = self._sizes, self.table.weights
         size = float(w @ (at.variance + at.yhat**2))
         return np.concatenate([float(w @ at.V) / means, math.sqrt(size) / norms, size / means])
 
     def at(self, x: Array, averages: Sampler) -> Linearised:
         """Everything at x: the equations and their Jacobian."""
-        envelope = averages.envelope(self.output(x))
+        output = self.output(x)
+        envelope = averages.envelope(output)
         functions = self._functions
         w, ratio = self.table.weights, self.ratio
         positions, size = self._positions
@@ -130,7 +136,7 @@ class System:
                 block = ratio * ((functions[i] * (w * envelope.curvature[i, j])) @ functions[j].T)
                 curvature[positions[i], positions[j]] = block
                 curvature[positions[j], positions[i]] = block.T
-        return Linearised(self, x, averages, slope, curvature)
+        return Linearised(self, x, output, averages, slope, curvature)
 
     @cached_property
     def _functions(self) -> tuple[Array, Array, Array, Array]:
@@ -181,6 +187,7 @@ class Linearised:
 
     system: System
     x: Array
+    output: Output
     averages: Sampler
     slope: Array
     curvature: Array
@@ -194,13 +201,13 @@ class Linearised:
     def _multiplicity(self) -> Array:
         return multiplicity(self.system.table.groups)
 
-    @property
+    @cached_property
     def conjugates(self) -> Array:
         """(C, D), packed."""
         pair = self._ends[0]
         return 2.0 * self.slope[-pair:] / self._multiplicity
 
-    @property
+    @cached_property
     def hats(self) -> Array:
         """Their hats, packed."""
         pair = self._ends[0]

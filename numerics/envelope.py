@@ -21,7 +21,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.losses import ClippedLine, Loss, ProximalLoss
+from numerics.losses import ClippedLine, ClippedLoss, Loss, ProximalLoss
 from numerics.model import Model, ModelError
 from numerics.quadrature import WIDEST_PANEL, density, gauss_legendre, integrand
 from numerics.sample_averages import SignLabel, normal_cdf
@@ -100,16 +100,19 @@ def sampler(loss: Loss, model: Model, place: Array, along: Array, near: Output, 
     `near` is an output beside which the averages will be asked for. Raises ModelError for label noise that is not
     built.
     """
-    make: type[_Lines] | type[_Smooth] | type[_General] = _General
-    if loss.line is not None:
-        make = _Lines
-    elif loss.margin and loss.derivatives is not None and loss.bends is not None:
-        make = _Smooth
     starts = range(0, len(place), _ROWS)
     if len(starts) == 1:
-        return make(loss, model, place, along, near, refine)
+        return _one_sampler(loss, model, place, along, near, refine)
     rows = [slice(start, start + _ROWS) for start in starts]
-    return _Pieces([(row, make(loss, model, place[row], along[row], near.at(row), refine)) for row in rows])
+    return _Pieces([(row, _one_sampler(loss, model, place[row], along[row], near.at(row), refine)) for row in rows])
+
+
+def _one_sampler(loss: Loss, model: Model, place: Array, along: Array, near: Output, refine: int) -> Sampler:
+    if isinstance(loss, ClippedLoss) or loss.line is not None:
+        return _Lines(loss, model, place, along, near, refine)
+    if loss.margin and loss.derivatives is not None and loss.bends is not None:
+        return _Smooth(loss, model, place, along, near, refine)
+    return _General(loss, model, place, along, near, refine)
 
 
 # Rows that are averaged together: arrays of some ten thousand numbers stay in the processor's cache.

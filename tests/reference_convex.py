@@ -100,13 +100,16 @@ class Grid:
 
     def __init__(self, case: Case, panels: int, order: int) -> None:
         self.case, self.order = case, order
-        self.kappa, w = legendre(np.linspace(-9.0, 9.0, 2 * panels + 1), order)
-        self.weight = w * bell(self.kappa)
-        self.mu = features(case.student, case.spike, case.bulk, self.kappa)
         scale = math.sqrt(1.0 - case.alignment**2)
         function, jumps = FUNCTIONS[case.target]
         if case.margin:
             jumps = SIGN_CHANGES.get(case.target, (0.0,))
+        # Labels change along the spike at these places, the faster the nearer the alignment is to 1.
+        ends = np.array(jumps) / case.alignment if case.alignment != 0.0 else np.zeros(0)
+        even = np.linspace(-9.0, 9.0, 2 * panels + 1)
+        self.kappa, w = legendre(np.sort(np.append(even, np.clip(ends, -9.0, 9.0))), order)
+        self.weight = w * bell(self.kappa)
+        self.mu = features(case.student, case.spike, case.bulk, self.kappa)
         place = case.alignment * self.kappa[:, None]
         if scale == 0.0:
             self.z, self.z_weight = np.zeros((len(place), 1)), np.ones((len(place), 1))
