@@ -191,13 +191,13 @@ def examine(
         lambda left: formulas_of(activation, spike, bulk, left),
         lambda: Formulas(None, {}, (), "inconclusive", f"{LIMIT_REACHED} before they were found"),
     )
-    h1 = parts.part("closed forms", lambda _: _h1(balls, digits, formulas, activation), lambda: None)
+    first = parts.part("closed forms", lambda _: _h1(balls, digits, formulas, activation), lambda: None)
     h2 = parts.part("closed forms", lambda _: _coefficient(balls.h2, digits, formulas, "h2"), lambda: None)
     h1_check = parts.part(
         "closed forms", lambda _: _coefficient(balls.h1_check, digits, formulas, "h1_check"), lambda: None
     )
     bare = formulas.withheld()
-    h1 = h1 or _h1(balls, digits, bare, activation)
+    h1 = first or _h1(balls, digits, bare, activation)
     hermite: list[Coefficient] = []
     parts.part(
         "Hermite coefficients",
