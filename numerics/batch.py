@@ -33,7 +33,7 @@ from numerics.batch_equations import (
 from numerics.documents import batch_document
 from numerics.finite_width import checked_width
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
-from numerics.model import Model, ModelError, check_changes
+from numerics.model import LARGEST, SMALLEST, Model, ModelError, check_changes
 from numerics.one_group_table import OneGroupTable
 from numerics.profile import profile
 from numerics.quadrature import ROUNDING
@@ -63,7 +63,8 @@ class BatchAtWidth:
 class _Family:
     """What the values at a finite width follow from: the points with their places in the grid, raveled.
 
-    values holds (T, tau), (2, P); last is the number of the rule that each point ended on.
+    values holds (T, tau), (2, P); last is the number of the rule that each point ended on; mapped is what the errors
+    of a gradient step's averages do to the test error.
     """
 
     places: Index | slice
@@ -71,6 +72,7 @@ class _Family:
     points: Points
     values: Array
     last: Index
+    mapped: Array
 
 
 @dataclass(frozen=True, repr=False)
@@ -180,8 +182,9 @@ def solve_batch(
     shape = np.broadcast_shapes(*(column.shape for column in columns.values()))
     count = math.prod(shape)
     wide = {name: np.broadcast_to(columns.get(name, getattr(model, name)), shape).ravel() for name in _SOLVED}
-    accepted = np.isfinite(list(wide.values())).all(axis=0) & (wide["noise"] >= 0.0)
-    accepted &= np.array([wide[name] for name in ("alpha", "beta", "ridge")]).min(axis=0) > 0.0
+    accepted = (wide["noise"] == 0.0) | ((wide["noise"] >= SMALLEST) & (wide["noise"] <= LARGEST))
+    for name in ("alpha", "beta", "ridge"):
+        accepted &= (wide[name] >= SMALLEST) & (wide[name] <= LARGEST)
     rows, moved = np.full((11, count), np.nan), np.full(count, np.nan)
     refused: list[Refused] = []
     families: list[_Family] = []
@@ -228,7 +231,7 @@ def _families(
         inverse = np.unique(column, return_inverse=True)[1]
         codes = np.unique(codes * (1 + inverse.max(initial=0)) + inverse, return_inverse=True)[1]
     groups: list[Index | slice] = [slice(None)] * bool(len(codes))
-    if varying:
+    if varying and len(codes):
         groups = list(np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1]))
     for places in groups:
         own = {name: float(column[places][0]) for name, column in varying.items()}
@@ -255,13 +258,14 @@ def _solved_family(
         for i in range(0, count, _AT_ONCE):
             here = slice(i, i + _AT_ONCE)
             rows[:, here], moved[here], last[here] = _solved(levels, points.at(here), workspace)
-        uncertain = relative_uncertainty(model)
+        uncertain, mapped = relative_uncertainty(model), np.zeros(count)
         if uncertain > SMALL:
             for other in neighbours(model):
-                moved += np.abs(_solved_family(other, columns, places, refine)[0][0] - rows[0])
+                mapped += np.abs(_solved_family(other, columns, places, refine)[0][0] - rows[0])
+            moved += mapped
         else:
             rows[10] *= 1.0 + uncertain / ROUNDING
-    return rows, moved, _Family(places, levels, points, rows[7:9], last)
+    return rows, moved, _Family(places, levels, points, rows[7:9], last, mapped)
 
 
 def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSolution]]:
@@ -275,7 +279,7 @@ def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSo
         if len(model.groups) == 1 and model.rank == 1 and not model.unequal_norms and model.ridge > 0.0:
             # Comparing expressions is slow, and the models of a sweep hold the same objects.
             functions = (id(model.activation), id(model.target))
-            shared = (*functions, model.spike, model.bulks, model.alignment, model.groups)
+            shared = (*functions, model.step is None, model.spike, model.bulks, model.alignment, model.groups)
             families.setdefault(shared, []).append(place)
     for places in families.values():
         if len(places) < FEWEST:
@@ -313,7 +317,7 @@ def _at_width(solved: _Family, width: float) -> Array:
                 for part in in_parts(table, len(places)):
                     some = places[part]
                     found[:, some] = both_errors(table, points.at(some), solved.values[:, some], workspace)
-    return np.stack([fine[0], fine[1], np.abs(fine[0] - coarse[0]) + ROUNDING * fine[2]])
+    return np.stack([fine[0], fine[1], np.abs(fine[0] - coarse[0]) + ROUNDING * fine[2] + solved.mapped])
 
 
 def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Array, Array, Index]:
@@ -352,7 +356,7 @@ def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Arra
 
 
 _REASONS = (
-    "not accepted: alpha, beta and ridge have to be > 0 and finite in a batch, noise >= 0",
+    "not accepted: alpha, beta and ridge have to be from 1e-50 to 1e50 in a batch, noise as well or 0",
     "not converged: the residual is too large; a larger ridge makes the problem better conditioned",
     "not converged in the quadrature: a finer rule along the spike still moves the test error",
     "not converged in double precision: its rounding moves the test error; a larger ridge makes the problem better "

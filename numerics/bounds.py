@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from derivations.activation import Activation
 from numerics.documents import bounds_document, eta_document, ridge_document, spike_document
 from numerics.infinite_ridge import left_over, slope_at_infinity
+from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
 from numerics.profile import Profile, profile
 from numerics.ridge import solve, solve_on
@@ -69,7 +70,7 @@ def bounds(model: Model) -> Bounds:
         if settled or table.unresolved == 1.0 or table.exhausted:
             break
         before = now
-    estimate = moved + (table.unresolved + _ROUNDING) * square
+    estimate = moved + (table.unresolved + _ROUNDING) * square + _moved_by_the_map(model, now, refine)
     upper, lower = now
     # In exact arithmetic 0 <= lower <= upper.
     return Bounds(min(lower, upper), upper, estimate, bool(estimate <= _LIMIT * square), refine)
@@ -77,6 +78,15 @@ def bounds(model: Model) -> Bounds:
 
 # Rounding of a residual of least squares, beside E[g^2].
 _ROUNDING = 1e-15
+
+
+def _moved_by_the_map(model: Model, now: tuple[float, float], refine: int) -> float:
+    """How far the errors of a gradient step's averages move the bounds (an isotropic bulk's)."""
+    if relative_uncertainty(model) <= SMALL or model.network_step is not None:
+        return 0.0
+    return sum(
+        max(abs(_upper(other, refine) - now[0]), abs(_lower(other, refine) - now[1])) for other in neighbours(model)
+    )
 
 
 def upper_bound(model: Model, refine: int | None = None) -> float:

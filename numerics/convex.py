@@ -28,6 +28,7 @@ from numerics.documents import solution_document
 from numerics.envelope import classification_error
 from numerics.finite_width import checked_width
 from numerics.losses import ClippedLoss, Loss, ProximalLoss
+from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.model import Model, ModelError
 from numerics.profile import profile
 from numerics.ridge import extra_reach, solve_on
@@ -73,18 +74,19 @@ class ConvexSolution:
     converged: bool
     status: str
     iterations: int
+    width: float | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What has to be known before these numbers are used: the model's warnings."""
         return self.model.warnings
 
-    def at_width(self, width: int = WIDTH) -> ConvexSolution:
+    def at_width(self, width: float = WIDTH) -> ConvexSolution:
         """The same at a finite width of p neurons, with what the limit drops at order 1/p (`numerics.finite_width`).
 
         Computed when asked for. Raises ModelError for a width below one.
         """
-        return solve(self.model, self.loss, width=int(checked_width(width)))
+        return solve(self.model, self.loss, width=checked_width(width))
 
     @property
     def test_error(self) -> float:
@@ -119,7 +121,7 @@ class _Level:
         return np.concatenate([self.system.least_means(self.found.x), [self.test, self.squared]])
 
 
-def solve(model: Model, loss: Loss, *, refine: int = 0, width: int | None = None) -> ConvexSolution:
+def solve(model: Model, loss: Loss, *, refine: int = 0, width: float | None = None) -> ConvexSolution:
     """The saddle point for a convex loss; the rules are refined until nothing moves, or `refine` times more.
 
     Margin losses take the sign of the target as label. With a `width` p the one known term of order 1/p is kept
@@ -142,7 +144,7 @@ def solve(model: Model, loss: Loss, *, refine: int = 0, width: int | None = None
         return _solve(model, labelled, loss, refine, width)
 
 
-def _solve(model: Model, labelled: Model, loss: Loss, refine: int, width: int | None) -> ConvexSolution:
+def _solve(model: Model, labelled: Model, loss: Loss, refine: int, width: float | None) -> ConvexSolution:
     system = _system(labelled, loss, refine, width)
     square = solve_on(system.table, labelled).state
     start = np.concatenate([square.values, square.m, square.overlaps, square.q])
@@ -160,12 +162,30 @@ def _solve(model: Model, labelled: Model, loss: Loss, refine: int, width: int | 
         moved = float(np.max(np.abs(now - before) / (1.0 + np.abs(now)))) + unresolved
         moved += min(fine.found.correction, ROUNDING)
         test_moved = abs(fine.test - coarse.test) + unresolved * (1.0 + abs(fine.test))
+        if loss.name == "square":  # whose test error is the mean squared error
+            test_moved = abs(fine.squared - coarse.squared) + unresolved * (1.0 + fine.squared)
         coarse = fine
         if not moved > QUADRATURE_GOAL or not fine.found.ended or unresolved == 1.0:
             break
         if 4 * fine.found.at.averages.count > _MOST_NODES or finer.table.exhausted:
             break
-    return _solution(model, loss, coarse, moved, test_moved, evaluations)
+    mapped, test_mapped = _moved_by_the_map(labelled, loss, coarse)
+    return _solution(model, loss, coarse, moved + mapped, test_moved + test_mapped, evaluations)
+
+
+def _moved_by_the_map(model: Model, loss: Loss, level: _Level) -> tuple[float, float]:
+    """How far order parameters (shares of 1 + size) and the test loss move with the errors of a gradient step."""
+    uncertain = relative_uncertainty(model)
+    if uncertain <= SMALL or model.network_step is not None:
+        return uncertain, uncertain * (1.0 + abs(level.test))
+    system, moved, test_moved = level.system, 0.0, 0.0
+    for other in neighbours(model):
+        there = _system(other, loss, system.refine, system.width)
+        found = _level(other, there, polished(there, level.found.x))
+        gap = np.abs(found.numbers[:-1] - level.numbers[:-1])
+        moved += float(np.max(gap / (1.0 + np.abs(level.numbers[:-1]))))
+        test_moved += abs(found.test - level.test)
+    return moved, test_moved
 
 
 def _by_the_path(system: System, start: Array, tried: Found) -> Found:
@@ -184,7 +204,7 @@ def _by_the_path(system: System, start: Array, tried: Found) -> Found:
     return replace(tried, evaluations=evaluations)
 
 
-def _system(model: Model, loss: Loss, refine: int, width: int | None) -> System:
+def _system(model: Model, loss: Loss, refine: int, width: float | None) -> System:
     table = profile(model, refine, 0, extra_reach(model.ridge), whole=not _mirrored(model, loss))
     return System(table, model, equivalent_of(model, model.ridge), loss, refine, width)
 
@@ -238,6 +258,7 @@ def _solution(
         converged=converged,
         status=status,
         iterations=evaluations,
+        width=system.width,
     )
 
 

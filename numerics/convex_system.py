@@ -47,7 +47,7 @@ class System:
     equivalent: DeterministicEquivalent
     loss: Loss
     refine: int
-    width: int | None = None
+    width: float | None = None
     smoothing: float = 0.0
 
     @property

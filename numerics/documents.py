@@ -122,7 +122,7 @@ def point_document(
 
 
 def solution_document(solution: Solution | ConvexSolution, width: int = 1000) -> Document:
-    """A solution with its errors at a finite width and its warnings.
+    """A solution with its warnings and its errors at a finite width, or with the width that it is at.
 
     One of a loss has its name, the other errors, the energy and the error of the order parameters as well.
     """
@@ -143,6 +143,8 @@ def solution_document(solution: Solution | ConvexSolution, width: int = 1000) ->
             if getattr(solution, name) is not None:
                 document[name] = getattr(solution, name)
     cleaned: Document = finite(document, solution.status)
+    if solution.width is not None:
+        return cleaned | {"width": solution.width, "warnings": list(model.warnings)}
     cleaned |= at_width_json(width, bool(solution.converged), partial(solution.at_width, width))
     return with_warnings(cleaned, model)
 

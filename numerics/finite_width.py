@@ -81,7 +81,7 @@ def _refined(solution: Solution, width: float, bulk: Callable[[float], Determini
         if settled or table.unresolved == 1.0 or not solved.converged or table.exhausted:
             break
         start, before = solved.values, found.test_error
-    estimate = moved + table.unresolved * scale + rounding
+    estimate = moved + table.unresolved * scale + rounding + solution.map_error
     converged = bool(solved.converged and estimate <= 2.0 * QUADRATURE_LIMIT * scale)
     status = f"converged at width {width:g}" if converged else (
         f"not converged at width {width:g}: finer rules and rounding move the test error by {estimate:.1e}"
@@ -105,6 +105,7 @@ def _with(
     uniform = found.m**2 / (width * np.array(model.fractions))
     return replace(
         solution,
+        width=width,
         test_error=found.test_error,
         training_error=found.training_error,
         order_parameters=replace(

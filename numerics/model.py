@@ -26,6 +26,7 @@ from numerics.parameters import (
     checked_groups,
     checked_number,
 )
+from numerics.quadrature import MOST_UNSETTLED
 
 __all__ = [
     "LARGEST", "SMALLEST", "UNIFORM", "GradientStep", "Model", "ModelError", "ReadoutGroup", "check_changes",
@@ -213,7 +214,9 @@ class Model:
         """
         check_changes(self, values)
         if self.step is None:
-            return replace(self, **values)
+            # What replaces an uncertain number is exact.
+            exact = {name: 0.0 for name in MapErrors._fields if name in values}
+            return replace(self, given_uncertainty=self.given_uncertainty._replace(**exact), **values)
         kept = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _FROM_STEP}
         return Model.from_gradient_step(**(kept | {"alpha0": self.step.alpha0, "eta": self.step.eta} | values))
 
@@ -233,7 +236,7 @@ class Model:
             group if self._bulk_of(group) == self.bulk else replace(group, bulk=self._bulk_of(group))
             for group in self.groups
         )
-        return replace(self, step=None, bulk_model="isotropic", groups=groups)
+        return replace(self, step=None, bulk_model="isotropic", groups=groups, given_uncertainty=self.uncertainty)
 
     @classmethod
     def from_gradient_step(
@@ -321,6 +324,12 @@ def gradient_step(
     for role, given in (("activation", activation), ("target", target)):
         _check_second_moment(role, given, 1.0, 0.0)
     student, teacher = hermite_constants(activation), hermite_constants(target)
+    for role, found in (("activation", student), ("target", teacher)):
+        if max(found.errors.mean, found.errors.h1) > MOST_UNSETTLED * math.sqrt(found.h2):
+            raise ModelError(
+                f"the averages of the {role} in the gradient-step map do not settle in double precision, it varies too "
+                f"fast; {INSTEAD}"
+            )
     if abs(student.mean) > max(_ZERO * math.sqrt(student.h2), student.errors.mean):
         raise ModelError(f"the gradient-step map needs E[sigma] = 0, and here E[sigma] = {student.mean:.6g}; {INSTEAD}")
     if abs(student.curvature * teacher.mean) > _ZERO * math.sqrt(student.h2 * teacher.h2):

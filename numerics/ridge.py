@@ -172,9 +172,9 @@ def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
         coarse = fine
     moved += table.unresolved * scale
     uncertain = relative_uncertainty(model)
-    if uncertain > SMALL:
-        moved += _moved_by_the_map(model, fine, refine, extra, bulk)
-    elif uncertain > 0.0:
+    mapped = _moved_by_the_map(model, fine, refine, extra, bulk) if uncertain > SMALL else 0.0
+    moved += mapped
+    if 0.0 < uncertain <= SMALL:
         fine = replace(fine, rounding=fine.rounding * (1.0 + uncertain / ROUNDING))
     if fine.regime.unit == 0.0:
         _check_tails(table, fine)
@@ -191,6 +191,7 @@ def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
         status=status,
         iterations=iterations,
         bulk=bulk,
+        map_error=mapped,
     )
 
 

@@ -78,7 +78,8 @@ class Solution:
     test error moved when the rule along the spike was made finer, plus what is left of the error of the integrals
     across it, plus the rounding of double precision times the condition of the equations, plus what the errors of the
     averages in a gradient step do to it (`numerics.map_uncertainty`); an estimate, not a bound.
-    `bulk`: the equivalent that it was solved with, where that was not the model's own.
+    `bulk`: the equivalent that it was solved with, where that was not the model's own. `map_error`: the part of the
+    estimate that the averages of a gradient step have. `width`: None for the limit, else the width that it is at.
     `status` says what a user can do with it; a solution with converged False is not one.
     """
 
@@ -92,6 +93,8 @@ class Solution:
     status: str
     iterations: int
     bulk: Callable[[float], DeterministicEquivalent] | None = field(default=None, repr=False, compare=False)
+    map_error: float = 0.0
+    width: float | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -13,7 +13,10 @@ from mpmath import mp
 from derivations.activation import activation
 from numerics.ball_coefficients import Certified, conditional_balls, hermite_balls
 from numerics.batch import solve_batch
+from numerics.bounds import bounds
 from numerics.coefficients import hermite_constants
+from numerics.convex import solve as solve_loss
+from numerics.losses import huber
 from numerics.map_uncertainty import neighbours
 from numerics.model import EXACT, MapErrors, Model, ModelError
 from numerics.network_constants import slope_constants
@@ -241,3 +244,25 @@ def test_the_network_constants_of_steep_steps(steepness: int) -> None:
 def test_network_constants_that_do_not_settle_are_refused() -> None:
     with pytest.raises(ModelError, match="do not settle"):
         slope_constants(activation("z+exp(-sin(100*z)**2*10**8)"))
+
+
+ROOT_STUDENT = "sign(z)*Abs(z)**(11/20)"
+
+
+def test_every_answer_of_an_uncertain_step_says_so() -> None:
+    # The slope of this student is barely square integrable: what its bulk is known to goes into all that rests on it.
+    model = Model.from_gradient_step(ROOT_STUDENT, "tanh", **STEPPED)
+    ridge = solve(model).error_estimate
+    assert ridge > 1e-5
+    assert solve(model.as_given()).error_estimate == pytest.approx(ridge, rel=1e-3)
+    # A bulk that is given anew is known; the spike's share is far smaller here.
+    assert solve(model.as_given().changed(bulk=model.bulk)).error_estimate < 0.1 * ridge
+    loss = solve_loss(model, huber(0.5))
+    assert min(loss.error_estimate, loss.parameter_error) > 1e-6
+    assert bounds(model).error_estimate > 1e-6
+    assert solve(Model.from_gradient_step("erf(1000*z)", "tanh", **STEPPED)).at_width().error_estimate < 1e-11
+
+
+def test_a_step_whose_averages_do_not_settle_is_refused() -> None:
+    with pytest.raises(ModelError, match="do not settle in double precision"):
+        Model.from_gradient_step("erf(10**13*z)+1/2", "tanh", **STEPPED)

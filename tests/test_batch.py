@@ -139,3 +139,12 @@ def test_the_residual_sees_a_pair_that_is_no_solution() -> None:
     assert residual[0] < 1e-13
     # 1 - dF/dx is of order one here, and the pair is of order three.
     assert residual[1] > 1e-4
+
+
+def test_an_empty_grid_has_no_points_and_ranges_are_those_of_a_model() -> None:
+    model = _model("tanh", "sin")
+    for empty in ({"spike": []}, {"alpha": []}, {"bulk": np.zeros((2, 0))}):
+        assert solve_batch(model, **empty).test_error.size == 0
+    found = solve_batch(model, ridge=[1e-60, 0.1, 1e60], noise=[0.0, 0.0, 0.0])
+    assert found.converged.tolist() == [False, True, False]
+    assert "1e-50 to 1e50" in found.status[0]
