@@ -67,6 +67,7 @@ class _Family:
     of a gradient step's averages do to the test error.
     """
 
+    model: Model
     places: Index | slice
     levels: _Levels
     points: Points
@@ -103,6 +104,11 @@ class BatchSolution:
     def shape(self) -> tuple[int, ...]:
         """The shape of the grid."""
         return self.test_error.shape
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What has to be known before these numbers are used: the warnings of the models, each sentence once."""
+        return tuple(dict.fromkeys(said for family in self._families for said in family.model.warnings))
 
     def at_width(self, width: float = WIDTH) -> BatchAtWidth:
         """Both errors at a finite width of p neurons (`numerics.finite_width`), in the shape of the grid.
@@ -265,7 +271,7 @@ def _solved_family(
             moved += mapped
         else:
             rows[10] *= 1.0 + uncertain / ROUNDING
-    return rows, moved, _Family(places, levels, points, rows[7:9], last, mapped)
+    return rows, moved, _Family(model, places, levels, points, rows[7:9], last, mapped)
 
 
 def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSolution]]:

@@ -155,8 +155,11 @@ def batch_document(batch: BatchSolution) -> Document:
     numbers = {name: getattr(batch, name).tolist() for name in names}
     numbers["order_parameters"] = {name: getattr(batch, name).tolist() for name in ORDER_PARAMETERS}
     cleaned: Document = finite(numbers, "it exceeds the range of double precision")
+    wide = batch.at_width()
+    errors = {"test_error": wide.test_error.tolist(), "training_error": wide.training_error.tolist()}
     return {"shape": list(batch.shape)} | cleaned | {
         "converged": batch.converged.tolist(), "status": batch.status.tolist(),
+        "at_width": {"width": wide.width, **finite(errors)}, "warnings": list(batch.warnings),
     }  # fmt: skip
 
 
@@ -178,6 +181,7 @@ def ridge_document(
     return {
         "ridge": finite(best.ridge, reason),
         "test_error": best.test_error,
+        "error_estimate": best.error_estimate,
         "at_smallest_ridge_tried": best.at_zero,
         "minima": [{"ridge": minimum.at, "test_error": minimum.error} for minimum in best.minima],
     }

@@ -58,7 +58,7 @@ def draw(sweep: Sweep, results: Path, path: Path) -> None:
             _curve(drawn[0], sweep, axes[0], results)
         else:
             _maps(figure, drawn, sweep, axes, results)
-        apart = _apart(sweep, results)
+        apart = apart_sentence(sweep, results)
         if apart:
             figure.suptitle(apart, fontsize="small")
         metadata = {"Date": None} if path.suffix == ".svg" else {"CreationDate": None} if path.suffix == ".pdf" else {}
@@ -68,7 +68,7 @@ def draw(sweep: Sweep, results: Path, path: Path) -> None:
             raise InputProblem(f"--plot: {path} cannot be written ({error.strerror}); give another file") from None
 
 
-def _apart(sweep: Sweep, results: Path) -> str | None:
+def apart_sentence(sweep: Sweep, results: Path) -> str | None:
     """The sentence over a diagram whose limits are far from their values at the sweep's width; None where none is."""
     import numpy as np
 
@@ -113,7 +113,7 @@ def _read(sweep: Sweep, results: Path, column: str) -> NDArray[Any]:
 def _curve(axis: Axes, sweep: Sweep, swept: Axis, results: Path) -> None:
     if sweep.kind != "simulation":
         axis.plot(swept.values, _read(sweep, results, "test_error"), color="#0072B2", label="test error, theory")
-        if _apart(sweep, results):
+        if apart_sentence(sweep, results):
             wide = _read(sweep, results, "test_error_at_width")
             axis.plot(swept.values, wide, color="#0072B2", ls="--", label=f"theory at width {sweep.width}")
     if sweep.simulated:

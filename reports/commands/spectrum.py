@@ -120,6 +120,8 @@ def with_idle(options: Mapping[str, Any]) -> dict[str, Any]:
     given = {name for name, value in options.items() if value is not None}
     stepped = bool(given & {"alpha0", "eta"})
     needed = ["activation", "alpha", "beta", *(["target", "alpha0", "eta"] if stepped else ["spike"])]
+    if not stepped and "readout" not in given:
+        needed.append("bulk")
     missing = [f"--{name}" for name in needed if name not in given]
     if missing:
         raise InputProblem(
@@ -127,7 +129,7 @@ def with_idle(options: Mapping[str, Any]) -> dict[str, Any]:
             "--bulk, for example --activation tanh --alpha 1.5 --beta 1 --spike 1 --bulk 1, or --target, --alpha0 and "
             "--eta"
         )
-    idle = {"ridge": "1"} if stepped else {"ridge": "1", "target": options["activation"], "alignment": "1"}
+    idle = {"ridge": "1"} if stepped else {"ridge": "1", "target": "tanh", "alignment": "1"}
     return {**options, **{name: value for name, value in idle.items() if name not in given}}
 
 

@@ -88,7 +88,7 @@ def sweep(
     from numerics.sweep_store import Store, StoreError
     from reports.clusters import workers_of
     from reports.console import Progress, note, provenance
-    from reports.sweep_plot import check_plot, draw
+    from reports.sweep_plot import apart_sentence, check_plot, draw
 
     if plot is not None:
         check_plot(described.sweep, Path(plot))
@@ -102,7 +102,7 @@ def sweep(
     except SweepError as error:
         raise InputProblem(f"--out: {error}") from None
     if store.dropped:
-        note(f"{store.dropped} points of the result file are damaged or incomplete, and are computed again", quiet)
+        note(f"{store.dropped} points in damaged or incomplete chunks of the result file are computed again", quiet)
     with store:
         try:
             with (
@@ -131,6 +131,10 @@ def sweep(
         if plot is not None:
             draw(described.sweep, Path(out) / "results.sqlite", Path(plot))
         warnings = list(dict.fromkeys(sentence for model in ends for sentence in model.warnings))
+        apart = apart_sentence(described.sweep, store.path)
+        if apart:
+            note(f"warning: {apart}", quiet)
+            warnings.append(apart)
         return _tell(store, Path(out), plot, origin, warnings, as_json)
 
 
