@@ -6,8 +6,6 @@ machine is. An operation is what a processor core does in about a microsecond.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 
 from derivations.expression_tree import ExpressionError
@@ -52,15 +50,23 @@ class Budget:
 _budget: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 
-@contextmanager
-def at_most(operations: int) -> Iterator[Budget]:
-    """Inside the block, the loops of the analysis raise TookTooLong after so many operations (or an outer limit)."""
-    budget = Budget(operations, _budget.get())
-    token = _budget.set(budget)
-    try:
-        yield budget
-    finally:
-        _budget.reset(token)
+class at_most:
+    """Inside the block, the loops of the analysis raise TookTooLong after so many operations (or an outer limit).
+
+    No generator: one that an exception leaves behind unfinished would put its budget back when it is collected.
+    """
+
+    def __init__(self, operations: int) -> None:
+        self._operations = operations
+
+    def __enter__(self) -> Budget:
+        self._around = _budget.get()
+        budget = Budget(self._operations, self._around)
+        _budget.set(budget)
+        return budget
+
+    def __exit__(self, *_: object) -> None:
+        _budget.set(self._around)
 
 
 def spend(operations: int) -> None:
