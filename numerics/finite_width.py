@@ -31,13 +31,8 @@ from numerics.ridge import (
     extra_reach,
     regime_of,
 )
-from numerics.saddle_point import LinearPart, held_fit, linear_part, nonlinear_part
+from numerics.saddle_point import LinearPart, linear_part, nonlinear_part
 from numerics.solution import Solution, by_direction
-
-__all__ = ["at_width", "checked_width", "means"]
-
-# The same fit for other losses (`numerics.convex`).
-means = held_fit
 
 
 def checked_width(width: float) -> float:
