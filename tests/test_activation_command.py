@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,15 @@ def test_activation_reads_options_on_either_side(capfd: pytest.CaptureFixture[st
     before = document(capfd, ["activation", "--spike", "-2", "-tanh(z)"])
     after = document(capfd, ["activation", "-tanh(z)", "--spike=-2"])
     assert before == after
+
+
+def test_the_time_limit_is_counted_from_the_start_of_the_command(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A process that ran other commands before has used far more than the limit already.
+    used = time.process_time
+    monkeypatch.setattr(time, "process_time", lambda: used() + 1e4)
+    assert document(capfd, ["activation", "he3(z)"])["complete"]
 
 
 def test_the_spectrum_beside_a_sample(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -90,8 +90,9 @@ def activation(
     highest = parse_whole("orders", orders, 0, 200, "12")
     r, c = single("spike", spike), single("bulk", bulk)
     file = None if plot is None else figure_file(plot)
-    limit = _seconds(time_limit)
-    student, teacher = _read(expression, target, limit)
+    # Counted from here: the process may have done other work before, as one that runs several commands has.
+    end = time.process_time() + _seconds(time_limit)
+    student, teacher = _read(expression, target, end)
 
     from numerics.model import ModelError
     from reports.activation_study import examine, study_text
@@ -99,9 +100,9 @@ def activation(
 
     try:
         with Progress("examining", 1, quiet=quiet):
-            left = limit - time.process_time()
+            left = end - time.process_time()
             found = examine(student, teacher, digits=wanted, spike=r, bulk=c, orders=highest, seconds=left)
-            drawn = _curves(found, limit) if file is not None or not as_json else None
+            drawn = _curves(found, end) if file is not None or not as_json else None
     except ModelError as error:
         raise InputProblem(str(error)) from None
     document = found.as_dict()
@@ -128,12 +129,12 @@ def drawn_if_wanted(file: Path | None, drawn: Curves | None) -> bool:
     return file is None or drawn is not None
 
 
-def _read(expression: str, target: str | None, limit: float) -> tuple[Activation, Activation]:
-    """The activation and its target. Raises InputProblem, also when the analysis takes too long."""
+def _read(expression: str, target: str | None, end: float) -> tuple[Activation, Activation]:
+    """The activation and its target, before the process has used ``end`` seconds. Raises InputProblem, also after it."""
     from reports.allowance import OutOfTimeError, allowance
 
     try:
-        with allowance(limit - time.process_time()):
+        with allowance(end - time.process_time()):
             student = expression_of("", expression)
             return student, student if target is None else expression_of("target", target)
     except OutOfTimeError:
@@ -143,8 +144,8 @@ def _read(expression: str, target: str | None, limit: float) -> tuple[Activation
         ) from None
 
 
-def _curves(found: ActivationStudy, limit: float) -> Curves | None:
-    """The curves along the spike, where the bounds could be computed."""
+def _curves(found: ActivationStudy, end: float) -> Curves | None:
+    """The curves along the spike, where the bounds could be computed before ``end`` (see `_read`)."""
     from derivations.expression import ExpressionError
     from derivations.expression_budget import at_most
     from numerics.model import ModelError
@@ -154,7 +155,7 @@ def _curves(found: ActivationStudy, limit: float) -> Curves | None:
     if found.learning.upper is None:
         return None
     try:
-        with allowance(limit - time.process_time()), at_most(_FOR_CURVES):
+        with allowance(end - time.process_time()), at_most(_FOR_CURVES):
             return curves(found.activation, found.target, found.spike, found.bulk, found.learning.doublings)
     except (ModelError, ExpressionError, OutOfTimeError):
         return None
