@@ -216,7 +216,7 @@ def test_only_what_is_damaged_is_computed_again(case: Case, tmp_path: Path, capf
     code, said, err = command(capfd, str(case.grid), "--out", str(out), "--resume")
     assert code == 3
     assert "33 points (32 were there already)" in said
-    assert err == "onestep: 1 points of the result file are damaged or incomplete, and are computed again\n"
+    assert err == "onestep: 1 points in damaged or incomplete chunks of the result file are computed again\n"
     assert runs_of_chunks(out) == [(0, 1), (1, 1), (2, 2)]
     assert stored(out) == stored(case.whole)
     # Points of a run that nobody knows are of unknown origin.
