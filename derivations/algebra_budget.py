@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
 from typing import Any
 
 import sympy as sp
@@ -22,24 +24,43 @@ class _SpentError(BaseException):
         self.reason = reason
 
 
+_COUNTING: ContextVar[bool] = ContextVar("counting", default=False)
+_INSTALLING = Lock()
+
+
 @contextmanager
 def counted_algebra() -> Iterator[None]:
-    """Inside the block SymPy spends operations; TookTooLong is raised when a budget in force has none left."""
-    before = {kind: kind.__dict__["flatten"] for kind in (sp.Add, sp.Mul)}
+    """Inside the block SymPy spends operations; TookTooLong is raised when a budget in force has none left.
 
-    def counted(kind: type[sp.Expr], parts: list[Any]) -> Any:
-        try:
-            spend(_NODE + _TERM * len(parts))
-        except TookTooLong as reason:
-            raise _SpentError(reason) from None
-        return before[sp.Add if issubclass(kind, sp.Add) else sp.Mul].__func__(kind, parts)
-
-    for kind in before:
-        kind.flatten = classmethod(counted)
+    Of this thread alone: SymPy's sums and products ask for good whether those who build them are counted. Blocks may be
+    nested, and count once.
+    """
+    _install()
+    token = _COUNTING.set(True)
     try:
         yield
     except _SpentError as spent:
         raise spent.reason from None
     finally:
-        for kind, flatten in before.items():
-            kind.flatten = flatten
+        _COUNTING.reset(token)
+
+
+def _install() -> None:
+    with _INSTALLING:
+        for kind in (sp.Add, sp.Mul):
+            flatten = kind.__dict__["flatten"].__func__
+            if not hasattr(flatten, "counts"):
+                kind.flatten = classmethod(_counted(flatten))
+
+
+def _counted(flatten: Callable[..., Any]) -> Callable[..., Any]:
+    def counted(kind: type[sp.Expr], parts: list[Any]) -> Any:
+        if _COUNTING.get():
+            try:
+                spend(_NODE + _TERM * len(parts))
+            except TookTooLong as reason:
+                raise _SpentError(reason) from None
+        return flatten(kind, parts)
+
+    counted.counts = True  # type: ignore[attr-defined]
+    return counted

@@ -86,6 +86,8 @@ def parse(text: str, *, limited: bool = True) -> Expression:
     With limited=False the caps on length and nesting are lifted: for canonical text that this package printed itself.
     Raises ExpressionError, with one sentence, for anything outside the language.
     """
+    if not isinstance(text, str):
+        raise ExpressionError(f'a value of type {type(text).__name__} is no formula: give text, for example "tanh(z)"')
     _check_text(text, limited)
     stripped = text.strip()
     with warnings.catch_warnings():

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from numerics.accepts import accepts
 from numerics.batch_equations import (
     Array,
     Flags,
@@ -32,6 +33,7 @@ from numerics.batch_equations import (
 )
 from numerics.documents import batch_document
 from numerics.finite_width import checked_width
+from numerics.given import model_of
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.model import LARGEST, SMALLEST, Model, ModelError, check_changes
 from numerics.one_group_table import OneGroupTable
@@ -155,6 +157,7 @@ class _Levels:
         return self._tables[level]
 
 
+@accepts(model=model_of)
 def solve_batch(
     model: Model,
     *,

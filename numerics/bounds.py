@@ -17,7 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activation import Activation
+from derivations.activation import activation as function
+from numerics.accepts import accepts
 from numerics.documents import bounds_document, eta_document, ridge_document, spike_document
+from numerics.given import model_of
 from numerics.infinite_ridge import left_over, slope_at_infinity
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
@@ -57,6 +60,7 @@ class Bounds:
         return bounds_document(self)
 
 
+@accepts(model=model_of)
 @lru_cache(maxsize=256)
 def bounds(model: Model) -> Bounds:
     """Lower and upper bound, equations (27) and (26), on a rule along the spike doubled until they stay put."""
@@ -89,6 +93,7 @@ def _moved_by_the_map(model: Model, now: tuple[float, float], refine: int) -> fl
     )
 
 
+@accepts(model=model_of)
 def upper_bound(model: Model, refine: int | None = None) -> float:
     """dist^2(g, span{mu0_a}) = |g|^2 - <g, mu0>^2/|mu0|^2 for one group: the test error at ridge -> infinity.
 
@@ -104,6 +109,7 @@ def _upper(model: Model, refine: int) -> float:
     return _distance(table, table.mu0, table.y0) + across
 
 
+@accepts(model=model_of)
 def lower_bound(model: Model, refine: int | None = None) -> float:
     """dist^2(g, span{mu0_a, kappa mu1_a, mu1_a z}): no ridge, alpha or beta gets below it.
 
@@ -246,6 +252,7 @@ _FAR = 1e-2
 _SHALLOW = 1e-14
 
 
+@accepts(model=model_of)
 def best_ridge(model: Model) -> BestRidge:
     """Scan the ridge, refine every dip, and follow the error to infinite ridge (`numerics.infinite_ridge`).
 
@@ -317,6 +324,7 @@ def _confirmed(model: Model, best: Minimum, found: Bounds) -> tuple[bool, float]
     return found.converged and holds, solution.error_estimate + moved
 
 
+@accepts(activation=function, target=function)
 def best_eta(
     activation: Activation,
     target: Activation,
@@ -355,6 +363,7 @@ def best_eta(
     return BestEta(best.at, best.error, found, best.at == largest, minima, converged)
 
 
+@accepts(model=model_of)
 def best_spike(
     model: Model, bound: Callable[[Model], float] = upper_bound, *, largest: float = 10.0, points: int = 101
 ) -> BestSpike:

@@ -17,6 +17,7 @@ from typing import Any
 
 from flint import arb
 
+from numerics.accepts import accepts
 from numerics.balls import BallError, precision, rational_ball
 from numerics.certify_bounds import Line
 from numerics.certify_functions import Functions, Problem, bounds, functions
@@ -26,6 +27,7 @@ from numerics.certify_rule import Along, SpikeRule, panels, trapezoidal
 from numerics.certify_saddle import Enclosed, enclosed, fixed_error, nonlinear_system
 from numerics.certify_strip import Student, inverse_bound
 from numerics.documents import certificate_document
+from numerics.given import model_of
 from numerics.model import Model
 from numerics.ridge import solve
 from numerics.solution import Solution
@@ -91,6 +93,7 @@ def certain_digits(ball: Ball) -> int:
     return max(0, math.floor(int(ball.rel_accuracy_bits()) * math.log10(2)))
 
 
+@accepts(model=model_of)
 def certify(model: Model, digits: int = 12) -> Certificate:
     """The certificate of a model, to at least `digits` digits of the test error where the precisions tried allow.
 

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activation import Activation
+from derivations.activation import activation as function
 from derivations.expression import derivative
+from numerics.accepts import accepts
 from numerics.evaluate import compile_numpy
 from numerics.quadrature import (
     MOST_UNSETTLED,
@@ -73,6 +75,7 @@ class TargetMoments(NamedTuple):
     y2: Array
 
 
+@accepts(activation=function)
 @lru_cache(maxsize=512)
 def hermite_constants(activation: Activation, refine: int = 0) -> HermiteConstants:
     """E[f], h1, h2, E[(z^2 - 1) f] and E[(f' - h1)^2] for z ~ N(0, 1), equation (12).
@@ -136,6 +139,7 @@ def conditional_moments_of(
     return conditional_moments(integrand(activation), slope * kappa + bias, math.sqrt(variance), refine, accept)
 
 
+@accepts(activation=function)
 def conditional_coefficients(
     activation: Activation, spike: float, bulk: float, bias: float, kappa: Array, refine: int = 0
 ) -> Coefficients:
@@ -164,6 +168,7 @@ def coefficient_errors(
     )
 
 
+@accepts(target=function)
 def target_moments(target: Activation, alignment: float, kappa: Array, refine: int = 0) -> TargetMoments:
     """y0, y1, y2 of y = g(alignment kappa + sqrt(1 - alignment^2) z), one entry per kappa, without label noise.
 

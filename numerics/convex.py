@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.accepts import accepts
 from numerics.bulk_model import equivalent_of
 from numerics.convex_newton import ROUNDING, Found, along_path, newton, polished
 from numerics.convex_system import System
@@ -27,7 +28,8 @@ from numerics.deterministic_equivalent import unpack
 from numerics.documents import solution_document
 from numerics.envelope import classification_error
 from numerics.finite_width import checked_width
-from numerics.losses import ClippedLoss, Loss, ProximalLoss
+from numerics.given import model_of
+from numerics.losses import ClippedLoss, Loss, ProximalLoss, loss_named
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.model import Model, ModelError
 from numerics.profile import profile
@@ -121,6 +123,7 @@ class _Level:
         return np.concatenate([self.system.least_means(self.found.x), [self.test, self.squared]])
 
 
+@accepts(model=model_of, loss=loss_named)
 def solve(model: Model, loss: Loss, *, refine: int = 0, width: float | None = None) -> ConvexSolution:
     """The saddle point for a convex loss; the rules are refined until nothing moves, or `refine` times more.
 

@@ -24,6 +24,7 @@ from numerics.evaluate import compile_numpy
 from numerics.gradient_descent import gradient_step
 from numerics.inputs import GAUSSIAN, Inputs
 from numerics.model import LARGEST, SMALLEST, UNIFORM, ReadoutGroup
+from numerics.parameters import refuse_other_groups
 
 if TYPE_CHECKING:
     from numerics.model import Model
@@ -158,6 +159,14 @@ class Network:
     def __post_init__(self) -> None:
         for name in ("activation", "target"):
             object.__setattr__(self, name, activation(getattr(self, name)))
+        for name in _NETWORK_RANGES:
+            try:
+                object.__setattr__(self, name, float(getattr(self, name)))
+            except (TypeError, ValueError, OverflowError):
+                raise SimulationError(
+                    f"{name} = {getattr(self, name)!r} is not accepted: it has to be a number, like 1.5"
+                ) from None
+        refuse_other_groups(self.groups)
         if any(group.bulk is not None or group.further_weights for group in self.groups):
             raise SimulationError(
                 "the readout groups of a network have one weight and a fraction, and their bulk follows from the step: "

@@ -22,8 +22,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from numerics.accepts import accepts
 from numerics.bounds import local_minima
-from numerics.losses import SQUARE, Loss
+from numerics.given import model_of
+from numerics.losses import SQUARE, Loss, loss_named
 from numerics.model import Model, ModelError
 from numerics.profile import profile
 from numerics.ridge import solve_on
@@ -115,6 +117,7 @@ def scan_reach(model: Model) -> float:
     return _REACH * max(deviations) + max(abs(bias) for bias in model.biases)
 
 
+@accepts(model=model_of, loss=loss_named)
 @lru_cache(maxsize=256)
 def learned_bias(model: Model, loss: Loss = SQUARE, points: int = _POINTS) -> LearnedBias:
     """The bias of least training free energy. Raises ModelError at ridge = 0."""

@@ -25,13 +25,15 @@ from itertools import takewhile
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.accepts import accepts
 from numerics.bounds import BestRidge, Minimum
 from numerics.bounds import bounds as square_bounds
 from numerics.convex import solve
 from numerics.convex_minimum import convex_minimum
+from numerics.given import model_of
 from numerics.least_squares import RANK_TOLERANCE
 from numerics.loss_panels import panels_of
-from numerics.losses import SQUARE, Loss, ProximalLoss
+from numerics.losses import SQUARE, Loss, ProximalLoss, loss_named
 from numerics.model import Model
 from numerics.noisy_loss import NoisyLoss
 from numerics.sample_averages import has_signs, sign_model
@@ -88,6 +90,7 @@ class LossBounds:
     converged: bool
 
 
+@accepts(model=model_of, loss=loss_named)
 @lru_cache(maxsize=256)
 def loss_bounds(model: Model, loss: Loss) -> LossBounds:
     """Both bounds. Margin losses take the sign of the target as label.
@@ -230,6 +233,7 @@ SMALLEST_RIDGE, LARGEST_RIDGE = 1e-3, 1e3
 _SCAN, _SOLVES_OF_A_DIP = 7, 7
 
 
+@accepts(model=model_of, loss=loss_named)
 def best_ridge_of_loss(model: Model, loss: Loss) -> BestRidgeOfLoss:
     """The ridge of least test loss: a scan of [1e-3, 1e3], every dip refined, beside the limit of infinite ridge.
 

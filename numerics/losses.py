@@ -207,8 +207,15 @@ HINGE = ProximalLoss(
 NAMED: dict[str, Loss] = {"square": SQUARE, "logistic": LOGISTIC, "hinge": HINGE, "absolute": ABSOLUTE}
 
 
-def loss_named(text: str) -> Loss:
-    """square, logistic, hinge, huber:DELTA or absolute. Raises LossError."""
+def loss_named(text: str | Loss) -> Loss:
+    """square, logistic, hinge, huber:DELTA or absolute; a loss is returned as it is. Raises LossError."""
+    if isinstance(text, ClippedLoss | ProximalLoss):
+        return text
+    if not isinstance(text, str):
+        raise LossError(
+            f"a value of type {type(text).__name__} is no loss: accepted are square, logistic, hinge, huber:DELTA and "
+            'absolute, for example "huber:1"'
+        )
     name, _, given = text.partition(":")
     if name in NAMED and not given and ":" not in text:
         return NAMED[name]

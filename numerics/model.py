@@ -198,12 +198,7 @@ class Model:
         """What has to be known before a number of this model is used, one sentence each; none for most models."""
         if self.step is None or self.bulk_model == "network":
             return ()
-        from numerics.even_part import even_part_warning
-
-        largest = max(abs(group.weight) for group in self.groups)
-        found = even_part_warning(
-            self.activation, self.target, self.step.alpha0, self.step.eta, self.beta, self.noise, largest
-        )
+        found = _neglected(self, self.step)
         return () if found is None else (found,)
 
     def changed(self, **values: Any) -> Model:
@@ -282,6 +277,14 @@ class Model:
             student, teacher, alpha=alpha, beta=beta, ridge=ridge, noise=noise, spike=spike, bulk=bulk,
             alignment=alignment, groups=groups, step=step, bulk_model=bulk_model, gaussian_rows=gaussian_rows,
         )  # fmt: skip
+
+
+def _neglected(model: Model, step: GradientStep) -> str | None:
+    """What the isotropic bulk leaves out after this step, in a sentence, or None."""
+    from numerics.even_part import even_part_warning
+
+    largest = max(abs(group.weight) for group in model.groups)
+    return even_part_warning(model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise, largest)
 
 
 # What a gradient step decides.
@@ -405,9 +408,11 @@ def _check_step(model: Model) -> None:
 def _check_network_bulk(model: Model) -> None:
     """It has an odd activation, and the bulks of its own step."""
     if model.activation.parity != "odd":
+        neglected = None if model.step is None else _neglected(model, model.step)
+        instead = "take the isotropic bulk, or" if neglected is None else f"{neglected}; take"
         raise ModelError(
             f"the network's own bulk is built for odd activations, and {model.activation.expression} is not known to be"
-            " odd; take the isotropic bulk, or for example tanh(z)"
+            f" odd; {instead} for example tanh(z)"
         )
     for group, bulk in zip(model.groups, model.bulks, strict=True):
         if abs(bulk - 1.0 - group.weight**2 * (model.bulk - 1.0)) > 1e-9 * bulk:

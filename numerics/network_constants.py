@@ -32,6 +32,7 @@ from numerics.quadrature import (
     spacing,
     spike_rule,
 )
+from numerics.settled_moments import still_to_come
 
 Array = NDArray[np.float64]
 
@@ -87,13 +88,16 @@ def slope_constants(activation: Activation, refine: int = 0) -> SlopeConstants:
             f"{constants.h1_check_reason}; use the isotropic bulk with spike, bulk and alignment given"
         )
     slope = slope_integrand(activation)
-    coarse, _ = _slope_averages(slope, constants.h1, refine)
+    coarse, sizes = _slope_averages(slope, constants.h1, refine)
+    last = np.ones_like(sizes)
     for level in range(refine + 1, refine + 1 + _MOST_DOUBLINGS):
         fine, sizes = _slope_averages(slope, constants.h1, level)
-        left = float(np.max(np.abs(fine - coarse) / sizes))
-        if left <= _SETTLED:
+        before, last = last, np.abs(fine - coarse) / sizes
+        if np.max(last) <= _SETTLED:
             break
         coarse = fine
+    ahead = still_to_come(before, last, np.full_like(last, _SETTLED), np.ones_like(last))
+    left = float(np.max(last + (ahead if slope.rough else 0.0)))
     # An error of h1 shifts s, which moves all of them by about as much.
     left += ROUNDING + constants.errors.h1 / math.sqrt(sizes[0])
     if not left <= MOST_UNSETTLED or slope.hidden:

@@ -69,10 +69,20 @@ def checked_number(name: str, value: object, accepts: Callable[[float], bool], r
     return number
 
 
+def refuse_other_groups(groups: object) -> None:
+    """Raises ModelError for what is no sequence of readout groups."""
+    if not isinstance(groups, tuple | list) or not all(isinstance(group, ReadoutGroup) for group in groups):
+        raise ModelError(
+            f"{groups!r} is not accepted as readout groups: a tuple of ReadoutGroup(weight, fraction) is, for example "
+            "(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))"
+        )
+
+
 def checked_groups(groups: tuple[ReadoutGroup, ...]) -> tuple[ReadoutGroup, ...]:
     """The groups with numbers for parameters. Raises ModelError for one out of range and fractions without sum 1."""
     if groups is UNIFORM:
         return groups  # most models, and sweeps make a hundred thousand of them
+    refuse_other_groups(groups)
     if not groups:
         raise ModelError("the readout has no groups: give at least one, for example 1:1 (weight 1, fraction 1)")
     checked = []

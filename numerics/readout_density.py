@@ -31,8 +31,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.accepts import accepts
 from numerics.coefficients import conditional_moments_of
 from numerics.evaluate import compile_numpy
+from numerics.given import instance_of, model_of
 from numerics.many_letters import (
     LetterTable,
     Ratios,
@@ -273,6 +275,7 @@ def check_scale(model: Model, law: ReadoutLaw) -> None:
         )
 
 
+@accepts(model=model_of, law=instance_of(ReadoutLaw, 'ReadoutLaw("uniform", 0.5)'))
 def solve_density(model: Model, law: ReadoutLaw, *, most: int = MOST_GROUPS) -> DensitySolution:
     """The saddle point for a density of letters; the model's own groups are ignored.
 

@@ -10,8 +10,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.accepts import accepts
 from numerics.bulk_model import equivalent_of
 from numerics.deterministic_equivalent import DeterministicEquivalent, IsotropicUniform, unpack
+from numerics.given import model_of
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.model import Model, ModelError
 from numerics.one_group import Problem, one_group_residual, solve_one_group
@@ -142,6 +144,7 @@ def _is_linear(table: Profile) -> bool:
     return float(np.max(table.mu2_squared @ table.weights)) < 1e-24 * float(np.max(table.features @ table.weights))
 
 
+@accepts(model=model_of)
 def solve(model: Model, *, refine: int = 0, bulk: Bulk | None = None) -> Solution:
     """The saddle point, test error (25) and training error of a ridge readout.
 

@@ -23,8 +23,10 @@ from typing import Any
 from flint import arb, arb_mat, ctx
 from mpmath import mp
 
+from numerics.accepts import accepts
 from numerics.balls import precision, rational_ball
 from numerics.coefficients_mp import PrecisionError
+from numerics.given import model_of
 from numerics.model import Model
 from numerics.profile_mp import ProfileMp, Rule, panels, profile_mp, trapezoid
 from numerics.quadrature import FINER
@@ -65,6 +67,7 @@ class SolutionMp:
         return f"SolutionMp(test_error={mp.nstr(self.test_error, 10)}, {self.digits} digits)"
 
 
+@accepts(model=model_of)
 def solve_mp(model: Model, digits: int = 50) -> SolutionMp:
     """The saddle point to `digits` digits.
 

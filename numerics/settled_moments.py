@@ -1,4 +1,4 @@
-"""Gaussian moments with their errors: what a finer rule moves, what does not settle, and rounding."""
+"""Gaussian moments with their errors: what finer rules move, what the next ones would, and rounding."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ Array = NDArray[np.float64]
 # The roundings of nodes are independent and their sum nearly Gaussian: this many of its standard deviations.
 _DEVIATIONS = 5.0
 _EPS = float(np.finfo(float).eps)
+# Beside a root a slope may grow by a power and a logarithm: of a sum of 1/k^2 the geometric series with the ratio of
+# its last terms has a half.
+_LOGARITHM = 2.0
 # The Gaussian weight farther out is nothing; values beside a breakpoint are taken this close to it.
 _FARTHEST, _BESIDE = 30.0, 1e-10
 
@@ -40,15 +43,30 @@ def settled_moments(function: Integrand, shift: Array, scale: float, refine: int
     return moments, errors
 
 
+def still_to_come(before: Array, last: Array, noise: Array, size: Array) -> Array:
+    """How far an average still moves that moved by `before` and then by `last` when its rule was refined twice.
+
+    Where the integrand has an integrable singularity, every halving of the panels that end on it leaves the same share
+    q of the error: a geometric series, whose rest is last q/(1 - q), and twice that is claimed. All of the `size` where
+    nothing shrinks; nothing where `last` is `noise`. All >= 0, of one shape.
+    """
+    shrinks = last < before
+    rest = _LOGARITHM * last**2 / np.where(shrinks, before - last, 1.0)
+    return np.asarray(np.where(last > noise, np.where(shrinks, np.minimum(rest, size), size), 0.0))
+
+
 def _at(function: Integrand, shift: Array, scale: float, refine: int) -> tuple[Moments, Moments]:
+    level, left = (0, 0.0) if scale == 0.0 else doublings(function, *span(shift), scale)
     coarse, fine = (conditional_moments(function, shift, scale, refine + k, math.inf) for k in (0, 1))
-    left = 0.0 if scale == 0.0 else doublings(function, *span(shift), scale)[1]
     root, square = np.sqrt(fine.square), fine.square
+    units = (root, root, square, square, root)
     rounding = _rounding(function, shift, scale, refine + 1, fine)
-    errors = (
-        np.abs(a - b) + (left + ROUNDING) * unit + noise
-        for a, b, unit, noise in zip(coarse, fine, (root, root, square, square, root), rounding, strict=True)
-    )
+    moved = [np.abs(a - b) for a, b in zip(coarse, fine, strict=True)]
+    errors = [last + (left + ROUNDING) * unit + noise for last, unit, noise in zip(moved, units, rounding, strict=True)]
+    if function.rough and refine + level > 0:
+        coarser = conditional_moments(function, shift, scale, refine - 1, math.inf)
+        for error, a, b, last, unit, noise in zip(errors, coarser, coarse, moved, units, rounding, strict=True):
+            error += still_to_come(np.abs(a - b), last, ROUNDING * unit + noise, unit)
     return fine, Moments(*errors)
 
 

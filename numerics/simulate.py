@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from numerics.accepts import accepts
 from numerics.documents import simulation_document
 from numerics.ensembles import (
     Array,
@@ -41,6 +42,7 @@ from numerics.ensembles import (
 )
 from numerics.evaluate import compile_numpy
 from numerics.finite_width import at_width
+from numerics.given import instance_of, subject_of
 from numerics.inputs import GAUSSIAN, Inputs
 from numerics.measure import Row, exact_test_error, named, order_parameters, sampled_test_error
 from numerics.model import Model, ReadoutGroup
@@ -114,6 +116,7 @@ def estimate(values: Sequence[float]) -> Estimate:
     return Estimate(float(np.mean(values)), error)
 
 
+@accepts(model=subject_of, inputs=instance_of(Inputs, 'Inputs("rademacher")'))
 def simulate(
     model: Model | Network,
     *,

@@ -26,12 +26,14 @@ from functools import cache
 import numpy as np
 
 from numerics import convex_readout, readout
+from numerics.accepts import accepts
 from numerics.bias_search import best_bias
 from numerics.convex import ConvexSolution
 from numerics.convex import solve as solve_convex
 from numerics.ensembles import Array, FeatureMap, Network, SimulationError, Sizes, block_rows
 from numerics.evaluate import compile_numpy
 from numerics.finite_width import at_width
+from numerics.given import instance_of, model_of, subject_of
 from numerics.inputs import GAUSSIAN, Inputs
 from numerics.learned_bias import Basins, learned_bias, scan_reach, with_bias
 from numerics.losses import SQUARE, ClippedLoss, Loss, loss_named
@@ -64,6 +66,7 @@ _ROUNDING = 1e-10
 _WHOLE_LINE = (-np.inf, np.inf)
 
 
+@accepts(model=subject_of, loss=loss_named, inputs=instance_of(Inputs, 'Inputs("rademacher")'))
 def simulate_loss(
     model: Model | Network,
     loss: Loss,
@@ -133,6 +136,7 @@ class Prediction:
     converged: bool
 
 
+@accepts(model=model_of, loss=loss_named)
 def predict(
     model: Model, loss: Loss, *, learned: bool = False, basins: Basins | None = None, sizes: Sizes | None = None
 ) -> Prediction:

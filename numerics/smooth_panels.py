@@ -56,15 +56,20 @@ def smooth_panels(
     while len(pending) and len(splits) < _MOST_SPLITS:
         half = 0.5 * (pending[:, 1] - pending[:, 0])
         series = values(pending[:, :1] + half[:, None] * (1.0 + nodes)) @ transform.T
-        misfit = values(pending[:, :1] + half[:, None] * (1.0 + near_ends)) - series @ at_ends.T
+        # So close to an end that rounding puts it there a derivative may be infinite: such places are left out.
+        places = pending[:, :1] + half[:, None] * (1.0 + near_ends)
+        inside = (places > pending[:, :1]) & (places < pending[:, 1:])
+        at_places = values(np.where(inside, places, pending[:, :1] + half[:, None]))
+        misfit = np.where(inside, at_places - series @ at_ends.T, 0.0)
         largest = np.maximum(np.abs(series).max(axis=1), floor)
         tail = np.maximum(np.abs(series[:, -2:]).max(axis=1), 0.1 * np.abs(misfit).max(axis=1))
         failed = pending[tail > 1e-12 * largest]
-        long = failed[:, 1] - failed[:, 0] > _SHORTEST_PANEL
+        long = failed[:, 1] - failed[:, 0] > _SHORTEST_PANEL * np.maximum(1.0, np.abs(failed).max(axis=1))
         rough = rough or not bool(np.all(long))
         failed = failed[long]
         middle = 0.5 * (failed[:, 0] + failed[:, 1])
         splits.extend(failed.ravel())
         splits.extend(middle)
         pending = np.concatenate([np.stack([failed[:, 0], middle], axis=1), np.stack([middle, failed[:, 1]], axis=1)])
-    return SmoothPanels(tuple(splits), rough)
+    # What is still pending when the splits are used up was never resolved.
+    return SmoothPanels(tuple(splits), rough or len(pending) > 0)

@@ -15,6 +15,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.accepts import accepts
+from numerics.given import model_of
 from numerics.model import Model, ModelError
 from numerics.outliers import Outlier, detached_eigenvalues, outliers_of
 from numerics.profile import Profile, profile
@@ -106,6 +108,7 @@ def atom_at_zero(model: Model) -> float:
     return 1.0 - min(model.alpha / model.beta, wide + narrow)
 
 
+@accepts(model=model_of)
 @lru_cache(maxsize=16)
 def spectrum(model: Model) -> Spectrum:
     """Density, edges, atom and outliers of a model; its ridge, target and noise play no part."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from derivations.activation import Activation
 from numerics.least_squares import least_norm
+from reports.figure_files import save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -158,5 +159,4 @@ def write(found: Curves, title: str, file: Path) -> None:
     import matplotlib as mpl
 
     with mpl.rc_context({"svg.hashsalt": "onestep", "text.parse_math": False}):
-        metadata = {"Date": None} if file.suffix == ".svg" else {"CreationDate": None} if file.suffix == ".pdf" else {}
-        draw(found, title).savefig(file, metadata=metadata)
+        save(draw(found, title), file)

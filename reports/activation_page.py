@@ -29,7 +29,7 @@ def study_text(document: Mapping[str, Any], plot: str = "") -> str:
         _learning(document),
         plot,
         _warnings(document["warnings"]),
-        _open(document["unfinished"], document["undecided"]),
+        _open(document["unfinished"], document["out_of_time"], document["undecided"]),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -156,9 +156,15 @@ def _warnings(warnings: list[str]) -> str:
     return "\n".join(["Warnings", *(f"  - {warning}" for warning in warnings)]) if warnings else ""
 
 
-def _open(unfinished: list[str], undecided: list[str]) -> str:
+def _open(unfinished: list[str], late: list[str], undecided: list[str]) -> str:
     """What the page leaves open, and that the exit code says so."""
-    said = [f"Not finished within the limit on the work: {', '.join(unfinished)}"] if unfinished else []
+    worked = [name for name in unfinished if name not in late]
+    said = [f"Not finished in the time allowed, a larger --time-limit helps: {', '.join(late)}"] if late else []
+    if worked:
+        said.append(
+            f"Not finished within the limit on the count of operations, which --time-limit does not move (a shorter "
+            f"activation or fewer --digits take less): {', '.join(worked)}"
+        )
     rest = [name for name in undecided if name not in unfinished]
     said += [f"Undecided: {', '.join(rest)}, for the reasons above"] if rest else []
     return "\n".join([*said, "(exit code 3)"]) if said else ""

@@ -39,6 +39,9 @@ _ATTEMPTS = 3
 # The operations that an examination may take, some ten seconds; the processor time that nothing goes beyond, far more:
 # what is left out has to depend on what was asked for and not on the machine.
 OPERATIONS = 16_000_000
+# A larger --time-limit helps here, and not where the operations are used up.
+TIME_REACHED = "the limit on the processor time was reached"
+_LIMITS = (LIMIT_REACHED, TIME_REACHED)
 SECONDS = 60.0
 # Where each part has to be done, as a fraction of the operations; what a part leaves over goes to the next ones.
 _SHARES = {
@@ -106,6 +109,7 @@ class ActivationStudy:
     learning: Learning
     warnings: tuple[str, ...] = ()
     unfinished: tuple[str, ...] = ()
+    out_of_time: tuple[str, ...] = ()
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -151,6 +155,7 @@ class ActivationStudy:
             "warnings": list(self.warnings),
             "complete": self.complete,
             "unfinished": list(self.unfinished),
+            "out_of_time": list(self.out_of_time),
             "undecided": list(self.undecided),
         }
 
@@ -177,24 +182,24 @@ def examine(
 
     Hermite coefficients are given up to order `orders`, and further up to the first one of order >= 1 that is not zero.
     What is not done after so many `operations`, or `seconds` of processor time, is said to be undecided or left out,
-    and named in `unfinished`.
+    and named in `unfinished`; what the time ended, in `out_of_time` too.
     """
     from reports.activation_formulas import Formulas, formulas_of
 
     parts = _Parts(operations, seconds)
     goal = activation if target is None else target
     balls = parts.part(
-        "balls", lambda left: _balls(activation, digits, left), lambda: _no_balls(activation, _bits(digits))
+        "balls", lambda left: _balls(activation, digits, left), lambda why: _no_balls(activation, _bits(digits), why)
     )
     formulas = parts.part(
         "closed forms",
         lambda left: formulas_of(activation, spike, bulk, left),
-        lambda: Formulas(None, {}, (), "inconclusive", f"{LIMIT_REACHED} before they were found"),
+        lambda why: Formulas(None, {}, (), "inconclusive", f"{why} before they were found"),
     )
-    first = parts.part("closed forms", lambda _: _h1(balls, digits, formulas, activation), lambda: None)
-    h2 = parts.part("closed forms", lambda _: _coefficient(balls.h2, digits, formulas, "h2"), lambda: None)
+    first = parts.part("closed forms", lambda _: _h1(balls, digits, formulas, activation), lambda _: None)
+    h2 = parts.part("closed forms", lambda _: _coefficient(balls.h2, digits, formulas, "h2"), lambda _: None)
     h1_check = parts.part(
-        "closed forms", lambda _: _coefficient(balls.h1_check, digits, formulas, "h1_check"), lambda: None
+        "closed forms", lambda _: _coefficient(balls.h1_check, digits, formulas, "h1_check"), lambda _: None
     )
     bare = formulas.withheld()
     h1 = first or _h1(balls, digits, bare, activation)
@@ -202,21 +207,21 @@ def examine(
     parts.part(
         "Hermite coefficients",
         lambda left: _hermite(activation, balls, h1, formulas, digits, orders, left, hermite),
-        lambda: None if hermite else _hermite(activation, balls, h1, bare, digits, orders, _FEW_OPERATIONS, hermite),
+        lambda _: None if hermite else _hermite(activation, balls, h1, bare, digits, orders, _FEW_OPERATIONS, hermite),
     )
     h1 = hermite[1]
     exponent = _information_exponent(hermite)
     target_mean, target_h1 = parts.part(
         "target",
         lambda left: (hermite[0], h1) if goal is activation else _lowest(goal, digits, left),
-        lambda: _lowest_unknown(digits),
+        lambda why: _lowest_unknown(digits, why),
     )
     found = parts.part(
         "bounds",
         lambda _: bounds_at(activation, goal, spike, bulk),
-        lambda: Learning(missing=f"{LIMIT_REACHED} before they were found", unresolved=True),
+        lambda why: Learning(missing=f"{why} before they were found", unresolved=True),
     )
-    found = parts.part("best spike", lambda _: with_best_spike(found, activation, goal, bulk), lambda: found)
+    found = parts.part("best spike", lambda _: with_best_spike(found, activation, goal, bulk), lambda _: found)
     return ActivationStudy(
         activation=activation,
         target=goal,
@@ -239,7 +244,8 @@ def examine(
             h1_zero=h1.zero,
             h1_sure=_is_certainly_not_zero(h1),
         ),
-        unfinished=tuple(dict.fromkeys([*parts.unfinished, *_out_of_time(balls, hermite, formulas)])),
+        unfinished=tuple(dict.fromkeys([*parts.unfinished, *_left_out(balls, hermite, formulas, _LIMITS)])),
+        out_of_time=tuple(dict.fromkeys([*parts.out_of_time, *_left_out(balls, hermite, formulas, (TIME_REACHED,))])),
     )
 
 
@@ -250,9 +256,10 @@ class _Parts:
         self._operations, self._used = operations, 0
         self._end = time.process_time() + seconds
         self.unfinished: list[str] = []
+        self.out_of_time: list[str] = []
 
-    def part(self, name: str, work: Callable[[int], T], otherwise: Callable[[], T]) -> T:
-        """What `work`, told how many operations it has, returns; where they do not suffice, what `otherwise` does."""
+    def part(self, name: str, work: Callable[[int], T], otherwise: Callable[[str], T]) -> T:
+        """What `work`, told the operations left, returns; what `otherwise`, told the limit reached, does if not."""
         left = max(int(_SHARES[name] * self._operations) - self._used, 0)
         try:
             with allowance(self._end - time.process_time()), at_most(left) as budget:
@@ -260,26 +267,32 @@ class _Parts:
                     return work(left)
                 finally:
                     self._used += left - budget.left
-        except (OutOfTimeError, TookTooLong):
-            self.unfinished.append(name)
+        except OutOfTimeError:
+            why = TIME_REACHED
+            self.out_of_time.append(name)
+        except TookTooLong:
+            why = LIMIT_REACHED
+        self.unfinished.append(name)
         with at_most(_FEW_OPERATIONS):
-            return otherwise()
+            return otherwise(why)
 
 
-def _out_of_time(balls: HermiteBalls, hermite: list[Coefficient], formulas: Formulas) -> list[str]:
-    """The certified numbers that the limit on the operations left undecided."""
+def _left_out(
+    balls: HermiteBalls, hermite: list[Coefficient], formulas: Formulas, limits: tuple[str, ...]
+) -> list[str]:
+    """The certified numbers that one of these limits left undecided."""
     named = [("h1", balls.h1), ("h2", balls.h2), ("E[(sigma' - h1)^2]", balls.h1_check)]
     named += [(f"s_{k}", s.certified) for k, s in enumerate(hermite) if not s.zero]
-    late = [name for name, ball in named if ball.ball is None and LIMIT_REACHED in ball.reason]
-    return late + (["closed forms"] if LIMIT_REACHED in formulas.why else [])
+    late = [name for name, ball in named if ball.ball is None and any(limit in ball.reason for limit in limits)]
+    return late + (["closed forms"] if any(limit in formulas.why for limit in limits) else [])
 
 
 # What is enough for the parts that always succeed, and for finding out that the others do not.
 _FEW_OPERATIONS = 500_000
 
 
-def _no_balls(activation: Activation, bits: int) -> HermiteBalls:
-    undecided = Certified(None, bits, reason=LIMIT_REACHED)
+def _no_balls(activation: Activation, bits: int, why: str) -> HermiteBalls:
+    undecided = Certified(None, bits, reason=why)
     return HermiteBalls(undecided, undecided, undecided, undecided, undecided)
 
 
@@ -364,8 +377,8 @@ def _lowest(target: Activation, digits: int, operations: int) -> tuple[Coefficie
     return mean, slope
 
 
-def _lowest_unknown(digits: int) -> tuple[Coefficient, Coefficient]:
-    unknown = Coefficient(Certified(None, _bits(digits), reason=LIMIT_REACHED), 0)
+def _lowest_unknown(digits: int, why: str) -> tuple[Coefficient, Coefficient]:
+    unknown = Coefficient(Certified(None, _bits(digits), reason=why), 0)
     return unknown, unknown
 
 

@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
+from numerics.accepts import accepts
 from numerics.ensembles import Network
+from numerics.given import subject_of
 from numerics.learned_bias import learned_bias
-from numerics.losses import SQUARE, Loss
+from numerics.losses import SQUARE, Loss, loss_named
 from numerics.model import Model
 from numerics.simulate import Simulation, usual_kind
 from numerics.simulate_loss import predict, simulate_loss
@@ -36,6 +38,7 @@ class Compared:
         return None if comparison.fit is None else self.limit[comparison.observable] + comparison.fit.intercept
 
 
+@accepts(subject=subject_of, loss=loss_named)
 def compared(
     subject: Model | Network,
     *,

@@ -80,6 +80,21 @@ def loss_bounds_text(swept: tuple[str, ...], results: Points, width: int) -> str
     if any(not (document["lower_reached"] and document["upper_reached"]) for _, document in results):
         lines.append(f"* {_GROWS}")
     left_out = sum(document["best_ridge"]["ridges_left_out"] for _, document in results)
+    from numerics.loss_bounds import LARGEST_RIDGE, SMALLEST_RIDGE
+
+    ends = sum(at_end(document["best_ridge"]["ridge"]) for _, document in results)
+    if ends:
+        lines.append(
+            f"at {ends} of {len(results)} points the best ridge is an end of the scan, which goes from "
+            f"{SMALLEST_RIDGE:g} to {LARGEST_RIDGE:g}: one beyond it may do better"
+        )
     if left_out:
         lines.append(f"{left_out} ridges at the ends of the scan were left out")
     return "\n".join(lines)
+
+
+def at_end(ridge: object) -> bool:
+    """Whether a best ridge is an end of the scan, so that the least loss may lie beyond it."""
+    from numerics.loss_bounds import LARGEST_RIDGE, SMALLEST_RIDGE
+
+    return isinstance(ridge, float) and not SMALLEST_RIDGE * (1 + 1e-9) < ridge < LARGEST_RIDGE * (1 - 1e-9)

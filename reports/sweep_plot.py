@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reports.figure_files import save
 from reports.problems import InputProblem
 
 if TYPE_CHECKING:
@@ -61,9 +62,8 @@ def draw(sweep: Sweep, results: Path, path: Path) -> None:
         apart = apart_sentence(sweep, results)
         if apart:
             figure.suptitle(apart, fontsize="small")
-        metadata = {"Date": None} if path.suffix == ".svg" else {"CreationDate": None} if path.suffix == ".pdf" else {}
         try:
-            figure.savefig(path, metadata=metadata)
+            save(figure, path)
         except OSError as error:
             raise InputProblem(f"--plot: {path} cannot be written ({error.strerror}); give another file") from None
 

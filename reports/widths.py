@@ -34,6 +34,10 @@ def apart_line(documents: Sequence[dict[str, Any]], width: int) -> str | None:
     count = sum(map(is_apart, documents))
     if not count:
         return None
+    if len(documents) == 1:
+        limit, there = documents[0]["test_error"], documents[0]["at_width"]["test_error"]
+        if isinstance(limit, float) and isinstance(there, float) and limit > 0.0:
+            return f"at width {width} the test error differs from its limit by {100.0 * (there / limit - 1.0):+.3g} %"
     return (
         f"at width {width} the test error differs from its limit by more than 5 % at {count} of {len(documents)} points"
     )

@@ -40,29 +40,30 @@ def pool(most: int = 8, workers: int | None = None) -> Iterator[ProcessPoolExecu
 
     Raises InputProblem where a worker was lost.
     """
-    saved = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
-    executor = _Pool(
-        workers or max(1, min(most, cores())), mp_context=get_context("spawn"), initializer=_prepare_worker
-    )
-    finished = False
-    try:
-        with terminable():
+    # Also while the workers are stopped: a kill that fell there would leave what they share to be reported as leaked.
+    with terminable():
+        saved = {name: os.environ.get(name) for name in _THREADS}
+        os.environ.update(dict.fromkeys(_THREADS, "1"))
+        executor = _Pool(
+            workers or max(1, min(most, cores())), mp_context=get_context("spawn"), initializer=_prepare_worker
+        )
+        finished = False
+        try:
             yield executor
             finished = True
-    except BrokenExecutor:
-        raise InputProblem("worker processes were lost (killed or out of memory)", INTERNAL) from None
-    finally:
-        if not finished:
-            # A worker has nothing to put in order, and lets no other signal through while it starts.
-            for process in list((executor._processes or {}).values()):
-                process.kill()
-        executor.shutdown(wait=True, cancel_futures=not finished)
-        for name, value in saved.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        except BrokenExecutor:
+            raise InputProblem("worker processes were lost (killed or out of memory)", INTERNAL) from None
+        finally:
+            if not finished:
+                # A worker has nothing to put in order, and lets no other signal through while it starts.
+                for process in list((executor._processes or {}).values()):
+                    process.kill()
+            executor.shutdown(wait=True, cancel_futures=not finished)
+            for name, value in saved.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
 
 
 def _prepare_worker() -> None:

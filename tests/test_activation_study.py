@@ -240,3 +240,17 @@ def test_a_shifted_narrow_peak_has_its_slope_certified() -> None:
         found = number(document["coefficients"]["h1_check"])
         # sech^2 beyond 100 widths is below 1e-80 and sech below 1e-43; the rule reaches 1e-28 on these panels
         assert abs(found / (square - mean**2) - 1) < mpmath.mpf(10) ** -25
+
+
+def test_the_page_tells_the_limit_on_the_time_from_that_on_the_operations() -> None:
+    sigma = activation("tanh(z)")
+    late, worked = examine(sigma, seconds=0.0), examine(sigma, operations=0)
+    assert late.out_of_time == tuple(dict.fromkeys(late.out_of_time))
+    assert set(late.out_of_time) <= set(late.unfinished)
+    assert "bounds" in late.out_of_time
+    assert worked.unfinished
+    assert worked.out_of_time == ()
+    texts = [study_text(one.as_dict()) for one in (late, worked)]
+    assert ["a larger --time-limit helps" in text for text in texts] == [True, False]
+    assert ["limit on the processor time was reached" in text for text in texts] == [True, False]
+    assert ["which --time-limit does not move" in text for text in texts] == [False, True]

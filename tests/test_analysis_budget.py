@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
+import threading
 import time
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -46,12 +48,13 @@ def test_what_an_outer_budget_leaves_undecided_is_not_remembered() -> None:
     assert fresh.parity == "even"
 
 
-def test_the_algebra_of_sympy_is_counted_and_left_as_it_was() -> None:
-    before = sp.Add.flatten, sp.Mul.flatten
+def test_the_algebra_of_sympy_is_counted_inside_the_block_only() -> None:
     x, y = sp.symbols("x y")
     with pytest.raises(TookTooLong), at_most(1_000_000), counted_algebra():
         sp.expand((x + y + 1) ** 60)
-    assert (sp.Add.flatten, sp.Mul.flatten) == before
+    with at_most(1_000_000) as budget:
+        sp.expand((sp.Dummy() + 1) ** 3)
+    assert budget.left == 1_000_000
     with at_most(1_000_000) as budget, counted_algebra():
         assert sp.expand((x + 1) * (x - 1)) == x**2 - 1
     assert 0 < budget.left < 1_000_000
@@ -209,3 +212,39 @@ def test_a_gradient_step_of_an_activation_without_a_second_moment_is_refused(
 ) -> None:
     student = ["--activation", "exp(z**2/4) - exp(-z**2/4)", "--target", "tanh"]
     refused(capfd, ["solve", *student, *WORKED, "--alpha0", "2", "--eta", "1"], "infinite")
+
+
+def _spent(depth: int) -> int:
+    """What building one polynomial costs inside so many nested blocks."""
+    with at_most(10**9) as budget, ExitStack() as blocks:
+        for _ in range(depth):
+            blocks.enter_context(counted_algebra())
+        x = sp.Dummy()  # what SymPy has built before it remembers
+        sum((x**k * k for k in range(1, 6)), sp.Integer(0))
+        return 10**9 - budget.left
+
+
+def test_nested_blocks_count_algebra_once_and_none_counts_nothing() -> None:
+    assert _spent(1) == _spent(2) == _spent(3) > 0
+    assert _spent(0) == 0
+
+
+def test_blocks_that_overlap_in_two_threads_leave_no_counting_behind() -> None:
+    entered, leave = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with counted_algebra():
+            entered.set()
+            leave.wait(10.0)
+
+    thread = threading.Thread(target=other)
+    _spent(1)
+    with counted_algebra():
+        thread.start()
+        entered.wait(10.0)
+        flatten = sp.Add.__dict__["flatten"].__func__
+    assert _spent(0) == 0  # the other thread still counts, and only its own
+    leave.set()
+    thread.join()
+    assert sp.Add.__dict__["flatten"].__func__ is flatten
+    assert _spent(0) == 0

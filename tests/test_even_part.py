@@ -95,3 +95,17 @@ def test_a_sweep_and_a_spectrum_warn_too(tmp_path: Path, capfd: pytest.CaptureFi
     code, out, err = outcome(capfd, ["spectrum", *ARGUMENTS[1:], "--json"])
     assert (code, err) == (0, f"onestep: warning: {sentence}\n")
     assert json.loads(out)["warnings"] == [sentence]
+
+
+def test_who_asks_for_the_bulk_of_a_network_is_told_what_the_isotropic_one_neglects(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    warning = even_part_warning(LEANING, TANH, STEP["alpha0"], STEP["eta"], STEP["beta"], 0.0)
+    assert warning is not None
+    assert "with the square loss the test errors" in warning
+    code, _, err = outcome(
+        capfd, ["compare", *ARGUMENTS[1:], "--kind", "network", "--dimensions", "20", "--seeds", "1"]
+    )
+    assert code == 2
+    assert warning in err
+    assert "take the isotropic bulk" not in err

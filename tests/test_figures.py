@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import numpy as np
+import pytest
 
 import reports.report
 from reports import figures
+from reports.figure_files import save
 from tests.report_page import toy_figures
 
 
@@ -44,3 +47,18 @@ def test_the_best_combination_of_the_figure_is_the_projection() -> None:
     target = 0.3 * functions[0] - 1.2 * functions[1]
     best = figures._projection(functions, target, np.exp(-x * x))
     assert np.max(np.abs(best - target)) < 1e-13  # rounding of a 2-column least squares
+
+
+def test_a_figure_is_written_in_one_piece_or_not_at_all(tmp_path: Path) -> None:
+    class Full:
+        """A figure whose file system is full after the first bytes."""
+
+        def savefig(self, file: Path, **_: object) -> None:
+            file.write_text("half")
+            raise OSError(28, "No space left on device")
+
+    place = tmp_path / "figure.svg"
+    place.write_text("the old one")
+    with pytest.raises(OSError, match="No space"):
+        save(Full(), place)
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("figure.svg", "the old one")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import onestep
 from derivations.activation import activation
 from derivations.expression import ExpressionError
+from numerics.coefficients_mp import PrecisionError
 from numerics.losses import huber
 from numerics.model import Model, ReadoutGroup
 from tests.command_line import document
@@ -157,3 +159,114 @@ def test_documents_of_models_and_batches() -> None:
     assert found["order_parameters"]["m"][0][1] == batch.m[0, 1]
     point = onestep.solve_batch(worked()).to_dict()
     assert point["test_error"] == pytest.approx(onestep.solve(worked()).test_error, rel=1e-10)
+
+
+NETWORK = onestep.Network("tanh", "sin", **STEP)  # type: ignore[arg-type]
+_LAW = onestep.ReadoutLaw("uniform", 0.5)
+# Every public function of a model, each asked with what it would take anyhow.
+OF_A_MODEL: dict[str, Callable[[Any], Any]] = {
+    "solve": onestep.solve,
+    "solve_loss": lambda m: onestep.solve_loss(m, "huber:1"),
+    "solve_batch": lambda m: onestep.solve_batch(m, ridge=[0.1]),
+    "solve_density": lambda m: onestep.solve_density(m, _LAW, most=1),
+    "solve_mp": lambda m: onestep.solve_mp(m, 20),
+    "best_ridge": onestep.best_ridge,
+    "best_ridge_of_loss": lambda m: onestep.best_ridge_of_loss(m, "huber:1"),
+    "best_spike": onestep.best_spike,
+    "bounds": onestep.bounds,
+    "lower_bound": onestep.lower_bound,
+    "upper_bound": onestep.upper_bound,
+    "loss_bounds": lambda m: onestep.loss_bounds(m, "huber:1"),
+    "certify": onestep.certify,
+    "learned_bias": onestep.learned_bias,
+    "predict": lambda m: onestep.predict(m, "huber:1"),
+    "simulate": lambda m: onestep.simulate(m, dimension=10, seeds=1),
+    "simulate_loss": lambda m: onestep.simulate_loss(m, "huber:1", dimension=10, seeds=1),
+    "spectrum": onestep.spectrum,
+    "compare": lambda m: onestep.compare(m, dimensions=[10], seeds=1),
+}
+OF_A_LOSS: dict[str, Callable[[Any], Any]] = {
+    "solve_loss": lambda loss: onestep.solve_loss(worked(), loss),
+    "best_ridge_of_loss": lambda loss: onestep.best_ridge_of_loss(worked(), loss),
+    "loss_bounds": lambda loss: onestep.loss_bounds(worked(), loss),
+    "learned_bias": lambda loss: onestep.learned_bias(worked(), loss),
+    "loss_named": onestep.loss_named,
+    "predict": lambda loss: onestep.predict(worked(), loss),
+    "simulate_loss": lambda loss: onestep.simulate_loss(worked(), loss, dimension=10, seeds=1),
+    "compare": lambda loss: onestep.compare(worked(), dimensions=[10], seeds=1, loss=loss),
+}
+
+
+def test_a_network_is_solved_with_its_own_bulk() -> None:
+    own = NETWORK.model("network")
+    assert onestep.solve(NETWORK).test_error == onestep.solve(own).test_error
+    assert onestep.solve_loss(NETWORK, "huber:1").test_error == onestep.solve_loss(own, HUBER_1).test_error
+    assert onestep.bounds(NETWORK) == onestep.bounds(own)
+    for more in ({"steps": 2}, {"overlap": 0.1}):
+        with pytest.raises(onestep.ModelError, match="one gradient step from rows without overlap"):
+            onestep.solve(onestep.Network("tanh", "sin", **STEP, **more))  # type: ignore[arg-type]
+    with pytest.raises(onestep.ModelError, match="odd"):
+        onestep.solve(onestep.Network("z**2-1", "z**2-1", **STEP))  # type: ignore[arg-type]
+
+
+HUBER_1 = onestep.loss_named("huber:1")
+
+
+@pytest.mark.parametrize("name", OF_A_MODEL)
+@pytest.mark.parametrize("given", ["tanh", None, 0.5])
+def test_what_is_no_model_is_answered_in_a_sentence(name: str, given: Any) -> None:
+    with pytest.raises(onestep.ModelError, match="not accepted as a model: for example Model"):
+        OF_A_MODEL[name](given)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("best_spike", "follows from the gradient step"), ("solve_batch", "a batch takes an isotropic bulk"),
+     ("solve_mp", "built for the uniform readout"), ("solve_density", "built for a spike of one direction")],
+)  # fmt: skip
+def test_where_the_bulk_of_a_network_is_not_built_the_function_says_so(name: str, why: str) -> None:
+    with pytest.raises((ValueError, PrecisionError), match=why):
+        OF_A_MODEL[name](NETWORK)
+
+
+@pytest.mark.parametrize("name", OF_A_LOSS)
+def test_what_is_no_loss_is_answered_in_a_sentence(name: str) -> None:
+    for given in ("hubr", 3, None):
+        with pytest.raises(ValueError, match="accepted are square, logistic, hinge, huber:DELTA and absolute"):
+            OF_A_LOSS[name](given)
+
+
+def test_a_loss_is_given_by_its_name() -> None:
+    assert onestep.solve_loss(worked(), "huber:1").test_error == onestep.solve_loss(worked(), HUBER_1).test_error
+    assert onestep.loss_named(HUBER_1) is HUBER_1
+
+
+def test_functions_of_an_activation_take_text() -> None:
+    places = np.array([0.0, 1.0])
+    assert onestep.hermite_constants("tanh") is onestep.hermite_constants(activation("tanh"))
+    for found, expected in (
+        (onestep.conditional_coefficients("tanh", 1.0, 1.0, 0.0, places),
+         onestep.conditional_coefficients(activation("tanh"), 1.0, 1.0, 0.0, places)),
+        (onestep.target_moments("sin", 0.8, places), onestep.target_moments(activation("sin"), 0.8, places)),
+    ):  # fmt: skip
+        assert np.array_equal(found, expected)
+    with pytest.raises(ExpressionError, match="formula in z"):
+        onestep.hermite_constants(0.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: worked(groups="1:0.5,-1:0.5"),
+        lambda: onestep.Network("tanh", "sin", **STEP, groups="1:0.5,-1:0.5"),
+        lambda: onestep.Network("tanh", "sin", **(STEP | {"alpha": "many"})),
+        lambda: worked(alpha="many"),
+        lambda: onestep.parse(3),  # type: ignore[arg-type]
+        lambda: onestep.run_ledger("slow"),
+        lambda: onestep.solve_density(worked(), "uniform:0.5"),  # type: ignore[arg-type]
+        lambda: onestep.simulate(NETWORK, dimension=10, seeds=1, inputs="rademacher"),  # type: ignore[arg-type]
+    ],
+)
+def test_text_in_place_of_a_value_is_answered_in_a_sentence(ask: Callable[[], Any]) -> None:
+    with pytest.raises(ValueError, match=r"not accepted|not known|no formula"):
+        ask()

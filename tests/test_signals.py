@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from reports import signals, workers
 from tests.command_line import ROOT, WORKED
 from tests.sweeping import written
 from tests.test_sweep_kills import SLOW, begun, wait_for, worker_processes
@@ -143,3 +144,13 @@ def test_a_killed_scheduler_is_one_sentence(tmp_path: Path, chunks: int) -> None
     assert err.startswith("onestep: ")
     assert err.count("\n") == 1
     assert "Traceback" not in err
+
+
+def test_a_kill_while_workers_are_stopped_is_answered_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What the workers share is given back after they have ended: the default action would leave it behind.
+    found = []
+    monkeypatch.setattr(workers._Pool, "shutdown", lambda *_, **__: found.append(signal.getsignal(signal.SIGTERM)))
+    with workers.pool(workers=1):
+        pass
+    assert found == [signals._terminate]
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

@@ -154,3 +154,10 @@ def test_a_batch_document_is_json(capfd: pytest.CaptureFixture[str]) -> None:
     code, out, _ = outcome(capfd, ["solve", *replaced("ridge", "log:0.01:1:12"), "--json"])
     assert code == 0
     assert all(result["at_width"]["width"] == 1000 for result in json.loads(out)["results"])
+
+
+def test_one_point_tells_the_size_of_the_difference() -> None:
+    from reports.widths import apart_line
+
+    document = {"test_error": 0.1, "at_width": {"width": 1000, "test_error": 0.12, "apart": True}}
+    assert "by +20 %" in str(apart_line([document], 1000))

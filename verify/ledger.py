@@ -217,6 +217,8 @@ def run(
     progress: Callable[[str], None] | None = None,
 ) -> Ledger:
     """Run the ledger, or the claims ``ids`` with all they rest on. Raises LedgerError for an unknown id."""
+    if profile_name not in PROFILES:
+        raise LedgerError(f"profile {profile_name!r} is not known: one of {', '.join(PROFILES)}, for example quick")
     claims = all_claims()
     chosen = _closure(claims, ids)
     found: dict[str, tuple[Verdict, tuple[Evidence, ...], tuple[MutantResult, ...]]] = {}

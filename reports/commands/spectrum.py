@@ -9,6 +9,7 @@ import click
 
 from reports.cli_options import EXPRESSIONS, common_options, model_options, request
 from reports.commands.activation import figure_file
+from reports.figure_files import save
 from reports.problems import DONE, UNDECIDED, InputProblem
 from reports.widths import tell_warnings
 
@@ -262,5 +263,4 @@ def draw(found: Spectrum, sampled: Any, file: Path) -> None:
         axes.set_xlabel("eigenvalue of ΦᵀΦ/p")
         axes.set_ylabel("density")
         axes.legend(frameon=False)
-        metadata: dict[str, Any] | None = {"Date": None} if file.suffix == ".svg" else None
-        canvas.savefig(file, metadata=metadata)
+        save(canvas, file)

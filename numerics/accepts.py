@@ -1,0 +1,28 @@
+"""Parameters that a public function reads before it uses them: a formula as text, a loss as its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def accepts(**readers: Callable[[Any], Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """The function with these parameters read by these readers first, which raise for what they cannot read."""
+
+    def reading(function: Callable[P, R]) -> Callable[P, R]:
+        order = tuple(readers.get(name) for name in signature(function).parameters)
+
+        @wraps(function)
+        def read(*args: P.args, **kwargs: P.kwargs) -> R:
+            values: list[Any] = [reader(x) if reader else x for reader, x in zip(order, args, strict=False)]
+            named: dict[str, Any] = {name: readers[name](x) if name in readers else x for name, x in kwargs.items()}
+            return function(*values, *args[len(order) :], **named)  # type: ignore[arg-type]
+
+        return read
+
+    return reading

@@ -1,0 +1,47 @@
+"""What a public function is given in other words than its own: a network for its model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from numerics.model import Model, ModelError
+
+_EXAMPLE = 'for example Model("tanh", "sin", alpha=1.5, beta=1, ridge=0.1, spike=1, bulk=1, alignment=0.8)'
+
+
+def model_of(given: object) -> Model:
+    """A model, or that of a network with its own bulk after its one step. Raises ModelError for anything else."""
+    if isinstance(given, Model):
+        return given
+    from numerics.ensembles import Network
+
+    if not isinstance(given, Network):
+        raise ModelError(f"a value of type {type(given).__name__} is not accepted as a model: {_EXAMPLE}")
+    if given.steps > 1 or given.overlap:
+        raise ModelError(
+            "the theory of a network is that of one gradient step from rows without overlap, and this one has "
+            f"{given.steps} steps and an overlap of {given.overlap:g}: simulate(network), or take its "
+            'network.model("network")'
+        )
+    return given.model("network")
+
+
+def subject_of(given: object) -> object:
+    """A model or a network, as it is. Raises ModelError for anything else."""
+    from numerics.ensembles import Network
+
+    return given if isinstance(given, Network) else model_of(given)
+
+
+def instance_of(kind: type, example: str) -> Callable[[object], object]:
+    """A reader that takes values of this type only, and raises ModelError for others."""
+
+    def read(given: object) -> object:
+        if not isinstance(given, kind):
+            raise ModelError(
+                f"a value of type {type(given).__name__} is not accepted where a {kind.__name__} is: give for example "
+                f"{example}"
+            )
+        return given
+
+    return read
