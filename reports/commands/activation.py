@@ -130,7 +130,7 @@ def drawn_if_wanted(file: Path | None, drawn: Curves | None) -> bool:
 
 
 def _read(expression: str, target: str | None, end: float) -> tuple[Activation, Activation]:
-    """The activation and its target, before the process has used ``end`` seconds. Raises InputProblem, also after it."""
+    """The activation and its target, read before the process has used ``end`` seconds. Raises InputProblem."""
     from reports.allowance import OutOfTimeError, allowance
 
     try:
