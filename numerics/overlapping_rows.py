@@ -212,4 +212,4 @@ def solve_overlapping(network: Network) -> Solution:
     found, coarser = on(_COARSE_STEP), on(_COARSER * _COARSE_STEP)
     # What is moved from a coarser grid to this one, and the nodes that both leave out.
     left = abs(coarser.test_error - found.test_error) + _LEAST * (1.0 + abs(found.test_error))
-    return replace(found, error_estimate=found.error_estimate + left)
+    return replace(found, error_estimate=found.error_estimate + left, map_error=found.map_error + left)
