@@ -202,7 +202,13 @@ def test_an_uncertainty_can_be_changed_like_any_field() -> None:
 def test_rows_that_overlap_take_their_error_to_a_width() -> None:
     network = Network(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, alpha0=2.0, eta=1.0, overlap=0.3)
     found = solve_overlapping(network)
+    assert found.converged
     assert found.at_width(1000).error_estimate >= 0.5 * found.error_estimate
+    # A target that the grid of the batch's averages does not resolve: that is said, too.
+    steep = solve_overlapping(replace(network, target=activation("he3+he5")))
+    assert steep.error_estimate > 1e-5 * steep.test_error
+    assert not steep.converged
+    assert "finer grid" in steep.status
 
 
 def test_a_batch_carries_what_its_limit_is_known_to() -> None:
