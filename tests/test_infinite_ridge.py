@@ -61,6 +61,13 @@ def test_a_finite_ridge_beyond_the_scan_is_found() -> None:
     assert beaten_by(model) == []
 
 
+@pytest.mark.parametrize(("alpha", "noise"), [(1e6, 1e4), (1e9, 1e6)])
+def test_the_scan_grows_with_the_samples(alpha: float, noise: float) -> None:
+    # What many samples bring of noise, a ridge of the order of their number averages out.
+    model = Model("tanh", "sin", alpha, 1.0, 1.0, noise, spike=1.0, bulk=1.0, alignment=0.3)
+    assert beaten_by(model) == []
+
+
 @pytest.mark.parametrize("index", range(10))
 def test_no_ridge_beats_the_best(index: int) -> None:
     assert beaten_by(drawn(index)) == []
