@@ -34,7 +34,7 @@ from numerics.batch_equations import (
 from numerics.documents import batch_document
 from numerics.finite_width import checked_width
 from numerics.given import model_of
-from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
+from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
 from numerics.model import LARGEST, SMALLEST, Model, ModelError, check_changes
 from numerics.one_group_table import OneGroupTable
 from numerics.profile import profile
@@ -65,8 +65,8 @@ class BatchAtWidth:
 class _Family:
     """What the values at a finite width follow from: the points with their places in the grid, raveled.
 
-    values holds (T, tau), (2, P); last is the number of the rule that each point ended on; mapped is what the errors
-    of a gradient step's averages do to the test error.
+    values holds (T, tau), (2, P); last is the number of the rule that each point ended on; left is the error of the
+    limit's own, whose (T, tau) are taken over, but for its rounding, and growth the factor of that.
     """
 
     model: Model
@@ -75,7 +75,8 @@ class _Family:
     points: Points
     values: Array
     last: Index
-    mapped: Array
+    left: Array
+    growth: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,8 +84,8 @@ class BatchSolution:
     """One entry per point: errors and order parameters as in `Solution` and `OrderParameters` for one group.
 
     All arrays have the shape of the grid, that of the parameters broadcast together. A point that is not accepted or
-    did not converge has converged False, its reason in `status`, and no effect on the others; its numbers are not to
-    be used.
+    did not converge has converged False, its reason in `status`, and no effect on the others; the numbers of the first
+    are NaN, and those of the second not to be used.
     """
 
     test_error: Array
@@ -121,6 +122,7 @@ class BatchSolution:
         checked, rows = checked_width(width), np.full((3, self.test_error.size), np.nan)
         for family in self._families:
             rows[:, family.places] = _at_width(family, checked)
+        rows[:, np.isnan(self.test_error.ravel())] = np.nan
         test, training, estimate = (row.reshape(self.shape) for row in rows)
         return BatchAtWidth(checked, test, training, estimate)
 
@@ -205,6 +207,7 @@ def solve_batch(
         here = [np.where(accepted[places], wide[name][places], 1.0) for name in _SOLVED]
         rows[:, places], moved[places], family = _solved_family(member, here, places, refine)
         families.append(family)
+    rows[:, ~accepted] = np.nan
     return _judged(rows, moved, accepted, refused, families, shape)
 
 
@@ -267,14 +270,12 @@ def _solved_family(
         for i in range(0, count, _AT_ONCE):
             here = slice(i, i + _AT_ONCE)
             rows[:, here], moved[here], last[here] = _solved(levels, points.at(here), workspace)
-        uncertain, mapped = relative_uncertainty(model), np.zeros(count)
-        if uncertain > SMALL:
+        if relative_uncertainty(model) > SMALL:
             for other in neighbours(model):
-                mapped += np.abs(_solved_family(other, columns, places, refine)[0][0] - rows[0])
-            moved += mapped
-        else:
-            rows[10] *= 1.0 + uncertain / ROUNDING
-    return rows, moved, _Family(model, places, levels, points, rows[7:9], last, mapped)
+                moved += np.abs(_solved_family(other, columns, places, refine)[0][0] - rows[0])
+        growth = rounding_growth(model)
+        rows[10] *= growth
+    return rows, moved, _Family(model, places, levels, points, rows[7:9], last, moved, growth)
 
 
 def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSolution]]:
@@ -288,7 +289,8 @@ def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSo
         if len(model.groups) == 1 and model.rank == 1 and not model.unequal_norms and model.ridge > 0.0:
             # Comparing expressions is slow, and the models of a sweep hold the same objects.
             functions = (id(model.activation), id(model.target))
-            shared = (*functions, model.step is None, model.spike, model.bulks, model.alignment, model.groups)
+            numbers = (model.spike, model.bulks, model.alignment, model.groups, model.given_uncertainty)
+            shared = (*functions, model.step is None, *numbers)
             families.setdefault(shared, []).append(place)
     for places in families.values():
         if len(places) < FEWEST:
@@ -326,7 +328,7 @@ def _at_width(solved: _Family, width: float) -> Array:
                 for part in in_parts(table, len(places)):
                     some = places[part]
                     found[:, some] = both_errors(table, points.at(some), solved.values[:, some], workspace)
-    return np.stack([fine[0], fine[1], np.abs(fine[0] - coarse[0]) + ROUNDING * fine[2] + solved.mapped])
+    return np.stack([fine[0], fine[1], np.abs(fine[0] - coarse[0]) + ROUNDING * solved.growth * fine[2] + solved.left])
 
 
 def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Array, Array, Index]:

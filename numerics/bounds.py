@@ -74,7 +74,7 @@ def bounds(model: Model) -> Bounds:
         if settled or table.unresolved == 1.0 or table.exhausted:
             break
         before = now
-    estimate = moved + (table.unresolved + _ROUNDING) * square + _moved_by_the_map(model, now, refine)
+    estimate = moved + (table.unresolved + _ROUNDING) * square + _moved_by_the_map(model, now, refine, square)
     upper, lower = now
     # In exact arithmetic 0 <= lower <= upper.
     return Bounds(min(lower, upper), upper, estimate, bool(estimate <= _LIMIT * square), refine)
@@ -84,10 +84,14 @@ def bounds(model: Model) -> Bounds:
 _ROUNDING = 1e-15
 
 
-def _moved_by_the_map(model: Model, now: tuple[float, float], refine: int) -> float:
-    """How far the errors of a gradient step's averages move the bounds (an isotropic bulk's)."""
-    if relative_uncertainty(model) <= SMALL or model.network_step is not None:
-        return 0.0
+def _moved_by_the_map(model: Model, now: tuple[float, float], refine: int, square: float) -> float:
+    """How far the errors of a gradient step's averages move the bounds.
+
+    Small ones and a network's count beside E[g^2], one for each of spike, bulk and alignment.
+    """
+    uncertain = relative_uncertainty(model)
+    if uncertain <= SMALL or model.network_step is not None:
+        return 3.0 * uncertain * square
     return sum(
         max(abs(_upper(other, refine) - now[0]), abs(_lower(other, refine) - now[1])) for other in neighbours(model)
     )

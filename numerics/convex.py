@@ -142,9 +142,14 @@ def solve(model: Model, loss: Loss, *, refine: int = 0, width: float | None = No
             f"convex losses are built for spikes of at most two directions, and here there are {model.rank}: take the "
             "square loss, or for example --alignment 0.6/0.5"
         )
-    labelled = sign_model(model) if isinstance(loss, ProximalLoss) and loss.margin else model
+    labelled = _labelled(model, loss)
     with np.errstate(all="ignore"):  # what goes wrong becomes NaN, and the residual with it
         return _solve(model, labelled, loss, refine, width)
+
+
+def _labelled(model: Model, loss: Loss) -> Model:
+    """The model that the loss sees: a margin loss takes the sign of the target as label."""
+    return sign_model(model) if isinstance(loss, ProximalLoss) and loss.margin else model
 
 
 def _solve(model: Model, labelled: Model, loss: Loss, refine: int, width: float | None) -> ConvexSolution:
@@ -172,22 +177,26 @@ def _solve(model: Model, labelled: Model, loss: Loss, refine: int, width: float 
             break
         if 4 * fine.found.at.averages.count > _MOST_NODES or finer.table.exhausted:
             break
-    mapped, test_mapped = _moved_by_the_map(labelled, loss, coarse)
+    mapped, test_mapped = _moved_by_the_map(model, labelled, loss, coarse)
     return _solution(model, loss, coarse, moved + mapped, test_moved + test_mapped, evaluations)
 
 
-def _moved_by_the_map(model: Model, loss: Loss, level: _Level) -> tuple[float, float]:
-    """How far order parameters (shares of 1 + size) and the test loss move with the errors of a gradient step."""
-    uncertain = relative_uncertainty(model)
+def _moved_by_the_map(model: Model, labelled: Model, loss: Loss, level: _Level) -> tuple[float, float]:
+    """How far numbers (shares of 1 + size) and the test error move with the errors of a gradient step."""
+    # From the model as it was given: signs of the target as labels keep no step.
+    uncertain, square = relative_uncertainty(model), loss.name == "square"
+    if uncertain == 0.0:
+        return 0.0, 0.0
     if uncertain <= SMALL or model.network_step is not None:
-        return uncertain, uncertain * (1.0 + abs(level.test))
+        moved = uncertain * level.found.at.condition
+        return moved, moved * (1.0 + abs(level.squared if square else level.test))
     system, moved, test_moved = level.system, 0.0, 0.0
     for other in neighbours(model):
-        there = _system(other, loss, system.refine, system.width)
+        there = _system(_labelled(other, loss), loss, system.refine, system.width)
         found = _level(other, there, polished(there, level.found.x))
-        gap = np.abs(found.numbers[:-1] - level.numbers[:-1])
-        moved += float(np.max(gap / (1.0 + np.abs(level.numbers[:-1]))))
-        test_moved += abs(found.test - level.test)
+        gap = np.abs(found.numbers - level.numbers)
+        moved += float(np.max(gap / (1.0 + np.abs(level.numbers))))
+        test_moved += abs(found.squared - level.squared) if square else abs(found.test - level.test)
     return moved, test_moved
 
 

@@ -268,6 +268,18 @@ class Linearised:
         return float(np.max(np.abs(gap) / (1.0 + np.abs(system.narrowed(self.x)))))
 
     @property
+    def condition(self) -> float:
+        """How far the unknowns move, as shares of 1 + size, per relative error of every term: |J^-1| |J| |x|."""
+        jacobian, x = self.jacobian, np.abs(self.system.narrowed(self.x))
+        if not np.all(np.isfinite(jacobian)):
+            return math.inf
+        try:
+            moved = np.abs(np.linalg.inv(jacobian)) @ (np.abs(jacobian) @ x)
+        except np.linalg.LinAlgError:
+            return math.inf
+        return float(np.max(moved / (1.0 + x)))
+
+    @property
     def jacobian(self) -> Array:
         """The slope of `gap` in the unknowns as `narrowed`."""
         system, (pair, start), point = self.system, self._ends, self.point

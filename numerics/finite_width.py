@@ -21,6 +21,7 @@ import numpy as np
 
 from numerics.bulk_model import equivalent_of
 from numerics.deterministic_equivalent import DeterministicEquivalent, unpack
+from numerics.map_uncertainty import rounding_growth
 from numerics.model import ModelError
 from numerics.profile import Profile, profile
 from numerics.quadrature import ROUNDING
@@ -76,7 +77,7 @@ def _refined(solution: Solution, width: float, bulk: Callable[[float], Determini
         if settled or table.unresolved == 1.0 or not solved.converged or table.exhausted:
             break
         start, before = solved.values, found.test_error
-    estimate = moved + table.unresolved * scale + rounding + solution.map_error
+    estimate = moved + table.unresolved * scale + rounding * rounding_growth(model) + solution.map_error
     converged = bool(solved.converged and estimate <= 2.0 * QUADRATURE_LIMIT * scale)
     status = f"converged at width {width:g}" if converged else (
         f"not converged at width {width:g}: finer rules and rounding move the test error by {estimate:.1e}"

@@ -34,6 +34,7 @@ from numerics.given import model_of
 from numerics.least_squares import RANK_TOLERANCE
 from numerics.loss_panels import panels_of
 from numerics.losses import SQUARE, Loss, ProximalLoss, loss_named
+from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.model import Model
 from numerics.noisy_loss import NoisyLoss
 from numerics.sample_averages import has_signs, sign_model
@@ -105,7 +106,8 @@ def loss_bounds(model: Model, loss: Loss) -> LossBounds:
         lower, upper = (max(0.0, 2.0 * found.value - model.noise) for found in (least, limit))
     else:
         lower, upper = least.value, limit.value
-    estimate = least.error_estimate + limit.error_estimate
+    mapped = _moved_by_the_map(model, loss, least, limit)
+    estimate = least.error_estimate + limit.error_estimate + mapped
     square, signs = square_bounds(model), has_signs(model.target)
     return LossBounds(
         loss=loss,
@@ -117,7 +119,19 @@ def loss_bounds(model: Model, loss: Loss) -> LossBounds:
         mean_squared_error=(square.lower, None if limit.at_infinity else _error(model, SQUARE, limit)),
         classification_error=_error(model, None, limit) if signs else None,
         error_estimate=estimate * (2.0 if loss == SQUARE else 1.0),
-        converged=least.converged and limit.converged,
+        converged=least.converged and limit.converged and mapped <= _LIMIT * (1.0 + limit.value),
+    )
+
+
+def _moved_by_the_map(model: Model, loss: Loss, least: LeastLoss, limit: LeastLoss) -> float:
+    """How far the errors of a gradient step's averages move both bounds, as for `numerics.bounds`."""
+    uncertain = relative_uncertainty(model)
+    if uncertain <= SMALL or model.network_step is not None:
+        return 3.0 * uncertain * (1.0 + limit.value)
+    return sum(
+        abs(least_loss(other, loss, across=True).value - least.value)
+        + abs(least_loss(other, loss, across=False).value - limit.value)
+        for other in neighbours(model)
     )
 
 

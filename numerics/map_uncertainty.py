@@ -12,17 +12,32 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from numerics.model import EXACT, Model
+from numerics.quadrature import ROUNDING
 
 SMALL = 1e-12
 
 
+def bulk_errors(model: Model) -> tuple[float, ...]:
+    """How far the bulk of each group may be off: as given, that of the model, or of a step u times as long."""
+    bulk = model.uncertainty.bulk
+    stepped = model.step is not None
+    return tuple(
+        bulk * (group.weight**2 if stepped else 1.0) if group.bulk is None else group.bulk_error
+        for group in model.groups
+    )
+
+
 def relative_uncertainty(model: Model) -> float:
-    """The largest relative error of spike and bulk, absolute of the alignment, and of a network's law; 0 if exact."""
-    uncertainty = model.uncertainty
-    if uncertainty == EXACT:
+    """The largest relative error of spike and bulks, absolute of the alignment, and of a network's law; 0 if exact."""
+    uncertainty, errors = model.uncertainty, bulk_errors(model)
+    if uncertainty == EXACT and not any(errors):
         return 0.0
-    spike, bulk, alignment = uncertainty
-    largest = max(spike / abs(model.spike) if model.spike else spike, bulk / model.bulk, alignment)
+    spike, _, alignment = uncertainty
+    largest = max(
+        spike / abs(model.spike) if model.spike else spike,
+        *(error / bulk for error, bulk in zip(errors, model.bulks, strict=True)),
+        alignment,
+    )
     if model.network_step is not None:
         # Imported here: most models need no averages over the labels of the gradient step.
         from numerics.network_bulk import law_error
@@ -31,21 +46,28 @@ def relative_uncertainty(model: Model) -> float:
     return largest
 
 
+def rounding_growth(model: Model) -> float:
+    """By what factor relative errors up to SMALL raise the rounding of a solution; larger ones are solved for."""
+    uncertain = relative_uncertainty(model)
+    return 1.0 + uncertain / ROUNDING if uncertain <= SMALL else 1.0
+
+
 def neighbours(model: Model) -> Iterator[Model]:
-    """The models at the ends of what spike, bulk and alignment may be, one changed at a time.
+    """The models at the ends of what spike, bulk and alignment may be, one changed at a time; the bulks together.
 
     Isotropic bulks only: those of a network follow from its step.
     """
     spike, bulk, alignment = model.uncertainty
+    errors = bulk_errors(model)
     # As given, nothing of theirs is uncertain and all three can be changed alone.
     given = replace(model.as_given(), given_uncertainty=EXACT)
     if spike > 0.0:
         # Away from 0, where the limit is another one.
         yield given.changed(spike=model.spike + (spike if model.spike >= 0.0 else -spike))
-    if bulk > 0.0:
+    if bulk > 0.0 or any(errors):
         groups = tuple(
-            group if own.bulk is not None or group.bulk is None else replace(group, bulk=group.bulk + u2 * bulk)
-            for own, group, u2 in zip(model.groups, given.groups, [g.weight**2 for g in model.groups], strict=True)
+            group if group.bulk is None else replace(group, bulk=group.bulk + error, bulk_error=0.0)
+            for group, error in zip(given.groups, errors, strict=True)
         )
         yield given.changed(bulk=model.bulk + bulk, groups=groups)
     if alignment > 0.0:

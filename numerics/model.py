@@ -96,7 +96,7 @@ class Model:
     bulk_model: str = "isotropic"
     gaussian_rows: bool = False
     further_alignments: tuple[float, ...] = ()
-    given_uncertainty: MapErrors = field(default=EXACT, compare=False)
+    given_uncertainty: MapErrors = EXACT
 
     def __post_init__(self) -> None:
         for name in ("activation", "target"):
@@ -211,7 +211,7 @@ class Model:
         if self.step is None:
             # What replaces an uncertain number is exact.
             exact = {name: 0.0 for name in MapErrors._fields if name in values}
-            return replace(self, given_uncertainty=self.given_uncertainty._replace(**exact), **values)
+            return replace(self, **{"given_uncertainty": self.given_uncertainty._replace(**exact)} | values)
         kept = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _FROM_STEP}
         return Model.from_gradient_step(**(kept | {"alpha0": self.step.alpha0, "eta": self.step.eta} | values))
 
@@ -227,11 +227,14 @@ class Model:
                 "a network's own bulk follows from its gradient step: take the isotropic bulk first, "
                 'model.changed(bulk_model="isotropic").as_given()'
             )
+        errors = self.uncertainty
         groups = tuple(
-            group if self._bulk_of(group) == self.bulk else replace(group, bulk=self._bulk_of(group))
+            group
+            if group.bulk is not None or abs(group.weight) == 1.0
+            else replace(group, bulk=self._bulk_of(group), bulk_error=group.weight**2 * errors.bulk)
             for group in self.groups
         )
-        return replace(self, step=None, bulk_model="isotropic", groups=groups, given_uncertainty=self.uncertainty)
+        return replace(self, step=None, bulk_model="isotropic", groups=groups, given_uncertainty=errors)
 
     @classmethod
     def from_gradient_step(

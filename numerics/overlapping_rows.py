@@ -45,7 +45,7 @@ from numerics.quadrature import (
     spacing,
     spike_rule,
 )
-from numerics.ridge import solve
+from numerics.ridge import QUADRATURE_LIMIT, solve
 from numerics.solution import Solution
 
 Array = NDArray[np.float64]
@@ -211,5 +211,13 @@ def solve_overlapping(network: Network) -> Solution:
 
     found, coarser = on(_COARSE_STEP), on(_COARSER * _COARSE_STEP)
     # What is moved from a coarser grid to this one, and the nodes that both leave out.
-    left = abs(coarser.test_error - found.test_error) + _LEAST * (1.0 + abs(found.test_error))
-    return replace(found, error_estimate=found.error_estimate + left)
+    scale = 1.0 + abs(found.test_error)
+    left = abs(coarser.test_error - found.test_error) + _LEAST * scale
+    if found.converged and not left <= QUADRATURE_LIMIT * scale:
+        found = replace(
+            found,
+            converged=False,
+            status=f"not converged: a finer grid over the batch's averages may move the test error by {left:.1e}; take "
+            "a smoother activation or target, for example tanh and sin",
+        )
+    return replace(found, error_estimate=found.error_estimate + left, map_error=found.map_error + left)

@@ -18,7 +18,8 @@ class ReadoutGroup:
     weight u: the argument of the activation is u r kappa + bias + sqrt(bulk) z, with r the model's spike;
     fraction pi of the neurons; bulk None takes the model's, or after a gradient step that of a step u times as long
     (`Model.bulks`). For a spike of rank s, u and kappa are vectors of R^s and u kappa their scalar product:
-    further_weights are u_2, ..., u_s.
+    further_weights are u_2, ..., u_s. `bulk_error` is how far a bulk that was computed may be off, as
+    `Model.given_uncertainty`.
     """
 
     weight: float = 1.0
@@ -26,6 +27,7 @@ class ReadoutGroup:
     bulk: float | None = None
     bias: float = 0.0
     further_weights: tuple[float, ...] = ()
+    bulk_error: float = 0.0
 
     @property
     def weights(self) -> tuple[float, ...]:
@@ -97,6 +99,7 @@ def checked_groups(groups: tuple[ReadoutGroup, ...]) -> tuple[ReadoutGroup, ...]
                 further_weights=tuple(
                     checked_number("weight of a readout group", u, *RANGES["spike"]) for u in group.further_weights
                 ),
+                bulk_error=group.bulk_error,
             )
         )
     total = sum(group.fraction for group in checked)

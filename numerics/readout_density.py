@@ -43,6 +43,7 @@ from numerics.many_letters import (
     held_means,
     respond,
 )
+from numerics.map_uncertainty import relative_uncertainty
 from numerics.model import UNIFORM, Model, ModelError, ReadoutGroup
 from numerics.profile import Profile, profile
 from numerics.quadrature import ROUNDING, Moments, integrand
@@ -309,7 +310,9 @@ def _refined(model: Model, law: ReadoutLaw, span: Spanned, most: int) -> Density
         letters, refine = letters * (1 + wanting[0]), refine + wanting[1]
         level = limit_on(model, law, span, letters, refine) if all(wanting) else (more if wanting[0] else finer)
     best = finer if wanting[1] else more
-    estimate = sum(moves) + best.rounding + best.unresolved * scale
+    # What a gradient step is known to counts like rounding, as for a network's own bulk.
+    growth = 1.0 + relative_uncertainty(model) / ROUNDING
+    estimate = sum(moves) + best.rounding * growth + best.unresolved * scale
     solved = best.response.converged and best.response.residual <= 1e-12
     converged = bool(solved and estimate <= UNSETTLED * scale)
     status = "converged" if converged else "not converged: "

@@ -14,7 +14,7 @@ from numerics.accepts import accepts
 from numerics.bulk_model import equivalent_of
 from numerics.deterministic_equivalent import DeterministicEquivalent, IsotropicUniform, unpack
 from numerics.given import model_of
-from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
+from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
 from numerics.model import Model, ModelError
 from numerics.one_group import Problem, one_group_residual, solve_one_group
 from numerics.profile import Profile, profile
@@ -177,8 +177,7 @@ def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
     uncertain = relative_uncertainty(model)
     mapped = _moved_by_the_map(model, fine, refine, extra, bulk) if uncertain > SMALL else 0.0
     moved += mapped
-    if 0.0 < uncertain <= SMALL:
-        fine = replace(fine, rounding=fine.rounding * (1.0 + uncertain / ROUNDING))
+    fine = replace(fine, rounding=fine.rounding * rounding_growth(model))
     if fine.regime.unit == 0.0:
         _check_tails(table, fine)
     left = fine.left()

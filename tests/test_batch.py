@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from derivations.activation import activation
-from numerics.batch import solve_batch, solve_families
+from numerics.batch import NUMBERS, solve_batch, solve_families
 from numerics.batch_equations import Points, Workspace, linear, newton
 from numerics.model import Model, ModelError, ReadoutGroup
 from numerics.profile import profile
@@ -57,6 +57,19 @@ def test_a_bad_point_is_marked_and_spoils_no_neighbour() -> None:
     assert mixed.converged.tolist() == [True, False, False, True, False]
     assert "not accepted" in mixed.status[1]
     assert mixed.test_error[[0, 3]] == pytest.approx(good.test_error, rel=1e-13)
+
+
+def test_points_that_are_not_accepted_have_no_numbers_anywhere() -> None:
+    model = _model("tanh", "sin", spike=1.0, alignment=0.8)
+    batch = solve_batch(model, ridge=[0.1, -1.0, 0.1], noise=[0.0, 0.1, -0.1], alpha=1.5, bulk=[1.0, 1.0, 2.0])
+    wide, document = batch.at_width(300), batch.to_dict()
+    assert batch.converged.tolist() == [True, False, False]
+    for name in NUMBERS:
+        assert np.isnan(getattr(batch, name)).tolist() == [False, True, True], name
+    for name in ("test_error", "training_error", "error_estimate"):
+        assert np.isnan(getattr(wide, name)).tolist() == [False, True, True], name
+    for numbers in (document["test_error"], document["at_width"]["test_error"], document["order_parameters"]["m"]):
+        assert [x is None for x in numbers] == [False, True, True]
 
 
 def test_many_points_in_chunks_are_the_same_as_few() -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from derivations.activation import activation
 from numerics import losses
+from numerics.bulk_model import equivalent_of
 from numerics.convex import ConvexSolution, solve
+from numerics.convex_newton import Found, along_path
+from numerics.convex_system import System
 from numerics.envelope import Output, sampler
 from numerics.model import Model
+from numerics.profile import profile
 from tests import reference_convex
 from tests.reference_convex import Case
 
@@ -87,6 +92,38 @@ def test_the_estimate_covers_every_order_parameter() -> None:
         # Beside the estimate the rounding of some hundred terms.
         assert np.max(moved) <= found.parameter_error + 1e-12
         assert abs(found.test_loss - finer.test_loss) <= found.error_estimate + 1e-12
+
+
+@pytest.mark.parametrize("until", [0.5, 0.0])
+def test_a_path_ends_where_it_leads_or_nowhere(until: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Model("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)
+    system = System(profile(model), model, equivalent_of(model, model.ridge), losses.huber(0.5), 0)
+    start = np.concatenate([[1.0, 1.0], [0.1], [0.1, 0.1], [1.0, 1.0]])
+    # Nothing is found closer to the end than this; the noise at t of the path is 1e-9^(1 - t), at its end none.
+    monkeypatch.setattr("numerics.convex_newton.newton", _newton_until(1e-9 ** (1.0 - until) if until else 0.0))
+    found = along_path(system, start, 1.0, lambda ridge: equivalent_of(model, ridge))
+    assert found.ended is (until == 0.0)
+    assert not found.ended or found.at.system is system
+
+
+def _newton_until(smoothing: float) -> Callable[[System, np.ndarray], Found]:
+    def search(system: System, start: np.ndarray) -> Found:
+        at = system.at(start, system.sampler(start))
+        return Found(start, at, 0.0 if system.smoothing >= smoothing else math.inf, 1)
+
+    return search
+
+
+@pytest.mark.parametrize("loss", [losses.SQUARE, losses.huber(0.5)], ids=lambda loss: loss.name)
+def test_the_estimate_is_what_the_last_refinement_moved(loss: losses.Loss, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A steep student on rules that are refined once: what is left is far above rounding.
+    monkeypatch.setattr("numerics.convex.QUADRATURE_GOAL", math.inf)
+    model = Model("erf(3*z)", "tanh(3*z)", alpha=1.5, beta=1.0, ridge=1e-3, spike=2.0, bulk=0.3, alignment=0.9)
+    once, twice = (solve(model, loss, refine=refine) for refine in (0, 1))
+    moved = abs(twice.test_error - once.test_error)
+    assert moved > 1e-12
+    # Both end Newton's method at corrections of 1e-12.
+    assert twice.error_estimate == pytest.approx(moved, rel=1e-2, abs=2e-12)
 
 
 def test_a_mean_that_separates_the_labels_is_said() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,11 @@ from mpmath import mp
 
 from derivations.activation import activation
 from numerics.batch import solve_batch
+from numerics.bounds import bounds
+from numerics.convex import solve as solve_loss
+from numerics.losses import SQUARE, huber
 from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.profile import Profile, profile
 from numerics.ridge import solve
 from numerics.saddle_point_mp import solve_mp
 
@@ -64,6 +70,33 @@ def test_the_error_is_below_its_estimate_everywhere_and_not_far() -> None:
     # Half of the estimates are within a factor 300: ten to fifty at points without trouble, more where the functions'
     # own rounding counts, whose effect averages out over the nodes.
     assert np.median(shares) > 1.0 / 300.0
+
+
+@pytest.mark.parametrize("left", [0.0, 9e-12])
+def test_what_is_left_of_inner_integrals_is_in_every_estimate(left: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Profiles that say to know their functions of kappa to so much, which is just little enough to go on with.
+    def told(*args: Any, **options: Any) -> Profile:
+        return dataclasses.replace(profile(*args, **options), unresolved=left)
+
+    for module in ("ridge", "finite_width", "batch", "convex", "bounds"):
+        monkeypatch.setattr(f"numerics.{module}.profile", told)
+    model = Model("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.7 + left)
+    batch, loss = solve_batch(model, alpha=[model.alpha]), solve_loss(model, huber(0.5))
+    found = {
+        "ridge": (solve(model).error_estimate, solve(model).test_error),
+        "width": (solve(model).at_width(300).error_estimate, solve(model).at_width(300).test_error),
+        "batch": (float(batch.error_estimate[0]), float(batch.test_error[0])),
+        "width of a batch": (float(batch.at_width(300).error_estimate[0]), float(batch.at_width(300).test_error[0])),
+        "loss": (loss.error_estimate, loss.test_error),
+        "parameters": (loss.parameter_error, 0.0),
+        "square loss": ((square := solve_loss(model, SQUARE)).error_estimate, square.test_error),
+        # Beside E[g^2] = (1 - exp(-2))/2.
+        "bounds": (bounds(model).error_estimate, (1.0 - math.exp(-2.0)) / 2.0 - 1.0),
+    }
+    for name, (estimate, error) in found.items():
+        assert estimate >= left * (1.0 + error), name
+        # Without, rounding and Newton's last corrections are left.
+        assert left > 0.0 or estimate < 5e-12, name
 
 
 def test_an_oscillation_in_step_with_the_rule_is_noticed() -> None:

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.even_part import DIMENSIONS, SEED, SLUG, experiments, ranges
 from derivations.activation import activation
 from numerics.even_part import DIMENSION, MEASURED, even_part_warning, strength
-from numerics.model import Model
+from numerics.model import UNIFORM, Model, ReadoutGroup
 from numerics.ridge import solve
 from reports.studies.experiments import stored
 from tests.command_line import outcome
@@ -63,6 +63,18 @@ def test_a_warning_outside_of_the_measured_strengths_says_so() -> None:
         warning = even_part_warning(LEANING, TANH, alpha0, eta, 1.0, 0.0)
         assert warning is not None
         assert "which end there" in warning
+
+
+def test_the_largest_readout_weight_decides() -> None:
+    # A step three times as long, and one that is worth a word for the group of the large weight only.
+    for eta, weights in ((0.5, (1.0, -3.0)), (1e-3, (1.0, 20.0))):
+        groups = tuple(ReadoutGroup(weight, 0.5) for weight in weights)
+        step = {"alpha0": 8.0, "eta": eta, "beta": 1.0}
+        model = Model.from_gradient_step(LEANING, TANH, alpha=1.5, ridge=0.1, groups=groups, **step)
+        (warning,) = model.warnings
+        largest = max(map(abs, weights)) * strength(LEANING, TANH, **step)
+        assert f"strength {largest:.2g})" in warning
+        assert (len(model.changed(groups=UNIFORM).warnings) == 1) is (eta == 0.5)
 
 
 def test_only_isotropic_steps_of_activations_with_an_even_part_are_warned_of() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,6 +61,13 @@ def test_a_finite_ridge_beyond_the_scan_is_found() -> None:
     assert beaten_by(model) == []
 
 
+@pytest.mark.parametrize(("alpha", "noise"), [(1e6, 1e4), (1e9, 1e6)])
+def test_the_scan_grows_with_the_samples(alpha: float, noise: float) -> None:
+    # What many samples bring of noise, a ridge of the order of their number averages out.
+    model = Model("tanh", "sin", alpha, 1.0, 1.0, noise, spike=1.0, bulk=1.0, alignment=0.3)
+    assert beaten_by(model) == []
+
+
 @pytest.mark.parametrize("index", range(10))
 def test_no_ridge_beats_the_best(index: int) -> None:
     assert beaten_by(drawn(index)) == []
@@ -106,6 +114,14 @@ def test_the_error_falls_from_its_limit_at_the_rate_of_the_slope(model: Model) -
     )
     # Richardson's extrapolation leaves second-order terms, squares of 1e-4; differences of errors keep some 8 digits.
     assert 2.0 * far - near == pytest.approx(slope, rel=1e-4)
+
+
+def test_a_slope_that_another_rule_does_not_find_is_none() -> None:
+    model = Model(activation("tanh"), activation("sin"), 1.5, 1.0, 1.0, spike=1.0, bulk=1.0, alignment=0.8)
+    table = profile(model)
+    assert slope_at_infinity(model, table, table) > 0.0
+    # The other rule finds forces of the other sign, so that no digit of theirs is known.
+    assert slope_at_infinity(model, table, replace(table, y0=-table.y0, y1=-table.y1)) == 0.0
 
 
 def test_infinity_is_best_where_nothing_can_follow_the_target() -> None:

@@ -80,6 +80,25 @@ def test_an_interruption_that_python_drops_is_repeated() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
+KILLED = """
+import os, signal, sys
+from reports import signals
+
+number = int(sys.argv[1])
+try:
+    with signals.terminable():
+        os.kill(os.getpid(), number)
+except signals.Terminated as end:
+    assert signal.getsignal(number) is signal.SIG_DFL
+    sys.exit(end.code)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_every_kill_is_raised_where_there_are_workers_to_end(number: signal.Signals) -> None:
+    assert python(KILLED, str(int(number))).returncode == 128 + number
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.thorough)])
 def test_a_kill_ends_the_workers_first(tmp_path: Path, number: signal.Signals) -> None:
     out = tmp_path / "out"

@@ -91,6 +91,17 @@ def test_nothing_is_left_to_say_it_with() -> None:
         assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
 
 
+def test_a_stream_that_cannot_spell_a_letter_says_which() -> None:
+    # Standard output is strict by default, standard error is not.
+    said = "print('\\u03b3'); print('\\u03b3', file=sys.stderr)"
+    code = f"import sys; from reports import streams; streams.prepare(); {said}"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "\\u03b3\n", "\\u03b3\n")
+
+
 @pytest.mark.thorough
 def test_an_encoding_without_the_letter_spells_it() -> None:
     done = shell(["claims", "result-3-1.spike-strength"], "", PYTHONIOENCODING="ascii")
