@@ -26,7 +26,7 @@ from numerics.convex_newton import ROUNDING, Found, along_path, newton, polished
 from numerics.convex_system import System
 from numerics.deterministic_equivalent import unpack
 from numerics.documents import solution_document
-from numerics.envelope import classification_error
+from numerics.envelope import classification_error, known_by_its_map_alone
 from numerics.finite_width import checked_width
 from numerics.given import model_of
 from numerics.losses import ClippedLoss, Loss, ProximalLoss, loss_named
@@ -43,6 +43,8 @@ RESIDUAL_GOAL = 1e-9
 # The rules are refined until nothing moves by more than this share of 1 + its size; more than the limit is not
 # convergence.
 QUADRATURE_GOAL, QUADRATURE_LIMIT = 1e-10, 1e-6
+# Where every refinement costs eight times the one before: a minute for the next digit, which few have a use for.
+_GOAL_BY_THE_MAP = 1e-8
 _MOST_REFINEMENTS = 5
 # A variance of the outputs beside which the kinks of a loss count as steps.
 _QUIET = 1e-2
@@ -161,6 +163,7 @@ def _solve(model: Model, labelled: Model, loss: Loss, refine: int, width: float 
         found = _by_the_path(system, start, found)
     evaluations = found.evaluations
     coarse = _level(model, system, found)
+    goal = _GOAL_BY_THE_MAP if known_by_its_map_alone(loss) else QUADRATURE_GOAL
     for level in range(refine + 1, refine + 1 + _MOST_REFINEMENTS):
         finer = _system(labelled, loss, level, width)
         fine = _level(model, finer, polished(finer, coarse.found.x))
@@ -173,7 +176,7 @@ def _solve(model: Model, labelled: Model, loss: Loss, refine: int, width: float 
         if loss.name == "square":  # whose test error is the mean squared error
             test_moved = abs(fine.squared - coarse.squared) + unresolved * (1.0 + fine.squared)
         coarse = fine
-        if not moved > QUADRATURE_GOAL or not fine.found.ended or unresolved == 1.0:
+        if not moved > goal or not fine.found.ended or unresolved == 1.0:
             break
         if 4 * fine.found.at.averages.count > _MOST_NODES or finer.table.exhausted:
             break

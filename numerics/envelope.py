@@ -107,12 +107,21 @@ def sampler(loss: Loss, model: Model, place: Array, along: Array, near: Output, 
     return _Pieces([(row, _one_sampler(loss, model, place[row], along[row], near.at(row), refine)) for row in rows])
 
 
+def known_by_its_map_alone(loss: Loss) -> bool:
+    """Whether averages know nothing of the loss but its proximal map: rules in z and xi, at every node along the spike.
+
+    Every refinement then costs eight times the one before.
+    """
+    if isinstance(loss, ClippedLoss) or loss.line is not None:
+        return False
+    return not (loss.margin and loss.derivatives is not None and loss.bends is not None)
+
+
 def _one_sampler(loss: Loss, model: Model, place: Array, along: Array, near: Output, refine: int) -> Sampler:
     if isinstance(loss, ClippedLoss) or loss.line is not None:
         return _Lines(loss, model, place, along, near, refine)
-    if loss.margin and loss.derivatives is not None and loss.bends is not None:
-        return _Smooth(loss, model, place, along, near, refine)
-    return _General(loss, model, place, along, near, refine)
+    kind = _General if known_by_its_map_alone(loss) else _Smooth
+    return kind(loss, model, place, along, near, refine)
 
 
 # Rows that are averaged together: arrays of some ten thousand numbers stay in the processor's cache.
