@@ -39,8 +39,8 @@ from numerics.model import LARGEST, SMALLEST, Model, ModelError, check_changes
 from numerics.one_group_table import OneGroupTable
 from numerics.profile import profile
 from numerics.quadrature import ROUNDING
-from numerics.ridge import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, extra_reach
-from numerics.solution import WIDTH
+from numerics.ridge_level import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, extra_reach
+from numerics.width_documents import WIDTH
 
 # Points at work together: many, for a call of NumPy to be worth its while.
 _AT_ONCE = 8192

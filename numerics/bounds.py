@@ -25,7 +25,8 @@ from numerics.infinite_ridge import left_over, slope_at_infinity
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
 from numerics.profile import Profile, profile
-from numerics.ridge import solve, solve_on
+from numerics.ridge import solve
+from numerics.ridge_level import solve_on
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from numerics.width_documents import at_width_json, with_warnings
+from numerics.width_documents import at_width_json, finite, with_warnings
 
 if TYPE_CHECKING:
     from numerics.batch import BatchSolution
@@ -26,19 +26,6 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 ORDER_PARAMETERS = ("m", "zeta", "psi", "q1", "q2", "V1", "V2")
-
-
-def finite(value: Any, reason: str = "it diverges") -> Any:
-    """The document with infinities spelled out and NaN as null (the status beside it says why)."""
-    if isinstance(value, Mapping):
-        return {key: finite(item, reason) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(item, reason) for item in value]
-    if isinstance(value, float):
-        if math.isinf(value):
-            return {"infinite": True, "reason": reason}
-        return None if math.isnan(value) else value
-    return value
 
 
 def nested(value: Any) -> Any:

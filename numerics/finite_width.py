@@ -25,13 +25,7 @@ from numerics.map_uncertainty import rounding_growth
 from numerics.model import ModelError
 from numerics.profile import Profile, profile
 from numerics.quadrature import ROUNDING
-from numerics.ridge import (
-    MOST_REFINEMENTS,
-    QUADRATURE_GOAL,
-    QUADRATURE_LIMIT,
-    extra_reach,
-    regime_of,
-)
+from numerics.ridge_level import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, extra_reach, regime_of
 from numerics.saddle_point import LinearPart, linear_part, nonlinear_part
 from numerics.solution import Solution, by_direction
 

@@ -28,7 +28,7 @@ from numerics.given import model_of
 from numerics.losses import SQUARE, Loss, loss_named
 from numerics.model import Model, ModelError
 from numerics.profile import profile
-from numerics.ridge import solve_on
+from numerics.ridge_level import solve_on
 
 # Half the length of the scan, in standard deviations of the argument of the activation, and its points.
 _REACH = 4.0

@@ -45,7 +45,8 @@ from numerics.quadrature import (
     spacing,
     spike_rule,
 )
-from numerics.ridge import QUADRATURE_LIMIT, solve
+from numerics.ridge import solve
+from numerics.ridge_level import QUADRATURE_LIMIT
 from numerics.solution import Solution
 
 Array = NDArray[np.float64]

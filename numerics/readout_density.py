@@ -47,7 +47,8 @@ from numerics.map_uncertainty import relative_uncertainty
 from numerics.model import UNIFORM, Model, ModelError, ReadoutGroup
 from numerics.profile import Profile, profile
 from numerics.quadrature import ROUNDING, Moments, integrand
-from numerics.ridge import extra_reach, regime_of, solve
+from numerics.ridge import solve
+from numerics.ridge_level import extra_reach, regime_of
 from numerics.solution import Solution
 
 Array = NDArray[np.float64]

@@ -12,13 +12,9 @@ from numpy.typing import NDArray
 from numerics.deterministic_equivalent import DeterministicEquivalent
 from numerics.documents import solution_document
 from numerics.model import Model
+from numerics.width_documents import WIDTH
 
 Array = NDArray[np.float64]
-
-
-# The width whose value stands beside every limit, and by what share of the limit it may differ without a word.
-WIDTH = 1000
-APART = 0.05
 
 
 def _none() -> Array:
@@ -79,7 +75,8 @@ class Solution:
     across it, plus the rounding of double precision times the condition of the equations, plus what the errors of the
     averages in a gradient step do to it (`numerics.map_uncertainty`); an estimate, not a bound.
     `bulk`: the equivalent that it was solved with, where that was not the model's own. `map_error`: the part of the
-    estimate that the averages of a gradient step have. `width`: None for the limit, else the width that it is at.
+    estimate that the averages of a gradient step have. `width`: None for the limit, else the width that it is at;
+    `widened` is the function behind `at_width`.
     `status` says what a user can do with it; a solution with converged False is not one.
     """
 
@@ -95,6 +92,7 @@ class Solution:
     bulk: Callable[[float], DeterministicEquivalent] | None = field(default=None, repr=False, compare=False)
     map_error: float = 0.0
     width: float | None = None
+    widened: Callable[[Solution, float], Solution] | None = field(default=None, repr=False, compare=False)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -106,9 +104,8 @@ class Solution:
 
         Computed when asked for. Raises ModelError for a width below one.
         """
-        from numerics.finite_width import at_width
-
-        return at_width(self, width)
+        assert self.widened is not None, "whoever solves a model says how a finite width changes it"
+        return self.widened(self, width)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data for JSON, in the words of the command line."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from numerics.losses import loss_named
 from numerics.model import UNIFORM, Model, ReadoutGroup
-from numerics.solution import WIDTH
+from numerics.width_documents import WIDTH
 
 if TYPE_CHECKING:
     from derivations.activation import Activation

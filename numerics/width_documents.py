@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
+
+from numerics.parameters import ModelError
 
 if TYPE_CHECKING:
     from numerics.model import Model
+
+
+# The width whose value stands beside every limit, and by what share of the limit it may differ without a word.
+WIDTH = 1000
+APART = 0.05
+
+
+def finite(value: Any, reason: str = "it diverges") -> Any:
+    """The document with infinities spelled out and NaN as null (the status beside it says why)."""
+    if isinstance(value, Mapping):
+        return {key: finite(item, reason) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item, reason) for item in value]
+    if isinstance(value, float):
+        if math.isinf(value):
+            return {"infinite": True, "reason": reason}
+        return None if math.isnan(value) else value
+    return value
 
 
 class Errors(Protocol):
@@ -23,9 +44,6 @@ class Errors(Protocol):
 
 def at_width_json(width: int, converged: bool, found: Callable[[], Errors]) -> dict[str, Any]:
     """The entry `at_width`: both errors, or null with the reason in `why`."""
-    from numerics.documents import finite
-    from numerics.model import ModelError
-
     if not converged:
         return {"at_width": None, "why": "the limit did not converge, and the value at a finite width starts from it"}
     try:
@@ -40,8 +58,6 @@ def at_width_json(width: int, converged: bool, found: Callable[[], Errors]) -> d
 
 def is_apart(document: dict[str, Any]) -> bool:
     """Whether the test error at the finite width differs from the limit by more than 5 %."""
-    from numerics.solution import APART
-
     limit, there = document.get("test_error"), document.get("at_width")
     if there is None or not isinstance(limit, float) or not isinstance(there["test_error"], float):
         return False

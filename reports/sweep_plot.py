@@ -72,7 +72,7 @@ def apart_sentence(sweep: Sweep, results: Path) -> str | None:
     """The sentence over a diagram whose limits are far from their values at the sweep's width; None where none is."""
     import numpy as np
 
-    from numerics.solution import APART
+    from numerics.width_documents import APART
 
     if sweep.kind == "simulation":
         return None

@@ -12,7 +12,7 @@ from numerics.deterministic_equivalent import IsotropicUniform
 from numerics.model import Model
 from numerics.one_group import OneGroupState, Problem, one_group_residual, solve_one_group
 from numerics.profile import Profile, profile
-from numerics.ridge import extra_reach
+from numerics.ridge_level import extra_reach
 from numerics.saddle_point import LinearPart, NonlinearPart, State, linear_part, nonlinear_part, residual
 
 CASES = [

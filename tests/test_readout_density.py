@@ -15,7 +15,8 @@ from numerics.many_letters import LetterTable, Ratios, errors, held_means, respo
 from numerics.model import Model, ModelError, ReadoutGroup
 from numerics.profile import profile
 from numerics.readout_density import ReadoutLaw, bulk_of, letter_table, solve_density, spanned, with_letters
-from numerics.ridge import solve, solve_on
+from numerics.ridge import solve
+from numerics.ridge_level import solve_on
 from numerics.simulate_density import OBSERVABLES, draw, limits, predicted, simulate_density
 from verify.finite_size import Observation, compare_all
 

@@ -12,7 +12,8 @@ from derivations.activation import activation
 from numerics.deterministic_equivalent import isotropic
 from numerics.model import Model, ModelError, ReadoutGroup
 from numerics.profile import profile
-from numerics.ridge import MOST_REFINEMENTS, RESIDUAL_GOAL, solve, solve_on
+from numerics.ridge import solve
+from numerics.ridge_level import MOST_REFINEMENTS, RESIDUAL_GOAL, solve_on
 from numerics.saddle_point import nonlinear_part
 from tests import reference_ridge
 

@@ -1,0 +1,162 @@
+"""The ridge readout on one rule along the spike: the saddle point and both errors there, and its scale at ridge 0."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numerics.bulk_model import equivalent_of
+from numerics.deterministic_equivalent import DeterministicEquivalent, IsotropicUniform
+from numerics.model import Model, ModelError
+from numerics.one_group import Problem, one_group_residual, solve_one_group
+from numerics.profile import Profile
+from numerics.quadrature import ROUNDING
+from numerics.saddle_point import State, linear_part, nonlinear_part, residual
+
+Array = NDArray[np.float64]
+Bulk = Callable[[float], DeterministicEquivalent]
+RESIDUAL_GOAL = 1e-12
+# The quadrature is refined until a finer one moves the test error by less than this share of 1 + test error.
+QUADRATURE_GOAL = 1e-11
+# Moving more than this share is not convergence.
+QUADRATURE_LIMIT = 1e-7
+MOST_REFINEMENTS = 6
+
+
+@dataclass(frozen=True)
+class Regime:
+    """The scale on which the saddle point is solved: 1 + V becomes unit + V and ridge becomes `ridge`.
+
+    At positive ridge that is (1, ridge). At ridge = 0 it is (1, 0) with more samples than features can fit, and with
+    fewer (0, 1), for ridge V, of which V itself is 1/ridge times.
+    """
+
+    unit: float
+    ridge: float
+
+
+@dataclass(frozen=True)
+class Level:
+    """The saddle point on one rule along the spike, on the scale of its regime; `left` computes its residual.
+
+    rounding: about how far the rounding of double precision moves the test error.
+    """
+
+    state: State
+    regime: Regime
+    test_error: float
+    training_error: float
+    left: Callable[[], float]
+    iterations: int
+    converged: bool
+    rounding: float
+
+
+def solve_on(table: Profile, model: Model, start: Array | None = None, bulk: Bulk | None = None) -> Level:
+    """The saddle point of a model on a given profile; `start` is (T, tau) packed, where a search may begin.
+
+    `bulk` gives the equivalent at a ridge, by default that of the model.
+
+    Raises ModelError for ridge = 0 at the interpolation threshold.
+    """
+    ratio = model.alpha / model.beta
+    regime = regime_of(table, model)
+    equivalent = equivalent_of(model, regime.ridge) if bulk is None else bulk(regime.ridge)
+    if isinstance(equivalent, IsotropicUniform) and table.groups == len(table.along) == 1:
+        return _solve_one_group(table, Problem(equivalent, ratio, model.noise, regime.unit), regime, start)
+    solved = nonlinear_part(table, equivalent, ratio, start, regime.unit)
+    linear = linear_part(table, solved, ratio, model.noise, regime.unit)
+    state = State(solved.values, solved.conjugates, linear.m, linear.overlaps, linear.forces, linear.q, linear.hats)
+    left = partial(residual, table, equivalent, ratio, model.noise, state, regime.unit)
+    return Level(
+        state, regime, linear.test_error, linear.training_error, left, solved.iterations, solved.converged,
+        rounding=ROUNDING * linear.condition * linear.magnitude,
+    )  # fmt: skip
+
+
+def _solve_one_group(table: Profile, problem: Problem, regime: Regime, start: Array | None) -> Level:
+    """The same in scalars, in half the time."""
+    found = solve_one_group(table.one_group, problem, None if start is None else (float(start[0]), float(start[1])))
+    state = State(
+        values=np.array(found.values),
+        conjugates=np.array(found.conjugates),
+        m=np.array([found.m]),
+        overlaps=np.array([found.zeta, found.psi]),
+        forces=np.array([found.zeta_force, found.psi_force]),
+        q=np.array(found.q),
+        hats=np.array(found.hats),
+    )
+    left = partial(one_group_residual, table.one_group, problem, found)
+    return Level(
+        state, regime, found.test_error, found.training_error, left, found.iterations, found.converged,
+        rounding=ROUNDING * found.condition * found.magnitude,
+    )  # fmt: skip
+
+
+def regime_of(table: Profile, model: Model) -> Regime:
+    """The scale for a model; raises ModelError for ridge = 0 at the interpolation threshold."""
+    return Regime(1.0, model.ridge) if model.ridge > 0.0 else _ridgeless(table, model)
+
+
+def _ridgeless(table: Profile, model: Model) -> Regime:
+    """Which side of the interpolation threshold a model without ridge is on."""
+    # Linear features have rank d, so that no more than d samples are fitted, whatever the width.
+    linear = _is_linear(table)
+    threshold = min(model.beta, 1.0) if linear else model.beta
+    if abs(model.alpha - threshold) <= 1e-9 * threshold:
+        raise ModelError(
+            f"at ridge = 0 and alpha = {model.alpha:.6g}, the interpolation threshold, the test error diverges like "
+            "ridge^(-1/2): give a positive ridge, for example ridge = 1e-6"
+        )
+    if linear and model.alpha > threshold and model.beta >= 1.0:
+        raise ModelError(
+            "ridge = 0 is not built for linear features of more than d neurons and samples: (1/p) tr S^-1 is infinite "
+            "there; give a small ridge, for example ridge = 1e-4"
+        )
+    if model.alpha > threshold:
+        return Regime(1.0, 0.0)
+    # V is all there is in place of 1 + V, and its square has to be a number.
+    variance = (table.mu1**2 + table.mu2_squared).sum(axis=0)
+    if float(variance.min()) <= 1e-150 * float(variance.max()):
+        raise ModelError(_OUT_OF_REACH)
+    return Regime(0.0, 1.0)
+
+
+_OUT_OF_REACH = (
+    "ridge = 0 is out of reach here: the limit is decided far along the spike, where the features saturate "
+    "beyond double precision, and may be infinite; give a small ridge, for example ridge = 1e-4"
+)
+
+
+def _is_linear(table: Profile) -> bool:
+    """Whether the activation is linear, so that mu2 = 0 up to rounding."""
+    return float(np.max(table.mu2_squared @ table.weights)) < 1e-24 * float(np.max(table.features @ table.weights))
+
+
+def extra_reach(ridge: float) -> float:
+    """How much more than its Gaussian weight the tail along the spike may count: 1/(1+V) grows there at small ridge."""
+    if ridge == 0.0:
+        return 100.0
+    # Two figures of reserve are in the rules themselves; steps of ten keep the rules shared between ridges.
+    return 10.0 * math.ceil(max(0.0, -math.log(ridge) - 10.0) / 10.0)
+
+
+def check_tails(table: Profile, level: Level) -> None:
+    """At ridge = 0 the features' variance divides: refuse where it decays to rounding before the Gaussian weight does.
+
+    The integrands of the saddle point are of order (mu0^2 + y^2)/V and at most that over V again.
+    """
+    variance = level.state.values @ table.multiplied_features
+    resolved = table.mu2_squared.min(axis=0) > 1e-24 * (table.mu0**2).max(axis=0)
+    if _is_linear(table):
+        resolved = np.full(len(table.weights), True)
+    share = table.weights * (table.y0**2 + table.y1**2 + table.spread) / variance
+    share = share / float(np.sum(share))
+    outermost = table.radius >= 0.99 * np.max(table.radius)
+    if np.any(share[~resolved | outermost] > 1e-13):
+        raise ModelError(_OUT_OF_REACH)
