@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PROFILE ?= quick
 # Tests run side by side: with one linear-algebra thread each they do not wait for each other.
+# Each process starts with half of the list (worksteal), so that neighbours share what they build.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .PHONY: report test thorough lint types drift bench browser figure check clean
@@ -13,10 +14,10 @@ report: $(INSTALLED)  ## derive, verify and render everything into build/report/
 	$(BIN)/onestep report --profile $(PROFILE)
 
 test: $(INSTALLED)  ## the fast tests
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not thorough and not browser"
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not thorough and not browser"
 
 thorough: $(INSTALLED)  ## every test and the thorough profile of the ledger
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not browser"
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not browser"
 	$(BIN)/onestep verify --profile thorough
 
 lint: $(INSTALLED)

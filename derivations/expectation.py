@@ -10,6 +10,7 @@ about by the rules below, each of which is an elementary property of the standar
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -88,6 +89,7 @@ def expand_expectations(expression: sp.Expr) -> sp.Expr:
     return sp.sympify(expression).replace(lambda e: isinstance(e, Expectation), _expand_one)
 
 
+@lru_cache(maxsize=8192)
 def _expand_one(expectation: sp.Expr) -> sp.Expr:
     variables = expectation.variables
     total: sp.Expr = sp.S.Zero

@@ -115,23 +115,24 @@ def _series(x: int, width: int, start: int, first: int) -> int:
     return total
 
 
+@functools.lru_cache(maxsize=4096)
 def sin_cos_pairs(x: Fraction, bits: int) -> tuple[Pair, Pair]:
-    """Enclosures of sin(x) and cos(x)."""
+    """Enclosures of sin(x) and cos(x); kept, since a point is asked for as both ends of an interval."""
     size = max(0, x.numerator.bit_length() - x.denominator.bit_length())
     low, high = pi_pair(bits + size + 20)
     turns = round(x / (2 * low))
-    ends = sorted((x - 2 * turns * low, x - 2 * turns * high))
+    ends = sorted((x - 2 * turns * low, x - 2 * turns * high)) if turns else [x, x]
     width = bits + 30
-    point = math.floor(ends[0] * (1 << width))
+    one = 1 << width  # all that follows is counted in units of 2**-width
+    point = math.floor(ends[0] * one)
     # Lipschitz constant 1: the width of the reduced argument, plus one unit per term of at most 100 + bits terms
-    slack = ends[1] - ends[0] + Fraction(2 * (200 + bits), 1 << width)
-    sine = Fraction(_series(point, width, point, 1), 1 << width)
-    cosine = Fraction(_series(point, width, 1 << width, 0), 1 << width)
-    one = Fraction(1)
-    return (
-        (max(-one, sine - slack), min(one, sine + slack)),
-        (max(-one, cosine - slack), min(one, cosine + slack)),
-    )
+    slack = math.ceil((ends[1] - ends[0]) * one) + 2 * (200 + bits)
+    sine, cosine = _series(point, width, point, 1), _series(point, width, one, 0)
+    return _within_one(sine, slack, one), _within_one(cosine, slack, one)
+
+
+def _within_one(value: int, slack: int, one: int) -> Pair:
+    return Fraction(max(-one, value - slack), one), Fraction(min(one, value + slack), one)
 
 
 def atan_pair(x: Fraction, bits: int) -> Pair:

@@ -98,6 +98,8 @@ def _corner(a: End, a_open: bool, b: End, b_open: bool) -> tuple[End, bool]:
 
 
 def _times(x: Interval, y: Interval) -> Interval:
+    if x.low == x.high and y.low == y.high and isinstance(x.low, Fraction) and isinstance(y.low, Fraction):
+        return point(x.low * y.low)
     corners = [
         _corner(a, a_open, b, b_open)
         for a, a_open in ((x.low, x.low_open), (x.high, x.high_open))
@@ -237,7 +239,7 @@ def _cosine(x: Interval, bits: int, quarter: int) -> Interval:
     size = max(0, max(abs(x.low), abs(x.high)).numerator.bit_length())
     pi_low, pi_high = rf.pi_pair(bits + size)
     # extremes at t = quarter pi/2 + n pi: cos is +1 for even n, -1 for odd n
-    bounds = [(e / p - Fraction(quarter, 2)) for e in (x.low, x.high) for p in (pi_low, pi_high)]
+    bounds = [(e / p - Fraction(quarter, 2)) for e in {x.low, x.high} for p in (pi_low, pi_high)]
     for n in range(math.ceil(min(bounds)), math.floor(max(bounds)) + 1):
         if n % 2 == 0:
             high = Fraction(1)

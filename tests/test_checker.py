@@ -98,3 +98,15 @@ def test_an_expectation_is_not_confused_with_its_free_variable() -> None:
 def test_a_witness_lies_in_the_domain() -> None:
     # Zero on the domain c > 0, r > 0 only if Abs is dropped: no witness may be found outside.
     assert find_witness(sp.Abs(r) - r, DOMAIN) == ""
+
+
+def test_a_residual_known_to_vanish_is_settled_the_same_on_every_domain() -> None:
+    """What is kept of one recheck may not change the next: supported and refuted residuals, each asked for twice."""
+    x, y = sp.symbols("x y", positive=True)
+    right = Vanishing("right", sp.sqrt(x) * sp.sqrt(y) - sp.sqrt(x * y) + 1 / (x + 1) - 1 / x + 1 / (x * (x + 1)))
+    wrong = Vanishing("wrong", 1 / (x + 1) - 1 / x + 1 / (x * (x + 2)))
+    domains = (Domain((Range(x, 0.5, 1.0),)), Domain((Range(x, 2.0, 3.0),)))
+    assert [settle(right, domain).outcome for domain in domains] == [Outcome.SUPPORTS] * 2
+    found = [settle(wrong, domain) for domain in domains]
+    assert [one.outcome for one in found] == [Outcome.REFUTES] * 2
+    assert found[0].witness != found[1].witness

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from typing import Any
+
 import pytest
 
 from tests.command_line import document, outcome, refused
+
+
+class Pickling:
+    """Works in this process, whose claims are built; what goes to a worker and back is pickled all the same."""
+
+    def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        copied = pickle.loads(pickle.dumps(work))
+        return (pickle.loads(pickle.dumps(copied(item))) for item in items)
 
 
 def test_claims_lists_statements_without_running_anything(capfd: pytest.CaptureFixture[str]) -> None:
@@ -55,8 +68,10 @@ def test_a_changed_statement_loses_its_recorded_verdict(monkeypatch: pytest.Monk
 def test_errata_has_printed_and_corrected_forms(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    import reports.workers
     import verify.errata
 
+    monkeypatch.setattr(reports.workers, "pool", lambda: nullcontext(Pickling()))
     # two of them: the command checks what it prints, and all of them are checked in test_errata
     monkeypatch.setattr(verify.errata, "ERRATA", verify.errata.ERRATA[:2])
     found = document(capfd, ["errata"])["errata"]
@@ -109,12 +124,10 @@ def test_verify_takes_the_beginnings_of_ids(capfd: pytest.CaptureFixture[str], m
 def test_errata_takes_an_id_or_its_beginning(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from contextlib import nullcontext
-
     import reports.workers
     from verify.errata import ERRATA
 
-    monkeypatch.setattr(reports.workers, "pool", lambda: nullcontext(None))
+    monkeypatch.setattr(reports.workers, "pool", lambda: nullcontext(Pickling()))
     for text in ("erratum.input-scale", "erratum.input", "input-scale"):
         assert [found["id"] for found in document(capfd, ["errata", text])["errata"]] == ["erratum.input-scale"]
     refused(capfd, ["errata", "erratum.no-such"], "erratum.", "for example")

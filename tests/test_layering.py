@@ -6,7 +6,7 @@ import ast
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -39,23 +39,30 @@ def files(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
 
 
-def imports(path: Path) -> Iterator[tuple[str, bool, int]]:
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """The syntax tree of a file, every node; each file is read once for all tests."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@cache
+def imports(path: Path) -> tuple[tuple[str, bool, int], ...]:
     """(module, whether at module level, line) of every import of a file, `from a import b` as both a and a.b."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     nested = {
         id(node)
-        for outer in ast.walk(tree)
+        for outer in nodes(path)
         if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef)
         for node in ast.walk(outer)
     }
-    for node in ast.walk(tree):
+    found: list[tuple[str, bool, int]] = []
+    for node in nodes(path):
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, id(node) not in nested, node.lineno
+            found += [(alias.name, id(node) not in nested, node.lineno) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: imports are absolute in this suite"
             assert node.module is not None
-            yield node.module, id(node) not in nested, node.lineno
+            found.append((node.module, id(node) not in nested, node.lineno))
+    return tuple(found)
 
 
 def allowed(module: str, prefixes: tuple[str, ...]) -> bool:
@@ -130,7 +137,7 @@ def test_nothing_evaluates_text() -> None:
     wrong = []
     for package in PACKAGES:
         for path in files(package):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in nodes(path):
                 if not isinstance(node, ast.Call):
                     continue
                 called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
@@ -148,7 +155,7 @@ def test_no_handler_catches_everything() -> None:
     wrong = []
     for package in (*PACKAGES, "tests"):
         for path in files(package):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in nodes(path):
                 if isinstance(node, ast.ExceptHandler) and (
                     node.type is None
                     or (isinstance(node.type, ast.Name) and node.type.id in {"Exception", "BaseException"})
@@ -162,7 +169,7 @@ def test_libraries_do_not_print() -> None:
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for package in ("derivations", "numerics", "verify")
         for path in files(package)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]
     assert wrong == []

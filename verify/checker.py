@@ -81,16 +81,22 @@ def _cheaply_vanishes(residual: sp.Expr) -> bool:
     return bool(expanded == 0 or expand_expectations(expanded) == 0)
 
 
+# Residuals that were reduced to zero: no domain holds a witness against them.
+_REDUCED: set[sp.Expr] = set()
+
+
 def settle(obligation: Obligation, domain: Domain) -> Settled:
     """Recheck one obligation on ``domain``."""
     match obligation:
         case Vanishing(says, residual):
             # A false residual is most cheaply refuted by a witness, before the dearer rewritings are tried on it.
-            witness = "" if _cheaply_vanishes(residual) else find_witness(residual, domain)
+            known = residual in _REDUCED or _cheaply_vanishes(residual)
+            witness = "" if known else find_witness(residual, domain)
             if witness:
                 return Settled(says, Outcome.REFUTES, "a witness", witness)
             method = vanishes(residual)
             if method is not None:
+                _REDUCED.add(residual)
                 return Settled(says, Outcome.SUPPORTS, method)
             return Settled(says, Outcome.UNDECIDED, NOT_SETTLED)
         case RationalLimit(says, expression, variable, value):

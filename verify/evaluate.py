@@ -87,13 +87,18 @@ def _average(expectation: Expectation, values: Mapping[str, float], functions: F
 
 
 def _call(expression: sp.Expr, values: Mapping[str, Any], functions: Functions) -> Any:
-    symbols = sorted(expression.free_symbols, key=lambda s: s.name)
+    symbols = _symbols(expression)
     missing = [s.name for s in symbols if s.name not in values]
     if missing:
         raise ValueError(f"no value for {', '.join(missing)} in {expression}")
-    compiled = _compile(expression, tuple(symbols), tuple(sorted(functions)))
+    compiled = _compile(expression, symbols, tuple(sorted(functions)))
     with np.errstate(all="ignore"):  # a value that is not finite is the caller's to judge
         return compiled(functions, *(values[s.name] for s in symbols))
+
+
+@lru_cache(maxsize=4096)
+def _symbols(expression: sp.Expr) -> tuple[sp.Symbol, ...]:
+    return tuple(sorted(expression.free_symbols, key=lambda s: s.name))
 
 
 @lru_cache(maxsize=4096)
