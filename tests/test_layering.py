@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -39,14 +40,22 @@ def files(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
 
 
-@cache
-def nodes(path: Path) -> tuple[ast.AST, ...]:
-    """The syntax tree of a file, every node; each file is read once for all tests."""
-    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+def below(node: ast.AST, types: bool) -> Iterator[ast.AST]:
+    """A node and all below it; without `types` not what stands under `if TYPE_CHECKING:`."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if types or not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield from below(child, types)
 
 
 @cache
-def imports(path: Path) -> tuple[tuple[str, bool, int], ...]:
+def nodes(path: Path, types: bool = True) -> tuple[ast.AST, ...]:
+    """The syntax tree of a file, every node (without `types` what is loaded); each file is read once for all tests."""
+    return tuple(below(ast.parse(path.read_text(encoding="utf-8")), types))
+
+
+@cache
+def imports(path: Path, types: bool = True) -> tuple[tuple[str, bool, int], ...]:
     """(module, whether at module level, line) of every import of a file, `from a import b` as both a and a.b."""
     nested = {
         id(node)
@@ -55,7 +64,7 @@ def imports(path: Path) -> tuple[tuple[str, bool, int], ...]:
         for node in ast.walk(outer)
     }
     found: list[tuple[str, bool, int]] = []
-    for node in nodes(path):
+    for node in nodes(path, types):
         if isinstance(node, ast.Import):
             found += [(alias.name, id(node) not in nested, node.lineno) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
