@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from numerics.coefficients import conditional_moments_of, hermite_constants
 from numerics.ensembles import Network
 from numerics.model import UNIFORM, MapErrors, Model, ModelError
-from numerics.overlapping_bulk import Samples, TurnedBulk, TurnedEquivalent
+from numerics.overlapping_bulk import Samples, TurnedBulk
 from numerics.quadrature import (
     FINER,
     MOST_UNSETTLED,
@@ -45,9 +45,6 @@ from numerics.quadrature import (
     spacing,
     spike_rule,
 )
-from numerics.ridge import solve
-from numerics.ridge_level import QUADRATURE_LIMIT
-from numerics.solution import Solution
 
 Array = NDArray[np.float64]
 
@@ -56,9 +53,7 @@ Array = NDArray[np.float64]
 _STEP, _END = 0.1, 9.0
 _SETTLED, _MOST_REFINEMENTS = 1e-13, 5
 # The same for averages over W', which are wanted to 1e-7; nodes of less weight than this share are left out.
-_COARSE_STEP, _COARSE_END, _LEAST = 0.3, 6.6, 1e-9
-# A coarser grid, no multiple of this one, tells how far the result is from the limit of fine ones.
-_COARSER = 1.27
+COARSE_STEP, _COARSE_END, LEAST = 0.3, 6.6, 1e-9
 
 
 @dataclass(frozen=True)
@@ -136,7 +131,7 @@ def _stepped_on(network: Network, step: float) -> Stepped:
     return Stepped(spike, rest * kept**2 + noise, rate * own / spike, along / spike, noise)
 
 
-def turned_bulk(network: Network, step: float = _COARSE_STEP) -> TurnedBulk:
+def turned_bulk(network: Network, step: float = COARSE_STEP) -> TurnedBulk:
     """The law of the bulk rows after one step (`numerics.overlapping_bulk`), on a grid of a given step.
 
     Raises ModelError where no step is made.
@@ -149,7 +144,7 @@ def turned_bulk(network: Network, step: float = _COARSE_STEP) -> TurnedBulk:
     at_t = step * density(t)
     seen = _averages(network, t)
     weights = np.outer(at_u, at_t).ravel()
-    kept = weights > _LEAST * weights.max()
+    kept = weights > LEAST * weights.max()
     residual = labels[:, None] - seen.output
     quadratic = np.maximum(seen.scatter - (1.0 - overlap) * seen.curvature**2, 0.0)
 
@@ -200,25 +195,3 @@ def equivalent_model(network: Network) -> Model:
             after.error * abs(after.spike), after.error * after.bulk, after.error * abs(after.alignment)
         ),
     )  # fmt: skip
-
-
-def solve_overlapping(network: Network) -> Solution:
-    """The ridge readout of such a network after one step, its bulk as it is but for the norms of its rows."""
-    model = equivalent_model(network)
-
-    def on(step: float) -> Solution:
-        law = turned_bulk(network, step)
-        return solve(model, bulk=lambda ridge: TurnedEquivalent(ridge, network.beta, law))
-
-    found, coarser = on(_COARSE_STEP), on(_COARSER * _COARSE_STEP)
-    # What is moved from a coarser grid to this one, and the nodes that both leave out.
-    scale = 1.0 + abs(found.test_error)
-    left = abs(coarser.test_error - found.test_error) + _LEAST * scale
-    if found.converged and not left <= QUADRATURE_LIMIT * scale:
-        found = replace(
-            found,
-            converged=False,
-            status=f"not converged: a finer grid over the batch's averages may move the test error by {left:.1e}; take "
-            "a smoother activation or target, for example tanh and sin",
-        )
-    return replace(found, error_estimate=found.error_estimate + left, map_error=found.map_error + left)

@@ -18,7 +18,7 @@ from numerics.ensembles import Network
 from numerics.loss_bounds import LeastLoss, loss_bounds
 from numerics.map_uncertainty import bulk_errors, neighbours, relative_uncertainty
 from numerics.model import EXACT, MapErrors, Model, ReadoutGroup, gradient_step, gradient_step_errors
-from numerics.overlapping_rows import solve_overlapping
+from numerics.overlapping_solution import solve_overlapping
 from numerics.readout_density import ReadoutLaw, solve_density
 from numerics.ridge import solve
 

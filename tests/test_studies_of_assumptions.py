@@ -14,7 +14,8 @@ from numerics.bounds import Minimum, bounds
 from numerics.ensembles import Network
 from numerics.network_bulk import NetworkBulk, network_law
 from numerics.overlapping_bulk import TurnedEquivalent
-from numerics.overlapping_rows import equivalent_model, solve_overlapping, stepped, turned_bulk
+from numerics.overlapping_rows import equivalent_model, stepped, turned_bulk
+from numerics.overlapping_solution import solve_overlapping
 from numerics.ridge import solve
 from reports.prose import prose
 from reports.studies import (

@@ -11,7 +11,8 @@ from scipy.special import chdtrc, ndtr, ndtri, stdtr
 
 from derivations.activation import activation
 from numerics.ensembles import Network
-from numerics.overlapping_rows import solve_overlapping, stepped, turned_bulk
+from numerics.overlapping_rows import stepped, turned_bulk
+from numerics.overlapping_solution import solve_overlapping
 from numerics.ridge import solve
 from reports.console import estimate_text
 from reports.figures import Figure
