@@ -14,8 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from derivations.activation import Activation, activation
-    from derivations.expression import parse
+    from derivations.activations.activation import Activation, activation
+    from derivations.expressions.parser import parse
     from derivations.symbols import glossary
     from numerics.batch import BatchSolution, solve_batch
     from numerics.bounds import best_eta, best_ridge, best_spike, bounds, lower_bound, upper_bound
@@ -88,7 +88,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     # From where NumPy is loaded, which evaluates them.
     "Activation": ("numerics.model", "Activation"),
     "activation": ("numerics.model", "function"),
-    "parse": ("derivations.expression", "parse"),
+    "parse": ("derivations.expressions.parser", "parse"),
     "glossary": ("derivations.symbols", "glossary"),
     "BatchSolution": ("numerics.batch", "BatchSolution"),
     "solve_batch": ("numerics.batch", "solve_batch"),

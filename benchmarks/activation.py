@@ -31,8 +31,8 @@ def best_of(work: Callable[[], object], runs: int) -> float:
 
 def constants(bits: int) -> Callable[[], object]:
     """A run that certifies h1, h2 and E[(sigma' - h1)^2] of tanh, the analysis of the expression included."""
-    from derivations.activation import Activation
-    from derivations.expression import parse
+    from derivations.activations.activation import Activation
+    from derivations.expressions.parser import parse
     from numerics.ball_coefficients import hermite_balls
 
     def work() -> object:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import quad
 
-from derivations.expression import to_text
+from derivations.expressions.parser import to_text
 from numerics.model import Model
 
 Array = NDArray[np.float64]

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.coefficients import hermite_constants
 from numerics.ensembles import Network, Sizes
 from numerics.finite_width import at_width

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks import baseline
 from benchmarks.timing import best, best_per_call, peak_bytes
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.batch import BatchSolution, solve_batch
 from numerics.batch_equations import Array
 from numerics.convex import solve as solve_loss

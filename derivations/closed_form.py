@@ -24,7 +24,7 @@ from itertools import pairwise
 import sympy as sp
 
 from derivations import symbols
-from derivations.activation import Activation
+from derivations.activations.activation import Activation
 from derivations.derivation import Vanishing
 from derivations.gaussian import semigroup, valid_below
 from derivations.gaussian_class import (

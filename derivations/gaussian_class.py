@@ -19,9 +19,9 @@ from typing import NoReturn
 
 import sympy as sp
 
-from derivations.activation import Activation
-from derivations.expression_locations import Location
-from derivations.expression_tree import Call, Constant, Expression, Number, Power, Product, Quotient, Sum, Variable
+from derivations.activations.activation import Activation
+from derivations.activations.locations import Location
+from derivations.expressions.tree import Call, Constant, Expression, Number, Power, Product, Quotient, Sum, Variable
 
 LARGEST_DEGREE = 64
 MOST_TERMS = 400

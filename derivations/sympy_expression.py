@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations.expression import (
+from derivations.expressions.parser import (
     Call,
     Condition,
     Constant,

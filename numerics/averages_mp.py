@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from flint import arb, arb_mat, ctx
 
-from derivations.activation import Activation
-from derivations.expression_normal import as_polynomial
-from derivations.expression_strip_growth import strip_growth
+from derivations.activations.activation import Activation
+from derivations.activations.strip_growth import strip_growth
+from derivations.expressions.normal_form import as_polynomial
 from numerics.balls import program, rational_ball
 from numerics.coefficients_mp import PrecisionError
 

@@ -14,11 +14,11 @@ from typing import Any
 
 from flint import arb, ctx
 
-from derivations.activation import Activation
-from derivations.expression import Call, Expression, Number, Power, derivative
-from derivations.expression_algebra import split_coefficient
-from derivations.expression_budget import at_most
-from derivations.expression_locations import Location, difference_sign
+from derivations.activations.activation import Activation
+from derivations.activations.locations import Location, difference_sign
+from derivations.expressions.algebra import split_coefficient
+from derivations.expressions.budget import at_most
+from derivations.expressions.parser import Call, Expression, Number, Power, derivative
 from numerics.ball_integrals import MOST_OPERATIONS, InfiniteMoment, Moment, expectations
 from numerics.balls import BallError, precision, rational_ball
 

@@ -16,12 +16,12 @@ from typing import Any
 
 from flint import acb, arb
 
-from derivations.activation import Activation
-from derivations.expression import Expression, ExpressionError, derivative
-from derivations.expression_budget import Budget, TookTooLong, at_most, spend
-from derivations.expression_growth import Growth
-from derivations.expression_normal import as_polynomial
-from derivations.expression_strip_growth import strip_growth
+from derivations.activations.activation import Activation
+from derivations.activations.growth import Growth
+from derivations.activations.strip_growth import strip_growth
+from derivations.expressions.budget import Budget, TookTooLong, at_most, spend
+from derivations.expressions.normal_form import as_polynomial
+from derivations.expressions.parser import Expression, ExpressionError, derivative
 from numerics.balls import BallError, Program, location_ball, precision, program, rational_ball, whole_power
 from numerics.gaussian_bounds import Envelope, envelope
 from numerics.polynomial_moments import Coefficients, differentiated, hermite_moment, power, product

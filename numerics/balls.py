@@ -14,7 +14,8 @@ from typing import Any
 
 from flint import acb, arb, ctx, fmpq
 
-from derivations.expression import (
+from derivations.activations.locations import Location
+from derivations.expressions.parser import (
     Call,
     Condition,
     Constant,
@@ -30,7 +31,6 @@ from derivations.expression import (
     Variable,
     derivative,
 )
-from derivations.expression_locations import Location
 
 Ball = Any  # arb or acb
 Step = Callable[[list[Ball], bool], Ball]

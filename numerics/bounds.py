@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import Activation
-from derivations.activation import activation as function
+from derivations.activations.activation import Activation
+from derivations.activations.activation import activation as function
 from numerics.accepts import accepts
 from numerics.documents import bounds_document, eta_document, ridge_document, spike_document
 from numerics.given import model_of

@@ -9,9 +9,9 @@ from typing import Any
 
 from flint import arb
 
-from derivations.activation import Activation
-from derivations.expression_growth import Growth
-from derivations.expression_strip_growth import strip_growth
+from derivations.activations.activation import Activation
+from derivations.activations.growth import Growth
+from derivations.activations.strip_growth import strip_growth
 from numerics.balls import BallError, rational_ball
 from numerics.gaussian_bounds import Envelope
 

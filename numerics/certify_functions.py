@@ -8,7 +8,7 @@ from typing import Any
 
 from flint import arb
 
-from derivations.activation import Activation
+from derivations.activations.activation import Activation
 from numerics.balls import rational_ball
 from numerics.certify_bounds import Bound, Line, average_bound
 from numerics.certify_moments import Averages, Smoothing, smoothing

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, Protocol
 
 from flint import acb, arb
 
-from derivations.activation import Activation
-from derivations.expression_normal import as_polynomial
-from derivations.expression_strip_growth import strip_growth
+from derivations.activations.activation import Activation
+from derivations.activations.strip_growth import strip_growth
+from derivations.expressions.normal_form import as_polynomial
 from numerics.balls import BallError, Program, program, rational_ball
 from numerics.certify_bounds import Bound, Line, mean_power, polynomial_growth, rational_upper
 from numerics.gaussian_bounds import Envelope

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import Activation
-from derivations.activation import activation as function
-from derivations.expression import derivative
+from derivations.activations.activation import Activation
+from derivations.activations.activation import activation as function
+from derivations.expressions.parser import derivative
 from numerics.accepts import accepts
 from numerics.evaluate import compile_numpy
 from numerics.quadrature import (

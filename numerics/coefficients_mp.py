@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from mpmath import mp, mpf
 
-from derivations.activation import Activation
-from derivations.expression import derivative
+from derivations.activations.activation import Activation
+from derivations.expressions.parser import derivative
 from numerics.evaluate import evaluate_mpmath
 from numerics.quadrature import integrand
 

@@ -48,7 +48,7 @@ def group_document(group: ReadoutGroup) -> Document:
 
 def model_document(model: Model) -> Document:
     """A model under the names of the command line's options."""
-    from derivations.expression import to_text
+    from derivations.expressions.parser import to_text
 
     document: Document = {
         "activation": to_text(model.activation.expression),

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import Activation, activation
+from derivations.activations.activation import Activation, activation
 from numerics.documents import described
 from numerics.evaluate import compile_numpy
 from numerics.gradient_descent import gradient_step

@@ -15,8 +15,8 @@ import mpmath
 import numpy as np
 import numpy.typing as npt
 
-from derivations.activation import Activation
-from derivations.expression import (
+from derivations.activations.activation import Activation
+from derivations.expressions.parser import (
     Call,
     Condition,
     Constant,

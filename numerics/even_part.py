@@ -12,7 +12,7 @@ import math
 from bisect import bisect_left
 from functools import lru_cache
 
-from derivations.activation import Activation
+from derivations.activations.activation import Activation
 from numerics.coefficients import hermite_constants
 
 # (strength, alpha0, least and largest deviation of a network's test error from the isotropic theory and the largest

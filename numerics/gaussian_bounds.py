@@ -9,7 +9,7 @@ from typing import Any
 
 from flint import arb
 
-from derivations.expression_growth import Growth
+from derivations.activations.growth import Growth
 from numerics.balls import rational_ball
 
 Ball = Any

@@ -38,7 +38,7 @@ def gradient_step(
     `readout` is u (p,), by default 1_p. `rows` samples are in memory at a time. The draws are, in order, the label
     noise and the inputs.
     """
-    from derivations.expression import derivative
+    from derivations.expressions.parser import derivative
 
     activation = network.activation
     sigma, slope = compile_numpy(activation.expression), compile_numpy(derivative(activation.expression))

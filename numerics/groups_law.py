@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import Activation
+from derivations.activations.activation import Activation
 from numerics.derivative_algebra import Divided, stacked, variable
 from numerics.network_bulk import BulkLaw, IsotropicLabels, network_law
 from numerics.network_constants import DividedAverages, Labels

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
-from derivations.activation import Activation, integrable_square
-from derivations.activation import activation as function
-from derivations.expression import ExpressionError
+from derivations.activations.activation import Activation, integrable_square
+from derivations.activations.activation import activation as function
+from derivations.expressions.parser import ExpressionError
 from numerics.coefficients import hermite_constants
 from numerics.documents import described, model_document
 from numerics.parameters import (
@@ -76,8 +76,9 @@ class Model:
     A spike of rank s (2 or 3) has s orthonormal directions v_j in place of v: kappa_j = v_j.x, the groups' weights are
     vectors of R^s, and alignment, further_alignments are theta.v_1, ..., theta.v_s, of norm at most 1 together.
 
-    Activation and target may be given as text, as for `derivations.activation.activation`. `given_uncertainty` is how
-    far a spike, bulk and alignment that were computed may be off; it goes into the error estimate of a solution.
+    Activation and target may be given as text, as for `derivations.activations.activation.activation`.
+    `given_uncertainty` is how far a spike, bulk and alignment that were computed may be off; it goes into the error
+    estimate of a solution.
 
     Raises ModelError when a parameter is out of range or when a second moment is infinite.
     """

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import Activation
+from derivations.activations.activation import Activation
 from numerics.derivative_algebra import constant
 from numerics.deterministic_equivalent import ExplicitPoint
 from numerics.model import Model, ModelError

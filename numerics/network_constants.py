@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import Activation
+from derivations.activations.activation import Activation
 from numerics.coefficients import hermite_constants
 from numerics.derivative_algebra import Divided
 from numerics.evaluate import compile_numpy

@@ -13,8 +13,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import Activation
-from derivations.expression import ExpressionError
+from derivations.activations.activation import Activation
+from derivations.expressions.parser import ExpressionError
 from numerics.coefficients import conditional_moments_of
 from numerics.deterministic_equivalent import upper_triangle
 from numerics.line_moments import moments_on_line

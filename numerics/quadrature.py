@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import Activation, Growth
-from derivations.expression import Expression, ExpressionError, derivative
-from derivations.expression_budget import spend
+from derivations.activations.activation import Activation, Growth
+from derivations.expressions.budget import spend
+from derivations.expressions.parser import Expression, ExpressionError, derivative
 from numerics.evaluate import compile_numpy
 from numerics.smooth_panels import distinct, smooth_panels
 from numerics.steep_places import steep_places

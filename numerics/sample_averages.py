@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import Activation, activation
-from derivations.expression import ExpressionError, to_text
+from derivations.activations.activation import Activation, activation
+from derivations.expressions.parser import ExpressionError, to_text
 from numerics.model import Model, ModelError
 from numerics.quadrature import density, integrand
 

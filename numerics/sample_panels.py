@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import Activation
+from derivations.activations.activation import Activation
 from numerics.quadrature import WIDEST_PANEL, density, gauss_legendre, integrand, reach, with_splits
 
 Array = NDArray[np.float64]

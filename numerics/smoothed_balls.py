@@ -18,8 +18,8 @@ from typing import Any
 
 from flint import arb, arb_mat
 
-from derivations.activation import Activation
-from derivations.expression_strip_growth import strip_growth
+from derivations.activations.activation import Activation
+from derivations.activations.strip_growth import strip_growth
 from numerics.balls import BallError, Program, program, rational_ball
 from numerics.certify_bounds import Bound, mean_power, polynomial_growth, rational_upper
 from numerics.certify_moments import Smoothing, polynomial_smoothing

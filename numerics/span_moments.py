@@ -25,10 +25,10 @@ from typing import Any
 
 from flint import acb, arb, ctx
 
-from derivations.activation import Activation
-from derivations.expression import Call, Number
-from derivations.expression_normal import as_affine
-from derivations.expression_strip_growth import strip_growth
+from derivations.activations.activation import Activation
+from derivations.activations.strip_growth import strip_growth
+from derivations.expressions.normal_form import as_affine
+from derivations.expressions.parser import Call, Number
 from numerics.balls import BallError, location_ball, program, rational_ball
 from numerics.certify_bounds import Bound, polynomial_growth
 from numerics.certify_rule import Along, SpikeRule, panels, trapezoidal

@@ -20,7 +20,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import Activation
+from derivations.activations.activation import Activation
 from numerics.evaluate import compile_numpy
 from numerics.model import Model
 from numerics.network_bulk import BulkLaw, network_law

@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from derivations.activation import Activation
+from derivations.activations.activation import Activation
 from numerics.ball_coefficients import hermite_balls
 from numerics.balls import BallError, rational_ball
 from numerics.model import UNIFORM, Model, ReadoutGroup

@@ -13,7 +13,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import Activation
+from derivations.activations.activation import Activation
 from numerics.bounds import local_minima
 from numerics.profile import WIDEST_SPACING
 from numerics.quadrature import (

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.expression_tree import Call, Expression, walk
+from derivations.expressions.tree import Call, Expression, walk
 from numerics.evaluate import compile_numpy
 
 Array = NDArray[np.float64]

@@ -18,7 +18,7 @@ from numerics.model import UNIFORM, Model, ReadoutGroup
 from numerics.width_documents import WIDTH
 
 if TYPE_CHECKING:
-    from derivations.activation import Activation
+    from derivations.activations.activation import Activation
     from numerics.ensembles import Network
 
 KINDS = ("theory", "simulation", "both")
@@ -202,7 +202,7 @@ class Sweep:
 @lru_cache(maxsize=16)
 def function(text: str) -> Activation:
     """An activation or target, read once per process. Raises ExpressionError."""
-    from derivations.activation import activation
+    from derivations.activations.activation import activation
 
     return activation(text)
 

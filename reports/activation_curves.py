@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import Activation
+from derivations.activations.activation import Activation
 from numerics.least_squares import least_norm
 from reports.figure_files import save
 

@@ -9,10 +9,10 @@ from typing import Any
 import sympy as sp
 
 from derivations import symbols
-from derivations.activation import Activation
+from derivations.activations.activation import Activation
 from derivations.algebra_budget import counted_algebra
 from derivations.closed_form import ClosedForm, ClosedForms, HeatObligation, beneath, closed_forms, established
-from derivations.expression_budget import TookTooLong, at_most
+from derivations.expressions.budget import TookTooLong, at_most
 from derivations.gaussian_class import NotInClassError
 from numerics.ball_coefficients import Certified, ConditionalBalls, conditional_balls
 from numerics.ball_integrals import LIMIT_REACHED

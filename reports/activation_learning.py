@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import Activation
-from derivations.expression_budget import TookTooLong
+from derivations.activations.activation import Activation
+from derivations.expressions.budget import TookTooLong
 from numerics.ball_coefficients import HermiteBalls
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def bounds_at(activation: Activation, target: Activation, spike: float, bulk: fl
 
     None either where double precision cannot resolve the functions along the spike: the reason is in `missing`.
     """
-    from derivations.expression import ExpressionError
+    from derivations.expressions.parser import ExpressionError
     from numerics.model import Model, ModelError
     from numerics.quadrature import conditional_moments, integrand
 
@@ -112,8 +112,8 @@ def bounds_at(activation: Activation, target: Activation, spike: float, bulk: fl
 
 def _infinite(activation: Activation, target: Activation, spike: float, bulk: float) -> bool:
     """Whether a second moment is certainly infinite, so that there are no bounds to compute."""
-    from derivations.activation import integrable_square
-    from derivations.expression import ExpressionError
+    from derivations.activations.activation import integrable_square
+    from derivations.expressions.parser import ExpressionError
 
     try:
         return not (integrable_square(activation, spike, bulk) and integrable_square(target, 0.0, 1.0))
@@ -203,7 +203,7 @@ def _rounding_trouble(function: Activation, variance: float) -> str:
     """What keeps the function's digits under N(0, variance) from double precision; empty if nothing does."""
     import mpmath
 
-    from derivations.expression_normal import vanishes
+    from derivations.expressions.normal_form import vanishes
     from numerics.evaluate import compile_numpy, evaluate_mpmath
 
     places = math.sqrt(variance) * np.array([-3.1, -2.3, -1.4, -0.8, -0.3, 0.2, 0.7, 1.3, 2.2, 3.2])
@@ -237,7 +237,7 @@ def _best_spike(
     activation: Activation, target: Activation, bulk: float, refine: int
 ) -> tuple[tuple[float, float], float] | None:
     """((r, bound), R): the least upper bound on [0, R], R at most 6; None if double precision does not reach there."""
-    from derivations.expression import ExpressionError
+    from derivations.expressions.parser import ExpressionError
     from numerics.spike_scan import best_spike_at_alignment_one
 
     largest = LARGEST_SPIKE

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from flint import arb
 
-from derivations.activation import Activation
-from derivations.expression_budget import TookTooLong, at_most
-from derivations.expression_normal import as_polynomial
+from derivations.activations.activation import Activation
+from derivations.expressions.budget import TookTooLong, at_most
+from derivations.expressions.normal_form import as_polynomial
 from numerics.ball_coefficients import Certified, HermiteBalls, hermite_balls, hermite_coefficients_ball
 from numerics.ball_integrals import LIMIT_REACHED
 from numerics.balls import precision

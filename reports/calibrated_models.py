@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.ensembles import Network, Sizes
 from numerics.learned_bias import Basins, learned_bias
 from numerics.losses import loss_named

@@ -12,7 +12,7 @@ from reports.problems import InputProblem, not_built
 from reports.sweeps import RULES, Values, check_size, grid, parse_number, parse_values
 
 if TYPE_CHECKING:
-    from derivations.activation import Activation
+    from derivations.activations.activation import Activation
     from numerics.ensembles import Network
     from numerics.model import Model, ReadoutGroup
     from numerics.readout_density import ReadoutLaw
@@ -126,7 +126,7 @@ class Request:
     @property
     def parameters(self) -> dict[str, object]:
         """The model as given, for the provenance."""
-        from derivations.expression import to_text
+        from derivations.expressions.parser import to_text
         from numerics.documents import group_document
 
         given: dict[str, object] = {
@@ -266,8 +266,8 @@ def _with_law(options: Mapping[str, Any], any_loss: bool, any_law: bool) -> Requ
 
 def expression_of(name: str, text: str) -> Activation:
     """The activation or target that an option names. Raises InputProblem."""
-    from derivations.activation import activation
-    from derivations.expression import ExpressionError
+    from derivations.activations.activation import activation
+    from derivations.expressions.parser import ExpressionError
 
     try:
         return activation(text)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.bounds import best_ridge, lower_bound, upper_bound
 from numerics.coefficients import conditional_coefficients, target_moments
 from numerics.model import Model

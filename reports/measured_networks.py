@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.ensembles import Network, Sizes
 from numerics.model import Model
 from numerics.ridge import solve

@@ -9,7 +9,7 @@ import numpy as np
 from flint import arb
 from mpmath import mp
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.balls import precision
 from numerics.certify import Certificate
 from numerics.model import Model

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.model import Model, ReadoutGroup
 
 MEMBERS = 150

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, seed, settings
 
-from derivations.activation import Activation, activation, integrable_square
-from derivations.expression import Expression, ExpressionError
-from derivations.expression_budget import at_most
+from derivations.activations.activation import Activation, activation, integrable_square
+from derivations.expressions.budget import at_most
+from derivations.expressions.parser import Expression, ExpressionError
 from numerics.evaluate import compile_numpy
 from tests.test_expression import trees
 
@@ -122,7 +122,7 @@ def test_growth_bounds_hold_on_a_grid(text: str) -> None:
 
 
 def _slopes(function: Activation, points: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-    from derivations.expression import derivative
+    from derivations.expressions.parser import derivative
 
     return compile_numpy(derivative(function.expression))(points)
 

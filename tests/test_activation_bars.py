@@ -17,9 +17,9 @@ import sympy as sp
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from derivations.closed_form import ClosedForm, closed_forms, heat_obligations, square, x
-from derivations.expression import ExpressionError
+from derivations.expressions.parser import ExpressionError
 from derivations.gaussian_class import Member, NotInClassError, member
 from derivations.symbols import c
 from numerics.ball_coefficients import Certified, conditional_balls, hermite_balls, hermite_coefficients_ball

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from reports.activation_curves import block_plot, curves, draw, in_proportion, window
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import mpmath
 import pytest
 
-from derivations.activation import activation
-from derivations.expression import ExpressionError
+from derivations.activations.activation import activation
+from derivations.expressions.parser import ExpressionError
 from numerics.ball_coefficients import Certified
 from reports.activation_formulas import Constant, Formulas
 from reports.activation_study import examine, study, study_text
@@ -166,7 +166,7 @@ def test_tanh_is_examined_fast() -> None:
     # The command has 3 s in all; a fresh process has the interpreter and the imports in it. Processor time, so that
     # what else the machine does is left out.
     code = (
-        "from derivations.activation import activation; from reports.activation_study import study; "
+        "from derivations.activations.activation import activation; from reports.activation_study import study; "
         "study(activation('tanh(z)'))"
     )
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

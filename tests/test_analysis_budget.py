@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from derivations import activation as activations
 from derivations import closed_form
-from derivations.activation import Activation, activation
+from derivations.activations import activation as activations
+from derivations.activations.activation import Activation, activation
 from derivations.algebra_budget import counted_algebra
-from derivations.expression import DEEPEST_TREE, Expression, ExpressionError, parse
-from derivations.expression_budget import TookTooLong, at_most, spend
-from derivations.expression_tree import Call, Quotient, Z, depth, walk
+from derivations.expressions.budget import TookTooLong, at_most, spend
+from derivations.expressions.parser import DEEPEST_TREE, Expression, ExpressionError, parse
+from derivations.expressions.tree import Call, Quotient, Z, depth, walk
 from reports.activation_study import examine
 from tests.command_line import refused
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from mpmath import mp
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.ball_coefficients import Certified, conditional_balls, hermite_balls
 from numerics.batch import solve_batch
 from numerics.bounds import bounds

@@ -8,7 +8,7 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.averages_mp import averages
 from numerics.balls import precision
 from numerics.coefficients_mp import PrecisionError, gaussian_moments_mp

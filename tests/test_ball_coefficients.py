@@ -16,8 +16,8 @@ from flint import arb
 from hypothesis import given, seed, settings
 from mpmath import erf, erfc, exp, mpf, pi, sqrt
 
-from derivations.activation import Activation, activation
-from derivations.expression import Expression, ExpressionError, derivative
+from derivations.activations.activation import Activation, activation
+from derivations.expressions.parser import Expression, ExpressionError, derivative
 from numerics import ball_integrals
 from numerics.ball_coefficients import (
     Certified,

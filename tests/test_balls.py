@@ -9,9 +9,9 @@ import mpmath
 import pytest
 from flint import acb, arb, ctx
 
-from derivations.activation import activation
-from derivations.expression import derivative, parse
-from derivations.expression_budget import at_most
+from derivations.activations.activation import activation
+from derivations.expressions.budget import at_most
+from derivations.expressions.parser import derivative, parse
 from numerics.ball_integrals import InfiniteMoment, Moment, expectations
 from numerics.balls import BallError, evaluate_ball, location_ball, precision, program, rational_ball
 from numerics.evaluate import evaluate_mpmath

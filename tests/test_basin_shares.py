@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.learned_bias import Basins, BiasMinimum, LearnedBias
 from numerics.model import Model
 from reports.basin_shares import basin_shares, ended, scatter, tail, undecided

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.batch import NUMBERS, solve_batch, solve_families
 from numerics.batch_equations import Points, Workspace, linear, newton
 from numerics.model import Model, ModelError, ReadoutGroup

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.bounds import best_eta, best_ridge, best_spike, bounds, local_minima, lower_bound, upper_bound
 from numerics.model import Model, ReadoutGroup
 from numerics.ridge import solve

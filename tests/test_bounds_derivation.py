@@ -9,7 +9,7 @@ import sympy as sp
 
 from derivations import bounds, bounds_closed_form
 from derivations import symbols as s
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.model import Model
 from verify.claims.models import functions_of
 from verify.claims.section_4_3 import lower, upper

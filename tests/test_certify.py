@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from flint import ctx
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics import certify as certifying
 from numerics.certify import Certificate, certify
 from numerics.model import Model, ReadoutGroup

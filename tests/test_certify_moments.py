@@ -9,7 +9,7 @@ import pytest
 from flint import acb, arb
 from mpmath import mp
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.balls import BallError, precision, rational_ball
 from numerics.certify_bounds import Line, average_bound
 from numerics.certify_moments import smoothing

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.balls import precision, rational_ball
 from numerics.bound_series import Series
 from numerics.bound_track import ALGEBRA_BITS, Track

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.batch import solve_batch, solve_families
 from numerics.bounds import best_eta, best_ridge, best_spike, bounds, upper_bound
 from numerics.certified_minima import best_bounds_spike

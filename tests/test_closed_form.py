@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 
 from derivations import gaussian
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from derivations.closed_form import ClosedForm, UniformGrowth, beneath, closed_forms, heat_obligations, x
 from derivations.gaussian_class import Member, NotInClassError, Shape, as_expression, even_part, member
 from derivations.sign_product import SignProduct

@@ -9,7 +9,7 @@ import pytest
 from mpmath import mp, mpf
 from scipy.special import erf
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.coefficients import conditional_coefficients, hermite_constants, target_moments
 from numerics.coefficients_mp import (
     PrecisionError,

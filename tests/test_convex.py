@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics import losses
 from numerics.convex import ConvexSolution, solve
 from numerics.ensembles import Sizes, spiked_random_features

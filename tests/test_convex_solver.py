@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics import losses
 from numerics.bulk_model import equivalent_of
 from numerics.convex import ConvexSolution, solve

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.model import Model
 from numerics.readout_density import DensitySolution, ReadoutLaw, solve_density
 from numerics.simulate_density import Lettered

@@ -8,8 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from derivations.activation import activation
-from derivations.expression import ExpressionError
+from derivations.activations.activation import activation
+from derivations.expressions.parser import ExpressionError
 from numerics.ball_coefficients import conditional_balls, hermite_balls
 from numerics.balls import BallError, precision
 from numerics.model import Model

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.batch import solve_batch
 from numerics.bounds import bounds
 from numerics.convex import solve as solve_loss

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from derivations.expression import ExpressionError, derivative, parse
+from derivations.expressions.parser import ExpressionError, derivative, parse
 from numerics.evaluate import compile_numpy, evaluate_mpmath
 from tests.test_expression import NAMES
 

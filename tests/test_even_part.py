@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.even_part import DIMENSIONS, SEED, SLUG, experiments, ranges
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.even_part import DIMENSION, MEASURED, even_part_warning, strength
 from numerics.model import UNIFORM, Model, ReadoutGroup
 from numerics.ridge import solve

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
-from derivations.expression import (
+from derivations.expressions.algebra import add, call, divide, maximum, minimum, multiply, power
+from derivations.expressions.parser import (
     Call,
     Expression,
     ExpressionError,
@@ -23,8 +24,7 @@ from derivations.expression import (
     parse,
     substitute,
 )
-from derivations.expression_algebra import add, call, divide, maximum, minimum, multiply, power
-from derivations.expression_tree import number
+from derivations.expressions.tree import number
 from numerics.evaluate import evaluate_mpmath
 
 Z = Variable()

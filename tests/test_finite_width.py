@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics import convex
 from numerics.batch import solve_batch
 from numerics.coefficients import conditional_coefficients, target_moments

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.bounds import best_ridge, bounds
 from numerics.infinite_ridge import slope_at_infinity
 from numerics.model import Model, ReadoutGroup

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.ensembles import unit_rows
 from numerics.finite_width import at_width
 from numerics.model import Model, ReadoutGroup

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.ensembles import Network, SimulationError, Sizes, overlapping_rows, trained_network, unit_rows
 from numerics.gradient_descent import gradient_step
 from numerics.inputs import GAUSSIAN, LAWS, Inputs, InputsError

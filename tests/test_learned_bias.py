@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics import losses
 from numerics.learned_bias import learned_bias, training_energy, with_bias
 from numerics.model import Model, ModelError

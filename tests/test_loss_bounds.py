@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.bounds import bounds
 from numerics.coefficients import conditional_coefficients
 from numerics.convex import solve

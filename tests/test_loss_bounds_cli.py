@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.loss_bounds import loss_bounds
 from numerics.losses import ABSOLUTE
 from numerics.model import Model

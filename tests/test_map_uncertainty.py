@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics import losses
 from numerics.batch import solve_batch, solve_families
 from numerics.bounds import bounds

@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 import reports.memory
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics import ensembles
 from numerics.ensembles import Network
 from numerics.memory import PEAK, experiment_bytes, machine_bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.batch import solve_batch
 from numerics.bounds import lower_bound
 from numerics.bulk_model import equivalent_of

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics import network_constants
 from numerics.ensembles import Network
 from numerics.model import Model, ModelError, ReadoutGroup

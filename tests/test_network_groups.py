@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.bounds import lower_bound
 from numerics.bulk_model import equivalent_of
 from numerics.convex import solve as solve_convex

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from derivations import symbols as s
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.model import Model, ReadoutGroup
 from numerics.ridge import solve as solve_by_numerics
 from verify.claims.network_formulas import Step, batch_forms, equivalent

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.ensembles import Network, SimulationError, Sizes, gaussian_rows, trained_network
 from numerics.model import Model
 from numerics.ridge import solve

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.deterministic_equivalent import IsotropicUniform
 from numerics.model import Model
 from numerics.one_group import OneGroupState, Problem, one_group_residual, solve_one_group

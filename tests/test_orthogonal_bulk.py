@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.deterministic_equivalent import pack, unpack
 from numerics.ensembles import Sizes
 from numerics.finite_width import at_width

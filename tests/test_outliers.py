@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import eigsh
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.coefficients import conditional_moments_of
 from numerics.ensembles import Sizes, spiked_random_features
 from numerics.model import Model, ReadoutGroup

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from derivations import overlapping_bulk as derived
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.deterministic_equivalent import isotropic
 from numerics.ensembles import Network
 from numerics.overlapping_bulk import TurnedEquivalent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.bounds import lower_bound, upper_bound
 from numerics.model import Model, ModelError, ReadoutGroup
 from numerics.profile import profile

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import onestep
-from derivations.activation import activation
-from derivations.expression import ExpressionError
+from derivations.activations.activation import activation
+from derivations.expressions.parser import ExpressionError
 from numerics.coefficients_mp import PrecisionError
 from numerics.losses import huber
 from numerics.model import Model, ReadoutGroup

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import pytest
 
-from derivations import real_roots
-from derivations.activation import activation
-from derivations.quadratic_roots import surd
+from derivations.activations import real_roots
+from derivations.activations.activation import activation
+from derivations.activations.quadratic_roots import surd
 
 
 def polynomial(*coefficients: int) -> list[Fraction]:

@@ -10,8 +10,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import erf
 
-from derivations.activation import activation
-from derivations.expression import ExpressionError
+from derivations.activations.activation import activation
+from derivations.expressions.parser import ExpressionError
 from numerics.quadrature import (
     NARROW_LAYER,
     Layer,

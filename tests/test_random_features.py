@@ -8,7 +8,7 @@ import pytest
 
 from derivations import random_features
 from derivations import symbols as s
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.model import Model
 from numerics.ridge import solve
 

@@ -10,8 +10,8 @@ from typing import Any
 import mpmath
 import pytest
 
-from derivations.expression import parse
-from derivations.rational_intervals import LINE, Interval, Undecided, constant_sign, enclose, point
+from derivations.activations.intervals import LINE, Interval, Undecided, constant_sign, enclose, point
+from derivations.expressions.parser import parse
 from numerics.evaluate import evaluate_mpmath
 
 FUNCTIONS = ["exp", "tanh", "erf", "erfc", "sigmoid", "softplus", "sinh", "cosh", "asinh", "atan", "sin", "cos", "tan"]

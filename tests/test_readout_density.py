@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.ensembles import Sizes, unit_rows
 from numerics.finite_width import at_width
 from numerics.many_letters import LetterTable, Ratios, errors, held_means, respond

@@ -8,7 +8,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.batch import solve_batch
 from numerics.model import Model, ReadoutGroup
 from numerics.ridge import solve

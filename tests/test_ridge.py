@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.deterministic_equivalent import isotropic
 from numerics.model import Model, ModelError, ReadoutGroup
 from numerics.profile import profile

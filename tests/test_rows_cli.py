@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.bounds import bounds
 from numerics.model import Model
 from numerics.ridge import solve

@@ -9,7 +9,7 @@ import sympy as sp
 
 from derivations import marchenko_pastur, saddle_point
 from derivations import symbols as s
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from derivations.free_energy import assembled
 from numerics.model import Model
 from verify.claims.models import functions_of, numbers, solved

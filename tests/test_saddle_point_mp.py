@@ -8,7 +8,7 @@ import time
 import pytest
 from mpmath import mp
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.coefficients_mp import PrecisionError
 from numerics.model import Model, ReadoutGroup
 from numerics.ridge import solve

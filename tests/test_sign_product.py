@@ -10,7 +10,7 @@ import sympy as sp
 from flint import acb, arb
 from scipy.stats import multivariate_normal
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from derivations.closed_form import ClosedForm, closed_forms, heat_obligations
 from derivations.gaussian_class import member
 from derivations.owens_t import OwensT

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.ensembles import Network, SimulationError
 from numerics.learned_bias import Basins, learned_bias
 from numerics.losses import HINGE, LOGISTIC, SQUARE, Loss, huber, loss_named

@@ -10,7 +10,7 @@ import pytest
 from flint import acb, arb
 from mpmath import mp
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.balls import BallError, precision
 from numerics.smoothed_balls import Smoother, complex_size, strip_bound
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.model import Model
 from numerics.ridge import solve
 from numerics.spectral_measure import SpectralMeasure, marchenko_pastur_atoms, of_matrix

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.ensembles import Sizes, spiked_random_features
 from numerics.model import Model, ReadoutGroup
 from numerics.spectrum import equations_of, spectrum

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.ensembles import Network, Sizes, spiked_random_features, trained_network
 from numerics.model import Model, ModelError, ReadoutGroup
 from numerics.network_bulk import NetworkBulk

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.coefficients import conditional_coefficients
 from numerics.ensembles import Sizes, spiked_random_features
 from numerics.model import Model, ReadoutGroup

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.model import Model, ReadoutGroup
 from numerics.quadrature import PANEL_ORDER, gauss_legendre
 from numerics.spectrum import spectrum

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks import baseline
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.model import Model
 from numerics.ridge import solve
 from reports.studies.speed import DATA, bars, page, study, text_table

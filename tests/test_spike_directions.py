@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.bounds import bounds
 from numerics.convex import solve as solve_convex
 from numerics.ensembles import Sizes, equivalent_map, spiked_random_features

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.bounds import upper_bound
 from numerics.model import Model
 from numerics.spike_scan import best_spike_at_alignment_one, upper_bound_of_spike

@@ -9,7 +9,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.bounds import Minimum, bounds
 from numerics.ensembles import Network
 from numerics.network_bulk import NetworkBulk, network_law

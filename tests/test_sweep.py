@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.convex import solve as solve_convex
 from numerics.ensembles import Network
 from numerics.losses import loss_named

@@ -9,7 +9,7 @@ from pathlib import Path
 import matplotlib
 import pytest
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.model import Model
 from numerics.ridge import solve
 from numerics.sweep_run import run

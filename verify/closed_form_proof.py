@@ -15,7 +15,7 @@ from functools import lru_cache
 import sympy as sp
 
 from derivations import symbols
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from derivations.closed_form import (
     AnalyticBelow,
     ClosedForm,

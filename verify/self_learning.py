@@ -7,7 +7,7 @@ from fractions import Fraction
 import sympy as sp
 
 from derivations import symbols
-from derivations.activation import Activation
+from derivations.activations.activation import Activation
 from derivations.closed_form import closed_forms
 from derivations.gaussian_class import NotInClassError, as_expression, member
 from verify.class_algebra import vanishes_in_class

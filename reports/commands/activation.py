@@ -14,7 +14,7 @@ from reports.problems import DONE, UNDECIDED, InputProblem
 from reports.sweeps import parse_number, parse_values, parse_whole
 
 if TYPE_CHECKING:
-    from derivations.activation import Activation
+    from derivations.activations.activation import Activation
     from reports.activation_curves import Curves
     from reports.activation_study import ActivationStudy
 
@@ -146,8 +146,8 @@ def _read(expression: str, target: str | None, end: float) -> tuple[Activation, 
 
 def _curves(found: ActivationStudy, end: float) -> Curves | None:
     """The curves along the spike, where the bounds could be computed before ``end`` (see `_read`)."""
-    from derivations.expression import ExpressionError
-    from derivations.expression_budget import at_most
+    from derivations.expressions.budget import at_most
+    from derivations.expressions.parser import ExpressionError
     from numerics.model import ModelError
     from reports.activation_curves import curves
     from reports.allowance import OutOfTimeError, allowance

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.bounds import best_ridge, upper_bound
 from numerics.model import Model, ReadoutGroup
 from numerics.ridge import solve

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics import certify_optimum
 from numerics.balls import BallError
 from numerics.bound_track import LOWER, UPPER, Track

@@ -9,7 +9,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.ensembles import Network
 from numerics.finite_width import at_width
 from numerics.model import Model

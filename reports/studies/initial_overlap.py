@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import chdtrc, ndtr, ndtri, stdtr
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.ensembles import Network
 from numerics.overlapping_rows import stepped, turned_bulk
 from numerics.overlapping_solution import solve_overlapping

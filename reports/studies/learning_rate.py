@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.bounds import BestEta, best_eta
 from numerics.ensembles import Network
 from numerics.ridge import solve

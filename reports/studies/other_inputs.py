@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.coefficients import hermite_constants
 from numerics.ensembles import Network
 from numerics.evaluate import compile_numpy

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.ensembles import Network
 from numerics.ridge import solve
 from reports.figures import Figure

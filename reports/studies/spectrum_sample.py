@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.ensembles import Network
 from numerics.model import Model, ReadoutGroup
 from numerics.profile import profile

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.model import Model, ModelError
 from numerics.ridge import solve
 from reports.figures import Figure

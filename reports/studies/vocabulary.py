@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.bounds import lower_bound
 from numerics.ensembles import Sizes
 from numerics.finite_width import at_width

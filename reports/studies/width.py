@@ -8,7 +8,7 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.coefficients import conditional_coefficients, hermite_constants
 from numerics.ensembles import Network
 from numerics.model import Model

@@ -10,7 +10,7 @@ import sympy as sp
 
 from derivations import replicas
 from derivations import symbols as s
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from derivations.along_spike import mu0, mu1, mu2
 from derivations.expectation import Expectation
 from derivations.named_functions import sigma

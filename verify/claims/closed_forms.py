@@ -14,7 +14,7 @@ import numpy as np
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.activation import Activation, activation
+from derivations.activations.activation import Activation, activation
 from derivations.gaussian_class import Member, Shape, member
 from derivations.owens_t import OwensT
 from derivations.sign_product import SignProduct

@@ -11,7 +11,7 @@ import numpy as np
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.evaluate import compile_numpy
 from numerics.model import Model
 from numerics.simulate import simulate

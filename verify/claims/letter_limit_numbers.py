@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations import symbols as s
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from derivations.letter_limit import (
     coefficients,
     exponent,

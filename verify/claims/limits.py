@@ -10,7 +10,7 @@ import sympy as sp
 
 from derivations import gradient_step, invariances
 from derivations import symbols as s
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from derivations.derivation import NonNegative, Obligation
 from numerics.evaluate import compile_numpy
 from numerics.model import Model

@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.activation import Activation, activation
+from derivations.activations.activation import Activation, activation
 from numerics.ensembles import Network, Sizes, spiked_random_features, trained_network
 from numerics.model import Model
 from numerics.ridge import solve

@@ -15,7 +15,7 @@ import numpy as np
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.convex import ConvexSolution, solve
 from numerics.loss_bounds import least_loss
 from numerics.losses import SQUARE, Loss, ProximalLoss

@@ -16,7 +16,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from derivations import symbols as s
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.coefficients import conditional_coefficients, target_moments
 from numerics.evaluate import compile_numpy
 from numerics.model import Model

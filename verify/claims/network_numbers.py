@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.coefficients import conditional_moments_of
 from numerics.ensembles import Network
 from numerics.model import Model

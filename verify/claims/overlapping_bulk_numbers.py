@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from derivations.overlapping_bulk import (
     alone,
     answer,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from derivations import symbols as s
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.coefficients import conditional_coefficients
 from verify.checks import Point
 from verify.claims.models import GENERIC

@@ -12,7 +12,7 @@ import sympy as sp
 
 from derivations import bounds
 from derivations import symbols as s
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from derivations.along_spike import mu0, mu1, y0, y1, y2
 from derivations.named_functions import g
 from numerics.model import Model

@@ -8,7 +8,7 @@ import numpy as np
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from derivations.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from numerics.coefficients import conditional_coefficients
 from verify.checks import ByObligations, BySearch, Point

@@ -14,7 +14,7 @@ from flint import arb
 from mpmath import mp
 
 from derivations import symbols as s
-from derivations.activation import activation
+from derivations.activations.activation import activation
 from numerics.balls import precision, rational_ball
 from numerics.certify import certify
 from numerics.model import Model

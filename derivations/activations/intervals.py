@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from derivations import rational_functions as rf
-from derivations.expression_budget import node_cost, spend
-from derivations.expression_tree import (
+from derivations.activations import rational_functions as rf
+from derivations.expressions.budget import node_cost, spend
+from derivations.expressions.tree import (
     Call,
     Comparison,
     Constant,

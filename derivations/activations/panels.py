@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from derivations.expression_algebra import call, map_children, maximum, minimum, negate, power, subtract
-from derivations.expression_locations import (
+from derivations.activations.intervals import Interval, Undecided, enclose
+from derivations.activations.locations import (
     TAIL,
     EndlessZeros,
     Location,
@@ -24,8 +24,9 @@ from derivations.expression_locations import (
     sign_at_rational,
     zeros,
 )
-from derivations.expression_normal import vanishes
-from derivations.expression_tree import (
+from derivations.expressions.algebra import call, map_children, maximum, minimum, negate, power, subtract
+from derivations.expressions.normal_form import vanishes
+from derivations.expressions.tree import (
     ZERO,
     Call,
     Comparison,
@@ -41,7 +42,6 @@ from derivations.expression_tree import (
     Z,
     number,
 )
-from derivations.rational_intervals import Interval, Undecided, enclose
 
 CORNER, JUMP, ROOT, END = "corner", "jump", "root", "end"
 _MOST_PANELS = 600

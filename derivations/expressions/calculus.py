@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from derivations.expression_algebra import (
+from derivations.expressions.algebra import (
     add,
     call,
     divide,
@@ -16,7 +16,7 @@ from derivations.expression_algebra import (
     power,
     subtract,
 )
-from derivations.expression_tree import (
+from derivations.expressions.tree import (
     ONE,
     ZERO,
     Always,

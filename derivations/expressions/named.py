@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 
-from derivations.expression_algebra import (
+from derivations.expressions.algebra import (
     add,
     call,
     divide,
@@ -22,7 +22,7 @@ from derivations.expression_algebra import (
     power,
     substitute,
 )
-from derivations.expression_tree import (
+from derivations.expressions.tree import (
     FUNCTIONS,
     ONE,
     Always,

@@ -9,10 +9,9 @@ from __future__ import annotations
 import functools
 from fractions import Fraction
 
-from derivations.expression_algebra import add, call, divide, multiply, negate, power, subtract
-from derivations.expression_budget import node_cost, spend
-from derivations.expression_text import to_text
-from derivations.expression_tree import (
+from derivations.expressions.algebra import add, call, divide, multiply, negate, power, subtract
+from derivations.expressions.budget import node_cost, spend
+from derivations.expressions.tree import (
     ONE,
     Call,
     Comparison,
@@ -30,6 +29,7 @@ from derivations.expression_tree import (
     Sum,
     Variable,
     number,
+    to_text,
 )
 
 Monomial = tuple[tuple[str, int], ...]  # (text of the atom, exponent), sorted by text

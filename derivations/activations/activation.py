@@ -13,18 +13,17 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
-from derivations.expression import meant_by_constant, parse
-from derivations.expression_algebra import negate, substitute, subtract
-from derivations.expression_analyticity import HalfWidth, strip_half_width
-from derivations.expression_budget import TookTooLong, at_most
-from derivations.expression_calculus import derivative
-from derivations.expression_growth import GrowsTooFast, Growth, exp_upper, growth
-from derivations.expression_locations import Location, difference_sign, order
-from derivations.expression_normal import TooComplex, normal
-from derivations.expression_panels import JUMP, ROOT, Panel, panels
-from derivations.expression_strip_growth import strip_growth
-from derivations.expression_tree import Expression, ExpressionError, Number, Z, depends_on_z, walk
-from derivations.rational_intervals import Interval, Undecided, enclose, point
+from derivations.activations.growth import GrowsTooFast, Growth, exp_upper, growth
+from derivations.activations.intervals import Interval, Undecided, enclose, point
+from derivations.activations.locations import Location, difference_sign, order
+from derivations.activations.panels import JUMP, ROOT, Panel, panels
+from derivations.activations.strip_growth import HalfWidth, strip_growth, strip_half_width
+from derivations.expressions.algebra import negate, substitute, subtract
+from derivations.expressions.budget import TookTooLong, at_most
+from derivations.expressions.calculus import derivative
+from derivations.expressions.normal_form import TooComplex, normal
+from derivations.expressions.parser import meant_by_constant, parse
+from derivations.expressions.tree import Expression, ExpressionError, Number, Z, depends_on_z, walk
 
 # The most operations that one question about an expression may take: some seconds.
 _MOST_OPERATIONS = 4_000_000

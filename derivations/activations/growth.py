@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from derivations import rational_functions as rf
-from derivations import real_roots
-from derivations.expression_algebra import add, call, multiply, negate, power
-from derivations.expression_normal import Normal, TooComplex, as_polynomial, normal
-from derivations.expression_tree import (
+from derivations.activations import rational_functions as rf
+from derivations.activations import real_roots
+from derivations.activations.intervals import Interval, Undecided, enclose, point
+from derivations.expressions.algebra import add, call, multiply, negate, power
+from derivations.expressions.normal_form import Normal, TooComplex, as_polynomial, normal
+from derivations.expressions.tree import (
     Call,
     Constant,
     Expression,
@@ -28,7 +29,6 @@ from derivations.expression_tree import (
     Z,
     number,
 )
-from derivations.rational_intervals import Interval, Undecided, enclose, point
 
 _BITS = 32
 

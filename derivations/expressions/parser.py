@@ -12,10 +12,10 @@ import warnings
 from fractions import Fraction
 from itertools import islice
 
-from derivations.expression_algebra import add, divide, multiply, negate, piecewise, power, substitute
-from derivations.expression_calculus import derivative
-from derivations.expression_text import to_text
-from derivations.expression_tree import (
+from derivations.expressions.algebra import add, divide, multiply, negate, piecewise, power, substitute
+from derivations.expressions.calculus import derivative
+from derivations.expressions.named import function_names, named_function, nearest_names, stands_alone
+from derivations.expressions.tree import (
     AllOf,
     Always,
     Call,
@@ -36,9 +36,9 @@ from derivations.expression_tree import (
     Z,
     depends_on_z,
     depth,
+    to_text,
     walk,
 )
-from derivations.named_activations import function_names, named_function, nearest_names, stands_alone
 
 __all__ = [
     "AllOf",

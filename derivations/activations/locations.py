@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from derivations import quadratic_roots, real_roots
-from derivations.expression_algebra import add, call, divide, multiply, negate, substitute, subtract
-from derivations.expression_calculus import derivative
-from derivations.expression_normal import TooComplex, as_affine, as_polynomial, normal, vanishes
-from derivations.expression_tree import (
+from derivations.activations import quadratic_roots, real_roots
+from derivations.activations.intervals import Interval, Undecided, constant_sign, enclose, point
+from derivations.expressions.algebra import add, call, divide, multiply, negate, substitute, subtract
+from derivations.expressions.calculus import derivative
+from derivations.expressions.normal_form import TooComplex, as_affine, as_polynomial, normal, vanishes
+from derivations.expressions.tree import (
     Call,
     Constant,
     Expression,
@@ -28,7 +29,6 @@ from derivations.expression_tree import (
     number,
     walk,
 )
-from derivations.rational_intervals import Interval, Undecided, constant_sign, enclose, point
 
 _COMPARE_BITS = 256
 _MOST_BOXES = 6000

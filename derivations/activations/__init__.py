@@ -1,0 +1,1 @@
+"""What an activation is: growth, strips of analyticity, panels and exact roots, from its text."""

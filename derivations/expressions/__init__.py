@@ -1,0 +1,1 @@
+"""The tree of an expression: reading, writing, algebra, calculus. The standard library only."""
