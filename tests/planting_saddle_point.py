@@ -8,8 +8,6 @@ from types import ModuleType
 import pytest
 
 from derivations import (
-    bounds,
-    bounds_closed_form,
     convex_loss,
     dropped_terms,
     free_energy,
@@ -24,6 +22,8 @@ from derivations import (
     sample_energy,
     spectral,
 )
+from derivations.bounds import closed_form as bounds_closed_form
+from derivations.bounds import ridge as bounds
 from tests.planting import verdict_by_proof
 
 __all__ = ["planting", "verdict_by_proof"]

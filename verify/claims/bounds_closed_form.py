@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import sympy as sp
 
-from derivations import bounds_closed_form
 from derivations import symbols as s
 from derivations.activations.activation import activation
+from derivations.bounds import closed_form as bounds_closed_form
 from derivations.derivation import Obligation, Vanishing
 from numerics import bounds as numeric_bounds
 from numerics.coefficients import hermite_constants

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from derivations import bounds
 from derivations import symbols as s
 from derivations.activations.activation import activation
 from derivations.along_spike import mu0, mu1, y0, y1, y2
+from derivations.bounds import ridge as bounds
 from derivations.named_functions import g
 from numerics.model import Model
 from verify.checks import ByDerivation, ByNumbers, BySearch

@@ -15,9 +15,9 @@ import functools
 
 import sympy as sp
 
-from derivations import bounds
 from derivations import symbols as s
 from derivations.along_spike import PAPER, mu0
+from derivations.bounds import ridge as bounds
 from derivations.derivation import Derivation, NonNegative, Obligation, RationalLimit, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
 

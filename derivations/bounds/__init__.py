@@ -1,0 +1,1 @@
+"""The lower and the upper bound on the test error, for ridge regression and for any loss."""
