@@ -27,7 +27,7 @@ import sympy as sp
 
 from derivations import symbols as s
 from derivations.along_spike import over_kappa, y0, y1, y2
-from derivations.block_equivalent import LETTERS
+from derivations.bulk.blocks import LETTERS
 from derivations.derivation import Derivation, Step, Vanishing
 from derivations.expectation import expand_expectations
 from derivations.hermite_features import DEGREE, average, hermite, polynomial

@@ -12,7 +12,7 @@ import sympy as sp
 
 from derivations import symbols as s
 from derivations.along_spike import PAPER, over_kappa, y0
-from derivations.block_equivalent import LETTERS, PAIRS, C, vanishing
+from derivations.bulk.blocks import LETTERS, PAIRS, C, vanishing
 from derivations.derivation import Derivation, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
 from derivations.readout_features import output

@@ -11,7 +11,7 @@ import sympy as sp
 
 from derivations import symbols as s
 from derivations.along_spike import PAPER
-from derivations.block_equivalent import LETTERS
+from derivations.bulk.blocks import LETTERS
 from derivations.derivation import Derivation, Step, Vanishing
 from derivations.gradient_bulk import bulk
 from derivations.readout_groups import mu0_of, mu1_of, mu2_of

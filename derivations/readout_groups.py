@@ -14,7 +14,7 @@ import sympy as sp
 
 from derivations import symbols as s
 from derivations.along_spike import PAPER, over_kappa, y0, y1, y2
-from derivations.block_equivalent import (
+from derivations.bulk.blocks import (
     ISOTROPIC_GROUPS,
     LETTERS,
     PAIRS,

@@ -24,10 +24,10 @@ from derivations.along_spike import (
     varrho,
     vartau,
 )
+from derivations.bulk.marchenko_pastur import second_moments, spike_direction
 from derivations.derivation import Derivation, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy import assembled, entropic, trace
-from derivations.marchenko_pastur import second_moments, spike_direction
 from derivations.sample_energy import (
     LABEL_NOISE,
     energetic,

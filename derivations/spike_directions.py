@@ -13,10 +13,10 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
+from derivations.bulk.marchenko_pastur import second_moments, spike_direction
 from derivations.derivation import Derivation, NonNegative, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy import linear_in_replicas, replicated_overlap, trace
-from derivations.marchenko_pastur import second_moments, spike_direction
 from derivations.saddle_point import EXCHANGE, T_trace, name_traces, solve_linear, stationary, tau_trace
 from derivations.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES, square_loss
 

@@ -8,7 +8,6 @@ from types import ModuleType
 import pytest
 
 from derivations import (
-    block_equivalent,
     feature_covariance,
     free_energy,
     orthogonal_bulk,
@@ -18,6 +17,7 @@ from derivations import (
     sample_energy,
     spectrum,
 )
+from derivations.bulk import blocks as block_equivalent
 from tests.planting import verdict_by_proof
 
 __all__ = ["planting", "verdict_by_proof"]

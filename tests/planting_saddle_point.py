@@ -13,7 +13,6 @@ from derivations import (
     free_energy,
     invariances,
     leave_one_out,
-    marchenko_pastur,
     normalisations,
     random_features,
     replica_gaussians,
@@ -24,6 +23,7 @@ from derivations import (
 )
 from derivations.bounds import closed_form as bounds_closed_form
 from derivations.bounds import ridge as bounds
+from derivations.bulk import marchenko_pastur
 from tests.planting import verdict_by_proof
 
 __all__ = ["planting", "verdict_by_proof"]

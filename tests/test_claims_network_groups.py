@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 import pytest
 import sympy as sp
 
-from derivations import network_groups as groups
-from derivations import network_groups_cases as cases
-from derivations import network_groups_poles as poles
 from derivations import network_groups_readout as readout
-from derivations import network_groups_rows as rows
 from derivations import symbols as s
-from derivations.block_equivalent import IDENTITY, C, Theta
+from derivations.bulk import letter_poles as poles
+from derivations.bulk import letters as cases
+from derivations.bulk import letters as groups
+from derivations.bulk import letters as rows
+from derivations.bulk.blocks import IDENTITY, C, Theta
 from derivations.readout_groups import mu1_of
 from tests.planting_network import clearing, without_simulation
 from verify.claim import PROFILES, Kind

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from derivations import free_energy, marchenko_pastur, normalisations, saddle_point, sample_energy
+from derivations import free_energy, normalisations, saddle_point, sample_energy
 from derivations import symbols as s
+from derivations.bulk import marchenko_pastur
 from tests.planting_saddle_point import planting, verdict_by_proof
 from verify.checks import ByDerivation
 from verify.claim import PROFILES, Claim, Role

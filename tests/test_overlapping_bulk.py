@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from derivations import overlapping_bulk as derived
 from derivations.activations.activation import activation
+from derivations.bulk import overlapping_bulk as derived
 from numerics.deterministic_equivalent import isotropic
 from numerics.ensembles import Network
 from numerics.overlapping_bulk import TurnedEquivalent

@@ -8,7 +8,7 @@ import sympy as sp
 from derivations import orthogonal_bulk, readout_groups, saddle_point
 from derivations import symbols as s
 from derivations.along_spike import mu0, mu1, mu2
-from derivations.block_equivalent import LETTERS
+from derivations.bulk.blocks import LETTERS
 from derivations.expectation import expand_expectations
 from derivations.free_energy import sherman_morrison
 from derivations.readout_groups import CONJUGATE, mu0_of, mu1_of, mu2_of

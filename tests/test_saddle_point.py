@@ -7,9 +7,10 @@ import functools
 import pytest
 import sympy as sp
 
-from derivations import marchenko_pastur, saddle_point
+from derivations import saddle_point
 from derivations import symbols as s
 from derivations.activations.activation import activation
+from derivations.bulk import marchenko_pastur
 from derivations.free_energy import assembled
 from numerics.model import Model
 from verify.claims.models import functions_of, numbers, solved

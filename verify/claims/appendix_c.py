@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 import sympy as sp
 
-from derivations import free_energy, marchenko_pastur, sample_energy
+from derivations import free_energy, sample_energy
 from derivations import symbols as s
 from derivations.along_spike import mu1, mu2, varpi, varrho
+from derivations.bulk import marchenko_pastur
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Range
 from verify.claims import law_numbers

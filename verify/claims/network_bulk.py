@@ -10,12 +10,13 @@ from functools import partial
 
 import sympy as sp
 
-from derivations import inequalities, network_bulk
+from derivations import inequalities
 from derivations import symbols as s
+from derivations.bulk import network as network_bulk
+from derivations.bulk.network import PREDICTION
 from derivations.derivation import Derivation, NonNegative, Obligation, Vanishing
 from derivations.expectation import Expectation, expand_expectations
 from derivations.named_functions import sigma, sigma_check
-from derivations.network_bulk import PREDICTION
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch
 from verify.claim import Claim, Domain, Kind, Mutant, Range

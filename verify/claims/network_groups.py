@@ -11,8 +11,10 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from derivations import network_groups, network_groups_readout, network_groups_rows
+from derivations import network_groups_readout
 from derivations import symbols as s
+from derivations.bulk import letters as network_groups
+from derivations.bulk import letters as network_groups_rows
 from derivations.derivation import Derivation
 from derivations.expectation import Expectation
 from derivations.named_functions import g, sigma_check

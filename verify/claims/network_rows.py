@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from derivations import network_bulk, network_rows
 from derivations import symbols as s
+from derivations.bulk import network as network_bulk
+from derivations.bulk import network_rows
 from derivations.derivation import Derivation
 from derivations.expectation import Expectation
 from derivations.named_functions import g, sigma_check

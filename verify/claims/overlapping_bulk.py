@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations import overlapping_bulk as bulk
 from derivations import symbols as s
-from derivations.overlapping_bulk import (
+from derivations.bulk import overlapping_bulk as bulk
+from derivations.bulk.overlapping_bulk import (
     averaged,
     residual,
     t,

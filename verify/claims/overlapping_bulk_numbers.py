@@ -11,7 +11,7 @@ import sympy as sp
 
 from derivations import symbols as s
 from derivations.activations.activation import activation
-from derivations.overlapping_bulk import (
+from derivations.bulk.overlapping_bulk import (
     alone,
     answer,
     blocks,

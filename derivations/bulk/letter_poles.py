@@ -13,10 +13,10 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.block_equivalent import IDENTITY, LETTERS, C, Theta, mixed_matrix, theta
+from derivations.bulk.blocks import IDENTITY, LETTERS, C, Theta, mixed_matrix, theta
+from derivations.bulk.letters import NU, SOURCE, form, theta_at
 from derivations.derivation import Derivation, NonNegative, Step, Vanishing
 from derivations.expectation import Expectation
-from derivations.network_groups import NU, SOURCE, form, theta_at
 
 x = sp.Symbol("x", positive=True)
 start = s.row_gain

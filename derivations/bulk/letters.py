@@ -1,4 +1,4 @@
-r"""The deterministic equivalent of a network's bulk whose neurons start from a vocabulary. Beyond the paper.
+"""The deterministic equivalent of a network's bulk whose neurons start from a vocabulary. Beyond the paper.
 
 The step of a neuron of letter u is u times that of a readout of ones, so that group a has rows of covariance B_a/d with
 B_a = 1 + u_a^2 omega A: they commute. In the eigenbasis of A, at eigenvalue x, the readout's S = lambda + D + C o W W^T
@@ -11,6 +11,14 @@ the law of A,
 and vectors delta_a that covary with the rows by h_a/d enter through (1 + Theta C)^-1. Two groups are written out. An
 integral over the spectrum is an average over a standard normal variable nu that labels eigenvectors: varrho(nu) is the
 eigenvalue, f_i(nu) and h_a(nu) are sqrt(d) times the components of directions and of the h_a.
+
+The law of the bulk rows of one letter after a gradient step, given the batch. Beyond the paper.
+
+A neuron whose readout starts at u/sqrt(p) moves by u times what one that starts at 1/sqrt(p) moves: b = w + u delta.
+Whatever is of order k in delta gains u^k, so that a letter is a learning rate: e becomes u e in the covariance, in the
+covariance with the squared norm, and in the variance of the squared norm.
+
+The bulk of a network with a vocabulary where it is known: isotropic rows, and letters that do not differ.
 """
 
 from __future__ import annotations
@@ -20,7 +28,7 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.block_equivalent import (
+from derivations.bulk.blocks import (
     IDENTITY,
     LETTERS,
     C,
@@ -29,9 +37,11 @@ from derivations.block_equivalent import (
     mixed_matrix,
     shift,
     theta,
+    theta_of_tau,
     traces_of,
     vanishing,
 )
+from derivations.bulk.network_rows import covariance, norm_covariance, norm_variance
 from derivations.derivation import Derivation, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
 
@@ -265,3 +275,142 @@ def without_spike(overlap: sp.Symbol = s.vector_overlap, vectors: str = "any two
         ),
     )
     return Derivation(f"the spike taken out of a network's groups, for {vectors}", SOURCE, steps, {overlap: result})
+
+
+INITIAL_OUTPUT = "the initial output of the network is O(d^(-1/2)) and does not contribute to the step"
+
+
+def of_letter(expression: sp.Expr) -> sp.Expr:
+    """The rate e = eta/beta of a readout of ones becomes u e."""
+    return expression.subs(s.eta, s.letter[0] * s.eta)
+
+
+def orders(expression: sp.Expr) -> dict[int, sp.Expr]:
+    """An expression polynomial in the step, order by order."""
+    opened = sp.expand(expression)
+    return {k: opened.coeff(s.eta, k) * s.eta**k for k in range(5) if opened.coeff(s.eta, k) != 0}
+
+
+def gained(expression: sp.Expr) -> sp.Expr:
+    """Every order k in delta times u^k."""
+    return sum(s.letter[0] ** k * part for k, part in orders(expression).items())
+
+
+@functools.cache
+def rows() -> Derivation:
+    """The covariance of a row and its squared norm, letter u."""
+    w, delta, w_2, delta_2 = sp.symbols("w delta w' delta'", real=True)
+    u = s.letter[0]
+    row, other = w + u * delta, w_2 + u * delta_2
+    pair, square = sp.expand(row * other), sp.expand(row**2)
+    derived = {
+        s.row_form_of: covariance().results[s.row_form],
+        s.norm_overlap_of: norm_covariance().results[s.norm_overlap],
+        s.norm_spike_overlap_of: norm_covariance().results[s.norm_spike_overlap],
+        s.norm_variance_of[0]: norm_variance().results[s.norm_variance],
+    }
+    reasons = {
+        s.row_form_of: "The covariance has a part of order zero, the row before the step, and one of order two.",
+        s.norm_overlap_of: "The covariance with 1 + 2 u w.delta + u^2 |delta|^2: orders one and three.",
+        s.norm_spike_overlap_of: "The same along v~.",
+        s.norm_variance_of[0]: "The variance of 2 u w.delta + u^2 |delta|^2: orders two and four.",
+    }
+    steps = (
+        *covariance().steps,
+        *norm_covariance().steps,
+        *norm_variance().steps,
+        Step(
+            "One component of a row and its square: a polynomial in u delta.",
+            sp.Eq(sp.Symbol("b"), row, evaluate=False),
+            (
+                Vanishing(
+                    "two components",
+                    pair - w * w_2 - u * (w * delta_2 + delta * w_2) - u**2 * delta * delta_2,
+                ),
+                Vanishing("the square", square - w**2 - 2 * u * w * delta - u**2 * delta**2),
+            ),
+        ),
+        *(
+            Step(
+                reasons[symbol],
+                sp.Eq(symbol, of_letter(value), evaluate=False),
+                (
+                    Vanishing("order by order in delta", sp.expand(of_letter(value) - gained(value))),
+                    Vanishing("no other order", sp.expand(value - sum(orders(value).values()))),
+                ),
+            )
+            for symbol, value in derived.items()
+        ),
+    )
+    results = {symbol: of_letter(value) for symbol, value in derived.items()}
+    hypotheses = tuple(dict.fromkeys((*norm_variance().hypotheses, INITIAL_OUTPUT)))
+    return Derivation("the rows of one letter", SOURCE, steps, results, hypotheses)
+
+
+@functools.cache
+def isotropic() -> Derivation:
+    """A = E[y^2]: B_a = c_a, and the overlaps are those of Appendix D once the spike is out."""
+    t = (s.beta * traces_of()).applyfunc(sp.factor)
+    extra = woodbury(t, C)
+    spike = (t + t * extra * t).applyfunc(sp.factor)
+    constant = (
+        Expectation(t[0, 1].subs(theta_at, simultaneous=True), NU)
+        .subs({s.letter[a] ** 2 * s.row_weight * varrho(NU): s.c_of[a] - 1 for a in LETTERS})
+        .subs(gain_of_tau)
+    )
+    base = traces_of()[0, 1].subs(theta_of_tau)
+    # theta_perp does not meet v in an isotropic bulk.
+    across = without_spike().results[s.vector_overlap].subs(dict.fromkeys((*s.left_forms, *s.right_forms), 0))
+    named = {s.spike_overlap_of: s.beta * s.c_of[0] * s.V2_of[0], s.target_overlap_mixed: s.beta * s.V1_of[0][1]}
+    steps = (
+        Step(
+            "With A a multiple of one t does not depend on x: T = t/beta is that of Appendix D.",
+            sp.Eq(s.target_overlap_mixed, named[s.target_overlap_mixed], evaluate=False),
+            (
+                Vanishing("T_12 of Appendix D", sp.together(constant / s.beta - base)),
+                Vanishing("theta_perp does not meet v: nothing is added", across - s.vector_form),
+            ),
+        ),
+        Step(
+            "The spike taken out of t leaves Theta: v is independent of the rest of the bulk.",
+            sp.Eq(s.spike_overlap_of, named[s.spike_overlap_of], evaluate=False),
+            (
+                *vanishing("t + t C (1 - t C)^-1 t = Theta", spike - Theta),
+                Vanishing("Theta of Appendix D", theta[0].subs(theta_of_tau) - named[s.spike_overlap_of]),
+            ),
+        ),
+    )
+    return Derivation("isotropic rows in groups", SOURCE, steps, named, (ROWS_OF_GROUPS,))
+
+
+@functools.cache
+def equal_groups() -> Derivation:
+    """Groups that do not differ are one: tau summed satisfies the equation of one group."""
+    same = dict.fromkeys(C, s.V1_hat) | dict.fromkeys(s.letter, sp.S.One)
+    # g_a = beta pi_a tau, and g C of both groups together is the gain of one group.
+    same |= {s.row_gain[a]: s.fraction[a] * s.gain / s.V1_hat for a in LETTERS}
+    whole = {s.fraction[1]: 1 - s.fraction[0]}
+    one = 1 + s.row_weight * varrho(NU)
+    gain = s.gain
+    entry = mixed_matrix()[0, 0].subs(theta_at, simultaneous=True).subs(same, simultaneous=True).subs(whole)
+    filtered = Expectation(1 / (1 + gain * one), NU)
+    result = 1 / (s.ridge + s.V2_hat + s.V1_hat * (1 - filtered) / gain)
+    steps = (
+        *traces().steps,
+        Step(
+            "With C_ab = C, equal letters and tau_a = pi_a tau every entry of M is C/(1 + g B), g = beta C tau.",
+            sp.Eq(s.mixed[0][0], s.V1_hat / (1 + gain * one), evaluate=False),
+            (Vanishing("entry 11 of M", entry * (1 + gain * one) - s.V1_hat),),
+        ),
+        Step(
+            "B C/(1 + g B) is (C/g) (1 - 1/(1 + g B)): the equation of one group.",
+            sp.Eq(s.V2, result, evaluate=False),
+            (
+                Vanishing(
+                    "the average",
+                    Expectation(one * s.V1_hat / (1 + gain * one), NU) - s.V1_hat * (1 - filtered) / gain,
+                ),
+            ),
+        ),
+    )
+    return Derivation("equal groups of a network", SOURCE, steps, {s.V2: result}, (ROWS_OF_GROUPS,))

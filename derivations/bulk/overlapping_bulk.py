@@ -16,10 +16,10 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
+from derivations.bulk.network import SAMPLES
 from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
 from derivations.expectation import Expectation
 from derivations.named_functions import g
-from derivations.network_bulk import SAMPLES
 from derivations.overlapping_rows import GIVEN_A_ROW, OTHER_ROWS, STEP, at_ratio, curvature, output, scatter
 
 SOURCE = "beyond the paper: initial rows that overlap"

@@ -1,0 +1,1 @@
+"""Deterministic equivalents of the bulk: one law, blocks, a network's own rows."""
