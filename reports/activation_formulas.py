@@ -11,9 +11,16 @@ import sympy as sp
 from derivations import symbols
 from derivations.activations.activation import Activation
 from derivations.algebra_budget import counted_algebra
-from derivations.closed_form import ClosedForm, ClosedForms, HeatObligation, beneath, closed_forms, established
+from derivations.closed_forms.gaussian_class import NotInClassError
+from derivations.closed_forms.heat_equation import (
+    ClosedForm,
+    ClosedForms,
+    HeatObligation,
+    beneath,
+    closed_forms,
+    established,
+)
 from derivations.expressions.budget import TookTooLong, at_most
-from derivations.gaussian_class import NotInClassError
 from numerics.ball_coefficients import Certified, ConditionalBalls, conditional_balls
 from numerics.ball_integrals import LIMIT_REACHED
 from numerics.balls import BallError, precision

@@ -13,9 +13,9 @@ from derivations import (
     gradient_constants,
     gradient_step,
     readout_normalisation,
-    sign_activation,
     spike_coefficients,
 )
+from derivations.closed_forms import sign_activation
 from verify.checks import ByDerivation, ByObligations
 from verify.claim import PROFILES, Claim
 from verify.evidence import Proof

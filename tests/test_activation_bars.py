@@ -18,9 +18,9 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from derivations.activations.activation import activation
-from derivations.closed_form import ClosedForm, closed_forms, heat_obligations, square, x
+from derivations.closed_forms.gaussian_class import Member, NotInClassError, member
+from derivations.closed_forms.heat_equation import ClosedForm, closed_forms, heat_obligations, square, x
 from derivations.expressions.parser import ExpressionError
-from derivations.gaussian_class import Member, NotInClassError, member
 from derivations.symbols import c
 from numerics.ball_coefficients import Certified, conditional_balls, hermite_balls, hermite_coefficients_ball
 from numerics.balls import BallError, precision

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from derivations import closed_form
 from derivations.activations import activation as activations
 from derivations.activations.activation import Activation, activation
 from derivations.algebra_budget import counted_algebra
+from derivations.closed_forms import heat_equation as closed_form
 from derivations.expressions.budget import TookTooLong, at_most, spend
 from derivations.expressions.parser import DEEPEST_TREE, Expression, ExpressionError, parse
 from derivations.expressions.tree import Call, Quotient, Z, depth, walk

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from derivations import closed_form, gaussian
+from derivations.closed_forms import heat_equation as closed_form
+from derivations.closed_forms import semigroup as gaussian
 from derivations.derivation import Vanishing
 from verify import closed_form_proof
 from verify.claim import Claim

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations import equivalence, sign_activation, spike_coefficients
+from derivations import equivalence, spike_coefficients
 from derivations import symbols as s
+from derivations.closed_forms import sign_activation
 from derivations.expectation import Expectation
 from derivations.named_functions import sigma
 from tests.planting import planting, verdict_by_proof

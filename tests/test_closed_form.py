@@ -9,11 +9,11 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 
-from derivations import gaussian
 from derivations.activations.activation import activation
-from derivations.closed_form import ClosedForm, UniformGrowth, beneath, closed_forms, heat_obligations, x
-from derivations.gaussian_class import Member, NotInClassError, Shape, as_expression, even_part, member
-from derivations.sign_product import SignProduct
+from derivations.closed_forms import semigroup as gaussian
+from derivations.closed_forms.gaussian_class import Member, NotInClassError, Shape, as_expression, even_part, member
+from derivations.closed_forms.heat_equation import ClosedForm, UniformGrowth, beneath, closed_forms, heat_obligations, x
+from derivations.closed_forms.sign_product import SignProduct
 from derivations.symbols import c
 from numerics.ball_coefficients import conditional_balls, hermite_balls, hermite_coefficients_ball
 from numerics.balls import precision

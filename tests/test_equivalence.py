@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from derivations import equivalence, sign_activation, spike_coefficients
+from derivations import equivalence, spike_coefficients
 from derivations import symbols as s
+from derivations.closed_forms import sign_activation
 from derivations.derivation import Derivation
 from derivations.expectation import Expectation, expand_expectations
 from derivations.named_functions import sigma, sigma_prime, sigma_second

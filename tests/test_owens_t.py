@@ -10,7 +10,7 @@ import sympy as sp
 from flint import acb, arb
 from scipy.special import owens_t as scipy_owens_t
 
-from derivations.owens_t import OwensT
+from derivations.closed_forms.owens_t import OwensT
 from numerics.balls import precision
 from verify.closed_form_balls import NoBallError, owens_t
 

@@ -11,10 +11,10 @@ from flint import acb, arb
 from scipy.stats import multivariate_normal
 
 from derivations.activations.activation import activation
-from derivations.closed_form import ClosedForm, closed_forms, heat_obligations
-from derivations.gaussian_class import member
-from derivations.owens_t import OwensT
-from derivations.sign_product import SignProduct
+from derivations.closed_forms.gaussian_class import member
+from derivations.closed_forms.heat_equation import ClosedForm, closed_forms, heat_obligations
+from derivations.closed_forms.owens_t import OwensT
+from derivations.closed_forms.sign_product import SignProduct
 from derivations.symbols import c, x
 from numerics.balls import precision
 from verify.claim import Domain, Range

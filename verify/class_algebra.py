@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 import sympy as sp
 
 from derivations import symbols
-from derivations.owens_t import OwensT
-from derivations.sign_product import SignProduct
+from derivations.closed_forms.owens_t import OwensT
+from derivations.closed_forms.sign_product import SignProduct
 
 c = symbols.c
 e = sp.Symbol("e", positive=True)

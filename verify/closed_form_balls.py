@@ -14,8 +14,8 @@ from typing import Any
 import sympy as sp
 from flint import acb, arb, fmpq
 
-from derivations.owens_t import OwensT
-from derivations.sign_product import SignProduct
+from derivations.closed_forms.owens_t import OwensT
+from derivations.closed_forms.sign_product import SignProduct
 
 Ball = Any  # an acb
 

@@ -24,8 +24,8 @@ from functools import lru_cache
 import sympy as sp
 
 from derivations import symbols
-from derivations.owens_t import OwensT
-from derivations.sign_product import SignProduct
+from derivations.closed_forms.owens_t import OwensT
+from derivations.closed_forms.sign_product import SignProduct
 from verify.class_algebra import e, products, without_erfc
 
 x, c = symbols.x, symbols.c

@@ -16,7 +16,8 @@ import sympy as sp
 
 from derivations import symbols
 from derivations.activations.activation import activation
-from derivations.closed_form import (
+from derivations.closed_forms.gaussian_class import Member
+from derivations.closed_forms.heat_equation import (
     AnalyticBelow,
     ClosedForm,
     HeatObligation,
@@ -26,9 +27,8 @@ from derivations.closed_form import (
     established,
     heat_obligations,
 )
+from derivations.closed_forms.sign_product import SignProduct
 from derivations.derivation import Vanishing
-from derivations.gaussian_class import Member
-from derivations.sign_product import SignProduct
 from verify.checker import find_witness, settle
 from verify.claim import Claim, Domain, Profile, Range
 from verify.class_algebra import vanishes_in_class
@@ -163,8 +163,8 @@ class ByHeatEquation:
 class ByClosedForm:
     """The right-hand side of the statement is a quantity of one activation as the rules give it, rechecked.
 
-    ``activation`` is its text, ``quantity`` one that ``derivations.closed_form.established`` knows. Functions of x are
-    taken at x = r kappa.
+    ``activation`` is its text, ``quantity`` one that ``derivations.closed_forms.heat_equation.established`` knows.
+    Functions of x are taken at x = r kappa.
     """
 
     activation: str

@@ -15,9 +15,9 @@ import sympy as sp
 
 from derivations import symbols as s
 from derivations.activations.activation import Activation, activation
-from derivations.gaussian_class import Member, Shape, member
-from derivations.owens_t import OwensT
-from derivations.sign_product import SignProduct
+from derivations.closed_forms.gaussian_class import Member, Shape, member
+from derivations.closed_forms.owens_t import OwensT
+from derivations.closed_forms.sign_product import SignProduct
 from numerics.coefficients import conditional_coefficients, hermite_constants
 from verify.checks import ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
@@ -114,7 +114,7 @@ def _claim(
 
 
 def _power(function: Member, power: int) -> Member:
-    from derivations.closed_form import square
+    from derivations.closed_forms.heat_equation import square
 
     return function if power == 1 else square(function)
 

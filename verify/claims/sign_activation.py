@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from derivations import sign_activation
 from derivations import symbols as s
+from derivations.closed_forms import sign_activation
 from derivations.derivation import NonNegative, Obligation
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, ByObligations, Point

@@ -5,7 +5,7 @@ A member is piecewise a sum of terms
 .. math:: k\, z^n e^{a z^2 + b z} \prod_i \mathrm{erf}(p_i z + q_i)
 
 with constants k, b complex (sines and cosines are complex exponentials), a, p_i > 0, q_i real. Sums, products and
-derivatives of members are members; ``derivations.gaussian`` averages them term by term.
+derivatives of members are members; ``derivations.closed_forms.semigroup`` averages them term by term.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from typing import Any
 import sympy as sp
 from sympy.printing.printer import Printer
 
-from derivations.owens_t import OwensT
+from derivations.closed_forms.owens_t import OwensT
 
 
 class SignProduct(sp.Function):

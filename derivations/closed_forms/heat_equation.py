@@ -25,9 +25,7 @@ import sympy as sp
 
 from derivations import symbols
 from derivations.activations.activation import Activation
-from derivations.derivation import Vanishing
-from derivations.gaussian import semigroup, valid_below
-from derivations.gaussian_class import (
+from derivations.closed_forms.gaussian_class import (
     Member,
     NotInClassError,
     add,
@@ -38,6 +36,8 @@ from derivations.gaussian_class import (
     multiply,
     scale,
 )
+from derivations.closed_forms.semigroup import semigroup, valid_below
+from derivations.derivation import Vanishing
 
 x, c = symbols.x, symbols.c
 s = sp.Symbol("s", positive=True)
