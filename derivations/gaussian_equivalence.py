@@ -15,13 +15,13 @@ import sympy as sp
 from derivations import symbols as s
 from derivations.along_spike import V_of_kappa, mu0, mu1, mu2, squared_residual, y0
 from derivations.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from derivations.equivalence.spike_coefficients import at_spike, mean_square, mu0_of, received
 from derivations.expectation import Expectation, expand_expectations
 from derivations.hermite_tensors import average, hermite, z1, z2
 from derivations.leap_scaling import root_d
 from derivations.named_functions import sigma
 from derivations.random_features import target_moment_rules
 from derivations.saddle_point import equation, isotropic
-from derivations.spike_coefficients import at_spike, mean_square, mu0_of, received
 
 SOURCE = "arXiv 2402.04980, Section 3.2 without spike"
 DEGREE = 3

@@ -7,15 +7,10 @@ from types import ModuleType
 
 import pytest
 
-from derivations import (
-    equivalence,
-    gradient_bulk,
-    gradient_constants,
-    gradient_step,
-    readout_normalisation,
-    spike_coefficients,
-)
+from derivations import gradient_bulk, gradient_constants, gradient_step, readout_normalisation
 from derivations.closed_forms import sign_activation
+from derivations.equivalence import conditional as equivalence
+from derivations.equivalence import spike_coefficients
 from verify.checks import ByDerivation, ByObligations
 from verify.claim import PROFILES, Claim
 from verify.evidence import Proof

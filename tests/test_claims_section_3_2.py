@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations import equivalence, spike_coefficients
 from derivations import symbols as s
 from derivations.closed_forms import sign_activation
+from derivations.equivalence import conditional as equivalence
+from derivations.equivalence import spike_coefficients
 from derivations.expectation import Expectation
 from derivations.named_functions import sigma
 from tests.planting import planting, verdict_by_proof

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from derivations import equivalence, spike_coefficients
 from derivations import symbols as s
 from derivations.closed_forms import sign_activation
 from derivations.derivation import Derivation
+from derivations.equivalence import conditional as equivalence
+from derivations.equivalence import spike_coefficients
 from derivations.expectation import Expectation, expand_expectations
 from derivations.named_functions import sigma, sigma_prime, sigma_second
 from verify.checker import settle

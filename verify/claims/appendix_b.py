@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations import equivalence, spike_coefficients
 from derivations import symbols as s
+from derivations.equivalence import conditional as equivalence
+from derivations.equivalence import spike_coefficients
 from derivations.expectation import Expectation
 from derivations.named_functions import sigma, sigma_prime, sigma_second
 from verify import tolerances

@@ -8,9 +8,10 @@ from functools import partial
 import numpy as np
 import sympy as sp
 
-from derivations import gradient_bulk, gradient_constants, gradient_step, hermite_orders
+from derivations import gradient_bulk, gradient_constants, gradient_step
 from derivations import symbols as s
 from derivations.derivation import NonNegative, Obligation, Vanishing
+from derivations.equivalence import hermite_orders
 from derivations.expectation import Expectation
 from derivations.named_functions import sigma_prime
 from verify import tolerances

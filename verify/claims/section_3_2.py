@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import sympy as sp
 
-from derivations import equivalence, spike_coefficients
 from derivations import symbols as s
 from derivations.derivation import NonNegative, Obligation
+from derivations.equivalence import conditional as equivalence
+from derivations.equivalence import spike_coefficients
 from derivations.expectation import Expectation
 from derivations.named_functions import sigma_prime, sigma_second
 from verify import tolerances

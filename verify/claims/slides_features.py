@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import sympy as sp
 
-from derivations import hermite_features, hermite_orders
 from derivations import symbols as s
 from derivations.derivation import Obligation, Vanishing
-from derivations.hermite_features import hermite
+from derivations.equivalence import hermite_features, hermite_orders
+from derivations.equivalence.hermite_features import hermite
 from numerics.evaluate import compile_numpy
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, ByObligations, Point

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from derivations import gradient_step, hermite_features, slides_conventions
+from derivations import gradient_step, slides_conventions
 from derivations import symbols as s
 from derivations.derivation import NonNegative, Obligation
+from derivations.equivalence import hermite_features
 from derivations.expectation import Expectation
 from derivations.named_functions import sigma, sigma_check, sigma_prime
 from verify import tolerances

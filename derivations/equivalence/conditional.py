@@ -16,10 +16,10 @@ import sympy as sp
 
 from derivations import symbols as s
 from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
+from derivations.equivalence.spike_coefficients import REGULAR, at_spike, bias, mean_square, mu0_of, received, stein
 from derivations.expectation import Expectation, expand_expectations
 from derivations.gradient_step import chi_square_moments
 from derivations.named_functions import differentiate, separate, sigma, sigma_prime, sigma_second
-from derivations.spike_coefficients import REGULAR, at_spike, bias, mean_square, mu0_of, received, stein
 
 _t = sp.Symbol("t", real=True)
 

@@ -1,0 +1,1 @@
+"""The conditional Gaussian equivalence of the features and its coefficients."""
