@@ -19,9 +19,9 @@ import sympy as sp
 
 from derivations import random_features
 from derivations import symbols as s
-from derivations.along_spike import varrho
 from derivations.derivation import Derivation, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
+from derivations.free_energy.along_spike import varrho
 from derivations.named_functions import g
 
 SOURCE = "slides, saddle point of random features"

@@ -12,7 +12,6 @@ import sympy as sp
 
 from derivations import convex_features, random_features
 from derivations import symbols as s
-from derivations.along_spike import varrho
 from derivations.convex_features import (
     HYPOTHESES,
     SOURCE,
@@ -29,6 +28,7 @@ from derivations.convex_features import (
 )
 from derivations.derivation import Derivation, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
+from derivations.free_energy.along_spike import varrho
 from derivations.named_functions import g
 
 

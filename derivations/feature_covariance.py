@@ -7,10 +7,10 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.along_spike import PAPER, mu0, mu1, mu2, over_kappa
 from derivations.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
-from derivations.sample_energy import REPLICA_HYPOTHESES
+from derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa
+from derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
 
 SOURCE = f"{PAPER}, Appendix F"
 

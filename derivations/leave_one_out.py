@@ -17,11 +17,22 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.along_spike import PAPER, V_of_kappa, mu0, mu1, mu2, over_kappa, prediction, squared_residual, y0, y1
 from derivations.bulk.marchenko_pastur import cavity, quadratic, second_moments
 from derivations.derivation import Derivation, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
-from derivations.sample_energy import LABEL_NOISE, label, name_label_moments
+from derivations.free_energy.along_spike import (
+    PAPER,
+    V_of_kappa,
+    mu0,
+    mu1,
+    mu2,
+    over_kappa,
+    prediction,
+    squared_residual,
+    y0,
+    y1,
+)
+from derivations.free_energy.sample_energy import LABEL_NOISE, label, name_label_moments
 
 SOURCE = f"{PAPER}, Section 3.3, by leave-one-out"
 HYPOTHESES = (

@@ -10,10 +10,10 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.along_spike import PAPER
 from derivations.bulk.blocks import LETTERS
 from derivations.derivation import Derivation, Step, Vanishing
 from derivations.equivalence.spike_coefficients import coefficients
+from derivations.free_energy.along_spike import PAPER
 from derivations.gradient_bulk import bulk
 from derivations.readout_groups import mu0_of, mu1_of, mu2_of
 

@@ -13,7 +13,6 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.along_spike import PAPER, over_kappa, y0, y1, y2
 from derivations.bulk.blocks import (
     ISOTROPIC_GROUPS,
     LETTERS,
@@ -32,9 +31,9 @@ from derivations.bulk.blocks import (
 )
 from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
-from derivations.free_energy import replicated_trace
-from derivations.saddle_point import EXCHANGE, solve_linear, stationary
-from derivations.sample_energy import (
+from derivations.free_energy.along_spike import PAPER, over_kappa, y0, y1, y2
+from derivations.free_energy.ridge import replicated_trace
+from derivations.free_energy.sample_energy import (
     LABEL_NOISE,
     REPLICA_HYPOTHESES,
     label,
@@ -42,6 +41,7 @@ from derivations.sample_energy import (
     name_label_moments,
     square_loss,
 )
+from derivations.saddle_point import EXCHANGE, solve_linear, stationary
 
 SOURCE = f"{PAPER}, Appendix D"
 

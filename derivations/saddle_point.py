@@ -12,7 +12,10 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.along_spike import (
+from derivations.bulk.marchenko_pastur import second_moments, spike_direction
+from derivations.derivation import Derivation, Step, Vanishing
+from derivations.expectation import Expectation, expand_expectations
+from derivations.free_energy.along_spike import (
     PAPER,
     V_of_kappa,
     denominator,
@@ -24,11 +27,8 @@ from derivations.along_spike import (
     varrho,
     vartau,
 )
-from derivations.bulk.marchenko_pastur import second_moments, spike_direction
-from derivations.derivation import Derivation, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
-from derivations.free_energy import assembled, entropic, trace
-from derivations.sample_energy import (
+from derivations.free_energy.ridge import assembled, entropic, trace
+from derivations.free_energy.sample_energy import (
     LABEL_NOISE,
     energetic,
     label,

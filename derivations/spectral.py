@@ -12,9 +12,9 @@ import sympy as sp
 
 from derivations import saddle_point
 from derivations import symbols as s
-from derivations.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
 from derivations.derivation import Derivation, Step, Vanishing
-from derivations.free_energy import sherman_morrison
+from derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
+from derivations.free_energy.ridge import sherman_morrison
 
 SECTION = f"{PAPER}, Section 3.3"
 

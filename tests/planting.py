@@ -7,10 +7,11 @@ from types import ModuleType
 
 import pytest
 
-from derivations import gradient_bulk, gradient_constants, gradient_step, readout_normalisation
+from derivations import gradient_bulk, gradient_constants, gradient_step
 from derivations.closed_forms import sign_activation
 from derivations.equivalence import conditional as equivalence
 from derivations.equivalence import spike_coefficients
+from derivations.free_energy import readout_normalisation
 from verify.checks import ByDerivation, ByObligations
 from verify.claim import PROFILES, Claim
 from verify.evidence import Proof

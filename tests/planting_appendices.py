@@ -9,15 +9,15 @@ import pytest
 
 from derivations import (
     feature_covariance,
-    free_energy,
     orthogonal_bulk,
     readout_features,
     readout_groups,
     replica_gaussians,
-    sample_energy,
     spectrum,
 )
 from derivations.bulk import blocks as block_equivalent
+from derivations.free_energy import ridge as free_energy
+from derivations.free_energy import sample_energy
 from tests.planting import verdict_by_proof
 
 __all__ = ["planting", "verdict_by_proof"]

@@ -8,22 +8,19 @@ from types import ModuleType
 import pytest
 
 from derivations import (
-    convex_loss,
-    dropped_terms,
-    free_energy,
     invariances,
     leave_one_out,
     normalisations,
     random_features,
     replica_gaussians,
-    replicas,
     saddle_point,
-    sample_energy,
     spectral,
 )
 from derivations.bounds import closed_form as bounds_closed_form
 from derivations.bounds import ridge as bounds
 from derivations.bulk import marchenko_pastur
+from derivations.free_energy import convex_loss, dropped_terms, replicas, sample_energy
+from derivations.free_energy import ridge as free_energy
 from tests.planting import verdict_by_proof
 
 __all__ = ["planting", "verdict_by_proof"]

@@ -10,7 +10,7 @@ import sympy as sp
 
 from derivations import replica_gaussians, spectrum
 from derivations import symbols as s
-from derivations.along_spike import V_of_kappa, mu0, mu1, over_kappa
+from derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, over_kappa
 from tests.planting_appendices import planting, verdict_by_proof
 from verify.claim import Claim, Kind
 from verify.claims import appendix_f

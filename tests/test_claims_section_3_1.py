@@ -9,8 +9,9 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from derivations import gradient_bulk, gradient_constants, gradient_step, readout_normalisation
+from derivations import gradient_bulk, gradient_constants, gradient_step
 from derivations import symbols as s
+from derivations.free_energy import readout_normalisation
 from tests.planting import planting, verdict_by_proof
 from verify.claim import Claim, Role
 from verify.claims import appendix_a, appendix_a_bulk, section_2, section_3_1, slides_step

@@ -9,10 +9,11 @@ from functools import partial
 import pytest
 import sympy as sp
 
-from derivations import gradient_bulk, gradient_constants, gradient_step, readout_normalisation
+from derivations import gradient_bulk, gradient_constants, gradient_step
 from derivations import symbols as s
 from derivations.derivation import Derivation, RationalLimit
 from derivations.expectation import Expectation
+from derivations.free_energy import readout_normalisation
 from derivations.named_functions import g
 from verify.checker import settle
 from verify.claim import Domain

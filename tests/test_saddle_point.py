@@ -11,7 +11,7 @@ from derivations import saddle_point
 from derivations import symbols as s
 from derivations.activations.activation import activation
 from derivations.bulk import marchenko_pastur
-from derivations.free_energy import assembled
+from derivations.free_energy.ridge import assembled
 from numerics.model import Model
 from verify.claims.models import functions_of, numbers, solved
 from verify.evaluate import evaluate

@@ -16,10 +16,10 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.along_spike import PAPER, mu0
 from derivations.bounds import ridge as bounds
 from derivations.derivation import Derivation, NonNegative, Obligation, RationalLimit, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
+from derivations.free_energy.along_spike import PAPER, mu0
 
 SOURCE = f"{PAPER}, Section 4.3 and Appendix E for any convex loss"
 loss_of = sp.Function("loss", real=True)

@@ -12,9 +12,9 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.along_spike import PAPER, mu0, mu1, mu2, over_kappa, squared_residual, y0, y1, y2
 from derivations.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
 from derivations.expectation import expand_expectations
+from derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, squared_residual, y0, y1, y2
 from derivations.inequalities import ONE_READOUT, for_vectors
 
 APPENDIX_E = f"{PAPER}, Appendix E"

@@ -14,9 +14,9 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.along_spike import PAPER
 from derivations.derivation import Derivation, NonNegative, Step, Vanishing
-from derivations.free_energy import sherman_morrison
+from derivations.free_energy.along_spike import PAPER
+from derivations.free_energy.ridge import sherman_morrison
 
 ISOTROPIC = (
     "the rows of the bulk are independent of each other and isotropic, so that quadratic forms of a row in the rest "

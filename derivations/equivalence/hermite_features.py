@@ -11,9 +11,9 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.along_spike import PAPER
 from derivations.derivation import Derivation, NonNegative, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
+from derivations.free_energy.along_spike import PAPER
 from derivations.named_functions import g, sigma
 
 DEGREE = 4

@@ -7,8 +7,8 @@ import sympy as sp
 
 from derivations import orthogonal_bulk
 from derivations import symbols as s
-from derivations.along_spike import y0
 from derivations.expectation import Expectation
+from derivations.free_energy.along_spike import y0
 from derivations.orthogonal_bulk import (
     V_along,
     V_hat_along,

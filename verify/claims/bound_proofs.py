@@ -6,10 +6,10 @@ import sympy as sp
 
 from derivations import inequalities
 from derivations import symbols as s
-from derivations.along_spike import g, mu0, mu1, mu2, y0, y1, y2
 from derivations.bounds import ridge as bounds
 from derivations.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from derivations.expectation import expand_expectations
+from derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1, y2
 from verify.claims.saddle_formulas import E
 
 # The averages that the bounds are made of.

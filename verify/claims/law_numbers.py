@@ -17,8 +17,8 @@ import numpy as np
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.along_spike import varpi, varrho, vartau
 from derivations.expectation import Expectation
+from derivations.free_energy.along_spike import varpi, varrho, vartau
 from numerics.ridge import solve
 from numerics.spectral_measure import SpectralMeasure
 from verify.checks import ByNumbers, Point

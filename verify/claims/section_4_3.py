@@ -11,8 +11,8 @@ import sympy as sp
 
 from derivations import inequalities
 from derivations import symbols as s
-from derivations.along_spike import g, mu0, mu1, mu2, y0, y1
 from derivations.bounds import ridge as bounds
+from derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1
 from numerics import bounds as numeric_bounds
 from numerics.model import Model
 from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch

@@ -12,8 +12,8 @@ import sympy as sp
 
 from derivations import symbols as s
 from derivations.activations.activation import activation
-from derivations.along_spike import mu0, mu1, y0, y1, y2
 from derivations.bounds import ridge as bounds
+from derivations.free_energy.along_spike import mu0, mu1, y0, y1, y2
 from derivations.named_functions import g
 from numerics.model import Model
 from verify.checks import ByDerivation, ByNumbers, BySearch

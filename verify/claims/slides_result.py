@@ -9,7 +9,7 @@ import sympy as sp
 
 from derivations import slides_conventions
 from derivations import symbols as s
-from derivations.along_spike import mu1, mu2, varpi, varrho, vartau
+from derivations.free_energy.along_spike import mu1, mu2, varpi, varrho, vartau
 from derivations.slides_conventions import resolvent_of_modes
 from verify.checks import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range

@@ -6,8 +6,8 @@ import sympy as sp
 
 from derivations import spectrum_log_determinant
 from derivations import symbols as s
-from derivations.along_spike import V_of_kappa, mu0, mu1, mu2
 from derivations.expectation import Expectation
+from derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2
 from derivations.named_functions import g
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant, Range

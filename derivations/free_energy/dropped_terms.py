@@ -11,8 +11,8 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.along_spike import PAPER
 from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
+from derivations.free_energy.along_spike import PAPER
 
 
 def terms_with_m_hat() -> sp.Expr:

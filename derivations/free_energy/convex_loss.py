@@ -16,18 +16,18 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.along_spike import PAPER, V_of_kappa, g, over_kappa, prediction
 from derivations.derivation import Derivation, NonNegative, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
-from derivations.free_energy import assembled, entropic, trace
-from derivations.saddle_point import CONJUGATE, EXCHANGE, solve_linear
-from derivations.sample_energy import (
+from derivations.free_energy.along_spike import PAPER, V_of_kappa, g, over_kappa, prediction
+from derivations.free_energy.ridge import assembled, entropic, trace
+from derivations.free_energy.sample_energy import (
     LABEL_NOISE,
     REPLICA_HYPOTHESES,
     local_field_mean,
     local_fields,
     name_label_moments,
 )
+from derivations.saddle_point import CONJUGATE, EXCHANGE, solve_linear
 
 APPENDIX = f"{PAPER}, Appendix C"
 LAPLACE = "Laplace's method for the integral over a local field: the loss is convex and smooth"

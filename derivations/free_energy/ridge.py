@@ -14,7 +14,9 @@ import functools
 import sympy as sp
 
 from derivations import symbols as s
-from derivations.along_spike import (
+from derivations.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from derivations.expectation import Expectation, expand_expectations
+from derivations.free_energy.along_spike import (
     PAPER,
     V_of_kappa,
     denominator,
@@ -25,9 +27,7 @@ from derivations.along_spike import (
     varrho,
     vartau,
 )
-from derivations.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
-from derivations.sample_energy import REPLICA_HYPOTHESES, energetic
+from derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, energetic
 
 
 def replicated_trace(R: sp.Symbol, V: sp.Expr, q: sp.Expr, V_hat: sp.Expr, q_hat: sp.Expr) -> sp.Expr:

@@ -13,9 +13,9 @@ import sympy as sp
 
 from derivations import replica_gaussians
 from derivations import symbols as s
-from derivations.along_spike import PAPER, mu0, mu1, mu2
 from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
+from derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
 
 R, B = s.replicas, s.inverse_temperature
 APPENDIX = f"{PAPER}, Appendix C"

@@ -1,0 +1,1 @@
+"""The free energy by replicas, and what is dropped on the way."""
