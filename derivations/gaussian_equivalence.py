@@ -17,8 +17,8 @@ from derivations.derivation import Derivation, NonNegative, RationalLimit, Step,
 from derivations.equivalence.spike_coefficients import at_spike, mean_square, mu0_of, received
 from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2, squared_residual, y0
-from derivations.hermite_tensors import average, hermite, z1, z2
-from derivations.leap_scaling import root_d
+from derivations.gradient_step.hermite_tensors import average, hermite, z1, z2
+from derivations.gradient_step.leap_scaling import root_d
 from derivations.named_functions import sigma
 from derivations.random_features import target_moment_rules
 from derivations.saddle_point import equation, isotropic

@@ -16,7 +16,7 @@ from derivations.bulk.letters import ROWS_OF_GROUPS, SOURCE, form, gain_of_tau, 
 from derivations.derivation import Derivation, NonNegative, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.along_spike import y0, y1, y2
-from derivations.gradient_constants import stein_step
+from derivations.gradient_step.constants import stein_step
 from derivations.named_functions import differentiate, sigma
 from derivations.readout_groups import mu0_of, mu1_of, mu2_of, q_of_kappa, signal
 

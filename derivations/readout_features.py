@@ -14,7 +14,7 @@ from derivations.bulk.blocks import LETTERS
 from derivations.derivation import Derivation, Step, Vanishing
 from derivations.equivalence.spike_coefficients import coefficients
 from derivations.free_energy.along_spike import PAPER
-from derivations.gradient_bulk import bulk
+from derivations.gradient_step.bulk import bulk
 from derivations.readout_groups import mu0_of, mu1_of, mu2_of
 
 SOURCE = f"{PAPER}, Appendix D"

@@ -7,11 +7,13 @@ from types import ModuleType
 
 import pytest
 
-from derivations import gradient_bulk, gradient_constants, gradient_step
 from derivations.closed_forms import sign_activation
 from derivations.equivalence import conditional as equivalence
 from derivations.equivalence import spike_coefficients
 from derivations.free_energy import readout_normalisation
+from derivations.gradient_step import bulk as gradient_bulk
+from derivations.gradient_step import constants as gradient_constants
+from derivations.gradient_step import spike as gradient_step
 from verify.checks import ByDerivation, ByObligations
 from verify.claim import PROFILES, Claim
 from verify.evidence import Proof

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from derivations import gradient_constants
 from derivations.bulk import network as network_bulk
 from derivations.bulk import network_rows
+from derivations.gradient_step import constants as gradient_constants
 from tests.planting_network import clearing, without_simulation
 from verify.claim import PROFILES, Claim
 from verify.claims import network_bulk as bulk_claims

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from derivations import overlapping_rows
+from derivations.gradient_step import overlapping_rows
 from verify.claim import PROFILES
 from verify.claims.overlapping_draws import STARTS, functions_for, measured_step
 from verify.claims.overlapping_rows import CLAIMS

@@ -19,9 +19,9 @@ import sympy as sp
 from derivations import symbols as s
 from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations, gaussian_moment
-from derivations.gradient_bulk import bulk, zero_means
-from derivations.gradient_constants import stein_step
-from derivations.gradient_step import chi_square_moments, moments_of_v
+from derivations.gradient_step.bulk import bulk, zero_means
+from derivations.gradient_step.constants import stein_step
+from derivations.gradient_step.spike import chi_square_moments, moments_of_v
 from derivations.named_functions import differentiate, g, reflect, sigma_check, sigma_prime
 
 SOURCE = "beyond the paper: the network's own bulk"

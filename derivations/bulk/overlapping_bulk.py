@@ -1,6 +1,7 @@
 r"""The bulk after one step from overlapping rows, in a matrix that is linear in the samples. Beyond the paper.
 
-In the notation of `derivations.overlapping_rows`, with R = y - F(t) and eps = eta/beta, what is left of a row is
+In the notation of `derivations.gradient_step.overlapping_rows`, with R = y - F(t) and eps = eta/beta, what is left of a
+row is
 
     b_k = sqrt(1 - o) (1 + eps M) u_k + noise,   M = (1/n0) sum R K x x^T:
 
@@ -19,8 +20,16 @@ from derivations import symbols as s
 from derivations.bulk.network import SAMPLES
 from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
 from derivations.expectation import Expectation
+from derivations.gradient_step.overlapping_rows import (
+    GIVEN_A_ROW,
+    OTHER_ROWS,
+    STEP,
+    at_ratio,
+    curvature,
+    output,
+    scatter,
+)
 from derivations.named_functions import g
-from derivations.overlapping_rows import GIVEN_A_ROW, OTHER_ROWS, STEP, at_ratio, curvature, output, scatter
 
 SOURCE = "beyond the paper: initial rows that overlap"
 

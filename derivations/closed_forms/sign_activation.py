@@ -13,7 +13,7 @@ import sympy as sp
 
 from derivations import symbols as s
 from derivations.derivation import Derivation, NonNegative, Step, Vanishing
-from derivations.gradient_constants import hermite
+from derivations.gradient_step.constants import hermite
 
 DENSITY = sp.exp(-(s.z**2) / 2) / sp.sqrt(2 * sp.pi)
 _threshold = sp.Symbol("a", real=True)

@@ -13,7 +13,7 @@ import sympy as sp
 from derivations import symbols as s
 from derivations.derivation import Derivation, NonNegative, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
-from derivations.gradient_constants import hermite, moment
+from derivations.gradient_step.constants import hermite, moment
 from derivations.named_functions import differentiate, separate, sigma, sigma_prime
 
 _t = sp.Symbol("t", real=True)

@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 import sympy as sp
 
-from derivations import gradient_step
 from derivations import symbols as s
 from derivations.expectation import Expectation
+from derivations.gradient_step import spike as gradient_step
 from derivations.named_functions import g, sigma, sigma_prime
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, Point

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations import gradient_bulk
 from derivations import symbols as s
 from derivations.expectation import Expectation
-from derivations.gradient_bulk import along_w
+from derivations.gradient_step import bulk as gradient_bulk
+from derivations.gradient_step.bulk import along_w
 from derivations.named_functions import g, g_prime, sigma, sigma_check, sigma_second
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, Point

@@ -13,7 +13,7 @@ from derivations.bulk.overlapping_bulk import (
     turn,
     u,
 )
-from derivations.overlapping_rows import STEP, scatter
+from derivations.gradient_step.overlapping_rows import STEP, scatter
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Check, Claim, Domain, Kind, Mutant, Range

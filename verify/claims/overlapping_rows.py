@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from derivations import overlapping_rows as rows
 from derivations import symbols as s
 from derivations.derivation import Derivation
 from derivations.expectation import Expectation
+from derivations.gradient_step import overlapping_rows as rows
 from derivations.named_functions import g
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers

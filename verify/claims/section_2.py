@@ -7,10 +7,10 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import gradient_step
 from derivations import symbols as s
 from derivations.expectation import Expectation
 from derivations.free_energy import readout_normalisation
+from derivations.gradient_step import spike as gradient_step
 from derivations.named_functions import sigma, sigma_prime
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, Point

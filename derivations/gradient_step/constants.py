@@ -14,7 +14,7 @@ import sympy as sp
 from derivations import symbols as s
 from derivations.derivation import Derivation, NonNegative, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
-from derivations.gradient_step import spike
+from derivations.gradient_step.spike import spike
 from derivations.named_functions import differentiate, g, sigma, sigma_prime
 
 

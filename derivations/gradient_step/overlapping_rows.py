@@ -19,9 +19,9 @@ import sympy as sp
 from derivations import symbols as s
 from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations
-from derivations.gradient_bulk import bulk
-from derivations.gradient_constants import first_coefficient, stein_step
-from derivations.gradient_step import NAMED, SELF_AVERAGING, mean_over_pairs, spike
+from derivations.gradient_step.bulk import bulk
+from derivations.gradient_step.constants import first_coefficient, stein_step
+from derivations.gradient_step.spike import NAMED, SELF_AVERAGING, mean_over_pairs, spike
 from derivations.named_functions import g, separate, sigma_prime, sigma_second
 
 SOURCE = "beyond the paper: initial rows that overlap"

@@ -15,7 +15,7 @@ import sympy as sp
 from derivations import symbols as s
 from derivations.derivation import Derivation, Step, Vanishing
 from derivations.exponents import ONE, Order, total
-from derivations.hermite_tensors import (
+from derivations.gradient_step.hermite_tensors import (
     SOURCE,
     entry,
     entry_by_stein,
@@ -29,7 +29,7 @@ from derivations.hermite_tensors import (
     z3,
     z4,
 )
-from derivations.leap_scaling import SIGNAL, noise_order, samples
+from derivations.gradient_step.leap_scaling import SIGNAL, noise_order, samples
 
 TWO, THREE, FOUR = (z1, z2), (z1, z2, z3), (z1, z2, z3, z4)
 # name: target, its directions, and the order below which its parts are subtracted first

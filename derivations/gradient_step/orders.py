@@ -13,7 +13,7 @@ import sympy as sp
 from derivations import symbols as s
 from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
 from derivations.exponents import DIMENSION, ONE, Order
-from derivations.leap_scaling import SIGNAL, root_d
+from derivations.gradient_step.leap_scaling import SIGNAL, root_d
 
 SLIDES = "slides"
 _WIDTH = DIMENSION  # p = Theta(d)

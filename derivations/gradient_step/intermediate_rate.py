@@ -18,7 +18,7 @@ import sympy as sp
 from derivations import symbols as s
 from derivations.derivation import Derivation, NonNegative, Step, Vanishing
 from derivations.exponents import DIMENSION, Order
-from derivations.hermite_tensors import average, hermite
+from derivations.gradient_step.hermite_tensors import average, hermite
 
 SOURCE = "arXiv 2310.07891, the regime eta = Theta(d^s)"
 HYPOTHESES = (

@@ -3,7 +3,7 @@ r"""One gradient step makes a spike (Section 2, Section 3.1, Appendix A.1 to A.3
 The network f(x) = p^{-1/2} sum_k a_k sigma(w_k.x), with a = 1/sqrt(p) and rows of unit norm uniform on the sphere,
 takes one gradient step of rate eta d on n0 samples. Here: the gradient, the size of the initial output, the split of
 the step into a spike and a correction of the bulk, and the spike's two factors with their exact finite-size moments.
-The bulk is in ``derivations.gradient_bulk``.
+The bulk is in ``derivations.gradient_step.bulk``.
 
 Throughout, u = theta.x is the target's view of a sample (written z inside averages), the d - 1 other coordinates of x
 are standard normal and independent of it, and y = g(u) + sqrt(Delta) e is the label.

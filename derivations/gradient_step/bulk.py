@@ -17,8 +17,8 @@ import sympy as sp
 from derivations import symbols as s
 from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
 from derivations.expectation import Expectation, expand_expectations, gaussian_moment
-from derivations.gradient_constants import first_coefficient, stein_step
-from derivations.gradient_step import (
+from derivations.gradient_step.constants import first_coefficient, stein_step
+from derivations.gradient_step.spike import (
     FOURTH_MOMENT,
     SELF_AVERAGING,
     mean_over_pairs,
