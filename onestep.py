@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from derivations.activations.activation import Activation, activation
     from derivations.expressions.parser import parse
-    from derivations.symbols import glossary
+    from derivations.language.symbols import glossary
     from numerics.batch import BatchSolution, solve_batch
     from numerics.bounds import best_eta, best_ridge, best_spike, bounds, lower_bound, upper_bound
     from numerics.certify import Certificate, certify
@@ -89,7 +89,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     "Activation": ("numerics.model", "Activation"),
     "activation": ("numerics.model", "function"),
     "parse": ("derivations.expressions.parser", "parse"),
-    "glossary": ("derivations.symbols", "glossary"),
+    "glossary": ("derivations.language.symbols", "glossary"),
     "BatchSolution": ("numerics.batch", "BatchSolution"),
     "solve_batch": ("numerics.batch", "solve_batch"),
     "best_eta": ("numerics.bounds", "best_eta"),

@@ -15,15 +15,15 @@ from collections.abc import Mapping
 import sympy as sp
 
 from derivations import convex_features
-from derivations import symbols as s
 from derivations.convex_features import eta, eta_prime, k1, k2, label, omega_1
 from derivations.convex_square_loss import cosine, sine
-from derivations.derivation import Derivation, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy import convex_loss
 from derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2
 from derivations.free_energy.convex_loss import force_of, force_slope_of
-from derivations.named_functions import g
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
+from derivations.language.named_functions import g
 
 SOURCE = "Appendix C, (119)-(120) at r = 0, and the slides' saddle point of random features"
 ODD = "the activation is odd, so that mu0 = 0 without a spike"

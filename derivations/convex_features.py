@@ -18,11 +18,11 @@ import functools
 import sympy as sp
 
 from derivations import random_features
-from derivations import symbols as s
-from derivations.derivation import Derivation, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.along_spike import varrho
-from derivations.named_functions import g
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
+from derivations.language.named_functions import g
 
 SOURCE = "slides, saddle point of random features"
 HYPOTHESES = (

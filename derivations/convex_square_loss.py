@@ -11,7 +11,6 @@ import functools
 import sympy as sp
 
 from derivations import convex_features, random_features
-from derivations import symbols as s
 from derivations.convex_features import (
     HYPOTHESES,
     SOURCE,
@@ -26,10 +25,11 @@ from derivations.convex_features import (
     over_spectrum,
     resolvent,
 )
-from derivations.derivation import Derivation, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.along_spike import varrho
-from derivations.named_functions import g
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
+from derivations.language.named_functions import g
 
 
 def mean_of(integrand: sp.Expr) -> sp.Expr:

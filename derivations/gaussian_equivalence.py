@@ -12,14 +12,14 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
 from derivations.equivalence.spike_coefficients import at_spike, mean_square, mu0_of, received
-from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2, squared_residual, y0
 from derivations.gradient_step.hermite_tensors import average, hermite, z1, z2
 from derivations.gradient_step.leap_scaling import root_d
-from derivations.named_functions import sigma
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
+from derivations.language.named_functions import sigma
 from derivations.random_features import target_moment_rules
 from derivations.saddle_point import equation, isotropic
 

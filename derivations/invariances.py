@@ -11,11 +11,11 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bulk.marchenko_pastur import closure
-from derivations.derivation import Derivation, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, squared_residual, y0, y1, y2
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
 from derivations.saddle_point import T_trace, isotropic_free_energy, tau_trace
 
 _s, _root = s.scale, sp.sqrt(s.c)

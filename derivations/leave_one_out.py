@@ -16,10 +16,7 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bulk.marchenko_pastur import cavity, quadratic, second_moments
-from derivations.derivation import Derivation, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.along_spike import (
     PAPER,
     V_of_kappa,
@@ -33,6 +30,9 @@ from derivations.free_energy.along_spike import (
     y1,
 )
 from derivations.free_energy.sample_energy import LABEL_NOISE, label, name_label_moments
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
 
 SOURCE = f"{PAPER}, Section 3.3, by leave-one-out"
 HYPOTHESES = (

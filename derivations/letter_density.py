@@ -12,8 +12,8 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, Step, Vanishing
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
 
 SOURCE = "arXiv 2402.04980, Section 4.4"
 

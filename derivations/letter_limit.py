@@ -25,12 +25,12 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bulk.blocks import LETTERS
-from derivations.derivation import Derivation, Step, Vanishing
 from derivations.equivalence.hermite_features import DEGREE, average, hermite, polynomial
-from derivations.expectation import expand_expectations
 from derivations.free_energy.along_spike import over_kappa, y0, y1, y2
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
+from derivations.language.expectation import expand_expectations
 from derivations.letter_density import SOURCE, letter
 from derivations.readout_groups import mu1_of, mu2_of, prediction, q_of_kappa, signal, squared_residual
 

@@ -10,11 +10,11 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.along_spike import PAPER, g, y0, y1, y2
 from derivations.free_energy.ridge import assembled
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
 from derivations.saddle_point import EXCHANGE, solve_linear, stationary, test_error
 
 TO_SLIDES = {

@@ -10,11 +10,11 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bulk.blocks import LETTERS, PAIRS, C, vanishing
-from derivations.derivation import Derivation, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.along_spike import PAPER, over_kappa, y0
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
 from derivations.readout_features import output
 from derivations.readout_groups import V_of_kappa, mu0_of, mu1_of, mu2_of, q_of_kappa
 from derivations.readout_groups import equation as groups_equation

@@ -11,12 +11,12 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bulk.marchenko_pastur import second_moments
-from derivations.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.along_spike import PAPER, g, mu0, mu1, mu2, squared_residual, y0, y1, y2
-from derivations.inequalities import for_vectors
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
+from derivations.language.inequalities import for_vectors
 from derivations.saddle_point import T_trace, equation, isotropic, name_traces, solve_linear, stationary, tau_trace
 
 SOURCE = f"{PAPER}, Section 4.2"

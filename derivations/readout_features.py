@@ -9,12 +9,12 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bulk.blocks import LETTERS
-from derivations.derivation import Derivation, Step, Vanishing
 from derivations.equivalence.spike_coefficients import coefficients
 from derivations.free_energy.along_spike import PAPER
 from derivations.gradient_step.bulk import bulk
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
 from derivations.readout_groups import mu0_of, mu1_of, mu2_of
 
 SOURCE = f"{PAPER}, Appendix D"
@@ -102,7 +102,7 @@ def output() -> Derivation:
 @functools.cache
 def gibbs() -> Derivation:
     """Equations (147)-(148) for the square loss: given the data, replicas are independent Gaussian variables."""
-    from derivations.expectation import Expectation, expand_expectations
+    from derivations.language.expectation import Expectation, expand_expectations
 
     u, v = sp.symbols("u v", real=True)
     B, S, mean = s.inverse_temperature, s.curvature_entry, s.minimum_entry

@@ -12,7 +12,6 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bulk.blocks import (
     ISOTROPIC_GROUPS,
     LETTERS,
@@ -29,8 +28,6 @@ from derivations.bulk.blocks import (
     theta_of_tau,
     traces_of,
 )
-from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.along_spike import PAPER, over_kappa, y0, y1, y2
 from derivations.free_energy.ridge import replicated_trace
 from derivations.free_energy.sample_energy import (
@@ -41,6 +38,9 @@ from derivations.free_energy.sample_energy import (
     name_label_moments,
     square_loss,
 )
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
 from derivations.saddle_point import EXCHANGE, solve_linear, stationary
 
 SOURCE = f"{PAPER}, Appendix D"

@@ -11,10 +11,7 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bulk.marchenko_pastur import second_moments, spike_direction
-from derivations.derivation import Derivation, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.along_spike import (
     PAPER,
     V_of_kappa,
@@ -36,6 +33,9 @@ from derivations.free_energy.sample_energy import (
     local_fields,
     name_label_moments,
 )
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
 
 # Differentiating in the first gives the equation for the second.
 CONJUGATE: dict[sp.Symbol, sp.Symbol] = {

@@ -11,12 +11,12 @@ from itertools import product
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.closed_forms import sign_activation
-from derivations.derivation import Derivation, NonNegative, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.along_spike import PAPER
-from derivations.named_functions import sigma_prime
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
+from derivations.language.named_functions import sigma_prime
 from derivations.saddle_point import equation
 
 SLIDES = "slides"

@@ -11,10 +11,10 @@ import functools
 import sympy as sp
 
 from derivations import saddle_point
-from derivations import symbols as s
-from derivations.derivation import Derivation, Step, Vanishing
 from derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
 from derivations.free_energy.ridge import sherman_morrison
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
 
 SECTION = f"{PAPER}, Section 3.3"
 

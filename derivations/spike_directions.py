@@ -12,12 +12,12 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bulk.marchenko_pastur import second_moments, spike_direction
-from derivations.derivation import Derivation, NonNegative, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.ridge import linear_in_replicas, replicated_overlap, trace
 from derivations.free_energy.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES, square_loss
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
 from derivations.saddle_point import EXCHANGE, T_trace, name_traces, solve_linear, stationary, tau_trace
 
 SOURCE = "beyond arXiv 2402.04980: a spike of several directions"

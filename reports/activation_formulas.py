@@ -8,7 +8,6 @@ from typing import Any
 
 import sympy as sp
 
-from derivations import symbols
 from derivations.activations.activation import Activation
 from derivations.algebra_budget import counted_algebra
 from derivations.closed_forms.gaussian_class import NotInClassError
@@ -21,6 +20,7 @@ from derivations.closed_forms.heat_equation import (
     established,
 )
 from derivations.expressions.budget import TookTooLong, at_most
+from derivations.language import symbols
 from numerics.ball_coefficients import Certified, ConditionalBalls, conditional_balls
 from numerics.ball_integrals import LIMIT_REACHED
 from numerics.balls import BallError, precision
@@ -125,7 +125,7 @@ class Formulas:
 
 
 def _latex(form: ClosedForm) -> str:
-    from derivations.rendering import latex
+    from derivations.language.rendering import latex
 
     return latex(form.expression)
 

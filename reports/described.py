@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from derivations.derivation import Derivation, NonNegative, Obligation, RationalLimit, Vanishing
-from derivations.rendering import latex
-from derivations.symbols import glossary
+from derivations.language.derivation import Derivation, NonNegative, Obligation, RationalLimit, Vanishing
+from derivations.language.rendering import latex
+from derivations.language.symbols import glossary
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def write(
     studies: Sequence[Study] = (),
 ) -> Built:
     """Render and write the files."""
-    from derivations.symbols import glossary
+    from derivations.language.symbols import glossary
     from reports.ledger_markdown import markdown
     from reports.site import Material, site
 

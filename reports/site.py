@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from derivations.rendering import latex
-from derivations.symbols import Entry as Symbol
+from derivations.language.rendering import latex
+from derivations.language.symbols import Entry as Symbol
 from reports.chapters import CHAPTERS, OTHER, Chapter, chapter_of
 from reports.dependencies import groups, headlines, links
 from reports.dependency_graph import svg

@@ -103,7 +103,7 @@ def assumptions(ledger: Ledger) -> list[tuple[str, list[str]]]:
 
 def claim_view(entry: Entry, derivations: Sequence[DescribedDerivation]) -> ClaimView:
     """One claim with its formulas converted."""
-    from derivations.rendering import latex
+    from derivations.language.rendering import latex
 
     titles = {d.check: d.title for d in derivations}
     return ClaimView(

@@ -7,17 +7,11 @@ from types import ModuleType
 
 import pytest
 
-from derivations import (
-    feature_covariance,
-    orthogonal_bulk,
-    readout_features,
-    readout_groups,
-    replica_gaussians,
-    spectrum,
-)
+from derivations import feature_covariance, orthogonal_bulk, readout_features, readout_groups, spectrum
 from derivations.bulk import blocks as block_equivalent
 from derivations.free_energy import ridge as free_energy
 from derivations.free_energy import sample_energy
+from derivations.language import replica_gaussians
 from tests.planting import verdict_by_proof
 
 __all__ = ["planting", "verdict_by_proof"]

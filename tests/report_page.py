@@ -8,7 +8,7 @@ from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
-from derivations.symbols import glossary
+from derivations.language.symbols import glossary
 from reports import figures
 from reports.described import DescribedDerivation, describe
 from reports.site import Material, site

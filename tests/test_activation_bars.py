@@ -21,7 +21,7 @@ from derivations.activations.activation import activation
 from derivations.closed_forms.gaussian_class import Member, NotInClassError, member
 from derivations.closed_forms.heat_equation import ClosedForm, closed_forms, heat_obligations, square, x
 from derivations.expressions.parser import ExpressionError
-from derivations.symbols import c
+from derivations.language.symbols import c
 from numerics.ball_coefficients import Certified, conditional_balls, hermite_balls, hermite_coefficients_ball
 from numerics.balls import BallError, precision
 from numerics.coefficients import hermite_constants

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from derivations import any_loss_features, convex_features, convex_square_loss
-from derivations import symbols as s
+from derivations.language import symbols as s
 from tests.planting import verdict_by_proof
 from verify.claim import Claim
 from verify.claims import any_loss_features as claims

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bulk import blocks as block
+from derivations.language import symbols as s
 from numerics.deterministic_equivalent import IsotropicGroups, pack, unpack
 
 CONJUGATE = np.array([[1.1, -0.4], [-0.4, 0.7]])

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from derivations import symbols as s
+from derivations.language import symbols as s
 from verify.claims.brute_force import SMOOTH, average, grid, half_line, hermite_numbers
 from verify.claims.feature_numbers import derivative
 from verify.claims.gradient_numbers import MODELS, one_step, pieces_of_the_step, spike_moments

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.symbols import alpha0, d, h1_star, h2_star
+from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from derivations.language.symbols import alpha0, d, h1_star, h2_star
 from tests.toy import DOMAIN, EXACT, LIMIT, TOLERANCE, claim, derivation, measure, norm
 from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch, Point
 from verify.claim import PROFILES, Claim, Domain, Kind, Range

@@ -9,9 +9,9 @@ import pytest
 import sympy as sp
 
 from derivations import orthogonal_bulk, readout_features, readout_groups
-from derivations import symbols as s
 from derivations.bulk import blocks as block_equivalent
 from derivations.bulk.blocks import C, Theta, X
+from derivations.language import symbols as s
 from tests.planting_appendices import planting, verdict_by_proof
 from verify.checks import ByDerivation, ByObligations
 from verify.claim import PROFILES, Claim, Kind, Role

@@ -8,7 +8,7 @@ import pytest
 
 from derivations.closed_forms import heat_equation as closed_form
 from derivations.closed_forms import semigroup as gaussian
-from derivations.derivation import Vanishing
+from derivations.language.derivation import Vanishing
 from verify import closed_form_proof
 from verify.claim import Claim
 from verify.claims.closed_forms import CLAIMS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from derivations import symbols
 from derivations.bounds import any_loss as loss_bounds
+from derivations.language import symbols
 from verify.checker import settle
 from verify.claim import Domain
 from verify.claims import loss_bound_numbers as numbers

@@ -9,11 +9,11 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.free_energy import readout_normalisation
 from derivations.gradient_step import bulk as gradient_bulk
 from derivations.gradient_step import constants as gradient_constants
 from derivations.gradient_step import spike as gradient_step
+from derivations.language import symbols as s
 from tests.planting import planting, verdict_by_proof
 from verify.claim import Claim, Role
 from verify.claims import appendix_a, appendix_a_bulk, section_2, section_3_1, slides_step

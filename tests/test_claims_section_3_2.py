@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.closed_forms import sign_activation
 from derivations.equivalence import conditional as equivalence
 from derivations.equivalence import spike_coefficients
-from derivations.expectation import Expectation
-from derivations.named_functions import sigma
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import sigma
 from tests.planting import planting, verdict_by_proof
 from verify.claim import Claim
 from verify.claims import appendix_b, map_numbers, section_3_2

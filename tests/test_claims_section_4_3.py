@@ -8,10 +8,10 @@ import pytest
 import sympy as sp
 
 from derivations import invariances, random_features
-from derivations import symbols as s
 from derivations.bounds import closed_form as bounds_closed_form
 from derivations.bounds import ridge as bounds
 from derivations.free_energy.along_spike import mu0, over_kappa
+from derivations.language import symbols as s
 from tests.planting_saddle_point import planting, verdict_by_proof
 from verify.checks import ByDerivation, ByObligations
 from verify.claim import Claim, Role

@@ -9,8 +9,8 @@ import pytest
 import sympy as sp
 
 from derivations import convex_features, convex_square_loss, slides_conventions
-from derivations import symbols as s
 from derivations.equivalence import hermite_features
+from derivations.language import symbols as s
 from tests import toy
 from tests.planting import verdict_by_proof
 from verify.claim import Claim, Mutant, Role

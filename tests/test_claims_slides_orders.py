@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from derivations import symbols as s
-from derivations.exponents import Order
 from derivations.gradient_step import orders as slides_orders
+from derivations.language import symbols as s
+from derivations.language.exponents import Order
 from tests.planting import verdict_by_proof
 from verify.claim import Claim, Kind, Role
 from verify.claims import slides_orders as claims

@@ -9,9 +9,9 @@ import pytest
 import sympy as sp
 
 from derivations import gaussian_equivalence
-from derivations import symbols as s
-from derivations.exponents import Order
 from derivations.gradient_step import hermite_tensors, intermediate_rate, leap_scaling
+from derivations.language import symbols as s
+from derivations.language.exponents import Order
 from tests.planting import verdict_by_proof
 from verify.checks import ByDerivation, ByObligations
 from verify.claim import Claim, Kind, Role

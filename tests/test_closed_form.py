@@ -14,7 +14,7 @@ from derivations.closed_forms import semigroup as gaussian
 from derivations.closed_forms.gaussian_class import Member, NotInClassError, Shape, as_expression, even_part, member
 from derivations.closed_forms.heat_equation import ClosedForm, UniformGrowth, beneath, closed_forms, heat_obligations, x
 from derivations.closed_forms.sign_product import SignProduct
-from derivations.symbols import c
+from derivations.language.symbols import c
 from numerics.ball_coefficients import conditional_balls, hermite_balls, hermite_coefficients_ball
 from numerics.balls import precision
 from verify.claim import Domain, Range

@@ -7,13 +7,13 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.closed_forms import sign_activation
-from derivations.derivation import Derivation
 from derivations.equivalence import conditional as equivalence
 from derivations.equivalence import spike_coefficients
-from derivations.expectation import Expectation, expand_expectations
-from derivations.named_functions import sigma, sigma_prime, sigma_second
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation
+from derivations.language.expectation import Expectation, expand_expectations
+from derivations.language.named_functions import sigma, sigma_prime, sigma_second
 from verify.checker import settle
 from verify.claim import Domain
 from verify.claims.brute_force import ANY_INTERPRETATIONS

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from derivations.expectation import Expectation, expand_expectations, gaussian_moment, stein
-from derivations.symbols import V1, alpha, kappa, z
+from derivations.language.expectation import Expectation, expand_expectations, gaussian_moment, stein
+from derivations.language.symbols import V1, alpha, kappa, z
 
 f = sp.Function("f")
 

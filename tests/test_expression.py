@@ -282,7 +282,7 @@ def test_trees_are_compared_by_value_and_hashable() -> None:
 def test_sympy_reads_the_same_function() -> None:
     import sympy as sp
 
-    from derivations.sympy_expression import to_sympy
+    from derivations.language.sympy_expression import to_sympy
 
     z = sp.Symbol("z", real=True)
     for text in ACCEPTED:

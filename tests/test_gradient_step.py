@@ -9,14 +9,14 @@ from functools import partial
 import pytest
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, RationalLimit
-from derivations.expectation import Expectation
 from derivations.free_energy import readout_normalisation
 from derivations.gradient_step import bulk as gradient_bulk
 from derivations.gradient_step import constants as gradient_constants
 from derivations.gradient_step import spike as gradient_step
-from derivations.named_functions import g
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, RationalLimit
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import g
 from verify.checker import settle
 from verify.claim import Domain
 from verify.claims.brute_force import INTERPRETATIONS, hermite_numbers

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Vanishing
 from derivations.equivalence import hermite_orders
 from derivations.equivalence.hermite_orders import coefficient, index
+from derivations.language import symbols as s
+from derivations.language.derivation import Vanishing
 from tests.planting import verdict_by_proof
 from verify.checker import settle
 from verify.claim import Claim, Domain

@@ -30,7 +30,7 @@ ALLOWED_ELSEWHERE = {
     "numerics": {"numpy", "scipy", "mpmath", "flint"},
 }
 # Interpreters of that tree in SymPy: never for numerics.
-SYMPY_INTERPRETERS = ("derivations.sympy_expression",)
+SYMPY_INTERPRETERS = ("derivations.language.sympy_expression",)
 
 
 def files(package: str) -> list[Path]:

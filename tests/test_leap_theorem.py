@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.gradient_step import leap_theorem
 from derivations.gradient_step.hermite_tensors import hermite, leap_index, leap_space, z1, z2, z3
+from derivations.language import symbols as s
 from tests.planting import verdict_by_proof
 from verify.claim import Claim, Kind
 from verify.claims import leap_theorem as claims

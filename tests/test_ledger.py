@@ -8,7 +8,7 @@ import json
 import pytest
 import sympy as sp
 
-from derivations.symbols import h1_star
+from derivations.language.symbols import h1_star
 from tests.toy import LIMIT, claim, norm
 from verify import ledger
 from verify.claim import Claim, Kind, Role

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from derivations.symbols import glossary
+from derivations.language.symbols import glossary
 from reports.described import DescribedDerivation, derivations_of
 from reports.mathematics import MathError, mathml
 from reports.prose import heading, prose
@@ -52,7 +52,7 @@ def test_derivations_of_different_title_are_different() -> None:
 
 
 def test_symbols_of_the_glossary_can_be_shown() -> None:
-    from derivations.rendering import latex
+    from derivations.language.rendering import latex
 
     for row in glossary:
         assert "\\" not in mathml(latex(row.symbol)), row.symbol

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.expectation import Expectation
-from derivations.symbols import V1, V2, alpha0, c, h1_star, h2_star, kappa
+from derivations.language.expectation import Expectation
+from derivations.language.symbols import V1, V2, alpha0, c, h1_star, h2_star, kappa
 from tests.toy import LIMIT, claim, norm
 from verify.claim import Mutant
 from verify.ledger import examine

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from derivations.expectation import Expectation
-from derivations.named_functions import differentiate, g, reflect, separate, sigma, sigma_prime, sigma_second
-from derivations.symbols import c, overlap, z
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import differentiate, g, reflect, separate, sigma, sigma_prime, sigma_second
+from derivations.language.symbols import c, overlap, z
 
 t = sp.Symbol("t", real=True)
 

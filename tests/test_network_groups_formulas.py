@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from derivations import symbols as s
 from derivations.activations.activation import activation
+from derivations.language import symbols as s
 from numerics.model import Model, ReadoutGroup
 from numerics.ridge import solve as solve_by_numerics
 from verify.claims.network_formulas import Step, batch_forms, equivalent

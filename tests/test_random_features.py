@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from derivations import random_features
-from derivations import symbols as s
 from derivations.activations.activation import activation
+from derivations.language import symbols as s
 from numerics.model import Model
 from numerics.ridge import solve
 

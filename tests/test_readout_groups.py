@@ -6,11 +6,11 @@ import pytest
 import sympy as sp
 
 from derivations import orthogonal_bulk, readout_groups, saddle_point
-from derivations import symbols as s
 from derivations.bulk.blocks import LETTERS
-from derivations.expectation import expand_expectations
 from derivations.free_energy.along_spike import mu0, mu1, mu2
 from derivations.free_energy.ridge import sherman_morrison
+from derivations.language import symbols as s
+from derivations.language.expectation import expand_expectations
 from derivations.readout_groups import CONJUGATE, mu0_of, mu1_of, mu2_of
 
 FAMILIES = (s.m_of, s.zeta_of, s.psi_of, s.q2_of, s.V2_of, s.zeta_hat_of, s.psi_hat_of, s.q2_hat_of, s.V2_hat_of)

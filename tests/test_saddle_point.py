@@ -8,10 +8,10 @@ import pytest
 import sympy as sp
 
 from derivations import saddle_point
-from derivations import symbols as s
 from derivations.activations.activation import activation
 from derivations.bulk import marchenko_pastur
 from derivations.free_energy.ridge import assembled
+from derivations.language import symbols as s
 from numerics.model import Model
 from verify.claims.models import functions_of, numbers, solved
 from verify.evaluate import evaluate

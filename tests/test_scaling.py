@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations import symbols as s
+from derivations.language import symbols as s
 from tests.toy import claim
 from verify import scaling
 from verify.claim import PROFILES, Kind

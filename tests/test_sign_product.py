@@ -15,7 +15,7 @@ from derivations.closed_forms.gaussian_class import member
 from derivations.closed_forms.heat_equation import ClosedForm, closed_forms, heat_obligations
 from derivations.closed_forms.owens_t import OwensT
 from derivations.closed_forms.sign_product import SignProduct
-from derivations.symbols import c, x
+from derivations.language.symbols import c, x
 from numerics.balls import precision
 from verify.claim import Domain, Range
 from verify.class_algebra import vanishes_in_class

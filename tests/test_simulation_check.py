@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations.symbols import alpha0, h1_star, h2_star
+from derivations.language.symbols import alpha0, h1_star, h2_star
 from tests.toy import LIMIT, claim, norm
 from verify.claim import PROFILES, Profile
 from verify.evidence import Outcome

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations import replica_gaussians, saddle_point, spectrum
-from derivations import symbols as s
-from derivations.expectation import expand_expectations
+from derivations import saddle_point, spectrum
+from derivations.language import replica_gaussians
+from derivations.language import symbols as s
+from derivations.language.expectation import expand_expectations
 
 
 @pytest.mark.parametrize("variable", [s.q1, s.q2, s.q1_hat, s.q2_hat], ids=str)

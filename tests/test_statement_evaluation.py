@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations.expectation import Expectation
-from derivations.symbols import alpha, c, kappa, z
+from derivations.language.expectation import Expectation
+from derivations.language.symbols import alpha, c, kappa, z
 from verify.evaluate import evaluate
 
 

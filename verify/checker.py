@@ -13,9 +13,9 @@ from functools import lru_cache
 
 import sympy as sp
 
-from derivations import symbols
-from derivations.derivation import NonNegative, Obligation, RationalLimit, Vanishing
-from derivations.expectation import Expectation, expand_expectations
+from derivations.language import symbols
+from derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
 from verify.claim import Domain, Range
 from verify.evaluate import evaluate
 from verify.evidence import Outcome, Settled

@@ -12,7 +12,7 @@ from functools import lru_cache
 import hypothesis
 import sympy as sp
 
-from derivations.derivation import Derivation, Obligation, Vanishing
+from derivations.language.derivation import Derivation, Obligation, Vanishing
 from verify.checker import sample, settle, takes_limit, vanishes
 from verify.claim import Claim, Domain, Profile
 from verify.evaluate import Functions, evaluate

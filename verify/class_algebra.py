@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 
 import sympy as sp
 
-from derivations import symbols
 from derivations.closed_forms.owens_t import OwensT
 from derivations.closed_forms.sign_product import SignProduct
+from derivations.language import symbols
 
 c = symbols.c
 e = sp.Symbol("e", positive=True)

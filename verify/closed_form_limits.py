@@ -23,9 +23,9 @@ from functools import lru_cache
 
 import sympy as sp
 
-from derivations import symbols
 from derivations.closed_forms.owens_t import OwensT
 from derivations.closed_forms.sign_product import SignProduct
+from derivations.language import symbols
 from verify.class_algebra import e, products, without_erfc
 
 x, c = symbols.x, symbols.c

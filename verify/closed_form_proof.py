@@ -14,7 +14,6 @@ from functools import lru_cache
 
 import sympy as sp
 
-from derivations import symbols
 from derivations.activations.activation import activation
 from derivations.closed_forms.gaussian_class import Member
 from derivations.closed_forms.heat_equation import (
@@ -28,7 +27,8 @@ from derivations.closed_forms.heat_equation import (
     heat_obligations,
 )
 from derivations.closed_forms.sign_product import SignProduct
-from derivations.derivation import Vanishing
+from derivations.language import symbols
+from derivations.language.derivation import Vanishing
 from verify.checker import find_witness, settle
 from verify.claim import Claim, Domain, Profile, Range
 from verify.class_algebra import vanishes_in_class

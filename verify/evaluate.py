@@ -15,7 +15,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from derivations.expectation import Expectation
+from derivations.language.expectation import Expectation
 
 Functions = Mapping[str, Callable[..., Any]]
 

@@ -285,7 +285,7 @@ def dumps(ledger: Ledger) -> str:
 
 def statement_latex(claim: Claim) -> str:
     """The statement of a claim in LaTeX, rendered from the relation itself."""
-    from derivations.rendering import latex
+    from derivations.language.rendering import latex
 
     return latex(claim.statement)
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.expectation import Expectation
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
 from verify.checker import find_witness, vanishes
 from verify.claim import Claim, Domain, Mutant
 

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import sympy as sp
 
-from derivations import symbols
 from derivations.activations.activation import Activation
 from derivations.closed_forms.gaussian_class import NotInClassError, as_expression, member
 from derivations.closed_forms.heat_equation import closed_forms
+from derivations.language import symbols
 from verify.class_algebra import vanishes_in_class
 from verify.closed_form_proof import prove
 from verify.evidence import Outcome

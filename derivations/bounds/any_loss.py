@@ -15,11 +15,11 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bounds import ridge as bounds
-from derivations.derivation import Derivation, NonNegative, Obligation, RationalLimit, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.along_spike import PAPER, mu0
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, NonNegative, Obligation, RationalLimit, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
 
 SOURCE = f"{PAPER}, Section 4.3 and Appendix E for any convex loss"
 loss_of = sp.Function("loss", real=True)

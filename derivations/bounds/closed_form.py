@@ -12,9 +12,9 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
 from derivations.free_energy.along_spike import PAPER
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
 
 a, b, x = sp.symbols("a b x", positive=True)
 HEAT = (

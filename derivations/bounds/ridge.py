@@ -11,11 +11,11 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
-from derivations.expectation import expand_expectations
 from derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, squared_residual, y0, y1, y2
-from derivations.inequalities import ONE_READOUT, for_vectors
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from derivations.language.expectation import expand_expectations
+from derivations.language.inequalities import ONE_READOUT, for_vectors
 
 APPENDIX_E = f"{PAPER}, Appendix E"
 NOT_ZERO = "mu0 is not zero"

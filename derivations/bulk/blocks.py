@@ -16,9 +16,9 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, Step, Vanishing
 from derivations.free_energy.along_spike import PAPER
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
 
 ISOTROPIC_GROUPS = (
     "the rows of the bulk are independent of each other and isotropic in every group, so that quadratic forms of a "

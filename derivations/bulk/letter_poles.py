@@ -12,11 +12,11 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bulk.blocks import IDENTITY, LETTERS, C, Theta, mixed_matrix, theta
 from derivations.bulk.letters import NU, SOURCE, form, theta_at
-from derivations.derivation import Derivation, NonNegative, Step, Vanishing
-from derivations.expectation import Expectation
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from derivations.language.expectation import Expectation
 
 x = sp.Symbol("x", positive=True)
 start = s.row_gain

@@ -27,7 +27,6 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bulk.blocks import (
     IDENTITY,
     LETTERS,
@@ -42,8 +41,9 @@ from derivations.bulk.blocks import (
     vanishing,
 )
 from derivations.bulk.network_rows import covariance, norm_covariance, norm_variance
-from derivations.derivation import Derivation, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
 
 SOURCE = "beyond the paper: the network's own bulk with a vocabulary"
 

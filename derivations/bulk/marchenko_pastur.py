@@ -13,10 +13,10 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, NonNegative, Step, Vanishing
 from derivations.free_energy.along_spike import PAPER
 from derivations.free_energy.ridge import sherman_morrison
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
 
 ISOTROPIC = (
     "the rows of the bulk are independent of each other and isotropic, so that quadratic forms of a row in the rest "

@@ -11,13 +11,13 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bulk.marchenko_pastur import shift
 from derivations.bulk.network_rows import SECOND, SOURCE, STEP, norm_variance
-from derivations.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.gradient_step.constants import stein_step
-from derivations.named_functions import differentiate, g, sigma
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
+from derivations.language.named_functions import differentiate, g, sigma
 
 SAMPLES = "quadratic forms of a sample in a resolvent that has not seen it concentrate"
 ROWS = (

@@ -16,13 +16,13 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations, gaussian_moment
 from derivations.gradient_step.bulk import bulk, zero_means
 from derivations.gradient_step.constants import stein_step
 from derivations.gradient_step.spike import chi_square_moments, moments_of_v
-from derivations.named_functions import differentiate, g, reflect, sigma_check, sigma_prime
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
+from derivations.language.named_functions import differentiate, g, reflect, sigma_check, sigma_prime
 
 SOURCE = "beyond the paper: the network's own bulk"
 

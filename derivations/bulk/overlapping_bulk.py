@@ -16,10 +16,7 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bulk.network import SAMPLES
-from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.expectation import Expectation
 from derivations.gradient_step.overlapping_rows import (
     GIVEN_A_ROW,
     OTHER_ROWS,
@@ -29,7 +26,10 @@ from derivations.gradient_step.overlapping_rows import (
     output,
     scatter,
 )
-from derivations.named_functions import g
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import g
 
 SOURCE = "beyond the paper: initial rows that overlap"
 

@@ -23,7 +23,6 @@ from itertools import pairwise
 
 import sympy as sp
 
-from derivations import symbols
 from derivations.activations.activation import Activation
 from derivations.closed_forms.gaussian_class import (
     Member,
@@ -37,7 +36,8 @@ from derivations.closed_forms.gaussian_class import (
     scale,
 )
 from derivations.closed_forms.semigroup import semigroup, valid_below
-from derivations.derivation import Vanishing
+from derivations.language import symbols
+from derivations.language.derivation import Vanishing
 
 x, c = symbols.x, symbols.c
 s = sp.Symbol("s", positive=True)

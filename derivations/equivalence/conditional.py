@@ -14,12 +14,12 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
 from derivations.equivalence.spike_coefficients import REGULAR, at_spike, bias, mean_square, mu0_of, received, stein
-from derivations.expectation import Expectation, expand_expectations
 from derivations.gradient_step.spike import chi_square_moments
-from derivations.named_functions import differentiate, separate, sigma, sigma_prime, sigma_second
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
+from derivations.language.named_functions import differentiate, separate, sigma, sigma_prime, sigma_second
 
 _t = sp.Symbol("t", real=True)
 

@@ -10,11 +10,11 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, NonNegative, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.gradient_step.constants import hermite, moment
-from derivations.named_functions import differentiate, separate, sigma, sigma_prime
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
+from derivations.language.named_functions import differentiate, separate, sigma, sigma_prime
 
 _t = sp.Symbol("t", real=True)
 bias = sp.Symbol("b", real=True)  # r kappa, before it is put in

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.expectation import Expectation
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
 
 PAPER = "arXiv 2402.04980"
 

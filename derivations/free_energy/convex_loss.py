@@ -15,9 +15,6 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, NonNegative, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.along_spike import PAPER, V_of_kappa, g, over_kappa, prediction
 from derivations.free_energy.ridge import assembled, entropic, trace
 from derivations.free_energy.sample_energy import (
@@ -27,6 +24,9 @@ from derivations.free_energy.sample_energy import (
     local_fields,
     name_label_moments,
 )
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
 from derivations.saddle_point import CONJUGATE, EXCHANGE, solve_linear
 
 APPENDIX = f"{PAPER}, Appendix C"

@@ -11,8 +11,8 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, Step, Vanishing
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
 
 _phi1, _phi2 = sp.symbols("phi_1 phi_2", real=True)
 

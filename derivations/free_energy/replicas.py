@@ -11,11 +11,11 @@ import functools
 
 import sympy as sp
 
-from derivations import replica_gaussians
-from derivations import symbols as s
-from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
+from derivations.language import replica_gaussians
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
 
 R, B = s.replicas, s.inverse_temperature
 APPENDIX = f"{PAPER}, Appendix C"

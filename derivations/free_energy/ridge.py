@@ -13,9 +13,6 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.free_energy.along_spike import (
     PAPER,
     V_of_kappa,
@@ -28,6 +25,9 @@ from derivations.free_energy.along_spike import (
     vartau,
 )
 from derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, energetic
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
 
 
 def replicated_trace(R: sp.Symbol, V: sp.Expr, q: sp.Expr, V_hat: sp.Expr, q_hat: sp.Expr) -> sp.Expr:

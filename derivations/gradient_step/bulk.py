@@ -14,9 +14,6 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations, gaussian_moment
 from derivations.gradient_step.constants import first_coefficient, stein_step
 from derivations.gradient_step.spike import (
     FOURTH_MOMENT,
@@ -25,7 +22,10 @@ from derivations.gradient_step.spike import (
     pair_sum,
     squared_norm_variance,
 )
-from derivations.named_functions import (
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
+from derivations.language.named_functions import (
     differentiate,
     g,
     g_prime,

@@ -11,11 +11,11 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, NonNegative, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations
 from derivations.gradient_step.spike import spike
-from derivations.named_functions import differentiate, g, sigma, sigma_prime
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
+from derivations.language.named_functions import differentiate, g, sigma, sigma_prime
 
 
 def stein_step(integrand: sp.Expr, variable: sp.Symbol, *others: sp.Symbol) -> sp.Expr:

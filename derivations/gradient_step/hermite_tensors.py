@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, Step, Vanishing
-from derivations.expectation import gaussian_moment
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
+from derivations.language.expectation import gaussian_moment
 
 SOURCE = "arXiv 2305.18270, Hermite tensors of a multi-index target"
 DEEPEST = 8  # orders of tensors that are looked through for the first non-zero one

@@ -15,10 +15,10 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, NonNegative, Step, Vanishing
-from derivations.exponents import DIMENSION, Order
 from derivations.gradient_step.hermite_tensors import average, hermite
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from derivations.language.exponents import DIMENSION, Order
 
 SOURCE = "arXiv 2310.07891, the regime eta = Theta(d^s)"
 HYPOTHESES = (

@@ -16,10 +16,10 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.exponents import DIMENSION, ONE, Order, total
 from derivations.gradient_step.hermite_tensors import average, hermite, z1, z2
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from derivations.language.exponents import DIMENSION, ONE, Order, total
 
 SOURCE = "arXiv 2305.18270, Theorems 1 and 2"
 DEGREE = 3  # the target's degree, and the order to which the activation is expanded

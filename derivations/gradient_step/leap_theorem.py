@@ -12,9 +12,6 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, Step, Vanishing
-from derivations.exponents import ONE, Order, total
 from derivations.gradient_step.hermite_tensors import (
     SOURCE,
     entry,
@@ -30,6 +27,9 @@ from derivations.gradient_step.hermite_tensors import (
     z4,
 )
 from derivations.gradient_step.leap_scaling import SIGNAL, noise_order, samples
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
+from derivations.language.exponents import ONE, Order, total
 
 TWO, THREE, FOUR = (z1, z2), (z1, z2, z3), (z1, z2, z3, z4)
 # name: target, its directions, and the order below which its parts are subtracted first

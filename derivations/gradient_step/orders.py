@@ -10,10 +10,10 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.exponents import DIMENSION, ONE, Order
 from derivations.gradient_step.leap_scaling import SIGNAL, root_d
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from derivations.language.exponents import DIMENSION, ONE, Order
 
 SLIDES = "slides"
 _WIDTH = DIMENSION  # p = Theta(d)

@@ -15,10 +15,10 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.expectation import Expectation, expand_expectations, gaussian_moment
-from derivations.named_functions import differentiate, g, reflect, sigma, sigma_prime
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
+from derivations.language.named_functions import differentiate, g, reflect, sigma, sigma_prime
 
 _t = sp.Symbol("t", real=True)  # a coordinate of x orthogonal to theta
 _e = sp.Symbol("e", real=True)  # label noise of unit variance

@@ -9,8 +9,8 @@ import numpy as np
 import sympy as sp
 
 from derivations import any_loss_features, convex_square_loss
-from derivations import symbols as s
-from derivations.derivation import Derivation
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation
 from numerics.convex import solve
 from numerics.evaluate import compile_numpy
 from numerics.losses import LOGISTIC, ProximalLoss

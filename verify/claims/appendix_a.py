@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.expectation import Expectation
 from derivations.gradient_step import spike as gradient_step
-from derivations.named_functions import g, sigma, sigma_prime
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import g, sigma, sigma_prime
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.expectation import Expectation
 from derivations.gradient_step import bulk as gradient_bulk
 from derivations.gradient_step.bulk import along_w
-from derivations.named_functions import g, g_prime, sigma, sigma_check, sigma_second
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import g, g_prime, sigma, sigma_check, sigma_second
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range

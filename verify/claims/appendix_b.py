@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.equivalence import conditional as equivalence
 from derivations.equivalence import spike_coefficients
-from derivations.expectation import Expectation
-from derivations.named_functions import sigma, sigma_prime, sigma_second
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import sigma, sigma_prime, sigma_second
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range

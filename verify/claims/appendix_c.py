@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bulk import marchenko_pastur
 from derivations.free_energy import ridge as free_energy
 from derivations.free_energy import sample_energy
 from derivations.free_energy.along_spike import mu1, mu2, varpi, varrho
+from derivations.language import symbols as s
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Range
 from verify.claims import law_numbers

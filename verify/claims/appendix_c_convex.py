@@ -7,10 +7,10 @@ from functools import partial
 import sympy as sp
 
 from derivations import saddle_point
-from derivations import symbols as s
-from derivations.expectation import Expectation
 from derivations.free_energy import convex_loss
 from derivations.free_energy.along_spike import mu0, mu1, mu2, varpi, varrho
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant
 from verify.claims import convex_losses as numbers

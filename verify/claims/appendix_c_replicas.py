@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.activations.activation import activation
-from derivations.expectation import Expectation
 from derivations.free_energy import replicas
 from derivations.free_energy.along_spike import mu0, mu1, mu2
-from derivations.named_functions import sigma
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import sigma
 from numerics.evaluate import compile_numpy
 from verify.checks import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range

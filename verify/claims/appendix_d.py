@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations import readout_features, readout_groups, replica_gaussians
-from derivations import symbols as s
-from derivations.expectation import Expectation
-from derivations.named_functions import sigma
+from derivations import readout_features, readout_groups
+from derivations.language import replica_gaussians
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import sigma
 from derivations.readout_groups import mu0_of, mu1_of, mu2_of
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant, Range

@@ -6,9 +6,9 @@ import numpy as np
 import sympy as sp
 
 from derivations import orthogonal_bulk
-from derivations import symbols as s
-from derivations.expectation import Expectation
 from derivations.free_energy.along_spike import y0
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
 from derivations.orthogonal_bulk import (
     V_along,
     V_hat_along,

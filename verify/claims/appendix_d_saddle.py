@@ -7,10 +7,10 @@ from functools import partial
 import sympy as sp
 
 from derivations import readout_groups
-from derivations import symbols as s
 from derivations.bulk import blocks as block_equivalent
-from derivations.expectation import Expectation
 from derivations.free_energy.along_spike import y0, y1, y2
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
 from derivations.readout_groups import mu0_of, mu1_of, mu2_of
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant, Range

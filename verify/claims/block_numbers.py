@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
+from derivations.language import symbols as s
 from numerics.deterministic_equivalent import IsotropicGroups, pack, unpack
 from verify.claim import Domain, Profile, Range
 from verify.claims.models import Point

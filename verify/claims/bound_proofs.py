@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations import inequalities
-from derivations import symbols as s
 from derivations.bounds import ridge as bounds
-from derivations.derivation import NonNegative, Obligation, RationalLimit, Vanishing
-from derivations.expectation import expand_expectations
 from derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1, y2
+from derivations.language import inequalities
+from derivations.language import symbols as s
+from derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
+from derivations.language.expectation import expand_expectations
 from verify.claims.saddle_formulas import E
 
 # The averages that the bounds are made of.

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.activations.activation import activation
 from derivations.bounds import closed_form as bounds_closed_form
-from derivations.derivation import Obligation, Vanishing
+from derivations.language import symbols as s
+from derivations.language.derivation import Obligation, Vanishing
 from numerics import bounds as numeric_bounds
 from numerics.coefficients import hermite_constants
 from numerics.model import Model

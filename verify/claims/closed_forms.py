@@ -13,11 +13,11 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.activations.activation import Activation, activation
 from derivations.closed_forms.gaussian_class import Member, Shape, member
 from derivations.closed_forms.owens_t import OwensT
 from derivations.closed_forms.sign_product import SignProduct
+from derivations.language import symbols as s
 from numerics.coefficients import conditional_coefficients, hermite_constants
 from verify.checks import ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Source

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
+from derivations.language import symbols as s
 from numerics.deterministic_equivalent import marchenko_pastur
 from numerics.model import Model
 from verify.checks import Point

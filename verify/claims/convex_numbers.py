@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from derivations import symbols as s
+from derivations.language import symbols as s
 from verify.checks import Point
 from verify.claim import Domain, Range
 from verify.claims.brute_force import SMOOTH, Array

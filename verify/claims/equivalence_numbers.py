@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.activations.activation import activation
+from derivations.language import symbols as s
 from numerics.evaluate import compile_numpy
 from numerics.model import Model
 from numerics.simulate import simulate

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from derivations import symbols as s
+from derivations.language import symbols as s
 from verify.checks import Point
 from verify.claims.brute_force import LINE, SMOOTH, WEIGHT, Array, grid
 

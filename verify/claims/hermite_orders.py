@@ -10,10 +10,10 @@ import math
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Obligation, Vanishing
 from derivations.equivalence import hermite_orders
 from derivations.equivalence.hermite_orders import coefficient, index
+from derivations.language import symbols as s
+from derivations.language.derivation import Obligation, Vanishing
 from verify import tolerances
 from verify.checks import ByNumbers, ByObligations, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range

@@ -16,9 +16,9 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.expectation import Expectation
 from derivations.free_energy.along_spike import varpi, varrho, vartau
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
 from numerics.ridge import solve
 from numerics.spectral_measure import SpectralMeasure
 from verify.checks import ByNumbers, Point

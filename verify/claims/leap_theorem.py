@@ -6,9 +6,9 @@ from functools import partial
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Obligation, Vanishing
 from derivations.gradient_step import leap_scaling, leap_theorem
+from derivations.language import symbols as s
+from derivations.language.derivation import Obligation, Vanishing
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, ByObligations
 from verify.claim import Claim, Domain, Kind, Mutant, Range

@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
+from derivations.language import symbols as s
 from verify.checks import Point
 from verify.claim import Profile
 from verify.claims.brute_force import Array, half_line

@@ -8,9 +8,9 @@ from functools import partial
 import sympy as sp
 
 from derivations import leave_one_out, saddle_point
-from derivations import symbols as s
-from derivations.derivation import Derivation
 from derivations.free_energy.along_spike import mu0, mu1, mu2, y0, y1
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Kind
 from verify.claims.models import DOMAIN, functions_at, measured

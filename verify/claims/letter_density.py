@@ -8,7 +8,7 @@ import numpy as np
 import sympy as sp
 
 from derivations import letter_density
-from derivations import symbols as s
+from derivations.language import symbols as s
 from derivations.letter_density import fitted, functions, kernel, penalties, places, targets, weights
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant, Range

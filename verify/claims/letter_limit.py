@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations import letter_limit
-from derivations import symbols as s
+from derivations.language import symbols as s
 from derivations.letter_limit import (
     coefficients,
     fluctuation,

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
+from derivations.language import symbols as s
 from numerics.ensembles import Sizes, equivalent_map, spiked_random_features
 from numerics.model import Model
 from numerics.simulate import simulate

@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.activations.activation import Activation, activation
+from derivations.language import symbols as s
 from numerics.ensembles import Network, Sizes, spiked_random_features, trained_network
 from numerics.model import Model
 from numerics.ridge import solve

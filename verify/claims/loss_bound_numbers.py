@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.activations.activation import activation
+from derivations.language import symbols as s
 from numerics.convex import ConvexSolution, solve
 from numerics.loss_bounds import least_loss
 from numerics.losses import SQUARE, Loss, ProximalLoss

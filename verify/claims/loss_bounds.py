@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bounds import any_loss as derived
 from derivations.bounds.any_loss import CONVEX, INDEPENDENT, loss_of
-from derivations.derivation import NonNegative, Obligation, RationalLimit
-from derivations.expectation import Expectation
+from derivations.language import symbols as s
+from derivations.language.derivation import NonNegative, Obligation, RationalLimit
+from derivations.language.expectation import Expectation
 from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
 from verify.claims import loss_bound_numbers as numbers

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
+from derivations.language import symbols as s
 from verify.claim import Profile
 from verify.claims.brute_force import LINE, SMOOTH, WEIGHT, Array
 from verify.simulation_check import Measured, column

@@ -10,13 +10,13 @@ from functools import partial
 
 import sympy as sp
 
-from derivations import inequalities
-from derivations import symbols as s
 from derivations.bulk import network as network_bulk
 from derivations.bulk.network import PREDICTION
-from derivations.derivation import Derivation, NonNegative, Obligation, Vanishing
-from derivations.expectation import Expectation, expand_expectations
-from derivations.named_functions import sigma, sigma_check
+from derivations.language import inequalities
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, NonNegative, Obligation, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
+from derivations.language.named_functions import sigma, sigma_check
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch
 from verify.claim import Claim, Domain, Kind, Mutant, Range

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
+from derivations.language import symbols as s
 from verify.claim import Profile
 from verify.claims.brute_force import SMOOTH, Array, hermite_numbers, interpretation
 from verify.claims.network_formulas import Step, batch_forms, equivalent, functions_for, own_law

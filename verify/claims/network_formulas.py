@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from derivations import symbols as s
+from derivations.language import symbols as s
 from verify.claims.brute_force import LINE, SMOOTH, WEIGHT, Array, hermite_numbers, interpretation
 from verify.evaluate import Functions
 

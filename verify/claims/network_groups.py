@@ -12,12 +12,12 @@ from collections.abc import Callable
 import sympy as sp
 
 from derivations import network_groups_readout
-from derivations import symbols as s
 from derivations.bulk import letters as network_groups
 from derivations.bulk import letters as network_groups_rows
-from derivations.derivation import Derivation
-from derivations.expectation import Expectation
-from derivations.named_functions import g, sigma_check
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import g, sigma_check
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Check, Claim, Domain, Kind, Mutant, Range, Source

@@ -10,11 +10,11 @@ from functools import partial
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bulk import letter_poles as network_groups_poles
 from derivations.bulk import letters as network_groups
 from derivations.bulk import letters as network_groups_cases
-from derivations.expectation import Expectation
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant, Range

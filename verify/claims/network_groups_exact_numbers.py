@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
+from derivations.language import symbols as s
 from numerics.deterministic_equivalent import IsotropicGroups, pack, unpack
 from verify.checks import Point
 from verify.claims.brute_force import SMOOTH, Array

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
+from derivations.language import symbols as s
 from verify.checks import Point
 from verify.claim import Profile
 from verify.claims.brute_force import SMOOTH, Array

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.activations.activation import activation
+from derivations.language import symbols as s
 from numerics.coefficients import conditional_moments_of
 from numerics.ensembles import Network
 from numerics.model import Model

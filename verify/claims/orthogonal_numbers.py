@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from derivations import symbols as s
+from derivations.language import symbols as s
 from verify.checks import ByNumbers
 from verify.claim import Domain, Profile, Range
 from verify.claims.models import Point

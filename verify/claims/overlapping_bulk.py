@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.bulk import overlapping_bulk as bulk
 from derivations.bulk.overlapping_bulk import (
     averaged,
@@ -14,6 +13,7 @@ from derivations.bulk.overlapping_bulk import (
     u,
 )
 from derivations.gradient_step.overlapping_rows import STEP, scatter
+from derivations.language import symbols as s
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Check, Claim, Domain, Kind, Mutant, Range

@@ -9,7 +9,6 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.activations.activation import activation
 from derivations.bulk.overlapping_bulk import (
     alone,
@@ -22,6 +21,7 @@ from derivations.bulk.overlapping_bulk import (
     with_ut,
     with_uu,
 )
+from derivations.language import symbols as s
 from numerics.ensembles import Network
 from numerics.overlapping_bulk import TurnedEquivalent
 from numerics.overlapping_rows import turned_bulk

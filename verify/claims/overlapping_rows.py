@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation
-from derivations.expectation import Expectation
 from derivations.gradient_step import overlapping_rows as rows
-from derivations.named_functions import g
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import g
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Source

@@ -10,8 +10,8 @@ import numpy as np
 import sympy as sp
 
 from derivations import random_features
-from derivations import symbols as s
-from derivations.derivation import NonNegative, Obligation
+from derivations.language import symbols as s
+from derivations.language.derivation import NonNegative, Obligation
 from numerics.evaluate import compile_numpy
 from numerics.model import Model
 from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch

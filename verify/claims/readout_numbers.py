@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations import symbols as s
 from derivations.activations.activation import activation
+from derivations.language import symbols as s
 from numerics.coefficients import conditional_coefficients, target_moments
 from numerics.evaluate import compile_numpy
 from numerics.model import Model, ReadoutGroup

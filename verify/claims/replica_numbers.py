@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from derivations import symbols as s
 from derivations.activations.activation import activation
+from derivations.language import symbols as s
 from numerics.coefficients import conditional_coefficients
 from verify.checks import Point
 from verify.claims.models import GENERIC

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.expectation import Expectation
 from derivations.free_energy.along_spike import g, mu0, mu1, mu2, varpi, varrho, vartau, y0, y1, y2
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
 
 V = mu1**2 * s.V1 + mu2**2 * s.V2
 fit = mu0 * s.m + s.kappa * mu1 * s.zeta

@@ -7,8 +7,8 @@ from functools import partial
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.activations.activation import activation
+from derivations.language import symbols as s
 from numerics.model import Model
 from numerics.simulate import simulate
 from numerics.solution import Solution

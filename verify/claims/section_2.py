@@ -7,11 +7,11 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.expectation import Expectation
 from derivations.free_energy import readout_normalisation
 from derivations.gradient_step import spike as gradient_step
-from derivations.named_functions import sigma, sigma_prime
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import sigma, sigma_prime
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Source

@@ -8,14 +8,14 @@ from functools import partial
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import NonNegative, Obligation, Vanishing
 from derivations.equivalence import hermite_orders
-from derivations.expectation import Expectation
 from derivations.gradient_step import bulk as gradient_bulk
 from derivations.gradient_step import constants as gradient_constants
 from derivations.gradient_step import spike as gradient_step
-from derivations.named_functions import sigma_prime
+from derivations.language import symbols as s
+from derivations.language.derivation import NonNegative, Obligation, Vanishing
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import sigma_prime
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, ByObligations, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range

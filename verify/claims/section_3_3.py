@@ -8,9 +8,9 @@ from functools import partial
 import sympy as sp
 
 from derivations import normalisations, saddle_point
-from derivations import symbols as s
 from derivations.free_energy import convex_loss
 from derivations.free_energy.along_spike import mu0, mu1, mu2, varpi, varrho, vartau, y0, y1
+from derivations.language import symbols as s
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant
 from verify.claims import law_numbers

@@ -9,10 +9,10 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import inequalities
-from derivations import symbols as s
 from derivations.bounds import ridge as bounds
 from derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1
+from derivations.language import inequalities
+from derivations.language import symbols as s
 from numerics import bounds as numeric_bounds
 from numerics.model import Model
 from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch

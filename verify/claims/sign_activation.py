@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.closed_forms import sign_activation
-from derivations.derivation import NonNegative, Obligation
+from derivations.language import symbols as s
+from derivations.language.derivation import NonNegative, Obligation
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, ByObligations, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.activations.activation import activation
 from derivations.bounds import ridge as bounds
 from derivations.free_energy.along_spike import mu0, mu1, y0, y1, y2
-from derivations.named_functions import g
+from derivations.language import symbols as s
+from derivations.language.named_functions import g
 from numerics.model import Model
 from verify.checks import ByDerivation, ByNumbers, BySearch
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Role, Source

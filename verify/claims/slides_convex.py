@@ -8,10 +8,10 @@ from typing import Any
 import sympy as sp
 
 from derivations import convex_features, convex_square_loss
-from derivations import symbols as s
 from derivations.convex_features import label, omega_1, over_labels, prox, prox_slope
-from derivations.expectation import Expectation
-from derivations.named_functions import g as target
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import g as target
 from numerics.evaluate import compile_numpy
 from verify.checks import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Source

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Obligation, Vanishing
 from derivations.equivalence import hermite_features, hermite_orders
 from derivations.equivalence.hermite_features import hermite
+from derivations.language import symbols as s
+from derivations.language.derivation import Obligation, Vanishing
 from numerics.evaluate import compile_numpy
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, ByObligations, Point

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.gradient_step import orders as slides_orders
+from derivations.language import symbols as s
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Source

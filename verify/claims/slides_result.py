@@ -8,8 +8,8 @@ import numpy as np
 import sympy as sp
 
 from derivations import slides_conventions
-from derivations import symbols as s
 from derivations.free_energy.along_spike import mu1, mu2, varpi, varrho, vartau
+from derivations.language import symbols as s
 from derivations.slides_conventions import resolvent_of_modes
 from verify.checks import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range

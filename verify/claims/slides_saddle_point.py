@@ -7,8 +7,8 @@ from functools import partial
 import sympy as sp
 
 from derivations import normalisations, saddle_point
-from derivations import symbols as s
 from derivations.free_energy.along_spike import mu1, mu2, varpi, varrho
+from derivations.language import symbols as s
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant, Role, Source
 from verify.claims.models import DOMAIN, GENERIC, functions_at, measured

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.expectation import Expectation
-from derivations.named_functions import sigma, sigma_prime
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import sigma, sigma_prime
 from verify.claim import Claim, Mutant
 from verify.claims import appendix_a, section_2, section_3_1, section_3_2
 from verify.claims.printed import printed

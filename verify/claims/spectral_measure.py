@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 
 from derivations import spectral
-from derivations import symbols as s
+from derivations.language import symbols as s
 from numerics.model import Model
 from numerics.ridge import solve
 from numerics.spectral_measure import of_matrix

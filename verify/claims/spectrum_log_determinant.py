@@ -5,10 +5,10 @@ from __future__ import annotations
 import sympy as sp
 
 from derivations import spectrum_log_determinant
-from derivations import symbols as s
-from derivations.expectation import Expectation
 from derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2
-from derivations.named_functions import g
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import g
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims import log_determinant_numbers as numbers

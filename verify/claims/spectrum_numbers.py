@@ -9,9 +9,9 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from derivations import symbols as s
-from derivations.expectation import Expectation
 from derivations.free_energy.along_spike import mu0, mu1, mu2
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
 from numerics.ensembles import Sizes, spiked_random_features
 from verify.claim import Domain, Profile, Range
 from verify.claims.models import GENERIC, Point, functions_at, functions_of, measured, model_at, numbers, solved

@@ -7,8 +7,8 @@ from functools import partial
 import sympy as sp
 
 from derivations import spike_directions as directions
-from derivations import symbols as s
-from derivations.expectation import Expectation
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
 from derivations.spike_directions import DIRECTIONS, kappa, mu0, mu1, mu2, y0, y1, y2, zeta, zeta_hat
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Kind, Mutant, Source

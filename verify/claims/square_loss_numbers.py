@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from derivations import symbols as s
+from derivations.language import symbols as s
 from numerics.evaluate import compile_numpy
 from numerics.model import Model
 from verify.checks import Point

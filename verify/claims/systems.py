@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import sympy as sp
 
-from derivations.derivation import Derivation, Obligation, Vanishing
+from derivations.language.derivation import Derivation, Obligation, Vanishing
 from verify.checks import ByObligations
 from verify.claim import Claim, Mutant
 from verify.mutants import EIGHT_PERCENT

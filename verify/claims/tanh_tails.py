@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.activations.activation import activation
-from derivations.derivation import NonNegative, Obligation, RationalLimit, Vanishing
+from derivations.language import symbols as s
+from derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from numerics.coefficients import conditional_coefficients
 from verify.checks import ByObligations, BySearch, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range

@@ -9,10 +9,10 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import symbols as s
 from derivations.activations.activation import activation
-from derivations.expectation import Expectation
-from derivations.named_functions import sigma
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import sigma
 from numerics import bounds as numeric_bounds
 from numerics.coefficients import conditional_coefficients
 from numerics.evaluate import compile_numpy

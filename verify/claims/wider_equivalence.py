@@ -7,8 +7,8 @@ from functools import partial
 import sympy as sp
 
 from derivations import gaussian_equivalence
-from derivations import symbols as s
-from derivations.derivation import NonNegative, Obligation
+from derivations.language import symbols as s
+from derivations.language.derivation import NonNegative, Obligation
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, ByObligations
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Source

@@ -7,10 +7,10 @@ from functools import partial
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, Obligation, Vanishing
 from derivations.gradient_step import hermite_tensors, leap_scaling
 from derivations.gradient_step.hermite_tensors import hermite, leap_index, z1
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Obligation, Vanishing
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, ByObligations
 from verify.claim import Check, Claim, Domain, Kind, Mutant, Range, Role, Source

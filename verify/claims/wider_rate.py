@@ -6,9 +6,9 @@ from functools import partial
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import NonNegative, Obligation, Vanishing
 from derivations.gradient_step import intermediate_rate
+from derivations.language import symbols as s
+from derivations.language.derivation import NonNegative, Obligation, Vanishing
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, ByObligations
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Source

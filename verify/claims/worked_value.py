@@ -13,8 +13,8 @@ import sympy as sp
 from flint import arb
 from mpmath import mp
 
-from derivations import symbols as s
 from derivations.activations.activation import activation
+from derivations.language import symbols as s
 from numerics.balls import precision, rational_ball
 from numerics.certify import certify
 from numerics.model import Model

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations.expectation import Expectation, expand_expectations
-from derivations.symbols import z
+from derivations.language.expectation import Expectation, expand_expectations
+from derivations.language.symbols import z
 
 sigma = sp.Function("sigma", real=True)
 sigma_prime = sp.Function("sigma_prime", real=True)

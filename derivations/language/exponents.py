@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from derivations.derivation import NonNegative
+from derivations.language.derivation import NonNegative
 
 
 @dataclass(frozen=True)

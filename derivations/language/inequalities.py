@@ -6,10 +6,10 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import NonNegative, Obligation, Vanishing
-from derivations.expectation import Expectation
-from derivations.named_functions import separate
+from derivations.language import symbols as s
+from derivations.language.derivation import NonNegative, Obligation, Vanishing
+from derivations.language.expectation import Expectation
+from derivations.language.named_functions import separate
 
 # One readout a and one unit vector t orthogonal to the spike: u = Pi W^T a/sqrt(p) has q1 = |u|^2 and psi = u.t.
 ONE_READOUT = (

@@ -14,8 +14,8 @@ import functools
 
 import sympy as sp
 
-from derivations import symbols as s
-from derivations.derivation import Derivation, Step, Vanishing
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
 
 A, B, f = s.mode_curvature, s.mode_coupling, s.mode_force
 R = s.replicas

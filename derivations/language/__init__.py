@@ -1,0 +1,1 @@
+"""What derivations are written in: symbols, steps, expectations, renderings."""
