@@ -19,7 +19,7 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Derivation, Step, Vanishing
 from derivations.language.expectation import Expectation, expand_expectations
 from derivations.language.named_functions import g
-from derivations.saddle_point import stationary
+from derivations.saddle_point.equations import stationary
 
 shift = s.ridge + s.V2_hat
 ratio = s.alpha / s.beta

@@ -7,11 +7,14 @@ from types import ModuleType
 
 import pytest
 
-from derivations import feature_covariance, orthogonal_bulk, readout_features, readout_groups, spectrum
+from derivations import feature_covariance, spectrum
 from derivations.bulk import blocks as block_equivalent
 from derivations.free_energy import ridge as free_energy
 from derivations.free_energy import sample_energy
 from derivations.language import replica_gaussians
+from derivations.saddle_point import letters as readout_features
+from derivations.saddle_point import letters as readout_groups
+from derivations.saddle_point import orthogonal_bulk
 from tests.planting import verdict_by_proof
 
 __all__ = ["planting", "verdict_by_proof"]

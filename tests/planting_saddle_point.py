@@ -7,13 +7,17 @@ from types import ModuleType
 
 import pytest
 
-from derivations import invariances, leave_one_out, normalisations, random_features, saddle_point, spectral
 from derivations.bounds import closed_form as bounds_closed_form
 from derivations.bounds import ridge as bounds
 from derivations.bulk import marchenko_pastur
 from derivations.free_energy import convex_loss, dropped_terms, replicas, sample_energy
 from derivations.free_energy import ridge as free_energy
 from derivations.language import replica_gaussians
+from derivations.saddle_point import any_law as spectral
+from derivations.saddle_point import conventions as invariances
+from derivations.saddle_point import equations as saddle_point
+from derivations.saddle_point import leave_one_out, normalisations
+from derivations.saddle_point.random_features import no_spike as random_features
 from tests.planting import verdict_by_proof
 
 __all__ = ["planting", "verdict_by_proof"]

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from derivations import any_loss_features, convex_features, convex_square_loss
 from derivations.language import symbols as s
+from derivations.saddle_point.random_features import any_loss as any_loss_features
+from derivations.saddle_point.random_features import convex as convex_features
+from derivations.saddle_point.random_features import square_loss as convex_square_loss
 from tests.planting import verdict_by_proof
 from verify.claim import Claim
 from verify.claims import any_loss_features as claims

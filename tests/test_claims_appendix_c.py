@@ -8,10 +8,11 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from derivations import leave_one_out, spectral
 from derivations.free_energy import convex_loss, dropped_terms, replicas
 from derivations.free_energy import ridge as free_energy
 from derivations.language import symbols as s
+from derivations.saddle_point import any_law as spectral
+from derivations.saddle_point import leave_one_out
 from tests.planting_saddle_point import planting, verdict_by_proof
 from verify.checks import ByDerivation, ByObligations
 from verify.claim import PROFILES, Claim, Kind, Role

@@ -8,10 +8,13 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from derivations import orthogonal_bulk, readout_features, readout_groups
 from derivations.bulk import blocks as block_equivalent
 from derivations.bulk.blocks import C, Theta, X
 from derivations.language import symbols as s
+from derivations.saddle_point import letters as readout_features
+from derivations.saddle_point import letters as readout_groups
+from derivations.saddle_point import orthogonal_bulk
+from derivations.saddle_point.letter_energy import double_sum
 from tests.planting_appendices import planting, verdict_by_proof
 from verify.checks import ByDerivation, ByObligations
 from verify.claim import PROFILES, Claim, Kind, Role
@@ -87,7 +90,7 @@ def wrong_spike(X_: sp.Matrix) -> sp.Matrix:
 
 
 _entropic_slope = readout_groups.entropic_slope
-_double_sum = readout_groups.double_sum
+_double_sum = double_sum
 _isotropic_traces = readout_groups.isotropic_traces
 
 PLANTS: tuple[tuple[object, str, Callable[..., object], tuple[str, ...]], ...] = (

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator
 import pytest
 import sympy as sp
 
-from derivations import network_groups_readout as readout
 from derivations.bulk import letter_poles as poles
 from derivations.bulk import letters as cases
 from derivations.bulk import letters as groups
 from derivations.bulk import letters as rows
 from derivations.bulk.blocks import IDENTITY, C, Theta
 from derivations.language import symbols as s
-from derivations.readout_groups import mu1_of
+from derivations.saddle_point import network as readout
+from derivations.saddle_point.letter_energy import mu1_of
 from tests.planting_network import clearing, without_simulation
 from verify.claim import PROFILES, Kind
 from verify.claims import network_groups, network_groups_exact, network_groups_saddle

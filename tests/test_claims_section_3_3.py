@@ -8,11 +8,12 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from derivations import normalisations, saddle_point
 from derivations.bulk import marchenko_pastur
 from derivations.free_energy import ridge as free_energy
 from derivations.free_energy import sample_energy
 from derivations.language import symbols as s
+from derivations.saddle_point import equations as saddle_point
+from derivations.saddle_point import normalisations
 from tests.planting_saddle_point import planting, verdict_by_proof
 from verify.checks import ByDerivation
 from verify.claim import PROFILES, Claim, Role

@@ -7,11 +7,12 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from derivations import invariances, random_features
 from derivations.bounds import closed_form as bounds_closed_form
 from derivations.bounds import ridge as bounds
 from derivations.free_energy.along_spike import mu0, over_kappa
 from derivations.language import symbols as s
+from derivations.saddle_point import conventions as invariances
+from derivations.saddle_point.random_features import no_spike as random_features
 from tests.planting_saddle_point import planting, verdict_by_proof
 from verify.checks import ByDerivation, ByObligations
 from verify.claim import Claim, Role

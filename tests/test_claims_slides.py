@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations import convex_features, convex_square_loss, slides_conventions
 from derivations.equivalence import hermite_features
 from derivations.language import symbols as s
+from derivations.saddle_point import conventions as slides_conventions
+from derivations.saddle_point.random_features import convex as convex_features
+from derivations.saddle_point.random_features import square_loss as convex_square_loss
 from tests import toy
 from tests.planting import verdict_by_proof
 from verify.claim import Claim, Mutant, Role

@@ -8,10 +8,10 @@ from types import ModuleType
 import pytest
 import sympy as sp
 
-from derivations import gaussian_equivalence
 from derivations.gradient_step import hermite_tensors, intermediate_rate, leap_scaling
 from derivations.language import symbols as s
 from derivations.language.exponents import Order
+from derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
 from tests.planting import verdict_by_proof
 from verify.checks import ByDerivation, ByObligations
 from verify.claim import Claim, Kind, Role

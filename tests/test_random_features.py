@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from derivations import random_features
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
+from derivations.saddle_point.random_features import no_spike as random_features
 from numerics.model import Model
 from numerics.ridge import solve
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from derivations import orthogonal_bulk, readout_groups, saddle_point
 from derivations.bulk.blocks import LETTERS
 from derivations.free_energy.along_spike import mu0, mu1, mu2
 from derivations.free_energy.ridge import sherman_morrison
+from derivations.free_energy.stationarity import CONJUGATE as saddle_point_CONJUGATE
 from derivations.language import symbols as s
 from derivations.language.expectation import expand_expectations
-from derivations.readout_groups import CONJUGATE, mu0_of, mu1_of, mu2_of
+from derivations.saddle_point import equations as saddle_point
+from derivations.saddle_point import letters as readout_groups
+from derivations.saddle_point import orthogonal_bulk
+from derivations.saddle_point.letter_energy import V_of_kappa, mu0_of, mu1_of, mu2_of, squared_residual
+from derivations.saddle_point.letters import CONJUGATE
 
 FAMILIES = (s.m_of, s.zeta_of, s.psi_of, s.q2_of, s.V2_of, s.zeta_hat_of, s.psi_hat_of, s.q2_hat_of, s.V2_hat_of)
 PAIRED = (s.q1_of, s.V1_of, s.q1_hat_of, s.V1_hat_of)
@@ -28,9 +32,9 @@ def swapped(expression: sp.Expr) -> sp.Expr:
 
 
 def test_the_free_energy_does_not_care_which_letter_is_called_first() -> None:
-    energy = readout_groups.squared_residual / (1 + readout_groups.V_of_kappa)
-    assert sp.expand(swapped(readout_groups.squared_residual) - readout_groups.squared_residual) == 0
-    assert sp.expand(swapped(readout_groups.V_of_kappa) - readout_groups.V_of_kappa) == 0
+    energy = squared_residual / (1 + V_of_kappa)
+    assert sp.expand(swapped(squared_residual) - squared_residual) == 0
+    assert sp.expand(swapped(V_of_kappa) - V_of_kappa) == 0
     assert energy != 0
 
 
@@ -41,7 +45,7 @@ def test_the_free_energy_does_not_care_which_letter_is_called_first() -> None:
 )
 def test_one_letter_gives_the_equations_of_section_3_3(pair: sp.Symbol, one: sp.Symbol) -> None:
     derived = readout_groups.equation(pair).results[CONJUGATE[pair]]
-    expected = saddle_point.equation(one).results[saddle_point.CONJUGATE[one]]
+    expected = saddle_point.equation(one).results[saddle_point_CONJUGATE[one]]
     # The second letter has no features and no readout; the first one's symbols lose their index.
     silent = {f[1]: 0 for f in (mu0_of, mu1_of, mu2_of)}
     named = {mu0_of[0]: mu0, mu1_of[0]: mu1, mu2_of[0]: mu2, s.V1_of[0][0]: s.V1, s.V2_of[0]: s.V2}

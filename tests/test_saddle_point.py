@@ -7,11 +7,12 @@ import functools
 import pytest
 import sympy as sp
 
-from derivations import saddle_point
 from derivations.activations.activation import activation
 from derivations.bulk import marchenko_pastur
 from derivations.free_energy.ridge import assembled
+from derivations.free_energy.stationarity import CONJUGATE, solve_linear
 from derivations.language import symbols as s
+from derivations.saddle_point import equations as saddle_point
 from numerics.model import Model
 from verify.claims.models import functions_of, numbers, solved
 from verify.evaluate import evaluate
@@ -39,11 +40,11 @@ def explicit_free_energy() -> sp.Expr:
 
 
 def test_the_free_energy_has_thirteen_variables() -> None:
-    assert len(saddle_point.CONJUGATE) == 13
-    assert set(saddle_point.CONJUGATE) <= assembled().results[s.free_energy].free_symbols
+    assert len(CONJUGATE) == 13
+    assert set(CONJUGATE) <= assembled().results[s.free_energy].free_symbols
 
 
-@pytest.mark.parametrize("variable", saddle_point.CONJUGATE, ids=str)
+@pytest.mark.parametrize("variable", CONJUGATE, ids=str)
 def test_it_is_stationary_at_the_solution_of_the_leave_one_out_equations(variable: sp.Symbol) -> None:
     at, functions, step = numbers(solved(MODEL)), functions_of(MODEL), 1e-4
 
@@ -61,7 +62,7 @@ def test_it_is_stationary_at_the_solution_of_the_leave_one_out_equations(variabl
 
 def test_a_condition_that_is_not_linear_is_refused() -> None:
     with pytest.raises(ValueError, match="not linear in m"):
-        saddle_point.solve_linear(s.m**2 - 1, s.m)
+        solve_linear(s.m**2 - 1, s.m)
 
 
 def test_the_stationary_value_is_the_objective() -> None:

@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations import saddle_point, spectrum
+from derivations import spectrum
+from derivations.free_energy.stationarity import CONJUGATE
 from derivations.language import replica_gaussians
 from derivations.language import symbols as s
 from derivations.language.expectation import expand_expectations
+from derivations.saddle_point import equations as saddle_point
 
 
 @pytest.mark.parametrize("variable", [s.q1, s.q2, s.q1_hat, s.q2_hat], ids=str)
 def test_the_responses_are_those_of_the_ridge_readout(variable: sp.Symbol) -> None:
     ours = spectrum.equation(variable).results[spectrum.CONJUGATE[variable]]
-    ridge = saddle_point.equation(variable).results[saddle_point.CONJUGATE[variable]]
+    ridge = saddle_point.equation(variable).results[CONJUGATE[variable]]
     assert expand_expectations(ours - ridge.subs(s.ridge, -s.stieltjes_argument)) == 0
 
 

@@ -24,10 +24,10 @@ from derivations.free_energy.sample_energy import (
     local_fields,
     name_label_moments,
 )
+from derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
 from derivations.language import symbols as s
 from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
 from derivations.language.expectation import Expectation, expand_expectations
-from derivations.saddle_point import CONJUGATE, EXCHANGE, solve_linear
 
 APPENDIX = f"{PAPER}, Appendix C"
 LAPLACE = "Laplace's method for the integral over a local field: the loss is convex and smooth"

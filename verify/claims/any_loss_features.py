@@ -8,9 +8,10 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import any_loss_features, convex_square_loss
 from derivations.language import symbols as s
 from derivations.language.derivation import Derivation
+from derivations.saddle_point.random_features import any_loss as any_loss_features
+from derivations.saddle_point.random_features import square_loss as convex_square_loss
 from numerics.convex import solve
 from numerics.evaluate import compile_numpy
 from numerics.losses import LOGISTIC, ProximalLoss

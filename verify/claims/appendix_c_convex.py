@@ -6,11 +6,12 @@ from functools import partial
 
 import sympy as sp
 
-from derivations import saddle_point
 from derivations.free_energy import convex_loss
 from derivations.free_energy.along_spike import mu0, mu1, mu2, varpi, varrho
+from derivations.free_energy.stationarity import CONJUGATE
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
+from derivations.saddle_point import equations as saddle_point
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant
 from verify.claims import convex_losses as numbers
@@ -135,7 +136,7 @@ def _envelope_claims() -> tuple[Claim, ...]:
 
 
 def _saddle(variable: sp.Symbol, name: str, title: str, right: sp.Expr) -> Claim:
-    unknown = s.m_response if variable == s.m else saddle_point.CONJUGATE[variable]
+    unknown = s.m_response if variable == s.m else CONJUGATE[variable]
     return Claim(
         id=f"convex.saddle.{name}",
         title=f"{title}, any convex loss",
@@ -169,10 +170,10 @@ _CONJUGATES = (
 )
 
 _PARTNERS = (s.q1, s.q2, s.V1, s.V2, s.zeta, s.psi, s.m)
-_LEFT = {(s.m_response if v == s.m else saddle_point.CONJUGATE[v]): partial(convex_loss.equation, v) for v in _PARTNERS}
+_LEFT = {(s.m_response if v == s.m else CONJUGATE[v]): partial(convex_loss.equation, v) for v in _PARTNERS}
 _OVERLAPS = tuple(c for c in (*BLOCK_A, *BLOCK_B) if c.statement.lhs != s.m)
 _RIGHT = {
-    saddle_point.CONJUGATE[v]: partial(convex_loss.equation, v)
+    CONJUGATE[v]: partial(convex_loss.equation, v)
     for v in (s.q1_hat, s.q2_hat, s.zeta_hat, s.psi_hat, s.V1_hat, s.V2_hat)
 }
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations import readout_features, readout_groups
 from derivations.language import replica_gaussians
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma
-from derivations.readout_groups import mu0_of, mu1_of, mu2_of
+from derivations.saddle_point import letters as readout_features
+from derivations.saddle_point.letter_energy import assembled, energetic, local_fields, mu0_of, mu1_of, mu2_of
+from derivations.saddle_point.letter_energy import entropic as letter_energy_entropic
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.appendix_d_saddle import E, V, e2, eq, ratio
@@ -186,7 +187,7 @@ def _overlap_claims() -> tuple[Claim, ...]:
             kind=Kind.IDENTITY,
             statement=eq(s.field_covariance, q),
             domain=SEEDED,
-            checks=(readouts, ByDerivation(readout_groups.local_fields)),
+            checks=(readouts, ByDerivation(local_fields)),
             uses=("appendix-d.output",),
             mutants=(
                 Mutant("letters do not mix", eq(s.field_covariance, q - 2 * mu1_of[0] * mu1_of[1] * s.q1_of[0][1])),
@@ -272,7 +273,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
             kind=Kind.IDENTITY,
             statement=eq(s.V, V),
             domain=PLAIN,
-            checks=(ByDerivation(readout_groups.local_fields),),
+            checks=(ByDerivation(local_fields),),
             uses=("appendix-d.local-fields", "appendix-d.replica-symmetry"),
             mutants=(Mutant("letters do not mix", eq(s.V, V - 2 * mu1_of[0] * mu1_of[1] * s.V1_of[0][1])),),
             note="q(kappa) reads the same with q in place of V.",
@@ -284,7 +285,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
             kind=Kind.IDENTITY,
             statement=eq(s.moreau, e2 / (2 * (1 + V))),
             domain=Domain((Range(s.kappa, -1.5, 1.5),), (), (GENERIC_LETTERS,)),
-            checks=(ByDerivation(readout_groups.energetic),),
+            checks=(ByDerivation(energetic),),
             uses=("appendix-d.local-field-variance", "result-3-3.moreau-envelope"),
             mutants=(Mutant("the fluctuations forgotten", eq(s.moreau, e2 / 2)),),
             note="The local field sqrt(q) x of the paper is averaged over here; e2 is its mean squared distance from "
@@ -297,7 +298,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
             kind=Kind.IDENTITY,
             statement=eq(s.entropic_term, entropic),
             domain=GIVEN_BULK,
-            checks=(_entropic_numbers, ByDerivation(readout_groups.entropic)),
+            checks=(_entropic_numbers, ByDerivation(letter_energy_entropic)),
             uses=("appendix-d.block-matrices",),
             mutants=(
                 Mutant(
@@ -319,7 +320,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
                 ByNumbers(
                     "the training objective at the solver's saddle point", trained, SOLVER, functions_at, points=6
                 ),
-                ByDerivation(readout_groups.assembled),
+                ByDerivation(assembled),
             ),
             uses=("appendix-d.energetic-term", "appendix-d.entropic-term", "appendix-d.replica-symmetry"),
             mutants=(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from derivations import orthogonal_bulk
 from derivations.free_energy.along_spike import y0
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
-from derivations.orthogonal_bulk import (
+from derivations.saddle_point import orthogonal_bulk
+from derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
+from derivations.saddle_point.orthogonal_bulk import (
     V_along,
     V_hat_along,
     c_along,
@@ -20,7 +21,6 @@ from derivations.orthogonal_bulk import (
     q_hat_along,
     zeta_along,
 )
-from derivations.readout_groups import mu0_of, mu1_of, mu2_of
 from verify.checks import ByDerivation
 from verify.claim import Check, Claim, Domain, Kind, Mutant, Range, Role
 from verify.claims.orthogonal_numbers import GIVEN, exact, simulated

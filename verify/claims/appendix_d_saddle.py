@@ -6,12 +6,12 @@ from functools import partial
 
 import sympy as sp
 
-from derivations import readout_groups
 from derivations.bulk import blocks as block_equivalent
 from derivations.free_energy.along_spike import y0, y1, y2
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
-from derivations.readout_groups import mu0_of, mu1_of, mu2_of
+from derivations.saddle_point import letters as readout_groups
+from derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.block_numbers import BLOCK_DOMAIN, block_values, one_letter, resolvents

@@ -14,9 +14,9 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from derivations import spike_directions as directions
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
+from derivations.saddle_point import directions
 from numerics.coefficients import conditional_coefficients
 from numerics.evaluate import compile_numpy
 from numerics.model import Model, ReadoutGroup

@@ -8,9 +8,9 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import spectral
 from derivations.free_energy import dropped_terms
 from derivations.language import symbols as s
+from derivations.saddle_point import any_law as spectral
 from verify.checks import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Profile, Range
 from verify.claims.brute_force import Array

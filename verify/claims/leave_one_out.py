@@ -7,10 +7,12 @@ from functools import partial
 
 import sympy as sp
 
-from derivations import leave_one_out, saddle_point
 from derivations.free_energy.along_spike import mu0, mu1, mu2, y0, y1
+from derivations.free_energy.stationarity import CONJUGATE
 from derivations.language import symbols as s
 from derivations.language.derivation import Derivation
+from derivations.saddle_point import equations as saddle_point
+from derivations.saddle_point import leave_one_out
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Kind
 from verify.claims.models import DOMAIN, functions_at, measured
@@ -47,14 +49,14 @@ def _claim(
 
 
 def _sample(partner: sp.Symbol, name: str, title: str, right: sp.Expr) -> Claim:
-    unknown = saddle_point.CONJUGATE[partner]
+    unknown = CONJUGATE[partner]
     replicas = partial(saddle_point.equation, partner)
     cavity = leave_one_out.balance_of_mean if partner == s.m else leave_one_out.samples
     return _claim(name, title, unknown, right, cavity, replicas, _solver)
 
 
 def _overlap(partner: sp.Symbol, name: str, title: str, right: sp.Expr) -> Claim:
-    unknown = saddle_point.CONJUGATE[partner]
+    unknown = CONJUGATE[partner]
     replicas = partial(saddle_point.isotropic, partner)
     return _claim(name, title, unknown, right, leave_one_out.overlaps, replicas, _moments)
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import sympy as sp
 
-from derivations import letter_density
 from derivations.language import symbols as s
-from derivations.letter_density import fitted, functions, kernel, penalties, places, targets, weights
+from derivations.saddle_point import many_letters as letter_density
+from derivations.saddle_point.many_letters import fitted, functions, kernel, penalties, places, targets, weights
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.models import Point

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations import letter_limit
 from derivations.language import symbols as s
-from derivations.letter_limit import (
+from derivations.saddle_point import many_letters as letter_limit
+from derivations.saddle_point.many_letters import (
     coefficients,
     fluctuation,
     met,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
-from derivations.letter_limit import (
+from derivations.saddle_point.many_letters import (
     coefficients,
     exponent,
     fluctuation,

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import sympy as sp
 
-from derivations import invariances
 from derivations.activations.activation import activation
 from derivations.gradient_step import spike as gradient_step
 from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation
+from derivations.saddle_point import conventions as invariances
 from numerics.evaluate import compile_numpy
 from numerics.model import Model
 from verify.checks import ByDerivation, ByObligations, BySearch

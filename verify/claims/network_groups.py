@@ -11,13 +11,13 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from derivations import network_groups_readout
 from derivations.bulk import letters as network_groups
 from derivations.bulk import letters as network_groups_rows
 from derivations.language import symbols as s
 from derivations.language.derivation import Derivation
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import g, sigma_check
+from derivations.saddle_point import network as network_groups_readout
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Check, Claim, Domain, Kind, Mutant, Range, Source

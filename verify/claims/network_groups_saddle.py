@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from derivations import network_groups_readout
 from derivations.language import inequalities
 from derivations.language import symbols as s
 from derivations.language.derivation import Derivation, NonNegative, Obligation, Vanishing
 from derivations.language.expectation import Expectation, expand_expectations
 from derivations.language.named_functions import sigma
+from derivations.saddle_point import network as network_groups_readout
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch
 from verify.claim import Claim, Domain, Kind, Mutant, Range

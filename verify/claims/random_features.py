@@ -9,9 +9,9 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import random_features
 from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation
+from derivations.saddle_point.random_features import no_spike as random_features
 from numerics.evaluate import compile_numpy
 from numerics.model import Model
 from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch

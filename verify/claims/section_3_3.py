@@ -7,10 +7,12 @@ from functools import partial
 
 import sympy as sp
 
-from derivations import normalisations, saddle_point
 from derivations.free_energy import convex_loss
 from derivations.free_energy.along_spike import mu0, mu1, mu2, varpi, varrho, vartau, y0, y1
+from derivations.free_energy.stationarity import CONJUGATE
 from derivations.language import symbols as s
+from derivations.saddle_point import equations as saddle_point
+from derivations.saddle_point import normalisations
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant
 from verify.claims import law_numbers
@@ -39,7 +41,7 @@ def _saddle(
     simulations: tuple[BySimulation, ...] = (),
 ) -> Claim:
     """The equation from stationarity in ``variable``; those for conjugates and m are checked on the solver too."""
-    unknown = saddle_point.CONJUGATE[variable]
+    unknown = CONJUGATE[variable]
     proof = ByDerivation(partial(saddle_point.equation, variable))
     general = ByDerivation(partial(convex_loss.square_loss, variable))
     spectral = right.has(s.mode)
@@ -109,7 +111,7 @@ def _isotropic(variable: sp.Symbol, name: str, title: str, right: sp.Expr, *simu
         title=title,
         source=paper(SECTION),
         kind=Kind.FIXED_POINT,
-        statement=eq(saddle_point.CONJUGATE[variable], right),
+        statement=eq(CONJUGATE[variable], right),
         domain=DOMAIN,
         checks=(
             ByDerivation(partial(saddle_point.isotropic, variable)),
@@ -253,9 +255,7 @@ def _block(*unknowns: sp.Symbol) -> tuple[Claim, ...]:
 BLOCK_A = _block(s.V1, s.V2, s.m, s.zeta, s.psi)
 BLOCK_B = _block(s.q1, s.q2)
 BLOCK_C = _block(s.V1_hat, s.V2_hat, s.q1_hat, s.q2_hat, s.zeta_hat, s.psi_hat)
-_BY_UNKNOWN = {
-    unknown: partial(saddle_point.equation, variable) for variable, unknown in saddle_point.CONJUGATE.items()
-}
+_BY_UNKNOWN = {unknown: partial(saddle_point.equation, variable) for variable, unknown in CONJUGATE.items()}
 
 
 def _result(name: str, title: str, number: int, block: tuple[Claim, ...]) -> Claim:

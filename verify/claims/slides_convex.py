@@ -7,11 +7,12 @@ from typing import Any
 
 import sympy as sp
 
-from derivations import convex_features, convex_square_loss
-from derivations.convex_features import label, omega_1, over_labels, prox, prox_slope
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import g as target
+from derivations.saddle_point.random_features import convex as convex_features
+from derivations.saddle_point.random_features import square_loss as convex_square_loss
+from derivations.saddle_point.random_features.convex import label, omega_1, over_labels, prox, prox_slope
 from numerics.evaluate import compile_numpy
 from verify.checks import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Source

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from derivations import slides_conventions
 from derivations.equivalence import hermite_features
 from derivations.gradient_step import spike as gradient_step
 from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma, sigma_check, sigma_prime
+from derivations.saddle_point import conventions as slides_conventions
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, ByObligations, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Role, Source

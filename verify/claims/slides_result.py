@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 import sympy as sp
 
-from derivations import slides_conventions
 from derivations.free_energy.along_spike import mu1, mu2, varpi, varrho, vartau
 from derivations.language import symbols as s
-from derivations.slides_conventions import resolvent_of_modes
+from derivations.saddle_point import conventions as slides_conventions
+from derivations.saddle_point.conventions import resolvent_of_modes
 from verify.checks import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims import section_3_3, slides_saddle_point

@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derivations import spectral
 from derivations.language import symbols as s
+from derivations.saddle_point import any_law as spectral
 from numerics.model import Model
 from numerics.ridge import solve
 from numerics.spectral_measure import of_matrix

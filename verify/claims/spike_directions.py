@@ -6,10 +6,10 @@ from functools import partial
 
 import sympy as sp
 
-from derivations import spike_directions as directions
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
-from derivations.spike_directions import DIRECTIONS, kappa, mu0, mu1, mu2, y0, y1, y2, zeta, zeta_hat
+from derivations.saddle_point import directions
+from derivations.saddle_point.directions import DIRECTIONS, kappa, mu0, mu1, mu2, y0, y1, y2, zeta, zeta_hat
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Kind, Mutant, Source
 from verify.claims.direction_numbers import DOMAIN, GIVEN_BULK, experiment, functions_at, given_bulk, measured

@@ -6,9 +6,9 @@ from functools import partial
 
 import sympy as sp
 
-from derivations import gaussian_equivalence
 from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation
+from derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, ByObligations
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Source

@@ -10,11 +10,11 @@ import functools
 
 import sympy as sp
 
-from derivations import saddle_point
 from derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
 from derivations.free_energy.ridge import sherman_morrison
 from derivations.language import symbols as s
 from derivations.language.derivation import Derivation, Step, Vanishing
+from derivations.saddle_point import equations as saddle_point
 
 SECTION = f"{PAPER}, Section 3.3"
 

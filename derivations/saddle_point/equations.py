@@ -33,28 +33,12 @@ from derivations.free_energy.sample_energy import (
     local_fields,
     name_label_moments,
 )
+from derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
 from derivations.language import symbols as s
 from derivations.language.derivation import Derivation, Step, Vanishing
 from derivations.language.expectation import Expectation, expand_expectations
 
-# Differentiating in the first gives the equation for the second.
-CONJUGATE: dict[sp.Symbol, sp.Symbol] = {
-    s.m: s.m,
-    s.zeta: s.zeta_hat,
-    s.psi: s.psi_hat,
-    s.q1: s.V1_hat,
-    s.q2: s.V2_hat,
-    s.V1: s.q1_hat,
-    s.V2: s.q2_hat,
-    s.zeta_hat: s.zeta,
-    s.psi_hat: s.psi,
-    s.q1_hat: s.V1,
-    s.q2_hat: s.V2,
-    s.V1_hat: s.q1,
-    s.V2_hat: s.q2,
-}
 SELF_AVERAGING_ERRORS = "errors concentrate at their averages over the data as d grows"
-EXCHANGE = "differentiation under the expectation over kappa and under the integral over nu"
 
 # The two traces of an isotropic bulk as functions of the conjugates, and the ridge they contain.
 T_trace = sp.Function("T", real=True)(s.V1_hat, s.V2_hat)
@@ -64,16 +48,6 @@ tau_trace = sp.Function("tau", real=True)(s.V1_hat, s.V2_hat)
 def stationary(free_energy: sp.Expr, variable: sp.Symbol) -> sp.Expr:
     """The derivative of the free energy in one variable: zero at the saddle point."""
     return sp.diff(free_energy, variable)
-
-
-def solve_linear(derivative: sp.Expr, unknown: sp.Symbol) -> sp.Expr:
-    """The value of ``unknown`` at which ``derivative`` vanishes. Raises ValueError if it is not linear in it."""
-    derivative = sp.expand(expand_expectations(derivative))
-    slope = sp.diff(derivative, unknown)
-    constant = derivative.subs(unknown, 0)
-    if slope == 0 or slope.has(unknown):
-        raise ValueError(f"the stationarity condition is not linear in {unknown}")
-    return -constant / slope
 
 
 @functools.cache

@@ -1,10 +1,4 @@
-r"""A readout that starts from a finite vocabulary: Appendix D, equations (139)-(157).
-
-Neurons fall into groups by the letter u of their initial readout weight; each group has its own functions
-:math:`\mu_0^u, \mu_1^u, \mu_2^u` along the spike. Two letters are written out: every sum over letters shows both, and
-every equation for one letter or a pair of letters reads the same with more. The label is any
-y = g(gamma kappa + sqrt(rho) z) + noise; the paper's gamma = 1 is y1 = 0, and then psi = 0.
-"""
+"""The free energy of a readout that starts from a finite vocabulary: Appendix D, equations (139)-(147)."""
 
 from __future__ import annotations
 
@@ -12,22 +6,7 @@ import functools
 
 import sympy as sp
 
-from derivations.bulk.blocks import (
-    ISOTROPIC_GROUPS,
-    LETTERS,
-    PAIRS,
-    M,
-    X,
-    Y,
-    minus_block_slope,
-    minus_tau_slope,
-    mixed_matrix,
-    mixed_slope,
-    slopes,
-    theta,
-    theta_of_tau,
-    traces_of,
-)
+from derivations.bulk.blocks import LETTERS, PAIRS
 from derivations.free_energy.along_spike import PAPER, over_kappa, y0, y1, y2
 from derivations.free_energy.ridge import replicated_trace
 from derivations.free_energy.sample_energy import (
@@ -41,7 +20,6 @@ from derivations.free_energy.sample_energy import (
 from derivations.language import symbols as s
 from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
 from derivations.language.expectation import Expectation, expand_expectations
-from derivations.saddle_point import EXCHANGE, solve_linear, stationary
 
 SOURCE = f"{PAPER}, Appendix D"
 
@@ -316,198 +294,4 @@ def assembled() -> Derivation:
         (*steps, final),
         {s.free_energy: value},
         REPLICA_HYPOTHESES,
-    )
-
-
-# Differentiating in the first gives the equation for the second.
-CONJUGATE: dict[sp.Symbol, sp.Symbol] = (
-    {s.m_of[a]: s.m_of[a] for a in LETTERS}
-    | {s.zeta_of[a]: s.zeta_hat_of[a] for a in LETTERS}
-    | {s.psi_of[a]: s.psi_hat_of[a] for a in LETTERS}
-    | {s.q2_of[a]: s.V2_hat_of[a] for a in LETTERS}
-    | {s.V2_of[a]: s.q2_hat_of[a] for a in LETTERS}
-    | {s.q1_of[a][b]: s.V1_hat_of[a][b] for a, b in PAIRS}
-    | {s.V1_of[a][b]: s.q1_hat_of[a][b] for a, b in PAIRS}
-)
-CONJUGATE |= {unknown: variable for variable, unknown in CONJUGATE.items() if variable != unknown}
-
-
-def resolvent_slope(S: sp.Expr, dS: sp.Expr) -> sp.Expr:
-    """The derivative of G = S^-1 when S moves by dS: -G dS G, in non-commuting symbols."""
-    del S
-    G = sp.Symbol("G", commutative=False)
-    return -G * dS * G
-
-
-def _resolvent_step() -> Step:
-    """d tr[K G]/dS = -tr[G K G dS], by expanding S G = 1."""
-    S, dS, G = sp.symbols("S P G", commutative=False)
-    first_order = S * resolvent_slope(S, dS) + dS * G
-    return Step(
-        "G moves by -G dS G when S moves by dS, so (1/p) tr[K G] moves by -(1/p) tr[G K G dS]; moving V1^_uu' moves "
-        "the two "
-        "blocks of S between u and u', moving V2^_u one diagonal block.",
-        sp.Eq(sp.Symbol("dG"), resolvent_slope(S, dS), evaluate=False),
-        (Vanishing("S G stays one to first order", sp.expand(first_order).subs(S * G, 1)),),
-    )
-
-
-def entropic_slope(variable: sp.Symbol) -> sp.Expr:
-    """The derivative of the entropic term in one variable; for V1^ and V2^ with K = q^ + p s^ s^T."""
-    for a in LETTERS:
-        if variable == s.V2_hat_of[a]:
-            return -s.double_letter[a] / 2
-    for a, b in PAIRS:
-        if variable == s.V1_hat_of[a][b]:
-            return -s.double_block[a][b] / (2 if a == b else 1)
-    return sp.diff(entropic().results[s.entropic_term], variable)
-
-
-@functools.cache
-def equation(variable: sp.Symbol) -> Derivation:
-    """Equations (155)-(156): stationarity of the free energy in one variable, the traces of one given bulk kept."""
-    base = assembled()
-    explicit = stationary(base.results[s.free_energy] + s.entropic_term, variable)
-    derivative = explicit - entropic_slope(variable)
-    unknown = CONJUGATE[variable]
-    solution = solve_linear(derivative, unknown)
-    step = Step(
-        f"The derivative in ${sp.latex(variable)}$ vanishes at the saddle point; it is linear in "
-        f"${sp.latex(unknown)}$.",
-        sp.Eq(unknown, solution, evaluate=False),
-        (Vanishing(f"stationarity in {variable}", expand_expectations(derivative).subs(unknown, solution)),),
-    )
-    return Derivation(
-        f"stationarity in {variable}",
-        f"{SOURCE}, (155)-(156)",
-        (*base.steps, _resolvent_step(), step),
-        {unknown: solution},
-        (*base.hypotheses, EXCHANGE),
-    )
-
-
-def isotropic_traces() -> dict[sp.Symbol, sp.Expr]:
-    """The traces of one given bulk for isotropic rows: v and theta_perp see beta c tau and beta T."""
-    blocks = {s.trace_block[a][b]: s.V1_of[a][b] for a, b in PAIRS} | {s.trace_letter[a]: s.V2_of[a] for a in LETTERS}
-    spike = {s.spike_block[a][b]: s.beta * s.c_of[a] * s.V2_of[a] if a == b else sp.S.Zero for a, b in PAIRS}
-    return blocks | spike | {s.target_block[a][b]: s.beta * s.V1_of[a][b] for a, b in PAIRS}
-
-
-@functools.cache
-def isotropic(variable: sp.Symbol) -> Derivation:
-    """The equations for zeta and psi, and those for q1 and q2 through the derivative of the block equivalent.
-
-    ``variable`` is zeta^, psi^, V1^ or V2^ of a letter or pair.
-    """
-    base = equation(variable)
-    unknown = CONJUGATE[variable]
-    # The entropic term is half of X.T + Y.tau with X = q1^ + beta psi^ psi^T and Y = q2^ + beta c zeta^^2.
-    forces = {X[a, b]: s.q1_hat_of[a][b] + s.beta * s.psi_hat_of[a] * s.psi_hat_of[b] for a, b in PAIRS} | {
-        Y[a]: s.q2_hat_of[a] + s.beta * s.c_of[a] * s.zeta_hat_of[a] ** 2 for a in LETTERS
-    }
-    entropic_isotropic = entropic().results[s.entropic_term].subs(isotropic_traces())
-    weighted = sum(X[a, b] * s.V1_of[a][b] for a in LETTERS for b in LETTERS) + sum(Y[a] * s.V2_of[a] for a in LETTERS)
-    reason = "Moving (C, D) along (X, Y) moves (T, tau) by minus (q1, q2)."
-    if unknown in s.q2_of:
-        a = s.q2_of.index(unknown)
-        moved = minus_tau_slope(a, s.q2_of[1 - a])
-        solution = moved.subs(theta_of_tau).subs(forces)
-        # pi_a/tau_a = s_a + c_a M_aa along the solution.
-        dTheta = sp.diag(*(-s.beta * s.c_of[e] * (moved if e == a else s.q2_of[e]) for e in LETTERS))
-        held = s.fraction[a] * moved / s.V2_of[a] ** 2 - Y[a] - s.c_of[a] * sp.expand(mixed_slope(dTheta)[a, a])
-        closing = (Vanishing("pi/tau moves as s + c M", held),)
-    elif variable in s.zeta_hat_of or variable in s.psi_hat_of:
-        reason = "Stationarity: the overlap is the derivative of the entropic term in its force."
-        solution = base.results[unknown].subs(isotropic_traces())
-        closing = (Vanishing("the derivative", solution - sp.diff(weighted.subs(forces) / 2, variable)),)
-    else:
-        ((a, b),) = (pair for pair in PAIRS if s.q1_of[pair[0]][pair[1]] == unknown)
-        solution = minus_block_slope(a, b, s.q2_of).subs(theta_of_tau).subs(forces)
-        closing = (_block_moves(a, b),)
-    steps = (
-        *base.steps,
-        *slopes().steps,
-        _symmetry_step(),
-        Step(
-            "For isotropic rows v and theta_perp are independent of the bulk: s_a.G s_b = beta c_a tau_a delta_ab, "
-            "t_a.G t_b = "
-            "beta T_ab; the entropic term is half of X.T + Y.tau, with X = q1^ + beta psi^ psi^T and Y = q2^ + beta c "
-            "zeta^^2.",
-            sp.Eq(s.entropic_term, weighted / 2, evaluate=False),
-            (Vanishing("signal joins noise", entropic_isotropic - weighted.subs(forces) / 2),),
-        ),
-        Step(
-            reason,
-            sp.Eq(unknown, solution, evaluate=False),
-            closing,
-        ),
-    )
-    return Derivation(
-        f"stationarity in {variable} for isotropic rows",
-        f"{SOURCE}, (155)-(156)",
-        steps,
-        {unknown: solution},
-        (*base.hypotheses, ISOTROPIC_GROUPS),
-    )
-
-
-def _block_moves(a: int, b: int) -> Vanishing:
-    """-dT_ab at -dtau = q2 against the derivatives of the explicit trace T(C, Theta), entry by entry."""
-    T, named = traces_of(), {M[e, f]: mixed_matrix()[e, f] for e, f in PAIRS}
-    moved = sum(T[a, b].diff(s.V1_hat_of[e][f]) * X[e, f] for e, f in PAIRS)
-    moved += sum(T[a, b].diff(theta[e]) * -s.beta * s.c_of[e] * s.q2_of[e] for e in LETTERS)
-    formula = minus_block_slope(a, b, s.q2_of).subs(named).subs({s.V1_of[e][f]: T[e, f] for e, f in PAIRS})
-    return Vanishing("T moves as its explicit form does", sp.together(moved + formula))
-
-
-def _symmetry_step() -> Step:
-    """d(X.T + Y.tau)/d(C, D) is the derivative of (T, tau) along (X, Y), because both come from one potential."""
-    arguments = (*(s.V1_hat_of[a][b] for a, b in PAIRS), *s.V2_hat_of)
-    potential = sp.Function("L", real=True)(*arguments)
-    weights = [X[a, b] for a, b in PAIRS] + list(Y)
-    T = {(a, b): sp.diff(potential, s.V1_hat_of[a][b]) / (1 if a == b else 2) for a, b in PAIRS}
-    tau = [sp.diff(potential, D) for D in s.V2_hat_of]
-    weighted = sum((1 if a == b else 2) * X[a, b] * T[a, b] for a, b in PAIRS) + sum(Y[a] * tau[a] for a in LETTERS)
-
-    def along(quantity: sp.Expr) -> sp.Expr:
-        return sum(w * sp.diff(quantity, x) for w, x in zip(weights, arguments, strict=True))
-
-    return Step(
-        "(T, tau) is the gradient of one potential, so d(X.T + Y.tau)/dD_a is the derivative of tau_a along (X, Y), "
-        "and likewise for T.",
-        sp.Eq(sp.Symbol(r"\partial_{D_a}(X.T+Y.\tau)"), sp.Symbol(r"d\tau_a[X,Y]"), evaluate=False),
-        (
-            *(Vanishing(f"letter {a + 1}", sp.diff(weighted, s.V2_hat_of[a]) - along(tau[a])) for a in LETTERS),
-            *(
-                Vanishing(
-                    f"letters {a + 1} and {b + 1}",
-                    sp.diff(weighted, s.V1_hat_of[a][b]) - (1 if a == b else 2) * along(T[a, b]),
-                )
-                for a, b in PAIRS
-            ),
-        ),
-    )
-
-
-@functools.cache
-def test_error() -> Derivation:
-    """Equation (157): the error on a new input; at gamma = 1 it is E[b^2 + q]."""
-    result = over_kappa(squared_residual) - s.noise
-    gap = y0 - prediction
-    aligned = squared_residual.subs({y2: y0**2 + s.noise, y1: 0}, simultaneous=True)
-    steps = (
-        *energetic().steps,
-        Step(
-            "A new input has no thermal response: its squared error is e2, of which the label noise is not counted.",
-            sp.Eq(s.test_error, result, evaluate=False),
-            (
-                Vanishing(
-                    "at gamma = 1, where y1 = 0 and y2 = y0^2 + Delta, e2 is b^2 + q + Delta",
-                    sp.expand(aligned - gap**2 - q_of_kappa - s.noise),
-                ),
-            ),
-        ),
-    )
-    return Derivation(
-        "test error of several letters", f"{SOURCE}, (157)", steps, {s.test_error: result}, REPLICA_HYPOTHESES[1:2]
     )

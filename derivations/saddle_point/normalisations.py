@@ -12,10 +12,11 @@ import sympy as sp
 
 from derivations.free_energy.along_spike import PAPER, g, y0, y1, y2
 from derivations.free_energy.ridge import assembled
+from derivations.free_energy.stationarity import EXCHANGE, solve_linear
 from derivations.language import symbols as s
 from derivations.language.derivation import Derivation, Step, Vanishing
 from derivations.language.expectation import Expectation, expand_expectations
-from derivations.saddle_point import EXCHANGE, solve_linear, stationary, test_error
+from derivations.saddle_point.equations import stationary, test_error
 
 TO_SLIDES = {
     s.psi: s.psi_paper / sp.sqrt(s.rho),

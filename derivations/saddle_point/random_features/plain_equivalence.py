@@ -20,8 +20,8 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
 from derivations.language.expectation import Expectation, expand_expectations
 from derivations.language.named_functions import sigma
-from derivations.random_features import target_moment_rules
-from derivations.saddle_point import equation, isotropic
+from derivations.saddle_point.equations import equation, isotropic
+from derivations.saddle_point.random_features.no_spike import target_moment_rules
 
 SOURCE = "arXiv 2402.04980, Section 3.2 without spike"
 DEGREE = 3

@@ -17,12 +17,12 @@ import functools
 
 import sympy as sp
 
-from derivations import random_features
 from derivations.free_energy.along_spike import varrho
 from derivations.language import symbols as s
 from derivations.language.derivation import Derivation, Step, Vanishing
 from derivations.language.expectation import Expectation, expand_expectations
 from derivations.language.named_functions import g
+from derivations.saddle_point.random_features import no_spike as random_features
 
 SOURCE = "slides, saddle point of random features"
 HYPOTHESES = (

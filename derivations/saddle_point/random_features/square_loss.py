@@ -1,7 +1,8 @@
 r"""Plain random features with the square loss: the saddle point for any loss becomes that of Section 3.3 at r = 0.
 
-The general equations are those of `derivations.convex_features`; here their averages are taken at the loss
-(y - x)^2/2, where the proximal map is (f + V y)/(1 + V), and compared with `derivations.random_features`.
+The general equations are those of `derivations.saddle_point.random_features.convex`; here their averages are taken at
+the loss (y - x)^2/2, where the proximal map is (f + V y)/(1 + V), and compared with
+`derivations.saddle_point.random_features.no_spike`.
 """
 
 from __future__ import annotations
@@ -10,8 +11,14 @@ import functools
 
 import sympy as sp
 
-from derivations import convex_features, random_features
-from derivations.convex_features import (
+from derivations.free_energy.along_spike import varrho
+from derivations.language import symbols as s
+from derivations.language.derivation import Derivation, Step, Vanishing
+from derivations.language.expectation import Expectation, expand_expectations
+from derivations.language.named_functions import g
+from derivations.saddle_point.random_features import convex as convex_features
+from derivations.saddle_point.random_features import no_spike as random_features
+from derivations.saddle_point.random_features.convex import (
     HYPOTHESES,
     SOURCE,
     energetic,
@@ -25,11 +32,6 @@ from derivations.convex_features import (
     over_spectrum,
     resolvent,
 )
-from derivations.free_energy.along_spike import varrho
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
-from derivations.language.named_functions import g
 
 
 def mean_of(integrand: sp.Expr) -> sp.Expr:

@@ -13,11 +13,12 @@ import sympy as sp
 
 from derivations.bulk.marchenko_pastur import second_moments
 from derivations.free_energy.along_spike import PAPER, g, mu0, mu1, mu2, squared_residual, y0, y1, y2
+from derivations.free_energy.stationarity import solve_linear
 from derivations.language import symbols as s
 from derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
 from derivations.language.expectation import Expectation, expand_expectations
 from derivations.language.inequalities import for_vectors
-from derivations.saddle_point import T_trace, equation, isotropic, name_traces, solve_linear, stationary, tau_trace
+from derivations.saddle_point.equations import T_trace, equation, isotropic, name_traces, stationary, tau_trace
 
 SOURCE = f"{PAPER}, Section 4.2"
 ODD = "the activation is odd and the target centred, so that mu0 = 0 and E[y0] = 0 at r = 0"

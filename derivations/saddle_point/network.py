@@ -18,7 +18,7 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
 from derivations.language.expectation import Expectation, expand_expectations
 from derivations.language.named_functions import differentiate, sigma
-from derivations.readout_groups import mu0_of, mu1_of, mu2_of, q_of_kappa, signal
+from derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of, q_of_kappa, signal
 
 third_of = tuple(sp.Function(f"k2_{a + 1}", real=True)(s.kappa) for a in LETTERS)
 

@@ -1,0 +1,1 @@
+"""The saddle-point equations and their special cases."""

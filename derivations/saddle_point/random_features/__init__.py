@@ -1,0 +1,1 @@
+"""Random features without a spike: the square loss, any convex loss, plain equivalence."""
