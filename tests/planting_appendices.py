@@ -7,7 +7,6 @@ from types import ModuleType
 
 import pytest
 
-from derivations import feature_covariance, spectrum
 from derivations.bulk import blocks as block_equivalent
 from derivations.free_energy import ridge as free_energy
 from derivations.free_energy import sample_energy
@@ -15,6 +14,8 @@ from derivations.language import replica_gaussians
 from derivations.saddle_point import letters as readout_features
 from derivations.saddle_point import letters as readout_groups
 from derivations.saddle_point import orthogonal_bulk
+from derivations.spectrum import feature_covariance
+from derivations.spectrum import resolvent as spectrum
 from tests.planting import verdict_by_proof
 
 __all__ = ["planting", "verdict_by_proof"]

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from derivations import spectrum
 from derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, over_kappa
 from derivations.language import replica_gaussians
 from derivations.language import symbols as s
+from derivations.spectrum import resolvent as spectrum
 from tests.planting_appendices import planting, verdict_by_proof
 from verify.claim import Claim, Kind
 from verify.claims import appendix_f

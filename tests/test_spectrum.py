@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from derivations import spectrum
 from derivations.free_energy.stationarity import CONJUGATE
 from derivations.language import replica_gaussians
 from derivations.language import symbols as s
 from derivations.language.expectation import expand_expectations
 from derivations.saddle_point import equations as saddle_point
+from derivations.spectrum import resolvent as spectrum
 
 
 @pytest.mark.parametrize("variable", [s.q1, s.q2, s.q1_hat, s.q2_hat], ids=str)

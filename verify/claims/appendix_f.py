@@ -7,12 +7,13 @@ from functools import partial
 
 import sympy as sp
 
-from derivations import feature_covariance, spectrum
 from derivations.free_energy.along_spike import mu0, mu1, mu2, varrho, vartau
 from derivations.language import replica_gaussians
 from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation
 from derivations.language.expectation import Expectation
+from derivations.spectrum import feature_covariance
+from derivations.spectrum import resolvent as spectrum
 from verify.checks import ByDerivation, ByNumbers, ByObligations
 from verify.claim import Check, Claim, Domain, Kind, Mutant, Range
 from verify.claims.models import DOMAIN, functions_at, measured

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sympy as sp
 
-from derivations import spectrum_log_determinant
 from derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import g
+from derivations.spectrum import log_determinant as spectrum_log_determinant
 from verify.checks import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims import log_determinant_numbers as numbers

@@ -13,13 +13,13 @@ import functools
 import sympy as sp
 
 from derivations.bulk.network import ROWS, SAMPLES, rows, width
-from derivations.feature_covariance import HYPOTHESES
 from derivations.free_energy.along_spike import V_of_kappa, mu1, mu2, over_kappa
 from derivations.language import symbols as s
 from derivations.language.derivation import Derivation, Step, Vanishing
 from derivations.language.expectation import Expectation, expand_expectations
 from derivations.language.named_functions import g
 from derivations.saddle_point.equations import stationary
+from derivations.spectrum.feature_covariance import HYPOTHESES
 
 shift = s.ridge + s.V2_hat
 ratio = s.alpha / s.beta

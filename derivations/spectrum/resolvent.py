@@ -11,7 +11,6 @@ import functools
 
 import sympy as sp
 
-from derivations.feature_covariance import HYPOTHESES, SOURCE, outputs, z
 from derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2, over_kappa, over_modes, varrho, vartau
 from derivations.free_energy.ridge import replicated_trace, sherman_morrison, spike_inversion
 from derivations.free_energy.stationarity import EXCHANGE, solve_linear
@@ -20,6 +19,7 @@ from derivations.language.derivation import Derivation, NonNegative, Step, Vanis
 from derivations.language.expectation import expand_expectations
 from derivations.language.replica_gaussians import A, B, at_zero, bracket, f, integral, log_bracket, log_integral
 from derivations.saddle_point.equations import stationary
+from derivations.spectrum.feature_covariance import HYPOTHESES, SOURCE, outputs, z
 
 ridge_of_mode = -z + s.V1_hat * varrho + s.V2_hat
 linear_output = mu0 * s.m + s.kappa * mu1 * s.zeta
