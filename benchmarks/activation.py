@@ -33,7 +33,7 @@ def constants(bits: int) -> Callable[[], object]:
     """A run that certifies h1, h2 and E[(sigma' - h1)^2] of tanh, the analysis of the expression included."""
     from derivations.activations.activation import Activation
     from derivations.expressions.parser import parse
-    from numerics.ball_coefficients import hermite_balls
+    from numerics.balls.coefficients import hermite_balls
 
     def work() -> object:
         return hermite_balls(Activation(parse("tanh(z)")), bits=bits)

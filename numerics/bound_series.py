@@ -1,7 +1,7 @@
 """S = F.A^-1 F of one block with two derivatives on a segment of a path, as polynomials with errors.
 
 A is the Gram matrix of the features of a block, F their correlations with g: the squared distance of g to their span is
-E[g^2] - S. Entries of F and A are polynomials with errors (`numerics.chebyshev_balls`) in x of [-1, 1]. Take any
+E[g^2] - S. Entries of F and A are polynomials with errors (`numerics.balls.chebyshev`) in x of [-1, 1]. Take any
 polynomials alpha near a = A^-1 F and B near A^-1, and with rho = F - A alpha, delta = A^-1 rho
 
     S   = 2 alpha.F - alpha.A alpha + rho.delta,
@@ -24,8 +24,8 @@ from typing import Any
 
 from flint import arb, arb_mat, arb_poly, ctx
 
-from numerics.balls import BallError, rational_ball
-from numerics.chebyshev_balls import Interpolated, Jet, largest, nodes, through
+from numerics.balls.arithmetic import BallError, rational_ball
+from numerics.balls.chebyshev import Interpolated, Jet, largest, nodes, through
 
 Ball = Any
 Polynomial = Any

@@ -1,7 +1,7 @@
 """Both bounds along a path, enclosed with two derivatives on intervals: moments interpolated on segments of the path.
 
 A segment [a, b] carries the entries of both blocks of `numerics.span_moments` as polynomials with errors
-(`numerics.chebyshev_balls`): they are analytic in t wherever Re c > 0, and bounded there. No moment is differentiated.
+(`numerics.balls.chebyshev`): they are analytic in t wherever Re c > 0, and bounded there. No moment is differentiated.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from numerics.balls import BallError, precision
+from numerics.balls.arithmetic import BallError, precision
+from numerics.balls.chebyshev import Interpolated, Jet, ellipse, interpolated, largest, needed_points, points
 from numerics.bound_series import Dependent, Series, series
-from numerics.chebyshev_balls import Interpolated, Jet, ellipse, interpolated, largest, needed_points, points
 from numerics.span_moments import SHARES, Moments, spans
 from numerics.spike_path import Constants, Path
 

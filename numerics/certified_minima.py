@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from derivations.activations.activation import Activation
-from numerics.balls import BallError
+from numerics.balls.arithmetic import BallError
 from numerics.bound_track import LOWER, UPPER, Track
 from numerics.bounds import Bounds, Minimum, bounds, local_minima
 from numerics.certify import certify

@@ -18,12 +18,12 @@ from typing import Any
 from flint import arb
 
 from numerics.accepts import accepts
-from numerics.balls import BallError, precision, rational_ball
-from numerics.certify_bounds import Line
+from numerics.balls.arithmetic import BallError, precision, rational_ball
+from numerics.balls.averages import smoothing
+from numerics.balls.growth_bounds import Line
+from numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
 from numerics.certify_functions import Functions, Problem, bounds, functions
-from numerics.certify_moments import smoothing
 from numerics.certify_newton import Box, System, Zero, krawczyk
-from numerics.certify_rule import Along, SpikeRule, panels, trapezoidal
 from numerics.certify_saddle import Enclosed, enclosed, fixed_error, nonlinear_system
 from numerics.certify_strip import Student, inverse_bound
 from numerics.documents import certificate_document

@@ -9,10 +9,10 @@ from typing import Any
 from flint import arb
 
 from derivations.activations.activation import Activation
-from numerics.balls import rational_ball
-from numerics.certify_bounds import Bound, Line, average_bound
-from numerics.certify_moments import Averages, Smoothing, smoothing
-from numerics.certify_rule import Along, SpikeRule
+from numerics.balls.arithmetic import rational_ball
+from numerics.balls.averages import Averages, Smoothing, smoothing
+from numerics.balls.growth_bounds import Bound, Line, average_bound
+from numerics.balls.rules import Along, SpikeRule
 
 Ball = Any
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from flint import arb, arb_mat
 
-from numerics.balls import BallError
+from numerics.balls.arithmetic import BallError
 
 Ball = Any
 Box = tuple[Ball, ...]

@@ -22,11 +22,11 @@ from typing import Any
 
 from flint import arb
 
-from numerics.balls import BallError, precision
+from numerics.balls.arithmetic import BallError, precision
+from numerics.balls.chebyshev import Jet
+from numerics.balls.growth_bounds import rational_upper
 from numerics.bound_series import Series
 from numerics.bound_track import ALGEBRA_BITS, LOWER, UPPER, Track
-from numerics.certify_bounds import rational_upper
-from numerics.chebyshev_balls import Jet
 
 Ball = Any
 

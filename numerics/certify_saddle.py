@@ -16,10 +16,10 @@ from typing import Any
 
 from flint import arb
 
-from numerics.balls import BallError, rational_ball
+from numerics.balls.arithmetic import BallError, rational_ball
+from numerics.balls.rules import Along, SpikeRule
 from numerics.certify_functions import Functions, Problem, over_variance
 from numerics.certify_newton import Box, System
-from numerics.certify_rule import Along, SpikeRule
 
 Ball = Any
 

@@ -15,9 +15,9 @@ from typing import Any
 
 from flint import acb, arb
 
-from numerics.balls import rational_ball
-from numerics.certify_bounds import Line
-from numerics.certify_moments import Smoothing
+from numerics.balls.arithmetic import rational_ball
+from numerics.balls.averages import Smoothing
+from numerics.balls.growth_bounds import Line
 
 Ball = Any
 

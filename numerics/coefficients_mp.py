@@ -18,6 +18,7 @@ from mpmath import mp, mpf
 
 from derivations.activations.activation import Activation
 from derivations.expressions.parser import derivative
+from numerics.balls.arithmetic import PrecisionError
 from numerics.evaluate import evaluate_mpmath
 from numerics.quadrature import integrand
 
@@ -26,10 +27,6 @@ Real = Any
 
 GUARD_DIGITS = 12
 _MOST_DOUBLINGS = 6
-
-
-class PrecisionError(ArithmeticError):
-    """The digits asked for were not reached; the message says for which integral."""
 
 
 class MomentsMp(NamedTuple):

@@ -1,6 +1,6 @@
 """Two interpreters of the expression tree: NumPy (double precision, vectorised) and mpmath (any precision).
 
-Both give values only; certified enclosures come from `numerics.balls`.
+Both give values only; certified enclosures come from `numerics.balls.arithmetic`.
 """
 
 from __future__ import annotations

@@ -24,11 +24,11 @@ from flint import arb, arb_mat, ctx
 from mpmath import mp
 
 from numerics.accepts import accepts
-from numerics.balls import precision, rational_ball
-from numerics.coefficients_mp import PrecisionError
+from numerics.balls.arithmetic import PrecisionError, precision, rational_ball
+from numerics.balls.rules import ProfileMp, Rule, profile_mp, trapezoid
+from numerics.balls.rules import panels_of_digits as panels
 from numerics.given import model_of
 from numerics.model import Model
-from numerics.profile_mp import ProfileMp, Rule, panels, profile_mp, trapezoid
 from numerics.quadrature import FINER
 from numerics.ridge import solve
 

@@ -4,7 +4,7 @@ The bounds are squared distances of g to spans of functions of (kappa, z),
 
     upper: mu0_a;      lower: mu0_a, kappa mu1_a, mu1_a z, and d mu0_a/dc where the rows of the bulk differ in norm.
 
-In h_n (`numerics.smoothed_balls`) these are h_0, kappa h_1, h_1 z and h_2/2. Their Gram matrices are expectations over
+In h_n (`numerics.balls.smoothed`) these are h_0, kappa h_1, h_1 z and h_2/2. Their Gram matrices are expectations over
 kappa. What correlates with g is conditioned on its argument X = gamma kappa + rho z, where kappa = gamma X + rho z' and
 z = rho X - gamma z': with H_n(X) = h_n at slope r gamma and variance c + r^2 rho^2 (Stein's lemma for z')
 
@@ -29,10 +29,10 @@ from derivations.activations.activation import Activation
 from derivations.activations.strip_growth import strip_growth
 from derivations.expressions.normal_form import as_affine
 from derivations.expressions.parser import Call, Number
-from numerics.balls import BallError, location_ball, program, rational_ball
-from numerics.certify_bounds import Bound, polynomial_growth
-from numerics.certify_rule import Along, SpikeRule, panels, trapezoidal
-from numerics.smoothed_balls import ORDERS, Column, Size, Smoother, complex_size, strip_bound
+from numerics.balls.arithmetic import BallError, location_ball, program, rational_ball
+from numerics.balls.growth_bounds import Bound, polynomial_growth
+from numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
+from numerics.balls.smoothed import ORDERS, Column, Size, Smoother, complex_size, strip_bound
 from numerics.spike_path import Constants, Path, PathGroup
 
 Ball = Any

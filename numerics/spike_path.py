@@ -17,8 +17,8 @@ from functools import lru_cache
 from typing import Any
 
 from derivations.activations.activation import Activation
-from numerics.ball_coefficients import hermite_balls
-from numerics.balls import BallError, rational_ball
+from numerics.balls.arithmetic import BallError, rational_ball
+from numerics.balls.coefficients import hermite_balls
 from numerics.model import UNIFORM, Model, ReadoutGroup
 
 Ball = Any

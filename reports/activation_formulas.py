@@ -21,9 +21,9 @@ from derivations.closed_forms.heat_equation import (
 )
 from derivations.expressions.budget import TookTooLong, at_most
 from derivations.language import symbols
-from numerics.ball_coefficients import Certified, ConditionalBalls, conditional_balls
-from numerics.ball_integrals import LIMIT_REACHED
-from numerics.balls import BallError, precision
+from numerics.balls.arithmetic import BallError, precision
+from numerics.balls.coefficients import Certified, ConditionalBalls, conditional_balls
+from numerics.balls.integrals import LIMIT_REACHED
 from verify.closed_form_balls import NoBallError, enclose
 from verify.closed_form_proof import prove
 from verify.evidence import Outcome, Settled

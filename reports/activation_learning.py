@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from derivations.activations.activation import Activation
 from derivations.expressions.budget import TookTooLong
-from numerics.ball_coefficients import HermiteBalls
+from numerics.balls.coefficients import HermiteBalls
 
 if TYPE_CHECKING:
     from numerics.model import Model

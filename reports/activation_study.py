@@ -18,9 +18,9 @@ from flint import arb
 from derivations.activations.activation import Activation
 from derivations.expressions.budget import TookTooLong, at_most
 from derivations.expressions.normal_form import as_polynomial
-from numerics.ball_coefficients import Certified, HermiteBalls, hermite_balls, hermite_coefficients_ball
-from numerics.ball_integrals import LIMIT_REACHED
-from numerics.balls import precision
+from numerics.balls.arithmetic import precision
+from numerics.balls.coefficients import Certified, HermiteBalls, hermite_balls, hermite_coefficients_ball
+from numerics.balls.integrals import LIMIT_REACHED
 from reports.activation_learning import Learning, Means, bounds_at, warnings_of, with_best_spike
 from reports.activation_page import study_text
 from reports.allowance import OutOfTimeError, allowance

@@ -58,7 +58,7 @@ def extras(model: Model, certify: bool, digits: int | None) -> tuple[dict[str, A
 def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tuple[str, str]], bool]:
     from mpmath import mp
 
-    from numerics.coefficients_mp import PrecisionError
+    from numerics.balls.arithmetic import PrecisionError
     from numerics.saddle_point_mp import solve_mp
 
     try:

@@ -10,7 +10,7 @@ from flint import arb
 from mpmath import mp
 
 from derivations.activations.activation import activation
-from numerics.balls import precision
+from numerics.balls.arithmetic import precision
 from numerics.certify import Certificate
 from numerics.model import Model
 from numerics.saddle_point_mp import SolutionMp

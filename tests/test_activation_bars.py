@@ -22,8 +22,8 @@ from derivations.closed_forms.gaussian_class import Member, NotInClassError, mem
 from derivations.closed_forms.heat_equation import ClosedForm, closed_forms, heat_obligations, square, x
 from derivations.expressions.parser import ExpressionError
 from derivations.language.symbols import c
-from numerics.ball_coefficients import Certified, conditional_balls, hermite_balls, hermite_coefficients_ball
-from numerics.balls import BallError, precision
+from numerics.balls.arithmetic import BallError, precision
+from numerics.balls.coefficients import Certified, conditional_balls, hermite_balls, hermite_coefficients_ball
 from numerics.coefficients import hermite_constants
 from reports.activation_learning import bounds_at, with_best_spike
 from reports.activation_study import examine

@@ -14,7 +14,7 @@ import pytest
 
 from derivations.activations.activation import activation
 from derivations.expressions.parser import ExpressionError
-from numerics.ball_coefficients import Certified
+from numerics.balls.coefficients import Certified
 from reports.activation_formulas import Constant, Formulas
 from reports.activation_study import examine, study, study_text
 from reports.allowance import OutOfTimeError

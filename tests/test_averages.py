@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from mpmath import mp
 
 from derivations.activations.activation import activation
-from numerics.ball_coefficients import Certified, conditional_balls, hermite_balls
+from numerics.balls.coefficients import Certified, conditional_balls, hermite_balls
 from numerics.batch import solve_batch
 from numerics.bounds import bounds
 from numerics.coefficients import hermite_constants

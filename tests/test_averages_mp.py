@@ -9,9 +9,9 @@ from flint import arb
 from mpmath import mp
 
 from derivations.activations.activation import activation
-from numerics.averages_mp import averages
-from numerics.balls import precision
-from numerics.coefficients_mp import PrecisionError, gaussian_moments_mp
+from numerics.balls.arithmetic import PrecisionError, precision
+from numerics.balls.averages_mp import averages
+from numerics.coefficients_mp import gaussian_moments_mp
 
 
 @pytest.mark.parametrize("name", ["tanh", "erf", "sin(2*z)", "sign", "relu", "hardtanh", "he3", "abs(z - 1/3)"])

@@ -18,15 +18,15 @@ from mpmath import erf, erfc, exp, mpf, pi, sqrt
 
 from derivations.activations.activation import Activation, activation
 from derivations.expressions.parser import Expression, ExpressionError, derivative
-from numerics import ball_integrals
-from numerics.ball_coefficients import (
+from numerics.balls import integrals as ball_integrals
+from numerics.balls.arithmetic import BallError, precision
+from numerics.balls.coefficients import (
     Certified,
     conditional_balls,
     hermite_balls,
     hermite_coefficients_ball,
     overlaps,
 )
-from numerics.balls import BallError, precision
 from numerics.evaluate import compile_numpy, evaluate_mpmath
 from tests.test_balls import contains
 from tests.test_expression import trees

@@ -12,10 +12,10 @@ from flint import acb, arb, ctx
 from derivations.activations.activation import activation
 from derivations.expressions.budget import at_most
 from derivations.expressions.parser import derivative, parse
-from numerics.ball_integrals import InfiniteMoment, Moment, expectations
-from numerics.balls import BallError, evaluate_ball, location_ball, precision, program, rational_ball
+from numerics.balls.arithmetic import BallError, evaluate_ball, location_ball, precision, program, rational_ball
+from numerics.balls.gaussian_bounds import Envelope, involutions
+from numerics.balls.integrals import InfiniteMoment, Moment, expectations
 from numerics.evaluate import evaluate_mpmath
-from numerics.gaussian_bounds import Envelope, involutions
 from tests.test_expression import NAMES
 
 EXPRESSIONS = [

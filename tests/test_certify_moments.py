@@ -10,9 +10,9 @@ from flint import acb, arb
 from mpmath import mp
 
 from derivations.activations.activation import activation
-from numerics.balls import BallError, precision, rational_ball
-from numerics.certify_bounds import Line, average_bound
-from numerics.certify_moments import smoothing
+from numerics.balls.arithmetic import BallError, precision, rational_ball
+from numerics.balls.averages import smoothing
+from numerics.balls.growth_bounds import Line, average_bound
 from numerics.certify_strip import Student, inverse_bound
 
 VARIANCE = Fraction(3, 2)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flint import arb
 
-from numerics.balls import BallError, precision
+from numerics.balls.arithmetic import BallError, precision
 from numerics.certify_newton import Box, System, Zero, krawczyk
 
 Ball = Any

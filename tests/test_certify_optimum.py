@@ -14,7 +14,7 @@ import pytest
 from mpmath import mp
 
 from derivations.activations.activation import activation
-from numerics.balls import precision, rational_ball
+from numerics.balls.arithmetic import precision, rational_ball
 from numerics.bound_series import Series
 from numerics.bound_track import ALGEBRA_BITS, Track
 from numerics.bounds import bounds

@@ -6,9 +6,9 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from numerics.balls import BallError, precision
-from numerics.certify_bounds import Bound
-from numerics.certify_rule import Along, SpikeRule, panels, trapezoidal
+from numerics.balls.arithmetic import BallError, precision
+from numerics.balls.growth_bounds import Bound
+from numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
 
 
 def integrand(rule: SpikeRule, pole: float, bound: float) -> Along:

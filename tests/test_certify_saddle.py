@@ -8,7 +8,7 @@ import pytest
 from flint import arb
 
 from numerics import certify as certifying
-from numerics.balls import BallError, precision
+from numerics.balls.arithmetic import BallError, precision
 from numerics.certify_newton import Box, System, krawczyk
 from numerics.certify_saddle import nonlinear_system, solve_two
 from numerics.ridge import solve

@@ -11,8 +11,8 @@ import pytest
 from flint import arb
 from mpmath import mp
 
-from numerics.balls import precision
-from numerics.chebyshev_balls import Interpolated, ellipse, interpolated, needed_points, points
+from numerics.balls.arithmetic import precision
+from numerics.balls.chebyshev import Interpolated, ellipse, interpolated, needed_points, points
 
 LOW, HIGH, RHO = Fraction(1), Fraction(3), Fraction(2)
 

@@ -15,8 +15,8 @@ from derivations.closed_forms.gaussian_class import Member, NotInClassError, Sha
 from derivations.closed_forms.heat_equation import ClosedForm, UniformGrowth, beneath, closed_forms, heat_obligations, x
 from derivations.closed_forms.sign_product import SignProduct
 from derivations.language.symbols import c
-from numerics.ball_coefficients import conditional_balls, hermite_balls, hermite_coefficients_ball
-from numerics.balls import precision
+from numerics.balls.arithmetic import precision
+from numerics.balls.coefficients import conditional_balls, hermite_balls, hermite_coefficients_ball
 from verify.claim import Domain, Range
 from verify.class_algebra import _Reducer, e, vanishes_in_class
 from verify.closed_form_balls import enclose

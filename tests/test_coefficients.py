@@ -10,9 +10,9 @@ from mpmath import mp, mpf
 from scipy.special import erf
 
 from derivations.activations.activation import activation
+from numerics.balls.arithmetic import PrecisionError
 from numerics.coefficients import conditional_coefficients, hermite_constants, target_moments
 from numerics.coefficients_mp import (
-    PrecisionError,
     conditional_coefficients_mp,
     gauss_legendre_mp,
     gaussian_moments_mp,

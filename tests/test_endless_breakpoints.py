@@ -10,8 +10,8 @@ import pytest
 
 from derivations.activations.activation import activation
 from derivations.expressions.parser import ExpressionError
-from numerics.ball_coefficients import conditional_balls, hermite_balls
-from numerics.balls import BallError, precision
+from numerics.balls.arithmetic import BallError, precision
+from numerics.balls.coefficients import conditional_balls, hermite_balls
 from numerics.model import Model
 from numerics.ridge import solve
 

@@ -11,7 +11,7 @@ from flint import acb, arb
 from scipy.special import owens_t as scipy_owens_t
 
 from derivations.closed_forms.owens_t import OwensT
-from numerics.balls import precision
+from numerics.balls.arithmetic import precision
 from verify.closed_form_balls import NoBallError, owens_t
 
 h, a = sp.symbols("h a", real=True)

@@ -12,7 +12,7 @@ import pytest
 import onestep
 from derivations.activations.activation import activation
 from derivations.expressions.parser import ExpressionError
-from numerics.coefficients_mp import PrecisionError
+from numerics.balls.arithmetic import PrecisionError
 from numerics.losses import huber
 from numerics.model import Model, ReadoutGroup
 from tests.command_line import document

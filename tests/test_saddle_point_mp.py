@@ -9,7 +9,7 @@ import pytest
 from mpmath import mp
 
 from derivations.activations.activation import activation
-from numerics.coefficients_mp import PrecisionError
+from numerics.balls.arithmetic import PrecisionError
 from numerics.model import Model, ReadoutGroup
 from numerics.ridge import solve
 from numerics.saddle_point_mp import SolutionMp, solve_mp

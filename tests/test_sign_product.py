@@ -16,7 +16,7 @@ from derivations.closed_forms.heat_equation import ClosedForm, closed_forms, hea
 from derivations.closed_forms.owens_t import OwensT
 from derivations.closed_forms.sign_product import SignProduct
 from derivations.language.symbols import c, x
-from numerics.balls import precision
+from numerics.balls.arithmetic import precision
 from verify.claim import Domain, Range
 from verify.class_algebra import vanishes_in_class
 from verify.closed_form_balls import NoBallError, sign_product

@@ -11,8 +11,8 @@ from flint import acb, arb
 from mpmath import mp
 
 from derivations.activations.activation import activation
-from numerics.balls import BallError, precision
-from numerics.smoothed_balls import Smoother, complex_size, strip_bound
+from numerics.balls.arithmetic import BallError, precision
+from numerics.balls.smoothed import Smoother, complex_size, strip_bound
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "tanh": mp.tanh,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from derivations.activations.activation import activation
 from numerics import certify_optimum
-from numerics.balls import BallError
+from numerics.balls.arithmetic import BallError
 from numerics.bound_track import LOWER, UPPER, Track
 from numerics.bounds import Minimum, best_ridge, bounds, local_minima
 from numerics.certify_optimum import certify_minimum

@@ -15,7 +15,7 @@ from mpmath import mp
 
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
-from numerics.balls import precision, rational_ball
+from numerics.balls.arithmetic import precision, rational_ball
 from numerics.certify import certify
 from numerics.model import Model
 from numerics.saddle_point_mp import solve_mp

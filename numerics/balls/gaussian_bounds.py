@@ -10,7 +10,7 @@ from typing import Any
 from flint import arb
 
 from derivations.activations.growth import Growth
-from numerics.balls import rational_ball
+from numerics.balls.arithmetic import rational_ball
 
 Ball = Any
 

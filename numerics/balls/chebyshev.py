@@ -21,7 +21,7 @@ from typing import Any
 
 from flint import arb, arb_poly, ctx
 
-from numerics.balls import rational_ball
+from numerics.balls.arithmetic import rational_ball
 
 Ball = Any
 Jet = tuple[Ball, Ball, Ball]

@@ -21,9 +21,9 @@ from flint import acb, arb
 from derivations.activations.activation import Activation
 from derivations.activations.strip_growth import strip_growth
 from derivations.expressions.normal_form import as_polynomial
-from numerics.balls import BallError, Program, program, rational_ball
-from numerics.certify_bounds import Bound, Line, mean_power, polynomial_growth, rational_upper
-from numerics.gaussian_bounds import Envelope
+from numerics.balls.arithmetic import BallError, Program, program, rational_ball
+from numerics.balls.gaussian_bounds import Envelope
+from numerics.balls.growth_bounds import Bound, Line, mean_power, polynomial_growth, rational_upper
 
 Ball = Any
 

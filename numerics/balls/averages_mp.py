@@ -20,8 +20,7 @@ from flint import arb, arb_mat, ctx
 from derivations.activations.activation import Activation
 from derivations.activations.strip_growth import strip_growth
 from derivations.expressions.normal_form import as_polynomial
-from numerics.balls import program, rational_ball
-from numerics.coefficients_mp import PrecisionError
+from numerics.balls.arithmetic import PrecisionError, program, rational_ball
 
 Ball = Any
 

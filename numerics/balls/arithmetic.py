@@ -32,6 +32,11 @@ from derivations.expressions.parser import (
     derivative,
 )
 
+
+class PrecisionError(ArithmeticError):
+    """The digits asked for were not reached; the message says for which integral."""
+
+
 Ball = Any  # arb or acb
 Step = Callable[[list[Ball], bool], Ball]
 

@@ -22,8 +22,8 @@ from derivations.activations.strip_growth import strip_growth
 from derivations.expressions.budget import Budget, TookTooLong, at_most, spend
 from derivations.expressions.normal_form import as_polynomial
 from derivations.expressions.parser import Expression, ExpressionError, derivative
-from numerics.balls import BallError, Program, location_ball, precision, program, rational_ball, whole_power
-from numerics.gaussian_bounds import Envelope, envelope
+from numerics.balls.arithmetic import BallError, Program, location_ball, precision, program, rational_ball, whole_power
+from numerics.balls.gaussian_bounds import Envelope, envelope
 from numerics.polynomial_moments import Coefficients, differentiated, hermite_moment, power, product
 
 Ball = Any

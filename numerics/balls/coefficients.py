@@ -19,8 +19,8 @@ from derivations.activations.locations import Location, difference_sign
 from derivations.expressions.algebra import split_coefficient
 from derivations.expressions.budget import at_most
 from derivations.expressions.parser import Call, Expression, Number, Power, derivative
-from numerics.ball_integrals import MOST_OPERATIONS, InfiniteMoment, Moment, expectations
-from numerics.balls import BallError, precision, rational_ball
+from numerics.balls.arithmetic import BallError, precision, rational_ball
+from numerics.balls.integrals import MOST_OPERATIONS, InfiniteMoment, Moment, expectations
 
 Ball = Any
 Real = Fraction | int | float

@@ -20,10 +20,10 @@ from flint import arb, arb_mat
 
 from derivations.activations.activation import Activation
 from derivations.activations.strip_growth import strip_growth
-from numerics.balls import BallError, Program, program, rational_ball
-from numerics.certify_bounds import Bound, mean_power, polynomial_growth, rational_upper
-from numerics.certify_moments import Smoothing, polynomial_smoothing
-from numerics.gaussian_bounds import Envelope, involutions
+from numerics.balls.arithmetic import BallError, Program, program, rational_ball
+from numerics.balls.averages import Smoothing, polynomial_smoothing
+from numerics.balls.gaussian_bounds import Envelope, involutions
+from numerics.balls.growth_bounds import Bound, mean_power, polynomial_growth, rational_upper
 
 Ball = Any
 Column = tuple[Ball, Ball, Ball]

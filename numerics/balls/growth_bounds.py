@@ -12,8 +12,8 @@ from flint import arb
 from derivations.activations.activation import Activation
 from derivations.activations.growth import Growth
 from derivations.activations.strip_growth import strip_growth
-from numerics.balls import BallError, rational_ball
-from numerics.gaussian_bounds import Envelope
+from numerics.balls.arithmetic import BallError, rational_ball
+from numerics.balls.gaussian_bounds import Envelope
 
 Ball = Any
 

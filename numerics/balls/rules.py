@@ -2,13 +2,16 @@
 
 A function along the spike is its balls on the nodes of one rule and a bound |F(x + iy)| <= A (1+|x|)^k that holds on
 the real line and, F being analytic there, on the rectangle of the rule. Sums and products keep both.
+
+Rules for E over kappa at any precision, and the functions of the ridge saddle point on their nodes (one group).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from operator import add, mul
@@ -16,8 +19,10 @@ from typing import Any
 
 from flint import arb, ctx
 
-from numerics.balls import BallError
-from numerics.certify_bounds import Bound
+from numerics.balls.arithmetic import BallError, PrecisionError, rational_ball
+from numerics.balls.averages_mp import Average, averages
+from numerics.balls.growth_bounds import Bound
+from numerics.model import Model
 
 Ball = Any
 
@@ -148,3 +153,104 @@ def _legendre(order: int, bits: int) -> tuple[tuple[Ball, Ball], ...]:
     """Nodes and weights of the Gauss-Legendre rule on [-1, 1] as balls at the current precision `bits`."""
     assert bits == ctx.prec
     return tuple(arb.legendre_p_root(order, k, weight=True) for k in range(order))
+
+
+Rule = list[tuple[Ball, Ball]]
+
+_GUARD_DIGITS = 12
+_MOST_NODES = 60_000
+
+
+def trapezoid(step: float, bits: int) -> Rule:
+    """The trapezoidal rule of a given step, tails below 2**-bits. Raises PrecisionError for too many nodes."""
+    count = math.ceil(math.sqrt(2 * math.log(2) * bits) / step)
+    if 2 * count > _MOST_NODES:
+        raise PrecisionError(f"the rule along the spike would need {2 * count} nodes at this precision")
+    h = arb(step)
+    return [(k * h, h * _density(k * h)) for k in range(-count, count + 1)]
+
+
+def panels_of_digits(jumps: Sequence[Ball], digits: int, share: float) -> Rule:
+    """Panels between the jumps and the ends, of length at most 3/4, with about digits nodes times `share`."""
+    length = math.ceil(math.sqrt(2 * math.log(10) * (digits + _GUARD_DIGITS)))
+    ends = sorted([arb(-length), *jumps, arb(length)], key=float)
+    rule = []
+    nodes = _legendre_of_digits(math.ceil(share * (0.75 * digits + 12)), ctx.prec)
+    for left, right in pairwise(ends):
+        pieces = max(1, math.ceil(float(right - left) / 0.75))
+        half = (right - left) / (2 * pieces)
+        for piece in range(pieces):
+            for node, weight in nodes:
+                x = (left + (2 * piece + 1) * half + half * node).mid()
+                rule.append((x, half * weight * _density(x)))
+    return rule
+
+
+@lru_cache(maxsize=8)
+def _legendre_of_digits(order: int, bits: int) -> tuple[tuple[Ball, Ball], ...]:
+    assert bits == ctx.prec
+    return tuple(arb.legendre_p_root(order, k, weight=True) for k in range(order))
+
+
+@dataclass(frozen=True)
+class ProfileMp:
+    """Weights of a rule for E over kappa, and on its nodes mu0, mu1, kappa mu1, mu2^2, y0, y1, and y2 with noise."""
+
+    model: Model
+    weights: list[Ball]
+    mu0: list[Ball]
+    mu1: list[Ball]
+    along: list[Ball]
+    mu2_squared: list[Ball]
+    y0: list[Ball]
+    y1: list[Ball]
+    y2: list[Ball]
+
+    def mean(self, *factors: Sequence[Ball]) -> Ball:
+        """E of a product over kappa."""
+        products = list(self.weights)
+        for factor in factors:
+            products = [a * b for a, b in zip(products, factor, strict=True)]
+        return sum(products, arb(0)).mid()
+
+
+def profile_mp(model: Model, rule: Rule) -> ProfileMp:
+    """The functions on the nodes of a rule; every double of the model is the binary rational that it is."""
+    c, gamma = Fraction(model.bulks[0]), Fraction(model.alignment)
+    rho = 1 - gamma * gamma
+    nodes = [x for x, _ in rule]
+    bias = Fraction(model.biases[0])
+    paired = bias == 0 and all((x + y).contains(0) for x, y in zip(nodes, reversed(nodes), strict=True))
+    student = _on_nodes(
+        averages(model.activation, c), nodes, Fraction(model.slopes[0]), bias, model.activation.parity if paired else ""
+    )
+    target = _on_nodes(averages(model.target, rho), nodes, gamma, Fraction(0), model.target.parity if paired else "")
+    noise, root, bulk = rational_ball(Fraction(model.noise)), rational_ball(rho).sqrt(), rational_ball(c)
+    mu1 = [a.slope for a in student]
+    return ProfileMp(
+        model,
+        [w.mid() for _, w in rule],
+        [a.mean for a in student],
+        mu1,
+        [(x * slope).mid() for x, slope in zip(nodes, mu1, strict=True)],
+        [(a.square - a.mean * a.mean - bulk * a.slope * a.slope).mid() for a in student],
+        [a.mean for a in target],
+        # E z g = s d/dx E g (Stein)
+        [(root * a.slope).mid() for a in target],
+        [(a.square + noise).mid() for a in target],
+    )
+
+
+def _on_nodes(
+    at: Callable[[Ball], Average], nodes: Sequence[Ball], slope: Fraction, bias: Fraction, parity: str
+) -> list[Average]:
+    factor, shift = rational_ball(slope), rational_ball(bias)
+    if slope == 0:
+        return [at(shift)] * len(nodes)
+    if parity not in ("odd", "even"):
+        return [at((factor * x + shift).mid()) for x in nodes]
+    half = len(nodes) // 2
+    upper = [at((factor * x).mid()) for x in nodes[half:]]
+    sign = -1 if parity == "odd" else 1
+    lower = [Average(sign * a.mean, -sign * a.slope, a.square) for a in upper[len(nodes) % 2 :]]
+    return lower[::-1] + upper

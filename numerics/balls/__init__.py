@@ -1,0 +1,1 @@
+"""Gaussian averages in ball arithmetic: enclosures with proved bounds."""
