@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from derivations.expressions.parser import parse
     from derivations.language.symbols import glossary
     from numerics.batch import BatchSolution, solve_batch
-    from numerics.bounds import best_eta, best_ridge, best_spike, bounds, lower_bound, upper_bound
+    from numerics.bounds.any_loss import best_ridge_of_loss, loss_bounds
+    from numerics.bounds.learned_bias import learned_bias
+    from numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, lower_bound, upper_bound
     from numerics.certify import Certificate, certify
     from numerics.coefficients import conditional_coefficients, hermite_constants, target_moments
     from numerics.convex import solve as solve_loss
     from numerics.ensembles import Network
     from numerics.inputs import Inputs
-    from numerics.learned_bias import learned_bias
-    from numerics.loss_bounds import best_ridge_of_loss, loss_bounds
     from numerics.losses import loss_named
     from numerics.model import Model, ModelError, ReadoutGroup
     from numerics.readout_density import ReadoutLaw, solve_density
@@ -92,12 +92,12 @@ _HOMES: dict[str, tuple[str, str]] = {
     "glossary": ("derivations.language.symbols", "glossary"),
     "BatchSolution": ("numerics.batch", "BatchSolution"),
     "solve_batch": ("numerics.batch", "solve_batch"),
-    "best_eta": ("numerics.bounds", "best_eta"),
-    "best_ridge": ("numerics.bounds", "best_ridge"),
-    "best_spike": ("numerics.bounds", "best_spike"),
-    "bounds": ("numerics.bounds", "bounds"),
-    "lower_bound": ("numerics.bounds", "lower_bound"),
-    "upper_bound": ("numerics.bounds", "upper_bound"),
+    "best_eta": ("numerics.bounds.ridge", "best_eta"),
+    "best_ridge": ("numerics.bounds.ridge", "best_ridge"),
+    "best_spike": ("numerics.bounds.ridge", "best_spike"),
+    "bounds": ("numerics.bounds.ridge", "bounds"),
+    "lower_bound": ("numerics.bounds.ridge", "lower_bound"),
+    "upper_bound": ("numerics.bounds.ridge", "upper_bound"),
     "Certificate": ("numerics.certify", "Certificate"),
     "certify": ("numerics.certify", "certify"),
     "conditional_coefficients": ("numerics.coefficients", "conditional_coefficients"),
@@ -106,9 +106,9 @@ _HOMES: dict[str, tuple[str, str]] = {
     "solve_loss": ("numerics.convex", "solve"),
     "Network": ("numerics.ensembles", "Network"),
     "Inputs": ("numerics.inputs", "Inputs"),
-    "learned_bias": ("numerics.learned_bias", "learned_bias"),
-    "best_ridge_of_loss": ("numerics.loss_bounds", "best_ridge_of_loss"),
-    "loss_bounds": ("numerics.loss_bounds", "loss_bounds"),
+    "learned_bias": ("numerics.bounds.learned_bias", "learned_bias"),
+    "best_ridge_of_loss": ("numerics.bounds.any_loss", "best_ridge_of_loss"),
+    "loss_bounds": ("numerics.bounds.any_loss", "loss_bounds"),
     "loss_named": ("numerics.losses", "loss_named"),
     "Model": ("numerics.model", "Model"),
     "ModelError": ("numerics.model", "ModelError"),

@@ -17,7 +17,7 @@ import numpy as np
 from derivations.activations.activation import Activation
 from numerics.balls.arithmetic import BallError
 from numerics.bound_track import LOWER, UPPER, Track
-from numerics.bounds import Bounds, Minimum, bounds, local_minima
+from numerics.bounds.ridge import Bounds, Minimum, bounds, local_minima
 from numerics.certify import certify
 from numerics.certify_optimum import Optimum, certify_minimum
 from numerics.model import UNIFORM, Model, ReadoutGroup

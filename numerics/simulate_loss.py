@@ -28,6 +28,7 @@ import numpy as np
 from numerics import convex_readout, readout
 from numerics.accepts import accepts
 from numerics.bias_search import best_bias
+from numerics.bounds.learned_bias import Basins, learned_bias, scan_reach, with_bias
 from numerics.convex import ConvexSolution
 from numerics.convex import solve as solve_convex
 from numerics.ensembles import Array, FeatureMap, Network, SimulationError, Sizes, block_rows
@@ -35,7 +36,6 @@ from numerics.evaluate import compile_numpy
 from numerics.finite_width import at_width
 from numerics.given import instance_of, model_of, subject_of
 from numerics.inputs import GAUSSIAN, Inputs
-from numerics.learned_bias import Basins, learned_bias, scan_reach, with_bias
 from numerics.losses import SQUARE, ClippedLoss, Loss, loss_named
 from numerics.measure import Row, fresh_outputs, order_parameters
 from numerics.model import INSTEAD, Model, ModelError
@@ -144,7 +144,7 @@ def predict(
 
     With `basins` of a learned bias: that of the lowest minimum at home; not converged where a basin has none.
 
-    Raises ModelError as `numerics.convex.solve` and `numerics.learned_bias.learned_bias`.
+    Raises ModelError as `numerics.convex.solve` and `numerics.bounds.learned_bias.learned_bias`.
     """
     if not learned:
         return _predicted(model, loss, None, sizes)

@@ -142,7 +142,7 @@ def _same_at_every_spike(
     activation: Activation, target: Activation, bulk: float, known: Learning, largest: float, least: float
 ) -> bool:
     """Whether the upper bound is the same wherever it is tried in (0, largest], to what its quadrature resolves."""
-    from numerics.spike_scan import upper_bound_of_spike
+    from numerics.bounds.spike_scan import upper_bound_of_spike
 
     bound = upper_bound_of_spike(activation, target, bulk, largest, known.doublings)
     slack = 10 * AGREEMENT * least + NEGLIGIBLE * (known.target_square or 0.0)
@@ -155,7 +155,7 @@ def _resolved(model: Model, square: float) -> tuple[float, float, int] | None:
     E[g^2] on that rule has to agree with the one of the inner rule too: an oscillating target may look smooth on a
     coarse rule twice running.
     """
-    from numerics.bounds import lower_bound, upper_bound
+    from numerics.bounds.ridge import lower_bound, upper_bound
     from numerics.profile import profile
 
     before = math.inf, math.inf
@@ -238,7 +238,7 @@ def _best_spike(
 ) -> tuple[tuple[float, float], float] | None:
     """((r, bound), R): the least upper bound on [0, R], R at most 6; None if double precision does not reach there."""
     from derivations.expressions.parser import ExpressionError
-    from numerics.spike_scan import best_spike_at_alignment_one
+    from numerics.bounds.spike_scan import best_spike_at_alignment_one
 
     largest = LARGEST_SPIKE
     quadratic = float(activation.growth.quadratic)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from numerics.learned_bias import Basins, LearnedBias
+from numerics.bounds.learned_bias import Basins, LearnedBias
 from verify.finite_size import INCONCLUSIVE, Report
 
 # A share of experiments that does not move a mean by what the protocol sees.

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from derivations.activations.activation import activation
+from numerics.bounds.learned_bias import Basins, learned_bias
 from numerics.ensembles import Network, Sizes
-from numerics.learned_bias import Basins, learned_bias
 from numerics.losses import loss_named
 from numerics.model import Model, ReadoutGroup
 from numerics.simulate import at_sizes

@@ -181,7 +181,7 @@ class Request:
                 # Where every group brings a bulk of its own, that of the model plays no part.
                 model = Model(self.activation, self.target, **({"bulk": 1.0} | given))
             if self.learned_bias:
-                from numerics.learned_bias import learned_bias
+                from numerics.bounds.learned_bias import learned_bias
                 from numerics.losses import loss_named
 
                 model = learned_bias(model, loss_named(self.loss)).model

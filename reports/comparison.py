@@ -8,9 +8,9 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 
 from numerics.accepts import accepts
+from numerics.bounds.learned_bias import learned_bias
 from numerics.ensembles import Network
 from numerics.given import subject_of
-from numerics.learned_bias import learned_bias
 from numerics.losses import SQUARE, Loss, loss_named
 from numerics.model import Model
 from numerics.simulate import Simulation, usual_kind

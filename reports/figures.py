@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activations.activation import activation
-from numerics.bounds import best_ridge, lower_bound, upper_bound
+from numerics.bounds.ridge import best_ridge, lower_bound, upper_bound
 from numerics.coefficients import conditional_coefficients, target_moments
 from numerics.model import Model
 from numerics.ridge import solve

@@ -24,9 +24,9 @@ def loss_bounds_json(model: Model, loss: Loss, step: Callable[[], None], width: 
 
     Raises ModelError where the loss is not built for the model.
     """
+    from numerics.bounds.any_loss import best_ridge_of_loss, loss_bounds
     from numerics.convex import solve
     from numerics.documents import ridge_document
-    from numerics.loss_bounds import best_ridge_of_loss, loss_bounds
 
     found = loss_bounds(model, loss)
     step()
@@ -80,7 +80,7 @@ def loss_bounds_text(swept: tuple[str, ...], results: Points, width: int) -> str
     if any(not (document["lower_reached"] and document["upper_reached"]) for _, document in results):
         lines.append(f"* {_GROWS}")
     left_out = sum(document["best_ridge"]["ridges_left_out"] for _, document in results)
-    from numerics.loss_bounds import LARGEST_RIDGE, SMALLEST_RIDGE
+    from numerics.bounds.any_loss import LARGEST_RIDGE, SMALLEST_RIDGE
 
     ends = sum(at_end(document["best_ridge"]["ridge"]) for _, document in results)
     if ends:
@@ -95,6 +95,6 @@ def loss_bounds_text(swept: tuple[str, ...], results: Points, width: int) -> str
 
 def at_end(ridge: object) -> bool:
     """Whether a best ridge is an end of the scan, so that the least loss may lie beyond it."""
-    from numerics.loss_bounds import LARGEST_RIDGE, SMALLEST_RIDGE
+    from numerics.bounds.any_loss import LARGEST_RIDGE, SMALLEST_RIDGE
 
     return isinstance(ridge, float) and not SMALLEST_RIDGE * (1 + 1e-9) < ridge < LARGEST_RIDGE * (1 - 1e-9)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numerics.bounds import BestEta
+    from numerics.bounds.ridge import BestEta
     from numerics.certified_minima import BestBound
     from numerics.model import Model
     from reports.cli_options import Request
@@ -21,7 +21,7 @@ def best_eta_json(asked: Request, point: Mapping[str, float]) -> tuple[BestEta, 
     All have "certified" and "bracket" (null where nothing was certified), and "status" says why not. Raises ModelError
     where the gradient-step map does not exist.
     """
-    from numerics.bounds import best_eta
+    from numerics.bounds.ridge import best_eta
     from numerics.certified_minima import NO_BRACKET, Dip, best_bounds_rate, certified_dip
     from numerics.model import UNIFORM, Model
 

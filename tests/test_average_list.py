@@ -25,7 +25,7 @@ OPEN = "one rule, neither refined nor checked in the call itself; compared with 
 
 AVERAGES: dict[str, dict[str, str]] = {
     "numerics/batch.py": {"_Levels": REFINED},
-    "numerics/bounds.py": {"bounds": REFINED, "_upper": PASSED, "_lower": PASSED, "best_ridge": PASSED},
+    "numerics/bounds/ridge.py": {"bounds": REFINED, "_upper": PASSED, "_lower": PASSED, "best_ridge": PASSED},
     "numerics/coefficients.py": {
         "hermite_constants": REFINED, "_derivative_variance": REFINED, "coefficient_errors": REFINED,
         "conditional_moments_of": REFUSED, "conditional_coefficients": REFUSED, "target_moments": REFUSED,
@@ -36,15 +36,15 @@ AVERAGES: dict[str, dict[str, str]] = {
     "numerics/envelope.py": {"clipped_loss": PASSED, "_long_line": PASSED, "_short_line": PASSED, "_General": PASSED},
     "numerics/even_part.py": {"even_part_warning": DRAWN, "strength": DRAWN},
     "numerics/finite_width.py": {"_refined": REFINED},
-    "numerics/learned_bias.py": {"training_energy": OPEN},
-    "numerics/loss_panels.py": {
+    "numerics/bounds/learned_bias.py": {"training_energy": OPEN},
+    "numerics/bounds/loss_panels.py": {
         "panels_of": PASSED, "_series": PASSED, "_edges_in_z": PASSED, "_resolved": PASSED, "_along_panels": PASSED,
         "_across_panels": PASSED,
     },
     "numerics/measure.py": {"exact_test_error": REFUSED},
     "numerics/model.py": {"gradient_step": REFINED, "gradient_step_errors": REFINED},
     "numerics/network_constants.py": {"slope_constants": REFUSED, "_fine_rule": PASSED},
-    "numerics/noisy_loss.py": {"_bell": PASSED},
+    "numerics/bounds/noisy_loss.py": {"_bell": PASSED},
     "numerics/outliers.py": {"_second_order": REFUSED},
     "numerics/overlapping_rows.py": {
         "_averages": REFUSED, "_stepped_on": REFINED, "_labels": PASSED, "turned_bulk": REFINED,
@@ -66,8 +66,8 @@ AVERAGES: dict[str, dict[str, str]] = {
     "numerics/spectrum_network.py": {"label_line": CHECKED},
     "numerics/spectrum_panels.py": {"legendre_series": PASSED, "Panels": PASSED},
     "numerics/spectrum_point.py": {"line_of": CHECKED},
-    "numerics/spike_scan.py": {"upper_bound_of_spike": DRAWN},
-    "numerics/split_panels.py": {"Panels": PASSED},
+    "numerics/bounds/spike_scan.py": {"upper_bound_of_spike": DRAWN},
+    "numerics/bounds/split_panels.py": {"Panels": PASSED},
     "numerics/tensor_rule.py": {"tensor_rule": PASSED},
     "reports/activation_curves.py": {"curves": DRAWN},
     "reports/activation_learning.py": {"_lost_in_rounding": REFUSED, "_resolved": CHECKED, "bounds_at": REFUSED},
@@ -121,7 +121,7 @@ def test_open_averages_do_not_become_more() -> None:
     left = {(file, name) for file, places in AVERAGES.items() for name, way in places.items() if way == OPEN}
     assert left <= {
         ("numerics/finite_width.py", "at_width"),
-        ("numerics/learned_bias.py", "training_energy"),
+        ("numerics/bounds/learned_bias.py", "training_energy"),
     }
 
 

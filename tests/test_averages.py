@@ -14,7 +14,7 @@ from mpmath import mp
 from derivations.activations.activation import activation
 from numerics.balls.coefficients import Certified, conditional_balls, hermite_balls
 from numerics.batch import solve_batch
-from numerics.bounds import bounds
+from numerics.bounds.ridge import bounds
 from numerics.coefficients import hermite_constants
 from numerics.convex import solve as solve_loss
 from numerics.losses import huber

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.learned_bias import Basins, BiasMinimum, LearnedBias
+from numerics.bounds.learned_bias import Basins, BiasMinimum, LearnedBias
 from numerics.model import Model
 from reports.basin_shares import basin_shares, ended, scatter, tail, undecided
 from reports.commands.compare import shares_json

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from numerics.bounds import best_ridge, upper_bound
+from numerics.bounds.ridge import best_ridge, upper_bound
 from numerics.ridge import solve
 from reports.prose import prose
 from reports.studies.best_ridge import COUNT, TWO_MINIMA, Found, found_at, page, random_model, scan

@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import quad
 
 from derivations.activations.activation import activation
-from numerics.bounds import best_eta, best_ridge, best_spike, bounds, local_minima, lower_bound, upper_bound
+from numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, local_minima, lower_bound, upper_bound
 from numerics.model import Model, ReadoutGroup
 from numerics.ridge import solve
 from tests import reference_ridge

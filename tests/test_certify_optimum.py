@@ -17,7 +17,7 @@ from derivations.activations.activation import activation
 from numerics.balls.arithmetic import precision, rational_ball
 from numerics.bound_series import Series
 from numerics.bound_track import ALGEBRA_BITS, Track
-from numerics.bounds import bounds
+from numerics.bounds.ridge import bounds
 from numerics.certified_minima import best_bounds_rate, best_bounds_spike, certified_dip
 from numerics.certify_optimum import Optimum, certify_minimum
 from numerics.model import Model, ReadoutGroup
@@ -234,8 +234,8 @@ def test_intervals_hold_their_points() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_bounds_of_drawn_models_agree_with_least_squares(seed: int) -> None:
-    # Both kinds of function in both roles, biases, groups, unequal rows: E[g^2] - S against numerics.bounds, which
-    # shares no code with it. Two parameters give the difference without E[g^2].
+    # Both kinds of function in both roles, biases, groups, unequal rows: E[g^2] - S against numerics.bounds.ridge,
+    # which shares no code with it. Two parameters give the difference without E[g^2].
     rng = np.random.default_rng([12, seed])
     student, target = (
         ("tanh", "hardtanh", "sin", "erf", "tanh", "hardtanh")[seed],

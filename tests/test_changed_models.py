@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from derivations.activations.activation import activation
 from numerics.batch import solve_batch, solve_families
-from numerics.bounds import best_eta, best_ridge, best_spike, bounds, upper_bound
+from numerics.bounds.any_loss import loss_bounds
+from numerics.bounds.learned_bias import with_bias
+from numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, upper_bound
 from numerics.certified_minima import best_bounds_spike
 from numerics.ensembles import Network
-from numerics.learned_bias import with_bias
-from numerics.loss_bounds import loss_bounds
 from numerics.losses import LOGISTIC, SQUARE
 from numerics.model import Model, ModelError, ReadoutGroup
 from numerics.readout_density import ReadoutLaw, with_letters

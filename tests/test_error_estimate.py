@@ -12,7 +12,7 @@ from mpmath import mp
 
 from derivations.activations.activation import activation
 from numerics.batch import solve_batch
-from numerics.bounds import bounds
+from numerics.bounds.ridge import bounds
 from numerics.convex import solve as solve_loss
 from numerics.losses import SQUARE, huber
 from numerics.model import Model, ModelError, ReadoutGroup

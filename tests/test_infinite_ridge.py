@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.bounds import best_ridge, bounds
+from numerics.bounds.ridge import best_ridge, bounds
 from numerics.infinite_ridge import slope_at_infinity
 from numerics.model import Model, ReadoutGroup
 from numerics.profile import profile

@@ -7,7 +7,7 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics import losses
-from numerics.learned_bias import learned_bias, training_energy, with_bias
+from numerics.bounds.learned_bias import learned_bias, training_energy, with_bias
 from numerics.model import Model, ModelError
 from numerics.ridge import solve
 

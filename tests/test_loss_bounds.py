@@ -11,16 +11,16 @@ import pytest
 from scipy.optimize import minimize
 
 from derivations.activations.activation import activation
-from numerics.bounds import bounds
+from numerics.bounds.any_loss import best_ridge_of_loss, least_loss, loss_bounds
+from numerics.bounds.convex_minimum import convex_minimum
+from numerics.bounds.noisy_loss import NoisyLoss
+from numerics.bounds.ridge import bounds
+from numerics.bounds.split_panels import Array, AveragedLoss, Panels
 from numerics.coefficients import conditional_coefficients
 from numerics.convex import solve
-from numerics.convex_minimum import convex_minimum
 from numerics.evaluate import compile_numpy
-from numerics.loss_bounds import best_ridge_of_loss, least_loss, loss_bounds
 from numerics.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, huber
 from numerics.model import Model, ModelError, ReadoutGroup
-from numerics.noisy_loss import NoisyLoss
-from numerics.split_panels import Array, AveragedLoss, Panels
 
 TWO = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5, 1.3))
 EVERY: dict[str, Loss] = {

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.loss_bounds import loss_bounds
+from numerics.bounds.any_loss import loss_bounds
 from numerics.losses import ABSOLUTE
 from numerics.model import Model
 from reports.cli import run

@@ -11,11 +11,11 @@ import pytest
 from derivations.activations.activation import activation
 from numerics import losses
 from numerics.batch import solve_batch, solve_families
-from numerics.bounds import bounds
+from numerics.bounds.any_loss import LeastLoss, loss_bounds
+from numerics.bounds.ridge import bounds
 from numerics.coefficients import HermiteConstants, hermite_constants
 from numerics.convex import solve as solve_loss
 from numerics.ensembles import Network
-from numerics.loss_bounds import LeastLoss, loss_bounds
 from numerics.map_uncertainty import bulk_errors, neighbours, relative_uncertainty
 from numerics.model import EXACT, MapErrors, Model, ReadoutGroup, gradient_step, gradient_step_errors
 from numerics.overlapping_solution import solve_overlapping
@@ -93,7 +93,7 @@ def test_bounds_of_a_loss_are_as_uncertain_as_their_model(size: float, monkeypat
         value = model.bulk + (0.5 if across else 2.0) * model.alignment + (0.0 if across else model.spike)
         return LeastLoss(value, (), at_infinity=True, error_estimate=0.0, converged=True)
 
-    monkeypatch.setattr("numerics.loss_bounds.least_loss", least)
+    monkeypatch.setattr("numerics.bounds.any_loss.least_loss", least)
     found, known = (loss_bounds(_given(x), losses.huber(0.7)) for x in (size, 0.0))
     assert known.error_estimate == 0.0
     assert found.error_estimate >= 0.999 * (1.0 + 1.0 + 2.0) * size

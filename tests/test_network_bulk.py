@@ -7,7 +7,7 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics.batch import solve_batch
-from numerics.bounds import lower_bound
+from numerics.bounds.ridge import lower_bound
 from numerics.bulk_model import equivalent_of
 from numerics.deterministic_equivalent import IsotropicUniform
 from numerics.finite_width import at_width

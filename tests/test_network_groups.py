@@ -10,14 +10,14 @@ import pytest
 from numpy.typing import NDArray
 
 from derivations.activations.activation import activation
-from numerics.bounds import lower_bound
+from numerics.bounds.learned_bias import learned_bias, training_energy, with_bias
+from numerics.bounds.ridge import lower_bound
 from numerics.bulk_model import equivalent_of
 from numerics.convex import solve as solve_convex
 from numerics.deterministic_equivalent import IsotropicGroups, pack, packed_directions, unpack, upper_triangle
 from numerics.ensembles import Network, SimulationError, Sizes, trained_network
 from numerics.finite_width import at_width
 from numerics.groups_law import GroupsLaw, groups_law, stepped_groups_law
-from numerics.learned_bias import learned_bias, training_energy, with_bias
 from numerics.losses import loss_named
 from numerics.measure import order_parameters
 from numerics.model import UNIFORM, Model, ModelError, ReadoutGroup

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.bounds import lower_bound, upper_bound
+from numerics.bounds.ridge import lower_bound, upper_bound
 from numerics.model import Model, ModelError, ReadoutGroup
 from numerics.profile import profile
 from numerics.ridge import solve

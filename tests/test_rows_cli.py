@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.bounds import bounds
+from numerics.bounds.ridge import bounds
 from numerics.model import Model
 from numerics.ridge import solve
 from reports.cli import run

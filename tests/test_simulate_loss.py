@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
+from numerics.bounds.learned_bias import Basins, learned_bias
 from numerics.ensembles import Network, SimulationError
-from numerics.learned_bias import Basins, learned_bias
 from numerics.losses import HINGE, LOGISTIC, SQUARE, Loss, huber, loss_named
 from numerics.model import Model, ReadoutGroup
 from numerics.simulate import simulate

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.bounds import bounds
+from numerics.bounds.ridge import bounds
 from numerics.convex import solve as solve_convex
 from numerics.ensembles import Sizes, equivalent_map, spiked_random_features
 from numerics.losses import SQUARE, loss_named

@@ -7,9 +7,9 @@ import math
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.bounds import upper_bound
+from numerics.bounds.ridge import upper_bound
+from numerics.bounds.spike_scan import best_spike_at_alignment_one, upper_bound_of_spike
 from numerics.model import Model
-from numerics.spike_scan import best_spike_at_alignment_one, upper_bound_of_spike
 
 
 @pytest.mark.parametrize("text", ["tanh(z)", "relu(z)", "sign(z)", "Max(z, 0)*sin(z)", "1/cosh(100*z)"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.bounds import Minimum, bounds
+from numerics.bounds.ridge import Minimum, bounds
 from numerics.ensembles import Network
 from numerics.network_bulk import NetworkBulk, network_law
 from numerics.overlapping_bulk import TurnedEquivalent

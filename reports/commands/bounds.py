@@ -134,7 +134,7 @@ def bounds(
 
 def _bounds_json(model: Model, width: int) -> dict[str, Any]:
     """Both bounds and the best ridge for the square loss, with its value at the width, as a document."""
-    from numerics import bounds as numeric
+    from numerics.bounds import ridge as numeric
     from numerics.ridge import solve
 
     found, best = numeric.bounds(model), numeric.best_ridge(model)

@@ -284,7 +284,7 @@ def basins_of(asked: Request, run: Simulation) -> Ended | None:
 
     For the square loss: with another one the limit takes longer to solve than the experiments.
     """
-    from numerics.learned_bias import learned_bias
+    from numerics.bounds.learned_bias import learned_bias
     from numerics.model import Model
     from reports.basin_shares import ended
 

@@ -180,7 +180,7 @@ def learned_json(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
     """The learned bias with all local minima of the training free energy; nothing where it is not learned."""
     if not asked.learned_bias:
         return {}
-    from numerics.learned_bias import learned_bias
+    from numerics.bounds.learned_bias import learned_bias
     from numerics.losses import loss_named
 
     found = learned_bias(asked.model_without_bias(point), loss_named(asked.loss))

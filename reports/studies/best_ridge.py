@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from derivations.activations.activation import activation
-from numerics.bounds import best_ridge, upper_bound
+from numerics.bounds.ridge import best_ridge, upper_bound
 from numerics.model import Model, ReadoutGroup
 from numerics.ridge import solve
 from reports.figures import Figure

@@ -17,7 +17,7 @@ from derivations.activations.activation import activation
 from numerics import certify_optimum
 from numerics.balls.arithmetic import BallError
 from numerics.bound_track import LOWER, UPPER, Track
-from numerics.bounds import Minimum, best_ridge, bounds, local_minima
+from numerics.bounds.ridge import Minimum, best_ridge, bounds, local_minima
 from numerics.certify_optimum import certify_minimum
 from numerics.coefficients import conditional_coefficients, target_moments
 from numerics.ensembles import Network

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from derivations.activations.activation import activation
-from numerics.bounds import BestEta, best_eta
+from numerics.bounds.ridge import BestEta, best_eta
 from numerics.ensembles import Network
 from numerics.ridge import solve
 from reports.console import estimate_text

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from derivations.activations.activation import activation
-from numerics.bounds import lower_bound
+from numerics.bounds.ridge import lower_bound
 from numerics.ensembles import Sizes
 from numerics.finite_width import at_width
 from numerics.model import Model, ReadoutGroup

@@ -11,7 +11,7 @@ from derivations.activations.activation import activation
 from derivations.bounds import closed_form as bounds_closed_form
 from derivations.language import symbols as s
 from derivations.language.derivation import Obligation, Vanishing
-from numerics import bounds as numeric_bounds
+from numerics.bounds import ridge as numeric_bounds
 from numerics.coefficients import hermite_constants
 from numerics.model import Model
 from verify.checks import ByDerivation, ByNumbers, ByObligations

@@ -1,7 +1,7 @@
 """Numbers for the bounds of any convex loss: the solver at some ridges, and least losses by direct minimisation.
 
 Least losses are found by SciPy over the coefficients themselves, averages are sums on a product grid; nothing is shared
-with `numerics.loss_bounds`. Losses, activations and targets are smooth, so that the grid is accurate to rounding.
+with `numerics.bounds.any_loss`. Losses, activations and targets are smooth, so that the grid is accurate to rounding.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import sympy as sp
 
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
+from numerics.bounds.any_loss import least_loss
 from numerics.convex import ConvexSolution, solve
-from numerics.loss_bounds import least_loss
 from numerics.losses import SQUARE, Loss, ProximalLoss
 from numerics.model import Model
 from verify.checks import Point

@@ -13,7 +13,7 @@ from derivations.activations.activation import activation
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma
-from numerics import bounds as numeric_bounds
+from numerics.bounds import ridge as numeric_bounds
 from numerics.coefficients import conditional_coefficients
 from numerics.evaluate import compile_numpy
 from numerics.model import Model, ReadoutGroup

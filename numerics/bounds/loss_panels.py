@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.bounds.split_panels import Panels, Places
 from numerics.coefficients import conditional_moments_of
 from numerics.model import Model
 from numerics.profile import Profile, profile
 from numerics.quadrature import Integrand, across_rule, density, gauss_legendre, integrand
 from numerics.sample_averages import SignLabel, has_signs
-from numerics.split_panels import Panels, Places
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ to the same infimum over fewer functions:
 
     inf over the ridge of E l(y, omega) <= upper = inf over m of E l(y, sum_a m_a mu0_a).
 
-Label noise is part of the loss. For the square loss both are those of `numerics.bounds`, equations (26) and (27).
+Label noise is part of the loss. For the square loss both are those of `numerics.bounds.ridge`, equations (26) and (27).
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.accepts import accepts
-from numerics.bounds import BestRidge, Minimum
-from numerics.bounds import bounds as square_bounds
+from numerics.bounds.convex_minimum import convex_minimum
+from numerics.bounds.loss_panels import panels_of
+from numerics.bounds.noisy_loss import NoisyLoss
+from numerics.bounds.ridge import BestRidge, Minimum
+from numerics.bounds.ridge import bounds as square_bounds
+from numerics.bounds.split_panels import AveragedLoss
 from numerics.convex import solve
-from numerics.convex_minimum import convex_minimum
 from numerics.given import model_of
 from numerics.least_squares import RANK_TOLERANCE
-from numerics.loss_panels import panels_of
 from numerics.losses import SQUARE, Loss, ProximalLoss, loss_named
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.model import Model
-from numerics.noisy_loss import NoisyLoss
 from numerics.sample_averages import has_signs, sign_model
-from numerics.split_panels import AveragedLoss
 
 Array = NDArray[np.float64]
 
@@ -124,7 +124,7 @@ def loss_bounds(model: Model, loss: Loss) -> LossBounds:
 
 
 def _moved_by_the_map(model: Model, loss: Loss, least: LeastLoss, limit: LeastLoss) -> float:
-    """How far the errors of a gradient step's averages move both bounds, as for `numerics.bounds`."""
+    """How far the errors of a gradient step's averages move both bounds, as for `numerics.bounds.ridge`."""
     uncertain = relative_uncertainty(model)
     if uncertain <= SMALL or model.network_step is not None:
         return 3.0 * uncertain * (1.0 + limit.value)
@@ -226,7 +226,7 @@ def _error(model: Model, loss: Loss | None, found: LeastLoss) -> float:
 
 @dataclass(frozen=True)
 class BestRidgeOfLoss:
-    """The ridge of least test loss (mean squared error for the square loss), as in `numerics.bounds.BestRidge`.
+    """The ridge of least test loss (mean squared error for the square loss), as in `numerics.bounds.ridge.BestRidge`.
 
     left_out: how many ridges at the ends of the scan were not used; `converged` is False where the loss still fell
     there.

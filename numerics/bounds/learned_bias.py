@@ -23,7 +23,7 @@ from itertools import pairwise
 import numpy as np
 
 from numerics.accepts import accepts
-from numerics.bounds import local_minima
+from numerics.bounds.ridge import local_minima
 from numerics.given import model_of
 from numerics.losses import SQUARE, Loss, loss_named
 from numerics.model import Model, ModelError

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activations.activation import Activation
-from numerics.bounds import local_minima
+from numerics.bounds.ridge import local_minima
 from numerics.profile import WIDEST_SPACING
 from numerics.quadrature import (
     WIDEST_STEP,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.noisy_loss import NoisyLoss
+from numerics.bounds.noisy_loss import NoisyLoss
 from numerics.quadrature import gauss_legendre
 
 Array = NDArray[np.float64]
