@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.accepts import accepts
-from numerics.bulk_model import equivalent_of
+from numerics.bulk.equivalent import unpack
+from numerics.bulk.of_model import equivalent_of
 from numerics.convex_newton import ROUNDING, Found, along_path, newton, polished
 from numerics.convex_system import System
-from numerics.deterministic_equivalent import unpack
 from numerics.documents import solution_document
 from numerics.envelope import classification_error, known_by_its_map_alone
 from numerics.finite_width import checked_width

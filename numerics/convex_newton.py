@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.bulk.equivalent import DeterministicEquivalent
 from numerics.convex_system import Linearised, System
-from numerics.deterministic_equivalent import DeterministicEquivalent
 
 Array = NDArray[np.float64]
 

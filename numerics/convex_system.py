@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.deterministic_equivalent import DeterministicEquivalent, EquivalentPoint
+from numerics.bulk.equivalent import DeterministicEquivalent, EquivalentPoint
 from numerics.envelope import Output, Sampler, sampler
 from numerics.least_squares import RANK_TOLERANCE
 from numerics.losses import Loss

@@ -227,7 +227,7 @@ class Network:
 
         They are those of one step from rows without mutual overlap, whatever `overlap` and `steps` are.
 
-        bulk_model "network" takes the network's own bulk, beyond the paper (`numerics.network_bulk`).
+        bulk_model "network" takes the network's own bulk, beyond the paper (`numerics.bulk.network`).
         """
         from numerics.model import Model
 

@@ -19,8 +19,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from numerics.bulk_model import equivalent_of
-from numerics.deterministic_equivalent import DeterministicEquivalent, unpack
+from numerics.bulk.equivalent import DeterministicEquivalent, unpack
+from numerics.bulk.of_model import equivalent_of
 from numerics.map_uncertainty import rounding_growth
 from numerics.model import ModelError
 from numerics.profile import Profile, profile

@@ -18,7 +18,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.bulk_model import equivalent_of
+from numerics.bulk.of_model import equivalent_of
 from numerics.least_squares import least_norm
 from numerics.model import Model
 from numerics.profile import Profile

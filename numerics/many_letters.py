@@ -1,7 +1,7 @@
 """The saddle point with very many letters, in functions along the spike instead of matrices over the letters.
 
 With letters u_a of weight pi_a, k of them, and nodes kappa_i of weight w_i, the block equivalent of
-`numerics.deterministic_equivalent` enters the errors only through functions of kappa. With tau_a = pi_a s_a,
+`numerics.bulk.equivalent` enters the errors only through functions of kappa. With tau_a = pi_a s_a,
 rho_i = (alpha/beta) w_i/(1 + V_i), the kernel P_ij = beta sum_a c_a tau_a mu1_a(kappa_i) mu1_a(kappa_j), X = (1 + rho
 P)^-1 and M = mu1 X rho mu1^T,
 

@@ -1,9 +1,9 @@
 """What the errors of a gradient step's averages do to the errors of the solution.
 
 Spike, bulk and alignment of a stepped model are made of averages (`numerics.coefficients.HermiteConstants`), the law of
-a network's bulk of further ones (`numerics.network_constants`). What is left of their errors belongs to the estimate of
-the solution's. Relative errors up to SMALL enter like the rounding of the functions of kappa, through the condition of
-the equations; larger ones by solving again with one of the three changed.
+a network's bulk of further ones (`numerics.bulk.network_constants`). What is left of their errors belongs to the
+estimate of the solution's. Relative errors up to SMALL enter like the rounding of the functions of kappa, through the
+condition of the equations; larger ones by solving again with one of the three changed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def relative_uncertainty(model: Model) -> float:
     )
     if model.network_step is not None:
         # Imported here: most models need no averages over the labels of the gradient step.
-        from numerics.network_bulk import law_error
+        from numerics.bulk.network import law_error
 
         largest = max(largest, law_error(model))
     return largest

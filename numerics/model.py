@@ -70,7 +70,7 @@ class Model:
     again, and a copy with other numbers is refused. `as_given` forgets the step.
 
     bulk_model "network" takes the bulk that the network has after its step, beyond the paper
-    (`numerics.network_bulk`). Otherwise the bulk is isotropic with rows of equal norm, or with `gaussian_rows` of rows
+    (`numerics.bulk.network`). Otherwise the bulk is isotropic with rows of equal norm, or with `gaussian_rows` of rows
     w ~ N(0, c I/d) (for a network: of initial rows w ~ N(0, I/d)).
 
     A spike of rank s (2 or 3) has s orthonormal directions v_j in place of v: kappa_j = v_j.x, the groups' weights are
@@ -265,8 +265,8 @@ class Model:
         A group of readout weight u takes a step u times as long: its spike is u r, and where its bulk is not given it
         is 1 + u^2 (c - 1).
 
-        bulk_model: "isotropic", the sRF of the paper, or "network", the bulk as it is (`numerics.network_bulk`, for
-        several groups `numerics.network_groups`), which needs an odd activation. Biases enter after the step, which is
+        bulk_model: "isotropic", the sRF of the paper, or "network", the bulk as it is (`numerics.bulk.network`, for
+        several groups `numerics.bulk.network`), which needs an odd activation. Biases enter after the step, which is
         made without. gaussian_rows: rows w ~ N(0, I/d) before the step instead of unit rows.
 
         Raises ModelError when E[sigma] != 0, E[sigma''] E[g] != 0 or E[(sigma' - h1)^2] is infinite.

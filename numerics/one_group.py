@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.deterministic_equivalent import IsotropicUniform
+from numerics.bulk.equivalent import IsotropicUniform
 from numerics.least_squares import RANK_TOLERANCE
 from numerics.one_group_table import OneGroupTable
 

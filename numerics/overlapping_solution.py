@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from numerics.bulk.overlapping_bulk import TurnedEquivalent
+from numerics.bulk.overlapping_rows import COARSE_STEP, LEAST, equivalent_model, turned_bulk
 from numerics.ensembles import Network
-from numerics.overlapping_bulk import TurnedEquivalent
-from numerics.overlapping_rows import COARSE_STEP, LEAST, equivalent_model, turned_bulk
 from numerics.ridge import solve
 from numerics.ridge_level import QUADRATURE_LIMIT
 from numerics.solution import Solution

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from derivations.activations.activation import Activation
 from derivations.expressions.parser import ExpressionError
+from numerics.bulk.equivalent import upper_triangle
 from numerics.coefficients import conditional_moments_of
-from numerics.deterministic_equivalent import upper_triangle
 from numerics.line_moments import moments_on_line
 from numerics.model import Model, ModelError
 from numerics.one_group_table import OneGroupTable

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from numerics.accepts import accepts
-from numerics.deterministic_equivalent import unpack
+from numerics.bulk.equivalent import unpack
 from numerics.finite_width import at_width
 from numerics.given import model_of
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
@@ -34,7 +34,7 @@ def solve(model: Model, *, refine: int = 0, bulk: Bulk | None = None) -> Solutio
     """The saddle point, test error (25) and training error of a ridge readout.
 
     The rules of quadrature are refined until the test error stays put; `refine` asks for that many steps more.
-    `bulk` gives another deterministic equivalent at a ridge (`numerics.spectral_measure`) in place of the model's own.
+    `bulk` gives another deterministic equivalent at a ridge (`numerics.bulk.atoms`) in place of the model's own.
     ridge = 0 is the limit from above. Raises ModelError where that limit diverges (the interpolation threshold) or is
     out of reach of double precision. Never raises for lack of convergence: `converged` and `status` say so.
     """

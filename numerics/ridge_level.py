@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.bulk_model import equivalent_of
-from numerics.deterministic_equivalent import DeterministicEquivalent, IsotropicUniform
+from numerics.bulk.equivalent import DeterministicEquivalent, IsotropicUniform
+from numerics.bulk.of_model import equivalent_of
 from numerics.model import Model, ModelError
 from numerics.one_group import Problem, one_group_residual, solve_one_group
 from numerics.profile import Profile

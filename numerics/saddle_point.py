@@ -20,7 +20,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.deterministic_equivalent import (
+from numerics.bulk.equivalent import (
     DeterministicEquivalent,
     EquivalentPoint,
     unpack,

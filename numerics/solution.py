@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.deterministic_equivalent import DeterministicEquivalent
+from numerics.bulk.equivalent import DeterministicEquivalent
 from numerics.documents import solution_document
 from numerics.model import Model
 from numerics.width_documents import WIDTH

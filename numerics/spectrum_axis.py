@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.deterministic_equivalent import unpack
+from numerics.bulk.equivalent import unpack
 from numerics.spectrum_point import Equations, Solution
 
 Array = NDArray[np.float64]

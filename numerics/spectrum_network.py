@@ -1,6 +1,6 @@
 """The spectrum of a network's features after its step: rows of covariance B/d, B = 1 + omega A. Beyond the paper.
 
-One readout group. With g = C beta tau and A = (1/n0) sum y^2 x x^T (`numerics.network_bulk`), at any complex argument,
+One readout group. With g = C beta tau and A = (1/n0) sum y^2 x x^T (`numerics.bulk.network`), at any complex argument,
 
     T = tau p b,  tau (D - z) + C T = 1,  p = (1/d) tr (1 + g B)^-1 = 1 - beta C T,
     b = 1 + omega E[y^2/(1 + y^2 l)],  l = beta C tau p omega/alpha0,
@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activations.activation import Activation
+from numerics.bulk.network_law import BulkLaw, network_law
 from numerics.evaluate import compile_numpy
 from numerics.model import Model
-from numerics.network_bulk import BulkLaw, network_law
 from numerics.quadrature import PANEL_ORDER, density, gauss_legendre, half_length, integrand, reach
 from numerics.spectrum_panels import Panels, legendre_series
 from numerics.spectrum_point import Complex, Equations, RowLaw, upper_argument

@@ -23,8 +23,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.bulk.equivalent import packed_directions, upper_triangle
 from numerics.coefficients import conditional_moments_of
-from numerics.deterministic_equivalent import packed_directions, upper_triangle
 from numerics.model import Model
 from numerics.quadrature import PANEL_ORDER, density, gauss_legendre, half_length, integrand, reach
 from numerics.saddle_point import multiplicity

@@ -43,10 +43,10 @@ AVERAGES: dict[str, dict[str, str]] = {
     },
     "numerics/measure.py": {"exact_test_error": REFUSED},
     "numerics/model.py": {"gradient_step": REFINED, "gradient_step_errors": REFINED},
-    "numerics/network_constants.py": {"slope_constants": REFUSED, "_fine_rule": PASSED},
+    "numerics/bulk/network_constants.py": {"slope_constants": REFUSED, "_fine_rule": PASSED},
     "numerics/bounds/noisy_loss.py": {"_bell": PASSED},
     "numerics/outliers.py": {"_second_order": REFUSED},
-    "numerics/overlapping_rows.py": {
+    "numerics/bulk/overlapping_rows.py": {
         "_averages": REFUSED, "_stepped_on": REFINED, "_labels": PASSED, "turned_bulk": REFINED,
     },
     "numerics/profile.py": {"_rule": PASSED, "_moments_at": PASSED, "_mismatch": CHECKED},

@@ -8,7 +8,7 @@ import sympy as sp
 
 from derivations.bulk import blocks as block
 from derivations.language import symbols as s
-from numerics.deterministic_equivalent import IsotropicGroups, pack, unpack
+from numerics.bulk.equivalent import IsotropicGroups, pack, unpack
 
 CONJUGATE = np.array([[1.1, -0.4], [-0.4, 0.7]])
 SHIFTS = np.array([0.3, 0.6])

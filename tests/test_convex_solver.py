@@ -10,7 +10,7 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics import losses
-from numerics.bulk_model import equivalent_of
+from numerics.bulk.of_model import equivalent_of
 from numerics.convex import ConvexSolution, solve
 from numerics.convex_newton import Found, along_path
 from numerics.convex_system import System

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from numerics.deterministic_equivalent import (
+from numerics.bulk.equivalent import (
     IsotropicGroups,
     IsotropicUniform,
     groups_of,

@@ -168,7 +168,7 @@ def test_the_errors_of_a_step_are_those_of_its_constants(role: str, name: str, m
 
 def test_what_a_network_s_law_is_known_to_is_in_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     model = Model.from_gradient_step("tanh", "sin", bulk_model="network", **STEP)
-    monkeypatch.setattr("numerics.network_bulk.law_error", lambda _: 1e-8)
+    monkeypatch.setattr("numerics.bulk.network.law_error", lambda _: 1e-8)
     assert relative_uncertainty(model) == 1e-8
     found, loss = solve(model), solve_loss(model, losses.huber(0.5))
     assert 1e-9 < found.error_estimate < 1e-6

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics import network_constants
+from numerics.bulk import network_constants
 from numerics.ensembles import Network
 from numerics.model import Model, ModelError, ReadoutGroup
 from numerics.ridge import solve

@@ -12,19 +12,25 @@ from numpy.typing import NDArray
 from derivations.activations.activation import activation
 from numerics.bounds.learned_bias import learned_bias, training_energy, with_bias
 from numerics.bounds.ridge import lower_bound
-from numerics.bulk_model import equivalent_of
+from numerics.bulk.equivalent import IsotropicGroups, pack, packed_directions, unpack, upper_triangle
+from numerics.bulk.network import NetworkBulk, NetworkGroups
+from numerics.bulk.network_constants import slope_constants
+from numerics.bulk.network_law import (
+    GroupsLaw,
+    IsotropicLabels,
+    groups_law,
+    isotropic_law,
+    network_law,
+    stepped_groups_law,
+)
+from numerics.bulk.of_model import equivalent_of
+from numerics.bulk.overlapping_rows import stepped
 from numerics.convex import solve as solve_convex
-from numerics.deterministic_equivalent import IsotropicGroups, pack, packed_directions, unpack, upper_triangle
 from numerics.ensembles import Network, SimulationError, Sizes, trained_network
 from numerics.finite_width import at_width
-from numerics.groups_law import GroupsLaw, groups_law, stepped_groups_law
 from numerics.losses import loss_named
 from numerics.measure import order_parameters
 from numerics.model import UNIFORM, Model, ModelError, ReadoutGroup
-from numerics.network_bulk import IsotropicLabels, NetworkBulk, isotropic_law, network_law
-from numerics.network_constants import slope_constants
-from numerics.network_groups import NetworkGroups
-from numerics.overlapping_rows import stepped
 from numerics.ridge import solve
 from numerics.saddle_point import multiplicity
 from numerics.simulate import Simulation, predicted, simulate

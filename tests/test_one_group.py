@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.deterministic_equivalent import IsotropicUniform
+from numerics.bulk.equivalent import IsotropicUniform
 from numerics.model import Model
 from numerics.one_group import OneGroupState, Problem, one_group_residual, solve_one_group
 from numerics.profile import Profile, profile

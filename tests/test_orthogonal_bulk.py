@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.deterministic_equivalent import pack, unpack
+from numerics.bulk.equivalent import pack, unpack
+from numerics.bulk.orthogonal import OrthogonalGroups, orthogonal, orthogonal_features, simulated_test_errors
 from numerics.ensembles import Sizes
 from numerics.finite_width import at_width
 from numerics.model import Model, ModelError, ReadoutGroup
-from numerics.orthogonal_bulk import OrthogonalGroups, orthogonal, orthogonal_features, simulated_test_errors
 from numerics.ridge import solve
 
 TWO = OrthogonalGroups(0.3, 0.8, (0.9, 1.4), (0.4, 0.6))

@@ -11,10 +11,10 @@ import pytest
 
 from derivations.activations.activation import activation
 from derivations.bulk import overlapping_bulk as derived
-from numerics.deterministic_equivalent import isotropic
+from numerics.bulk.equivalent import isotropic
+from numerics.bulk.overlapping_bulk import TurnedEquivalent
+from numerics.bulk.overlapping_rows import stepped, turned_bulk
 from numerics.ensembles import Network
-from numerics.overlapping_bulk import TurnedEquivalent
-from numerics.overlapping_rows import stepped, turned_bulk
 from verify.claim import Claim
 from verify.claims.brute_force import SMOOTH
 from verify.claims.overlapping_bulk import CLAIMS

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.deterministic_equivalent import isotropic
+from numerics.bulk.equivalent import isotropic
 from numerics.model import Model, ModelError, ReadoutGroup
 from numerics.profile import profile
 from numerics.ridge import solve

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
+from numerics.bulk.network import NetworkBulk
 from numerics.ensembles import Network, Sizes, spiked_random_features, trained_network
 from numerics.model import Model, ModelError, ReadoutGroup
-from numerics.network_bulk import NetworkBulk
 from numerics.ridge import solve
 from numerics.spectrum import equations_of, spectrum, stieltjes
 from numerics.spectrum_axis import Axis, mean_eigenvalue

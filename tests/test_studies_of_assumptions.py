@@ -11,10 +11,11 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics.bounds.ridge import Minimum, bounds
+from numerics.bulk.network import NetworkBulk
+from numerics.bulk.network_law import network_law
+from numerics.bulk.overlapping_bulk import TurnedEquivalent
+from numerics.bulk.overlapping_rows import equivalent_model, stepped, turned_bulk
 from numerics.ensembles import Network
-from numerics.network_bulk import NetworkBulk, network_law
-from numerics.overlapping_bulk import TurnedEquivalent
-from numerics.overlapping_rows import equivalent_model, stepped, turned_bulk
 from numerics.overlapping_solution import solve_overlapping
 from numerics.ridge import solve
 from reports.prose import prose

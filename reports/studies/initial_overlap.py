@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import chdtrc, ndtr, ndtri, stdtr
 
 from derivations.activations.activation import activation
+from numerics.bulk.overlapping_rows import stepped, turned_bulk
 from numerics.ensembles import Network
-from numerics.overlapping_rows import stepped, turned_bulk
 from numerics.overlapping_solution import solve_overlapping
 from numerics.ridge import solve
 from reports.console import estimate_text
@@ -98,8 +98,8 @@ def share_along(network: Network) -> float:
 
         e.B e = (1-rho) (E[e~ (y-F) K u t]^2 + E[(e~ (y-F) K t)^2]/alpha0) + E[omega (y-F)^2 (H - (1-rho) K^2) t^2],
 
-    from B of `numerics.overlapping_bulk`: of e~ M e only the parts along theta and across both are left, since the rows
-    have no part along e before the step. Raises ModelError where there is no step.
+    from B of `numerics.bulk.overlapping_bulk`: of e~ M e only the parts along theta and across both are left, since the
+    rows have no part along e before the step. Raises ModelError where there is no step.
     """
     law = turned_bulk(network)
     s = law.samples

@@ -10,10 +10,10 @@ import numpy as np
 
 from derivations.activations.activation import activation
 from numerics.bounds.ridge import lower_bound
+from numerics.bulk.orthogonal import orthogonal, simulated_test_errors
 from numerics.ensembles import Sizes
 from numerics.finite_width import at_width
 from numerics.model import Model, ReadoutGroup
-from numerics.orthogonal_bulk import orthogonal, simulated_test_errors
 from numerics.readout_density import DensitySolution, ReadoutLaw, solve_density
 from numerics.ridge import solve
 from numerics.simulate import at_sizes, predicted

@@ -8,7 +8,7 @@ import numpy as np
 import sympy as sp
 
 from derivations.language import symbols as s
-from numerics.deterministic_equivalent import IsotropicGroups, pack, unpack
+from numerics.bulk.equivalent import IsotropicGroups, pack, unpack
 from verify.claim import Domain, Profile, Range
 from verify.claims.models import Point
 from verify.claims.readout_numbers import LETTERS, PAIRS, value

@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from derivations.language import symbols as s
-from numerics.deterministic_equivalent import marchenko_pastur
+from numerics.bulk.equivalent import marchenko_pastur
 from numerics.model import Model
 from verify.checks import Point
 from verify.claim import Domain, Range

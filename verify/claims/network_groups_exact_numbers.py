@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 
 from derivations.language import symbols as s
-from numerics.deterministic_equivalent import IsotropicGroups, pack, unpack
+from numerics.bulk.equivalent import IsotropicGroups, pack, unpack
 from verify.checks import Point
 from verify.claims.brute_force import SMOOTH, Array
 from verify.claims.network_groups_formulas import AnyLaw, Bulk, Groups

@@ -10,10 +10,11 @@ import sympy as sp
 
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
+from numerics.bulk.network import NetworkBulk
+from numerics.bulk.network_law import network_law
 from numerics.coefficients import conditional_moments_of
 from numerics.ensembles import Network
 from numerics.model import Model
-from numerics.network_bulk import NetworkBulk, network_law
 from numerics.ridge import solve
 from numerics.simulate import simulate
 from numerics.solution import Solution

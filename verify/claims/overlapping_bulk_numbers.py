@@ -22,9 +22,9 @@ from derivations.bulk.overlapping_bulk import (
     with_uu,
 )
 from derivations.language import symbols as s
+from numerics.bulk.overlapping_bulk import TurnedEquivalent
+from numerics.bulk.overlapping_rows import turned_bulk
 from numerics.ensembles import Network
-from numerics.overlapping_bulk import TurnedEquivalent
-from numerics.overlapping_rows import turned_bulk
 from verify.checks import Point
 from verify.claim import Domain, Profile, Range
 from verify.claims.brute_force import LINE, SMOOTH, WEIGHT, Array, Function

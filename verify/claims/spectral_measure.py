@@ -10,9 +10,9 @@ import sympy as sp
 
 from derivations.language import symbols as s
 from derivations.saddle_point import any_law as spectral
+from numerics.bulk.atoms import of_matrix
 from numerics.model import Model
 from numerics.ridge import solve
-from numerics.spectral_measure import of_matrix
 from verify.checks import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.models import GENERIC, model_at, numbers

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activations.activation import Activation
+from numerics.bulk.derivative_algebra import Divided
 from numerics.coefficients import hermite_constants
-from numerics.derivative_algebra import Divided
 from numerics.evaluate import compile_numpy
 from numerics.model import ModelError
 from numerics.quadrature import (

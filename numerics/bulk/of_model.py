@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numerics.deterministic_equivalent import DeterministicEquivalent, isotropic
+from numerics.bulk.equivalent import DeterministicEquivalent, isotropic
 from numerics.model import Model
 
 
@@ -12,7 +12,8 @@ def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
     if step is None and not model.gaussian_rows:
         return isotropic(ridge, model.beta, model.bulks, model.fractions, model.rank)
     # Imported here: most solves need no averages over the labels of the gradient step.
-    from numerics.network_bulk import NetworkBulk, isotropic_law, network_law
+    from numerics.bulk.network import NetworkBulk
+    from numerics.bulk.network_law import isotropic_law, network_law
 
     if len(model.groups) == 1:
         if step is None:
@@ -22,8 +23,8 @@ def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
             model.activation, model.target, step.alpha0, eta, model.beta, model.noise, model.gaussian_rows
         )
         return NetworkBulk(ridge, model.beta, law)
-    from numerics.groups_law import groups_law, stepped_groups_law
-    from numerics.network_groups import NetworkGroups
+    from numerics.bulk.network import NetworkGroups
+    from numerics.bulk.network_law import groups_law, stepped_groups_law
 
     if step is None:
         laws = tuple(isotropic_law(bulk, model.alignment, gaussian_rows=True) for bulk in model.bulks)

@@ -1,6 +1,6 @@
 """The law of a network's bulk rows in several groups that took steps of different lengths on one batch.
 
-The averages over A that the equivalent of `numerics.network_groups` needs, as functions of g with their divided
+The averages over A that the equivalent of `numerics.bulk.network` needs, as functions of g with their divided
 differences: for vectors x, y among v, theta_perp and n
 
     f_xy(g) = x.A (1 + g A)^-1 y,    int nu(dx) x/(1 + g x),    nu the spectral law of A = (1/n0) sum y^2 x x^T,
@@ -18,9 +18,123 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activations.activation import Activation
-from numerics.derivative_algebra import Divided, stacked, variable
-from numerics.network_bulk import BulkLaw, IsotropicLabels, network_law
-from numerics.network_constants import DividedAverages, Labels
+from numerics.bulk.derivative_algebra import Divided, constant, stacked, variable
+from numerics.bulk.network_constants import DividedAverages, LabelAverages, Labels, labels, slope_constants
+from numerics.model import ModelError
+
+
+@dataclass(frozen=True)
+class IsotropicLabels:
+    """The averages that make B = c: omega A replaced by its mean omega E[y^2]."""
+
+    pair: Array
+
+    @property
+    def square(self) -> float:
+        """E[y^2]."""
+        return float(self.pair[0, 0])
+
+    def averages(self, leverage: float | complex) -> LabelAverages:
+        """The averages of `Labels` with A = E[y^2]: none depends on l."""
+        return LabelAverages(self.square, self.square, np.zeros(2), self.pair, np.zeros((2, 2)))
+
+    def squares_at(self, leverages: Array) -> tuple[Array, Array]:
+        """E[y^2] and no derivative, at several l."""
+        return np.full(len(leverages), self.square), np.zeros(len(leverages))
+
+    def divided(self, leverages: Array) -> DividedAverages:
+        """The same at several l: no differences."""
+        return DividedAverages(*(constant(np.asarray(x), len(leverages)) for x in self.averages(0.0)))
+
+
+@dataclass(frozen=True)
+class BulkLaw:
+    """The law of the bulk rows: all that the deterministic equivalent needs to know, every entry O(1) in d.
+
+    batch_ratio is alpha0. Directions v, theta_perp and the vector h are given by their coordinates on (theta, n_y,
+    n_y3); norm_variance is v_c. `independent` = (along v, along theta_perp, on delta) is the part of a neuron's
+    overlaps that is independent of everything else in its row (Gaussian initial rows have one). error: the relative
+    error of the averages that it is made of.
+    """
+
+    omega: float
+    batch_ratio: float
+    labels: Labels | IsotropicLabels
+    direction: tuple[float, float, float]
+    perpendicular: tuple[float, float, float]
+    correlation: tuple[float, float, float]
+    norm_variance: float
+    independent: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    error: float = 0.0
+
+    @property
+    def bulk(self) -> float:
+        """c = (1/d) tr B = 1 + omega E[y^2]."""
+        return 1.0 + self.omega * self.labels.square
+
+
+@lru_cache(maxsize=256)
+def network_law(
+    activation: Activation,
+    target: Activation,
+    alpha0: float,
+    eta: float,
+    beta: float,
+    noise: float,
+    gaussian_rows: bool = False,
+) -> BulkLaw:
+    """The law of the bulk after one step; rows start at |w| = 1, or at w ~ N(0, I/d) for `gaussian_rows`.
+
+    sigma has to be odd and alpha0 > 0 (`Model` checks); a readout weight u multiplies eta, of any sign. Raises
+    ModelError where s is not square integrable and where the labels vanish.
+    """
+    e = eta / beta
+    slope = slope_constants(activation)
+    omega = e**2 * slope.square / alpha0
+    # lambda b < 1 and b >= 1, so that l = lambda omega/alpha0 stays below omega/alpha0.
+    rule = labels(target, noise, omega / alpha0)
+    across = math.sqrt(rule.square / alpha0)
+    size = math.hypot(float(rule.first[0]), across)
+    if size == 0.0:
+        raise ModelError("the labels are all zero, so that the gradient step has no direction: give another target")
+    gamma, ratio = float(rule.first[0]) / size, across / size
+    cubic = e**3 * slope.cube / alpha0**2
+    linear = 2.0 * e * slope.second
+    first = linear * float(rule.first[0]) + cubic * float(rule.first[1])
+    variance = 4.0 * e**2 * (
+        rule.square / alpha0 * (slope.weighted_square - slope.second**2) + (slope.second * size) ** 2
+    ) + e**4 * (
+        rule.fourth * slope.square_variance / alpha0**3 + 2.0 * (rule.square * slope.square / alpha0) ** 2
+    )  # fmt: skip
+    independent = (0.0, 0.0, 0.0)
+    if gaussian_rows:
+        # |w|^2 = 1 + N(0, 2/d): the row's own spike moves by e |vh| dh1/d|w|^2, and so does its norm.
+        growth = 1.0 + e**2 * rule.square / alpha0 * slope.square_slope
+        root = math.sqrt(2.0)
+        independent = (root * 0.5 * e * size * slope.second, 0.0, root * growth)
+    return BulkLaw(
+        omega=omega,
+        batch_ratio=alpha0,
+        labels=rule,
+        direction=(gamma, 1.0 / size, 0.0),
+        perpendicular=(ratio, -gamma / across if across else 0.0, 0.0),
+        correlation=(first, linear, cubic),
+        norm_variance=variance,
+        independent=independent,
+        error=slope.error + rule.error,
+    )
+
+
+def isotropic_law(bulk: float, alignment: float, *, gaussian_rows: bool = False) -> BulkLaw:
+    """The sRF's bulk in the same terms: B = c; v_c = 0 for rows of equal norm, 2 c^2 for Gaussian rows, h = 0."""
+    # Any labels with the right angle between vh and theta serve: E[y^2]/alpha0 = 1 - gamma^2.
+    across = math.sqrt((1.0 - alignment) * (1.0 + alignment))
+    pair = np.array([[1.0, 0.0], [0.0, 0.0]])
+    along = (1.0, 0.0, 0.0) if across == 0.0 else (alignment, across, 0.0)
+    perpendicular = (0.0, 1.0, 0.0) if across == 0.0 else (across, -alignment, 0.0)
+    variance = 2.0 * bulk**2 if gaussian_rows else 0.0
+    return BulkLaw(bulk - 1.0, 1.0, IsotropicLabels(pair), along, perpendicular, (0.0, 0.0, 0.0), variance)
+
 
 Array = NDArray[np.float64]
 
@@ -166,7 +280,7 @@ def stepped_groups_law(
     fractions: tuple[float, ...],
     gaussian_rows: bool = False,
 ) -> GroupsLaw:
-    """The law after one step from the readout weights u_a. Raises ModelError as `numerics.network_bulk.network_law`."""
+    """The law after one step from the readout weights u_a. Raises ModelError as `numerics.bulk.network.network_law`."""
     steps = [eta * weight for weight in weights]
     laws = tuple(network_law(activation, target, alpha0, step, beta, noise, gaussian_rows) for step in steps)
     return groups_law(laws, fractions)

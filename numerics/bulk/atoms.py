@@ -16,14 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.deterministic_equivalent import ExplicitPoint
+from numerics.bulk.equivalent import ExplicitPoint
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class AtomicEquivalent:
-    """The equivalent of one group whose bulk has this law, at a ridge: `numerics.deterministic_equivalent`."""
+    """The equivalent of one group whose bulk has this law, at a ridge: `numerics.bulk.equivalent`."""
 
     ridge: float
     beta: float

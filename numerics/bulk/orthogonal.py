@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.deterministic_equivalent import (
+from numerics.bulk.equivalent import (
     DeterministicEquivalent,
     ExplicitPoint,
     pack,
@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class OrthogonalGroups:
-    """The equivalent of orthogonal rows at a ridge > 0, for k groups: `numerics.deterministic_equivalent`."""
+    """The equivalent of orthogonal rows at a ridge > 0, for k groups: `numerics.bulk.equivalent`."""
 
     ridge: float
     beta: float

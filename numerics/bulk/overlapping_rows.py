@@ -17,7 +17,8 @@ keeps its direction u_k with the factor 1 - e E[(F - y) K], beside the noise of 
 
 At rho = 0 and for an odd activation F = K = 0, G = h1, and this is Result 3.1. It is this suite's own, not the paper's.
 
-The rest of the rows is not isotropic (`numerics.overlapping_bulk`), which moves the test error by several per cent.
+The rest of the rows is not isotropic (`numerics.bulk.overlapping_bulk`), which moves the test error by several per
+cent.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.bulk.overlapping_bulk import Samples, TurnedBulk
 from numerics.coefficients import conditional_moments_of, hermite_constants
 from numerics.ensembles import Network
 from numerics.model import UNIFORM, MapErrors, Model, ModelError
-from numerics.overlapping_bulk import Samples, TurnedBulk
 from numerics.quadrature import (
     FINER,
     MOST_UNSETTLED,
@@ -132,7 +133,7 @@ def _stepped_on(network: Network, step: float) -> Stepped:
 
 
 def turned_bulk(network: Network, step: float = COARSE_STEP) -> TurnedBulk:
-    """The law of the bulk rows after one step (`numerics.overlapping_bulk`), on a grid of a given step.
+    """The law of the bulk rows after one step (`numerics.bulk.overlapping_bulk`), on a grid of a given step.
 
     Raises ModelError where no step is made.
     """

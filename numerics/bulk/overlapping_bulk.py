@@ -1,13 +1,13 @@
 """The bulk after a gradient step from overlapping rows: not isotropic, and what that does to the readout.
 
-With `numerics.overlapping_rows`' F, G, K, H of t = e.x, rows w_k = sqrt(rho) e + sqrt(1-rho) u_k, e~ = eta~/beta and y
-the label, the rest of a row after the step is, given the batch, asymptotically Gaussian with covariance B/d,
+With `numerics.bulk.overlapping_rows`' F, G, K, H of t = e.x, rows w_k = sqrt(rho) e + sqrt(1-rho) u_k, e~ = eta~/beta
+and y the label, the rest of a row after the step is, given the batch, asymptotically Gaussian with covariance B/d,
 
     B = (1-rho) L P L + omega A,   L = 1 + e~ M,   P = 1 - e e^T,   omega = e~^2/alpha0,
     M = (1/n0) sum (y-F) K x x^T,   A = (1/n0) sum (y-F)^2 (H - (1-rho) K^2) x x^T:
 
 the curvature of the activation turns every u_k by the same random matrix L; only what sigma' has beyond a linear
-function of u_k.x adds noise. Without overlap and for sigma odd K = 0, and B is that of `numerics.network_bulk`.
+function of u_k.x adds noise. Without overlap and for sigma odd K = 0, and B is that of `numerics.bulk.network`.
 
 (1 + g B)^-1 is the first block of the inverse of a matrix that is linear in the samples, with k = g (1-rho),
 
@@ -23,7 +23,7 @@ w = (1/n0) sum (y-F) G x,  j = (1 + W G/alpha0)^-1 (1, 0),
 
     theta.w = N_theta. E[(y-F) G s j],   w.w = E[..] N E[..] + E[((y-F) G)^2 ((G/alpha0) j)_1].
 
-Then tau = 1/(D + (C/g)(1 - G_11)), T = (1 - D tau)/C with g = C beta tau, and K as in `numerics.network_bulk`, without
+Then tau = 1/(D + (C/g)(1 - G_11)), T = (1 - D tau)/C with g = C beta tau, and K as in `numerics.bulk.network`, without
 the norms of the rows, whose fluctuations are left out.
 """
 
@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.deterministic_equivalent import ExplicitPoint, isotropic
+from numerics.bulk.equivalent import ExplicitPoint, isotropic
 
 Array = NDArray[np.float64]
 

@@ -1,0 +1,1 @@
+"""Deterministic equivalents of the bulk in numbers."""
