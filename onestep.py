@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from numerics.bounds.any_loss import best_ridge_of_loss, loss_bounds
     from numerics.bounds.learned_bias import learned_bias
     from numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, lower_bound, upper_bound
-    from numerics.certify import Certificate, certify
+    from numerics.certificates.certify import Certificate, certify
+    from numerics.certificates.saddle_point import SolutionMp, solve_mp
     from numerics.coefficients import conditional_coefficients, hermite_constants, target_moments
     from numerics.convex import solve as solve_loss
     from numerics.ensembles import Network
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from numerics.model import Model, ModelError, ReadoutGroup
     from numerics.readout_density import ReadoutLaw, solve_density
     from numerics.ridge import solve
-    from numerics.saddle_point_mp import SolutionMp, solve_mp
     from numerics.simulate import simulate
     from numerics.simulate_loss import predict, simulate_loss
     from numerics.solution import Solution
@@ -98,8 +98,8 @@ _HOMES: dict[str, tuple[str, str]] = {
     "bounds": ("numerics.bounds.ridge", "bounds"),
     "lower_bound": ("numerics.bounds.ridge", "lower_bound"),
     "upper_bound": ("numerics.bounds.ridge", "upper_bound"),
-    "Certificate": ("numerics.certify", "Certificate"),
-    "certify": ("numerics.certify", "certify"),
+    "Certificate": ("numerics.certificates.certify", "Certificate"),
+    "certify": ("numerics.certificates.certify", "certify"),
     "conditional_coefficients": ("numerics.coefficients", "conditional_coefficients"),
     "hermite_constants": ("numerics.coefficients", "hermite_constants"),
     "target_moments": ("numerics.coefficients", "target_moments"),
@@ -116,8 +116,8 @@ _HOMES: dict[str, tuple[str, str]] = {
     "ReadoutLaw": ("numerics.readout_density", "ReadoutLaw"),
     "solve_density": ("numerics.readout_density", "solve_density"),
     "solve": ("numerics.ridge", "solve"),
-    "SolutionMp": ("numerics.saddle_point_mp", "SolutionMp"),
-    "solve_mp": ("numerics.saddle_point_mp", "solve_mp"),
+    "SolutionMp": ("numerics.certificates.saddle_point", "SolutionMp"),
+    "solve_mp": ("numerics.certificates.saddle_point", "solve_mp"),
     "simulate": ("numerics.simulate", "simulate"),
     "predict": ("numerics.simulate_loss", "predict"),
     "simulate_loss": ("numerics.simulate_loss", "simulate_loss"),

@@ -13,12 +13,12 @@ from benchmarks.timing import best, best_per_call, peak_bytes
 from derivations.activations.activation import activation
 from numerics.batch import BatchSolution, solve_batch
 from numerics.batch_equations import Array
+from numerics.certificates.saddle_point import solve_mp
 from numerics.convex import solve as solve_loss
 from numerics.losses import loss_named
 from numerics.model import Model, ReadoutGroup
 from numerics.profile import profile
 from numerics.ridge import solve
-from numerics.saddle_point_mp import solve_mp
 
 Entry = dict[str, Any]
 

@@ -16,7 +16,7 @@ from numerics.width_documents import at_width_json, finite, with_warnings
 if TYPE_CHECKING:
     from numerics.batch import BatchSolution
     from numerics.bounds.ridge import BestEta, BestRidge, BestSpike, Bounds
-    from numerics.certify import Certificate
+    from numerics.certificates.certify import Certificate
     from numerics.convex import ConvexSolution
     from numerics.ensembles import Network
     from numerics.model import Model, ReadoutGroup

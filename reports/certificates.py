@@ -8,7 +8,7 @@ from reports.cli_options import Request
 from reports.problems import InputProblem
 
 if TYPE_CHECKING:
-    from numerics.certify import Certificate
+    from numerics.certificates.certify import Certificate
     from numerics.model import Model
 
 FEWEST_DIGITS, MOST_DIGITS = 16, 300
@@ -46,7 +46,7 @@ def extras(model: Model, certify: bool, digits: int | None) -> tuple[dict[str, A
         document["any_precision"], more, reached = _any_precision(model, digits)
         rows += more
     if certify:
-        from numerics.certify import certify as certified
+        from numerics.certificates.certify import certify as certified
 
         certificate = certified(model)
         document["certificate"] = certificate.to_dict()
@@ -59,7 +59,7 @@ def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tupl
     from mpmath import mp
 
     from numerics.balls.arithmetic import PrecisionError
-    from numerics.saddle_point_mp import solve_mp
+    from numerics.certificates.saddle_point import solve_mp
 
     try:
         found = solve_mp(model, digits)

@@ -11,9 +11,9 @@ from mpmath import mp
 
 from derivations.activations.activation import activation
 from numerics.balls.arithmetic import precision
-from numerics.certify import Certificate
+from numerics.certificates.certify import Certificate
+from numerics.certificates.saddle_point import SolutionMp
 from numerics.model import Model
-from numerics.saddle_point_mp import SolutionMp
 
 STUDENTS, TARGETS = ("sign", "erf", "tanh", "relu"), ("sign", "sin", "tanh")
 VALUES = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2")

@@ -8,10 +8,10 @@ import pytest
 from derivations.activations.activation import activation
 from numerics.batch import NUMBERS, solve_batch, solve_families
 from numerics.batch_equations import Points, Workspace, linear, newton
+from numerics.certificates.saddle_point import solve_mp
 from numerics.model import Model, ModelError, ReadoutGroup
 from numerics.profile import profile
 from numerics.ridge import solve
-from numerics.saddle_point_mp import solve_mp
 
 SCALARS = ("test_error", "training_error")
 UNIT = {"spike": 1.0, "bulk": 1.0, "alignment": 1.0}

@@ -9,11 +9,11 @@ import pytest
 from flint import ctx
 
 from derivations.activations.activation import activation
-from numerics import certify as certifying
-from numerics.certify import Certificate, certify
+from numerics.certificates import certify as certifying
+from numerics.certificates.certify import Certificate, certify
+from numerics.certificates.saddle_point import solve_mp
 from numerics.model import Model, ReadoutGroup
 from numerics.ridge import solve
-from numerics.saddle_point_mp import solve_mp
 from tests.certified_models import ANALYTIC, outside, random_models, worked
 
 

@@ -13,7 +13,7 @@ from derivations.activations.activation import activation
 from numerics.balls.arithmetic import BallError, precision, rational_ball
 from numerics.balls.averages import smoothing
 from numerics.balls.growth_bounds import Line, average_bound
-from numerics.certify_strip import Student, inverse_bound
+from numerics.certificates.strip import Student, inverse_bound
 
 VARIANCE = Fraction(3, 2)
 LINE = Line(Fraction(1), Fraction(0), VARIANCE)

@@ -9,7 +9,7 @@ import pytest
 from flint import arb
 
 from numerics.balls.arithmetic import BallError, precision
-from numerics.certify_newton import Box, System, Zero, krawczyk
+from numerics.certificates.newton import Box, System, Zero, krawczyk
 
 Ball = Any
 

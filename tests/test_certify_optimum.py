@@ -15,14 +15,14 @@ from mpmath import mp
 
 from derivations.activations.activation import activation
 from numerics.balls.arithmetic import precision, rational_ball
-from numerics.bound_series import Series
-from numerics.bound_track import ALGEBRA_BITS, Track
 from numerics.bounds.ridge import bounds
-from numerics.certified_minima import best_bounds_rate, best_bounds_spike, certified_dip
-from numerics.certify_optimum import Optimum, certify_minimum
+from numerics.certificates.bound_series import Series
+from numerics.certificates.bound_track import ALGEBRA_BITS, Track
+from numerics.certificates.certified_minima import best_bounds_rate, best_bounds_spike, certified_dip
+from numerics.certificates.optimum import Optimum, certify_minimum
+from numerics.certificates.span_moments import Moments, spans
+from numerics.certificates.spike_path import Constants, Path, along_rate, along_spike
 from numerics.model import Model, ReadoutGroup
-from numerics.span_moments import Moments, spans
-from numerics.spike_path import Constants, Path, along_rate, along_spike
 from tests.arcsine_bounds import Point, optimum, share, slope
 
 ALPHA0, BETA, NOISE = 3.0, 0.8, 0.2

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from flint import arb
 
-from numerics import certify as certifying
 from numerics.balls.arithmetic import BallError, precision
-from numerics.certify_newton import Box, System, krawczyk
-from numerics.certify_saddle import nonlinear_system, solve_two
+from numerics.certificates import certify as certifying
+from numerics.certificates.newton import Box, System, krawczyk
+from numerics.certificates.saddle_point import nonlinear_system, solve_two
 from numerics.ridge import solve
 from tests.certified_models import worked
 

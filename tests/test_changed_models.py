@@ -16,7 +16,7 @@ from numerics.batch import solve_batch, solve_families
 from numerics.bounds.any_loss import loss_bounds
 from numerics.bounds.learned_bias import with_bias
 from numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, upper_bound
-from numerics.certified_minima import best_bounds_spike
+from numerics.certificates.certified_minima import best_bounds_spike
 from numerics.ensembles import Network
 from numerics.losses import LOGISTIC, SQUARE
 from numerics.model import Model, ModelError, ReadoutGroup

@@ -13,12 +13,12 @@ from mpmath import mp
 from derivations.activations.activation import activation
 from numerics.batch import solve_batch
 from numerics.bounds.ridge import bounds
+from numerics.certificates.saddle_point import solve_mp
 from numerics.convex import solve as solve_loss
 from numerics.losses import SQUARE, huber
 from numerics.model import Model, ModelError, ReadoutGroup
 from numerics.profile import Profile, profile
 from numerics.ridge import solve
-from numerics.saddle_point_mp import solve_mp
 
 ACTIVATIONS = ("tanh", "erf", "sin", "relu", "sign", "hardtanh", "arctan", "z**3-3*z", "abs(z)", "relu(z-1/2)", "cos")
 TARGETS = ("sin", "sign", "tanh", "relu", "z", "sin(2*z)", "z**2-1", "abs(z)")

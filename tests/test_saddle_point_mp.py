@@ -10,9 +10,9 @@ from mpmath import mp
 
 from derivations.activations.activation import activation
 from numerics.balls.arithmetic import PrecisionError
+from numerics.certificates.saddle_point import SolutionMp, solve_mp
 from numerics.model import Model, ReadoutGroup
 from numerics.ridge import solve
-from numerics.saddle_point_mp import SolutionMp, solve_mp
 from tests.certified_models import VALUES, random_models, worked
 
 

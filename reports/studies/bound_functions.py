@@ -1,7 +1,7 @@
 """Page: the functions along the spike that realise the bounds (Figures 3 and 7); the bounds along the learning rate.
 
 Theory alone. Optima along the learning rate are found by a scan with every dip refined; those of both bounds are then
-certified in ball arithmetic (`numerics.certify_optimum`) where activation and target allow it.
+certified in ball arithmetic (`numerics.certificates.optimum`) where activation and target allow it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activations.activation import activation
-from numerics import certify_optimum
 from numerics.balls.arithmetic import BallError
-from numerics.bound_track import LOWER, UPPER, Track
 from numerics.bounds.ridge import Minimum, best_ridge, bounds, local_minima
-from numerics.certify_optimum import certify_minimum
+from numerics.certificates import optimum as certify_optimum
+from numerics.certificates.bound_track import LOWER, UPPER, Track
+from numerics.certificates.optimum import certify_minimum
+from numerics.certificates.spike_path import along_rate
 from numerics.coefficients import conditional_coefficients, target_moments
 from numerics.ensembles import Network
 from numerics.model import Model
-from numerics.spike_path import along_rate
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels
 from reports.studies.study import Study, Table

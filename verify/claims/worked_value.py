@@ -16,9 +16,9 @@ from mpmath import mp
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
 from numerics.balls.arithmetic import precision, rational_ball
-from numerics.certify import certify
+from numerics.certificates.certify import certify
+from numerics.certificates.saddle_point import solve_mp
 from numerics.model import Model
-from numerics.saddle_point_mp import solve_mp
 from verify.claim import Claim, Domain, Kind, Mutant, Profile
 from verify.claims.places import paper
 from verify.evidence import Agreement, Certificate, Evidence

@@ -33,7 +33,7 @@ from numerics.balls.arithmetic import BallError, location_ball, program, rationa
 from numerics.balls.growth_bounds import Bound, polynomial_growth
 from numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
 from numerics.balls.smoothed import ORDERS, Column, Size, Smoother, complex_size, strip_bound
-from numerics.spike_path import Constants, Path, PathGroup
+from numerics.certificates.spike_path import Constants, Path, PathGroup
 
 Ball = Any
 

@@ -22,10 +22,10 @@ from numerics.balls.arithmetic import BallError, precision, rational_ball
 from numerics.balls.averages import smoothing
 from numerics.balls.growth_bounds import Line
 from numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
-from numerics.certify_functions import Functions, Problem, bounds, functions
-from numerics.certify_newton import Box, System, Zero, krawczyk
-from numerics.certify_saddle import Enclosed, enclosed, fixed_error, nonlinear_system
-from numerics.certify_strip import Student, inverse_bound
+from numerics.certificates.functions import Functions, Problem, bounds, functions
+from numerics.certificates.newton import Box, System, Zero, krawczyk
+from numerics.certificates.saddle_point import Enclosed, enclosed, fixed_error, nonlinear_system
+from numerics.certificates.strip import Student, inverse_bound
 from numerics.documents import certificate_document
 from numerics.given import model_of
 from numerics.model import Model

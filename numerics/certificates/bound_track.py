@@ -1,6 +1,6 @@
 """Both bounds along a path, enclosed with two derivatives on intervals: moments interpolated on segments of the path.
 
-A segment [a, b] carries the entries of both blocks of `numerics.span_moments` as polynomials with errors
+A segment [a, b] carries the entries of both blocks of `numerics.certificates.span_moments` as polynomials with errors
 (`numerics.balls.chebyshev`): they are analytic in t wherever Re c > 0, and bounded there. No moment is differentiated.
 """
 
@@ -14,9 +14,9 @@ from typing import Any
 
 from numerics.balls.arithmetic import BallError, precision
 from numerics.balls.chebyshev import Interpolated, Jet, ellipse, interpolated, largest, needed_points, points
-from numerics.bound_series import Dependent, Series, series
-from numerics.span_moments import SHARES, Moments, spans
-from numerics.spike_path import Constants, Path
+from numerics.certificates.bound_series import Dependent, Series, series
+from numerics.certificates.span_moments import SHARES, Moments, spans
+from numerics.certificates.spike_path import Constants, Path
 
 Ball = Any
 

@@ -1,8 +1,8 @@
 """The spike and the learning rate of least upper and lower bound, and of least test error: by a scan, then certified.
 
 Two kinds of certificate. Both bounds are enclosed with their slopes along the whole scan: a bracket with the least
-value (`numerics.certify_optimum`). The test error at fixed ridge is a saddle point without slopes here: three of its
-certificates, at the ends of a bracket and inside, with the least in the middle, show a minimum inside and no more.
+value (`numerics.certificates.optimum`). The test error at fixed ridge is a saddle point without slopes here: three of
+its certificates, at the ends of a bracket and inside, with the least in the middle, show a minimum inside and no more.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 
 from derivations.activations.activation import Activation
 from numerics.balls.arithmetic import BallError
-from numerics.bound_track import LOWER, UPPER, Track
 from numerics.bounds.ridge import Bounds, Minimum, bounds, local_minima
-from numerics.certify import certify
-from numerics.certify_optimum import Optimum, certify_minimum
+from numerics.certificates.bound_track import LOWER, UPPER, Track
+from numerics.certificates.certify import certify
+from numerics.certificates.optimum import Optimum, certify_minimum
+from numerics.certificates.spike_path import Path, along_rate, along_spike
 from numerics.model import UNIFORM, Model, ReadoutGroup
 from numerics.ridge import solve
-from numerics.spike_path import Path, along_rate, along_spike
 
 # The certificates start at this share of the first point of the scan.
 _START = 0.5

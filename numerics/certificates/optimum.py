@@ -1,6 +1,7 @@
 """The least value of a bound along a path, certified: a bracket of the minimum, and where no value is smaller.
 
-The squared distance D = E[g^2] - S of g to a span (`numerics.bound_track`) falls where S' > 0 and rises where S' < 0.
+The squared distance D = E[g^2] - S of g to a span (`numerics.certificates.bound_track`) falls where S' > 0 and rises
+where S' < 0.
 
     bracket            D falls before it and rises after it, so that it holds a minimum; `single`: D'' > 0 there, one.
     falls_from         D falls from there to the bracket;
@@ -25,8 +26,8 @@ from flint import arb
 from numerics.balls.arithmetic import BallError, precision
 from numerics.balls.chebyshev import Jet
 from numerics.balls.growth_bounds import rational_upper
-from numerics.bound_series import Series
-from numerics.bound_track import ALGEBRA_BITS, LOWER, UPPER, Track
+from numerics.certificates.bound_series import Series
+from numerics.certificates.bound_track import ALGEBRA_BITS, LOWER, UPPER, Track
 
 Ball = Any
 

@@ -1,0 +1,1 @@
+"""Certified solutions and optima: Newton's method in balls."""
