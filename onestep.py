@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from numerics.certificates.saddle_point import SolutionMp, solve_mp
     from numerics.coefficients import conditional_coefficients, hermite_constants, target_moments
     from numerics.convex import solve as solve_loss
-    from numerics.ensembles import Network
-    from numerics.inputs import Inputs
+    from numerics.experiments.inputs import Inputs
+    from numerics.experiments.simulate import simulate
+    from numerics.experiments.simulate_loss import predict, simulate_loss
     from numerics.losses import loss_named
-    from numerics.model import Model, ModelError, ReadoutGroup
+    from numerics.models.model import Model, ModelError, ReadoutGroup
+    from numerics.models.network import Network
+    from numerics.models.solution import Solution
     from numerics.readout_density import ReadoutLaw, solve_density
     from numerics.ridge import solve
-    from numerics.simulate import simulate
-    from numerics.simulate_loss import predict, simulate_loss
-    from numerics.solution import Solution
     from numerics.spectrum import Spectrum, spectrum
     from reports.comparison import compared as compare
     from verify.ledger import all_claims
@@ -86,8 +86,8 @@ __all__ = [
 # Where each name lives, and what it is called there if not the same.
 _HOMES: dict[str, tuple[str, str]] = {
     # From where NumPy is loaded, which evaluates them.
-    "Activation": ("numerics.model", "Activation"),
-    "activation": ("numerics.model", "function"),
+    "Activation": ("numerics.models.model", "Activation"),
+    "activation": ("numerics.models.model", "function"),
     "parse": ("derivations.expressions.parser", "parse"),
     "glossary": ("derivations.language.symbols", "glossary"),
     "BatchSolution": ("numerics.batch", "BatchSolution"),
@@ -104,24 +104,24 @@ _HOMES: dict[str, tuple[str, str]] = {
     "hermite_constants": ("numerics.coefficients", "hermite_constants"),
     "target_moments": ("numerics.coefficients", "target_moments"),
     "solve_loss": ("numerics.convex", "solve"),
-    "Network": ("numerics.ensembles", "Network"),
-    "Inputs": ("numerics.inputs", "Inputs"),
+    "Network": ("numerics.models.network", "Network"),
+    "Inputs": ("numerics.experiments.inputs", "Inputs"),
     "learned_bias": ("numerics.bounds.learned_bias", "learned_bias"),
     "best_ridge_of_loss": ("numerics.bounds.any_loss", "best_ridge_of_loss"),
     "loss_bounds": ("numerics.bounds.any_loss", "loss_bounds"),
     "loss_named": ("numerics.losses", "loss_named"),
-    "Model": ("numerics.model", "Model"),
-    "ModelError": ("numerics.model", "ModelError"),
-    "ReadoutGroup": ("numerics.model", "ReadoutGroup"),
+    "Model": ("numerics.models.model", "Model"),
+    "ModelError": ("numerics.models.model", "ModelError"),
+    "ReadoutGroup": ("numerics.models.model", "ReadoutGroup"),
     "ReadoutLaw": ("numerics.readout_density", "ReadoutLaw"),
     "solve_density": ("numerics.readout_density", "solve_density"),
     "solve": ("numerics.ridge", "solve"),
     "SolutionMp": ("numerics.certificates.saddle_point", "SolutionMp"),
     "solve_mp": ("numerics.certificates.saddle_point", "solve_mp"),
-    "simulate": ("numerics.simulate", "simulate"),
-    "predict": ("numerics.simulate_loss", "predict"),
-    "simulate_loss": ("numerics.simulate_loss", "simulate_loss"),
-    "Solution": ("numerics.solution", "Solution"),
+    "simulate": ("numerics.experiments.simulate", "simulate"),
+    "predict": ("numerics.experiments.simulate_loss", "predict"),
+    "simulate_loss": ("numerics.experiments.simulate_loss", "simulate_loss"),
+    "Solution": ("numerics.models.solution", "Solution"),
     "Spectrum": ("numerics.spectrum", "Spectrum"),
     "spectrum": ("numerics.spectrum", "spectrum"),
     "compare": ("reports.comparison", "compared"),

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 
 from derivations.expressions.parser import to_text
-from numerics.model import Model
+from numerics.models.model import Model
 
 Array = NDArray[np.float64]
 

@@ -22,8 +22,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.stored_runs import Wanted, measured, write_all
+from numerics.experiments.simulate_loss import simulate_loss
 from numerics.losses import loss_named
-from numerics.simulate_loss import simulate_loss
 from reports import learned_basins
 from reports.calibrated_models import (
     DATA,

@@ -20,10 +20,11 @@ from dataclasses import dataclass
 
 from derivations.activations.activation import activation
 from numerics.coefficients import hermite_constants
-from numerics.ensembles import Network, Sizes
+from numerics.experiments.ensembles import Sizes
+from numerics.experiments.simulate import at_sizes
 from numerics.finite_width import at_width
+from numerics.models.network import Network
 from numerics.ridge import solve
-from numerics.simulate import at_sizes
 from reports.studies.experiments import Experiment, Measured, measure, stored
 
 SLUG, SEED = "even_part", 3107

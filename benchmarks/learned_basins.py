@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from benchmarks.calibration import seed_of
 from benchmarks.stored_runs import Wanted, measured, write_all
+from numerics.experiments.simulate_loss import simulate_loss
 from numerics.losses import loss_named
-from numerics.simulate_loss import simulate_loss
 from reports import close_basins
 from reports.calibrated_models import Data, Samples
 from reports.calibrated_models import stored as calibrated

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from numerics.simulate import simulate
+from numerics.experiments.simulate import simulate
 from reports.measured_networks import CALIBRATED, DATA, OBSERVABLES, POINTS, Data, judge, stored
 
 SEED = 2024

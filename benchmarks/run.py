@@ -22,7 +22,7 @@ from importlib.metadata import version
 from typing import Any
 
 from benchmarks import one_thread, simulation_speed, solver_speed  # one_thread first: it speaks to NumPy
-from numerics.model import ReadoutGroup
+from numerics.models.model import ReadoutGroup
 from reports.studies.speed import DATA, bars, text_table
 
 WORKED = ["--activation", "tanh", "--target", "sin", "--beta", "1", "--spike", "1", "--bulk", "1", "--alignment", "0.8"]

@@ -9,8 +9,8 @@ import numpy as np
 
 from benchmarks.solver_speed import worked
 from benchmarks.timing import best, peak_bytes
-from numerics.ensembles import Array, block_rows
-from numerics.simulate import TEST_FACTOR, simulate, simulate_ridges
+from numerics.experiments.ensembles import Array, block_rows
+from numerics.experiments.simulate import TEST_FACTOR, simulate, simulate_ridges
 
 DIMENSIONS = (500, 1000, 2000, 4000)
 RIDGES = 24

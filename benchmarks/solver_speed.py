@@ -16,7 +16,7 @@ from numerics.batch_equations import Array
 from numerics.certificates.saddle_point import solve_mp
 from numerics.convex import solve as solve_loss
 from numerics.losses import loss_named
-from numerics.model import Model, ReadoutGroup
+from numerics.models.model import Model, ReadoutGroup
 from numerics.profile import profile
 from numerics.ridge import solve
 

@@ -35,7 +35,7 @@ from numerics.documents import batch_document
 from numerics.finite_width import checked_width
 from numerics.given import model_of
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
-from numerics.model import LARGEST, SMALLEST, Model, ModelError, check_changes
+from numerics.models.model import LARGEST, SMALLEST, Model, ModelError, check_changes
 from numerics.one_group_table import OneGroupTable
 from numerics.profile import profile
 from numerics.quadrature import ROUNDING

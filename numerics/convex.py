@@ -31,11 +31,11 @@ from numerics.finite_width import checked_width
 from numerics.given import model_of
 from numerics.losses import ClippedLoss, Loss, ProximalLoss, loss_named
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
-from numerics.model import Model, ModelError
+from numerics.models.model import Model, ModelError
+from numerics.models.solution import Conjugates, OrderParameters, by_direction
 from numerics.profile import profile
 from numerics.ridge_level import extra_reach, solve_on
 from numerics.sample_averages import has_signs, sign_model
-from numerics.solution import Conjugates, OrderParameters, by_direction
 from numerics.width_documents import WIDTH
 
 Array = NDArray[np.float64]

@@ -23,7 +23,7 @@ from numerics.bulk.equivalent import DeterministicEquivalent, EquivalentPoint
 from numerics.envelope import Output, Sampler, sampler
 from numerics.least_squares import RANK_TOLERANCE
 from numerics.losses import Loss
-from numerics.model import Model
+from numerics.models.model import Model
 from numerics.profile import Profile
 from numerics.saddle_point import multiplicity
 

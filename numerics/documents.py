@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from numerics.bounds.ridge import BestEta, BestRidge, BestSpike, Bounds
     from numerics.certificates.certify import Certificate
     from numerics.convex import ConvexSolution
-    from numerics.ensembles import Network
-    from numerics.model import Model, ReadoutGroup
-    from numerics.simulate import Estimate, Simulation
-    from numerics.solution import Solution
+    from numerics.experiments.simulate import Estimate, Simulation
+    from numerics.models.model import Model, ReadoutGroup
+    from numerics.models.network import Network
+    from numerics.models.solution import Solution
 
 Document = dict[str, Any]
 
@@ -65,7 +65,7 @@ def model_document(model: Model) -> Document:
 
 def described(model: Model | Network) -> str:
     """What a model or network is, in a line: the functions, and the numbers that are not what they are by default."""
-    from numerics.model import UNIFORM, Model
+    from numerics.models.model import UNIFORM, Model
 
     step = getattr(model, "step", None) or model
     names = ["alpha", "beta", "ridge", *(["noise"] if model.noise else [])]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from numerics.bulk.of_model import equivalent_of
 from numerics.least_squares import least_norm
-from numerics.model import Model
+from numerics.models.model import Model
 from numerics.profile import Profile
 
 Array = NDArray[np.float64]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from numerics.model import EXACT, Model
+from numerics.models.model import EXACT, Model
 from numerics.quadrature import ROUNDING
 
 SMALL = 1e-12

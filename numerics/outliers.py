@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.coefficients import conditional_moments_of
-from numerics.model import Model
+from numerics.models.model import Model
 from numerics.profile import Profile
 from numerics.spectrum_point import Complex, RowLaw
 

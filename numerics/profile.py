@@ -18,7 +18,7 @@ from derivations.expressions.parser import ExpressionError
 from numerics.bulk.equivalent import upper_triangle
 from numerics.coefficients import conditional_moments_of
 from numerics.line_moments import moments_on_line
-from numerics.model import Model, ModelError
+from numerics.models.model import Model, ModelError
 from numerics.one_group_table import OneGroupTable
 from numerics.quadrature import (
     Layer,

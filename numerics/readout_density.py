@@ -44,12 +44,12 @@ from numerics.many_letters import (
     respond,
 )
 from numerics.map_uncertainty import relative_uncertainty
-from numerics.model import UNIFORM, Model, ModelError, ReadoutGroup
+from numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
+from numerics.models.solution import Solution
 from numerics.profile import Profile, profile
 from numerics.quadrature import ROUNDING, Moments, integrand
 from numerics.ridge import solve
 from numerics.ridge_level import extra_reach, regime_of
-from numerics.solution import Solution
 
 Array = NDArray[np.float64]
 

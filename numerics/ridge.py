@@ -12,7 +12,8 @@ from numerics.bulk.equivalent import unpack
 from numerics.finite_width import at_width
 from numerics.given import model_of
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
-from numerics.model import Model
+from numerics.models.model import Model
+from numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction
 from numerics.profile import profile
 from numerics.quadrature import ROUNDING
 from numerics.ridge_level import (
@@ -26,7 +27,6 @@ from numerics.ridge_level import (
     extra_reach,
     solve_on,
 )
-from numerics.solution import Conjugates, OrderParameters, Solution, by_direction
 
 
 @accepts(model=model_of)

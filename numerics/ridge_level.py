@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from numerics.bulk.equivalent import DeterministicEquivalent, IsotropicUniform
 from numerics.bulk.of_model import equivalent_of
-from numerics.model import Model, ModelError
+from numerics.models.model import Model, ModelError
 from numerics.one_group import Problem, one_group_residual, solve_one_group
 from numerics.profile import Profile
 from numerics.quadrature import ROUNDING

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from derivations.activations.activation import Activation, activation
 from derivations.expressions.parser import ExpressionError, to_text
-from numerics.model import Model, ModelError
+from numerics.models.model import Model, ModelError
 from numerics.quadrature import density, integrand
 
 Array = NDArray[np.float64]

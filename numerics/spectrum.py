@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from numerics.accepts import accepts
 from numerics.given import model_of
-from numerics.model import Model, ModelError
+from numerics.models.model import Model, ModelError
 from numerics.outliers import Outlier, detached_eigenvalues, outliers_of
 from numerics.profile import Profile, profile
 from numerics.quadrature import gauss_legendre

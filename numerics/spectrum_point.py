@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from numerics.bulk.equivalent import packed_directions, upper_triangle
 from numerics.coefficients import conditional_moments_of
-from numerics.model import Model
+from numerics.models.model import Model
 from numerics.quadrature import PANEL_ORDER, density, gauss_legendre, half_length, integrand, reach
 from numerics.saddle_point import multiplicity
 from numerics.spectrum_panels import Panels, Table, legendre_series

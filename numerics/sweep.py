@@ -14,12 +14,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from numerics.losses import loss_named
-from numerics.model import UNIFORM, Model, ReadoutGroup
+from numerics.models.model import UNIFORM, Model, ReadoutGroup
 from numerics.width_documents import WIDTH
 
 if TYPE_CHECKING:
     from derivations.activations.activation import Activation
-    from numerics.ensembles import Network
+    from numerics.models.network import Network
 
 KINDS = ("theory", "simulation", "both")
 MODES = ("product", "zip")
@@ -48,7 +48,8 @@ class Axis:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is simulated at each point: `seeds` experiments at dimension d, of one kind of `numerics.simulate`.
+    """What is simulated at each point: `seeds` experiments at dimension d, of one kind of
+    `numerics.experiments.simulate`.
 
     All points share the seed: points that differ in the ridge alone are fitted on the same draws, others are not
     independent either, so that differences between points scatter less than the points themselves.
@@ -189,7 +190,7 @@ class Sweep:
         activation, target = function(self.activation), function(self.target)
         given: dict[str, Any] = dict(point) | {"gaussian_rows": self.rows == "gaussian"}
         if self.experiment is not None and self.experiment.kind == "network":
-            from numerics.ensembles import Network
+            from numerics.models.network import Network
 
             return Network(activation, target, groups=self.groups, **given)
         if self.has_step:

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from numerics.batch import AT_WIDTH, NUMBERS, solve_together
-from numerics.ensembles import Network, SimulationError, Sizes
+from numerics.experiments.ensembles import Sizes
+from numerics.experiments.measure import named
+from numerics.experiments.simulate import Simulation, at_sizes, simulate_ridges
 from numerics.losses import loss_named
-from numerics.measure import named
-from numerics.model import Model, ModelError
+from numerics.models.model import Model, ModelError
+from numerics.models.network import Network, SimulationError
+from numerics.models.solution import Solution
 from numerics.ridge import solve
-from numerics.simulate import Simulation, at_sizes, simulate_ridges
-from numerics.solution import Solution
 from numerics.sweep import DIRECT, Experiment, Sweep
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from numerics.parameters import ModelError
 
 if TYPE_CHECKING:
-    from numerics.model import Model
+    from numerics.models.model import Model
 
 
 # The width whose value stands beside every limit, and by what share of the limit it may differ without a word.

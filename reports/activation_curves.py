@@ -53,7 +53,7 @@ def curves(activation: Activation, target: Activation, spike: float, bulk: float
     """
     from numerics.coefficients import conditional_coefficients
     from numerics.evaluate import compile_numpy
-    from numerics.model import Model
+    from numerics.models.model import Model
     from numerics.profile import profile
 
     # The even rule would fold the part of the target of the other parity away: it stays in the plot, not in the fit.

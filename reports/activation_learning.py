@@ -14,7 +14,7 @@ from derivations.expressions.budget import TookTooLong
 from numerics.balls.coefficients import HermiteBalls
 
 if TYPE_CHECKING:
-    from numerics.model import Model
+    from numerics.models.model import Model
 
 Array = NDArray[np.float64]
 
@@ -88,7 +88,7 @@ def bounds_at(activation: Activation, target: Activation, spike: float, bulk: fl
     None either where double precision cannot resolve the functions along the spike: the reason is in `missing`.
     """
     from derivations.expressions.parser import ExpressionError
-    from numerics.model import Model, ModelError
+    from numerics.models.model import Model, ModelError
     from numerics.quadrature import conditional_moments, integrand
 
     try:

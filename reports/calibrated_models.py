@@ -21,10 +21,11 @@ import numpy as np
 
 from derivations.activations.activation import activation
 from numerics.bounds.learned_bias import Basins, learned_bias
-from numerics.ensembles import Network, Sizes
+from numerics.experiments.ensembles import Sizes
+from numerics.experiments.simulate import at_sizes
 from numerics.losses import loss_named
-from numerics.model import Model, ReadoutGroup
-from numerics.simulate import at_sizes
+from numerics.models.model import Model, ReadoutGroup
+from numerics.models.network import Network
 
 DATA = Path(__file__).parent.parent / "benchmarks" / "calibration.json"
 DRAW = 2402
@@ -47,7 +48,8 @@ _SHIFTED = ("sin(z + 1/2)", "tanh(z - 1)", "relu", "z + z**2/3", "softplus", "si
 
 @dataclass(frozen=True)
 class Drawn:
-    """One model to simulate: what it is called, and the arguments of `numerics.simulate_loss.simulate_loss`."""
+    """One model to simulate: what it is called, and the arguments of
+    `numerics.experiments.simulate_loss.simulate_loss`."""
 
     name: str
     subject: Model | Network

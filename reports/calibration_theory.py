@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from numerics.experiments.simulate_loss import Prediction, predict
 from numerics.losses import loss_named
-from numerics.simulate_loss import Prediction, predict
 from reports.calibrated_models import ITEMS, LANDMARK, LANDMARK_RUN, RUNS, Data, Drawn, Samples, models_of
 from verify.finite_size import Observation, Report, compare_all
 

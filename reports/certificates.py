@@ -9,7 +9,7 @@ from reports.problems import InputProblem
 
 if TYPE_CHECKING:
     from numerics.certificates.certify import Certificate
-    from numerics.model import Model
+    from numerics.models.model import Model
 
 FEWEST_DIGITS, MOST_DIGITS = 16, 300
 _VALUES = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2")

@@ -13,8 +13,8 @@ from reports.sweeps import RULES, Values, check_size, grid, parse_number, parse_
 
 if TYPE_CHECKING:
     from derivations.activations.activation import Activation
-    from numerics.ensembles import Network
-    from numerics.model import Model, ReadoutGroup
+    from numerics.models.model import Model, ReadoutGroup
+    from numerics.models.network import Network
     from numerics.readout_density import ReadoutLaw
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -166,7 +166,7 @@ class Request:
 
     def model(self, point: Mapping[str, float]) -> Model:
         """The model at one point, its bias learned if asked for. Raises InputProblem where it does not exist."""
-        from numerics.model import Model, ModelError
+        from numerics.models.model import Model, ModelError
 
         try:
             given: dict[str, Any] = dict(point) | ({"groups": self.groups} if self.groups else {})
@@ -196,7 +196,7 @@ class Request:
 
     def network(self, point: Mapping[str, float]) -> Network:
         """The network and its gradient step at one point. Raises InputProblem where none was given."""
-        from numerics.ensembles import Network, SimulationError
+        from numerics.models.network import Network, SimulationError
 
         if not self.has_step:
             raise InputProblem(
@@ -355,7 +355,7 @@ def groups_of(text: str | None, bias: str | None, spike: tuple[float, ...] = ())
             "--bias was given beside a --readout that has biases of its own; accepted is one of the two, for example "
             '--readout "1:0.5,-1:0.5" --bias "0.3:0.5,-0.3:0.5"'
         )
-    from numerics.model import UNIFORM
+    from numerics.models.model import UNIFORM
 
     product = tuple(
         replace(group, fraction=group.fraction * fraction, bias=value)
@@ -403,7 +403,7 @@ def _components(name: str, text: str | None) -> tuple[float, ...]:
 
 
 def _times_spike(groups: tuple[ReadoutGroup, ...], spike: tuple[float, ...]) -> tuple[ReadoutGroup, ...]:
-    from numerics.model import UNIFORM
+    from numerics.models.model import UNIFORM
 
     if any(group.further_weights for group in groups):
         raise InputProblem(
@@ -438,7 +438,7 @@ def parse_bias(text: str) -> tuple[tuple[float, float], ...]:
 
 def parse_readout(text: str) -> tuple[ReadoutGroup, ...]:
     """The groups of "u:fraction[:bulk[:bias]],...", an empty bulk being not given. Raises InputProblem."""
-    from numerics.model import ReadoutGroup
+    from numerics.models.model import ReadoutGroup
 
     accepted = (
         "u:fraction[:bulk[:bias]] for each group, separated by commas, fractions that add up to 1, the bulk may be "

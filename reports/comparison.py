@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from numerics.accepts import accepts
 from numerics.bounds.learned_bias import learned_bias
-from numerics.ensembles import Network
+from numerics.experiments.simulate import Simulation, usual_kind
+from numerics.experiments.simulate_loss import predict, simulate_loss
 from numerics.given import subject_of
 from numerics.losses import SQUARE, Loss, loss_named
-from numerics.model import Model
-from numerics.simulate import Simulation, usual_kind
-from numerics.simulate_loss import predict, simulate_loss
+from numerics.models.model import Model
+from numerics.models.network import Network
 from reports.basin_shares import BasinShares, basin_shares, undecided
 from verify.finite_size import Comparison, Observation, Report, compare_all
 

@@ -8,9 +8,9 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from numerics.model import Model, ModelError
+from numerics.experiments.simulate_density import Lettered, limits, predicted, simulate_density
+from numerics.models.model import Model, ModelError
 from numerics.readout_density import LAWS, DensitySolution, ReadoutLaw, check, solve_density
-from numerics.simulate_density import Lettered, limits, predicted, simulate_density
 from numerics.width_documents import apart_sentence, at_width_json, with_warnings
 from reports.comparison import Compared
 from reports.problems import InputProblem, not_built

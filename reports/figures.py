@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from derivations.activations.activation import activation
 from numerics.bounds.ridge import best_ridge, lower_bound, upper_bound
 from numerics.coefficients import conditional_coefficients, target_moments
-from numerics.model import Model
+from numerics.experiments.simulate import simulate, simulate_ridges
+from numerics.models.model import Model
 from numerics.ridge import solve
-from numerics.simulate import simulate, simulate_ridges
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

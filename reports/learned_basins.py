@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from numerics.bounds.learned_bias import LearnedBias, learned_bias
-from numerics.model import Model
+from numerics.models.model import Model
 from reports.basin_shares import BasinShares, basin_shares, undecided
 from reports.calibrated_models import ITEMS, RUNS, Data, Drawn, Item, Samples, measured, models_of
 from reports.calibration_theory import judge, theory_of

@@ -11,7 +11,7 @@ from reports.widths import best_at_width, shown
 
 if TYPE_CHECKING:
     from numerics.losses import Loss
-    from numerics.model import Model
+    from numerics.models.model import Model
 
 Points = list[tuple[dict[str, float], "dict[str, Any]"]]
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from derivations.activations.activation import activation
-from numerics.ensembles import Network, Sizes
-from numerics.model import Model
+from numerics.experiments.ensembles import Sizes
+from numerics.experiments.simulate import predicted
+from numerics.models.model import Model
+from numerics.models.network import Network
 from numerics.ridge import solve
-from numerics.simulate import predicted
 from verify.finite_size import Comparison, Observation, compare
 
 DATA = Path(__file__).parent.parent / "benchmarks" / "network_trial.json"

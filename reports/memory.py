@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from numerics.ensembles import Network
-from numerics.memory import PEAK, experiment_bytes, machine_bytes
-from numerics.model import Model
-from numerics.simulate_density import Lettered
+from numerics.experiments.memory import PEAK, experiment_bytes, machine_bytes
+from numerics.experiments.simulate_density import Lettered
+from numerics.models.model import Model
+from numerics.models.network import Network
 from reports.problems import InputProblem
 
 

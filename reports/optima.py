@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from numerics.bounds.ridge import BestEta
     from numerics.certificates.certified_minima import BestBound
-    from numerics.model import Model
+    from numerics.models.model import Model
     from reports.cli_options import Request
 
 
@@ -23,7 +23,7 @@ def best_eta_json(asked: Request, point: Mapping[str, float]) -> tuple[BestEta, 
     """
     from numerics.bounds.ridge import best_eta
     from numerics.certificates.certified_minima import NO_BRACKET, Dip, best_bounds_rate, certified_dip
-    from numerics.model import UNIFORM, Model
+    from numerics.models.model import UNIFORM, Model
 
     noise, beta, alpha0 = point.get("noise", 0.0), point["beta"], point["alpha0"]
     groups = asked.groups or UNIFORM

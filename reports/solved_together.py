@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from numerics.model import Model
+    from numerics.models.model import Model
 
 
 @dataclass(frozen=True, slots=True)

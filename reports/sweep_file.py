@@ -78,7 +78,7 @@ def read_sweep(path: Path) -> SweepFile:
 
 def sweep_of(document: Mapping[str, Any]) -> Sweep:
     """The sweep of a document as TOML delivers it. Raises InputProblem."""
-    from numerics.model import UNIFORM
+    from numerics.models.model import UNIFORM
     from numerics.sweep import Sweep, SweepError
     from reports.cli_options import expression_of, groups_of
 

@@ -15,12 +15,13 @@ from reports.sweeps import parse_whole
 
 if TYPE_CHECKING:
     from numerics.convex import ConvexSolution
-    from numerics.model import Model
-    from numerics.solution import Solution
+    from numerics.models.model import Model
+    from numerics.models.solution import Solution
 
     Solved = Solution | ConvexSolution
 
-# As `numerics.solution.WIDTH`, which a start of the command line does not wait for; and the widest that is asked for.
+# As `numerics.models.solution.WIDTH`, which a start of the command line does not wait for; and the widest that is asked
+# for.
 WIDTH, WIDEST = 1000, 10**11
 
 

@@ -13,7 +13,7 @@ from derivations.activations.activation import activation
 from numerics.balls.arithmetic import precision
 from numerics.certificates.certify import Certificate
 from numerics.certificates.saddle_point import SolutionMp
-from numerics.model import Model
+from numerics.models.model import Model
 
 STUDENTS, TARGETS = ("sign", "erf", "tanh", "relu"), ("sign", "sin", "tanh")
 VALUES = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2")

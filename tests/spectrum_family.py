@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from derivations.activations.activation import activation
-from numerics.model import Model, ReadoutGroup
+from numerics.models.model import Model, ReadoutGroup
 
 MEMBERS = 150
 STUDENTS = ("sign", "relu", "tanh", "erf", "hardtanh")

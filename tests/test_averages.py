@@ -20,7 +20,7 @@ from numerics.coefficients import hermite_constants
 from numerics.convex import solve as solve_loss
 from numerics.losses import huber
 from numerics.map_uncertainty import neighbours
-from numerics.model import EXACT, MapErrors, Model, ModelError
+from numerics.models.model import EXACT, MapErrors, Model, ModelError
 from numerics.quadrature import conditional_moments, integrand
 from numerics.ridge import solve
 from numerics.settled_moments import settled_moments, still_to_come
@@ -178,7 +178,7 @@ def test_a_steep_step_learns_with_the_right_bulk() -> None:
 
 def _uncertain(monkeypatch: pytest.MonkeyPatch, errors: MapErrors, student: str = "tanh(z)") -> Model:
     """A model after a gradient step whose averages are said to be off by so much."""
-    monkeypatch.setattr("numerics.model.gradient_step_errors", lambda *_, **__: errors)
+    monkeypatch.setattr("numerics.models.model.gradient_step_errors", lambda *_, **__: errors)
     return Model.from_gradient_step(activation(student), activation("sin"), **STEPPED)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics.bounds.learned_bias import Basins, BiasMinimum, LearnedBias
-from numerics.model import Model
+from numerics.models.model import Model
 from reports.basin_shares import basin_shares, ended, scatter, tail, undecided
 from reports.commands.compare import shares_json
 from verify.finite_size import CONFIRMED, INCONCLUSIVE, Observation, compare_all

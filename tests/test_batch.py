@@ -9,7 +9,7 @@ from derivations.activations.activation import activation
 from numerics.batch import NUMBERS, solve_batch, solve_families
 from numerics.batch_equations import Points, Workspace, linear, newton
 from numerics.certificates.saddle_point import solve_mp
-from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.models.model import Model, ModelError, ReadoutGroup
 from numerics.profile import profile
 from numerics.ridge import solve
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from numerics.bias_search import best_bias
+from numerics.experiments.bias_search import best_bias
 
 WHOLE = (-math.inf, math.inf)
 

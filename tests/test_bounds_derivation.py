@@ -11,7 +11,7 @@ from derivations.activations.activation import activation
 from derivations.bounds import closed_form as bounds_closed_form
 from derivations.bounds import ridge as bounds
 from derivations.language import symbols as s
-from numerics.model import Model
+from numerics.models.model import Model
 from verify.claims.models import functions_of
 from verify.claims.section_4_3 import lower, upper
 from verify.evaluate import evaluate

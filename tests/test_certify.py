@@ -12,7 +12,7 @@ from derivations.activations.activation import activation
 from numerics.certificates import certify as certifying
 from numerics.certificates.certify import Certificate, certify
 from numerics.certificates.saddle_point import solve_mp
-from numerics.model import Model, ReadoutGroup
+from numerics.models.model import Model, ReadoutGroup
 from numerics.ridge import solve
 from tests.certified_models import ANALYTIC, outside, random_models, worked
 

@@ -22,7 +22,7 @@ from numerics.certificates.certified_minima import best_bounds_rate, best_bounds
 from numerics.certificates.optimum import Optimum, certify_minimum
 from numerics.certificates.span_moments import Moments, spans
 from numerics.certificates.spike_path import Constants, Path, along_rate, along_spike
-from numerics.model import Model, ReadoutGroup
+from numerics.models.model import Model, ReadoutGroup
 from tests.arcsine_bounds import Point, optimum, share, slope
 
 ALPHA0, BETA, NOISE = 3.0, 0.8, 0.2

@@ -17,14 +17,14 @@ from numerics.bounds.any_loss import loss_bounds
 from numerics.bounds.learned_bias import with_bias
 from numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, upper_bound
 from numerics.certificates.certified_minima import best_bounds_spike
-from numerics.ensembles import Network
+from numerics.experiments.simulate import simulate
+from numerics.experiments.simulate_density import simulate_density
+from numerics.experiments.simulate_loss import simulate_loss
 from numerics.losses import LOGISTIC, SQUARE
-from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.models.model import Model, ModelError, ReadoutGroup
+from numerics.models.network import Network
 from numerics.readout_density import ReadoutLaw, with_letters
 from numerics.ridge import solve
-from numerics.simulate import simulate
-from numerics.simulate_density import simulate_density
-from numerics.simulate_loss import simulate_loss
 from numerics.sweep import Axis, Experiment, Sweep
 from numerics.sweep_chunk import columns, solve_chunk
 

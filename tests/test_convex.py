@@ -13,11 +13,11 @@ from scipy.optimize import minimize
 from derivations.activations.activation import activation
 from numerics import losses
 from numerics.convex import ConvexSolution, solve
-from numerics.ensembles import Sizes, spiked_random_features
 from numerics.envelope import clipped_moments
+from numerics.experiments.ensembles import Sizes, spiked_random_features
 from numerics.finite_width import at_width
 from numerics.losses import ClippedLine
-from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.models.model import Model, ModelError, ReadoutGroup
 from numerics.profile import profile
 from numerics.quadrature import density
 from numerics.ridge import solve as solve_ridge

@@ -15,7 +15,7 @@ from numerics.convex import ConvexSolution, solve
 from numerics.convex_newton import Found, along_path
 from numerics.convex_system import System
 from numerics.envelope import Output, sampler
-from numerics.model import Model
+from numerics.models.model import Model
 from numerics.profile import profile
 from tests import reference_convex
 from tests.reference_convex import Case

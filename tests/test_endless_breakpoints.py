@@ -12,7 +12,7 @@ from derivations.activations.activation import activation
 from derivations.expressions.parser import ExpressionError
 from numerics.balls.arithmetic import BallError, precision
 from numerics.balls.coefficients import conditional_balls, hermite_balls
-from numerics.model import Model
+from numerics.models.model import Model
 from numerics.ridge import solve
 
 

@@ -9,18 +9,11 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.ensembles import (
-    Network,
-    SimulationError,
-    Sizes,
-    equivalent_map,
-    spiked_random_features,
-    trained_network,
-    unit_rows,
-)
-from numerics.measure import order_parameters
-from numerics.model import Model, ReadoutGroup
-from numerics.simulate import simulate
+from numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features, trained_network, unit_rows
+from numerics.experiments.measure import order_parameters
+from numerics.experiments.simulate import simulate
+from numerics.models.model import Model, ReadoutGroup
+from numerics.models.network import Network, SimulationError
 
 TANH, SIN, SIGN, SOFTPLUS = (activation(n) for n in ("tanh", "sin", "sign", "softplus"))
 WORKED = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)

@@ -16,7 +16,7 @@ from numerics.bounds.ridge import bounds
 from numerics.certificates.saddle_point import solve_mp
 from numerics.convex import solve as solve_loss
 from numerics.losses import SQUARE, huber
-from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.models.model import Model, ModelError, ReadoutGroup
 from numerics.profile import Profile, profile
 from numerics.ridge import solve
 

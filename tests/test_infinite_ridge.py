@@ -11,7 +11,7 @@ import pytest
 from derivations.activations.activation import activation
 from numerics.bounds.ridge import best_ridge, bounds
 from numerics.infinite_ridge import slope_at_infinity
-from numerics.model import Model, ReadoutGroup
+from numerics.models.model import Model, ReadoutGroup
 from numerics.profile import profile
 from numerics.ridge import solve
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.ensembles import unit_rows
+from numerics.experiments.ensembles import unit_rows
 from numerics.finite_width import at_width
-from numerics.model import Model, ReadoutGroup
+from numerics.models.model import Model, ReadoutGroup
 from numerics.ridge import solve
 
 LETTERS = (1.0, -0.5, 2.0)

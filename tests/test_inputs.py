@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.ensembles import Network, SimulationError, Sizes, overlapping_rows, trained_network, unit_rows
-from numerics.gradient_descent import gradient_step
-from numerics.inputs import GAUSSIAN, LAWS, Inputs, InputsError
-from numerics.model import Model
-from numerics.simulate import simulate
+from numerics.experiments.ensembles import Sizes, gradient_step, overlapping_rows, trained_network, unit_rows
+from numerics.experiments.inputs import GAUSSIAN, LAWS, Inputs, InputsError
+from numerics.experiments.simulate import simulate
+from numerics.models.model import Model
+from numerics.models.network import Network, SimulationError
 from reports.cli import run
 from reports.problems import InputProblem
 

@@ -8,7 +8,7 @@ import pytest
 from derivations.activations.activation import activation
 from numerics import losses
 from numerics.bounds.learned_bias import learned_bias, training_energy, with_bias
-from numerics.model import Model, ModelError
+from numerics.models.model import Model, ModelError
 from numerics.ridge import solve
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}

@@ -20,7 +20,7 @@ from numerics.coefficients import conditional_coefficients
 from numerics.convex import solve
 from numerics.evaluate import compile_numpy
 from numerics.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, huber
-from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.models.model import Model, ModelError, ReadoutGroup
 
 TWO = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5, 1.3))
 EVERY: dict[str, Loss] = {

@@ -11,7 +11,7 @@ import pytest
 from derivations.activations.activation import activation
 from numerics.bounds.any_loss import loss_bounds
 from numerics.losses import ABSOLUTE
-from numerics.model import Model
+from numerics.models.model import Model
 from reports.cli import run
 
 NOISY = ["--activation", "tanh", "--target", "sign", "--alpha", "2", "--beta", "1", "--ridge", "0.1", "--noise", "0.3"]

@@ -15,9 +15,9 @@ from numerics.bounds.any_loss import LeastLoss, loss_bounds
 from numerics.bounds.ridge import bounds
 from numerics.coefficients import HermiteConstants, hermite_constants
 from numerics.convex import solve as solve_loss
-from numerics.ensembles import Network
 from numerics.map_uncertainty import bulk_errors, neighbours, relative_uncertainty
-from numerics.model import EXACT, MapErrors, Model, ReadoutGroup, gradient_step, gradient_step_errors
+from numerics.models.model import EXACT, MapErrors, Model, ReadoutGroup, gradient_step, gradient_step_errors
+from numerics.models.network import Network
 from numerics.overlapping_solution import solve_overlapping
 from numerics.readout_density import ReadoutLaw, solve_density
 from numerics.ridge import solve
@@ -117,7 +117,7 @@ def test_the_bulks_of_all_groups_are_as_uncertain_as_the_step_makes_them(monkeyp
         ReadoutGroup(1.0, 0.25), ReadoutGroup(-3.0, 0.25), ReadoutGroup(0.5, 0.25), ReadoutGroup(2.0, 0.25, bulk=1.1),
     )  # fmt: skip
     # What the averages may be off by is said to be this.
-    monkeypatch.setattr("numerics.model.gradient_step_errors", lambda *_, **__: MapErrors(0.0, 1e-5, 0.0))
+    monkeypatch.setattr("numerics.models.model.gradient_step_errors", lambda *_, **__: MapErrors(0.0, 1e-5, 0.0))
     model = Model.from_gradient_step("tanh", "sin", groups=groups, **STEP)
     c = model.bulk
     there = [1.0 + u * u * (c + 1e-5 - 1.0) for u in (1.0, 3.0, 0.5)] + [1.1]
@@ -156,9 +156,9 @@ def test_the_errors_of_a_step_are_those_of_its_constants(role: str, name: str, m
 
         return constants
 
-    monkeypatch.setattr("numerics.model.hermite_constants", said(moved=False))
+    monkeypatch.setattr("numerics.models.model.hermite_constants", said(moved=False))
     told = gradient_step_errors(student, target, **step)
-    monkeypatch.setattr("numerics.model.hermite_constants", said(moved=True))
+    monkeypatch.setattr("numerics.models.model.hermite_constants", said(moved=True))
     after = gradient_step(student, target, **step)
     for error, x, y in zip(told, before, after, strict=True):
         # To first order: 1e-6 of it and rounding are left. Of an alignment two parts of either sign are added up.

@@ -8,11 +8,11 @@ import pytest
 
 import reports.memory
 from derivations.activations.activation import activation
-from numerics import ensembles
-from numerics.ensembles import Network
-from numerics.memory import PEAK, experiment_bytes, machine_bytes
-from numerics.model import Model
-from numerics.simulate import simulate
+from numerics.experiments import ensembles
+from numerics.experiments.memory import PEAK, experiment_bytes, machine_bytes
+from numerics.experiments.simulate import simulate
+from numerics.models.model import Model
+from numerics.models.network import Network
 from reports.commands.simulate import seeds_pool
 from reports.memory import fitting
 from reports.problems import InputProblem

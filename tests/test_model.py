@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.model import Model, ModelError, ReadoutGroup, gradient_step
+from numerics.models.model import Model, ModelError, ReadoutGroup, gradient_step
 
 TANH, SIN, SIGN, RELU = (activation(text) for text in ("tanh", "sin", "sign", "relu"))
 

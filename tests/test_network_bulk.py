@@ -14,7 +14,7 @@ from numerics.bulk.network_constants import labels, slope_constants
 from numerics.bulk.network_law import isotropic_law, network_law
 from numerics.bulk.of_model import equivalent_of
 from numerics.finite_width import at_width
-from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.models.model import Model, ModelError, ReadoutGroup
 from numerics.profile import profile
 from numerics.ridge import solve
 from numerics.saddle_point import linear_part, nonlinear_part

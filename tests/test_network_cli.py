@@ -9,10 +9,10 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics.bulk import network_constants
-from numerics.ensembles import Network
-from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.experiments.simulate import simulate
+from numerics.models.model import Model, ModelError, ReadoutGroup
+from numerics.models.network import Network
 from numerics.ridge import solve
-from numerics.simulate import simulate
 from numerics.sweep import Axis, Experiment, Sweep
 from numerics.sweep_chunk import columns, solve_chunk
 from reports.cli import run

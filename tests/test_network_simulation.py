@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.ensembles import Network, SimulationError, Sizes, gaussian_rows, trained_network
-from numerics.model import Model
+from numerics.experiments.ensembles import Sizes, gaussian_rows, trained_network
+from numerics.experiments.simulate import predicted, simulate
+from numerics.models.model import Model
+from numerics.models.network import Network, SimulationError
 from numerics.ridge import solve
-from numerics.simulate import predicted, simulate
 from verify.finite_size import Observation, compare
 
 TANH = activation("tanh")

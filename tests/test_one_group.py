@@ -9,7 +9,7 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics.bulk.equivalent import IsotropicUniform
-from numerics.model import Model
+from numerics.models.model import Model
 from numerics.one_group import OneGroupState, Problem, one_group_residual, solve_one_group
 from numerics.profile import Profile, profile
 from numerics.ridge_level import extra_reach

@@ -9,10 +9,11 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics.bulk.equivalent import pack, unpack
-from numerics.bulk.orthogonal import OrthogonalGroups, orthogonal, orthogonal_features, simulated_test_errors
-from numerics.ensembles import Sizes
+from numerics.bulk.orthogonal import OrthogonalGroups, orthogonal
+from numerics.experiments.ensembles import Sizes
+from numerics.experiments.orthogonal import orthogonal_features, simulated_test_errors
 from numerics.finite_width import at_width
-from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.models.model import Model, ModelError, ReadoutGroup
 from numerics.ridge import solve
 
 TWO = OrthogonalGroups(0.3, 0.8, (0.9, 1.4), (0.4, 0.6))

@@ -10,8 +10,8 @@ from scipy.sparse.linalg import eigsh
 
 from derivations.activations.activation import activation
 from numerics.coefficients import conditional_moments_of
-from numerics.ensembles import Sizes, spiked_random_features
-from numerics.model import Model, ReadoutGroup
+from numerics.experiments.ensembles import Sizes, spiked_random_features
+from numerics.models.model import Model, ReadoutGroup
 from numerics.spectrum import spectrum
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}

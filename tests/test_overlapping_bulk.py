@@ -14,7 +14,7 @@ from derivations.bulk import overlapping_bulk as derived
 from numerics.bulk.equivalent import isotropic
 from numerics.bulk.overlapping_bulk import TurnedEquivalent
 from numerics.bulk.overlapping_rows import stepped, turned_bulk
-from numerics.ensembles import Network
+from numerics.models.network import Network
 from verify.claim import Claim
 from verify.claims.brute_force import SMOOTH
 from verify.claims.overlapping_bulk import CLAIMS

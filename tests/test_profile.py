@@ -7,7 +7,7 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics.bounds.ridge import lower_bound, upper_bound
-from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.models.model import Model, ModelError, ReadoutGroup
 from numerics.profile import profile
 from numerics.ridge import solve
 

@@ -14,7 +14,7 @@ from derivations.activations.activation import activation
 from derivations.expressions.parser import ExpressionError
 from numerics.balls.arithmetic import PrecisionError
 from numerics.losses import huber
-from numerics.model import Model, ReadoutGroup
+from numerics.models.model import Model, ReadoutGroup
 from tests.command_line import document
 
 WORKED: dict[str, Any] = {

@@ -9,7 +9,7 @@ import pytest
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
 from derivations.saddle_point.random_features import no_spike as random_features
-from numerics.model import Model
+from numerics.models.model import Model
 from numerics.ridge import solve
 
 MODEL = Model(

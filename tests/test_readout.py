@@ -8,11 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from numerics import readout
-from numerics.ensembles import (
-    SimulationError,
-)
-from numerics.readout import fit
+from numerics.experiments import readout
+from numerics.experiments.readout import fit
+from numerics.models.network import SimulationError
 
 
 def blocks(phi: np.ndarray, y: np.ndarray, rows: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -10,7 +10,7 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics.batch import solve_batch
-from numerics.model import Model, ReadoutGroup
+from numerics.models.model import Model, ReadoutGroup
 from numerics.ridge import solve
 from tests import reference_extended
 from tests.reference_extended import FUNCTIONS, Problem

@@ -10,7 +10,7 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics.bulk.equivalent import isotropic
-from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.models.model import Model, ModelError, ReadoutGroup
 from numerics.profile import profile
 from numerics.ridge import solve
 from numerics.ridge_level import MOST_REFINEMENTS, RESIDUAL_GOAL, solve_on

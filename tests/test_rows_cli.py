@@ -12,7 +12,7 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics.bounds.ridge import bounds
-from numerics.model import Model
+from numerics.models.model import Model
 from numerics.ridge import solve
 from reports.cli import run
 from reports.problems import InputProblem

@@ -13,7 +13,7 @@ from derivations.free_energy.ridge import assembled
 from derivations.free_energy.stationarity import CONJUGATE, solve_linear
 from derivations.language import symbols as s
 from derivations.saddle_point import equations as saddle_point
-from numerics.model import Model
+from numerics.models.model import Model
 from verify.claims.models import functions_of, numbers, solved
 from verify.evaluate import evaluate
 

@@ -11,7 +11,7 @@ from mpmath import mp
 from derivations.activations.activation import activation
 from numerics.balls.arithmetic import PrecisionError
 from numerics.certificates.saddle_point import SolutionMp, solve_mp
-from numerics.model import Model, ReadoutGroup
+from numerics.models.model import Model, ReadoutGroup
 from numerics.ridge import solve
 from tests.certified_models import VALUES, random_models, worked
 

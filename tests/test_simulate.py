@@ -10,14 +10,11 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics import ensembles
-from numerics.ensembles import (
-    Network,
-    SimulationError,
-)
-from numerics.model import Model, ReadoutGroup
+from numerics.experiments import ensembles
+from numerics.experiments.simulate import Simulation, natural_scales, predicted, simulate, simulate_ridges
+from numerics.models.model import Model, ReadoutGroup
+from numerics.models.network import Network, SimulationError
 from numerics.ridge import solve
-from numerics.simulate import Simulation, natural_scales, predicted, simulate, simulate_ridges
 from verify.finite_size import CONFIRMED, REFUTED, Observation, Report, compare_all
 
 TANH, SIN, SIGN, RELU, SOFTPLUS = (activation(n) for n in ("tanh", "sin", "sign", "relu", "softplus"))

@@ -114,8 +114,8 @@ def test_every_point_is_printed_when_one_does_not_converge(
     from dataclasses import replace
 
     import numerics.ridge
-    from numerics.model import Model
-    from numerics.solution import Solution
+    from numerics.models.model import Model
+    from numerics.models.solution import Solution
 
     honest = numerics.ridge.solve
 

@@ -9,7 +9,7 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics.bulk.atoms import SpectralMeasure, marchenko_pastur_atoms, of_matrix
-from numerics.model import Model
+from numerics.models.model import Model
 from numerics.ridge import solve
 
 MODEL = Model(

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.ensembles import Sizes, spiked_random_features
-from numerics.model import Model, ReadoutGroup
+from numerics.experiments.ensembles import Sizes, spiked_random_features
+from numerics.models.model import Model, ReadoutGroup
 from numerics.spectrum import equations_of, spectrum
 from numerics.spectrum_axis import Axis
 from numerics.spectrum_edges import edge_law

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from numerics.ensembles import Sizes, spiked_random_features
-from numerics.model import Model
+from numerics.experiments.ensembles import Sizes, spiked_random_features
+from numerics.models.model import Model
 from numerics.profile import profile
 from numerics.spectrum import equations_of, spectrum, stieltjes
 from numerics.spectrum_axis import mean_eigenvalue

@@ -10,8 +10,9 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics.bulk.network import NetworkBulk
-from numerics.ensembles import Network, Sizes, spiked_random_features, trained_network
-from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
+from numerics.models.model import Model, ModelError, ReadoutGroup
+from numerics.models.network import Network
 from numerics.ridge import solve
 from numerics.spectrum import equations_of, spectrum, stieltjes
 from numerics.spectrum_axis import Axis, mean_eigenvalue

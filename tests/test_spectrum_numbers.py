@@ -9,8 +9,8 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics.coefficients import conditional_coefficients
-from numerics.ensembles import Sizes, spiked_random_features
-from numerics.model import Model, ReadoutGroup
+from numerics.experiments.ensembles import Sizes, spiked_random_features
+from numerics.models.model import Model, ReadoutGroup
 from numerics.ridge import solve
 from numerics.spectrum import Spectrum, spectrum, stieltjes
 

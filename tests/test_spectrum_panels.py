@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.model import Model, ReadoutGroup
+from numerics.models.model import Model, ReadoutGroup
 from numerics.quadrature import PANEL_ORDER, gauss_legendre
 from numerics.spectrum import spectrum
 from numerics.spectrum_axis import Axis, accepted

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import baseline
 from derivations.activations.activation import activation
-from numerics.model import Model
+from numerics.models.model import Model
 from numerics.ridge import solve
 from reports.studies.speed import DATA, bars, page, study, text_table
 

@@ -11,13 +11,13 @@ import pytest
 from derivations.activations.activation import activation
 from numerics.bounds.ridge import bounds
 from numerics.convex import solve as solve_convex
-from numerics.ensembles import Sizes, equivalent_map, spiked_random_features
+from numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features
+from numerics.experiments.measure import exact_test_error, overlaps, sampled_test_error
+from numerics.experiments.simulate import natural_scales, predicted, simulate
 from numerics.losses import SQUARE, loss_named
-from numerics.measure import exact_test_error, overlaps, sampled_test_error
-from numerics.model import Model, ModelError, ReadoutGroup
+from numerics.models.model import Model, ModelError, ReadoutGroup
 from numerics.profile import profile
 from numerics.ridge import solve
-from numerics.simulate import natural_scales, predicted, simulate
 from numerics.spectrum_point import line_of
 from tests import reference_directions
 from verify.claims import spike_directions

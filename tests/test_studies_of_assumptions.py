@@ -15,7 +15,7 @@ from numerics.bulk.network import NetworkBulk
 from numerics.bulk.network_law import network_law
 from numerics.bulk.overlapping_bulk import TurnedEquivalent
 from numerics.bulk.overlapping_rows import equivalent_model, stepped, turned_bulk
-from numerics.ensembles import Network
+from numerics.models.network import Network
 from numerics.overlapping_solution import solve_overlapping
 from numerics.ridge import solve
 from reports.prose import prose

@@ -14,11 +14,11 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics.convex import solve as solve_convex
-from numerics.ensembles import Network
+from numerics.experiments.simulate import simulate
 from numerics.losses import loss_named
-from numerics.model import Model, ReadoutGroup
+from numerics.models.model import Model, ReadoutGroup
+from numerics.models.network import Network
 from numerics.ridge import solve
-from numerics.simulate import simulate
 from numerics.sweep import Experiment, Sweep, SweepError
 from numerics.sweep_chunk import columns, solve_chunk
 from numerics.sweep_run import WorkerLostError, run

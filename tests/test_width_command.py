@@ -10,7 +10,7 @@ import matplotlib
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.model import Model
+from numerics.models.model import Model
 from numerics.ridge import solve
 from numerics.sweep_run import run
 from numerics.sweep_store import Store

@@ -22,7 +22,7 @@ from flint import arb, ctx
 from numerics.balls.arithmetic import BallError, PrecisionError, rational_ball
 from numerics.balls.averages_mp import Average, averages
 from numerics.balls.growth_bounds import Bound
-from numerics.model import Model
+from numerics.models.model import Model
 
 Ball = Any
 

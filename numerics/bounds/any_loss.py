@@ -37,7 +37,7 @@ from numerics.given import model_of
 from numerics.least_squares import RANK_TOLERANCE
 from numerics.losses import SQUARE, Loss, ProximalLoss, loss_named
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
-from numerics.model import Model
+from numerics.models.model import Model
 from numerics.sample_averages import has_signs, sign_model
 
 Array = NDArray[np.float64]

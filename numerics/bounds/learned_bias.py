@@ -26,7 +26,7 @@ from numerics.accepts import accepts
 from numerics.bounds.ridge import local_minima
 from numerics.given import model_of
 from numerics.losses import SQUARE, Loss, loss_named
-from numerics.model import Model, ModelError
+from numerics.models.model import Model, ModelError
 from numerics.profile import profile
 from numerics.ridge_level import solve_on
 

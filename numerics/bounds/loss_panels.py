@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from numerics.bounds.split_panels import Panels, Places
 from numerics.coefficients import conditional_moments_of
-from numerics.model import Model
+from numerics.models.model import Model
 from numerics.profile import Profile, profile
 from numerics.quadrature import Integrand, across_rule, density, gauss_legendre, integrand
 from numerics.sample_averages import SignLabel, has_signs

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, ProximalLoss
-from numerics.model import ModelError
+from numerics.models.model import ModelError
 from numerics.quadrature import density
 
 Array = NDArray[np.float64]

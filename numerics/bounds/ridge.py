@@ -23,7 +23,7 @@ from numerics.documents import bounds_document, eta_document, ridge_document, sp
 from numerics.given import model_of
 from numerics.infinite_ridge import left_over, slope_at_infinity
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
-from numerics.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
+from numerics.models.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
 from numerics.profile import Profile, profile
 from numerics.ridge import solve
 from numerics.ridge_level import solve_on

@@ -66,7 +66,7 @@ from numerics.bulk.derivative_algebra import Divided, Varied, fixed, matrix_func
 from numerics.bulk.equivalent import ExplicitPoint, pack, packed_directions, unpack, upper_triangle
 from numerics.bulk.network_constants import LabelAverages
 from numerics.bulk.network_law import BulkLaw, GroupsLaw, network_law
-from numerics.model import Model
+from numerics.models.model import Model
 
 Array = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from derivations.activations.activation import Activation
 from numerics.bulk.derivative_algebra import Divided
 from numerics.coefficients import hermite_constants
 from numerics.evaluate import compile_numpy
-from numerics.model import ModelError
+from numerics.models.model import ModelError
 from numerics.quadrature import (
     MOST_UNSETTLED,
     ROUNDING,

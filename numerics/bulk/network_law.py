@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from derivations.activations.activation import Activation
 from numerics.bulk.derivative_algebra import Divided, constant, stacked, variable
 from numerics.bulk.network_constants import DividedAverages, LabelAverages, Labels, labels, slope_constants
-from numerics.model import ModelError
+from numerics.models.model import ModelError
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numerics.bulk.equivalent import DeterministicEquivalent, isotropic
-from numerics.model import Model
+from numerics.models.model import Model
 
 
 def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:

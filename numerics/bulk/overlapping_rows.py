@@ -1,9 +1,9 @@
 """Result 3.1 for initial rows with a mutual overlap: spike, bulk and alignment after the step.
 
 The rows are w_k = sqrt(rho) e + sqrt(1 - rho) u_k with |u_k| = 1, u_k orthogonal to e, which the target does not know
-(`numerics.ensembles.overlapping_rows`). Beside u = theta.x the input has then one more direction that matters, t = e.x,
-independent of u in the limit. Before the step the network is not small but F(t), and the slope of a neuron has the
-mean G(t) over the neurons:
+(`numerics.experiments.ensembles.overlapping_rows`). Beside u = theta.x the input has then one more direction that
+matters, t = e.x, independent of u in the limit. Before the step the network is not small but F(t), and the slope of a
+neuron has the mean G(t) over the neurons:
 
     F(t) = E_z sigma(x),  G(t) = E_z sigma'(x),  K(t) = E_z sigma''(x),  H(t) = E_z (sigma'(x) - G)^2,
     x = sqrt(rho) t + sqrt(1 - rho) z.
@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 
 from numerics.bulk.overlapping_bulk import Samples, TurnedBulk
 from numerics.coefficients import conditional_moments_of, hermite_constants
-from numerics.ensembles import Network
-from numerics.model import UNIFORM, MapErrors, Model, ModelError
+from numerics.models.model import UNIFORM, MapErrors, Model, ModelError
+from numerics.models.network import Network
 from numerics.quadrature import (
     FINER,
     MOST_UNSETTLED,

@@ -21,7 +21,7 @@ from numerics.certificates.bound_track import LOWER, UPPER, Track
 from numerics.certificates.certify import certify
 from numerics.certificates.optimum import Optimum, certify_minimum
 from numerics.certificates.spike_path import Path, along_rate, along_spike
-from numerics.model import UNIFORM, Model, ReadoutGroup
+from numerics.models.model import UNIFORM, Model, ReadoutGroup
 from numerics.ridge import solve
 
 # The certificates start at this share of the first point of the scan.

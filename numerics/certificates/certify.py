@@ -28,9 +28,9 @@ from numerics.certificates.saddle_point import Enclosed, enclosed, fixed_error, 
 from numerics.certificates.strip import Student, inverse_bound
 from numerics.documents import certificate_document
 from numerics.given import model_of
-from numerics.model import Model
+from numerics.models.model import Model
+from numerics.models.solution import Solution
 from numerics.ridge import solve
-from numerics.solution import Solution
 
 Ball = Any
 

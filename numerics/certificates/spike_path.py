@@ -19,7 +19,7 @@ from typing import Any
 from derivations.activations.activation import Activation
 from numerics.balls.arithmetic import BallError, rational_ball
 from numerics.balls.coefficients import hermite_balls
-from numerics.model import UNIFORM, Model, ReadoutGroup
+from numerics.models.model import UNIFORM, Model, ReadoutGroup
 
 Ball = Any
 

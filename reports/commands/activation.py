@@ -94,7 +94,7 @@ def activation(
     end = time.process_time() + _seconds(time_limit)
     student, teacher = _read(expression, target, end)
 
-    from numerics.model import ModelError
+    from numerics.models.model import ModelError
     from reports.activation_study import examine, study_text
     from reports.console import Progress, finite, note, print_json, provenance
 
@@ -148,7 +148,7 @@ def _curves(found: ActivationStudy, end: float) -> Curves | None:
     """The curves along the spike, where the bounds could be computed before ``end`` (see `_read`)."""
     from derivations.expressions.budget import at_most
     from derivations.expressions.parser import ExpressionError
-    from numerics.model import ModelError
+    from numerics.models.model import ModelError
     from reports.activation_curves import curves
     from reports.allowance import OutOfTimeError, allowance
 

@@ -12,7 +12,7 @@ from reports.problems import DONE, UNDECIDED, InputProblem, not_built
 from reports.widths import apart_line, best_at_width, parse_width, shown, tell_warnings
 
 if TYPE_CHECKING:
-    from numerics.model import Model
+    from numerics.models.model import Model
 
 HELP = f"""\b
 Examples:
@@ -85,7 +85,7 @@ def bounds(
     tell_warnings([model for _, model in models], quiet)
 
     from numerics.losses import loss_named
-    from numerics.model import ModelError
+    from numerics.models.model import ModelError
     from reports.console import Progress, finite, note, print_json, provenance
     from reports.loss_bounds import loss_bounds_json
     from reports.optima import best_eta_json, best_spike_json

@@ -70,10 +70,10 @@ def compare(
         asked.model_without_bias(point)
     subjects = subjects_of(asked, kind)
 
-    from numerics.ensembles import SimulationError
+    from numerics.experiments.simulate_density import Lettered
     from numerics.losses import loss_named
-    from numerics.model import ModelError
-    from numerics.simulate_density import Lettered
+    from numerics.models.model import ModelError
+    from numerics.models.network import SimulationError
     from reports import densities
     from reports.comparison import compared
     from reports.console import Progress, print_json, provenance

@@ -17,11 +17,11 @@ from reports.problems import DONE, InputProblem
 from reports.sweeps import parse_number, parse_whole
 
 if TYPE_CHECKING:
-    from numerics.ensembles import Network
-    from numerics.inputs import Inputs
-    from numerics.model import Model
-    from numerics.simulate import Simulation
-    from numerics.simulate_density import Lettered
+    from numerics.experiments.inputs import Inputs
+    from numerics.experiments.simulate import Simulation
+    from numerics.experiments.simulate_density import Lettered
+    from numerics.models.model import Model
+    from numerics.models.network import Network
     from reports.basin_shares import Ended
 
 KINDS = ("srf", "network", "equivalent")
@@ -154,7 +154,7 @@ def check_kind(kind: str) -> str:
 
 def inputs_of(law: str, directions: str, kind: str) -> Inputs:
     """The law of the inputs asked for. Raises InputProblem for an unknown one, and for the equivalent map."""
-    from numerics.inputs import DIRECTIONS, LAWS, Inputs
+    from numerics.experiments.inputs import DIRECTIONS, LAWS, Inputs
 
     for option, given, accepted in (("inputs", law, LAWS), ("directions", directions, DIRECTIONS)):
         if given not in accepted:
@@ -188,7 +188,7 @@ def departures_of(overlap: str, steps: str, kind: str) -> tuple[float, int]:
 
 
 def _departed(subject: Model | Network | Lettered, overlap: float, steps: int) -> Model | Network | Lettered:
-    from numerics.ensembles import Network, SimulationError
+    from numerics.models.network import Network, SimulationError
 
     if not isinstance(subject, Network):
         return subject
@@ -242,12 +242,12 @@ def experiment(
     inputs: Inputs | None = None,
 ) -> Simulation:
     """One finite-size experiment. Raises InputProblem where it cannot be run as asked."""
-    from numerics.ensembles import SimulationError
-    from numerics.inputs import GAUSSIAN
+    from numerics.experiments.inputs import GAUSSIAN
+    from numerics.experiments.simulate_density import Lettered, simulate_density
+    from numerics.experiments.simulate_loss import simulate_loss
     from numerics.losses import loss_named
-    from numerics.model import ModelError
-    from numerics.simulate_density import Lettered, simulate_density
-    from numerics.simulate_loss import simulate_loss
+    from numerics.models.model import ModelError
+    from numerics.models.network import SimulationError
 
     def step(done: int, _total: int) -> None:
         progress(done)
@@ -285,7 +285,7 @@ def basins_of(asked: Request, run: Simulation) -> Ended | None:
     For the square loss: with another one the limit takes longer to solve than the experiments.
     """
     from numerics.bounds.learned_bias import learned_bias
-    from numerics.model import Model
+    from numerics.models.model import Model
     from reports.basin_shares import ended
 
     if not asked.learned_bias or asked.loss != "square" or not isinstance(run.model, Model):

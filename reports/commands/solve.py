@@ -16,8 +16,8 @@ from reports.widths import apart_line, parse_width, shown, tell_warnings, width_
 
 if TYPE_CHECKING:
     from numerics.convex import ConvexSolution
-    from numerics.model import Model
-    from numerics.solution import Solution
+    from numerics.models.model import Model
+    from numerics.models.solution import Solution
     from reports.solved_together import SolvedPoint
 
     Solved = Solution | ConvexSolution
@@ -138,7 +138,7 @@ def _solve_density(asked: Request, as_json: bool, quiet: bool, digits: bool, wid
 
 def solve_single(solve_one: Callable[[Model], Solved], model: Model) -> Solved:
     """The one solution of a command without a sweep. Raises InputProblem where there is none."""
-    from numerics.model import ModelError
+    from numerics.models.model import ModelError
 
     try:
         return solve_one(model)
@@ -148,7 +148,7 @@ def solve_single(solve_one: Callable[[Model], Solved], model: Model) -> Solved:
 
 def solve_all(loss: str, models: list[tuple[dict[str, float], Model]], step: Callable[[], None], width: int) -> Results:
     """Every point of a sweep, together where that can be; a point without a solution has a sentence in its place."""
-    from numerics.model import ModelError
+    from numerics.models.model import ModelError
     from reports.solved_together import solved_together
 
     solve_one = solver(loss)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from numerics.ensembles import Network
-    from numerics.model import Model
+    from numerics.models.model import Model
+    from numerics.models.network import Network
     from numerics.spectrum import Spectrum
 
 LARGEST_SAMPLE = 8000
@@ -77,8 +77,8 @@ def spectrum(
     drawn = _kind(kind, asked.bulk_model)
     subject = asked.network(point) if drawn == "network" and size is not None else model
 
-    from numerics.ensembles import SimulationError
-    from numerics.model import ModelError
+    from numerics.models.model import ModelError
+    from numerics.models.network import SimulationError
     from numerics.spectrum import SpectrumError
     from numerics.spectrum import spectrum as spectrum_of
     from reports.console import Progress, finite, print_json, provenance
@@ -172,7 +172,8 @@ def sample(subject: Model | Network, dimension: int, seed: int) -> Any:
     import numpy as np
     from scipy.linalg import eigvalsh
 
-    from numerics.ensembles import Network, Sizes, block_rows, spiked_random_features, trained_network
+    from numerics.experiments.ensembles import Sizes, block_rows, spiked_random_features, trained_network
+    from numerics.models.network import Network
 
     weights, inputs, batch = (np.random.default_rng([seed, dimension, k]) for k in range(3))
     if isinstance(subject, Network):

@@ -14,7 +14,7 @@ from reports.sweeps import parse_whole
 from reports.widths import tell_warnings
 
 if TYPE_CHECKING:
-    from numerics.model import Model
+    from numerics.models.model import Model
     from numerics.sweep import Sweep
     from numerics.sweep_store import Store
 
@@ -140,7 +140,7 @@ def sweep(
 
 def _ends(sweep: Sweep) -> list[Model]:
     """The models of the first and the last point, whose warnings speak for the sweep; none where networks are drawn."""
-    from numerics.model import Model
+    from numerics.models.model import Model
     from numerics.sweep_chunk import FAILURES
 
     found = []

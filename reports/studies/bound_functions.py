@@ -21,8 +21,8 @@ from numerics.certificates.bound_track import LOWER, UPPER, Track
 from numerics.certificates.optimum import certify_minimum
 from numerics.certificates.spike_path import along_rate
 from numerics.coefficients import conditional_coefficients, target_moments
-from numerics.ensembles import Network
-from numerics.model import Model
+from numerics.models.model import Model
+from numerics.models.network import Network
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels
 from reports.studies.study import Study, Table

@@ -16,10 +16,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from numerics.ensembles import Network
-from numerics.inputs import GAUSSIAN, Inputs
-from numerics.model import Model
-from numerics.simulate import estimate, simulate
+from numerics.experiments.inputs import GAUSSIAN, Inputs
+from numerics.experiments.simulate import estimate, simulate
+from numerics.models.model import Model
+from numerics.models.network import Network
 from reports.figures import Figure
 from reports.studies.study import Study
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activations.activation import activation
-from numerics.ensembles import Network
 from numerics.finite_width import at_width
-from numerics.model import Model
+from numerics.models.model import Model
+from numerics.models.network import Network
 from numerics.ridge import solve
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels, points

@@ -11,7 +11,7 @@ from scipy.special import chdtrc, ndtr, ndtri, stdtr
 
 from derivations.activations.activation import activation
 from numerics.bulk.overlapping_rows import stepped, turned_bulk
-from numerics.ensembles import Network
+from numerics.models.network import Network
 from numerics.overlapping_solution import solve_overlapping
 from numerics.ridge import solve
 from reports.console import estimate_text

@@ -9,7 +9,7 @@ import numpy as np
 
 from derivations.activations.activation import activation
 from numerics.bounds.ridge import BestEta, best_eta
-from numerics.ensembles import Network
+from numerics.models.network import Network
 from numerics.ridge import solve
 from reports.console import estimate_text
 from reports.figures import Figure

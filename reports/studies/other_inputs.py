@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from derivations.activations.activation import activation
 from numerics.coefficients import hermite_constants
-from numerics.ensembles import Network
 from numerics.evaluate import compile_numpy
-from numerics.inputs import DEGREES_OF_FREEDOM, LAWS, Inputs
-from numerics.model import Model
+from numerics.experiments.inputs import DEGREES_OF_FREEDOM, LAWS, Inputs
+from numerics.models.model import Model
+from numerics.models.network import Network
 from numerics.ridge import solve
 from reports.console import estimate_text
 from reports.figures import Figure

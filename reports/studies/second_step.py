@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from derivations.activations.activation import activation
-from numerics.ensembles import Network
+from numerics.models.network import Network
 from numerics.ridge import solve
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, panels, points

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activations.activation import activation
-from numerics.ensembles import Network
-from numerics.model import Model, ReadoutGroup
+from numerics.models.model import Model, ReadoutGroup
+from numerics.models.network import Network
 from numerics.profile import profile
 from numerics.spectrum import Spectrum, equations_of, spectrum
 from numerics.spectrum_axis import Axis

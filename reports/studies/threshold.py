@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from derivations.activations.activation import activation
-from numerics.model import Model, ModelError
+from numerics.models.model import Model, ModelError
 from numerics.ridge import solve
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels, points

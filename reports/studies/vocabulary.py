@@ -10,13 +10,14 @@ import numpy as np
 
 from derivations.activations.activation import activation
 from numerics.bounds.ridge import lower_bound
-from numerics.bulk.orthogonal import orthogonal, simulated_test_errors
-from numerics.ensembles import Sizes
+from numerics.bulk.orthogonal import orthogonal
+from numerics.experiments.ensembles import Sizes
+from numerics.experiments.orthogonal import simulated_test_errors
+from numerics.experiments.simulate import at_sizes, predicted
 from numerics.finite_width import at_width
-from numerics.model import Model, ReadoutGroup
+from numerics.models.model import Model, ReadoutGroup
 from numerics.readout_density import DensitySolution, ReadoutLaw, solve_density
 from numerics.ridge import solve
-from numerics.simulate import at_sizes, predicted
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels, points
 from reports.studies.experiments import Data, Experiment, Measured, complete, stored

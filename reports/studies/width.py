@@ -10,8 +10,8 @@ import numpy as np
 
 from derivations.activations.activation import activation
 from numerics.coefficients import conditional_coefficients, hermite_constants
-from numerics.ensembles import Network
-from numerics.model import Model
+from numerics.models.model import Model
+from numerics.models.network import Network
 from numerics.ridge import solve
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels, points

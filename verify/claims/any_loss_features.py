@@ -15,7 +15,7 @@ from derivations.saddle_point.random_features import square_loss as convex_squar
 from numerics.convex import solve
 from numerics.evaluate import compile_numpy
 from numerics.losses import LOGISTIC, ProximalLoss
-from numerics.model import Model
+from numerics.models.model import Model
 from verify.checks import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.brute_force import Array, half_line

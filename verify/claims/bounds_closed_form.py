@@ -13,7 +13,7 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Obligation, Vanishing
 from numerics.bounds import ridge as numeric_bounds
 from numerics.coefficients import hermite_constants
-from numerics.model import Model
+from numerics.models.model import Model
 from verify.checks import ByDerivation, ByNumbers, ByObligations
 from verify.claim import Claim, Domain, Kind, Range
 from verify.claims.models import Point

@@ -11,7 +11,7 @@ import sympy as sp
 
 from derivations.language import symbols as s
 from numerics.bulk.equivalent import marchenko_pastur
-from numerics.model import Model
+from numerics.models.model import Model
 from verify.checks import Point
 from verify.claim import Domain, Range
 from verify.claims.brute_force import Array

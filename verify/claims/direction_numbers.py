@@ -19,9 +19,9 @@ from derivations.language import symbols as s
 from derivations.saddle_point import directions
 from numerics.coefficients import conditional_coefficients
 from numerics.evaluate import compile_numpy
-from numerics.model import Model, ReadoutGroup
-from numerics.simulate import simulate
-from numerics.solution import Solution
+from numerics.experiments.simulate import simulate
+from numerics.models.model import Model, ReadoutGroup
+from numerics.models.solution import Solution
 from verify.claim import Domain, Profile, Range
 from verify.claims.models import GENERIC, Point, common_numbers, density_integrals, solved
 from verify.simulation_check import Measured, column

@@ -27,7 +27,7 @@ from derivations.saddle_point.many_letters import (
     of_weight_at_s,
     unexplained,
 )
-from numerics.model import Model
+from numerics.models.model import Model
 from numerics.readout_density import ReadoutLaw, solve_density
 from verify.claim import Domain, Range
 from verify.claims.models import Point

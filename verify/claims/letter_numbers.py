@@ -9,9 +9,9 @@ import numpy as np
 import sympy as sp
 
 from derivations.language import symbols as s
-from numerics.ensembles import Sizes, equivalent_map, spiked_random_features
-from numerics.model import Model
-from numerics.simulate import simulate
+from numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features
+from numerics.experiments.simulate import simulate
+from numerics.models.model import Model
 from verify.claim import Domain, Profile, Range
 from verify.claims.models import Point, solved
 from verify.claims.readout_numbers import (

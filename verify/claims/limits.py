@@ -14,7 +14,7 @@ from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation
 from derivations.saddle_point import conventions as invariances
 from numerics.evaluate import compile_numpy
-from numerics.model import Model
+from numerics.models.model import Model
 from verify.checks import ByDerivation, ByObligations, BySearch
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.bound_proofs import between

@@ -11,8 +11,9 @@ import sympy as sp
 
 from derivations.activations.activation import Activation, activation
 from derivations.language import symbols as s
-from numerics.ensembles import Network, Sizes, spiked_random_features, trained_network
-from numerics.model import Model
+from numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
+from numerics.models.model import Model
+from numerics.models.network import Network
 from numerics.ridge import solve
 from verify.claim import Profile
 from verify.claims import models, network_numbers

@@ -19,7 +19,7 @@ from derivations.language import symbols as s
 from numerics.bounds.any_loss import least_loss
 from numerics.convex import ConvexSolution, solve
 from numerics.losses import SQUARE, Loss, ProximalLoss
-from numerics.model import Model
+from numerics.models.model import Model
 from verify.checks import Point
 from verify.claim import Domain as ClaimDomain
 from verify.claim import Range

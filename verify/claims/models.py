@@ -19,9 +19,9 @@ from derivations.activations.activation import activation
 from derivations.language import symbols as s
 from numerics.coefficients import conditional_coefficients, target_moments
 from numerics.evaluate import compile_numpy
-from numerics.model import Model
+from numerics.models.model import Model
+from numerics.models.solution import Solution
 from numerics.ridge import solve
-from numerics.solution import Solution
 from verify.claim import Domain, Range
 
 Array = NDArray[np.float64]

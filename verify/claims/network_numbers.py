@@ -13,11 +13,11 @@ from derivations.language import symbols as s
 from numerics.bulk.network import NetworkBulk
 from numerics.bulk.network_law import network_law
 from numerics.coefficients import conditional_moments_of
-from numerics.ensembles import Network
-from numerics.model import Model
+from numerics.experiments.simulate import simulate
+from numerics.models.model import Model
+from numerics.models.network import Network
+from numerics.models.solution import Solution
 from numerics.ridge import solve
-from numerics.simulate import simulate
-from numerics.solution import Solution
 from verify.checks import Point
 from verify.claim import Profile
 from verify.claims.brute_force import LINE, WEIGHT, Array, hermite_numbers, interpretation

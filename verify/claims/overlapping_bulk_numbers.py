@@ -24,7 +24,7 @@ from derivations.bulk.overlapping_bulk import (
 from derivations.language import symbols as s
 from numerics.bulk.overlapping_bulk import TurnedEquivalent
 from numerics.bulk.overlapping_rows import turned_bulk
-from numerics.ensembles import Network
+from numerics.models.network import Network
 from verify.checks import Point
 from verify.claim import Domain, Profile, Range
 from verify.claims.brute_force import LINE, SMOOTH, WEIGHT, Array, Function

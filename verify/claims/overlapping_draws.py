@@ -13,7 +13,7 @@ import sympy as sp
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
 from numerics.bulk.overlapping_rows import stepped
-from numerics.ensembles import Network
+from numerics.models.network import Network
 from verify.checks import Point
 from verify.claim import Profile
 from verify.claims.brute_force import SMOOTH, Array, Function, hermite_numbers, interpretation

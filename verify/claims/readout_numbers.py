@@ -17,8 +17,8 @@ from derivations.activations.activation import activation
 from derivations.language import symbols as s
 from numerics.coefficients import conditional_coefficients, target_moments
 from numerics.evaluate import compile_numpy
-from numerics.model import Model, ReadoutGroup
-from numerics.solution import Solution
+from numerics.models.model import Model, ReadoutGroup
+from numerics.models.solution import Solution
 from verify.claim import Domain, Range
 from verify.claims.models import GENERIC, SMOOTH, Point, solved
 

@@ -9,9 +9,9 @@ import sympy as sp
 
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
-from numerics.model import Model
-from numerics.simulate import simulate
-from numerics.solution import Solution
+from numerics.experiments.simulate import simulate
+from numerics.models.model import Model
+from numerics.models.solution import Solution
 from verify.claim import Profile
 from verify.claims.models import density_integrals, functions_of, numbers, solved
 from verify.simulation_check import BySimulation, Measured, column

@@ -14,7 +14,7 @@ from derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1
 from derivations.language import inequalities
 from derivations.language import symbols as s
 from numerics.bounds import ridge as numeric_bounds
-from numerics.model import Model
+from numerics.models.model import Model
 from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
 from verify.claims.bound_proofs import (

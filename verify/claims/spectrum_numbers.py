@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from derivations.free_energy.along_spike import mu0, mu1, mu2
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
-from numerics.ensembles import Sizes, spiked_random_features
+from numerics.experiments.ensembles import Sizes, spiked_random_features
 from verify.claim import Domain, Profile, Range
 from verify.claims.models import GENERIC, Point, functions_at, functions_of, measured, model_at, numbers, solved
 from verify.evaluate import evaluate

@@ -13,7 +13,7 @@ import numpy as np
 
 from derivations.language import symbols as s
 from numerics.evaluate import compile_numpy
-from numerics.model import Model
+from numerics.models.model import Model
 from verify.checks import Point
 from verify.claims.convex_numbers import LOSSES, proximal
 from verify.claims.models import density_integrals, model_at, numbers, solved

@@ -16,7 +16,7 @@ from derivations.language.named_functions import sigma
 from numerics.bounds import ridge as numeric_bounds
 from numerics.coefficients import conditional_coefficients
 from numerics.evaluate import compile_numpy
-from numerics.model import Model, ReadoutGroup
+from numerics.models.model import Model, ReadoutGroup
 from verify.checks import ByNumbers, ByObligations, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.bound_proofs import infima_below

@@ -18,7 +18,7 @@ from derivations.language import symbols as s
 from numerics.balls.arithmetic import precision, rational_ball
 from numerics.certificates.certify import certify
 from numerics.certificates.saddle_point import solve_mp
-from numerics.model import Model
+from numerics.models.model import Model
 from verify.claim import Claim, Domain, Kind, Mutant, Profile
 from verify.claims.places import paper
 from verify.evidence import Agreement, Certificate, Evidence

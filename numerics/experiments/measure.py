@@ -22,12 +22,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from numerics.ensembles import Array, FeatureMap, Sizes, block_rows
-from numerics.inputs import GAUSSIAN, Inputs
-from numerics.model import Model, ModelError
+from numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
+from numerics.experiments.inputs import GAUSSIAN, Inputs
+from numerics.models.model import Model, ModelError
+from numerics.models.solution import by_direction
 from numerics.profile import Profile, profile
 from numerics.quadrature import MOST_UNSETTLED
-from numerics.solution import by_direction
 
 Row = tuple[tuple[str, float], ...]
 

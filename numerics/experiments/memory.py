@@ -1,9 +1,9 @@
 """Memory of finite-size experiments: what one needs at the least, and what the machine has.
 
 The largest arrays grow like d^2: the weights, p x d; the normal equations of the ridge readout, p x p, or n x p and
-n x n where n <= p (`numerics.readout`); the inputs of the whole sample, n x d, and its arguments and features, n x p
-each, where another loss or a learned bias takes them at once (`numerics.simulate_loss`). Blocks of samples do
-not count.
+n x n where n <= p (`numerics.experiments.readout`); the inputs of the whole sample, n x d, and its arguments and
+features, n x p each, where another loss or a learned bias takes them at once (`numerics.experiments.simulate_loss`).
+Blocks of samples do not count.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from numerics.bulk.equivalent import DeterministicEquivalent
 from numerics.documents import solution_document
-from numerics.model import Model
+from numerics.models.model import Model
 from numerics.width_documents import WIDTH
 
 Array = NDArray[np.float64]

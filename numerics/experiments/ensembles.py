@@ -6,7 +6,16 @@ off one matrix, whichever map it is.
 
 Coordinates: spiked random features and the equivalent map put the spike direction v on the first axis and theta_perp on
 the second. The law of x and of the bulk rows is invariant under rotations, so this loses nothing; v.theta = gamma then
-holds exactly, not on average. For inputs that are not Gaussian (`numerics.inputs`) they may be other directions.
+holds exactly, not on average. For inputs that are not Gaussian (`numerics.experiments.inputs`) they may be other
+directions.
+
+Gradient steps on the first layer at finite size, each on a batch of its own.
+
+    W <- W + (eta~ d) (1/n0) sum_mu (y_mu - f(x_mu; a0, W)) (a0/sqrt(p)) o sigma'(W x_mu) x_mu^T,   a0 = u/sqrt(p),
+
+the gradient of (1/(2 n0)) sum (y - f)^2, equation (3), with the full residual and no expansion; u is 1_p, or takes
+the value of its readout group at each neuron. Biases are no part of f yet: they are added after the steps. The theory
+knows one step; after it the network's output f(x; a0, W) is of order one, and further steps are simulated only.
 """
 
 from __future__ import annotations
@@ -18,16 +27,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from derivations.activations.activation import Activation, activation
-from numerics.documents import described
 from numerics.evaluate import compile_numpy
-from numerics.gradient_descent import gradient_step
-from numerics.inputs import GAUSSIAN, Inputs
-from numerics.model import LARGEST, SMALLEST, UNIFORM, ReadoutGroup
-from numerics.parameters import refuse_other_groups
+from numerics.experiments.inputs import GAUSSIAN, Inputs
+from numerics.models.network import Network, SimulationError
 
 if TYPE_CHECKING:
-    from numerics.model import Model
+    from numerics.models.model import Model
 
 Array = NDArray[np.float64]
 
@@ -35,17 +40,10 @@ Array = NDArray[np.float64]
 # enough that the matrix products run at full speed.
 BLOCK = 2**21
 
-# What the rows and the step of a simulated network are made of is 0 or between these in size: beyond them sums over
-# neurons lose the smaller terms to rounding. Products with a power of the weights then stay finite.
-LEAST_SIZE, MOST_SIZE = 1e-10, 1e10
 # Samples or neurons of one experiment: more than this take days, and a gigabyte for the label noise alone.
 MOST_ROWS = 10**8
 # Rows longer than this after the step: polynomials of degree seven still have finite squares of features.
 _LONGEST_ROW = 1e20
-
-
-class SimulationError(ValueError):
-    """A finite-size experiment that cannot be run as asked; the message says what to change."""
 
 
 @dataclass(frozen=True)
@@ -114,136 +112,6 @@ class Sizes:
                 f"p = {p} neurons leave a group of fraction {min(fractions):g} empty: take a larger dimension"
             )
         return cls(d, n, p, n0, tuple(int(count) for count in counts))
-
-
-_NETWORK_RANGES = {
-    "alpha": (SMALLEST, MOST_SIZE),
-    "beta": (SMALLEST, MOST_SIZE),
-    "ridge": (SMALLEST, LARGEST),
-    "alpha0": (LEAST_SIZE, MOST_SIZE),
-    "eta": (LEAST_SIZE, MOST_SIZE),
-    "noise": (SMALLEST, MOST_SIZE),
-}
-
-
-@dataclass(frozen=True, repr=False)
-class Network:
-    """A two-layer network that takes a gradient step of rate eta = eta~ d on n0 = alpha0 d samples (Section 2.2).
-
-    `eta` is eta~. The readout starts at a0 = u/sqrt(p), u = 1_p or the weight of each neuron's group, the rows at
-    |w| = 1, or with `gaussian_rows` at w ~ N(0, I/d); the biases of the groups are added after the step. `noise` is the
-    variance of the label noise in both steps. The activation need not be odd here: the step is taken, not modelled.
-
-    Two departures from what the theory covers: `overlap`, the mean of w_i.w_j over pairs of initial rows
-    (`overlapping_rows`), and `steps`, how many gradient steps are taken, each on n0 fresh samples.
-
-    Weights, biases, eta and alpha0 are 0 or from LEAST_SIZE to MOST_SIZE in size, alpha, beta and noise at most
-    MOST_SIZE, the ridge and the least values of alpha, beta and noise as for a Model.
-
-    Raises SimulationError for a parameter out of range.
-    """
-
-    activation: Activation
-    target: Activation
-    alpha: float
-    beta: float
-    ridge: float
-    alpha0: float
-    eta: float
-    noise: float = 0.0
-    gaussian_rows: bool = False
-    overlap: float = 0.0
-    steps: int = 1
-    groups: tuple[ReadoutGroup, ...] = UNIFORM
-
-    def __post_init__(self) -> None:
-        for name in ("activation", "target"):
-            object.__setattr__(self, name, activation(getattr(self, name)))
-        for name in _NETWORK_RANGES:
-            try:
-                object.__setattr__(self, name, float(getattr(self, name)))
-            except (TypeError, ValueError, OverflowError):
-                raise SimulationError(
-                    f"{name} = {getattr(self, name)!r} is not accepted: it has to be a number, like 1.5"
-                ) from None
-        refuse_other_groups(self.groups)
-        if any(group.bulk is not None or group.further_weights for group in self.groups):
-            raise SimulationError(
-                "the readout groups of a network have one weight and a fraction, and their bulk follows from the step: "
-                "leave it away, for example 1:0.5,-1:0.5, or empty before a bias, 1:0.5::0.3,-1:0.5::-0.3, or give the "
-                "biases by --bias"
-            )
-        total = sum(group.fraction for group in self.groups)
-        if min((group.fraction for group in self.groups), default=0.0) <= 0.0 or abs(total - 1.0) > 1e-9:
-            raise SimulationError(
-                f"the fractions of the readout groups have to be positive and add up to 1, not to {total:.6g}: for "
-                "example 1:0.5,-1:0.5"
-            )
-        if all(group.weight == 0.0 for group in self.groups):
-            raise SimulationError(
-                "an initial readout that is zero takes no gradient step: give a group another weight, for example "
-                "1:0.5,0:0.5"
-            )
-        if not 0.0 <= self.overlap < 1.0:
-            raise SimulationError(
-                f"an initial overlap of {self.overlap} is not accepted: it has to be a number >= 0 and < 1, like 0.1"
-            )
-        if self.overlap and self.gaussian_rows:
-            raise SimulationError("an initial overlap is built for unit rows: leave it out, or the Gaussian rows")
-        if self.steps < 1 or self.steps != int(self.steps):
-            raise SimulationError(f"{self.steps} gradient steps are not accepted: a whole number >= 1 is, like 2")
-        for group in self.groups:
-            for name, value in (("weight", group.weight), ("bias", group.bias)):
-                if value != 0.0 and not LEAST_SIZE <= abs(value) <= MOST_SIZE:
-                    raise SimulationError(
-                        f"a {name} of {value:g} of a readout group is not accepted: in a simulation it has to be 0 or "
-                        f"from {LEAST_SIZE:g} to {MOST_SIZE:g} in size, like 0.5"
-                    )
-        for name, (least, most) in _NETWORK_RANGES.items():
-            value, positive = getattr(self, name), name in ("alpha", "beta")
-            if not least <= value <= most and (positive or value != 0.0):
-                range_ = "> 0" if positive else ">= 0"
-                raise SimulationError(
-                    f"{name} = {value:g} is not accepted: it has to be a number {range_}, from {least:g} to {most:g} "
-                    "in a simulation, like 1.5"
-                )
-
-    def __repr__(self) -> str:
-        more = f", overlap={self.overlap:g}" if self.overlap else ""
-        return f"Network({described(self)}{more}{f', steps={self.steps}' if self.steps > 1 else ''})"
-
-    @property
-    def fractions(self) -> tuple[float, ...]:
-        """pi_a of each readout group."""
-        return tuple(group.fraction for group in self.groups)
-
-    @property
-    def biases(self) -> tuple[float, ...]:
-        """b_a of each readout group."""
-        return tuple(group.bias for group in self.groups)
-
-    def model(self, bulk_model: str = "isotropic") -> Model:
-        """The spiked random features of Result 3.1; raises ModelError where that map does not exist.
-
-        They are those of one step from rows without mutual overlap, whatever `overlap` and `steps` are.
-
-        bulk_model "network" takes the network's own bulk, beyond the paper (`numerics.bulk.network`).
-        """
-        from numerics.model import Model
-
-        return Model.from_gradient_step(
-            self.activation,
-            self.target,
-            alpha=self.alpha,
-            beta=self.beta,
-            ridge=self.ridge,
-            alpha0=self.alpha0,
-            eta=self.eta,
-            noise=self.noise,
-            groups=self.groups,
-            bulk_model=bulk_model,
-            gaussian_rows=self.gaussian_rows,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -396,8 +264,8 @@ def trained_network(
 
         W1 = W0 + (eta~ d) (1/n0) sum_mu (y_mu - f(x_mu; a0, W0)) (a0/sqrt(p)) o sigma'(W0 x_mu) x_mu^T
 
-    with a0 = u/sqrt(p) (`numerics.gradient_descent`), or after `network.steps` of them; then phi(x) = sigma(W1 x + b)
-    with the biases of the groups. theta is the first axis, or a random direction where `inputs` make a difference
+    with a0 = u/sqrt(p) (`numerics.experiments.ensembles`), or after `network.steps` of them; then phi(x) = sigma(W1 x +
+    b) with the biases of the groups. theta is the first axis, or a random direction where `inputs` make a difference
     between them.
 
     The spike is measured on W1 alone: with w = W1^T u/|u|^2 (u = 1_p: the mean row), v = +-w/|w| and r = w.v, the sign
@@ -450,3 +318,42 @@ def trained_network(
         return np.asarray(sigma(h))
 
     return FeatureMap(weights, size * u[:, None], v[None, :], theta, perp, sizes.slices, features, centring=u)
+
+
+def gradient_step(
+    network: Network,
+    weights: Array,
+    theta: Array,
+    n0: int,
+    inputs: Inputs,
+    batch: np.random.Generator,
+    rows: int,
+    readout: Array | None = None,
+) -> tuple[Array, Array]:
+    """(change of the weights (p, d), the batch's sum of y x (d,)) for one step from `weights` on n0 fresh samples.
+
+    `readout` is u (p,), by default 1_p. `rows` samples are in memory at a time. The draws are, in order, the label
+    noise and the inputs.
+    """
+    from derivations.expressions.parser import derivative
+
+    activation = network.activation
+    sigma, slope = compile_numpy(activation.expression), compile_numpy(derivative(activation.expression))
+    target = compile_numpy(network.target.expression)
+    p, d = weights.shape
+    change, direction = np.zeros((p, d)), np.zeros(d)
+    labels_noise = np.sqrt(network.noise) * batch.standard_normal(n0)
+    for start in range(0, n0, rows):
+        x = inputs.draw(batch, min(rows, n0 - start), d)
+        y = np.asarray(target(x @ theta)) + labels_noise[start : start + len(x)]
+        h = x @ weights.T
+        outputs = np.asarray(sigma(h))
+        residual = y - (outputs.mean(axis=1) if readout is None else outputs @ readout / p)
+        gradient = np.asarray(slope(h)) * residual[:, None]
+        change += gradient.T @ x
+        direction += y @ x
+    if readout is not None:
+        change *= readout[:, None]
+    if n0:
+        change *= network.eta * d / (p * n0)
+    return change, direction

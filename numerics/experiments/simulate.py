@@ -1,7 +1,7 @@
 """Finite-size experiments: the numbers that the theory predicts, measured at finite d.
 
-One experiment draws a feature map (`numerics.ensembles`), fits the ridge readout on n fresh samples
-(`numerics.readout`) and measures (`numerics.measure`)
+One experiment draws a feature map (`numerics.experiments.ensembles`), fits the ridge readout on n fresh samples
+(`numerics.experiments.readout`) and measures (`numerics.experiments.measure`)
 
     test_error      mean of (g(theta.x) - f(x))^2 over fresh x, noiseless target (the theory's E[e2] - Delta, (25))
     training_error  mean of (y - f(x))^2 over the training set, label noise included
@@ -12,7 +12,7 @@ and for kind "network" also spike, alignment, bulk, measured on the trained weig
 Standard errors come from independent seeds. Each seed draws its own test set, of TEST_FACTOR max(n, d) samples, so that
 test-set noise is part of them; the equivalent map needs none, its test error is integrated exactly given the readout.
 
-Inputs are Gaussian, as in the theory, unless `numerics.inputs` of another law are asked for.
+Inputs are Gaussian, as in the theory, unless `numerics.experiments.inputs` of another law are asked for.
 
 Experiment s of (seed, dimension, kind) has its own SeedSequence: nothing depends on how many seeds are run, on the
 block size or on the order.
@@ -29,25 +29,24 @@ import numpy as np
 
 from numerics.accepts import accepts
 from numerics.documents import simulation_document
-from numerics.ensembles import (
+from numerics.evaluate import compile_numpy
+from numerics.experiments.ensembles import (
     Array,
     FeatureMap,
-    Network,
-    SimulationError,
     Sizes,
     block_rows,
     equivalent_map,
     spiked_random_features,
     trained_network,
 )
-from numerics.evaluate import compile_numpy
+from numerics.experiments.inputs import GAUSSIAN, Inputs
+from numerics.experiments.measure import Row, exact_test_error, named, order_parameters, sampled_test_error
+from numerics.experiments.readout import fit
 from numerics.finite_width import at_width
 from numerics.given import instance_of, subject_of
-from numerics.inputs import GAUSSIAN, Inputs
-from numerics.measure import Row, exact_test_error, named, order_parameters, sampled_test_error
-from numerics.model import Model, ReadoutGroup
-from numerics.readout import fit
-from numerics.solution import Solution
+from numerics.models.model import Model, ReadoutGroup
+from numerics.models.network import Network, SimulationError
+from numerics.models.solution import Solution
 
 KINDS = ("srf", "network", "equivalent")
 

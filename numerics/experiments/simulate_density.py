@@ -1,8 +1,9 @@
 """Networks whose initial readout weights are drawn from a law: every neuron has a letter of its own.
 
-The features are those of `numerics.ensembles.spiked_random_features`, sigma(u_i r kappa + w_i.x) with |w_i|^2 = c_u.
-The letters are independent draws: their empirical law is part of what scatters between seeds. Compare with
-`numerics.readout_density.DensitySolution.width_solution` at the width of the sample: networks are far from the limit.
+The features are those of `numerics.experiments.ensembles.spiked_random_features`, sigma(u_i r kappa + w_i.x) with
+|w_i|^2 = c_u. The letters are independent draws: their empirical law is part of what scatters between seeds. Compare
+with `numerics.readout_density.DensitySolution.width_solution` at the width of the sample: networks are far from the
+limit.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.ensembles import FeatureMap, SimulationError, Sizes, block_rows, unit_rows
 from numerics.evaluate import compile_numpy
-from numerics.measure import Row, overlaps, sampled_test_error
-from numerics.model import UNIFORM, Model
-from numerics.readout import fit
+from numerics.experiments.ensembles import FeatureMap, Sizes, block_rows, unit_rows
+from numerics.experiments.measure import Row, overlaps, sampled_test_error
+from numerics.experiments.readout import fit
+from numerics.experiments.simulate import TEST_FACTOR, Simulation
+from numerics.models.model import UNIFORM, Model
+from numerics.models.network import SimulationError
 from numerics.readout_density import DensitySolution, ReadoutLaw, bulk_of, check
-from numerics.simulate import TEST_FACTOR, Simulation
 
 Array = NDArray[np.float64]
 

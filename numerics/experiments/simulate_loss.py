@@ -1,6 +1,7 @@
 """Finite-size experiments with another loss, or with a bias that is learned along with the readout.
 
-As `numerics.simulate`, on the same draws, with the readout of `numerics.convex_readout`. Measured are
+As `numerics.experiments.simulate`, on the same draws, with the readout of `numerics.experiments.convex_readout`.
+Measured are
 
     test_error, training_error  the loss per sample on new labels (noise included) and on the training set; for the
                         square loss the mean squared error, on the noiseless target, and the mean squared residual
@@ -11,7 +12,7 @@ As `numerics.simulate`, on the same draws, with the readout of `numerics.convex_
                         least on this training set, searched on a grid and refined in every dip
     energy_gap          where basins are given: how much lower the least energy is at home than in the other basin, or
                         in each of several, energy_gap[0], ...; negative: this training set prefers another basin
-    m, zeta, psi, q1, q2   as in `numerics.simulate`
+    m, zeta, psi, q1, q2   as in `numerics.experiments.simulate`
 
 Labels of margin losses are the sign of the target plus noise.
 """
@@ -25,23 +26,17 @@ from functools import cache
 
 import numpy as np
 
-from numerics import convex_readout, readout
 from numerics.accepts import accepts
-from numerics.bias_search import best_bias
 from numerics.bounds.learned_bias import Basins, learned_bias, scan_reach, with_bias
 from numerics.convex import ConvexSolution
 from numerics.convex import solve as solve_convex
-from numerics.ensembles import Array, FeatureMap, Network, SimulationError, Sizes, block_rows
 from numerics.evaluate import compile_numpy
-from numerics.finite_width import at_width
-from numerics.given import instance_of, model_of, subject_of
-from numerics.inputs import GAUSSIAN, Inputs
-from numerics.losses import SQUARE, ClippedLoss, Loss, loss_named
-from numerics.measure import Row, fresh_outputs, order_parameters
-from numerics.model import INSTEAD, Model, ModelError
-from numerics.ridge import solve as solve_ridge
-from numerics.sample_averages import has_signs
-from numerics.simulate import (
+from numerics.experiments import convex_readout, readout
+from numerics.experiments.bias_search import best_bias
+from numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
+from numerics.experiments.inputs import GAUSSIAN, Inputs
+from numerics.experiments.measure import Row, fresh_outputs, order_parameters
+from numerics.experiments.simulate import (
     KINDS,
     Simulation,
     at_sizes,
@@ -53,7 +48,14 @@ from numerics.simulate import (
     simulate,
     usual_kind,
 )
-from numerics.solution import Solution
+from numerics.finite_width import at_width
+from numerics.given import instance_of, model_of, subject_of
+from numerics.losses import SQUARE, ClippedLoss, Loss, loss_named
+from numerics.models.model import INSTEAD, Model, ModelError
+from numerics.models.network import Network, SimulationError
+from numerics.models.solution import Solution
+from numerics.ridge import solve as solve_ridge
+from numerics.sample_averages import has_signs
 
 # The bias is refined to this share of the scan, far below what it scatters between training sets (d^-1/2 or so).
 _BIAS_TOLERANCE = 1e-5
@@ -85,9 +87,9 @@ def simulate_loss(
 
     A learned bias is added to those that the model has, and is the best on the whole line or, with `basins`, the best
     at home; the draws are the same. The square loss without one is left to
-    `numerics.simulate.simulate`. Raises SimulationError as that does, at ridge = 0 with a loss other than the square
-    one and with a learned bias, for a learned bias of the equivalent map or of a network without spiked random
-    features, and for a loss that `numerics.convex_readout` has no solver for.
+    `numerics.experiments.simulate.simulate`. Raises SimulationError as that does, at ridge = 0 with a loss other than
+    the square one and with a learned bias, for a learned bias of the equivalent map or of a network without spiked
+    random features, and for a loss that `numerics.experiments.convex_readout` has no solver for.
     """
     kind = kind or usual_kind(model)
     if loss == SQUARE and not learned:
@@ -293,7 +295,7 @@ def _tested(
     labels_noise: Array,
     signs: bool,
 ) -> dict[str, float]:
-    """The errors of a readout on a test set of theta.x and outputs (`numerics.measure.fresh_outputs`)."""
+    """The errors of a readout on a test set of theta.x and outputs (`numerics.experiments.measure.fresh_outputs`)."""
     samples, start = len(labels_noise), 0
     squares, losses, wrong = 0.0, 0.0, 0.0
     for place, columns in outputs:

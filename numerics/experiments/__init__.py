@@ -1,0 +1,1 @@
+"""Experiments at finite size: ensembles, readouts, what they measure."""

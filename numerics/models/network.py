@@ -1,0 +1,153 @@
+"""A network that takes gradient steps: its parameters, their ranges, and the model of its features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from derivations.activations.activation import Activation, activation
+from numerics.documents import described
+from numerics.models.model import LARGEST, SMALLEST, UNIFORM, ReadoutGroup
+from numerics.parameters import refuse_other_groups
+
+if TYPE_CHECKING:
+    from numerics.models.model import Model
+
+
+# What the rows and the step of a simulated network are made of is 0 or between these in size: beyond them sums over
+# neurons lose the smaller terms to rounding. Products with a power of the weights then stay finite.
+LEAST_SIZE, MOST_SIZE = 1e-10, 1e10
+
+
+class SimulationError(ValueError):
+    """A finite-size experiment that cannot be run as asked; the message says what to change."""
+
+
+_NETWORK_RANGES = {
+    "alpha": (SMALLEST, MOST_SIZE),
+    "beta": (SMALLEST, MOST_SIZE),
+    "ridge": (SMALLEST, LARGEST),
+    "alpha0": (LEAST_SIZE, MOST_SIZE),
+    "eta": (LEAST_SIZE, MOST_SIZE),
+    "noise": (SMALLEST, MOST_SIZE),
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Network:
+    """A two-layer network that takes a gradient step of rate eta = eta~ d on n0 = alpha0 d samples (Section 2.2).
+
+    `eta` is eta~. The readout starts at a0 = u/sqrt(p), u = 1_p or the weight of each neuron's group, the rows at
+    |w| = 1, or with `gaussian_rows` at w ~ N(0, I/d); the biases of the groups are added after the step. `noise` is the
+    variance of the label noise in both steps. The activation need not be odd here: the step is taken, not modelled.
+
+    Two departures from what the theory covers: `overlap`, the mean of w_i.w_j over pairs of initial rows
+    (`overlapping_rows`), and `steps`, how many gradient steps are taken, each on n0 fresh samples.
+
+    Weights, biases, eta and alpha0 are 0 or from LEAST_SIZE to MOST_SIZE in size, alpha, beta and noise at most
+    MOST_SIZE, the ridge and the least values of alpha, beta and noise as for a Model.
+
+    Raises SimulationError for a parameter out of range.
+    """
+
+    activation: Activation
+    target: Activation
+    alpha: float
+    beta: float
+    ridge: float
+    alpha0: float
+    eta: float
+    noise: float = 0.0
+    gaussian_rows: bool = False
+    overlap: float = 0.0
+    steps: int = 1
+    groups: tuple[ReadoutGroup, ...] = UNIFORM
+
+    def __post_init__(self) -> None:
+        for name in ("activation", "target"):
+            object.__setattr__(self, name, activation(getattr(self, name)))
+        for name in _NETWORK_RANGES:
+            try:
+                object.__setattr__(self, name, float(getattr(self, name)))
+            except (TypeError, ValueError, OverflowError):
+                raise SimulationError(
+                    f"{name} = {getattr(self, name)!r} is not accepted: it has to be a number, like 1.5"
+                ) from None
+        refuse_other_groups(self.groups)
+        if any(group.bulk is not None or group.further_weights for group in self.groups):
+            raise SimulationError(
+                "the readout groups of a network have one weight and a fraction, and their bulk follows from the step: "
+                "leave it away, for example 1:0.5,-1:0.5, or empty before a bias, 1:0.5::0.3,-1:0.5::-0.3, or give the "
+                "biases by --bias"
+            )
+        total = sum(group.fraction for group in self.groups)
+        if min((group.fraction for group in self.groups), default=0.0) <= 0.0 or abs(total - 1.0) > 1e-9:
+            raise SimulationError(
+                f"the fractions of the readout groups have to be positive and add up to 1, not to {total:.6g}: for "
+                "example 1:0.5,-1:0.5"
+            )
+        if all(group.weight == 0.0 for group in self.groups):
+            raise SimulationError(
+                "an initial readout that is zero takes no gradient step: give a group another weight, for example "
+                "1:0.5,0:0.5"
+            )
+        if not 0.0 <= self.overlap < 1.0:
+            raise SimulationError(
+                f"an initial overlap of {self.overlap} is not accepted: it has to be a number >= 0 and < 1, like 0.1"
+            )
+        if self.overlap and self.gaussian_rows:
+            raise SimulationError("an initial overlap is built for unit rows: leave it out, or the Gaussian rows")
+        if self.steps < 1 or self.steps != int(self.steps):
+            raise SimulationError(f"{self.steps} gradient steps are not accepted: a whole number >= 1 is, like 2")
+        for group in self.groups:
+            for name, value in (("weight", group.weight), ("bias", group.bias)):
+                if value != 0.0 and not LEAST_SIZE <= abs(value) <= MOST_SIZE:
+                    raise SimulationError(
+                        f"a {name} of {value:g} of a readout group is not accepted: in a simulation it has to be 0 or "
+                        f"from {LEAST_SIZE:g} to {MOST_SIZE:g} in size, like 0.5"
+                    )
+        for name, (least, most) in _NETWORK_RANGES.items():
+            value, positive = getattr(self, name), name in ("alpha", "beta")
+            if not least <= value <= most and (positive or value != 0.0):
+                range_ = "> 0" if positive else ">= 0"
+                raise SimulationError(
+                    f"{name} = {value:g} is not accepted: it has to be a number {range_}, from {least:g} to {most:g} "
+                    "in a simulation, like 1.5"
+                )
+
+    def __repr__(self) -> str:
+        more = f", overlap={self.overlap:g}" if self.overlap else ""
+        return f"Network({described(self)}{more}{f', steps={self.steps}' if self.steps > 1 else ''})"
+
+    @property
+    def fractions(self) -> tuple[float, ...]:
+        """pi_a of each readout group."""
+        return tuple(group.fraction for group in self.groups)
+
+    @property
+    def biases(self) -> tuple[float, ...]:
+        """b_a of each readout group."""
+        return tuple(group.bias for group in self.groups)
+
+    def model(self, bulk_model: str = "isotropic") -> Model:
+        """The spiked random features of Result 3.1; raises ModelError where that map does not exist.
+
+        They are those of one step from rows without mutual overlap, whatever `overlap` and `steps` are.
+
+        bulk_model "network" takes the network's own bulk, beyond the paper (`numerics.bulk.network`).
+        """
+        from numerics.models.model import Model
+
+        return Model.from_gradient_step(
+            self.activation,
+            self.target,
+            alpha=self.alpha,
+            beta=self.beta,
+            ridge=self.ridge,
+            alpha0=self.alpha0,
+            eta=self.eta,
+            noise=self.noise,
+            groups=self.groups,
+            bulk_model=bulk_model,
+            gaussian_rows=self.gaussian_rows,
+        )
