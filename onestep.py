@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, lower_bound, upper_bound
     from numerics.certificates.certify import Certificate, certify
     from numerics.certificates.saddle_point import SolutionMp, solve_mp
-    from numerics.coefficients import conditional_coefficients, hermite_constants, target_moments
     from numerics.convex import solve as solve_loss
     from numerics.experiments.inputs import Inputs
     from numerics.experiments.simulate import simulate
     from numerics.experiments.simulate_loss import predict, simulate_loss
+    from numerics.gaussian.coefficients import conditional_coefficients, hermite_constants, target_moments
     from numerics.losses import loss_named
     from numerics.models.model import Model, ModelError, ReadoutGroup
     from numerics.models.network import Network
@@ -100,9 +100,9 @@ _HOMES: dict[str, tuple[str, str]] = {
     "upper_bound": ("numerics.bounds.ridge", "upper_bound"),
     "Certificate": ("numerics.certificates.certify", "Certificate"),
     "certify": ("numerics.certificates.certify", "certify"),
-    "conditional_coefficients": ("numerics.coefficients", "conditional_coefficients"),
-    "hermite_constants": ("numerics.coefficients", "hermite_constants"),
-    "target_moments": ("numerics.coefficients", "target_moments"),
+    "conditional_coefficients": ("numerics.gaussian.coefficients", "conditional_coefficients"),
+    "hermite_constants": ("numerics.gaussian.coefficients", "hermite_constants"),
+    "target_moments": ("numerics.gaussian.coefficients", "target_moments"),
     "solve_loss": ("numerics.convex", "solve"),
     "Network": ("numerics.models.network", "Network"),
     "Inputs": ("numerics.experiments.inputs", "Inputs"),

@@ -31,7 +31,7 @@ REACH = 10.0
 DIMENSION = 2000
 MOST_UPDATES = 2000
 
-# NumPy's own functions, without the checks of `numerics.evaluate`.
+# NumPy's own functions, without the checks of `numerics.gaussian.evaluate`.
 PLAIN: dict[str, Callable[[Array], Array]] = {
     "tanh(z)": np.tanh,
     "sin(z)": np.sin,

@@ -33,12 +33,12 @@ from numerics.batch_equations import (
 )
 from numerics.documents import batch_document
 from numerics.finite_width import checked_width
+from numerics.gaussian.quadrature import ROUNDING
 from numerics.given import model_of
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
 from numerics.models.model import LARGEST, SMALLEST, Model, ModelError, check_changes
 from numerics.one_group_table import OneGroupTable
 from numerics.profile import profile
-from numerics.quadrature import ROUNDING
 from numerics.ridge_level import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, extra_reach
 from numerics.width_documents import WIDTH
 

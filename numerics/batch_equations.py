@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.least_squares import RANK_TOLERANCE
+from numerics.gaussian.least_squares import RANK_TOLERANCE
 from numerics.one_group_table import OneGroupTable
 from numerics.saddle_point import MOST_ITERATIONS
 

@@ -1,4 +1,4 @@
-"""The coefficients of `numerics.coefficients` at any precision, in mpmath.
+"""The coefficients of `numerics.gaussian.coefficients` at any precision, in mpmath.
 
 The rules are chosen as in double precision (trapezoid when analytic, panels between exact breakpoints otherwise) and
 doubled until two successive values agree to the digits asked for. That is a check, not a bound: enclosures are the
@@ -19,8 +19,8 @@ from mpmath import mp, mpf
 from derivations.activations.activation import Activation
 from derivations.expressions.parser import derivative
 from numerics.balls.arithmetic import PrecisionError
-from numerics.evaluate import evaluate_mpmath
-from numerics.quadrature import integrand
+from numerics.gaussian.evaluate import evaluate_mpmath
+from numerics.gaussian.quadrature import integrand
 
 # mpmath carries no types: an mpf is Any to the checker.
 Real = Any

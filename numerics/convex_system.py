@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from numerics.bulk.equivalent import DeterministicEquivalent, EquivalentPoint
 from numerics.envelope import Output, Sampler, sampler
-from numerics.least_squares import RANK_TOLERANCE
+from numerics.gaussian.least_squares import RANK_TOLERANCE
 from numerics.losses import Loss
 from numerics.models.model import Model
 from numerics.profile import Profile

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.bulk.of_model import equivalent_of
-from numerics.least_squares import least_norm
+from numerics.gaussian.least_squares import least_norm
 from numerics.models.model import Model
 from numerics.profile import Profile
 

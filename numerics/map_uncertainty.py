@@ -1,9 +1,9 @@
 """What the errors of a gradient step's averages do to the errors of the solution.
 
-Spike, bulk and alignment of a stepped model are made of averages (`numerics.coefficients.HermiteConstants`), the law of
-a network's bulk of further ones (`numerics.bulk.network_constants`). What is left of their errors belongs to the
-estimate of the solution's. Relative errors up to SMALL enter like the rounding of the functions of kappa, through the
-condition of the equations; larger ones by solving again with one of the three changed.
+Spike, bulk and alignment of a stepped model are made of averages (`numerics.gaussian.coefficients.HermiteConstants`),
+the law of a network's bulk of further ones (`numerics.bulk.network_constants`). What is left of their errors belongs to
+the estimate of the solution's. Relative errors up to SMALL enter like the rounding of the functions of kappa, through
+the condition of the equations; larger ones by solving again with one of the three changed.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from numerics.gaussian.quadrature import ROUNDING
 from numerics.models.model import EXACT, Model
-from numerics.quadrature import ROUNDING
 
 SMALL = 1e-12
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.bulk.equivalent import IsotropicUniform
-from numerics.least_squares import RANK_TOLERANCE
+from numerics.gaussian.least_squares import RANK_TOLERANCE
 from numerics.one_group_table import OneGroupTable
 
 Array = NDArray[np.float64]

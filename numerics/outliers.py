@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.coefficients import conditional_moments_of
+from numerics.gaussian.coefficients import conditional_moments_of
 from numerics.models.model import Model
 from numerics.profile import Profile
 from numerics.spectrum_point import Complex, RowLaw

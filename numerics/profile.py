@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 from derivations.activations.activation import Activation
 from derivations.expressions.parser import ExpressionError
 from numerics.bulk.equivalent import upper_triangle
-from numerics.coefficients import conditional_moments_of
-from numerics.line_moments import moments_on_line
-from numerics.models.model import Model, ModelError
-from numerics.one_group_table import OneGroupTable
-from numerics.quadrature import (
+from numerics.gaussian.coefficients import conditional_moments_of
+from numerics.gaussian.line_moments import moments_on_line
+from numerics.gaussian.quadrature import (
     Layer,
     Moments,
     conditional_moments,
@@ -34,7 +32,9 @@ from numerics.quadrature import (
     span,
     spike_rule,
 )
-from numerics.tensor_rule import Line, tensor_rule
+from numerics.gaussian.tensor_rule import Line, tensor_rule
+from numerics.models.model import Model, ModelError
+from numerics.one_group_table import OneGroupTable
 
 Array = NDArray[np.float64]
 

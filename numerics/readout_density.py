@@ -32,8 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.accepts import accepts
-from numerics.coefficients import conditional_moments_of
-from numerics.evaluate import compile_numpy
+from numerics.gaussian.coefficients import conditional_moments_of
+from numerics.gaussian.evaluate import compile_numpy
+from numerics.gaussian.quadrature import ROUNDING, Moments, integrand
 from numerics.given import instance_of, model_of
 from numerics.many_letters import (
     LetterTable,
@@ -47,7 +48,6 @@ from numerics.map_uncertainty import relative_uncertainty
 from numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
 from numerics.models.solution import Solution
 from numerics.profile import Profile, profile
-from numerics.quadrature import ROUNDING, Moments, integrand
 from numerics.ridge import solve
 from numerics.ridge_level import extra_reach, regime_of
 

@@ -10,12 +10,12 @@ import numpy as np
 from numerics.accepts import accepts
 from numerics.bulk.equivalent import unpack
 from numerics.finite_width import at_width
+from numerics.gaussian.quadrature import ROUNDING
 from numerics.given import model_of
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
 from numerics.models.model import Model
 from numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction
 from numerics.profile import profile
-from numerics.quadrature import ROUNDING
 from numerics.ridge_level import (
     MOST_REFINEMENTS,
     QUADRATURE_GOAL,

@@ -26,7 +26,7 @@ from numerics.bulk.equivalent import (
     unpack,
     upper_triangle,
 )
-from numerics.least_squares import RANK_TOLERANCE, least_norm
+from numerics.gaussian.least_squares import RANK_TOLERANCE, least_norm
 from numerics.profile import Profile
 
 Array = NDArray[np.float64]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from derivations.activations.activation import Activation, activation
 from derivations.expressions.parser import ExpressionError, to_text
+from numerics.gaussian.quadrature import density, integrand
 from numerics.models.model import Model, ModelError
-from numerics.quadrature import density, integrand
 
 Array = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activations.activation import Activation
-from numerics.quadrature import WIDEST_PANEL, density, gauss_legendre, integrand, reach, with_splits
+from numerics.gaussian.quadrature import WIDEST_PANEL, density, gauss_legendre, integrand, reach, with_splits
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

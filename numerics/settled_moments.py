@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.quadrature import (
+from numerics.gaussian.quadrature import (
     ROUNDING,
     Integrand,
     Moments,

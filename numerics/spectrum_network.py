@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from derivations.activations.activation import Activation
 from numerics.bulk.network_law import BulkLaw, network_law
-from numerics.evaluate import compile_numpy
+from numerics.gaussian.evaluate import compile_numpy
+from numerics.gaussian.quadrature import PANEL_ORDER, density, gauss_legendre, half_length, integrand, reach
 from numerics.models.model import Model
-from numerics.quadrature import PANEL_ORDER, density, gauss_legendre, half_length, integrand, reach
 from numerics.spectrum_panels import Panels, legendre_series
 from numerics.spectrum_point import Complex, Equations, RowLaw, upper_argument
 

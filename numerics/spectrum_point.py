@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.bulk.equivalent import packed_directions, upper_triangle
-from numerics.coefficients import conditional_moments_of
+from numerics.gaussian.coefficients import conditional_moments_of
+from numerics.gaussian.quadrature import PANEL_ORDER, density, gauss_legendre, half_length, integrand, reach
 from numerics.models.model import Model
-from numerics.quadrature import PANEL_ORDER, density, gauss_legendre, half_length, integrand, reach
 from numerics.saddle_point import multiplicity
 from numerics.spectrum_panels import Panels, Table, legendre_series
 

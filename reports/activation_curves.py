@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activations.activation import Activation
-from numerics.least_squares import least_norm
+from numerics.gaussian.least_squares import least_norm
 from reports.figure_files import save
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def curves(activation: Activation, target: Activation, spike: float, bulk: float
 
     Raises ModelError or ExpressionError where a second moment is infinite or double precision overflows.
     """
-    from numerics.coefficients import conditional_coefficients
-    from numerics.evaluate import compile_numpy
+    from numerics.gaussian.coefficients import conditional_coefficients
+    from numerics.gaussian.evaluate import compile_numpy
     from numerics.models.model import Model
     from numerics.profile import profile
 

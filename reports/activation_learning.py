@@ -88,8 +88,8 @@ def bounds_at(activation: Activation, target: Activation, spike: float, bulk: fl
     None either where double precision cannot resolve the functions along the spike: the reason is in `missing`.
     """
     from derivations.expressions.parser import ExpressionError
+    from numerics.gaussian.quadrature import conditional_moments, integrand
     from numerics.models.model import Model, ModelError
-    from numerics.quadrature import conditional_moments, integrand
 
     try:
         model = Model(activation, target, alpha=1.0, beta=1.0, ridge=1.0, spike=spike, bulk=bulk, alignment=1.0)
@@ -182,7 +182,7 @@ def _cleared(bound: float, square: float) -> float:
 
 def _lost_in_rounding(activation: Activation, target: Activation, spike: float, bulk: float) -> str:
     """Why double precision cannot give the bounds; empty where it can."""
-    from numerics.coefficients import conditional_coefficients
+    from numerics.gaussian.coefficients import conditional_coefficients
 
     for function, variance in ((target, 1.0), (activation, spike * spike + bulk)):
         trouble = _rounding_trouble(function, variance)
@@ -204,7 +204,7 @@ def _rounding_trouble(function: Activation, variance: float) -> str:
     import mpmath
 
     from derivations.expressions.normal_form import vanishes
-    from numerics.evaluate import compile_numpy, evaluate_mpmath
+    from numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
 
     places = math.sqrt(variance) * np.array([-3.1, -2.3, -1.4, -0.8, -0.3, 0.2, 0.7, 1.3, 2.2, 3.2])
     if not np.any(compile_numpy(function.expression)(places)):
@@ -226,7 +226,7 @@ def _rounding_trouble(function: Activation, variance: float) -> str:
 
 def _steep(function: Activation, places: Array) -> Array:
     """Where a function that vanishes at the usual places may not: near its breakpoints and panel ends within 20."""
-    from numerics.quadrature import integrand
+    from numerics.gaussian.quadrature import integrand
 
     splits = [x for x in integrand(function).splits or () if abs(x) < 20.0]
     some = np.array(splits[:: max(1, len(splits) // 40)])

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from derivations.activations.activation import activation
 from numerics.bounds.ridge import best_ridge, lower_bound, upper_bound
-from numerics.coefficients import conditional_coefficients, target_moments
 from numerics.experiments.simulate import simulate, simulate_ridges
+from numerics.gaussian.coefficients import conditional_coefficients, target_moments
 from numerics.models.model import Model
 from numerics.ridge import solve
 

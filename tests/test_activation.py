@@ -13,7 +13,7 @@ from hypothesis import given, seed, settings
 from derivations.activations.activation import Activation, activation, integrable_square
 from derivations.expressions.budget import at_most
 from derivations.expressions.parser import Expression, ExpressionError
-from numerics.evaluate import compile_numpy
+from numerics.gaussian.evaluate import compile_numpy
 from tests.test_expression import trees
 
 # text: parity, breakpoints (place, j for jump, k for kink, s for smooth to first order), strip; all by inspection

@@ -24,7 +24,7 @@ from derivations.expressions.parser import ExpressionError
 from derivations.language.symbols import c
 from numerics.balls.arithmetic import BallError, precision
 from numerics.balls.coefficients import Certified, conditional_balls, hermite_balls, hermite_coefficients_ball
-from numerics.coefficients import hermite_constants
+from numerics.gaussian.coefficients import hermite_constants
 from reports.activation_learning import bounds_at, with_best_spike
 from reports.activation_study import examine
 from reports.cli import run

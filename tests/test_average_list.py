@@ -26,7 +26,7 @@ OPEN = "one rule, neither refined nor checked in the call itself; compared with 
 AVERAGES: dict[str, dict[str, str]] = {
     "numerics/batch.py": {"_Levels": REFINED},
     "numerics/bounds/ridge.py": {"bounds": REFINED, "_upper": PASSED, "_lower": PASSED, "best_ridge": PASSED},
-    "numerics/coefficients.py": {
+    "numerics/gaussian/coefficients.py": {
         "hermite_constants": REFINED, "_derivative_variance": REFINED, "coefficient_errors": REFINED,
         "conditional_moments_of": REFUSED, "conditional_coefficients": REFUSED, "target_moments": REFUSED,
         "aligned_moments": REFUSED,
@@ -50,7 +50,7 @@ AVERAGES: dict[str, dict[str, str]] = {
         "_averages": REFUSED, "_stepped_on": REFINED, "_labels": PASSED, "turned_bulk": REFINED,
     },
     "numerics/profile.py": {"_rule": PASSED, "_moments_at": PASSED, "_mismatch": CHECKED},
-    "numerics/quadrature.py": {
+    "numerics/gaussian/quadrature.py": {
         "gauss_legendre": PASSED, "_composite": PASSED, "with_splits": PASSED, "_trapezoid": PASSED,
         "spike_rule": PASSED,
     },
@@ -68,7 +68,7 @@ AVERAGES: dict[str, dict[str, str]] = {
     "numerics/spectrum_point.py": {"line_of": CHECKED},
     "numerics/bounds/spike_scan.py": {"upper_bound_of_spike": DRAWN},
     "numerics/bounds/split_panels.py": {"Panels": PASSED},
-    "numerics/tensor_rule.py": {"tensor_rule": PASSED},
+    "numerics/gaussian/tensor_rule.py": {"tensor_rule": PASSED},
     "reports/activation_curves.py": {"curves": DRAWN},
     "reports/activation_learning.py": {"_lost_in_rounding": REFUSED, "_resolved": CHECKED, "bounds_at": REFUSED},
     "reports/figures.py": {"functions_along_the_spike": DRAWN},
@@ -127,4 +127,4 @@ def test_open_averages_do_not_become_more() -> None:
 
 def test_a_new_average_is_noticed() -> None:
     assert calls_in("def f(m):\n    def g():\n        return profile(m, 1).weights\n    return g()\n") == {"f"}
-    assert calls_in("x = numerics.quadrature.gauss_legendre(3)\n") == {"the module itself"}
+    assert calls_in("x = numerics.gaussian.quadrature.gauss_legendre(3)\n") == {"the module itself"}

@@ -16,12 +16,12 @@ from numerics.balls.coefficients import Certified, conditional_balls, hermite_ba
 from numerics.batch import solve_batch
 from numerics.bounds.ridge import bounds
 from numerics.bulk.network_constants import slope_constants
-from numerics.coefficients import hermite_constants
 from numerics.convex import solve as solve_loss
+from numerics.gaussian.coefficients import hermite_constants
+from numerics.gaussian.quadrature import conditional_moments, integrand
 from numerics.losses import huber
 from numerics.map_uncertainty import neighbours
 from numerics.models.model import EXACT, MapErrors, Model, ModelError
-from numerics.quadrature import conditional_moments, integrand
 from numerics.ridge import solve
 from numerics.settled_moments import settled_moments, still_to_come
 from tests.drawn_activations import arguments, steep_activations

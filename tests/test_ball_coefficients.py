@@ -27,7 +27,7 @@ from numerics.balls.coefficients import (
     hermite_coefficients_ball,
     overlaps,
 )
-from numerics.evaluate import compile_numpy, evaluate_mpmath
+from numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
 from tests.test_balls import contains
 from tests.test_expression import trees
 

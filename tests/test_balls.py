@@ -15,7 +15,7 @@ from derivations.expressions.parser import derivative, parse
 from numerics.balls.arithmetic import BallError, evaluate_ball, location_ball, precision, program, rational_ball
 from numerics.balls.gaussian_bounds import Envelope, involutions
 from numerics.balls.integrals import InfiniteMoment, Moment, expectations
-from numerics.evaluate import evaluate_mpmath
+from numerics.gaussian.evaluate import evaluate_mpmath
 from tests.test_expression import NAMES
 
 EXPRESSIONS = [

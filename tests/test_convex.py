@@ -16,10 +16,10 @@ from numerics.convex import ConvexSolution, solve
 from numerics.envelope import clipped_moments
 from numerics.experiments.ensembles import Sizes, spiked_random_features
 from numerics.finite_width import at_width
+from numerics.gaussian.quadrature import density
 from numerics.losses import ClippedLine
 from numerics.models.model import Model, ModelError, ReadoutGroup
 from numerics.profile import profile
-from numerics.quadrature import density
 from numerics.ridge import solve as solve_ridge
 from numerics.sample_averages import SignLabel, normal_cdf
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from derivations.expressions.parser import ExpressionError, derivative, parse
-from numerics.evaluate import compile_numpy, evaluate_mpmath
+from numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
 from tests.test_expression import NAMES
 
 EXPRESSIONS = [

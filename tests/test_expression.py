@@ -25,7 +25,7 @@ from derivations.expressions.parser import (
     substitute,
 )
 from derivations.expressions.tree import number
-from numerics.evaluate import evaluate_mpmath
+from numerics.gaussian.evaluate import evaluate_mpmath
 
 Z = Variable()
 

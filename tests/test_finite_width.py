@@ -10,10 +10,10 @@ import pytest
 from derivations.activations.activation import activation
 from numerics import convex
 from numerics.batch import solve_batch
-from numerics.coefficients import conditional_coefficients, target_moments
 from numerics.experiments.simulate import Estimate, predicted, simulate
 from numerics.experiments.simulate_loss import simulate_loss
 from numerics.finite_width import at_width
+from numerics.gaussian.coefficients import conditional_coefficients, target_moments
 from numerics.losses import loss_named
 from numerics.models.model import Model, ModelError, ReadoutGroup
 from numerics.models.network import Network

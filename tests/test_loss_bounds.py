@@ -16,9 +16,9 @@ from numerics.bounds.convex_minimum import convex_minimum
 from numerics.bounds.noisy_loss import NoisyLoss
 from numerics.bounds.ridge import bounds
 from numerics.bounds.split_panels import Array, AveragedLoss, Panels
-from numerics.coefficients import conditional_coefficients
 from numerics.convex import solve
-from numerics.evaluate import compile_numpy
+from numerics.gaussian.coefficients import conditional_coefficients
+from numerics.gaussian.evaluate import compile_numpy
 from numerics.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, huber
 from numerics.models.model import Model, ModelError, ReadoutGroup
 

@@ -13,8 +13,8 @@ from numerics import losses
 from numerics.batch import solve_batch, solve_families
 from numerics.bounds.any_loss import LeastLoss, loss_bounds
 from numerics.bounds.ridge import bounds
-from numerics.coefficients import HermiteConstants, hermite_constants
 from numerics.convex import solve as solve_loss
+from numerics.gaussian.coefficients import HermiteConstants, hermite_constants
 from numerics.map_uncertainty import bulk_errors, neighbours, relative_uncertainty
 from numerics.models.model import EXACT, MapErrors, Model, ReadoutGroup, gradient_step, gradient_step_errors
 from numerics.models.network import Network

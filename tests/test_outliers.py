@@ -9,8 +9,8 @@ import pytest
 from scipy.sparse.linalg import eigsh
 
 from derivations.activations.activation import activation
-from numerics.coefficients import conditional_moments_of
 from numerics.experiments.ensembles import Sizes, spiked_random_features
+from numerics.gaussian.coefficients import conditional_moments_of
 from numerics.models.model import Model, ReadoutGroup
 from numerics.spectrum import spectrum
 

@@ -12,7 +12,7 @@ from scipy.special import erf
 
 from derivations.activations.activation import activation
 from derivations.expressions.parser import ExpressionError
-from numerics.quadrature import (
+from numerics.gaussian.quadrature import (
     NARROW_LAYER,
     Layer,
     Rule,

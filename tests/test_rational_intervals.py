@@ -12,7 +12,7 @@ import pytest
 
 from derivations.activations.intervals import LINE, Interval, Undecided, constant_sign, enclose, point
 from derivations.expressions.parser import parse
-from numerics.evaluate import evaluate_mpmath
+from numerics.gaussian.evaluate import evaluate_mpmath
 
 FUNCTIONS = ["exp", "tanh", "erf", "erfc", "sigmoid", "softplus", "sinh", "cosh", "asinh", "atan", "sin", "cos", "tan"]
 FUNCTIONS += ["log", "sqrt", "Abs"]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.coefficients import conditional_coefficients
 from numerics.experiments.ensembles import Sizes, spiked_random_features
+from numerics.gaussian.coefficients import conditional_coefficients
 from numerics.models.model import Model, ReadoutGroup
 from numerics.ridge import solve
 from numerics.spectrum import Spectrum, spectrum, stieltjes

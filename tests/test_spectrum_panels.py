@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
+from numerics.gaussian.quadrature import PANEL_ORDER, gauss_legendre
 from numerics.models.model import Model, ReadoutGroup
-from numerics.quadrature import PANEL_ORDER, gauss_legendre
 from numerics.spectrum import spectrum
 from numerics.spectrum_axis import Axis, accepted
 from numerics.spectrum_panels import Panels, legendre_series

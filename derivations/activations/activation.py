@@ -72,13 +72,16 @@ class Activation:
 
     expression: Expression
 
-    # How an expression is evaluated at a number or an array: `numerics.evaluate` puts NumPy's interpreter here.
+    # How an expression is evaluated at a number or an array: `numerics.gaussian.evaluate` puts NumPy's interpreter
+    # here.
     evaluate: ClassVar[Callable[[Expression, Any], Any] | None] = None
 
     def __call__(self, z: Any) -> Any:
         """sigma(z) in double precision: a float at a number, an array of the same shape at an array."""
         if Activation.evaluate is None:
-            raise ExpressionError("to evaluate an activation at a point import numerics.evaluate, or onestep, first")
+            raise ExpressionError(
+                "to evaluate an activation at a point import numerics.gaussian.evaluate, or onestep, first"
+            )
         return Activation.evaluate(self.expression, z)
 
     def __str__(self) -> str:

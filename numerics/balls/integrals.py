@@ -24,7 +24,7 @@ from derivations.expressions.normal_form import as_polynomial
 from derivations.expressions.parser import Expression, ExpressionError, derivative
 from numerics.balls.arithmetic import BallError, Program, location_ball, precision, program, rational_ball, whole_power
 from numerics.balls.gaussian_bounds import Envelope, envelope
-from numerics.polynomial_moments import Coefficients, differentiated, hermite_moment, power, product
+from numerics.gaussian.polynomial_moments import Coefficients, differentiated, hermite_moment, power, product
 
 Ball = Any
 

@@ -33,8 +33,8 @@ from numerics.bounds.ridge import BestRidge, Minimum
 from numerics.bounds.ridge import bounds as square_bounds
 from numerics.bounds.split_panels import AveragedLoss
 from numerics.convex import solve
+from numerics.gaussian.least_squares import RANK_TOLERANCE
 from numerics.given import model_of
-from numerics.least_squares import RANK_TOLERANCE
 from numerics.losses import SQUARE, Loss, ProximalLoss, loss_named
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.models.model import Model

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.bounds.split_panels import Panels, Places
-from numerics.coefficients import conditional_moments_of
+from numerics.gaussian.coefficients import conditional_moments_of
+from numerics.gaussian.quadrature import Integrand, across_rule, density, gauss_legendre, integrand
 from numerics.models.model import Model
 from numerics.profile import Profile, profile
-from numerics.quadrature import Integrand, across_rule, density, gauss_legendre, integrand
 from numerics.sample_averages import SignLabel, has_signs
 
 Array = NDArray[np.float64]

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.gaussian.quadrature import density
 from numerics.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, ProximalLoss
 from numerics.models.model import ModelError
-from numerics.quadrature import density
 
 Array = NDArray[np.float64]
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from derivations.activations.activation import Activation
 from numerics.bounds.ridge import local_minima
-from numerics.profile import WIDEST_SPACING
-from numerics.quadrature import (
+from numerics.gaussian.quadrature import (
     WIDEST_STEP,
     conditional_moments,
     half_length,
@@ -26,6 +25,7 @@ from numerics.quadrature import (
     spacing,
     spike_rule,
 )
+from numerics.profile import WIDEST_SPACING
 
 Array = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.bounds.noisy_loss import NoisyLoss
-from numerics.quadrature import gauss_legendre
+from numerics.gaussian.quadrature import gauss_legendre
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]

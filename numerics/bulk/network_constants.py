@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from derivations.activations.activation import Activation
 from numerics.bulk.derivative_algebra import Divided
-from numerics.coefficients import hermite_constants
-from numerics.evaluate import compile_numpy
-from numerics.models.model import ModelError
-from numerics.quadrature import (
+from numerics.gaussian.coefficients import hermite_constants
+from numerics.gaussian.evaluate import compile_numpy
+from numerics.gaussian.quadrature import (
     MOST_UNSETTLED,
     ROUNDING,
     Integrand,
@@ -32,6 +31,7 @@ from numerics.quadrature import (
     spacing,
     spike_rule,
 )
+from numerics.models.model import ModelError
 from numerics.settled_moments import still_to_come
 
 Array = NDArray[np.float64]

@@ -31,10 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.bulk.overlapping_bulk import Samples, TurnedBulk
-from numerics.coefficients import conditional_moments_of, hermite_constants
-from numerics.models.model import UNIFORM, MapErrors, Model, ModelError
-from numerics.models.network import Network
-from numerics.quadrature import (
+from numerics.gaussian.coefficients import conditional_moments_of, hermite_constants
+from numerics.gaussian.quadrature import (
     FINER,
     MOST_UNSETTLED,
     ROUNDING,
@@ -46,6 +44,8 @@ from numerics.quadrature import (
     spacing,
     spike_rule,
 )
+from numerics.models.model import UNIFORM, MapErrors, Model, ModelError
+from numerics.models.network import Network
 
 Array = NDArray[np.float64]
 

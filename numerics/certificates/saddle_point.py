@@ -38,9 +38,9 @@ from numerics.balls.rules import Along, ProfileMp, Rule, SpikeRule, profile_mp, 
 from numerics.balls.rules import panels_of_digits as panels
 from numerics.certificates.functions import Functions, Problem, over_variance
 from numerics.certificates.newton import Box, System
+from numerics.gaussian.quadrature import FINER
 from numerics.given import model_of
 from numerics.models.model import Model
-from numerics.quadrature import FINER
 from numerics.ridge import solve
 
 Ball = Any

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.evaluate import compile_numpy
 from numerics.experiments.inputs import GAUSSIAN, Inputs
+from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.network import Network, SimulationError
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def equivalent_map(model: Model, sizes: Sizes, rng: np.random.Generator, noise: 
     W as in `spiked_random_features`; xi ~ N(0, I_p) is fresh for every sample, from the stream `noise`. The spike
     lives in the functions mu, so `spikes` of the returned map is zero and `weights` is the bulk.
     """
-    from numerics.coefficients import conditional_coefficients
+    from numerics.gaussian.coefficients import conditional_coefficients
 
     weights = _bulk(model, sizes, rng)
     groups = tuple(zip(model.spikes, model.bulks, model.biases, sizes.slices, strict=True))

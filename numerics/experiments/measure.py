@@ -24,10 +24,10 @@ import numpy as np
 
 from numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
 from numerics.experiments.inputs import GAUSSIAN, Inputs
+from numerics.gaussian.quadrature import MOST_UNSETTLED
 from numerics.models.model import Model, ModelError
 from numerics.models.solution import by_direction
 from numerics.profile import Profile, profile
-from numerics.quadrature import MOST_UNSETTLED
 
 Row = tuple[tuple[str, float], ...]
 

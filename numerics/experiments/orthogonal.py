@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from numerics.bulk.orthogonal import Array
-from numerics.evaluate import compile_numpy
 from numerics.experiments.ensembles import FeatureMap, Sizes, block_rows
 from numerics.experiments.measure import sampled_test_error
 from numerics.experiments.readout import fit
+from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
 
 

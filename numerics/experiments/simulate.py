@@ -29,7 +29,6 @@ import numpy as np
 
 from numerics.accepts import accepts
 from numerics.documents import simulation_document
-from numerics.evaluate import compile_numpy
 from numerics.experiments.ensembles import (
     Array,
     FeatureMap,
@@ -43,6 +42,7 @@ from numerics.experiments.inputs import GAUSSIAN, Inputs
 from numerics.experiments.measure import Row, exact_test_error, named, order_parameters, sampled_test_error
 from numerics.experiments.readout import fit
 from numerics.finite_width import at_width
+from numerics.gaussian.evaluate import compile_numpy
 from numerics.given import instance_of, subject_of
 from numerics.models.model import Model, ReadoutGroup
 from numerics.models.network import Network, SimulationError

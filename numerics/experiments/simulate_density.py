@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.evaluate import compile_numpy
 from numerics.experiments.ensembles import FeatureMap, Sizes, block_rows, unit_rows
 from numerics.experiments.measure import Row, overlaps, sampled_test_error
 from numerics.experiments.readout import fit
 from numerics.experiments.simulate import TEST_FACTOR, Simulation
+from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import UNIFORM, Model
 from numerics.models.network import SimulationError
 from numerics.readout_density import DensitySolution, ReadoutLaw, bulk_of, check

@@ -30,7 +30,6 @@ from numerics.accepts import accepts
 from numerics.bounds.learned_bias import Basins, learned_bias, scan_reach, with_bias
 from numerics.convex import ConvexSolution
 from numerics.convex import solve as solve_convex
-from numerics.evaluate import compile_numpy
 from numerics.experiments import convex_readout, readout
 from numerics.experiments.bias_search import best_bias
 from numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
@@ -49,6 +48,7 @@ from numerics.experiments.simulate import (
     usual_kind,
 )
 from numerics.finite_width import at_width
+from numerics.gaussian.evaluate import compile_numpy
 from numerics.given import instance_of, model_of, subject_of
 from numerics.losses import SQUARE, ClippedLoss, Loss, loss_named
 from numerics.models.model import INSTEAD, Model, ModelError

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from derivations.activations.activation import Activation, integrable_square
 from derivations.activations.activation import activation as function
 from derivations.expressions.parser import ExpressionError
-from numerics.coefficients import hermite_constants
 from numerics.documents import described, model_document
+from numerics.gaussian.coefficients import hermite_constants
+from numerics.gaussian.quadrature import MOST_UNSETTLED
 from numerics.parameters import (
     LARGEST,
     MOST_DIRECTIONS,
@@ -26,7 +27,6 @@ from numerics.parameters import (
     checked_groups,
     checked_number,
 )
-from numerics.quadrature import MOST_UNSETTLED
 
 __all__ = [
     "LARGEST", "SMALLEST", "UNIFORM", "GradientStep", "Model", "ModelError", "ReadoutGroup", "check_changes",

@@ -20,7 +20,7 @@ from numerics.certificates import optimum as certify_optimum
 from numerics.certificates.bound_track import LOWER, UPPER, Track
 from numerics.certificates.optimum import certify_minimum
 from numerics.certificates.spike_path import along_rate
-from numerics.coefficients import conditional_coefficients, target_moments
+from numerics.gaussian.coefficients import conditional_coefficients, target_moments
 from numerics.models.model import Model
 from numerics.models.network import Network
 from reports.figures import Figure

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activations.activation import activation
-from numerics.coefficients import hermite_constants
-from numerics.evaluate import compile_numpy
 from numerics.experiments.inputs import DEGREES_OF_FREEDOM, LAWS, Inputs
+from numerics.gaussian.coefficients import hermite_constants
+from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
 from numerics.models.network import Network
 from numerics.ridge import solve

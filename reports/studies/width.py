@@ -9,7 +9,7 @@ from itertools import pairwise, product
 import numpy as np
 
 from derivations.activations.activation import activation
-from numerics.coefficients import conditional_coefficients, hermite_constants
+from numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
 from numerics.models.model import Model
 from numerics.models.network import Network
 from numerics.ridge import solve

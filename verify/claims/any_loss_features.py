@@ -13,7 +13,7 @@ from derivations.language.derivation import Derivation
 from derivations.saddle_point.random_features import any_loss as any_loss_features
 from derivations.saddle_point.random_features import square_loss as convex_square_loss
 from numerics.convex import solve
-from numerics.evaluate import compile_numpy
+from numerics.gaussian.evaluate import compile_numpy
 from numerics.losses import LOGISTIC, ProximalLoss
 from numerics.models.model import Model
 from verify.checks import ByDerivation, ByNumbers, Point

@@ -14,7 +14,7 @@ from derivations.free_energy.along_spike import mu0, mu1, mu2
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma
-from numerics.evaluate import compile_numpy
+from numerics.gaussian.evaluate import compile_numpy
 from verify.checks import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims import replica_numbers

@@ -12,7 +12,7 @@ from derivations.bounds import closed_form as bounds_closed_form
 from derivations.language import symbols as s
 from derivations.language.derivation import Obligation, Vanishing
 from numerics.bounds import ridge as numeric_bounds
-from numerics.coefficients import hermite_constants
+from numerics.gaussian.coefficients import hermite_constants
 from numerics.models.model import Model
 from verify.checks import ByDerivation, ByNumbers, ByObligations
 from verify.claim import Claim, Domain, Kind, Range

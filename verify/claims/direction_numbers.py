@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
 from derivations.saddle_point import directions
-from numerics.coefficients import conditional_coefficients
-from numerics.evaluate import compile_numpy
 from numerics.experiments.simulate import simulate
+from numerics.gaussian.coefficients import conditional_coefficients
+from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model, ReadoutGroup
 from numerics.models.solution import Solution
 from verify.claim import Domain, Profile, Range

@@ -12,8 +12,8 @@ import sympy as sp
 
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
-from numerics.evaluate import compile_numpy
 from numerics.experiments.simulate import simulate
+from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
 from verify.checks import Point
 from verify.claim import Profile

@@ -13,7 +13,7 @@ from derivations.gradient_step import spike as gradient_step
 from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation
 from derivations.saddle_point import conventions as invariances
-from numerics.evaluate import compile_numpy
+from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
 from verify.checks import ByDerivation, ByObligations, BySearch
 from verify.claim import Claim, Domain, Kind, Mutant, Range

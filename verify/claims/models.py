@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
-from numerics.coefficients import conditional_coefficients, target_moments
-from numerics.evaluate import compile_numpy
+from numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
 from numerics.models.solution import Solution
 from numerics.ridge import solve

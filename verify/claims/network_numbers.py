@@ -12,8 +12,8 @@ from derivations.activations.activation import activation
 from derivations.language import symbols as s
 from numerics.bulk.network import NetworkBulk
 from numerics.bulk.network_law import network_law
-from numerics.coefficients import conditional_moments_of
 from numerics.experiments.simulate import simulate
+from numerics.gaussian.coefficients import conditional_moments_of
 from numerics.models.model import Model
 from numerics.models.network import Network
 from numerics.models.solution import Solution

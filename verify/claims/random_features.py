@@ -12,7 +12,7 @@ import sympy as sp
 from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation
 from derivations.saddle_point.random_features import no_spike as random_features
-from numerics.evaluate import compile_numpy
+from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
 from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch
 from verify.claim import Claim, Domain, Kind, Mutant, Range

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
-from numerics.coefficients import conditional_coefficients, target_moments
-from numerics.evaluate import compile_numpy
+from numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model, ReadoutGroup
 from numerics.models.solution import Solution
 from verify.claim import Domain, Range

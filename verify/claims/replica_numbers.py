@@ -9,7 +9,7 @@ import numpy as np
 
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
-from numerics.coefficients import conditional_coefficients
+from numerics.gaussian.coefficients import conditional_coefficients
 from verify.checks import Point
 from verify.claims.models import GENERIC
 

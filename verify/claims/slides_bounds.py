@@ -58,7 +58,7 @@ _with_slope = E(y2) - s.noise - _along - E(mu1 * y1) ** 2 / E(mu1**2)
 
 def _functions_with_slope(model: Model) -> Mapping[str, Callable[..., Any]]:
     """The functions along the spike, with mu1' = r E[(z^2 - 1) sigma(r kappa + sqrt(c) z)]/c by Stein's lemma."""
-    from numerics.evaluate import compile_numpy
+    from numerics.gaussian.evaluate import compile_numpy
 
     student = compile_numpy(model.activation.expression)
     weight = WEIGHT * (LINE**2 - 1)

@@ -12,7 +12,7 @@ from derivations.equivalence import hermite_features, hermite_orders
 from derivations.equivalence.hermite_features import hermite
 from derivations.language import symbols as s
 from derivations.language.derivation import Obligation, Vanishing
-from numerics.evaluate import compile_numpy
+from numerics.gaussian.evaluate import compile_numpy
 from verify import tolerances
 from verify.checks import ByDerivation, ByNumbers, ByObligations, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Role, Source

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from derivations.language import symbols as s
-from numerics.evaluate import compile_numpy
+from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
 from verify.checks import Point
 from verify.claims.convex_numbers import LOSSES, proximal

@@ -14,8 +14,8 @@ from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma
 from numerics.bounds import ridge as numeric_bounds
-from numerics.coefficients import conditional_coefficients
-from numerics.evaluate import compile_numpy
+from numerics.gaussian.coefficients import conditional_coefficients
+from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model, ReadoutGroup
 from verify.checks import ByNumbers, ByObligations, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range

@@ -1,7 +1,7 @@
 """The constants and functions that an activation and a target enter the theory with, from their definitions.
 
-Everything is an expectation over z ~ N(0, 1) by `numerics.quadrature`; no closed form is used, so that closed forms
-can be checked against these numbers.
+Everything is an expectation over z ~ N(0, 1) by `numerics.gaussian.quadrature`; no closed form is used, so that closed
+forms can be checked against these numbers.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from derivations.activations.activation import Activation
 from derivations.activations.activation import activation as function
 from derivations.expressions.parser import derivative
 from numerics.accepts import accepts
-from numerics.evaluate import compile_numpy
-from numerics.quadrature import (
+from numerics.gaussian.evaluate import compile_numpy
+from numerics.gaussian.quadrature import (
     MOST_UNSETTLED,
     Moments,
     conditional_moments,

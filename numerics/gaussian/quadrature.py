@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from derivations.activations.activation import Activation, Growth
 from derivations.expressions.budget import spend
 from derivations.expressions.parser import Expression, ExpressionError, derivative
-from numerics.evaluate import compile_numpy
+from numerics.gaussian.evaluate import compile_numpy
+from numerics.gaussian.steep_places import steep_places
 from numerics.smooth_panels import distinct, smooth_panels
-from numerics.steep_places import steep_places
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.expressions.tree import Call, Expression, walk
-from numerics.evaluate import compile_numpy
+from numerics.gaussian.evaluate import compile_numpy
 
 Array = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.quadrature import (
+from numerics.gaussian.quadrature import (
     FINER,
     WIDEST_STEP,
     Integrand,

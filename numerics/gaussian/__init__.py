@@ -1,0 +1,1 @@
+"""Gaussian averages in double precision."""
