@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from derivations.activations.activation import Activation, activation
     from derivations.expressions.parser import parse
     from derivations.language.symbols import glossary
-    from numerics.batch import BatchSolution, solve_batch
     from numerics.bounds.any_loss import best_ridge_of_loss, loss_bounds
     from numerics.bounds.learned_bias import learned_bias
     from numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, lower_bound, upper_bound
     from numerics.certificates.certify import Certificate, certify
     from numerics.certificates.saddle_point import SolutionMp, solve_mp
-    from numerics.convex import solve as solve_loss
     from numerics.experiments.inputs import Inputs
     from numerics.experiments.simulate import simulate
     from numerics.experiments.simulate_loss import predict, simulate_loss
     from numerics.gaussian.coefficients import conditional_coefficients, hermite_constants, target_moments
-    from numerics.losses import loss_named
     from numerics.models.model import Model, ModelError, ReadoutGroup
     from numerics.models.network import Network
     from numerics.models.solution import Solution
-    from numerics.readout_density import ReadoutLaw, solve_density
-    from numerics.ridge import solve
+    from numerics.saddle_point.any_loss.convex import solve as solve_loss
+    from numerics.saddle_point.any_loss.losses import loss_named
+    from numerics.saddle_point.batch import BatchSolution, solve_batch
+    from numerics.saddle_point.density import ReadoutLaw, solve_density
+    from numerics.saddle_point.ridge import solve
     from numerics.spectrum import Spectrum, spectrum
     from reports.comparison import compared as compare
     from verify.ledger import all_claims
@@ -90,8 +90,8 @@ _HOMES: dict[str, tuple[str, str]] = {
     "activation": ("numerics.models.model", "function"),
     "parse": ("derivations.expressions.parser", "parse"),
     "glossary": ("derivations.language.symbols", "glossary"),
-    "BatchSolution": ("numerics.batch", "BatchSolution"),
-    "solve_batch": ("numerics.batch", "solve_batch"),
+    "BatchSolution": ("numerics.saddle_point.batch", "BatchSolution"),
+    "solve_batch": ("numerics.saddle_point.batch", "solve_batch"),
     "best_eta": ("numerics.bounds.ridge", "best_eta"),
     "best_ridge": ("numerics.bounds.ridge", "best_ridge"),
     "best_spike": ("numerics.bounds.ridge", "best_spike"),
@@ -103,19 +103,19 @@ _HOMES: dict[str, tuple[str, str]] = {
     "conditional_coefficients": ("numerics.gaussian.coefficients", "conditional_coefficients"),
     "hermite_constants": ("numerics.gaussian.coefficients", "hermite_constants"),
     "target_moments": ("numerics.gaussian.coefficients", "target_moments"),
-    "solve_loss": ("numerics.convex", "solve"),
+    "solve_loss": ("numerics.saddle_point.any_loss.convex", "solve"),
     "Network": ("numerics.models.network", "Network"),
     "Inputs": ("numerics.experiments.inputs", "Inputs"),
     "learned_bias": ("numerics.bounds.learned_bias", "learned_bias"),
     "best_ridge_of_loss": ("numerics.bounds.any_loss", "best_ridge_of_loss"),
     "loss_bounds": ("numerics.bounds.any_loss", "loss_bounds"),
-    "loss_named": ("numerics.losses", "loss_named"),
+    "loss_named": ("numerics.saddle_point.any_loss.losses", "loss_named"),
     "Model": ("numerics.models.model", "Model"),
     "ModelError": ("numerics.models.model", "ModelError"),
     "ReadoutGroup": ("numerics.models.model", "ReadoutGroup"),
-    "ReadoutLaw": ("numerics.readout_density", "ReadoutLaw"),
-    "solve_density": ("numerics.readout_density", "solve_density"),
-    "solve": ("numerics.ridge", "solve"),
+    "ReadoutLaw": ("numerics.saddle_point.density", "ReadoutLaw"),
+    "solve_density": ("numerics.saddle_point.density", "solve_density"),
+    "solve": ("numerics.saddle_point.ridge", "solve"),
     "SolutionMp": ("numerics.certificates.saddle_point", "SolutionMp"),
     "solve_mp": ("numerics.certificates.saddle_point", "solve_mp"),
     "simulate": ("numerics.experiments.simulate", "simulate"),

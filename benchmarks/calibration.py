@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.stored_runs import Wanted, measured, write_all
 from numerics.experiments.simulate_loss import simulate_loss
-from numerics.losses import loss_named
+from numerics.saddle_point.any_loss.losses import loss_named
 from reports import learned_basins
 from reports.calibrated_models import (
     DATA,

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from derivations.activations.activation import activation
 from numerics.experiments.ensembles import Sizes
 from numerics.experiments.simulate import at_sizes
-from numerics.finite_width import at_width
 from numerics.gaussian.coefficients import hermite_constants
 from numerics.models.network import Network
-from numerics.ridge import solve
+from numerics.saddle_point.finite_width import at_width
+from numerics.saddle_point.ridge import solve
 from reports.studies.experiments import Experiment, Measured, measure, stored
 
 SLUG, SEED = "even_part", 3107

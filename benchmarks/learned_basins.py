@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from benchmarks.calibration import seed_of
 from benchmarks.stored_runs import Wanted, measured, write_all
 from numerics.experiments.simulate_loss import simulate_loss
-from numerics.losses import loss_named
+from numerics.saddle_point.any_loss.losses import loss_named
 from reports import close_basins
 from reports.calibrated_models import Data, Samples
 from reports.calibrated_models import stored as calibrated

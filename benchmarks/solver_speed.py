@@ -11,14 +11,14 @@ import numpy as np
 from benchmarks import baseline
 from benchmarks.timing import best, best_per_call, peak_bytes
 from derivations.activations.activation import activation
-from numerics.batch import BatchSolution, solve_batch
-from numerics.batch_equations import Array
 from numerics.certificates.saddle_point import solve_mp
-from numerics.convex import solve as solve_loss
-from numerics.losses import loss_named
 from numerics.models.model import Model, ReadoutGroup
-from numerics.profile import profile
-from numerics.ridge import solve
+from numerics.saddle_point.any_loss.convex import solve as solve_loss
+from numerics.saddle_point.any_loss.losses import loss_named
+from numerics.saddle_point.batch import BatchSolution, solve_batch
+from numerics.saddle_point.batch_equations import Array
+from numerics.saddle_point.profile import profile
+from numerics.saddle_point.ridge import solve
 
 Entry = dict[str, Any]
 

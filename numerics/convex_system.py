@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from numerics.bulk.equivalent import DeterministicEquivalent, EquivalentPoint
 from numerics.envelope import Output, Sampler, sampler
 from numerics.gaussian.least_squares import RANK_TOLERANCE
-from numerics.losses import Loss
 from numerics.models.model import Model
-from numerics.profile import Profile
-from numerics.saddle_point import multiplicity
+from numerics.saddle_point.any_loss.losses import Loss
+from numerics.saddle_point.equations import multiplicity
+from numerics.saddle_point.profile import Profile
 
 Array = NDArray[np.float64]
 

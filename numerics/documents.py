@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 from numerics.width_documents import at_width_json, finite, with_warnings
 
 if TYPE_CHECKING:
-    from numerics.batch import BatchSolution
     from numerics.bounds.ridge import BestEta, BestRidge, BestSpike, Bounds
     from numerics.certificates.certify import Certificate
-    from numerics.convex import ConvexSolution
     from numerics.experiments.simulate import Estimate, Simulation
     from numerics.models.model import Model, ReadoutGroup
     from numerics.models.network import Network
     from numerics.models.solution import Solution
+    from numerics.saddle_point.any_loss.convex import ConvexSolution
+    from numerics.saddle_point.batch import BatchSolution
 
 Document = dict[str, Any]
 

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.gaussian.quadrature import WIDEST_PANEL, density, gauss_legendre, integrand
-from numerics.losses import ClippedLine, ClippedLoss, Loss, ProximalLoss
 from numerics.models.model import Model, ModelError
-from numerics.sample_averages import SignLabel, normal_cdf
+from numerics.saddle_point.any_loss.losses import ClippedLine, ClippedLoss, Loss, ProximalLoss
+from numerics.saddle_point.any_loss.sample_averages import SignLabel, normal_cdf
 from numerics.sample_panels import (
     FAR,
     Nodes,

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from numerics.bulk.of_model import equivalent_of
 from numerics.gaussian.least_squares import least_norm
 from numerics.models.model import Model
-from numerics.profile import Profile
+from numerics.saddle_point.profile import Profile
 
 Array = NDArray[np.float64]
 

@@ -14,9 +14,9 @@ from numerics.bulk.equivalent import DeterministicEquivalent, IsotropicUniform
 from numerics.bulk.of_model import equivalent_of
 from numerics.gaussian.quadrature import ROUNDING
 from numerics.models.model import Model, ModelError
-from numerics.one_group import Problem, one_group_residual, solve_one_group
-from numerics.profile import Profile
-from numerics.saddle_point import State, linear_part, nonlinear_part, residual
+from numerics.saddle_point.equations import State, linear_part, nonlinear_part, residual
+from numerics.saddle_point.one_group import Problem, one_group_residual, solve_one_group
+from numerics.saddle_point.profile import Profile
 
 Array = NDArray[np.float64]
 Bulk = Callable[[float], DeterministicEquivalent]

@@ -20,7 +20,7 @@ from numerics.gaussian.quadrature import gauss_legendre
 from numerics.given import model_of
 from numerics.models.model import Model, ModelError
 from numerics.outliers import Outlier, detached_eigenvalues, outliers_of
-from numerics.profile import Profile, profile
+from numerics.saddle_point.profile import Profile, profile
 from numerics.spectrum_axis import Axis, SpectrumError, continued, mean_eigenvalue
 from numerics.spectrum_network import NetworkEquations, unbounded_labels
 from numerics.spectrum_point import Equations

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from numerics.losses import loss_named
 from numerics.models.model import UNIFORM, Model, ReadoutGroup
+from numerics.saddle_point.any_loss.losses import loss_named
 from numerics.width_documents import WIDTH
 
 if TYPE_CHECKING:

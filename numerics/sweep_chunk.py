@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from numerics.batch import AT_WIDTH, NUMBERS, solve_together
 from numerics.experiments.ensembles import Sizes
 from numerics.experiments.measure import named
 from numerics.experiments.simulate import Simulation, at_sizes, simulate_ridges
-from numerics.losses import loss_named
 from numerics.models.model import Model, ModelError
 from numerics.models.network import Network, SimulationError
 from numerics.models.solution import Solution
-from numerics.ridge import solve
+from numerics.saddle_point.any_loss.losses import loss_named
+from numerics.saddle_point.batch import AT_WIDTH, NUMBERS, solve_together
+from numerics.saddle_point.ridge import solve
 from numerics.sweep import DIRECT, Experiment, Sweep
 
 if TYPE_CHECKING:
-    from numerics.convex import ConvexSolution
+    from numerics.saddle_point.any_loss.convex import ConvexSolution
 
 # What may go wrong at one point, and is said there. Anything else is a defect of the suite and ends the sweep.
 FAILURES = (ModelError, SimulationError, ArithmeticError, np.linalg.LinAlgError)
@@ -127,7 +127,7 @@ def _solve_one(entry: _Entry, names: tuple[str, ...], sweep: Sweep) -> None:
         if sweep.loss == "square":
             solution = solve(entry.model)
         else:
-            from numerics.convex import solve as solve_convex
+            from numerics.saddle_point.any_loss.convex import solve as solve_convex
 
             solution = solve_convex(entry.model, loss_named(sweep.loss))
     except FAILURES as error:

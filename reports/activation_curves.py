@@ -54,7 +54,7 @@ def curves(activation: Activation, target: Activation, spike: float, bulk: float
     from numerics.gaussian.coefficients import conditional_coefficients
     from numerics.gaussian.evaluate import compile_numpy
     from numerics.models.model import Model
-    from numerics.profile import profile
+    from numerics.saddle_point.profile import profile
 
     # The even rule would fold the part of the target of the other parity away: it stays in the plot, not in the fit.
     model = Model(activation, target, alpha=1.0, beta=1.0, ridge=1.0, spike=spike, bulk=bulk, alignment=1.0)

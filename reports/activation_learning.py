@@ -156,7 +156,7 @@ def _resolved(model: Model, square: float) -> tuple[float, float, int] | None:
     coarse rule twice running.
     """
     from numerics.bounds.ridge import lower_bound, upper_bound
-    from numerics.profile import profile
+    from numerics.saddle_point.profile import profile
 
     before = math.inf, math.inf
     for refine in range(1, _MOST_DOUBLINGS + 1):

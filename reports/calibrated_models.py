@@ -23,9 +23,9 @@ from derivations.activations.activation import activation
 from numerics.bounds.learned_bias import Basins, learned_bias
 from numerics.experiments.ensembles import Sizes
 from numerics.experiments.simulate import at_sizes
-from numerics.losses import loss_named
 from numerics.models.model import Model, ReadoutGroup
 from numerics.models.network import Network
+from numerics.saddle_point.any_loss.losses import loss_named
 
 DATA = Path(__file__).parent.parent / "benchmarks" / "calibration.json"
 DRAW = 2402

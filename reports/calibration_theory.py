@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from numerics.experiments.simulate_loss import Prediction, predict
-from numerics.losses import loss_named
+from numerics.saddle_point.any_loss.losses import loss_named
 from reports.calibrated_models import ITEMS, LANDMARK, LANDMARK_RUN, RUNS, Data, Drawn, Samples, models_of
 from verify.finite_size import Observation, Report, compare_all
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from derivations.activations.activation import Activation
     from numerics.models.model import Model, ReadoutGroup
     from numerics.models.network import Network
-    from numerics.readout_density import ReadoutLaw
+    from numerics.saddle_point.density import ReadoutLaw
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -182,7 +182,7 @@ class Request:
                 model = Model(self.activation, self.target, **({"bulk": 1.0} | given))
             if self.learned_bias:
                 from numerics.bounds.learned_bias import learned_bias
-                from numerics.losses import loss_named
+                from numerics.saddle_point.any_loss.losses import loss_named
 
                 model = learned_bias(model, loss_named(self.loss)).model
             return model
@@ -324,7 +324,7 @@ def _check_names(options: Mapping[str, Any], any_loss: bool) -> None:
         )
     if loss == "square":
         return
-    from numerics.losses import LossError, loss_named
+    from numerics.saddle_point.any_loss.losses import LossError, loss_named
 
     try:
         loss_named(loss)

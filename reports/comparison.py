@@ -12,9 +12,9 @@ from numerics.bounds.learned_bias import learned_bias
 from numerics.experiments.simulate import Simulation, usual_kind
 from numerics.experiments.simulate_loss import predict, simulate_loss
 from numerics.given import subject_of
-from numerics.losses import SQUARE, Loss, loss_named
 from numerics.models.model import Model
 from numerics.models.network import Network
+from numerics.saddle_point.any_loss.losses import SQUARE, Loss, loss_named
 from reports.basin_shares import BasinShares, basin_shares, undecided
 from verify.finite_size import Comparison, Observation, Report, compare_all
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from numerics.experiments.simulate_density import Lettered, limits, predicted, simulate_density
 from numerics.models.model import Model, ModelError
-from numerics.readout_density import LAWS, DensitySolution, ReadoutLaw, check, solve_density
+from numerics.saddle_point.density import LAWS, DensitySolution, ReadoutLaw, check, solve_density
 from numerics.width_documents import apart_sentence, at_width_json, with_warnings
 from reports.comparison import Compared
 from reports.problems import InputProblem, not_built
@@ -111,7 +111,7 @@ def solution_json(found: DensitySolution | str, width: int) -> dict[str, Any]:
 
 
 def bulk_text(model: Model) -> str:
-    """The bulk variance of a letter u in words: `numerics.readout_density.bulk_of`."""
+    """The bulk variance of a letter u in words: `numerics.saddle_point.density.bulk_of`."""
     return "1 + u^2 (bulk - 1)" if model.bulk > 1.0 else "bulk"
 
 

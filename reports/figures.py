@@ -20,7 +20,7 @@ from numerics.bounds.ridge import best_ridge, lower_bound, upper_bound
 from numerics.experiments.simulate import simulate, simulate_ridges
 from numerics.gaussian.coefficients import conditional_coefficients, target_moments
 from numerics.models.model import Model
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,8 @@ from numerics.width_documents import warnings_of
 from reports.widths import best_at_width, shown
 
 if TYPE_CHECKING:
-    from numerics.losses import Loss
     from numerics.models.model import Model
+    from numerics.saddle_point.any_loss.losses import Loss
 
 Points = list[tuple[dict[str, float], "dict[str, Any]"]]
 
@@ -25,8 +25,8 @@ def loss_bounds_json(model: Model, loss: Loss, step: Callable[[], None], width: 
     Raises ModelError where the loss is not built for the model.
     """
     from numerics.bounds.any_loss import best_ridge_of_loss, loss_bounds
-    from numerics.convex import solve
     from numerics.documents import ridge_document
+    from numerics.saddle_point.any_loss.convex import solve
 
     found = loss_bounds(model, loss)
     step()

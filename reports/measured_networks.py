@@ -15,7 +15,7 @@ from numerics.experiments.ensembles import Sizes
 from numerics.experiments.simulate import predicted
 from numerics.models.model import Model
 from numerics.models.network import Network
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from verify.finite_size import Comparison, Observation, compare
 
 DATA = Path(__file__).parent.parent / "benchmarks" / "network_trial.json"

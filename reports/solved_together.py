@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SolvedPoint:
-    """A converged point of a batch: the numbers of `numerics.batch.NUMBERS`, then those of `AT_WIDTH`."""
+    """A converged point of a batch: the numbers of `numerics.saddle_point.batch.NUMBERS`, then those of `AT_WIDTH`."""
 
     model: Model
     numbers: list[float]
@@ -25,8 +25,8 @@ class SolvedPoint:
 
     def document(self) -> dict[str, Any]:
         """The JSON of one solution."""
-        from numerics.batch import NUMBERS
         from numerics.documents import ORDER_PARAMETERS, point_document
+        from numerics.saddle_point.batch import NUMBERS
 
         found = dict(zip(NUMBERS, self.numbers[: len(NUMBERS)], strict=True))
         test, training, _ = self.numbers[len(NUMBERS) :]
@@ -38,7 +38,7 @@ class SolvedPoint:
 
 def solved_together(models: Sequence[Model], width: int) -> dict[int, SolvedPoint]:
     """The converged points among those that a batch can take, by their place in `models`."""
-    from numerics.batch import solve_together
+    from numerics.saddle_point.batch import solve_together
 
     found = solve_together(models, width)
     return {place: SolvedPoint(models[place], numbers, width) for place, numbers in found.items()}

@@ -1,7 +1,7 @@
 """The value at a finite width that stands beside every limit, and the sentence where the two are far apart.
 
-What the limit drops of order 1/p (`numerics.finite_width`) may be large where the data hold the means weakly: after a
-small step, for functions mu0 that nearly vanish or nearly coincide.
+What the limit drops of order 1/p (`numerics.saddle_point.finite_width`) may be large where the data hold the means
+weakly: after a small step, for functions mu0 that nearly vanish or nearly coincide.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from numerics.width_documents import at_width_json, is_apart
 from reports.sweeps import parse_whole
 
 if TYPE_CHECKING:
-    from numerics.convex import ConvexSolution
     from numerics.models.model import Model
     from numerics.models.solution import Solution
+    from numerics.saddle_point.any_loss.convex import ConvexSolution
 
     Solved = Solution | ConvexSolution
 

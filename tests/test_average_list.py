@@ -24,18 +24,18 @@ DRAWN = "drawn or searched with: no printed digit beyond those of a drawing or a
 OPEN = "one rule, neither refined nor checked in the call itself; compared with other solvers by tests"
 
 AVERAGES: dict[str, dict[str, str]] = {
-    "numerics/batch.py": {"_Levels": REFINED},
+    "numerics/saddle_point/batch.py": {"_Levels": REFINED},
     "numerics/bounds/ridge.py": {"bounds": REFINED, "_upper": PASSED, "_lower": PASSED, "best_ridge": PASSED},
     "numerics/gaussian/coefficients.py": {
         "hermite_constants": REFINED, "_derivative_variance": REFINED, "coefficient_errors": REFINED,
         "conditional_moments_of": REFUSED, "conditional_coefficients": REFUSED, "target_moments": REFUSED,
         "aligned_moments": REFUSED,
     },
-    "numerics/convex.py": {"_solve": REFINED, "_system": PASSED, "_mean_squared_error": REFINED},
+    "numerics/saddle_point/any_loss/convex.py": {"_solve": REFINED, "_system": PASSED, "_mean_squared_error": REFINED},
     "numerics/experiments/ensembles.py": {"equivalent_map": REFUSED},
     "numerics/envelope.py": {"clipped_loss": PASSED, "_long_line": PASSED, "_short_line": PASSED, "_General": PASSED},
     "numerics/even_part.py": {"even_part_warning": DRAWN, "strength": DRAWN},
-    "numerics/finite_width.py": {"_refined": REFINED},
+    "numerics/saddle_point/finite_width.py": {"_refined": REFINED},
     "numerics/bounds/learned_bias.py": {"training_energy": OPEN},
     "numerics/bounds/loss_panels.py": {
         "panels_of": PASSED, "_series": PASSED, "_edges_in_z": PASSED, "_resolved": PASSED, "_along_panels": PASSED,
@@ -49,16 +49,16 @@ AVERAGES: dict[str, dict[str, str]] = {
     "numerics/bulk/overlapping_rows.py": {
         "_averages": REFUSED, "_stepped_on": REFINED, "_labels": PASSED, "turned_bulk": REFINED,
     },
-    "numerics/profile.py": {"_rule": PASSED, "_moments_at": PASSED, "_mismatch": CHECKED},
+    "numerics/saddle_point/profile.py": {"_rule": PASSED, "_moments_at": PASSED, "_mismatch": CHECKED},
     "numerics/gaussian/quadrature.py": {
         "gauss_legendre": PASSED, "_composite": PASSED, "with_splits": PASSED, "_trapezoid": PASSED,
         "spike_rule": PASSED,
     },
-    "numerics/readout_density.py": {
+    "numerics/saddle_point/density.py": {
         "_along": REFINED, "_functions": REFUSED, "_deviation": REFUSED, "ReadoutLaw": REFINED,
     },
-    "numerics/ridge.py": {"_solve": REFINED, "_moved_by_the_map": REFINED},
-    "numerics/sample_averages.py": {"SignLabel": PASSED},
+    "numerics/saddle_point/ridge.py": {"_solve": REFINED, "_moved_by_the_map": REFINED},
+    "numerics/saddle_point/any_loss/sample_averages.py": {"SignLabel": PASSED},
     "numerics/sample_panels.py": {"nodes_on": PASSED},
     "numerics/settled_moments.py": {"_at": REFINED, "_rounding": REFINED, "_jumps": REFINED},
     "numerics/spectrum.py": {"spectrum": CHECKED, "_integrated": CHECKED, "_at_end": CHECKED},
@@ -120,7 +120,7 @@ def test_open_averages_do_not_become_more() -> None:
     # A width's correction and a scan of biases: shrink this, never add to it.
     left = {(file, name) for file, places in AVERAGES.items() for name, way in places.items() if way == OPEN}
     assert left <= {
-        ("numerics/finite_width.py", "at_width"),
+        ("numerics/saddle_point/finite_width.py", "at_width"),
         ("numerics/bounds/learned_bias.py", "training_energy"),
     }
 

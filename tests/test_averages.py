@@ -13,16 +13,16 @@ from mpmath import mp
 
 from derivations.activations.activation import activation
 from numerics.balls.coefficients import Certified, conditional_balls, hermite_balls
-from numerics.batch import solve_batch
 from numerics.bounds.ridge import bounds
 from numerics.bulk.network_constants import slope_constants
-from numerics.convex import solve as solve_loss
 from numerics.gaussian.coefficients import hermite_constants
 from numerics.gaussian.quadrature import conditional_moments, integrand
-from numerics.losses import huber
 from numerics.map_uncertainty import neighbours
 from numerics.models.model import EXACT, MapErrors, Model, ModelError
-from numerics.ridge import solve
+from numerics.saddle_point.any_loss.convex import solve as solve_loss
+from numerics.saddle_point.any_loss.losses import huber
+from numerics.saddle_point.batch import solve_batch
+from numerics.saddle_point.ridge import solve
 from numerics.settled_moments import settled_moments, still_to_come
 from tests.drawn_activations import arguments, steep_activations
 

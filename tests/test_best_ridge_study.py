@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from numerics.bounds.ridge import best_ridge, upper_bound
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from reports.prose import prose
 from reports.studies.best_ridge import COUNT, TWO_MINIMA, Found, found_at, page, random_model, scan
 

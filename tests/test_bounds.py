@@ -12,7 +12,7 @@ from scipy.integrate import quad
 from derivations.activations.activation import activation
 from numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, local_minima, lower_bound, upper_bound
 from numerics.models.model import Model, ReadoutGroup
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from tests import reference_ridge
 
 

@@ -13,7 +13,7 @@ from numerics.certificates import certify as certifying
 from numerics.certificates.certify import Certificate, certify
 from numerics.certificates.saddle_point import solve_mp
 from numerics.models.model import Model, ReadoutGroup
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from tests.certified_models import ANALYTIC, outside, random_models, worked
 
 

@@ -403,7 +403,7 @@ def test_a_dip_of_the_test_error_is_certified_only_at_a_minimum() -> None:
     # Several groups have no certificate: the same by the error estimates, at a minimum only.
     pair = (ReadoutGroup(1.0, 0.5, None, 0.3), ReadoutGroup(1.0, 0.5, None, -0.3))
     etas = np.linspace(3.5, 5.0, 61)
-    from numerics.ridge import solve
+    from numerics.saddle_point.ridge import solve
 
     least = min(etas, key=lambda eta: solve(model(float(eta), pair)).test_error)
     away = certified_dip(lambda eta: model(eta, pair), float(least) * 1.05)

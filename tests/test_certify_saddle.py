@@ -11,7 +11,7 @@ from numerics.balls.arithmetic import BallError, precision
 from numerics.certificates import certify as certifying
 from numerics.certificates.newton import Box, System, krawczyk
 from numerics.certificates.saddle_point import nonlinear_system, solve_two
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from tests.certified_models import worked
 
 Ball = Any

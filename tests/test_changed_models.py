@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derivations.activations.activation import activation
-from numerics.batch import solve_batch, solve_families
 from numerics.bounds.any_loss import loss_bounds
 from numerics.bounds.learned_bias import with_bias
 from numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, upper_bound
@@ -20,11 +19,12 @@ from numerics.certificates.certified_minima import best_bounds_spike
 from numerics.experiments.simulate import simulate
 from numerics.experiments.simulate_density import simulate_density
 from numerics.experiments.simulate_loss import simulate_loss
-from numerics.losses import LOGISTIC, SQUARE
 from numerics.models.model import Model, ModelError, ReadoutGroup
 from numerics.models.network import Network
-from numerics.readout_density import ReadoutLaw, with_letters
-from numerics.ridge import solve
+from numerics.saddle_point.any_loss.losses import LOGISTIC, SQUARE
+from numerics.saddle_point.batch import solve_batch, solve_families
+from numerics.saddle_point.density import ReadoutLaw, with_letters
+from numerics.saddle_point.ridge import solve
 from numerics.sweep import Axis, Experiment, Sweep
 from numerics.sweep_chunk import columns, solve_chunk
 

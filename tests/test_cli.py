@@ -41,12 +41,12 @@ def test_version(capfd: pytest.CaptureFixture[str]) -> None:
 def test_an_internal_error_is_one_sentence_and_a_traceback_only_with_debug(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import numerics.ridge
+    import numerics.saddle_point.ridge
 
     def broken(model: object) -> object:
         raise ZeroDivisionError("planted")
 
-    monkeypatch.setattr(numerics.ridge, "solve", broken)
+    monkeypatch.setattr(numerics.saddle_point.ridge, "solve", broken)
     code, out, err = outcome(capfd, ["solve", *WORKED])
     assert (code, out, err.count("\n")) == (4, "", 1)
     assert "planted" in err
@@ -76,11 +76,11 @@ def test_the_exit_codes_of_a_ledger(capfd: pytest.CaptureFixture[str], monkeypat
 def test_an_interruption_is_quiet() -> None:
     # The solver says that it has begun, and would take five minutes.
     script = (
-        "import sys, threading, numerics.ridge\n"
+        "import sys, threading, numerics.saddle_point.ridge\n"
         "def endless(model):\n"
         "    print('begun', flush=True)\n"
         "    threading.Event().wait(300)\n"
-        "numerics.ridge.solve = endless\n"
+        "numerics.saddle_point.ridge.solve = endless\n"
         f"sys.argv[1:] = {['solve', *WORKED]}\n"
         "from onestep import main\n"
         "sys.exit(main())"
@@ -122,12 +122,12 @@ def test_colour_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_memory_that_runs_out_is_bad_input(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    import numerics.ridge
+    import numerics.saddle_point.ridge
 
     def greedy(model: object) -> object:
         raise MemoryError
 
-    monkeypatch.setattr(numerics.ridge, "solve", greedy)
+    monkeypatch.setattr(numerics.saddle_point.ridge, "solve", greedy)
     refused(capfd, ["solve", *WORKED], "does not fit in memory", "for example")
 
 
@@ -151,12 +151,12 @@ def test_the_program_is_the_module() -> None:
 def test_what_the_machine_refuses_is_no_defect(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, error: OSError
 ) -> None:
-    import numerics.ridge
+    import numerics.saddle_point.ridge
 
     def refusing(model: object) -> object:
         raise error
 
-    monkeypatch.setattr(numerics.ridge, "solve", refusing)
+    monkeypatch.setattr(numerics.saddle_point.ridge, "solve", refusing)
     refused(capfd, ["solve", *WORKED], error.strerror or "", "for example")
 
 

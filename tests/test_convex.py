@@ -11,17 +11,17 @@ import pytest
 from scipy.optimize import minimize
 
 from derivations.activations.activation import activation
-from numerics import losses
-from numerics.convex import ConvexSolution, solve
 from numerics.envelope import clipped_moments
 from numerics.experiments.ensembles import Sizes, spiked_random_features
-from numerics.finite_width import at_width
 from numerics.gaussian.quadrature import density
-from numerics.losses import ClippedLine
 from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.profile import profile
-from numerics.ridge import solve as solve_ridge
-from numerics.sample_averages import SignLabel, normal_cdf
+from numerics.saddle_point.any_loss import losses
+from numerics.saddle_point.any_loss.convex import ConvexSolution, solve
+from numerics.saddle_point.any_loss.losses import ClippedLine
+from numerics.saddle_point.any_loss.sample_averages import SignLabel, normal_cdf
+from numerics.saddle_point.finite_width import at_width
+from numerics.saddle_point.profile import profile
+from numerics.saddle_point.ridge import solve as solve_ridge
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 TWO = (ReadoutGroup(1.0, 0.5, 1.0, 0.0), ReadoutGroup(-0.5, 0.5, 1.3, 0.2))

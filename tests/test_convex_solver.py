@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics import losses
 from numerics.bulk.of_model import equivalent_of
-from numerics.convex import ConvexSolution, solve
 from numerics.convex_newton import Found, along_path
 from numerics.convex_system import System
 from numerics.envelope import Output, sampler
 from numerics.models.model import Model
-from numerics.profile import profile
+from numerics.saddle_point.any_loss import losses
+from numerics.saddle_point.any_loss.convex import ConvexSolution, solve
+from numerics.saddle_point.profile import profile
 from tests import reference_convex
 from tests.reference_convex import Case
 
@@ -117,7 +117,7 @@ def _newton_until(smoothing: float) -> Callable[[System, np.ndarray], Found]:
 @pytest.mark.parametrize("loss", [losses.SQUARE, losses.huber(0.5)], ids=lambda loss: loss.name)
 def test_the_estimate_is_what_the_last_refinement_moved(loss: losses.Loss, monkeypatch: pytest.MonkeyPatch) -> None:
     # A steep student on rules that are refined once: what is left is far above rounding.
-    monkeypatch.setattr("numerics.convex.QUADRATURE_GOAL", math.inf)
+    monkeypatch.setattr("numerics.saddle_point.any_loss.convex.QUADRATURE_GOAL", math.inf)
     model = Model("erf(3*z)", "tanh(3*z)", alpha=1.5, beta=1.0, ridge=1e-3, spike=2.0, bulk=0.3, alignment=0.9)
     once, twice = (solve(model, loss, refine=refine) for refine in (0, 1))
     moved = abs(twice.test_error - once.test_error)

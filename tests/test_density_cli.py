@@ -12,7 +12,7 @@ import pytest
 from derivations.activations.activation import activation
 from numerics.experiments.simulate_density import Lettered
 from numerics.models.model import Model
-from numerics.readout_density import DensitySolution, ReadoutLaw, solve_density
+from numerics.saddle_point.density import DensitySolution, ReadoutLaw, solve_density
 from reports import cli, densities
 
 BASE = ["--activation", "tanh", "--target", "sin(2*z)", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1"]

@@ -13,7 +13,7 @@ from derivations.expressions.parser import ExpressionError
 from numerics.balls.arithmetic import BallError, precision
 from numerics.balls.coefficients import conditional_balls, hermite_balls
 from numerics.models.model import Model
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 
 
 @pytest.mark.parametrize("rate", [1, 2, 6])

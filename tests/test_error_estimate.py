@@ -11,14 +11,14 @@ import pytest
 from mpmath import mp
 
 from derivations.activations.activation import activation
-from numerics.batch import solve_batch
 from numerics.bounds.ridge import bounds
 from numerics.certificates.saddle_point import solve_mp
-from numerics.convex import solve as solve_loss
-from numerics.losses import SQUARE, huber
 from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.profile import Profile, profile
-from numerics.ridge import solve
+from numerics.saddle_point.any_loss.convex import solve as solve_loss
+from numerics.saddle_point.any_loss.losses import SQUARE, huber
+from numerics.saddle_point.batch import solve_batch
+from numerics.saddle_point.profile import Profile, profile
+from numerics.saddle_point.ridge import solve
 
 ACTIVATIONS = ("tanh", "erf", "sin", "relu", "sign", "hardtanh", "arctan", "z**3-3*z", "abs(z)", "relu(z-1/2)", "cos")
 TARGETS = ("sin", "sign", "tanh", "relu", "z", "sin(2*z)", "z**2-1", "abs(z)")

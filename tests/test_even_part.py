@@ -13,7 +13,7 @@ from benchmarks.even_part import DIMENSIONS, SEED, SLUG, experiments, ranges
 from derivations.activations.activation import activation
 from numerics.even_part import DIMENSION, MEASURED, even_part_warning, strength
 from numerics.models.model import UNIFORM, Model, ReadoutGroup
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from reports.studies.experiments import stored
 from tests.command_line import outcome
 

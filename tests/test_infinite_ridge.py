@@ -12,8 +12,8 @@ from derivations.activations.activation import activation
 from numerics.bounds.ridge import best_ridge, bounds
 from numerics.infinite_ridge import slope_at_infinity
 from numerics.models.model import Model, ReadoutGroup
-from numerics.profile import profile
-from numerics.ridge import solve
+from numerics.saddle_point.profile import profile
+from numerics.saddle_point.ridge import solve
 
 STUDENTS = ("tanh", "erf", "relu", "sign", "he3", "z + he2(z)", "100*tanh(z)", "tanh(z)/1000", "softplus")
 TARGETS = ("tanh", "sin", "sign", "relu", "he3", "he2", "1000*sin(z)", "sin(2*z)/1000")

@@ -9,9 +9,9 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics.experiments.ensembles import unit_rows
-from numerics.finite_width import at_width
 from numerics.models.model import Model, ReadoutGroup
-from numerics.ridge import solve
+from numerics.saddle_point.finite_width import at_width
+from numerics.saddle_point.ridge import solve
 
 LETTERS = (1.0, -0.5, 2.0)
 D, P, N0, N = 300, 300, 900, 600

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics import losses
 from numerics.bounds.learned_bias import learned_bias, training_energy, with_bias
 from numerics.models.model import Model, ModelError
-from numerics.ridge import solve
+from numerics.saddle_point.any_loss import losses
+from numerics.saddle_point.ridge import solve
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 

@@ -16,11 +16,11 @@ from numerics.bounds.convex_minimum import convex_minimum
 from numerics.bounds.noisy_loss import NoisyLoss
 from numerics.bounds.ridge import bounds
 from numerics.bounds.split_panels import Array, AveragedLoss, Panels
-from numerics.convex import solve
 from numerics.gaussian.coefficients import conditional_coefficients
 from numerics.gaussian.evaluate import compile_numpy
-from numerics.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, huber
 from numerics.models.model import Model, ModelError, ReadoutGroup
+from numerics.saddle_point.any_loss.convex import solve
+from numerics.saddle_point.any_loss.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, huber
 
 TWO = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5, 1.3))
 EVERY: dict[str, Loss] = {

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics import losses
-from numerics.batch import solve_batch, solve_families
 from numerics.bounds.any_loss import LeastLoss, loss_bounds
 from numerics.bounds.ridge import bounds
-from numerics.convex import solve as solve_loss
 from numerics.gaussian.coefficients import HermiteConstants, hermite_constants
 from numerics.map_uncertainty import bulk_errors, neighbours, relative_uncertainty
 from numerics.models.model import EXACT, MapErrors, Model, ReadoutGroup, gradient_step, gradient_step_errors
 from numerics.models.network import Network
 from numerics.overlapping_solution import solve_overlapping
-from numerics.readout_density import ReadoutLaw, solve_density
-from numerics.ridge import solve
+from numerics.saddle_point.any_loss import losses
+from numerics.saddle_point.any_loss.convex import solve as solve_loss
+from numerics.saddle_point.batch import solve_batch, solve_families
+from numerics.saddle_point.density import ReadoutLaw, solve_density
+from numerics.saddle_point.ridge import solve
 
 STEP = {"alpha": 1.5, "beta": 0.7, "ridge": 0.1, "alpha0": 2.0, "eta": 3.0}
 

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.batch import solve_batch
 from numerics.bounds.ridge import lower_bound
 from numerics.bulk.equivalent import IsotropicUniform
 from numerics.bulk.network import NetworkBulk
 from numerics.bulk.network_constants import labels, slope_constants
 from numerics.bulk.network_law import isotropic_law, network_law
 from numerics.bulk.of_model import equivalent_of
-from numerics.finite_width import at_width
 from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.profile import profile
-from numerics.ridge import solve
-from numerics.saddle_point import linear_part, nonlinear_part
+from numerics.saddle_point.batch import solve_batch
+from numerics.saddle_point.equations import linear_part, nonlinear_part
+from numerics.saddle_point.finite_width import at_width
+from numerics.saddle_point.profile import profile
+from numerics.saddle_point.ridge import solve
 
 TANH, SIGN = activation("tanh"), activation("sign")
 

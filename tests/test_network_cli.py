@@ -12,7 +12,7 @@ from numerics.bulk import network_constants
 from numerics.experiments.simulate import simulate
 from numerics.models.model import Model, ModelError, ReadoutGroup
 from numerics.models.network import Network
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from numerics.sweep import Axis, Experiment, Sweep
 from numerics.sweep_chunk import columns, solve_chunk
 from reports.cli import run

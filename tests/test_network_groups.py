@@ -25,17 +25,17 @@ from numerics.bulk.network_law import (
 )
 from numerics.bulk.of_model import equivalent_of
 from numerics.bulk.overlapping_rows import stepped
-from numerics.convex import solve as solve_convex
 from numerics.experiments.ensembles import Sizes, trained_network
 from numerics.experiments.measure import order_parameters
 from numerics.experiments.simulate import Simulation, predicted, simulate
 from numerics.experiments.simulate_loss import simulate_loss
-from numerics.finite_width import at_width
-from numerics.losses import loss_named
 from numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
 from numerics.models.network import Network, SimulationError
-from numerics.ridge import solve
-from numerics.saddle_point import multiplicity
+from numerics.saddle_point.any_loss.convex import solve as solve_convex
+from numerics.saddle_point.any_loss.losses import loss_named
+from numerics.saddle_point.equations import multiplicity
+from numerics.saddle_point.finite_width import at_width
+from numerics.saddle_point.ridge import solve
 from verify.finite_size import Observation, compare
 
 Array = NDArray[np.float64]

@@ -8,7 +8,7 @@ import pytest
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
 from numerics.models.model import Model, ReadoutGroup
-from numerics.ridge import solve as solve_by_numerics
+from numerics.saddle_point.ridge import solve as solve_by_numerics
 from verify.claims.network_formulas import Step, batch_forms, equivalent
 from verify.claims.network_groups_formulas import MASS, NODES, Bulk, Groups, RealBatch, network_groups
 from verify.claims.network_groups_networks import NETWORKS

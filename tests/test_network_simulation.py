@@ -12,7 +12,7 @@ from numerics.experiments.ensembles import Sizes, gaussian_rows, trained_network
 from numerics.experiments.simulate import predicted, simulate
 from numerics.models.model import Model
 from numerics.models.network import Network, SimulationError
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from verify.finite_size import Observation, compare
 
 TANH = activation("tanh")

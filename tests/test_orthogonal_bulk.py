@@ -12,9 +12,9 @@ from numerics.bulk.equivalent import pack, unpack
 from numerics.bulk.orthogonal import OrthogonalGroups, orthogonal
 from numerics.experiments.ensembles import Sizes
 from numerics.experiments.orthogonal import orthogonal_features, simulated_test_errors
-from numerics.finite_width import at_width
 from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.ridge import solve
+from numerics.saddle_point.finite_width import at_width
+from numerics.saddle_point.ridge import solve
 
 TWO = OrthogonalGroups(0.3, 0.8, (0.9, 1.4), (0.4, 0.6))
 AT = pack(np.array([[0.7, 0.2], [0.2, 0.5]]), np.array([0.3, 0.1]))

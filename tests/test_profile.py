@@ -8,8 +8,8 @@ import pytest
 from derivations.activations.activation import activation
 from numerics.bounds.ridge import lower_bound, upper_bound
 from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.profile import profile
-from numerics.ridge import solve
+from numerics.saddle_point.profile import profile
+from numerics.saddle_point.ridge import solve
 
 # A bias too small to change any number in double precision, but a bias: it keeps the whole line.
 UNFOLDED = (ReadoutGroup(bias=1e-300),)

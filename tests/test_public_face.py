@@ -13,8 +13,8 @@ import onestep
 from derivations.activations.activation import activation
 from derivations.expressions.parser import ExpressionError
 from numerics.balls.arithmetic import PrecisionError
-from numerics.losses import huber
 from numerics.models.model import Model, ReadoutGroup
+from numerics.saddle_point.any_loss.losses import huber
 from tests.command_line import document
 
 WORKED: dict[str, Any] = {

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.batch import solve_batch
 from numerics.models.model import Model, ReadoutGroup
-from numerics.ridge import solve
+from numerics.saddle_point.batch import solve_batch
+from numerics.saddle_point.ridge import solve
 from tests import reference_extended
 from tests.reference_extended import FUNCTIONS, Problem
 from tests.reference_ridge import ERF, SIN

@@ -13,7 +13,7 @@ import pytest
 from derivations.activations.activation import activation
 from numerics.bounds.ridge import bounds
 from numerics.models.model import Model
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from reports.cli import run
 from reports.problems import InputProblem
 from reports.sweep_file import sweep_of

@@ -12,7 +12,7 @@ from derivations.activations.activation import activation
 from numerics.balls.arithmetic import PrecisionError
 from numerics.certificates.saddle_point import SolutionMp, solve_mp
 from numerics.models.model import Model, ReadoutGroup
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from tests.certified_models import VALUES, random_models, worked
 
 

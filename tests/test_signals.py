@@ -45,14 +45,14 @@ class Interrupting:
         for _ in range(1000):
             pass
 
-import numerics.ridge
+import numerics.saddle_point.ridge
 import threading
 
 def endless(model):
     Interrupting()
     threading.Event().wait(300)
 
-numerics.ridge.solve = endless
+numerics.saddle_point.ridge.solve = endless
 from onestep import main
 sys.exit(main())
 """
@@ -66,7 +66,7 @@ def python(code: str, *args: str) -> subprocess.CompletedProcess[str]:
 # The command line itself, the library behind all numbers, one that is looked for in vain where everything is caught
 # (mpmath's), and one of this suite; more of them in the thorough profile.
 MODULES = ["click", "numpy", "mpmath", "gmpy2"]
-MORE = ["reports.cli", "click.core", "numpy.linalg", "numerics.ridge", "reports.commands.solve", "json"]
+MORE = ["reports.cli", "click.core", "numpy.linalg", "numerics.saddle_point.ridge", "reports.commands.solve", "json"]
 
 
 @pytest.mark.parametrize("module", [*MODULES, *(pytest.param(name, marks=pytest.mark.thorough) for name in MORE)])

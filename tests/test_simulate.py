@@ -14,7 +14,7 @@ from numerics.experiments import ensembles
 from numerics.experiments.simulate import Simulation, natural_scales, predicted, simulate, simulate_ridges
 from numerics.models.model import Model, ReadoutGroup
 from numerics.models.network import Network, SimulationError
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from verify.finite_size import CONFIRMED, REFUTED, Observation, Report, compare_all
 
 TANH, SIN, SIGN, RELU, SOFTPLUS = (activation(n) for n in ("tanh", "sin", "sign", "relu", "softplus"))

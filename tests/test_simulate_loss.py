@@ -11,9 +11,9 @@ from derivations.activations.activation import activation
 from numerics.bounds.learned_bias import Basins, learned_bias
 from numerics.experiments.simulate import simulate
 from numerics.experiments.simulate_loss import predict, simulate_loss
-from numerics.losses import HINGE, LOGISTIC, SQUARE, Loss, huber, loss_named
 from numerics.models.model import Model, ReadoutGroup
 from numerics.models.network import Network, SimulationError
+from numerics.saddle_point.any_loss.losses import HINGE, LOGISTIC, SQUARE, Loss, huber, loss_named
 from reports.comparison import compared
 from verify.finite_size import CONFIRMED, REFUTED, Observation, compare_all
 

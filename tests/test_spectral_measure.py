@@ -10,7 +10,7 @@ import pytest
 from derivations.activations.activation import activation
 from numerics.bulk.atoms import SpectralMeasure, marchenko_pastur_atoms, of_matrix
 from numerics.models.model import Model
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 
 MODEL = Model(
     activation("tanh(z)"), activation("sin(z)"), alpha=1.5, beta=0.7, ridge=0.1, spike=1.0, bulk=1.3, alignment=0.8

@@ -13,7 +13,7 @@ from numerics.bulk.network import NetworkBulk
 from numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
 from numerics.models.model import Model, ModelError, ReadoutGroup
 from numerics.models.network import Network
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from numerics.spectrum import equations_of, spectrum, stieltjes
 from numerics.spectrum_axis import Axis, mean_eigenvalue
 from numerics.spectrum_network import NetworkEquations

@@ -11,7 +11,7 @@ import pytest
 from benchmarks import baseline
 from derivations.activations.activation import activation
 from numerics.models.model import Model
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from reports.studies.speed import DATA, bars, page, study, text_table
 
 

@@ -10,14 +10,14 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics.bounds.ridge import bounds
-from numerics.convex import solve as solve_convex
 from numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features
 from numerics.experiments.measure import exact_test_error, overlaps, sampled_test_error
 from numerics.experiments.simulate import natural_scales, predicted, simulate
-from numerics.losses import SQUARE, loss_named
 from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.profile import profile
-from numerics.ridge import solve
+from numerics.saddle_point.any_loss.convex import solve as solve_convex
+from numerics.saddle_point.any_loss.losses import SQUARE, loss_named
+from numerics.saddle_point.profile import profile
+from numerics.saddle_point.ridge import solve
 from numerics.spectrum_point import line_of
 from tests import reference_directions
 from verify.claims import spike_directions

@@ -17,7 +17,7 @@ from numerics.bulk.overlapping_bulk import TurnedEquivalent
 from numerics.bulk.overlapping_rows import equivalent_model, stepped, turned_bulk
 from numerics.models.network import Network
 from numerics.overlapping_solution import solve_overlapping
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from reports.prose import prose
 from reports.studies import (
     bound_functions,

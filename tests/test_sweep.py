@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from derivations.activations.activation import activation
-from numerics.convex import solve as solve_convex
 from numerics.experiments.simulate import simulate
-from numerics.losses import loss_named
 from numerics.models.model import Model, ReadoutGroup
 from numerics.models.network import Network
-from numerics.ridge import solve
+from numerics.saddle_point.any_loss.convex import solve as solve_convex
+from numerics.saddle_point.any_loss.losses import loss_named
+from numerics.saddle_point.ridge import solve
 from numerics.sweep import Experiment, Sweep, SweepError
 from numerics.sweep_chunk import columns, solve_chunk
 from numerics.sweep_run import WorkerLostError, run

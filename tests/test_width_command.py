@@ -11,7 +11,7 @@ import pytest
 
 from derivations.activations.activation import activation
 from numerics.models.model import Model
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from numerics.sweep_run import run
 from numerics.sweep_store import Store
 from tests.command_line import WORKED, document, outcome, refused, replaced

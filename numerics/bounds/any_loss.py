@@ -32,18 +32,18 @@ from numerics.bounds.noisy_loss import NoisyLoss
 from numerics.bounds.ridge import BestRidge, Minimum
 from numerics.bounds.ridge import bounds as square_bounds
 from numerics.bounds.split_panels import AveragedLoss
-from numerics.convex import solve
 from numerics.gaussian.least_squares import RANK_TOLERANCE
 from numerics.given import model_of
-from numerics.losses import SQUARE, Loss, ProximalLoss, loss_named
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.models.model import Model
-from numerics.sample_averages import has_signs, sign_model
+from numerics.saddle_point.any_loss.convex import solve
+from numerics.saddle_point.any_loss.losses import SQUARE, Loss, ProximalLoss, loss_named
+from numerics.saddle_point.any_loss.sample_averages import has_signs, sign_model
 
 Array = NDArray[np.float64]
 
 # A rule is halved until the least loss moves by less than this, relative to 1 + loss; more than the limit (that of
-# `numerics.convex`) is not convergence.
+# `numerics.saddle_point.any_loss.convex`) is not convergence.
 _GOAL, _LIMIT = 1e-9, 1e-6
 _MOST_HALVINGS = 4
 # Panels of several directions of the spike are many: no finer rule is asked for beyond this number of numbers.
@@ -96,8 +96,8 @@ class LossBounds:
 def loss_bounds(model: Model, loss: Loss) -> LossBounds:
     """Both bounds. Margin losses take the sign of the target as label.
 
-    Raises ModelError as `numerics.convex.solve` for what is not built, label noise beside a margin loss and a target
-    that is not +-1 for one.
+    Raises ModelError as `numerics.saddle_point.any_loss.convex.solve` for what is not built, label noise beside a
+    margin loss and a target that is not +-1 for one.
     """
     least = least_loss(model, loss, across=True)
     limit = least_loss(model, loss, across=False)

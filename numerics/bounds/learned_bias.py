@@ -25,10 +25,10 @@ import numpy as np
 from numerics.accepts import accepts
 from numerics.bounds.ridge import local_minima
 from numerics.given import model_of
-from numerics.losses import SQUARE, Loss, loss_named
 from numerics.models.model import Model, ModelError
-from numerics.profile import profile
 from numerics.ridge_level import solve_on
+from numerics.saddle_point.any_loss.losses import SQUARE, Loss, loss_named
+from numerics.saddle_point.profile import profile
 
 # Half the length of the scan, in standard deviations of the argument of the activation, and its points.
 _REACH = 4.0
@@ -106,7 +106,7 @@ def training_energy(model: Model, loss: Loss = SQUARE) -> float:
         level = solve_on(profile(model, 1), model)
         q2 = float(np.sum(level.state.q[-len(model.groups) :]))
         return 0.5 * (model.alpha / model.beta * level.training_error + model.ridge * q2)
-    from numerics.convex import solve
+    from numerics.saddle_point.any_loss.convex import solve
 
     return solve(model, loss).energy
 

@@ -19,8 +19,8 @@ from numerics.bounds.split_panels import Panels, Places
 from numerics.gaussian.coefficients import conditional_moments_of
 from numerics.gaussian.quadrature import Integrand, across_rule, density, gauss_legendre, integrand
 from numerics.models.model import Model
-from numerics.profile import Profile, profile
-from numerics.sample_averages import SignLabel, has_signs
+from numerics.saddle_point.any_loss.sample_averages import SignLabel, has_signs
+from numerics.saddle_point.profile import Profile, profile
 
 Array = NDArray[np.float64]
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.gaussian.quadrature import density
-from numerics.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, ProximalLoss
 from numerics.models.model import ModelError
+from numerics.saddle_point.any_loss.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, ProximalLoss
 
 Array = NDArray[np.float64]
 

@@ -24,9 +24,9 @@ from numerics.given import model_of
 from numerics.infinite_ridge import left_over, slope_at_infinity
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.models.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
-from numerics.profile import Profile, profile
-from numerics.ridge import solve
 from numerics.ridge_level import solve_on
+from numerics.saddle_point.profile import Profile, profile
+from numerics.saddle_point.ridge import solve
 
 Array = NDArray[np.float64]
 

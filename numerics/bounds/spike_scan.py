@@ -25,7 +25,7 @@ from numerics.gaussian.quadrature import (
     spacing,
     spike_rule,
 )
-from numerics.profile import WIDEST_SPACING
+from numerics.saddle_point.profile import WIDEST_SPACING
 
 Array = NDArray[np.float64]
 

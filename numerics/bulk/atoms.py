@@ -66,8 +66,8 @@ class AtomicEquivalent:
 class SpectralMeasure:
     """Atoms of nu, each array of shape (atoms,): varrho >= 0, tau, pi, and weights that sum to one.
 
-    `numerics.ridge.solve(model, bulk=measure.at_ridge)` solves (18)-(24) with it; the model's own `bulk` still enters
-    mu0, mu1, mu2. Raises ValueError for weights or eigenvalues that are no law.
+    `numerics.saddle_point.ridge.solve(model, bulk=measure.at_ridge)` solves (18)-(24) with it; the model's own `bulk`
+    still enters mu0, mu1, mu2. Raises ValueError for weights or eigenvalues that are no law.
     """
 
     beta: float

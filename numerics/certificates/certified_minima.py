@@ -22,7 +22,7 @@ from numerics.certificates.certify import certify
 from numerics.certificates.optimum import Optimum, certify_minimum
 from numerics.certificates.spike_path import Path, along_rate, along_spike
 from numerics.models.model import UNIFORM, Model, ReadoutGroup
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 
 # The certificates start at this share of the first point of the scan.
 _START = 0.5

@@ -30,7 +30,7 @@ from numerics.documents import certificate_document
 from numerics.given import model_of
 from numerics.models.model import Model
 from numerics.models.solution import Solution
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 
 Ball = Any
 

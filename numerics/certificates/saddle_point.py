@@ -1,6 +1,6 @@
 """The saddle point of the ridge readout in ball arithmetic, one group, ridge > 0 (Result 3.3 of arXiv 2402.04980).
 
-For positive T and tau the nonlinear part, in the notation of `numerics.saddle_point`, is equivalent to
+For positive T and tau the nonlinear part, in the notation of `numerics.saddle_point.equations`, is equivalent to
 
     h1 = (ridge + D) tau + C T - 1 = 0,      h2 = T + c beta C T tau - c tau = 0,
 
@@ -10,8 +10,8 @@ C T = tau c C/(1 + c beta C tau), so that h1 is the equation of tau. Everything 
 The ridge saddle point of one group at any precision: Newton's method from the solution in double precision.
 
 The system is taken in the paper's own form, through the spectrum of W W^T (equations (17)-(24) of arXiv 2402.04980),
-not through the deterministic equivalent of `numerics.saddle_point`: with g(x) = int dnu(t)/(t + x) at x = (ridge +
-V2^)/V1^, nu the Marchenko-Pastur law,
+not through the deterministic equivalent of `numerics.saddle_point.equations`: with g(x) = int dnu(t)/(t + x) at x =
+(ridge + V2^)/V1^, nu the Marchenko-Pastur law,
 
     V1 = (1 - x g)/V1^,   V2 = g/V1^,
     q1 = (k1 s2 + k2 s1)/V1^^2,   q2 = (k1 s1 + k2 s0)/V1^^2,   s_j = int t^j dnu(t)/(t + x)^2,
@@ -41,7 +41,7 @@ from numerics.certificates.newton import Box, System
 from numerics.gaussian.quadrature import FINER
 from numerics.given import model_of
 from numerics.models.model import Model
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 
 Ball = Any
 

@@ -27,7 +27,7 @@ from numerics.experiments.inputs import GAUSSIAN, Inputs
 from numerics.gaussian.quadrature import MOST_UNSETTLED
 from numerics.models.model import Model, ModelError
 from numerics.models.solution import by_direction
-from numerics.profile import Profile, profile
+from numerics.saddle_point.profile import Profile, profile
 
 Row = tuple[tuple[str, float], ...]
 

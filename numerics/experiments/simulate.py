@@ -41,12 +41,12 @@ from numerics.experiments.ensembles import (
 from numerics.experiments.inputs import GAUSSIAN, Inputs
 from numerics.experiments.measure import Row, exact_test_error, named, order_parameters, sampled_test_error
 from numerics.experiments.readout import fit
-from numerics.finite_width import at_width
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.given import instance_of, subject_of
 from numerics.models.model import Model, ReadoutGroup
 from numerics.models.network import Network, SimulationError
 from numerics.models.solution import Solution
+from numerics.saddle_point.finite_width import at_width
 
 KINDS = ("srf", "network", "equivalent")
 
@@ -209,8 +209,8 @@ def _shared(groups: tuple[ReadoutGroup, ...], sizes: Sizes) -> tuple[ReadoutGrou
 def predicted(solution: Solution, sizes: Sizes | None = None) -> dict[str, float]:
     """The theory's values under the names that `Simulation.samples` uses.
 
-    With `sizes`, the known term of order 1/p is kept (`numerics.finite_width`): the same limit, reached at the pace of
-    the simulation even where the data hold m only weakly.
+    With `sizes`, the known term of order 1/p is kept (`numerics.saddle_point.finite_width`): the same limit, reached at
+    the pace of the simulation even where the data hold m only weakly.
     """
     found = solution if sizes is None else at_width(solution, sizes.p)
     order = found.order_parameters

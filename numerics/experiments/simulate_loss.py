@@ -28,8 +28,6 @@ import numpy as np
 
 from numerics.accepts import accepts
 from numerics.bounds.learned_bias import Basins, learned_bias, scan_reach, with_bias
-from numerics.convex import ConvexSolution
-from numerics.convex import solve as solve_convex
 from numerics.experiments import convex_readout, readout
 from numerics.experiments.bias_search import best_bias
 from numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
@@ -47,15 +45,17 @@ from numerics.experiments.simulate import (
     simulate,
     usual_kind,
 )
-from numerics.finite_width import at_width
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.given import instance_of, model_of, subject_of
-from numerics.losses import SQUARE, ClippedLoss, Loss, loss_named
 from numerics.models.model import INSTEAD, Model, ModelError
 from numerics.models.network import Network, SimulationError
 from numerics.models.solution import Solution
-from numerics.ridge import solve as solve_ridge
-from numerics.sample_averages import has_signs
+from numerics.saddle_point.any_loss.convex import ConvexSolution
+from numerics.saddle_point.any_loss.convex import solve as solve_convex
+from numerics.saddle_point.any_loss.losses import SQUARE, ClippedLoss, Loss, loss_named
+from numerics.saddle_point.any_loss.sample_averages import has_signs
+from numerics.saddle_point.finite_width import at_width
+from numerics.saddle_point.ridge import solve as solve_ridge
 
 # The bias is refined to this share of the scan, far below what it scatters between training sets (d^-1/2 or so).
 _BIAS_TOLERANCE = 1e-5
@@ -146,7 +146,7 @@ def predict(
 
     With `basins` of a learned bias: that of the lowest minimum at home; not converged where a basin has none.
 
-    Raises ModelError as `numerics.convex.solve` and `numerics.bounds.learned_bias.learned_bias`.
+    Raises ModelError as `numerics.saddle_point.any_loss.convex.solve` and `numerics.bounds.learned_bias.learned_bias`.
     """
     if not learned:
         return _predicted(model, loss, None, sizes)

@@ -100,7 +100,8 @@ class Solution:
         return self.model.warnings
 
     def at_width(self, width: float = WIDTH) -> Solution:
-        """The same at a finite width of p neurons, with what the limit drops at order 1/p (`numerics.finite_width`).
+        """The same at a finite width of p neurons, with what the limit drops at order 1/p
+        (`numerics.saddle_point.finite_width`).
 
         Computed when asked for. Raises ModelError for a width below one.
         """

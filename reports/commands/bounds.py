@@ -84,8 +84,8 @@ def bounds(
     models = asked.models()
     tell_warnings([model for _, model in models], quiet)
 
-    from numerics.losses import loss_named
     from numerics.models.model import ModelError
+    from numerics.saddle_point.any_loss.losses import loss_named
     from reports.console import Progress, finite, note, print_json, provenance
     from reports.loss_bounds import loss_bounds_json
     from reports.optima import best_eta_json, best_spike_json
@@ -135,7 +135,7 @@ def bounds(
 def _bounds_json(model: Model, width: int) -> dict[str, Any]:
     """Both bounds and the best ridge for the square loss, with its value at the width, as a document."""
     from numerics.bounds import ridge as numeric
-    from numerics.ridge import solve
+    from numerics.saddle_point.ridge import solve
 
     found, best = numeric.bounds(model), numeric.best_ridge(model)
     least = best_at_width(best.to_dict(), width, model, solve)

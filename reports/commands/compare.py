@@ -71,9 +71,9 @@ def compare(
     subjects = subjects_of(asked, kind)
 
     from numerics.experiments.simulate_density import Lettered
-    from numerics.losses import loss_named
     from numerics.models.model import ModelError
     from numerics.models.network import SimulationError
+    from numerics.saddle_point.any_loss.losses import loss_named
     from reports import densities
     from reports.comparison import compared
     from reports.console import Progress, print_json, provenance

@@ -245,9 +245,9 @@ def experiment(
     from numerics.experiments.inputs import GAUSSIAN
     from numerics.experiments.simulate_density import Lettered, simulate_density
     from numerics.experiments.simulate_loss import simulate_loss
-    from numerics.losses import loss_named
     from numerics.models.model import ModelError
     from numerics.models.network import SimulationError
+    from numerics.saddle_point.any_loss.losses import loss_named
 
     def step(done: int, _total: int) -> None:
         progress(done)

@@ -15,9 +15,9 @@ from reports.problems import DONE, UNDECIDED, InputProblem
 from reports.widths import apart_line, parse_width, shown, tell_warnings, width_rows
 
 if TYPE_CHECKING:
-    from numerics.convex import ConvexSolution
     from numerics.models.model import Model
     from numerics.models.solution import Solution
+    from numerics.saddle_point.any_loss.convex import ConvexSolution
     from reports.solved_together import SolvedPoint
 
     Solved = Solution | ConvexSolution
@@ -167,11 +167,11 @@ def solve_all(loss: str, models: list[tuple[dict[str, float], Model]], step: Cal
 def solver(loss: str) -> Callable[[Model], Solved]:
     """What solves a model with a loss."""
     if loss == "square":
-        from numerics.ridge import solve as solve_ridge
+        from numerics.saddle_point.ridge import solve as solve_ridge
 
         return solve_ridge
-    from numerics.convex import solve as solve_convex
-    from numerics.losses import loss_named
+    from numerics.saddle_point.any_loss.convex import solve as solve_convex
+    from numerics.saddle_point.any_loss.losses import loss_named
 
     return partial(solve_convex, loss=loss_named(loss))
 
@@ -181,7 +181,7 @@ def learned_json(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
     if not asked.learned_bias:
         return {}
     from numerics.bounds.learned_bias import learned_bias
-    from numerics.losses import loss_named
+    from numerics.saddle_point.any_loss.losses import loss_named
 
     found = learned_bias(asked.model_without_bias(point), loss_named(asked.loss))
     return {

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derivations.activations.activation import activation
-from numerics.finite_width import at_width
 from numerics.models.model import Model
 from numerics.models.network import Network
-from numerics.ridge import solve
+from numerics.saddle_point.finite_width import at_width
+from numerics.saddle_point.ridge import solve
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels, points
 from reports.studies.experiments import Data, Experiment, Measured, studied

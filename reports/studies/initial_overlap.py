@@ -13,7 +13,7 @@ from derivations.activations.activation import activation
 from numerics.bulk.overlapping_rows import stepped, turned_bulk
 from numerics.models.network import Network
 from numerics.overlapping_solution import solve_overlapping
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from reports.console import estimate_text
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels

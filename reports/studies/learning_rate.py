@@ -10,7 +10,7 @@ import numpy as np
 from derivations.activations.activation import activation
 from numerics.bounds.ridge import BestEta, best_eta
 from numerics.models.network import Network
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from reports.console import estimate_text
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels, points

@@ -14,7 +14,7 @@ from numerics.gaussian.coefficients import hermite_constants
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
 from numerics.models.network import Network
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from reports.console import estimate_text
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, panels

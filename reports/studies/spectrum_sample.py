@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from derivations.activations.activation import activation
 from numerics.models.model import Model, ReadoutGroup
 from numerics.models.network import Network
-from numerics.profile import profile
+from numerics.saddle_point.profile import profile
 from numerics.spectrum import Spectrum, equations_of, spectrum
 from numerics.spectrum_axis import Axis
 from numerics.spectrum_edges import EdgeLaw, edge_law

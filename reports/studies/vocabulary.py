@@ -14,10 +14,10 @@ from numerics.bulk.orthogonal import orthogonal
 from numerics.experiments.ensembles import Sizes
 from numerics.experiments.orthogonal import simulated_test_errors
 from numerics.experiments.simulate import at_sizes, predicted
-from numerics.finite_width import at_width
 from numerics.models.model import Model, ReadoutGroup
-from numerics.readout_density import DensitySolution, ReadoutLaw, solve_density
-from numerics.ridge import solve
+from numerics.saddle_point.density import DensitySolution, ReadoutLaw, solve_density
+from numerics.saddle_point.finite_width import at_width
+from numerics.saddle_point.ridge import solve
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels, points
 from reports.studies.experiments import Data, Experiment, Measured, complete, stored

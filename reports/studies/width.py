@@ -12,7 +12,7 @@ from derivations.activations.activation import activation
 from numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
 from numerics.models.model import Model
 from numerics.models.network import Network
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels, points
 from reports.studies.experiments import Data, Experiment, Measured, studied

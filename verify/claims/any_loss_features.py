@@ -12,10 +12,10 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Derivation
 from derivations.saddle_point.random_features import any_loss as any_loss_features
 from derivations.saddle_point.random_features import square_loss as convex_square_loss
-from numerics.convex import solve
 from numerics.gaussian.evaluate import compile_numpy
-from numerics.losses import LOGISTIC, ProximalLoss
 from numerics.models.model import Model
+from numerics.saddle_point.any_loss.convex import solve
+from numerics.saddle_point.any_loss.losses import LOGISTIC, ProximalLoss
 from verify.checks import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.brute_force import Array, half_line

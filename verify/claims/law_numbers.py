@@ -20,7 +20,7 @@ from derivations.free_energy.along_spike import varpi, varrho, vartau
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from numerics.bulk.atoms import SpectralMeasure
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from verify.checks import ByNumbers, Point
 from verify.claim import Claim, Domain, Profile, Range
 from verify.claims.brute_force import Array

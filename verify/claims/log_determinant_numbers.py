@@ -14,7 +14,7 @@ from derivations.language import symbols as s
 from numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
 from numerics.models.model import Model
 from numerics.models.network import Network
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from verify.claim import Profile
 from verify.claims import models, network_numbers
 from verify.claims.brute_force import SMOOTH

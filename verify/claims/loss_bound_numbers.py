@@ -17,9 +17,9 @@ import sympy as sp
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
 from numerics.bounds.any_loss import least_loss
-from numerics.convex import ConvexSolution, solve
-from numerics.losses import SQUARE, Loss, ProximalLoss
 from numerics.models.model import Model
+from numerics.saddle_point.any_loss.convex import ConvexSolution, solve
+from numerics.saddle_point.any_loss.losses import SQUARE, Loss, ProximalLoss
 from verify.checks import Point
 from verify.claim import Domain as ClaimDomain
 from verify.claim import Range

@@ -21,7 +21,7 @@ from numerics.gaussian.coefficients import conditional_coefficients, target_mome
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
 from numerics.models.solution import Solution
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from verify.claim import Domain, Range
 
 Array = NDArray[np.float64]

@@ -17,7 +17,7 @@ from numerics.gaussian.coefficients import conditional_moments_of
 from numerics.models.model import Model
 from numerics.models.network import Network
 from numerics.models.solution import Solution
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from verify.checks import Point
 from verify.claim import Profile
 from verify.claims.brute_force import LINE, WEIGHT, Array, hermite_numbers, interpretation

@@ -12,7 +12,7 @@ from derivations.language import symbols as s
 from derivations.saddle_point import any_law as spectral
 from numerics.bulk.atoms import of_matrix
 from numerics.models.model import Model
-from numerics.ridge import solve
+from numerics.saddle_point.ridge import solve
 from verify.checks import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.models import GENERIC, model_at, numbers

@@ -15,7 +15,7 @@ of the error, sum_ab mu1_a mu1_b Q_ab + sum_a mu2_a^2 q2_a, solves the linear eq
     quadratic = S (fixed + quadratic) + signal,     S_ij = (alpha/beta) (B^T pi G + beta T^2)_ij w_j/(1 + V_j)^2.
 
 What is left of y0, deviation = y0 - yhat, is given from outside: zero in the limit of many letters
-(`numerics.readout_density`), kernel ridge regression at a finite width (`held_means`).
+(`numerics.saddle_point.density`), kernel ridge regression at a finite width (`held_means`).
 """
 
 from __future__ import annotations
@@ -117,7 +117,8 @@ def _evaluate(table: LetterTable, ratios: Ratios, s: Array, V: Array) -> _Evalua
 
 
 def respond(table: LetterTable, ratios: Ratios) -> Response:
-    """Solve for s and V by Newton's method from above, where F is increasing and concave (`numerics.saddle_point`)."""
+    """Solve for s and V by Newton's method from above, where F is increasing and concave
+    (`numerics.saddle_point.equations`)."""
     letters = len(table.fractions)
     s = np.full(letters, 1.0 / (ratios.ridge or 1.0))
     V = (table.fractions * s) @ (table.bulks[:, None] * table.mu1**2 + table.mu2_squared)

@@ -2,7 +2,8 @@
 
 Points that share spike, bulk and alignment too are a family. They differ in alpha, beta, ridge and label noise, and
 Newton's method runs on all of them in lock step; points that have converged leave. What a family needs of the functions
-of kappa is tabulated once (`numerics.profile`); the equations are in `numerics.batch_equations`.
+of kappa is tabulated once (`numerics.saddle_point.profile`); the equations are in
+`numerics.saddle_point.batch_equations`.
 
 Rules along the spike get finer step by step: each starts from the solution on the last and tells how far the test error
 still moved. A point leaves when that is rounding.
@@ -19,7 +20,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from numerics.accepts import accepts
-from numerics.batch_equations import (
+from numerics.documents import batch_document
+from numerics.gaussian.quadrature import ROUNDING
+from numerics.given import model_of
+from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
+from numerics.models.model import LARGEST, SMALLEST, Model, ModelError, check_changes
+from numerics.ridge_level import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, extra_reach
+from numerics.saddle_point.batch_equations import (
     Array,
     Flags,
     Index,
@@ -31,15 +38,8 @@ from numerics.batch_equations import (
     newton,
     test_errors,
 )
-from numerics.documents import batch_document
-from numerics.finite_width import checked_width
-from numerics.gaussian.quadrature import ROUNDING
-from numerics.given import model_of
-from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
-from numerics.models.model import LARGEST, SMALLEST, Model, ModelError, check_changes
-from numerics.one_group_table import OneGroupTable
-from numerics.profile import profile
-from numerics.ridge_level import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, extra_reach
+from numerics.saddle_point.finite_width import checked_width
+from numerics.saddle_point.profile import OneGroupTable, profile
 from numerics.width_documents import WIDTH
 
 # Points at work together: many, for a call of NumPy to be worth its while.
@@ -114,7 +114,7 @@ class BatchSolution:
         return tuple(dict.fromkeys(said for family in self._families for said in family.model.warnings))
 
     def at_width(self, width: float = WIDTH) -> BatchAtWidth:
-        """Both errors at a finite width of p neurons (`numerics.finite_width`), in the shape of the grid.
+        """Both errors at a finite width of p neurons (`numerics.saddle_point.finite_width`), in the shape of the grid.
 
         Computed when asked for; a point that was not accepted is NaN, and one that did not converge has no meaning
         here either. Raises ModelError for a width below one.

@@ -9,13 +9,11 @@ import numpy as np
 
 from numerics.accepts import accepts
 from numerics.bulk.equivalent import unpack
-from numerics.finite_width import at_width
 from numerics.gaussian.quadrature import ROUNDING
 from numerics.given import model_of
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
 from numerics.models.model import Model
 from numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction
-from numerics.profile import profile
 from numerics.ridge_level import (
     MOST_REFINEMENTS,
     QUADRATURE_GOAL,
@@ -27,6 +25,8 @@ from numerics.ridge_level import (
     extra_reach,
     solve_on,
 )
+from numerics.saddle_point.finite_width import at_width
+from numerics.saddle_point.profile import profile
 
 
 @accepts(model=model_of)

@@ -8,7 +8,8 @@ Only the pair (T, tau) solves nonlinear equations, x = F(x) with F = Gamma o (C,
 F is increasing and concave: S^-1 is a matrix harmonic mean of terms linear in (T, tau). So there is one solution for
 ridge > 0, and Newton's method decreases to it from any point x >= F(x), such as Gamma(0, 0). All else is linear.
 
-The functions here take a table of the functions of kappa and an equivalent; `numerics.ridge.solve` takes a model.
+The functions here take a table of the functions of kappa and an equivalent; `numerics.saddle_point.ridge.solve` takes a
+model.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from numerics.bulk.equivalent import (
     upper_triangle,
 )
 from numerics.gaussian.least_squares import RANK_TOLERANCE, least_norm
-from numerics.profile import Profile
+from numerics.saddle_point.profile import Profile
 
 Array = NDArray[np.float64]
 
@@ -147,7 +148,7 @@ def linear_part(
 ) -> LinearPart:
     """m, (zeta, psi), (Q, q2) and the errors, given the nonlinear part.
 
-    At a finite `width` the means have their cost (`numerics.finite_width`).
+    At a finite `width` the means have their cost (`numerics.saddle_point.finite_width`).
     """
     weights = table.weights * solved.inverse
     overlap = ratio * solved.point.overlap

@@ -1,8 +1,9 @@
-"""The ridge saddle point of one group with the isotropic bulk: the equations of `numerics.saddle_point` in scalars.
+"""The ridge saddle point of one group with the isotropic bulk: the equations of `numerics.saddle_point.equations` in
+scalars.
 
 With two unknowns and closed forms for all else the time of a solution is that of its calls of NumPy, and here there are
-few: products of a table (`numerics.one_group_table`) with 1/(1+V). Several groups, several directions of the spike and
-other bulks take the general path.
+few: products of a table (`numerics.saddle_point.profile`) with 1/(1+V). Several groups, several directions of the spike
+and other bulks take the general path.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from numerics.bulk.equivalent import IsotropicUniform
 from numerics.gaussian.least_squares import RANK_TOLERANCE
-from numerics.one_group_table import OneGroupTable
+from numerics.saddle_point.profile import OneGroupTable
 
 Array = NDArray[np.float64]
 

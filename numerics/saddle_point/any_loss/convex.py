@@ -1,7 +1,7 @@
 """The saddle point for a convex loss: argmin_a sum_mu l(y_mu, a.phi_mu/sqrt p) + (ridge/2) |a|^2.
 
 Equations (19)-(24) of arXiv 2402.04980 in their general form (Appendix C): with the averages E[. | kappa] of the force
-f of `numerics.sample_averages` and (T, tau) = Gamma(C, D),
+f of `numerics.saddle_point.any_loss.sample_averages` and (T, tau) = Gamma(C, D),
 
     C_ab = (alpha/beta) E[mu1_a mu1_b (-df/domega)],  D_a = (alpha/beta) E[mu2_a^2 (-df/domega)]
     0 = E[mu0_a f],  zeta force = E[kappa mu1_a f],  psi force = E[mu1_a (z f + P (-df/domega))]
@@ -27,15 +27,15 @@ from numerics.convex_newton import ROUNDING, Found, along_path, newton, polished
 from numerics.convex_system import System
 from numerics.documents import solution_document
 from numerics.envelope import classification_error, known_by_its_map_alone
-from numerics.finite_width import checked_width
 from numerics.given import model_of
-from numerics.losses import ClippedLoss, Loss, ProximalLoss, loss_named
 from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.models.model import Model, ModelError
 from numerics.models.solution import Conjugates, OrderParameters, by_direction
-from numerics.profile import profile
 from numerics.ridge_level import extra_reach, solve_on
-from numerics.sample_averages import has_signs, sign_model
+from numerics.saddle_point.any_loss.losses import ClippedLoss, Loss, ProximalLoss, loss_named
+from numerics.saddle_point.any_loss.sample_averages import has_signs, sign_model
+from numerics.saddle_point.finite_width import checked_width
+from numerics.saddle_point.profile import profile
 from numerics.width_documents import WIDTH
 
 Array = NDArray[np.float64]
@@ -87,7 +87,8 @@ class ConvexSolution:
         return self.model.warnings
 
     def at_width(self, width: float = WIDTH) -> ConvexSolution:
-        """The same at a finite width of p neurons, with what the limit drops at order 1/p (`numerics.finite_width`).
+        """The same at a finite width of p neurons, with what the limit drops at order 1/p
+        (`numerics.saddle_point.finite_width`).
 
         Computed when asked for. Raises ModelError for a width below one.
         """
@@ -131,8 +132,8 @@ def solve(model: Model, loss: Loss, *, refine: int = 0, width: float | None = No
     """The saddle point for a convex loss; the rules are refined until nothing moves, or `refine` times more.
 
     Margin losses take the sign of the target as label. With a `width` p the one known term of order 1/p is kept
-    (`numerics.finite_width`), and q1, q2 are without the uniform readout's own c_a m_a^2/(pi_a p) and m_a^2/(pi_a p),
-    as a simulation reports them; residual and status are those of the equations with that term.
+    (`numerics.saddle_point.finite_width`), and q1, q2 are without the uniform readout's own c_a m_a^2/(pi_a p) and
+    m_a^2/(pi_a p), as a simulation reports them; residual and status are those of the equations with that term.
 
     Raises ModelError at ridge = 0, and for what is not built: label noise beside margin losses and targets that are
     not +-1, a network's own bulk beside a margin loss and a target that is not +-1. Never raises for lack of

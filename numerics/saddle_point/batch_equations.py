@@ -1,7 +1,7 @@
 """The equations of the ridge saddle point for arrays of points: one group, the isotropic bulk, shapes (., P).
 
-Those of `numerics.saddle_point` for k = 1. Integrals over kappa are matrix products of a table of the functions of
-kappa (`numerics.one_group_table`) with 1/(1+V) on the nodes, for a part of the points at a time.
+Those of `numerics.saddle_point.equations` for k = 1. Integrals over kappa are matrix products of a table of the
+functions of kappa (`numerics.saddle_point.profile`) with 1/(1+V) on the nodes, for a part of the points at a time.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.gaussian.least_squares import RANK_TOLERANCE
-from numerics.one_group_table import OneGroupTable
-from numerics.saddle_point import MOST_ITERATIONS
+from numerics.saddle_point.equations import MOST_ITERATIONS
+from numerics.saddle_point.profile import OneGroupTable
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

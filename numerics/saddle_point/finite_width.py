@@ -25,9 +25,9 @@ from numerics.gaussian.quadrature import ROUNDING
 from numerics.map_uncertainty import rounding_growth
 from numerics.models.model import ModelError
 from numerics.models.solution import Solution, by_direction
-from numerics.profile import Profile, profile
 from numerics.ridge_level import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, extra_reach, regime_of
-from numerics.saddle_point import LinearPart, linear_part, nonlinear_part
+from numerics.saddle_point.equations import LinearPart, linear_part, nonlinear_part
+from numerics.saddle_point.profile import Profile, profile
 
 
 def checked_width(width: float) -> float:

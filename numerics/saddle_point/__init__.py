@@ -1,0 +1,1 @@
+"""The saddle point solved: one group, several, many at once, any loss."""

@@ -1,0 +1,1 @@
+"""The saddle point of convex losses."""
