@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numerics.saddle_point.batch import BatchSolution, solve_batch
     from numerics.saddle_point.density import ReadoutLaw, solve_density
     from numerics.saddle_point.ridge import solve
-    from numerics.spectrum import Spectrum, spectrum
+    from numerics.spectrum.density import Spectrum, spectrum
     from reports.comparison import compared as compare
     from verify.ledger import all_claims
     from verify.ledger import run as run_ledger
@@ -122,8 +122,8 @@ _HOMES: dict[str, tuple[str, str]] = {
     "predict": ("numerics.experiments.simulate_loss", "predict"),
     "simulate_loss": ("numerics.experiments.simulate_loss", "simulate_loss"),
     "Solution": ("numerics.models.solution", "Solution"),
-    "Spectrum": ("numerics.spectrum", "Spectrum"),
-    "spectrum": ("numerics.spectrum", "spectrum"),
+    "Spectrum": ("numerics.spectrum.density", "Spectrum"),
+    "spectrum": ("numerics.spectrum.density", "spectrum"),
     "compare": ("reports.comparison", "compared"),
     "all_claims": ("verify.ledger", "all_claims"),
     "run_ledger": ("verify.ledger", "run"),

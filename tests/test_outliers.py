@@ -12,7 +12,7 @@ from derivations.activations.activation import activation
 from numerics.experiments.ensembles import Sizes, spiked_random_features
 from numerics.gaussian.coefficients import conditional_moments_of
 from numerics.models.model import Model, ReadoutGroup
-from numerics.spectrum import spectrum
+from numerics.spectrum.density import spectrum
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 

@@ -10,9 +10,9 @@ import pytest
 from derivations.activations.activation import activation
 from numerics.experiments.ensembles import Sizes, spiked_random_features
 from numerics.models.model import Model, ReadoutGroup
-from numerics.spectrum import Spectrum, equations_of, spectrum, stieltjes
-from numerics.spectrum_axis import Axis
-from numerics.spectrum_edges import edge_law
+from numerics.spectrum.axis import Axis
+from numerics.spectrum.density import Spectrum, equations_of, spectrum, stieltjes
+from numerics.spectrum.edges import edge_law
 
 ONE = (ReadoutGroup(1.0, 1.0),)
 TWO = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5, 1.3))

@@ -79,7 +79,7 @@ def test_what_is_refused(arguments: list[str], words: tuple[str, ...], capfd: py
 
 
 def test_what_does_not_converge_says_so(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from numerics import spectrum
+    from numerics.spectrum import density as spectrum
 
     # Two panels are not enough for any density.
     monkeypatch.setattr(spectrum, "_MOST_PANELS", 0)
@@ -97,7 +97,8 @@ def test_what_does_not_converge_says_so(capfd: pytest.CaptureFixture[str], monke
 def test_what_continuation_does_not_reach_says_so(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from numerics import spectrum, spectrum_axis
+    from numerics.spectrum import axis as spectrum_axis
+    from numerics.spectrum import density as spectrum
 
     monkeypatch.setattr(spectrum_axis, "_MOST_CONTINUATIONS", 0)
     spectrum.spectrum.__wrapped__.cache_clear()

@@ -10,9 +10,9 @@ import pytest
 from derivations.activations.activation import activation
 from numerics.experiments.ensembles import Sizes, spiked_random_features
 from numerics.models.model import Model, ReadoutGroup
-from numerics.spectrum import equations_of, spectrum
-from numerics.spectrum_axis import Axis
-from numerics.spectrum_edges import edge_law
+from numerics.spectrum.axis import Axis
+from numerics.spectrum.density import equations_of, spectrum
+from numerics.spectrum.edges import edge_law
 from tests.spectrum_family import drawn
 
 TWO = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5, 1.3))

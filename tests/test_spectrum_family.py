@@ -11,8 +11,8 @@ import pytest
 from numerics.experiments.ensembles import Sizes, spiked_random_features
 from numerics.models.model import Model
 from numerics.saddle_point.profile import profile
-from numerics.spectrum import equations_of, spectrum, stieltjes
-from numerics.spectrum_axis import mean_eigenvalue
+from numerics.spectrum.axis import mean_eigenvalue
+from numerics.spectrum.density import equations_of, spectrum, stieltjes
 from tests.spectrum_family import MEMBERS, drawn
 
 # The first of the family.

@@ -14,9 +14,9 @@ from numerics.experiments.ensembles import Sizes, spiked_random_features, traine
 from numerics.models.model import Model, ModelError, ReadoutGroup
 from numerics.models.network import Network
 from numerics.saddle_point.ridge import solve
-from numerics.spectrum import equations_of, spectrum, stieltjes
-from numerics.spectrum_axis import Axis, mean_eigenvalue
-from numerics.spectrum_network import NetworkEquations
+from numerics.spectrum.axis import Axis, mean_eigenvalue
+from numerics.spectrum.density import equations_of, spectrum, stieltjes
+from numerics.spectrum.network import NetworkEquations
 
 RATIOS: dict[str, Any] = {"alpha": 1.5, "beta": 0.8, "ridge": 0.1, "alpha0": 1.0, "eta": 6.0, "noise": 0.2}
 

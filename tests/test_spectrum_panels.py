@@ -8,10 +8,10 @@ import pytest
 from derivations.activations.activation import activation
 from numerics.gaussian.quadrature import PANEL_ORDER, gauss_legendre
 from numerics.models.model import Model, ReadoutGroup
-from numerics.spectrum import spectrum
-from numerics.spectrum_axis import Axis, accepted
-from numerics.spectrum_panels import Panels, legendre_series
-from numerics.spectrum_point import Equations
+from numerics.spectrum.axis import Axis, accepted
+from numerics.spectrum.density import spectrum
+from numerics.spectrum.panels import Panels, legendre_series
+from numerics.spectrum.point import Equations
 
 GROUPS = (ReadoutGroup(1.0, 0.4), ReadoutGroup(-0.6, 0.35, 1.3, 0.4), ReadoutGroup(0.3, 0.25, 0.8, -0.2))
 

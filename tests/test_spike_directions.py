@@ -18,7 +18,7 @@ from numerics.saddle_point.any_loss.convex import solve as solve_convex
 from numerics.saddle_point.any_loss.losses import SQUARE, loss_named
 from numerics.saddle_point.profile import profile
 from numerics.saddle_point.ridge import solve
-from numerics.spectrum_point import line_of
+from numerics.spectrum.point import line_of
 from tests import reference_directions
 from verify.claims import spike_directions
 from verify.finite_size import Observation, compare_all

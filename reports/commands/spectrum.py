@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numerics.models.model import Model
     from numerics.models.network import Network
-    from numerics.spectrum import Spectrum
+    from numerics.spectrum.density import Spectrum
 
 LARGEST_SAMPLE = 8000
 
@@ -79,8 +79,8 @@ def spectrum(
 
     from numerics.models.model import ModelError
     from numerics.models.network import SimulationError
-    from numerics.spectrum import SpectrumError
-    from numerics.spectrum import spectrum as spectrum_of
+    from numerics.spectrum.density import SpectrumError
+    from numerics.spectrum.density import spectrum as spectrum_of
     from reports.console import Progress, finite, print_json, provenance
 
     with Progress("continuing to the real axis", 1 + (size is not None), quiet=quiet) as progress:

@@ -15,9 +15,9 @@ from derivations.activations.activation import activation
 from numerics.models.model import Model, ReadoutGroup
 from numerics.models.network import Network
 from numerics.saddle_point.profile import profile
-from numerics.spectrum import Spectrum, equations_of, spectrum
-from numerics.spectrum_axis import Axis
-from numerics.spectrum_edges import EdgeLaw, edge_law
+from numerics.spectrum.axis import Axis
+from numerics.spectrum.density import Spectrum, equations_of, spectrum
+from numerics.spectrum.edges import EdgeLaw, edge_law
 from reports.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels
 from reports.studies.experiments import FOLDER

@@ -14,8 +14,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.spectrum_axis import Axis
-from numerics.spectrum_point import Equations, Solution
+from numerics.spectrum.axis import Axis
+from numerics.spectrum.point import Equations, Solution
 
 Complex = NDArray[np.complex128]
 

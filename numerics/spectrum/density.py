@@ -2,7 +2,7 @@
 
 The transform g(z) = lim (1/p) tr (Phi^T Phi/p - z)^-1 is reached by continuation from a large imaginary part; the
 density is Im g/pi on the real axis itself. The share of eigenvalues below a point is known there without any integral
-(`numerics.spectrum_point`): the density is integrated in panels, each compared with it and halved until they agree.
+(`numerics.spectrum.point`): the density is integrated in panels, each compared with it and halved until they agree.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from numerics.accepts import accepts
 from numerics.gaussian.quadrature import gauss_legendre
 from numerics.given import model_of
 from numerics.models.model import Model, ModelError
-from numerics.outliers import Outlier, detached_eigenvalues, outliers_of
 from numerics.saddle_point.profile import Profile, profile
-from numerics.spectrum_axis import Axis, SpectrumError, continued, mean_eigenvalue
-from numerics.spectrum_network import NetworkEquations, unbounded_labels
-from numerics.spectrum_point import Equations
-from numerics.spectrum_support import LEAST_SHARE, Band, bands
+from numerics.spectrum.axis import Axis, SpectrumError, continued, mean_eigenvalue
+from numerics.spectrum.network import NetworkEquations, unbounded_labels
+from numerics.spectrum.outliers import Outlier, detached_eigenvalues, outliers_of
+from numerics.spectrum.point import Equations
+from numerics.spectrum.support import LEAST_SHARE, Band, bands
 
 __all__ = ["Spectrum", "SpectrumError", "atom_at_zero", "spectrum", "stieltjes"]
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.bulk.equivalent import unpack
-from numerics.spectrum_point import Equations, Solution
+from numerics.spectrum.point import Equations, Solution
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]

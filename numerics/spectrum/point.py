@@ -28,7 +28,7 @@ from numerics.gaussian.coefficients import conditional_moments_of
 from numerics.gaussian.quadrature import PANEL_ORDER, density, gauss_legendre, half_length, integrand, reach
 from numerics.models.model import Model
 from numerics.saddle_point.equations import multiplicity
-from numerics.spectrum_panels import Panels, Table, legendre_series
+from numerics.spectrum.panels import Panels, Table, legendre_series
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]

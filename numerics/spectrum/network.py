@@ -25,8 +25,8 @@ from numerics.bulk.network_law import BulkLaw, network_law
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.gaussian.quadrature import PANEL_ORDER, density, gauss_legendre, half_length, integrand, reach
 from numerics.models.model import Model
-from numerics.spectrum_panels import Panels, legendre_series
-from numerics.spectrum_point import Complex, Equations, RowLaw, upper_argument
+from numerics.spectrum.panels import Panels, legendre_series
+from numerics.spectrum.point import Complex, Equations, RowLaw, upper_argument
 
 Array = NDArray[np.float64]
 

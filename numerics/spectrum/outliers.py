@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from numerics.gaussian.coefficients import conditional_moments_of
 from numerics.models.model import Model
 from numerics.saddle_point.profile import Profile
-from numerics.spectrum_point import Complex, RowLaw
+from numerics.spectrum.point import Complex, RowLaw
 
 Array = NDArray[np.float64]
 

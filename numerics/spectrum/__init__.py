@@ -1,0 +1,1 @@
+"""The spectrum of the features in numbers."""
