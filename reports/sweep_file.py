@@ -1,4 +1,4 @@
-"""A sweep file: TOML with the names of the command line's options, see `numerics.sweep`.
+"""A sweep file: TOML with the names of the command line's options, see `numerics.sweeps.sweep`.
 
 kind = "theory"                  # theory, simulation or both
 mode = "product"                 # product (default) or zip
@@ -33,7 +33,7 @@ from reports.sweeps import RULES, Values, parse_values
 from reports.widths import parse_width
 
 if TYPE_CHECKING:
-    from numerics.sweep import Axis, Experiment, Sweep
+    from numerics.sweeps.sweep import Axis, Experiment, Sweep
 
 LARGEST = 1_000_000  # bytes of a file
 TEXTS = ("kind", "mode", "activation", "target", "readout", "bias", "bulk_model", "loss", "rows")
@@ -79,7 +79,7 @@ def read_sweep(path: Path) -> SweepFile:
 def sweep_of(document: Mapping[str, Any]) -> Sweep:
     """The sweep of a document as TOML delivers it. Raises InputProblem."""
     from numerics.models.model import UNIFORM
-    from numerics.sweep import Sweep, SweepError
+    from numerics.sweeps.sweep import Sweep, SweepError
     from reports.cli_options import expression_of, groups_of
 
     _check_keys(document, (*TEXTS, *RULES, "width", "simulation"), "a sweep file")
@@ -114,7 +114,7 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
 
 
 def _axis(name: str, given: Any) -> Axis:
-    from numerics.sweep import Axis
+    from numerics.sweeps.sweep import Axis
 
     if isinstance(given, list):
         if not given:
@@ -134,7 +134,7 @@ def _values(name: str, given: Any, accepted: str, *, texts: bool = False) -> Val
 
 
 def _experiment(table: Any) -> Experiment:
-    from numerics.sweep import Experiment
+    from numerics.sweeps.sweep import Experiment
 
     if not isinstance(table, dict):
         raise InputProblem(f"simulation was given {_shown(table)}; a table [simulation] is accepted, with seeds = 8")

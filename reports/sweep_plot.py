@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from numerics.sweep import Axis, Sweep
+    from numerics.sweeps.sweep import Axis, Sweep
 
 SUFFIXES = (".svg", ".png", ".pdf")
 MOST_PANELS = 9

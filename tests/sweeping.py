@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from numerics.sweep import Axis, Sweep
-from numerics.sweep_chunk import columns, solve_chunk
-from numerics.sweep_store import FILE
+from numerics.sweeps.chunk import columns, solve_chunk
+from numerics.sweeps.store import FILE
+from numerics.sweeps.sweep import Axis, Sweep
 from reports.cli import run as onestep
 
 FIXED = {"beta": 1.0, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}

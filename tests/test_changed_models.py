@@ -25,8 +25,8 @@ from numerics.saddle_point.any_loss.losses import LOGISTIC, SQUARE
 from numerics.saddle_point.batch import solve_batch, solve_families
 from numerics.saddle_point.density import ReadoutLaw, with_letters
 from numerics.saddle_point.ridge import solve
-from numerics.sweep import Axis, Experiment, Sweep
-from numerics.sweep_chunk import columns, solve_chunk
+from numerics.sweeps.chunk import columns, solve_chunk
+from numerics.sweeps.sweep import Axis, Experiment, Sweep
 
 TANH, SIN, SIGN = activation("tanh"), activation("sin"), activation("sign")
 RATIOS: dict[str, Any] = {"alpha": 1.0, "beta": 1.0, "ridge": 0.1, "noise": 0.0}

@@ -13,8 +13,8 @@ from numerics.experiments.simulate import simulate
 from numerics.models.model import Model, ModelError, ReadoutGroup
 from numerics.models.network import Network
 from numerics.saddle_point.ridge import solve
-from numerics.sweep import Axis, Experiment, Sweep
-from numerics.sweep_chunk import columns, solve_chunk
+from numerics.sweeps.chunk import columns, solve_chunk
+from numerics.sweeps.sweep import Axis, Experiment, Sweep
 from reports.cli import run
 
 NUMBERS = {"alpha": 1.5, "beta": 1, "ridge": 0.01, "alpha0": 10, "eta": 10}

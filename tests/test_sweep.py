@@ -19,10 +19,10 @@ from numerics.models.network import Network
 from numerics.saddle_point.any_loss.convex import solve as solve_convex
 from numerics.saddle_point.any_loss.losses import loss_named
 from numerics.saddle_point.ridge import solve
-from numerics.sweep import Experiment, Sweep, SweepError
-from numerics.sweep_chunk import columns, solve_chunk
-from numerics.sweep_run import WorkerLostError, run
-from numerics.sweep_store import FILE, Store, StoreError
+from numerics.sweeps.chunk import columns, solve_chunk
+from numerics.sweeps.run import WorkerLostError, run
+from numerics.sweeps.store import FILE, Store, StoreError
+from numerics.sweeps.sweep import Experiment, Sweep, SweepError
 from reports.problems import InputProblem
 from reports.sweep_file import read_sweep, sweep_of
 from tests.sweeping import SAME, WORKED, axes, rows, runs_of_chunks, small, stored, theory, written

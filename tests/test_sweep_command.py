@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from numerics.sweep_chunk import solve_chunk
-from numerics.sweep_store import FILE, Store
+from numerics.sweeps.chunk import solve_chunk
+from numerics.sweeps.store import FILE, Store
 from reports.sweep_file import read_sweep
 from tests.sweeping import SAME, WORKED, command, rows, small, stored, written
 

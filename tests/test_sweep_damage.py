@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-import numerics.sweep_run
-from numerics.sweep import Sweep
-from numerics.sweep_chunk import Row, solve_chunk
-from numerics.sweep_run import WorkerLostError, run
-from numerics.sweep_store import FILE, LOCK, Store, StoreError
+import numerics.sweeps.run
+from numerics.sweeps.chunk import Row, solve_chunk
+from numerics.sweeps.run import WorkerLostError, run
+from numerics.sweeps.store import FILE, LOCK, Store, StoreError
+from numerics.sweeps.sweep import Sweep
 from reports.sweep_file import read_sweep
 from tests.sweeping import command, runs_of_chunks, stored, written
 
@@ -63,7 +63,7 @@ class Case:
 
 def stored_like(rows: list[Row], sweep: Sweep) -> list[dict[str, Any]]:
     """Rows by name."""
-    from numerics.sweep_chunk import columns
+    from numerics.sweeps.chunk import columns
 
     return [dict(zip(columns(sweep), row, strict=True)) for row in rows]
 
@@ -76,7 +76,7 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
 @pytest.fixture
 def looked_up(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks are looked up instead of solved."""
-    monkeypatch.setattr(numerics.sweep_run, "solve_chunk", lambda sweep, start, stop: case.rows[start:stop])
+    monkeypatch.setattr(numerics.sweeps.run, "solve_chunk", lambda sweep, start, stop: case.rows[start:stop])
 
 
 def executed(*statements: str) -> Damage:
@@ -285,7 +285,7 @@ def test_another_process_that_writes_at_once_is_noticed(
             executed(meddling)(out)
         return case.rows[start:stop]
 
-    monkeypatch.setattr(numerics.sweep_run, "solve_chunk", chunk)
+    monkeypatch.setattr(numerics.sweeps.run, "solve_chunk", chunk)
     code, said, err = command(capfd, str(case.grid), "--out", str(out))
     assert (code, said) == (2, "")
     assert err.count("\n") == 1
@@ -307,12 +307,12 @@ def test_a_full_disk_is_one_sentence(
             file.execute("PRAGMA max_page_count = 16")
         return file
 
-    monkeypatch.setattr("numerics.sweep_store.sqlite3.connect", small)
+    monkeypatch.setattr("numerics.sweeps.store.sqlite3.connect", small)
     code, said, err = command(capfd, str(case.grid), "--out", str(out))
     assert (code, said, err.count("\n")) == (2, "", 1)
     assert "disk is full" in err
     assert "--resume goes on" in err
-    monkeypatch.setattr("numerics.sweep_store.sqlite3.connect", connect)
+    monkeypatch.setattr("numerics.sweeps.store.sqlite3.connect", connect)
     assert len(stored(out)) < 33
     assert command(capfd, str(case.grid), "--out", str(out), "--resume")[0] == 3
     assert stored(out) == stored(case.whole)

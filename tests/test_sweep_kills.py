@@ -16,8 +16,8 @@ from typing import Any
 import psutil
 import pytest
 
-from numerics.sweep_chunk import solve_chunk
-from numerics.sweep_store import FILE
+from numerics.sweeps.chunk import solve_chunk
+from numerics.sweeps.store import FILE
 from reports.sweep_file import read_sweep
 from tests.sweeping import runs_of_chunks, stored, written
 

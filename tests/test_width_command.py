@@ -12,8 +12,8 @@ import pytest
 from derivations.activations.activation import activation
 from numerics.models.model import Model
 from numerics.saddle_point.ridge import solve
-from numerics.sweep_run import run
-from numerics.sweep_store import Store
+from numerics.sweeps.run import run
+from numerics.sweeps.store import Store
 from tests.command_line import WORKED, document, outcome, refused, replaced
 
 SMALL_STEP = [

@@ -15,8 +15,8 @@ from reports.widths import tell_warnings
 
 if TYPE_CHECKING:
     from numerics.models.model import Model
-    from numerics.sweep import Sweep
-    from numerics.sweep_store import Store
+    from numerics.sweeps.store import Store
+    from numerics.sweeps.sweep import Sweep
 
 HELP = """\b
 Examples:
@@ -83,9 +83,9 @@ def sweep(
 
     described = read_sweep(Path(file))
 
-    from numerics.sweep import SweepError
-    from numerics.sweep_run import WorkerLostError, run
-    from numerics.sweep_store import Store, StoreError
+    from numerics.sweeps.run import WorkerLostError, run
+    from numerics.sweeps.store import Store, StoreError
+    from numerics.sweeps.sweep import SweepError
     from reports.clusters import workers_of
     from reports.console import Progress, note, provenance
     from reports.sweep_plot import apart_sentence, check_plot, draw
@@ -141,7 +141,7 @@ def sweep(
 def _ends(sweep: Sweep) -> list[Model]:
     """The models of the first and the last point, whose warnings speak for the sweep; none where networks are drawn."""
     from numerics.models.model import Model
-    from numerics.sweep_chunk import FAILURES
+    from numerics.sweeps.chunk import FAILURES
 
     found = []
     for index in sorted({0, len(sweep) - 1}):
@@ -156,7 +156,7 @@ def _ends(sweep: Sweep) -> list[Model]:
 
 def _tell(store: Store, out: Path, plot: str | None, origin: dict[str, Any], warnings: list[str], as_json: bool) -> int:
     """What has been done, for programs or for people; the exit code."""
-    from numerics.sweep_store import FILE
+    from numerics.sweeps.store import FILE
     from reports.console import print_json
 
     points, failures = store.stored, store.failures

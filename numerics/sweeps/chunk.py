@@ -24,7 +24,7 @@ from numerics.models.solution import Solution
 from numerics.saddle_point.any_loss.losses import loss_named
 from numerics.saddle_point.batch import AT_WIDTH, NUMBERS, solve_together
 from numerics.saddle_point.ridge import solve
-from numerics.sweep import DIRECT, Experiment, Sweep
+from numerics.sweeps.sweep import DIRECT, Experiment, Sweep
 
 if TYPE_CHECKING:
     from numerics.saddle_point.any_loss.convex import ConvexSolution

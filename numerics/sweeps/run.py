@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 
-from numerics.sweep_chunk import Row, solve_chunk
-from numerics.sweep_store import Store
+from numerics.sweeps.chunk import Row, solve_chunk
+from numerics.sweeps.store import Store
 
 
 class WorkerLostError(Exception):

@@ -4,9 +4,9 @@ A chunk is one transaction: it is in the file whole or not at all, also after th
 default rollback journal, so that there is one file to copy once nobody writes; after a kill the next reader rolls back
 what was half written (the file results.sqlite-journal has to stay beside it until then).
 
-Tables: points (one row each, see `numerics.sweep_chunk.columns`), chunks (number, the run that computed it, checksum of
-its points), runs (the version of what ran) and provenance (key, value: the sweep as written, its digest, the number of
-points, and a seal over all of it).
+Tables: points (one row each, see `numerics.sweeps.chunk.columns`), chunks (number, the run that computed it, checksum
+of its points), runs (the version of what ran) and provenance (key, value: the sweep as written, its digest, the number
+of points, and a seal over all of it).
 
 Whoever goes on with a file believes none of it: a chunk counts whose points are all there and as they were written;
 any other is dropped and computed again. A file whose provenance or tables are not as they were laid is refused.
@@ -23,8 +23,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from numerics.sweep import Sweep, SweepError
-from numerics.sweep_chunk import Row, columns
+from numerics.sweeps.chunk import Row, columns
+from numerics.sweeps.sweep import Sweep, SweepError
 
 FILE, LOCK = "results.sqlite", "results.lock"
 # 2: with the errors at a finite width, and with what tells damage.

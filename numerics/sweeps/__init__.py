@@ -1,0 +1,1 @@
+"""Sweeps over grids of models: described, run, stored."""
