@@ -25,8 +25,8 @@ from derivations.language.symbols import c
 from numerics.balls.arithmetic import BallError, precision
 from numerics.balls.coefficients import Certified, conditional_balls, hermite_balls, hermite_coefficients_ball
 from numerics.gaussian.coefficients import hermite_constants
-from reports.activation_learning import bounds_at, with_best_spike
-from reports.activation_study import examine
+from reports.activation.learning import bounds_at, with_best_spike
+from reports.activation.study import examine
 from reports.cli import run
 from tests.reference_integrals import integrals
 from verify.class_algebra import vanishes_in_class

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from derivations.activations.activation import activation
-from reports.activation_curves import block_plot, curves, draw, in_proportion, window
+from reports.activation.curves import block_plot, curves, draw, in_proportion, window
 
 
 def test_functions_of_very_different_size_are_scaled_and_say_so() -> None:

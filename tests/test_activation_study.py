@@ -15,8 +15,8 @@ import pytest
 from derivations.activations.activation import activation
 from derivations.expressions.parser import ExpressionError
 from numerics.balls.coefficients import Certified
-from reports.activation_formulas import Constant, Formulas
-from reports.activation_study import examine, study, study_text
+from reports.activation.formulas import Constant, Formulas
+from reports.activation.study import examine, study, study_text
 from reports.allowance import OutOfTimeError
 
 
@@ -166,7 +166,7 @@ def test_tanh_is_examined_fast() -> None:
     # The command has 3 s in all; a fresh process has the interpreter and the imports in it. Processor time, so that
     # what else the machine does is left out.
     code = (
-        "from derivations.activations.activation import activation; from reports.activation_study import study; "
+        "from derivations.activations.activation import activation; from reports.activation.study import study; "
         "study(activation('tanh(z)'))"
     )
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

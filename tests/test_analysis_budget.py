@@ -20,7 +20,7 @@ from derivations.closed_forms import heat_equation as closed_form
 from derivations.expressions.budget import TookTooLong, at_most, spend
 from derivations.expressions.parser import DEEPEST_TREE, Expression, ExpressionError, parse
 from derivations.expressions.tree import Call, Quotient, Z, depth, walk
-from reports.activation_study import examine
+from reports.activation.study import examine
 from tests.command_line import refused
 
 WORKED = ["--alpha", "1.5", "--beta", "1", "--ridge", "0.1"]

@@ -15,8 +15,8 @@ from reports.sweeps import parse_number, parse_values, parse_whole
 
 if TYPE_CHECKING:
     from derivations.activations.activation import Activation
-    from reports.activation_curves import Curves
-    from reports.activation_study import ActivationStudy
+    from reports.activation.curves import Curves
+    from reports.activation.study import ActivationStudy
 
 
 HELP = """\b
@@ -95,7 +95,7 @@ def activation(
     student, teacher = _read(expression, target, end)
 
     from numerics.models.model import ModelError
-    from reports.activation_study import examine, study_text
+    from reports.activation.study import examine, study_text
     from reports.console import Progress, finite, note, print_json, provenance
 
     try:
@@ -113,7 +113,7 @@ def activation(
             parameters["target"] = target
         print_json(finite(document) | {"provenance": provenance("activation", parameters)})
     else:
-        from reports.activation_curves import block_plot
+        from reports.activation.curves import block_plot
 
         print(study_text(document, "" if drawn is None else block_plot(drawn)))
     if file is not None:
@@ -149,7 +149,7 @@ def _curves(found: ActivationStudy, end: float) -> Curves | None:
     from derivations.expressions.budget import at_most
     from derivations.expressions.parser import ExpressionError
     from numerics.models.model import ModelError
-    from reports.activation_curves import curves
+    from reports.activation.curves import curves
     from reports.allowance import OutOfTimeError, allowance
 
     if found.learning.upper is None:
@@ -176,7 +176,7 @@ def figure_file(name: str) -> Path:
 
 
 def _write(drawn: Curves, title: str, file: Path) -> None:
-    from reports.activation_curves import write
+    from reports.activation.curves import write
 
     try:
         write(drawn, title, file)
