@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numerics.saddle_point.density import ReadoutLaw, solve_density
     from numerics.saddle_point.ridge import solve
     from numerics.spectrum.density import Spectrum, spectrum
-    from reports.comparison import compared as compare
+    from reports.answers.comparison import compared as compare
     from verify.ledger import all_claims
     from verify.ledger import run as run_ledger
 
@@ -124,7 +124,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     "Solution": ("numerics.models.solution", "Solution"),
     "Spectrum": ("numerics.spectrum.density", "Spectrum"),
     "spectrum": ("numerics.spectrum.density", "spectrum"),
-    "compare": ("reports.comparison", "compared"),
+    "compare": ("reports.answers.comparison", "compared"),
     "all_claims": ("verify.ledger", "all_claims"),
     "run_ledger": ("verify.ledger", "run"),
 }

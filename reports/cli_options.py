@@ -250,7 +250,7 @@ def request(options: Mapping[str, Any], *, any_loss: bool = False, any_law: bool
 
 def _with_law(options: Mapping[str, Any], any_loss: bool, any_law: bool) -> Request:
     """The request of a density: that of the uniform readout, with the law beside it."""
-    from reports.densities import check_request, law_of
+    from reports.answers.densities import check_request, law_of
 
     if not any_law:
         raise not_built(

@@ -68,7 +68,7 @@ def test_what_is_refused(arguments: list[str], words: tuple[str, ...], capfd: py
 
 
 def test_a_best_ridge_at_an_end_of_the_scan_is_told_from_one_inside() -> None:
-    from reports.loss_bounds import at_end
+    from reports.answers.loss_bounds import at_end
 
     ends = [at_end(ridge) for ridge in (1e-3, math.exp(math.log(1e3)), 0.2, {"infinite": True})]
     assert ends == [True, True, False, False]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from reports.answers.optima import bound_lines, optimum_lines
 from reports.cli import run
-from reports.optima import bound_lines, optimum_lines
 from reports.problems import DONE
 
 CERTIFIED: dict[str, Any] = {

@@ -14,9 +14,9 @@ from derivations.activations.activation import activation
 from numerics.bounds.ridge import bounds
 from numerics.models.model import Model
 from numerics.saddle_point.ridge import solve
+from reports.answers.sweep_file import sweep_of
 from reports.cli import run
 from reports.problems import InputProblem
-from reports.sweep_file import sweep_of
 
 BASE = ["--activation", "tanh", "--target", "sin", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1"]
 DIRECT = [*BASE, "--spike", "2", "--bulk", "1.3", "--alignment", "0.8"]

@@ -14,7 +14,7 @@ from numerics.experiments.simulate_loss import predict, simulate_loss
 from numerics.models.model import Model, ReadoutGroup
 from numerics.models.network import Network, SimulationError
 from numerics.saddle_point.any_loss.losses import HINGE, LOGISTIC, SQUARE, Loss, huber, loss_named
-from reports.comparison import compared
+from reports.answers.comparison import compared
 from verify.finite_size import CONFIRMED, REFUTED, Observation, compare_all
 
 TANH, SIGN = activation("tanh"), activation("sign")

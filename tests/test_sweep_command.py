@@ -11,7 +11,7 @@ import pytest
 
 from numerics.sweeps.chunk import solve_chunk
 from numerics.sweeps.store import FILE, Store
-from reports.sweep_file import read_sweep
+from reports.answers.sweep_file import read_sweep
 from tests.sweeping import SAME, WORKED, command, rows, small, stored, written
 
 

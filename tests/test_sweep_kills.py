@@ -18,7 +18,7 @@ import pytest
 
 from numerics.sweeps.chunk import solve_chunk
 from numerics.sweeps.store import FILE
-from reports.sweep_file import read_sweep
+from reports.answers.sweep_file import read_sweep
 from tests.sweeping import runs_of_chunks, stored, written
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -86,9 +86,9 @@ def bounds(
 
     from numerics.models.model import ModelError
     from numerics.saddle_point.any_loss.losses import loss_named
+    from reports.answers.loss_bounds import loss_bounds_json
+    from reports.answers.optima import best_eta_json, best_spike_json
     from reports.console import Progress, finite, note, print_json, provenance
-    from reports.loss_bounds import loss_bounds_json
-    from reports.optima import best_eta_json, best_spike_json
 
     results = []
     second = optimise_eta or optimise_spike or asked.loss != "square"
@@ -149,8 +149,8 @@ def _bounds_json(model: Model, width: int) -> dict[str, Any]:
 
 def _tell(results: list[tuple[dict[str, float], dict[str, Any]]], asked: Request, width: int) -> None:
     """All points for people: a table, what is far from its value at the width, and the best learning rate and spike."""
-    from reports.loss_bounds import loss_bounds_text
-    from reports.optima import bound_lines, optimum_lines
+    from reports.answers.loss_bounds import loss_bounds_text
+    from reports.answers.optima import bound_lines, optimum_lines
 
     print((bounds_table if asked.loss == "square" else loss_bounds_text)(asked.swept, results, width))
     apart = apart_line([document["best_ridge"] for _, document in results], width)

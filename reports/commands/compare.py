@@ -15,8 +15,8 @@ from reports.problems import DONE, FAILED, UNDECIDED, InputProblem
 from reports.sweeps import parse_whole, parse_wholes
 
 if TYPE_CHECKING:
+    from reports.answers.comparison import Compared
     from reports.basin_shares import BasinShares
-    from reports.comparison import Compared
 
 HELP = f"""\b
 Examples:
@@ -74,8 +74,8 @@ def compare(
     from numerics.models.model import ModelError
     from numerics.models.network import SimulationError
     from numerics.saddle_point.any_loss.losses import loss_named
-    from reports import densities
-    from reports.comparison import compared
+    from reports.answers import densities
+    from reports.answers.comparison import compared
     from reports.console import Progress, print_json, provenance
     from reports.memory import fitting
 

@@ -201,7 +201,7 @@ def _departed(subject: Model | Network | Lettered, overlap: float, steps: int) -
 def subjects_of(asked: Request, kind: str) -> list[tuple[dict[str, float], Model | Network | Lettered]]:
     """What is simulated at each point: the network itself for kind network, its spiked random features otherwise."""
     if asked.law is not None:
-        from reports.densities import subjects
+        from reports.answers.densities import subjects
 
         if kind != "srf":
             raise InputProblem(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numerics.models.model import Model
     from numerics.models.solution import Solution
     from numerics.saddle_point.any_loss.convex import ConvexSolution
-    from reports.solved_together import SolvedPoint
+    from reports.answers.solved_together import SolvedPoint
 
     Solved = Solution | ConvexSolution
     Results = list[tuple[dict[str, float], Solved | SolvedPoint | str]]
@@ -79,7 +79,7 @@ def solve(
     if asked.law is not None:
         return _solve_density(asked, as_json, quiet, certify or digits is not None, wide)
     if certify or digits is not None:
-        from reports.certificates import check_options
+        from reports.answers.certificates import check_options
 
         check_options(asked, certify, digits)
     models = asked.models()
@@ -94,7 +94,7 @@ def solve(
     if not asked.swept:
         more: Extras = ({}, [], True)
         if certify or digits is not None:
-            from reports.certificates import extras
+            from reports.answers.certificates import extras
 
             more = extras(model, certify, digits)
         print_one(solution, learned_json(asked, point), origin, as_json, more, wide)
@@ -112,7 +112,7 @@ def solve(
 
 def _solve_density(asked: Request, as_json: bool, quiet: bool, digits: bool, width: int) -> int:
     """The limit of many letters at every point asked for; the exit code."""
-    from reports import densities
+    from reports.answers import densities
     from reports.console import Progress, print_json, provenance
 
     if digits:
@@ -149,7 +149,7 @@ def solve_single(solve_one: Callable[[Model], Solved], model: Model) -> Solved:
 def solve_all(loss: str, models: list[tuple[dict[str, float], Model]], step: Callable[[], None], width: int) -> Results:
     """Every point of a sweep, together where that can be; a point without a solution has a sentence in its place."""
     from numerics.models.model import ModelError
-    from reports.solved_together import solved_together
+    from reports.answers.solved_together import solved_together
 
     solve_one = solver(loss)
     together = solved_together([model for _, model in models], width) if loss == "square" else {}
@@ -224,7 +224,7 @@ def solution_json(solution: Solved | SolvedPoint | str, width: int) -> dict[str,
     Beside it stand the errors at a finite width. A sentence stands for a point without a solution: its errors are null
     and its status is that sentence.
     """
-    from reports.solved_together import SolvedPoint
+    from reports.answers.solved_together import SolvedPoint
 
     if isinstance(solution, SolvedPoint):
         return with_warnings(solution.document(), solution.model)

@@ -79,7 +79,7 @@ def sweep(
         raise InputProblem("--workers and --dask were both given; one of them is accepted, for example --workers 4")
     count = 1 if workers is None else parse_whole("workers", workers, 1, 1024, "4")
 
-    from reports.sweep_file import read_sweep
+    from reports.answers.sweep_file import read_sweep
 
     described = read_sweep(Path(file))
 

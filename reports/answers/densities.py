@@ -12,7 +12,7 @@ from numerics.experiments.simulate_density import Lettered, limits, predicted, s
 from numerics.models.model import Model, ModelError
 from numerics.saddle_point.density import LAWS, DensitySolution, ReadoutLaw, check, solve_density
 from numerics.width_documents import apart_sentence, at_width_json, with_warnings
-from reports.comparison import Compared
+from reports.answers.comparison import Compared
 from reports.problems import InputProblem, not_built
 from reports.sweeps import parse_number
 from reports.widths import apart_line, shown, width_rows
