@@ -150,7 +150,7 @@ def main() -> int:
     from reports import signals
 
     signals.listen("--debug" in sys.argv)  # before anything that takes time to load
-    from reports.cli import main as command_line
+    from reports.command_line.cli import main as command_line
 
     return command_line()
 

@@ -43,7 +43,7 @@ def constants(bits: int) -> Callable[[], object]:
 
 def page() -> object:
     """`onestep activation "tanh(z)"` in a process of its own."""
-    command = [sys.executable, "-m", "reports.cli", "activation", "tanh(z)"]
+    command = [sys.executable, "-m", "reports.command_line.cli", "activation", "tanh(z)"]
     return subprocess.run(command, check=True, capture_output=True)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reports.calibrated_models import Data, Samples
-from reports.workers import pool
+from reports.command_line.machine.workers import pool
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,8 @@ def build(profile: str, directory: Path, *, quiet: bool = False) -> Built:
     From a source checkout the quick profile refreshes the committed ledger too. Files are written whole and last: an
     interrupted or failing run changes nothing.
     """
-    from reports.console import Progress
-    from reports.workers import pool
+    from reports.command_line.console import Progress
+    from reports.command_line.machine.workers import pool
 
     all_claims()  # a ledger that does not hang together is reported before anything is run
     drawings = all_figures()

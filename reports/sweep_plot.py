@@ -7,8 +7,8 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reports.command_line.problems import InputProblem
 from reports.figure_files import save
-from reports.problems import InputProblem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from reports.cli import run
+from reports.command_line.cli import run
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -12,7 +12,7 @@ import pytest
 from numerics.sweeps.chunk import columns, solve_chunk
 from numerics.sweeps.store import FILE
 from numerics.sweeps.sweep import Axis, Sweep
-from reports.cli import run as onestep
+from reports.command_line.cli import run as onestep
 
 FIXED = {"beta": 1.0, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 WORKED = """\

@@ -27,7 +27,7 @@ from numerics.balls.coefficients import Certified, conditional_balls, hermite_ba
 from numerics.gaussian.coefficients import hermite_constants
 from reports.activation.learning import bounds_at, with_best_spike
 from reports.activation.study import examine
-from reports.cli import run
+from reports.command_line.cli import run
 from tests.reference_integrals import integrals
 from verify.class_algebra import vanishes_in_class
 from verify.closed_form_balls import NoBallError, enclose

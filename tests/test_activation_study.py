@@ -17,7 +17,7 @@ from derivations.expressions.parser import ExpressionError
 from numerics.balls.coefficients import Certified
 from reports.activation.formulas import Constant, Formulas
 from reports.activation.study import examine, study, study_text
-from reports.allowance import OutOfTimeError
+from reports.command_line.machine.allowance import OutOfTimeError
 
 
 def page(text: str, **options: Any) -> dict[str, Any]:

@@ -68,10 +68,10 @@ def test_a_changed_statement_loses_its_recorded_verdict(monkeypatch: pytest.Monk
 def test_errata_has_printed_and_corrected_forms(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    import reports.workers
+    import reports.command_line.machine.workers
     import verify.errata
 
-    monkeypatch.setattr(reports.workers, "pool", lambda: nullcontext(Pickling()))
+    monkeypatch.setattr(reports.command_line.machine.workers, "pool", lambda: nullcontext(Pickling()))
     # two of them: the command checks what it prints, and all of them are checked in test_errata
     monkeypatch.setattr(verify.errata, "ERRATA", verify.errata.ERRATA[:2])
     found = document(capfd, ["errata"])["errata"]
@@ -124,10 +124,10 @@ def test_verify_takes_the_beginnings_of_ids(capfd: pytest.CaptureFixture[str], m
 def test_errata_takes_an_id_or_its_beginning(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import reports.workers
+    import reports.command_line.machine.workers
     from verify.errata import ERRATA
 
-    monkeypatch.setattr(reports.workers, "pool", lambda: nullcontext(Pickling()))
+    monkeypatch.setattr(reports.command_line.machine.workers, "pool", lambda: nullcontext(Pickling()))
     for text in ("erratum.input-scale", "erratum.input", "input-scale"):
         assert [found["id"] for found in document(capfd, ["errata", text])["errata"]] == ["erratum.input-scale"]
     refused(capfd, ["errata", "erratum.no-such"], "erratum.", "for example")

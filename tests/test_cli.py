@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from reports.cli import COMMANDS
+from reports.command_line.cli import COMMANDS
 from tests.command_line import ROOT, WORKED, in_subprocess, outcome, refused, replaced
 
 
@@ -111,7 +111,7 @@ def test_pipes_and_no_color_get_no_escape_sequences() -> None:
 
 
 def test_colour_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
-    from reports import console
+    from reports.command_line import console
 
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -163,8 +163,8 @@ def test_what_the_machine_refuses_is_no_defect(
 def test_a_lost_worker_is_no_defect() -> None:
     from concurrent.futures.process import BrokenProcessPool
 
-    from reports.problems import InputProblem
-    from reports.workers import pool
+    from reports.command_line.machine.workers import pool
+    from reports.command_line.problems import InputProblem
 
     with pytest.raises(InputProblem, match="worker processes were lost"), pool(workers=1):
         raise BrokenProcessPool("a process was terminated abruptly")

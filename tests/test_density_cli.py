@@ -13,8 +13,8 @@ from derivations.activations.activation import activation
 from numerics.experiments.simulate_density import Lettered
 from numerics.models.model import Model
 from numerics.saddle_point.density import DensitySolution, ReadoutLaw, solve_density
-from reports import cli
 from reports.answers import densities
+from reports.command_line import cli
 
 BASE = ["--activation", "tanh", "--target", "sin(2*z)", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1"]
 SPIKED = [*BASE, "--spike", "1.2", "--bulk", "1.1", "--alignment", "0.9"]

@@ -13,8 +13,8 @@ from pathlib import Path
 import click
 import pytest
 
-from reports.cli import COMMANDS, cli
-from reports.misuse import examples_in
+from reports.command_line.cli import COMMANDS, cli
+from reports.command_line.misuse import examples_in
 from reports.studies.speed import DATA, bars
 from tests.documents import PAGES, ROOT, Sample, differs, links, python_examples, samples, shell
 

@@ -14,8 +14,8 @@ from numerics.experiments.inputs import GAUSSIAN, LAWS, Inputs, InputsError
 from numerics.experiments.simulate import simulate
 from numerics.models.model import Model
 from numerics.models.network import Network, SimulationError
-from reports.cli import run
-from reports.problems import InputProblem
+from reports.command_line.cli import run
+from reports.command_line.problems import InputProblem
 
 TANH, SIN = activation("tanh"), activation("sin")
 MODEL = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)

@@ -187,7 +187,7 @@ def modules_after(code: str) -> set[str]:
 
 
 SOLVE = (
-    "from reports.cli import run\n"
+    "from reports.command_line.cli import run\n"
     "assert run(['solve', '--activation', 'tanh', '--target', 'sin', '--alpha', '1.5', '--beta', '1', '--ridge', '0.1',"
     " '--spike', '1', '--bulk', '1', '--alignment', '0.8', '--json']) == 0"
 )
@@ -202,7 +202,7 @@ def test_a_solve_waits_for_neither_sympy_nor_scipy_optimize() -> None:
 
 def test_help_waits_for_nothing_heavy() -> None:
     loaded = modules_after(
-        "from reports.cli import run\nassert run(['--help']) == 0\nassert run(['solve', '--help']) == 0"
+        "from reports.command_line.cli import run\nassert run(['--help']) == 0\nassert run(['solve', '--help']) == 0"
     )
     assert loaded & {"numpy", "scipy", "sympy", "matplotlib", "rich", "jinja2", "mpmath"} == set()
 

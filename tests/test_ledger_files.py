@@ -11,11 +11,11 @@ import pytest
 
 import reports.report
 from reports import ledger_files
-from reports.cli import run as run_command
+from reports.command_line.cli import run as run_command
+from reports.command_line.problems import InputProblem
 from reports.described import describe
 from reports.ledger_files import write_together
 from reports.ledger_markdown import markdown, markdown_drift
-from reports.problems import InputProblem
 from reports.report import write
 from tests import toy
 from tests.report_page import toy_figures, toy_ledger

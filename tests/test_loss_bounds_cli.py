@@ -12,7 +12,7 @@ from derivations.activations.activation import activation
 from numerics.bounds.any_loss import loss_bounds
 from numerics.models.model import Model
 from numerics.saddle_point.any_loss.losses import ABSOLUTE
-from reports.cli import run
+from reports.command_line.cli import run
 
 NOISY = ["--activation", "tanh", "--target", "sign", "--alpha", "2", "--beta", "1", "--ridge", "0.1", "--noise", "0.3"]
 ALIGNED = [*NOISY, "--spike", "1", "--bulk", "1", "--alignment", "1"]

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from reports.cli import run
+from reports.command_line.cli import run
 
 MODEL = [
     "--activation", "tanh", "--target", "sign", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1",

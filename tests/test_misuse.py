@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reports.cli import COMMANDS, cli
-from reports.misuse import OTHER_NAMES, examples_in, options_of
+from reports.command_line.cli import COMMANDS, cli
+from reports.command_line.misuse import OTHER_NAMES, examples_in, options_of
 from tests.command_line import STEPPED, WORKED, outcome, refused, replaced
 from verify.ledger import all_claims
 

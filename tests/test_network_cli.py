@@ -15,7 +15,7 @@ from numerics.models.network import Network
 from numerics.saddle_point.ridge import solve
 from numerics.sweeps.chunk import columns, solve_chunk
 from numerics.sweeps.sweep import Axis, Experiment, Sweep
-from reports.cli import run
+from reports.command_line.cli import run
 
 NUMBERS = {"alpha": 1.5, "beta": 1, "ridge": 0.01, "alpha0": 10, "eta": 10}
 STEPPED = ["--activation", "tanh", "--target", "tanh", *(f"--{name}={value}" for name, value in NUMBERS.items())]

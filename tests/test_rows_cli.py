@@ -15,8 +15,8 @@ from numerics.bounds.ridge import bounds
 from numerics.models.model import Model
 from numerics.saddle_point.ridge import solve
 from reports.answers.sweep_file import sweep_of
-from reports.cli import run
-from reports.problems import InputProblem
+from reports.command_line.cli import run
+from reports.command_line.problems import InputProblem
 
 BASE = ["--activation", "tanh", "--target", "sin", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1"]
 DIRECT = [*BASE, "--spike", "2", "--bulk", "1.3", "--alignment", "0.8"]

@@ -13,7 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from reports import signals, workers
+from reports import signals
+from reports.command_line.machine import workers
 from tests.command_line import ROOT, WORKED
 from tests.sweeping import written
 from tests.test_sweep_kills import SLOW, begun, wait_for, worker_processes
@@ -66,7 +67,14 @@ def python(code: str, *args: str) -> subprocess.CompletedProcess[str]:
 # The command line itself, the library behind all numbers, one that is looked for in vain where everything is caught
 # (mpmath's), and one of this suite; more of them in the thorough profile.
 MODULES = ["click", "numpy", "mpmath", "gmpy2"]
-MORE = ["reports.cli", "click.core", "numpy.linalg", "numerics.saddle_point.ridge", "reports.commands.solve", "json"]
+MORE = [
+    "reports.command_line.cli",
+    "click.core",
+    "numpy.linalg",
+    "numerics.saddle_point.ridge",
+    "reports.commands.solve",
+    "json",
+]
 
 
 @pytest.mark.parametrize("module", [*MODULES, *(pytest.param(name, marks=pytest.mark.thorough) for name in MORE)])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.cli import run
+from reports.command_line.cli import run
 
 STEPPED = [
     "--activation", "tanh", "--target", "sign", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1", "--alpha0", "1",

@@ -24,7 +24,7 @@ from numerics.sweeps.run import WorkerLostError, run
 from numerics.sweeps.store import FILE, Store, StoreError
 from numerics.sweeps.sweep import Experiment, Sweep, SweepError
 from reports.answers.sweep_file import read_sweep, sweep_of
-from reports.problems import InputProblem
+from reports.command_line.problems import InputProblem
 from tests.sweeping import SAME, WORKED, axes, rows, runs_of_chunks, small, stored, theory, written
 
 

@@ -61,7 +61,7 @@ def test_unusable_input_is_refused_in_one_sentence(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], args: list[str], words: tuple[str, ...],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("reports.clusters.PATIENCE", 1)
+    monkeypatch.setattr("reports.command_line.machine.clusters.PATIENCE", 1)
     grid = written(tmp_path)
     given = [arg.format(grid=grid, out=tmp_path / "out", tmp=tmp_path) for arg in args]
     code, out, err = command(capfd, *given)
@@ -126,7 +126,7 @@ def test_a_diagram_shows_the_numbers_of_the_file(tmp_path: Path) -> None:
 
 
 def test_rate_and_remaining_time_are_said_in_words() -> None:
-    from reports.console import pace_text
+    from reports.command_line.console import pace_text
 
     # 100 points in 2 s leave 6250 of them for 125 s.
     assert pace_text(100, 2.0, 6250, "points") == "50 points/s, 2 min 5 s left"

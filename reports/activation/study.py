@@ -23,7 +23,7 @@ from numerics.balls.coefficients import Certified, HermiteBalls, hermite_balls, 
 from numerics.balls.integrals import LIMIT_REACHED
 from reports.activation.learning import Learning, Means, bounds_at, warnings_of, with_best_spike
 from reports.activation.page import study_text
-from reports.allowance import OutOfTimeError, allowance
+from reports.command_line.machine.allowance import OutOfTimeError, allowance
 
 if TYPE_CHECKING:
     from reports.activation.formulas import Formulas

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reports.cli_options import Request
-from reports.problems import InputProblem
+from reports.command_line.problems import InputProblem
+from reports.command_line.request import Request
 
 if TYPE_CHECKING:
     from numerics.certificates.certify import Certificate

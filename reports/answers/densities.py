@@ -10,53 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from numerics.experiments.simulate_density import Lettered, limits, predicted, simulate_density
 from numerics.models.model import Model, ModelError
-from numerics.saddle_point.density import LAWS, DensitySolution, ReadoutLaw, check, solve_density
+from numerics.saddle_point.density import DensitySolution, ReadoutLaw, check, solve_density
 from numerics.width_documents import apart_sentence, at_width_json, with_warnings
 from reports.answers.comparison import Compared
-from reports.problems import InputProblem, not_built
-from reports.sweeps import parse_number
+from reports.command_line.problems import InputProblem
 from reports.widths import apart_line, shown, width_rows
 from verify.finite_size import Observation, compare_all
 
 if TYPE_CHECKING:
-    from reports.cli_options import Request
-
-
-# Letters of a size at which squares and cubes of parameters stay inside double precision.
-_SMALLEST, _LARGEST = 1e-6, 1e6
-
-
-def law_of(text: str) -> ReadoutLaw:
-    """The law that --readout names, as normal, normal:SCALE, uniform or uniform:SCALE. Raises InputProblem."""
-    name, _, scale = (part.strip() for part in text.partition(":"))
-    value = parse_number(scale) if ":" in text else 1.0
-    if name not in LAWS or value is None or not _SMALLEST <= value <= _LARGEST:
-        raise InputProblem(
-            f"--readout was given {text[:60]!a}; a density is normal:SCALE (standard deviation) or uniform:SCALE (half "
-            "width), SCALE from 1e-6 to 1e6 and 1 where it is left away, for example --readout normal:0.8"
-        )
-    return ReadoutLaw(name, value)
-
-
-def check_request(asked: Request) -> None:
-    """What goes with a density. Raises InputProblem."""
-    several = bool(asked.further_alignments) or any(group.further_weights for group in asked.groups)
-    beside = [
-        option
-        for option, given in (
-            ("--loss", asked.loss != "square"),
-            ("--spike or --alignment of several directions", several),
-            ("--bias", asked.learned_bias or bool(asked.groups)),
-            ("--bulk-model", asked.bulk_model != "isotropic"),
-            ("--rows", asked.gaussian_rows),
-        )
-        if given
-    ]
-    if beside:
-        raise not_built(
-            f"{beside[0]} beside a density of --readout",
-            'a vocabulary of groups takes more, for example --readout "1:0.5,2:0.5"',
-        )
+    from reports.command_line.request import Request
 
 
 def subjects(asked: Request) -> Iterator[tuple[dict[str, float], Lettered]]:
@@ -86,7 +48,7 @@ def solution_json(found: DensitySolution | str, width: int) -> dict[str, Any]:
 
     A sentence stands for a point without a solution: its errors are null and its status is that sentence.
     """
-    from reports.console import finite
+    from reports.command_line.console import finite
 
     if isinstance(found, str):
         return {"test_error": None, "training_error": None, "converged": False, "status": found}
@@ -127,7 +89,7 @@ def law_json(law: ReadoutLaw) -> dict[str, Any]:
 
 def solution_text(found: DensitySolution | str, document: dict[str, Any]) -> str:
     """One solution and its document for people; a sentence for what has none."""
-    from reports.console import number, table
+    from reports.command_line.console import number, table
 
     if isinstance(found, str):
         return found
@@ -173,7 +135,7 @@ def sweep_table(
     width: int,
 ) -> str:
     """One line per point, and a sentence where the limit is far from its value at the finite width."""
-    from reports.console import number, table
+    from reports.command_line.console import number, table
 
     rows = []
     for (point, found), document in zip(results, documents, strict=True):

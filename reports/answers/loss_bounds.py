@@ -53,7 +53,7 @@ def loss_bounds_json(model: Model, loss: Loss, step: Callable[[], None], width: 
 
 def loss_bounds_text(swept: tuple[str, ...], results: Points, width: int) -> str:
     """One line per point, and what the bounds are of; the least loss at the finite width beside its limit."""
-    from reports.console import number, table
+    from reports.command_line.console import number, table
 
     first = results[0][1]
     header = [*swept, "lower bound", "least test loss", f"at width {width}", "at ridge", "upper bound"]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numerics.bounds.ridge import BestEta
     from numerics.certificates.certified_minima import BestBound
     from numerics.models.model import Model
-    from reports.cli_options import Request
+    from reports.command_line.request import Request
 
 
 def best_eta_json(asked: Request, point: Mapping[str, float]) -> tuple[BestEta, dict[str, Any]]:

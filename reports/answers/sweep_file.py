@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reports.problems import InputProblem
-from reports.sweeps import RULES, Values, parse_values
+from reports.command_line.problems import InputProblem
+from reports.command_line.values import RULES, Values, parse_values
 from reports.widths import parse_width
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
     """The sweep of a document as TOML delivers it. Raises InputProblem."""
     from numerics.models.model import UNIFORM
     from numerics.sweeps.sweep import Sweep, SweepError
-    from reports.cli_options import expression_of, groups_of
+    from reports.command_line.options import expression_of, groups_of
 
     _check_keys(document, (*TEXTS, *RULES, "width", "simulation"), "a sweep file")
     for name in TEXTS:

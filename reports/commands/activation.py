@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reports.cli_options import common_options, expression_of
-from reports.problems import DONE, UNDECIDED, InputProblem
-from reports.sweeps import parse_number, parse_values, parse_whole
+from reports.command_line.options import common_options, expression_of
+from reports.command_line.problems import DONE, UNDECIDED, InputProblem
+from reports.command_line.values import parse_number, parse_values, parse_whole
 
 if TYPE_CHECKING:
     from derivations.activations.activation import Activation
@@ -96,7 +96,7 @@ def activation(
 
     from numerics.models.model import ModelError
     from reports.activation.study import examine, study_text
-    from reports.console import Progress, finite, note, print_json, provenance
+    from reports.command_line.console import Progress, finite, note, print_json, provenance
 
     try:
         with Progress("examining", 1, quiet=quiet):
@@ -131,7 +131,7 @@ def drawn_if_wanted(file: Path | None, drawn: Curves | None) -> bool:
 
 def _read(expression: str, target: str | None, end: float) -> tuple[Activation, Activation]:
     """The activation and its target, read before the process has used ``end`` seconds. Raises InputProblem."""
-    from reports.allowance import OutOfTimeError, allowance
+    from reports.command_line.machine.allowance import OutOfTimeError, allowance
 
     try:
         with allowance(end - time.process_time()):
@@ -150,7 +150,7 @@ def _curves(found: ActivationStudy, end: float) -> Curves | None:
     from derivations.expressions.parser import ExpressionError
     from numerics.models.model import ModelError
     from reports.activation.curves import curves
-    from reports.allowance import OutOfTimeError, allowance
+    from reports.command_line.machine.allowance import OutOfTimeError, allowance
 
     if found.learning.upper is None:
         return None

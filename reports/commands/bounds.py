@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from numerics.width_documents import warnings_of
-from reports.cli_options import EXPRESSIONS, Request, common_options, model_options, request, width_option
-from reports.problems import DONE, UNDECIDED, InputProblem, not_built
+from reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
+from reports.command_line.problems import DONE, UNDECIDED, InputProblem, not_built
+from reports.command_line.request import Request
 from reports.widths import apart_line, best_at_width, parse_width, shown, tell_warnings
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def bounds(
     from numerics.saddle_point.any_loss.losses import loss_named
     from reports.answers.loss_bounds import loss_bounds_json
     from reports.answers.optima import best_eta_json, best_spike_json
-    from reports.console import Progress, finite, note, print_json, provenance
+    from reports.command_line.console import Progress, finite, note, print_json, provenance
 
     results = []
     second = optimise_eta or optimise_spike or asked.loss != "square"
@@ -163,7 +164,7 @@ def _tell(results: list[tuple[dict[str, float], dict[str, Any]]], asked: Request
 
 def bounds_table(swept: tuple[str, ...], results: list[tuple[dict[str, float], dict[str, Any]]], width: int) -> str:
     """One line per point; the least error at the finite width beside its limit."""
-    from reports.console import number, table
+    from reports.command_line.console import number, table
 
     header = [*swept, "lower bound", "least error", f"at width {width}", "at ridge", "upper bound"]
     with_eta = any(document["best_eta"] for _, document in results)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reports.cli_options import common_options
-from reports.problems import DONE, InputProblem
+from reports.command_line.options import common_options
+from reports.command_line.problems import DONE, InputProblem
 
 if TYPE_CHECKING:
     from verify.claim import Claim
@@ -42,7 +42,7 @@ def claims(claim: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
     chosen = known if claim is None else find(known, claim)
     documents = with_verdicts(chosen)
     if as_json:
-        from reports.console import print_json, provenance
+        from reports.command_line.console import print_json, provenance
 
         parameters = {} if claim is None else {"claim": claim}
         print_json({"claims": documents, "summary": summary(documents), "provenance": provenance("claims", parameters)})
@@ -133,7 +133,7 @@ def summary(documents: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
 def claims_table(documents: Sequence[Mapping[str, Any]]) -> str:
     """One line per claim, and a line of totals."""
-    from reports.console import table, verdict_text
+    from reports.command_line.console import table, verdict_text
 
     rows = [
         [
@@ -161,7 +161,7 @@ def by_fiat(document: Mapping[str, Any]) -> bool:
 
 def totals(counts: Mapping[str, int]) -> str:
     """The verdicts in one line: 31 PROVED, 9 CONFIRMED."""
-    from reports.console import verdict_text
+    from reports.command_line.console import verdict_text
 
     return ", ".join(f"{count} {verdict_text(verdict)}" for verdict, count in counts.items() if count) or "no claims"
 
@@ -179,7 +179,7 @@ def numbers(equations: Sequence[int]) -> str:
 
 def claim_text(document: Mapping[str, Any], checks: Sequence[str]) -> str:
     """One claim whole, with the names of its checks, for people."""
-    from reports.console import verdict_text
+    from reports.command_line.console import verdict_text
 
     lines = [
         f"{document['id']}: {document['title']}",

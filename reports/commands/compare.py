@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reports.cli_options import EXPRESSIONS, common_options, model_options, request
+from reports.command_line.options import EXPRESSIONS, common_options, model_options, request
+from reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem
+from reports.command_line.values import parse_whole, parse_wholes
 from reports.commands.simulate import LARGEST_DIMENSION, MOST_SEEDS, check_kind, plain_ridge, seeds_pool, subjects_of
-from reports.problems import DONE, FAILED, UNDECIDED, InputProblem
-from reports.sweeps import parse_whole, parse_wholes
 
 if TYPE_CHECKING:
     from reports.answers.comparison import Compared
@@ -76,8 +76,8 @@ def compare(
     from numerics.saddle_point.any_loss.losses import loss_named
     from reports.answers import densities
     from reports.answers.comparison import compared
-    from reports.console import Progress, print_json, provenance
-    from reports.memory import fitting
+    from reports.command_line.console import Progress, print_json, provenance
+    from reports.command_line.machine.memory import fitting
 
     at_once = fitting((subject for _, subject in subjects), max(sizes), "dimensions", square=plain_ridge(asked))
     each = len(sizes) * count
@@ -119,7 +119,7 @@ def compare(
 
 def comparison_json(found: Compared) -> dict[str, Any]:
     """One comparison as the command line promises it."""
-    from reports.console import finite
+    from reports.command_line.console import finite
 
     pairs = zip(found.simulations, found.theories, strict=True)
     comparisons = found.report.comparisons
@@ -159,7 +159,7 @@ def shares_json(found: BasinShares) -> dict[str, Any]:
 
 def comparison_text(found: Compared) -> str:
     """One comparison for people."""
-    from reports.console import estimate_text, number, table, verdict_text
+    from reports.command_line.console import estimate_text, number, table, verdict_text
 
     rows = []
     for c in found.report.comparisons:

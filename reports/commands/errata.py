@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reports.cli_options import common_options
-from reports.problems import DONE, InputProblem
+from reports.command_line.options import common_options
+from reports.command_line.problems import DONE, InputProblem
 
 if TYPE_CHECKING:
     from verify.errata import Erratum, ErratumReport
@@ -33,9 +33,9 @@ def errata(erratum: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
     from verify.errata import ERRATA
 
     chosen = ERRATA if erratum is None else find(ERRATA, erratum)
-    from reports.console import note, print_json, provenance
+    from reports.command_line.console import note, print_json, provenance
+    from reports.command_line.machine.workers import pool
     from reports.errata_section import document
-    from reports.workers import pool
     from verify.errata import errata as found_in
     from verify.errata import examine_errata
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from reports.cli_options import common_options
-from reports.problems import DONE, FAILED, InputProblem
+from reports.command_line.options import common_options
+from reports.command_line.problems import DONE, FAILED, InputProblem
 
 HELP = """\b
 Examples:
@@ -32,7 +32,7 @@ Exit code 1 also if a claim is refuted or a mutant is not, 3 if a claim stays un
 @common_options
 def report(profile: str, out: str | None, check: bool, as_json: bool, quiet: bool, debug: bool) -> int:
     """Build the report, or check the ledger; the exit code."""
-    from reports.profiles import check_profile
+    from reports.command_line.profiles import check_profile
 
     check_profile(profile)
     if check:
@@ -49,7 +49,7 @@ def report(profile: str, out: str | None, check: bool, as_json: bool, quiet: boo
         )
 
     check_writable(directory)
-    from reports.console import note, print_json
+    from reports.command_line.console import note, print_json
     from reports.report import build
 
     built = build(profile, directory, quiet=quiet)
@@ -98,8 +98,8 @@ def check_drift(profile: str, as_json: bool, quiet: bool) -> int:
             f"for example onestep report --check --profile {recorded}"
         )
 
+    from reports.command_line.console import note, print_json
     from reports.commands.verify import ledger_summary, remarks, run_ledger
-    from reports.console import note, print_json
     from reports.ledger_markdown import markdown_drift
     from verify.ledger import as_json as document_of
     from verify.ledger import drift

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reports.cli_options import EXPRESSIONS, Request, common_options, model_options, request
-from reports.problems import DONE, InputProblem
-from reports.sweeps import parse_number, parse_whole
+from reports.command_line.options import EXPRESSIONS, common_options, model_options, request
+from reports.command_line.problems import DONE, InputProblem
+from reports.command_line.request import Request
+from reports.command_line.values import parse_number, parse_whole
 
 if TYPE_CHECKING:
     from numerics.experiments.inputs import Inputs
@@ -110,8 +111,8 @@ def simulate(
     asked = request(options, any_loss=True, any_law=True)
     subjects = [(point, _departed(subject, overlap, steps)) for point, subject in subjects_of(asked, kind)]
 
-    from reports.console import Progress, print_json, provenance
-    from reports.memory import fitting
+    from reports.command_line.console import Progress, print_json, provenance
+    from reports.command_line.machine.memory import fitting
 
     results = []
     at_once = fitting((subject for _, subject in subjects), size, "dimension", square=plain_ridge(asked))
@@ -225,7 +226,7 @@ def seeds_pool(dimension: int, seeds: int, at_once: int | None) -> AbstractConte
     """Worker processes where the experiments are large enough to pay for starting them, no more than fit in memory."""
     if seeds < 2 or dimension < 600 or at_once == 1:
         return nullcontext(None)
-    from reports.workers import pool
+    from reports.command_line.machine.workers import pool
 
     return pool(min(MOST_WORKERS, at_once or MOST_WORKERS))
 
@@ -305,7 +306,7 @@ def basins_json(asked: Request, run: Simulation) -> dict[str, Any]:
 
 def simulation_text(run: Simulation) -> str:
     """One experiment for people."""
-    from reports.console import estimate_text, table
+    from reports.command_line.console import estimate_text, table
 
     rows = [(name.replace("_", " "), estimate_text(e.mean, e.standard_error)) for name, e in run.estimates.items()]
     first = f"{run.kind}, d = {run.dimension}, n = {run.sizes.n}, p = {run.sizes.p}, {run.seeds} seeds"
@@ -313,7 +314,7 @@ def simulation_text(run: Simulation) -> str:
 
 
 def _sweep_table(swept: tuple[str, ...], results: list[tuple[dict[str, float], Simulation]]) -> str:
-    from reports.console import estimate_text, number, table
+    from reports.command_line.console import estimate_text, number, table
 
     rows = [
         [

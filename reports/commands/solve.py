@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from numerics.width_documents import apart_sentence, with_warnings
-from reports.cli_options import EXPRESSIONS, Request, common_options, model_options, request, width_option
-from reports.problems import DONE, UNDECIDED, InputProblem
+from reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
+from reports.command_line.problems import DONE, UNDECIDED, InputProblem
+from reports.command_line.request import Request
 from reports.widths import apart_line, parse_width, shown, tell_warnings, width_rows
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def solve(
     as_json: bool, quiet: bool, debug: bool, certify: bool, digits: int | None, width: str | None, **options: Any
 ) -> int:
     """Solve every point asked for; the exit code."""
-    from reports.console import Progress, print_json_listing, provenance
+    from reports.command_line.console import Progress, print_json_listing, provenance
 
     wide = parse_width(width)
     asked = request(options, any_loss=True, any_law=True)
@@ -113,7 +114,7 @@ def solve(
 def _solve_density(asked: Request, as_json: bool, quiet: bool, digits: bool, width: int) -> int:
     """The limit of many letters at every point asked for; the exit code."""
     from reports.answers import densities
-    from reports.console import Progress, print_json, provenance
+    from reports.command_line.console import Progress, print_json, provenance
 
     if digits:
         raise InputProblem(
@@ -199,7 +200,7 @@ def print_one(
     solution: Solved, learned: dict[str, Any], origin: dict[str, Any], as_json: bool, more: Extras, width: int
 ) -> None:
     """The one solution of a command without a sweep, with what --certify and --digits add to it."""
-    from reports.console import print_json, table
+    from reports.command_line.console import print_json, table
 
     document = solution_json(solution, width)
     if as_json:
@@ -239,7 +240,7 @@ def solution_json(solution: Solved | SolvedPoint | str, width: int) -> dict[str,
 def solution_rows(solution: Solved, document: dict[str, Any]) -> list[tuple[str, str]]:
     """One solution and its document for people, as names and values."""
     from numerics.documents import nested, spiked_document
-    from reports.console import number
+    from reports.command_line.console import number
 
     model, order = solution.model, solution.order_parameters
     spiked = spiked_document(model).values()
@@ -268,7 +269,7 @@ def solution_rows(solution: Solved, document: dict[str, Any]) -> list[tuple[str,
 
 def learned_text(found: dict[str, Any]) -> str:
     """The learned bias for people."""
-    from reports.console import number
+    from reports.command_line.console import number
 
     minima = ", ".join(f"{number(m['bias'], 6)} (energy {number(m['energy'], 8)})" for m in found["minima"])
     lines = [f"learned bias {number(found['bias'])}; local minima at {minima or 'none'}"]
@@ -281,7 +282,7 @@ def learned_text(found: dict[str, Any]) -> str:
 
 def _compact(value: Any) -> str:
     """A number alone, or the brackets of a vector or matrix with more than one entry."""
-    from reports.console import number
+    from reports.command_line.console import number
 
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
@@ -292,7 +293,7 @@ def _compact(value: Any) -> str:
 
 def sweep_table(swept: tuple[str, ...], results: Results, width: int) -> str:
     """One line per point, and a sentence where the limit is far from its value at the finite width."""
-    from reports.console import number, table
+    from reports.command_line.console import number, table
 
     header = [*swept, "test error", "training error", f"at width {width}", "status"]
     documents = [solution_json(solution, width) for _, solution in results]

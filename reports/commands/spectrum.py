@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reports.cli_options import EXPRESSIONS, common_options, model_options, request
+from reports.command_line.options import EXPRESSIONS, common_options, model_options, request
+from reports.command_line.problems import DONE, UNDECIDED, InputProblem
 from reports.commands.activation import figure_file
 from reports.figure_files import save
-from reports.problems import DONE, UNDECIDED, InputProblem
 from reports.widths import tell_warnings
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def spectrum(
     **options: Any,
 ) -> int:
     """The spectrum of one model; the exit code."""
-    from reports.sweeps import parse_whole
+    from reports.command_line.values import parse_whole
 
     size = None if dimension is None else parse_whole("simulate", dimension, 2, LARGEST_SAMPLE, "1000")
     start = parse_whole("seed", seed, 0, 2**31, "0")
@@ -81,7 +81,7 @@ def spectrum(
     from numerics.models.network import SimulationError
     from numerics.spectrum.density import SpectrumError
     from numerics.spectrum.density import spectrum as spectrum_of
-    from reports.console import Progress, finite, print_json, provenance
+    from reports.command_line.console import Progress, finite, print_json, provenance
 
     with Progress("continuing to the real axis", 1 + (size is not None), quiet=quiet) as progress:
         try:
@@ -214,7 +214,7 @@ def sample_json(found: Spectrum, model: Model, values: Any, dimension: int) -> d
 
 def spectrum_text(document: dict[str, Any]) -> str:
     """The spectrum for people."""
-    from reports.console import number, table
+    from reports.command_line.console import number, table
 
     intervals = ", ".join(f"[{number(a)}, {number(b)}]" for a, b in document["edges"])
     rows = [("support", intervals or "none"), ("share of zeros", number(document["atom_at_zero"]))]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reports.cli_options import common_options
-from reports.problems import DONE, INTERNAL, UNDECIDED, InputProblem
+from reports.command_line.options import common_options
+from reports.command_line.problems import DONE, INTERNAL, UNDECIDED, InputProblem
+from reports.command_line.values import parse_whole
 from reports.signals import Terminated
-from reports.sweeps import parse_whole
 from reports.widths import tell_warnings
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def sweep(
     from numerics.sweeps.run import WorkerLostError, run
     from numerics.sweeps.store import Store, StoreError
     from numerics.sweeps.sweep import SweepError
-    from reports.clusters import workers_of
-    from reports.console import Progress, note, provenance
+    from reports.command_line.console import Progress, note, provenance
+    from reports.command_line.machine.clusters import workers_of
     from reports.sweep_plot import apart_sentence, check_plot, draw
 
     if plot is not None:
@@ -157,7 +157,7 @@ def _ends(sweep: Sweep) -> list[Model]:
 def _tell(store: Store, out: Path, plot: str | None, origin: dict[str, Any], warnings: list[str], as_json: bool) -> int:
     """What has been done, for programs or for people; the exit code."""
     from numerics.sweeps.store import FILE
-    from reports.console import print_json
+    from reports.command_line.console import print_json
 
     points, failures = store.stored, store.failures
     failed = sum(failures.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from reports.problems import not_built
+from reports.command_line.problems import not_built
 
 
 def _unbuilt(name: str, example: str, text: str, instead: str) -> click.Command:

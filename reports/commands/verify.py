@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reports.cli_options import common_options
+from reports.command_line.options import common_options
 
 if TYPE_CHECKING:
     from verify.ledger import Entry, Ledger
@@ -31,8 +31,8 @@ Exit code 1 if a claim is refuted or a mutant is not, 3 if a claim stays undecid
 @common_options
 def verify(claims: tuple[str, ...], profile: str, as_json: bool, quiet: bool, debug: bool) -> int:
     """Run the ledger and print it; the exit code."""
+    from reports.command_line.profiles import check_profile
     from reports.commands.claims import find
-    from reports.profiles import check_profile
 
     check_profile(profile)
     from verify.ledger import all_claims
@@ -42,7 +42,7 @@ def verify(claims: tuple[str, ...], profile: str, as_json: bool, quiet: bool, de
     ids = list(dict.fromkeys(claim.id for id_ in claims for claim in find(known, id_))) or None
     ledger = run_ledger(profile, ids, quiet)
     if as_json:
-        from reports.console import print_json
+        from reports.command_line.console import print_json
 
         print_json(ledger_json(ledger))
     else:
@@ -52,8 +52,8 @@ def verify(claims: tuple[str, ...], profile: str, as_json: bool, quiet: bool, de
 
 def run_ledger(profile: str, ids: list[str] | None, quiet: bool) -> Ledger:
     """Run the ledger on all cores, with progress."""
-    from reports.console import Progress
-    from reports.workers import pool
+    from reports.command_line.console import Progress
+    from reports.command_line.machine.workers import pool
     from verify.ledger import MODULES, run
 
     with Progress("checking claims", len(MODULES), quiet=quiet) as progress, pool() as executor:
@@ -62,8 +62,8 @@ def run_ledger(profile: str, ids: list[str] | None, quiet: bool) -> Ledger:
 
 def ledger_table(ledger: Ledger) -> str:
     """The verdicts, then what went wrong, then the totals."""
+    from reports.command_line.console import table, verdict_text
     from reports.commands.claims import numbers, verdict_mark
-    from reports.console import table, verdict_text
 
     rows = [
         [

@@ -147,6 +147,6 @@ class Measured:
         return (self.mean - theory) / self.error
 
     def __str__(self) -> str:
-        from reports.console import estimate_text
+        from reports.command_line.console import estimate_text
 
         return estimate_text(self.mean, self.error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reports.problems import InputProblem
+from reports.command_line.problems import InputProblem
 
 NAMES = ("quick", "ci", "thorough")
 

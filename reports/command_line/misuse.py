@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from reports.sweeps import RULES
+from reports.command_line.values import RULES
 
 # What a parameter is called elsewhere, and its option here.
 OTHER_NAMES: Mapping[str, str] = {

@@ -9,7 +9,7 @@ from numerics.experiments.memory import PEAK, experiment_bytes, machine_bytes
 from numerics.experiments.simulate_density import Lettered
 from numerics.models.model import Model
 from numerics.models.network import Network
-from reports.problems import InputProblem
+from reports.command_line.problems import InputProblem
 
 
 def fitting(subjects: Iterable[Model | Network | Lettered], dimension: int, option: str, *, square: bool) -> int | None:

@@ -14,7 +14,7 @@ from types import TracebackType
 import click
 
 from reports import signals, streams
-from reports.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem
+from reports.command_line.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem
 
 # Name, module, one line of help: the help of the group must not import the commands.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -89,7 +89,7 @@ def shown(text: str, longest: int = 60) -> str:
 def print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     """Print the version and stop."""
     if value and not ctx.resilient_parsing:
-        from reports.console import suite_version
+        from reports.command_line.console import suite_version
 
         click.echo(f"onestep {suite_version()}")
         ctx.exit(0)
@@ -194,7 +194,7 @@ class Boundary:
 
 def usage_sentence(error: click.UsageError, args: Sequence[str]) -> str:
     """One sentence for a misuse that click itself noticed."""
-    from reports.misuse import options_of, usage_sentence
+    from reports.command_line.misuse import options_of, usage_sentence
 
     # click does not always say in which command it happened.
     name = next((word for word in args if not word.startswith("-")), "")

@@ -1,0 +1,1 @@
+"""What the machine gives a command: workers, clusters, memory, time."""

@@ -1,0 +1,168 @@
+"""What a command was asked: the options of a model, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from reports.command_line.problems import InputProblem, not_built
+from reports.command_line.values import Values, grid, parse_number
+
+if TYPE_CHECKING:
+    from derivations.activations.activation import Activation
+    from numerics.models.model import Model, ReadoutGroup
+    from numerics.models.network import Network
+    from numerics.saddle_point.density import ReadoutLaw
+
+
+@dataclass(frozen=True)
+class Request:
+    """A model, or a sweep of models, as asked for on the command line; checked, but nothing computed yet.
+
+    ``values`` holds every number given, in command-line order.
+    """
+
+    activation: Activation
+    target: Activation
+    values: Mapping[str, Values]
+    groups: tuple[ReadoutGroup, ...]
+    bulk_model: str = "isotropic"
+    loss: str = "square"
+    learned_bias: bool = False
+    further_alignments: tuple[float, ...] = ()
+    gaussian_rows: bool = False
+    law: ReadoutLaw | None = None
+
+    @property
+    def swept(self) -> tuple[str, ...]:
+        """The names of the swept parameters, in command-line order."""
+        return tuple(name for name, value in self.values.items() if value.swept)
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """The model as given, for the provenance."""
+        from derivations.expressions.parser import to_text
+        from numerics.documents import group_document
+
+        given: dict[str, object] = {
+            "activation": to_text(self.activation.expression),
+            "target": to_text(self.target.expression),
+        }
+        for name, value in self.values.items():
+            given[name] = list(value.values) if value.swept else value.values[0]
+        if self.groups:
+            given["readout"] = [group_document(group) for group in self.groups]
+        if self.law is not None:
+            given["readout"] = {"law": self.law.name, "scale": self.law.scale}
+        if self.further_alignments:
+            given["alignment"] = [*self.values["alignment"].values, *self.further_alignments]
+        if self.bulk_model != "isotropic":
+            given["bulk_model"] = self.bulk_model
+        if self.gaussian_rows:
+            given["rows"] = "gaussian"
+        if self.loss != "square":
+            given["loss"] = self.loss
+        if self.learned_bias:
+            given["bias"] = "learned"
+        return given
+
+    @property
+    def has_step(self) -> bool:
+        """Whether the model is given as a network and its gradient step."""
+        return "alpha0" in self.values
+
+    def points(self) -> Iterator[dict[str, float]]:
+        """Every point of the sweep (one, if nothing is swept)."""
+        return grid(self.values)
+
+    def model_without_bias(self, point: Mapping[str, float]) -> Model:
+        """The model at one point before its bias is learned. Raises InputProblem where it does not exist."""
+        return replace(self, learned_bias=False).model(point)
+
+    def model(self, point: Mapping[str, float]) -> Model:
+        """The model at one point, its bias learned if asked for. Raises InputProblem where it does not exist."""
+        from numerics.models.model import Model, ModelError
+
+        try:
+            given: dict[str, Any] = dict(point) | ({"groups": self.groups} if self.groups else {})
+            if self.further_alignments:
+                given["further_alignments"] = self.further_alignments
+            if self.gaussian_rows:
+                given["gaussian_rows"] = True
+            if self.has_step:
+                given["bulk_model"] = self.bulk_model
+                model = Model.from_gradient_step(self.activation, self.target, **given)
+            else:
+                # Where every group brings a bulk of its own, that of the model plays no part.
+                model = Model(self.activation, self.target, **({"bulk": 1.0} | given))
+            if self.learned_bias:
+                from numerics.bounds.learned_bias import learned_bias
+                from numerics.saddle_point.any_loss.losses import loss_named
+
+                model = learned_bias(model, loss_named(self.loss)).model
+            return model
+        except ModelError as error:
+            where = " at " + ", ".join(f"{k} = {point[k]:g}" for k in self.swept) if self.swept else ""
+            raise InputProblem(f"{error}{where}") from None
+
+    def models(self) -> list[tuple[dict[str, float], Model]]:
+        """All points with their models: nothing is run before all of them are known to exist."""
+        return [(point, self.model(point)) for point in self.points()]
+
+    def network(self, point: Mapping[str, float]) -> Network:
+        """The network and its gradient step at one point. Raises InputProblem where none was given."""
+        from numerics.models.network import Network, SimulationError
+
+        if not self.has_step:
+            raise InputProblem(
+                "--kind network simulates a gradient step and was given --spike, --bulk, --alignment; --alpha0 "
+                "and --eta are "
+                "accepted, for example --alpha0 2 --eta 3"
+            )
+        given: dict[str, Any] = dict(point) | {"gaussian_rows": self.gaussian_rows}
+        if self.groups:
+            given["groups"] = self.groups
+        try:
+            return Network(self.activation, self.target, **given)
+        except SimulationError as error:
+            raise InputProblem(str(error)) from None
+
+
+# Letters of a size at which squares and cubes of parameters stay inside double precision.
+_SMALLEST, _LARGEST = 1e-6, 1e6
+
+
+def law_of(text: str) -> ReadoutLaw:
+    """The law that --readout names, as normal, normal:SCALE, uniform or uniform:SCALE. Raises InputProblem."""
+    from numerics.saddle_point.density import LAWS, ReadoutLaw
+
+    name, _, scale = (part.strip() for part in text.partition(":"))
+    value = parse_number(scale) if ":" in text else 1.0
+    if name not in LAWS or value is None or not _SMALLEST <= value <= _LARGEST:
+        raise InputProblem(
+            f"--readout was given {text[:60]!a}; a density is normal:SCALE (standard deviation) or uniform:SCALE (half "
+            "width), SCALE from 1e-6 to 1e6 and 1 where it is left away, for example --readout normal:0.8"
+        )
+    return ReadoutLaw(name, value)
+
+
+def check_request(asked: Request) -> None:
+    """What goes with a density. Raises InputProblem."""
+    several = bool(asked.further_alignments) or any(group.further_weights for group in asked.groups)
+    beside = [
+        option
+        for option, given in (
+            ("--loss", asked.loss != "square"),
+            ("--spike or --alignment of several directions", several),
+            ("--bias", asked.learned_bias or bool(asked.groups)),
+            ("--bulk-model", asked.bulk_model != "isotropic"),
+            ("--rows", asked.gaussian_rows),
+        )
+        if given
+    ]
+    if beside:
+        raise not_built(
+            f"{beside[0]} beside a density of --readout",
+            'a vocabulary of groups takes more, for example --readout "1:0.5,2:0.5"',
+        )
