@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.described import DescribedDerivation, derivations_of
-from reports.figures import Figure, all_figures
+from reports.figures.figures import Figure, all_figures
 from reports.ledger_files import (
     COMMITTED_JSON,
     COMMITTED_MARKDOWN,

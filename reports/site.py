@@ -21,7 +21,7 @@ from reports.chapters import CHAPTERS, OTHER, Chapter, chapter_of
 from reports.dependencies import groups, headlines, links
 from reports.dependency_graph import svg
 from reports.described import DescribedDerivation
-from reports.figures import Figure
+from reports.figures.figures import Figure
 from reports.ledger_markdown import MEANINGS
 from reports.mathematics import mathml
 from reports.misprints import misprint_views

@@ -71,7 +71,7 @@ AVERAGES: dict[str, dict[str, str]] = {
     "numerics/gaussian/tensor_rule.py": {"tensor_rule": PASSED},
     "reports/activation/curves.py": {"curves": DRAWN},
     "reports/activation/learning.py": {"_lost_in_rounding": REFUSED, "_resolved": CHECKED, "bounds_at": REFUSED},
-    "reports/figures.py": {"functions_along_the_spike": DRAWN},
+    "reports/figures/figures.py": {"functions_along_the_spike": DRAWN},
     "reports/studies/bound_functions.py": {"functions_drawn": DRAWN},
     "reports/studies/other_inputs.py": {"own_map": REFINED},
     "reports/studies/spectrum_sample.py": {"Row": DRAWN},

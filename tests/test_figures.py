@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import reports.report
-from reports import figures
 from reports.figure_files import save
+from reports.figures import figures
 from tests.report_page import toy_figures
 
 

@@ -113,7 +113,7 @@ def test_diagrams_of_other_sweeps(
 
 
 def test_a_diagram_shows_the_numbers_of_the_file(tmp_path: Path) -> None:
-    from reports.sweep_plot import _read
+    from reports.figures.sweep_plot import _read
 
     sweep = small()
     with Store(tmp_path / "out", sweep, resume=False, origin={}) as store:

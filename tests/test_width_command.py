@@ -129,7 +129,7 @@ def test_sweep_files_store_both_for_points_solved_together_and_alone(
 
 def test_a_diagram_of_limits_that_are_not_reached_says_so(tmp_path: Path) -> None:
     from reports.answers.sweep_file import sweep_of
-    from reports.sweep_plot import draw
+    from reports.figures.sweep_plot import draw
 
     base = {"activation": "tanh", "target": "sin", "alpha": "0.5:2:12", "beta": 1, "ridge": 0.1, "bulk": 1}
     texts = []

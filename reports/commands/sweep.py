@@ -88,7 +88,7 @@ def sweep(
     from numerics.sweeps.sweep import SweepError
     from reports.command_line.console import Progress, note, provenance
     from reports.command_line.machine.clusters import workers_of
-    from reports.sweep_plot import apart_sentence, check_plot, draw
+    from reports.figures.sweep_plot import apart_sentence, check_plot, draw
 
     if plot is not None:
         check_plot(described.sweep, Path(plot))

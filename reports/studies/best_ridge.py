@@ -14,7 +14,7 @@ from derivations.activations.activation import activation
 from numerics.bounds.ridge import best_ridge, upper_bound
 from numerics.models.model import Model, ReadoutGroup
 from numerics.saddle_point.ridge import solve
-from reports.figures import Figure
+from reports.figures.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels
 from reports.studies.experiments import FOLDER
 from reports.studies.study import Study, Table

@@ -23,7 +23,7 @@ from numerics.certificates.spike_path import along_rate
 from numerics.gaussian.coefficients import conditional_coefficients, target_moments
 from numerics.models.model import Model
 from numerics.models.network import Network
-from reports.figures import Figure
+from reports.figures.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels
 from reports.studies.study import Study, Table
 

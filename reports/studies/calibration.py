@@ -22,7 +22,7 @@ from reports.calibrated_models import (
     stored,
 )
 from reports.calibration_theory import landmark
-from reports.figures import Figure, svg_of
+from reports.figures.figures import Figure, svg_of
 from reports.normal_deviates import LEVEL, extreme, look_normal, normality, spread, squares
 from reports.studies.study import Study, Table
 from verify.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from reports.figures import _STYLES as STYLES
-from reports.figures import Figure, svg_of
+from reports.figures.figures import _STYLES as STYLES
+from reports.figures.figures import Figure, svg_of
 from reports.studies.experiments import Measured
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from numerics.experiments.inputs import GAUSSIAN, Inputs
 from numerics.experiments.simulate import estimate, simulate
 from numerics.models.model import Model
 from numerics.models.network import Network
-from reports.figures import Figure
+from reports.figures.figures import Figure
 from reports.studies.study import Study
 
 FOLDER = Path(__file__).parent.parent.parent / "benchmarks"

@@ -14,7 +14,7 @@ from numerics.models.model import Model
 from numerics.models.network import Network
 from numerics.saddle_point.finite_width import at_width
 from numerics.saddle_point.ridge import solve
-from reports.figures import Figure
+from reports.figures.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels, points
 from reports.studies.experiments import Data, Experiment, Measured, studied
 from reports.studies.study import Study, Table

@@ -15,7 +15,7 @@ from numerics.models.network import Network
 from numerics.overlapping_solution import solve_overlapping
 from numerics.saddle_point.ridge import solve
 from reports.command_line.console import estimate_text
-from reports.figures import Figure
+from reports.figures.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels
 from reports.studies.experiments import Data, Experiment, studied
 from reports.studies.study import Study, Table

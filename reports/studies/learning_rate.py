@@ -12,7 +12,7 @@ from numerics.bounds.ridge import BestEta, best_eta
 from numerics.models.network import Network
 from numerics.saddle_point.ridge import solve
 from reports.command_line.console import estimate_text
-from reports.figures import Figure
+from reports.figures.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels, points
 from reports.studies.experiments import Data, Experiment, Measured, studied
 from reports.studies.study import Study, Table

@@ -16,7 +16,7 @@ from numerics.models.model import Model
 from numerics.models.network import Network
 from numerics.saddle_point.ridge import solve
 from reports.command_line.console import estimate_text
-from reports.figures import Figure
+from reports.figures.figures import Figure
 from reports.studies.drawing import STYLES, finished, panels
 from reports.studies.experiments import Data, Experiment, studied
 from reports.studies.study import Study, Table

@@ -11,7 +11,7 @@ import numpy as np
 from derivations.activations.activation import activation
 from numerics.models.network import Network
 from numerics.saddle_point.ridge import solve
-from reports.figures import Figure
+from reports.figures.figures import Figure
 from reports.studies.drawing import STYLES, finished, panels, points
 from reports.studies.experiments import Data, Experiment, Measured, studied
 from reports.studies.study import Study, Table

@@ -18,7 +18,7 @@ from numerics.saddle_point.profile import profile
 from numerics.spectrum.axis import Axis
 from numerics.spectrum.density import Spectrum, equations_of, spectrum
 from numerics.spectrum.edges import EdgeLaw, edge_law
-from reports.figures import Figure
+from reports.figures.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels
 from reports.studies.experiments import FOLDER
 from reports.studies.study import Study, Table

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reports.figures import Figure
+from reports.figures.figures import Figure
 from reports.studies.drawing import STYLES, finished, legend, panels
 from reports.studies.experiments import as_text
 from reports.studies.study import Study, Table

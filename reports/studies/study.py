@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reports.figures import Figure
+from reports.figures.figures import Figure
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 `onestep report` draws them all; any one is redrawn with, for example,
 
-    from reports.figures import learning_curves_by_spike
+    from reports.figures.figures import learning_curves_by_spike
     open("figure.svg", "w").write(learning_curves_by_spike(seed=1).svg)
 """
 
