@@ -6,10 +6,10 @@
 
 Learned biases are judged in the basins that `benchmarks.learned_basins` measures.
 
-Per item (`reports.calibrated_models`) six models are drawn by a seeded generator; each is simulated at three dimensions
-with enough independent seeds that the finite-size protocol has 53 degrees of freedom or more. Models that are stored
-already are not simulated again. The judging turns every observable into one deviate z, which is standard normal where
-the theory is right. Needs NumPy and SciPy beside the suite itself.
+Per item (`reports.measurements.models`) six models are drawn by a seeded generator; each is simulated at three
+dimensions with enough independent seeds that the finite-size protocol has 53 degrees of freedom or more. Models that
+are stored already are not simulated again. The judging turns every observable into one deviate z, which is standard
+normal where the theory is right. Needs NumPy and SciPy beside the suite itself.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ import numpy as np
 from benchmarks.stored_runs import Wanted, measured, write_all
 from numerics.experiments.simulate_loss import simulate_loss
 from numerics.saddle_point.any_loss.losses import loss_named
-from reports import learned_basins
-from reports.calibrated_models import (
+from reports.measurements import learned_basins
+from reports.measurements.models import (
     DATA,
     ITEMS,
     LANDMARK,
@@ -36,8 +36,8 @@ from reports.calibrated_models import (
     models_of,
     stored,
 )
-from reports.calibration_theory import landmark, write_theory
-from reports.normal_deviates import normality
+from reports.measurements.normal_deviates import normality
+from reports.measurements.theory import landmark, write_theory
 
 # Of the first model; every model has its own, or all would share their draws and their deviates.
 SEED = 1

@@ -25,7 +25,7 @@ from numerics.gaussian.coefficients import hermite_constants
 from numerics.models.network import Network
 from numerics.saddle_point.finite_width import at_width
 from numerics.saddle_point.ridge import solve
-from reports.studies.experiments import Experiment, Measured, measure, stored
+from reports.measurements.experiments import Experiment, Measured, measure, stored
 
 SLUG, SEED = "even_part", 3107
 DIMENSIONS = ((300, 16), (600, 12))

@@ -6,7 +6,7 @@ python -m benchmarks.finite_samples             print the page from the stored s
 
 from __future__ import annotations
 
-from reports.studies.experiments import main
+from reports.measurements.experiments import main
 from reports.studies.finite_samples import EXPERIMENTS, SEED, SLUG, study
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ python -m benchmarks.initial_overlap             print the page from the stored 
 
 from __future__ import annotations
 
-from reports.studies.experiments import main
+from reports.measurements.experiments import main
 from reports.studies.initial_overlap import EXPERIMENTS, SEED, SLUG, study
 
 if __name__ == "__main__":

@@ -18,10 +18,10 @@ from benchmarks.calibration import seed_of
 from benchmarks.stored_runs import Wanted, measured, write_all
 from numerics.experiments.simulate_loss import simulate_loss
 from numerics.saddle_point.any_loss.losses import loss_named
-from reports import close_basins
-from reports.calibrated_models import Data, Samples
-from reports.calibrated_models import stored as calibrated
-from reports.learned_basins import BASINS, DATA, ITEM, confined, runs_of, stored
+from reports.measurements import close_basins
+from reports.measurements.learned_basins import BASINS, DATA, ITEM, confined, runs_of, stored
+from reports.measurements.models import Data, Samples
+from reports.measurements.models import stored as calibrated
 
 # Between the seeds of one stream and those of the next.
 STREAM = 1000

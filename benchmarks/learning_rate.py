@@ -6,7 +6,7 @@ python -m benchmarks.learning_rate             print the page from the stored sa
 
 from __future__ import annotations
 
-from reports.studies.experiments import main
+from reports.measurements.experiments import main
 from reports.studies.learning_rate import EXPERIMENTS, SEED, SLUG, study
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from numerics.experiments.simulate import simulate
-from reports.measured_networks import CALIBRATED, DATA, OBSERVABLES, POINTS, Data, judge, stored
+from reports.measurements.measured_networks import CALIBRATED, DATA, OBSERVABLES, POINTS, Data, judge, stored
 
 SEED = 2024
 

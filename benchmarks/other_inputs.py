@@ -6,7 +6,7 @@ python -m benchmarks.other_inputs             print the page from the stored sam
 
 from __future__ import annotations
 
-from reports.studies.experiments import main
+from reports.measurements.experiments import main
 from reports.studies.other_inputs import EXPERIMENTS, SEED, SLUG, study
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ python -m benchmarks.second_step             print the page from the stored samp
 
 from __future__ import annotations
 
-from reports.studies.experiments import main
+from reports.measurements.experiments import main
 from reports.studies.second_step import EXPERIMENTS, SEED, SLUG, study
 
 if __name__ == "__main__":

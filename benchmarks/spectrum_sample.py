@@ -14,7 +14,7 @@ import numpy as np
 from numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
 from numerics.models.model import Model
 from numerics.models.network import Network
-from reports.studies.experiments import FOLDER, as_text
+from reports.measurements.experiments import FOLDER, as_text
 from reports.studies.spectrum_sample import CASES, DIMENSION, SEED, SLUG, study
 
 

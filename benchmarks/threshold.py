@@ -6,7 +6,7 @@ python -m benchmarks.threshold             print the page from the stored sample
 
 from __future__ import annotations
 
-from reports.studies.experiments import main
+from reports.measurements.experiments import main
 from reports.studies.threshold import EXPERIMENTS, SEED, SLUG, study
 
 if __name__ == "__main__":

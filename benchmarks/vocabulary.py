@@ -8,7 +8,7 @@ Some three minutes of one core.
 
 from __future__ import annotations
 
-from reports.studies.experiments import main
+from reports.measurements.experiments import main
 from reports.studies.vocabulary import EXPERIMENTS, SEED, SLUG, study
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ python -m benchmarks.width             print the page from the stored samples
 
 from __future__ import annotations
 
-from reports.studies.experiments import main
+from reports.measurements.experiments import main
 from reports.studies.width import EXPERIMENTS, SEED, SLUG, study
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ from reports.ledger_files import (
     remove_stale,
     write_together,
 )
-from reports.network_trial import Trial, network_trial
+from reports.measurements.network_trial import Trial, network_trial
+from reports.measurements.study import Study
 from reports.studies.registry import STUDIES, study_of
-from reports.studies.study import Study
 from verify.ledger import MODULES, Ledger, all_claims, as_json, dumps, run
 
 

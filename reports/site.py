@@ -24,13 +24,13 @@ from reports.described import DescribedDerivation
 from reports.figures.figures import Figure
 from reports.ledger_markdown import MEANINGS
 from reports.mathematics import mathml
+from reports.measurements.network_trial import BEYOND, Trial
+from reports.measurements.study import Study
 from reports.misprints import misprint_views
-from reports.network_trial import BEYOND, Trial
 from reports.prose import heading, prose
 from reports.results import RESULTS
 from reports.slides_section import coverage
 from reports.sources import SLIDES, by_source, document
-from reports.studies.study import Study
 from reports.views import (
     ClaimView,
     anchor,

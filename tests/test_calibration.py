@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from benchmarks.calibration import seed_of
-from reports.calibrated_models import (
+from reports.measurements.calibration import deviates
+from reports.measurements.models import (
     ITEMS,
     LANDMARK_RUN,
     MODELS,
@@ -19,14 +20,13 @@ from reports.calibrated_models import (
     models_of,
     stored,
 )
-from reports.calibration_theory import (
+from reports.measurements.normal_deviates import extreme, look_normal, normality, spread, squares
+from reports.measurements.theory import (
     computed,
     judge,
     landmark,
     stored_theory,
 )
-from reports.normal_deviates import extreme, look_normal, normality, spread, squares
-from reports.studies.calibration import deviates
 from verify.finite_size import INCONCLUSIVE, REFUTED, Report
 
 # Cheap to judge; the page judges all of them.
@@ -113,7 +113,7 @@ def test_all_of_the_stored_theory_is_computed_again(key: str) -> None:
 def test_a_theory_that_did_not_converge_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     _, drawn, runs = next(found for found in measured(stored()) if found[0].slow)
     known = {key: replace(found, converged=False) for key, found in stored_theory().items()}
-    monkeypatch.setattr("reports.calibration_theory.stored_theory", lambda: known)
+    monkeypatch.setattr("reports.measurements.theory.stored_theory", lambda: known)
     assert judge(drawn, runs).verdict == INCONCLUSIVE
 
 

@@ -14,7 +14,7 @@ from derivations.activations.activation import activation
 from numerics.even_part import DIMENSION, MEASURED, even_part_warning, strength
 from numerics.models.model import UNIFORM, Model, ReadoutGroup
 from numerics.saddle_point.ridge import solve
-from reports.studies.experiments import stored
+from reports.measurements.experiments import stored
 from tests.command_line import outcome
 
 TANH, LEANING = activation("tanh"), activation("tanh(z) + 0.2*(z**2 - 1)")

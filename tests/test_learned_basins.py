@@ -10,12 +10,9 @@ import pytest
 
 from benchmarks.calibration import seed_of
 from benchmarks.learned_basins import basin_seed
-from reports.basin_shares import GAP
-from reports.calibrated_models import ITEMS, MODELS, RUNS, Drawn
-from reports.calibrated_models import stored as calibrated
-from reports.calibration_theory import judge
-from reports.close_basins import ENERGIES, both_streams, counted, energies, paragraphs, tables
-from reports.learned_basins import (
+from reports.measurements.basin_shares import GAP
+from reports.measurements.close_basins import ENERGIES, both_streams, counted, energies, paragraphs, tables
+from reports.measurements.learned_basins import (
     BASINS,
     CLOSE,
     ITEM,
@@ -28,6 +25,9 @@ from reports.learned_basins import (
     shares_of,
     stored,
 )
+from reports.measurements.models import ITEMS, MODELS, RUNS, Drawn
+from reports.measurements.models import stored as calibrated
+from reports.measurements.theory import judge
 from verify.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, compare_all
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from reports.measured_networks import CALIBRATED, OBSERVABLES, POINTS, Point, judge, stored
+from reports.measurements.measured_networks import CALIBRATED, OBSERVABLES, POINTS, Point, judge, stored
 from verify.finite_size import Comparison
 
 DATA = stored()

@@ -18,6 +18,8 @@ from numerics.bulk.overlapping_rows import equivalent_model, stepped, turned_bul
 from numerics.models.network import Network
 from numerics.overlapping_solution import solve_overlapping
 from numerics.saddle_point.ridge import solve
+from reports.measurements.experiments import FOLDER, complete, stored, text_of
+from reports.measurements.study import Study
 from reports.prose import prose
 from reports.studies import (
     bound_functions,
@@ -29,8 +31,6 @@ from reports.studies import (
     threshold,
     width,
 )
-from reports.studies.experiments import FOLDER, complete, stored, text_of
-from reports.studies.study import Study
 
 MEASURED = ("finite_samples", "initial_overlap", "second_step", "learning_rate", "width", "threshold", "other_inputs")
 NETWORK = Network(activation("tanh"), activation("tanh"), 1.5, 1.0, 0.1, alpha0=2.0, eta=2.0, noise=0.1)

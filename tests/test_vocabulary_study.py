@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from reports.measurements.experiments import Data, complete, stored
 from reports.studies import vocabulary
-from reports.studies.experiments import Data, complete, stored
 from reports.studies.vocabulary import ALPHAS, EXPERIMENTS, VOCABULARIES
 
 

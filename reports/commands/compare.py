@@ -16,7 +16,7 @@ from reports.commands.simulate import LARGEST_DIMENSION, MOST_SEEDS, check_kind,
 
 if TYPE_CHECKING:
     from reports.answers.comparison import Compared
-    from reports.basin_shares import BasinShares
+    from reports.measurements.basin_shares import BasinShares
 
 HELP = f"""\b
 Examples:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numerics.experiments.simulate_density import Lettered
     from numerics.models.model import Model
     from numerics.models.network import Network
-    from reports.basin_shares import Ended
+    from reports.measurements.basin_shares import Ended
 
 KINDS = ("srf", "network", "equivalent")
 LARGEST_DIMENSION, MOST_SEEDS = 100_000, 100_000
@@ -287,7 +287,7 @@ def basins_of(asked: Request, run: Simulation) -> Ended | None:
     """
     from numerics.bounds.learned_bias import learned_bias
     from numerics.models.model import Model
-    from reports.basin_shares import ended
+    from reports.measurements.basin_shares import ended
 
     if not asked.learned_bias or asked.loss != "square" or not isinstance(run.model, Model):
         return None

@@ -15,9 +15,9 @@ from numerics.bounds.ridge import best_ridge, upper_bound
 from numerics.models.model import Model, ReadoutGroup
 from numerics.saddle_point.ridge import solve
 from reports.figures.figures import Figure
-from reports.studies.drawing import STYLES, finished, legend, panels
-from reports.studies.experiments import FOLDER
-from reports.studies.study import Study, Table
+from reports.measurements.drawing import STYLES, finished, legend, panels
+from reports.measurements.experiments import FOLDER
+from reports.measurements.study import Study, Table
 
 SLUG, SEED, COUNT = "best_ridge", 91, 2000
 STUDENTS = ("tanh", "erf", "relu", "sin")

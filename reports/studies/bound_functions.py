@@ -24,8 +24,8 @@ from numerics.gaussian.coefficients import conditional_coefficients, target_mome
 from numerics.models.model import Model
 from numerics.models.network import Network
 from reports.figures.figures import Figure
-from reports.studies.drawing import STYLES, finished, legend, panels
-from reports.studies.study import Study, Table
+from reports.measurements.drawing import STYLES, finished, legend, panels
+from reports.measurements.study import Study, Table
 
 Array = NDArray[np.float64]
 

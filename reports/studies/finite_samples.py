@@ -15,9 +15,9 @@ from numerics.models.network import Network
 from numerics.saddle_point.finite_width import at_width
 from numerics.saddle_point.ridge import solve
 from reports.figures.figures import Figure
-from reports.studies.drawing import STYLES, finished, legend, panels, points
-from reports.studies.experiments import Data, Experiment, Measured, studied
-from reports.studies.study import Study, Table
+from reports.measurements.drawing import STYLES, finished, legend, panels, points
+from reports.measurements.experiments import Data, Experiment, Measured, studied
+from reports.measurements.study import Study, Table
 
 SLUG, SEED = "finite_samples", 75
 SAMPLES, DIMENSION, WIDTH = 500, 200, 100

@@ -16,9 +16,9 @@ from numerics.overlapping_solution import solve_overlapping
 from numerics.saddle_point.ridge import solve
 from reports.command_line.console import estimate_text
 from reports.figures.figures import Figure
-from reports.studies.drawing import STYLES, finished, legend, panels
-from reports.studies.experiments import Data, Experiment, studied
-from reports.studies.study import Study, Table
+from reports.measurements.drawing import STYLES, finished, legend, panels
+from reports.measurements.experiments import Data, Experiment, studied
+from reports.measurements.study import Study, Table
 from verify.finite_size import fit_line
 
 SLUG, SEED = "initial_overlap", 72

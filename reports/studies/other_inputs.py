@@ -17,9 +17,9 @@ from numerics.models.network import Network
 from numerics.saddle_point.ridge import solve
 from reports.command_line.console import estimate_text
 from reports.figures.figures import Figure
-from reports.studies.drawing import STYLES, finished, panels
-from reports.studies.experiments import Data, Experiment, studied
-from reports.studies.study import Study, Table
+from reports.measurements.drawing import STYLES, finished, panels
+from reports.measurements.experiments import Data, Experiment, studied
+from reports.measurements.study import Study, Table
 from verify.finite_size import Comparison, Observation, compare, fit_line
 
 Array = NDArray[np.float64]

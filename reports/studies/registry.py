@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from reports.studies.study import Study
+from reports.measurements.study import Study
 
 STUDIES: tuple[str, ...] = (
     "vocabulary",

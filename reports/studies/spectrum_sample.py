@@ -19,9 +19,9 @@ from numerics.spectrum.axis import Axis
 from numerics.spectrum.density import Spectrum, equations_of, spectrum
 from numerics.spectrum.edges import EdgeLaw, edge_law
 from reports.figures.figures import Figure
-from reports.studies.drawing import STYLES, finished, legend, panels
-from reports.studies.experiments import FOLDER
-from reports.studies.study import Study, Table
+from reports.measurements.drawing import STYLES, finished, legend, panels
+from reports.measurements.experiments import FOLDER
+from reports.measurements.study import Study, Table
 
 Array = NDArray[np.float64]
 

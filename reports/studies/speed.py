@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from reports.figures.figures import Figure
-from reports.studies.drawing import STYLES, finished, legend, panels
-from reports.studies.experiments import as_text
-from reports.studies.study import Study, Table
+from reports.measurements.drawing import STYLES, finished, legend, panels
+from reports.measurements.experiments import as_text
+from reports.measurements.study import Study, Table
 
 DATA = Path(__file__).parent.parent.parent / "benchmarks" / "speed.json"
 

@@ -12,9 +12,9 @@ from derivations.activations.activation import activation
 from numerics.models.model import Model, ModelError
 from numerics.saddle_point.ridge import solve
 from reports.figures.figures import Figure
-from reports.studies.drawing import STYLES, finished, legend, panels, points
-from reports.studies.experiments import Data, Experiment, Measured, studied
-from reports.studies.study import Study, Table
+from reports.measurements.drawing import STYLES, finished, legend, panels, points
+from reports.measurements.experiments import Data, Experiment, Measured, studied
+from reports.measurements.study import Study, Table
 
 SLUG, SEED = "threshold", 77
 DIMENSION, SEEDS, RIDGE = 300, 24, 1e-3

@@ -19,9 +19,9 @@ from numerics.saddle_point.density import DensitySolution, ReadoutLaw, solve_den
 from numerics.saddle_point.finite_width import at_width
 from numerics.saddle_point.ridge import solve
 from reports.figures.figures import Figure
-from reports.studies.drawing import STYLES, finished, legend, panels, points
-from reports.studies.experiments import Data, Experiment, Measured, complete, stored
-from reports.studies.study import Study, Table
+from reports.measurements.drawing import STYLES, finished, legend, panels, points
+from reports.measurements.experiments import Data, Experiment, Measured, complete, stored
+from reports.measurements.study import Study, Table
 from verify.finite_size import Comparison, Observation, compare_all
 
 SLUG, SEED = "vocabulary", 86

@@ -14,9 +14,9 @@ from numerics.models.model import Model
 from numerics.models.network import Network
 from numerics.saddle_point.ridge import solve
 from reports.figures.figures import Figure
-from reports.studies.drawing import STYLES, finished, legend, panels, points
-from reports.studies.experiments import Data, Experiment, Measured, studied
-from reports.studies.study import Study, Table
+from reports.measurements.drawing import STYLES, finished, legend, panels, points
+from reports.measurements.experiments import Data, Experiment, Measured, studied
+from reports.measurements.study import Study, Table
 
 SLUG, SEED = "width", 76
 DIMENSION, SEEDS = 400, 16

@@ -15,10 +15,10 @@ import numpy as np
 
 from numerics.experiments.simulate_loss import Prediction, predict
 from numerics.saddle_point.any_loss.losses import loss_named
-from reports.calibrated_models import ITEMS, LANDMARK, LANDMARK_RUN, RUNS, Data, Drawn, Samples, models_of
+from reports.measurements.models import ITEMS, LANDMARK, LANDMARK_RUN, RUNS, Data, Drawn, Samples, models_of
 from verify.finite_size import Observation, Report, compare_all
 
-SLOW_THEORY = Path(__file__).parent.parent / "benchmarks" / "calibration_theory.json"
+SLOW_THEORY = Path(__file__).parent.parent.parent / "benchmarks" / "calibration_theory.json"
 # Of the stored theory: the samples have six.
 DIGITS = 9
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reports.figures.figures import _STYLES as STYLES
 from reports.figures.figures import Figure, svg_of
-from reports.studies.experiments import Measured
+from reports.measurements.experiments import Measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,12 +16,12 @@ from pathlib import Path
 
 from numerics.bounds.learned_bias import LearnedBias, learned_bias
 from numerics.models.model import Model
-from reports.basin_shares import BasinShares, basin_shares, undecided
-from reports.calibrated_models import ITEMS, RUNS, Data, Drawn, Item, Samples, measured, models_of
-from reports.calibration_theory import judge, theory_of
+from reports.measurements.basin_shares import BasinShares, basin_shares, undecided
+from reports.measurements.models import ITEMS, RUNS, Data, Drawn, Item, Samples, measured, models_of
+from reports.measurements.theory import judge, theory_of
 from verify.finite_size import Report
 
-DATA = Path(__file__).parent.parent / "benchmarks" / "learned_basins.json"
+DATA = Path(__file__).parent.parent.parent / "benchmarks" / "learned_basins.json"
 ITEM = "learned"
 # key -> rank of the minimum by energy
 BASINS = {"lowest": 0, "second": 1}
@@ -72,7 +72,7 @@ def shares_of(drawn: Drawn, runs: Mapping[str, Samples]) -> BasinShares | None:
 
 
 def judge_in_basin(drawn: Drawn, runs: Mapping[str, Samples]) -> Report:
-    """`reports.calibration_theory.judge`, undecided where experiments have no minimum in the basin."""
+    """`reports.measurements.theory.judge`, undecided where experiments have no minimum in the basin."""
     shares = shares_of(drawn, runs)
     return undecided(judge(drawn, runs), None if shares is None else shares.objection)
 

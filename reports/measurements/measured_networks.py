@@ -18,7 +18,7 @@ from numerics.models.network import Network
 from numerics.saddle_point.ridge import solve
 from verify.finite_size import Comparison, Observation, compare
 
-DATA = Path(__file__).parent.parent / "benchmarks" / "network_trial.json"
+DATA = Path(__file__).parent.parent.parent / "benchmarks" / "network_trial.json"
 OBSERVABLES = ("test_error", "training_error", "m", "zeta", "chi", "psi", "q1", "q2")
 # What the two theories both predict and what is measured well.
 CALIBRATED = ("test_error", "training_error", "m", "zeta", "q2")

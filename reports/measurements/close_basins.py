@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import sqrt
 
-from reports.basin_shares import GAP, BasinShares, Share, scatter
-from reports.calibrated_models import ITEMS, MODELS, RUNS, Data, Drawn, Samples
-from reports.calibration_theory import judge, theory_of
-from reports.learned_basins import CLOSE, ITEM, confined, gap_of, minima_of, shares_of
-from reports.studies.study import Table
+from reports.measurements.basin_shares import GAP, BasinShares, Share, scatter
+from reports.measurements.learned_basins import CLOSE, ITEM, confined, gap_of, minima_of, shares_of
+from reports.measurements.models import ITEMS, MODELS, RUNS, Data, Drawn, Samples
+from reports.measurements.study import Table
+from reports.measurements.theory import judge, theory_of
 from verify.finite_size import CONFIRMED, REFUTED, Observation, Report, compare_all
 
 # A share of experiments in the wrong basin that the protocol would hardly see, and its standard normal quantile.

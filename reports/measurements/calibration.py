@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from reports import close_basins, learned_basins, measured_networks
-from reports.calibrated_models import (
+from reports.figures.figures import Figure, svg_of
+from reports.measurements import close_basins, learned_basins, measured_networks
+from reports.measurements.models import (
     DATA,
     ITEMS,
     LANDMARK,
@@ -21,10 +22,9 @@ from reports.calibrated_models import (
     Item,
     stored,
 )
-from reports.calibration_theory import landmark
-from reports.figures.figures import Figure, svg_of
-from reports.normal_deviates import LEVEL, extreme, look_normal, normality, spread, squares
-from reports.studies.study import Study, Table
+from reports.measurements.normal_deviates import LEVEL, extreme, look_normal, normality, spread, squares
+from reports.measurements.study import Study, Table
+from reports.measurements.theory import landmark
 from verify.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report
 
 if TYPE_CHECKING:

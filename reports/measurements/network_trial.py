@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reports.figures.figures import Figure, svg_of
-from reports.measured_networks import CALIBRATED, DATA, POINTS, judge, stored
+from reports.measurements.measured_networks import CALIBRATED, DATA, POINTS, judge, stored
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

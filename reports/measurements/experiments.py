@@ -21,7 +21,7 @@ from numerics.experiments.simulate import estimate, simulate
 from numerics.models.model import Model
 from numerics.models.network import Network
 from reports.figures.figures import Figure
-from reports.studies.study import Study
+from reports.measurements.study import Study
 
 FOLDER = Path(__file__).parent.parent.parent / "benchmarks"
 

@@ -1,0 +1,1 @@
+"""Stored measurements and what they are judged by."""
