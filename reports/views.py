@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from reports.described import DescribedDerivation, DescribedStep
-from reports.mathematics import mathml
-from reports.prose import prose
+from reports.page.described import DescribedDerivation, DescribedStep
 from reports.sources import SLIDES, Document, by_source, document
+from reports.text.anchors import anchor
+from reports.text.mathematics import mathml
+from reports.text.prose import prose
 from verify.claim import Kind
 from verify.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
 from verify.ledger import Entry, Ledger, statement_latex
@@ -66,11 +66,6 @@ class ClaimView:
     def short_evidence(self) -> str:
         """The evidence in a few words for the table."""
         return "; ".join(short_summary(e) for e in self.entry.evidence) or "none"
-
-
-def anchor(text: str) -> str:
-    """An id for the page."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def summary_table(ledger: Ledger) -> list[tuple[str, list[int], int]]:

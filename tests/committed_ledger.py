@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from reports.ledger_files import committed
+from reports.text.ledger_files import committed
 from verify.claim import Claim
 from verify.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
 from verify.ledger import Entry, Ledger, MutantResult, all_claims

@@ -9,9 +9,9 @@ from html.parser import HTMLParser
 from typing import Any
 
 from derivations.language.symbols import glossary
-from reports.described import DescribedDerivation, describe
 from reports.figures import figures
-from reports.site import Material, site
+from reports.page.described import DescribedDerivation, describe
+from reports.page.site import Material, site
 from tests import toy
 from tests.committed_ledger import committed_ledger
 from verify.claim import Claim, Role

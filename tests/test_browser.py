@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.ledger_files import write_together
+from reports.text.ledger_files import write_together
 from tests.browser import Browser, chromium
 from tests.report_page import whole_site
 

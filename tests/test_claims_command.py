@@ -52,7 +52,7 @@ def test_one_claim_is_shown_whole(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_changed_statement_loses_its_recorded_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    import reports.ledger_files
+    import reports.text.ledger_files
     from reports.commands.claims import with_verdicts
     from tests.toy import claim as toy_claim
     from verify.ledger import statement_latex
@@ -61,7 +61,7 @@ def test_a_changed_statement_loses_its_recorded_verdict(monkeypatch: pytest.Monk
     entry = {"id": claim.id, "verdict": "PROVED", "weakest": "PROVED", "evidence": [], "mutants": [], "hypotheses": []}
     for statement, verdict in ((statement_latex(claim), "PROVED"), ("x = y", "UNTESTED")):
         ledger = {"claims": [entry | {"statement": statement}]}
-        monkeypatch.setattr(reports.ledger_files, "committed", lambda ledger=ledger: ledger)
+        monkeypatch.setattr(reports.text.ledger_files, "committed", lambda ledger=ledger: ledger)
         assert with_verdicts([claim])[0]["verdict"] == verdict
 
 

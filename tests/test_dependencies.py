@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 
-from reports import dependencies, dependency_graph
+from reports.page import dependencies, dependency_graph
 from tests.report_page import chained_ledger
 from verify.ledger import Entry, Ledger, all_claims
 from verify.verdict import Verdict

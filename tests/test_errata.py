@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import sympy as sp
 
-from reports.errata_section import document, section
+from reports.page.misprints import document_of_errata_section as document
+from reports.page.misprints import section
 from tests import toy
 from verify import errata as module
 from verify.claim import Claim, Role, Source

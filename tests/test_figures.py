@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import reports.report
+import reports.page.build
 from reports.figure_files import save
 from reports.figures import figures
 from tests.report_page import toy_figures
@@ -37,7 +37,7 @@ def test_each_figure_can_be_redrawn_by_its_name() -> None:
     assert len(names) == len(set(names))
     for name in names:
         assert callable(getattr(figures, name))
-    assert reports.report.draw("functions_along_the_spike") == figures.functions_along_the_spike()
+    assert reports.page.build.draw("functions_along_the_spike") == figures.functions_along_the_spike()
 
 
 def test_the_best_combination_of_the_figure_is_the_projection() -> None:

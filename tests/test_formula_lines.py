@@ -7,9 +7,9 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from reports.described import derivations_of
 from reports.formula_lines import LINE, NAMES, width
-from reports.mathematics import mathml
+from reports.page.described import derivations_of
+from reports.text.mathematics import mathml
 from verify.ledger import MODULES, all_claims, statement_latex
 
 # An em of a formula is 17 pixels on the page. Matrices and summands without a cut may be wider than a line, within

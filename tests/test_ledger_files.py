@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-import reports.report
-from reports import ledger_files
+import reports.page.build
 from reports.command_line.cli import run as run_command
 from reports.command_line.problems import InputProblem
-from reports.described import describe
-from reports.ledger_files import write_together
 from reports.ledger_markdown import markdown, markdown_drift
-from reports.report import write
+from reports.page.build import write
+from reports.page.described import describe
+from reports.text import ledger_files
+from reports.text.ledger_files import write_together
 from tests import toy
 from tests.report_page import toy_figures, toy_ledger
 from verify.ledger import Ledger, as_json, drift, dumps
 
 
 def test_the_ledger_is_the_same_file_every_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reports.report, "in_source_checkout", lambda: False)
+    monkeypatch.setattr(reports.page.build, "in_source_checkout", lambda: False)
     derivations = [describe(toy.derivation())]
     first = write(toy_ledger(), derivations, toy_figures(), tmp_path / "a")
     toy_ledger.cache_clear()
@@ -50,7 +50,7 @@ def test_files_are_written_all_or_none(tmp_path: Path) -> None:
 def test_pages_that_a_report_no_longer_has_are_removed_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reports.report, "in_source_checkout", lambda: False)
+    monkeypatch.setattr(reports.page.build, "in_source_checkout", lambda: False)
     written = write(toy_ledger(), [], [], tmp_path)
     (tmp_path / "claims-old.html").write_bytes((tmp_path / "index.html").read_bytes())
     (tmp_path / "mine.html").write_text("<!DOCTYPE html><title>mine</title>", encoding="utf-8")
@@ -61,9 +61,9 @@ def test_pages_that_a_report_no_longer_has_are_removed_and_nothing_else(
 def test_the_quick_profile_refreshes_the_committed_ledger_from_a_checkout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reports.report, "COMMITTED_JSON", tmp_path / "committed.json")
-    monkeypatch.setattr(reports.report, "COMMITTED_MARKDOWN", tmp_path / "committed.md")
-    monkeypatch.setattr(reports.report, "in_source_checkout", lambda: True)
+    monkeypatch.setattr(reports.page.build, "COMMITTED_JSON", tmp_path / "committed.json")
+    monkeypatch.setattr(reports.page.build, "COMMITTED_MARKDOWN", tmp_path / "committed.md")
+    monkeypatch.setattr(reports.page.build, "in_source_checkout", lambda: True)
     write(toy_ledger(), [], [], tmp_path / "out")
     assert (tmp_path / "committed.json").read_text(encoding="utf-8") == dumps(toy_ledger())
     assert (tmp_path / "committed.md").read_bytes() == (tmp_path / "out" / "ledger.md").read_bytes()
@@ -142,7 +142,7 @@ def test_a_report_on_a_full_disk_is_one_sentence(
         monkeypatch.setattr(Path, "write_text", refuse)
         write_together([(directory / "index.html", "page")])
 
-    monkeypatch.setattr(reports.report, "build", full)
+    monkeypatch.setattr(reports.page.build, "build", full)
     assert run_command(["report", "--out", str(tmp_path / "out")]) == 2
     out, err = capfd.readouterr()
     assert (out, err.count("\n")) == ("", 1)
@@ -152,7 +152,7 @@ def test_a_report_on_a_full_disk_is_one_sentence(
 def test_a_directory_that_cannot_be_written_to_is_refused_before_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(reports.report, "build", lambda *_, **__: pytest.fail("the work was begun"))
+    monkeypatch.setattr(reports.page.build, "build", lambda *_, **__: pytest.fail("the work was begun"))
     # Whoever runs the tests may be allowed to write everywhere.
     monkeypatch.setattr("os.access", lambda path, mode: Path(path) != tmp_path)
     assert run_command(["report", "--out", str(tmp_path / "a" / "b")]) == 2

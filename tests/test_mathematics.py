@@ -7,9 +7,9 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from derivations.language.symbols import glossary
-from reports.described import DescribedDerivation, derivations_of
-from reports.mathematics import MathError, mathml
-from reports.prose import heading, prose
+from reports.page.described import DescribedDerivation, derivations_of
+from reports.text.mathematics import MathError, mathml
+from reports.text.prose import heading, prose
 from verify.ledger import MODULES, all_claims, statement_latex
 
 

@@ -13,17 +13,18 @@ from markupsafe import Markup
 import reports.measurements.network_trial as network_trial_module
 from reports.chapters import CHAPTERS
 from reports.commands.verify import ledger_summary, ledger_table, troubles
-from reports.dependencies import group_of
-from reports.described import DescribedDerivation, describe
 from reports.measurements import measured_networks
 from reports.measurements.study import Study
-from reports.prose import prose
-from reports.report import unique
+from reports.page.build import unique
+from reports.page.dependencies import group_of
+from reports.page.described import DescribedDerivation, describe
+from reports.page.misprints import CORRECTED, STANDS, coverage
+from reports.page.site import PAGE_BYTES, SiteError, packed
 from reports.results import RESULTS
-from reports.site import PAGE_BYTES, SiteError, packed
-from reports.slides_section import CORRECTED, STANDS, coverage
 from reports.sources import DOCUMENTS, by_source
-from reports.views import anchor, derivation_views, source_table, summary_table
+from reports.text.anchors import anchor
+from reports.text.prose import prose
+from reports.views import derivation_views, source_table, summary_table
 from tests import toy
 from tests.committed_ledger import committed_ledger
 from tests.report_page import (

@@ -20,7 +20,6 @@ from numerics.overlapping_solution import solve_overlapping
 from numerics.saddle_point.ridge import solve
 from reports.measurements.experiments import FOLDER, complete, stored, text_of
 from reports.measurements.study import Study
-from reports.prose import prose
 from reports.studies import (
     bound_functions,
     finite_samples,
@@ -31,6 +30,7 @@ from reports.studies import (
     threshold,
     width,
 )
+from reports.text.prose import prose
 
 MEASURED = ("finite_samples", "initial_overlap", "second_step", "learning_rate", "width", "threshold", "other_inputs")
 NETWORK = Network(activation("tanh"), activation("tanh"), 1.5, 1.0, 0.1, alpha0=2.0, eta=2.0, noise=0.1)

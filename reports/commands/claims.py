@@ -11,6 +11,7 @@ import click
 
 from reports.command_line.options import common_options
 from reports.command_line.problems import DONE, InputProblem
+from reports.text.words import by_fiat, evidence_line, verdict_mark
 
 if TYPE_CHECKING:
     from verify.claim import Claim
@@ -92,7 +93,7 @@ def meant(known: Sequence[Claim], text: str) -> list[str]:
 
 def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
     """The claims as documents, with what the committed ledger says of those whose statement is unchanged."""
-    from reports.ledger_files import committed
+    from reports.text.ledger_files import committed
     from verify.ledger import statement_latex
 
     ledger = committed()
@@ -149,16 +150,6 @@ def claims_table(documents: Sequence[Mapping[str, Any]]) -> str:
     return f"{listed}\n\n{totals(summary(documents))}"
 
 
-def verdict_mark(role: str, by_definition: bool) -> str:
-    """Behind a verdict that is no failure: on a formula as a source prints it, or on what holds by definition."""
-    return " (as printed)" if role == "printed" else " (by definition)" if by_definition else ""
-
-
-def by_fiat(document: Mapping[str, Any]) -> bool:
-    """Whether a claim of the ledger is a definition without checks."""
-    return document["kind"] == "DEFINITION" and not document["evidence"]
-
-
 def totals(counts: Mapping[str, int]) -> str:
     """The verdicts in one line: 31 PROVED, 9 CONFIRMED."""
     from reports.command_line.console import verdict_text
@@ -206,30 +197,3 @@ def _listed(label: str, items: Sequence[str]) -> list[str]:
         lines.append(f"{label if position == 0 else '':<9}  {wrapped[0]}")
         lines += [f"{'':<11}{rest}" for rest in wrapped[1:]]
     return lines
-
-
-def evidence_line(evidence: Mapping[str, Any]) -> str:
-    """One piece of evidence of the ledger in one line."""
-    return f"{evidence['check']}: {evidence_words(evidence)}"
-
-
-def evidence_words(evidence: Mapping[str, Any]) -> str:
-    """What one piece of evidence of the ledger found, with the smallest error that it would have caught."""
-    outcome = evidence["outcome"]
-    match evidence["type"]:
-        case "Proof":
-            met = sum(o["outcome"] == "supports" for o in evidence["obligations"])
-            count = len(evidence["obligations"])
-            return f"{outcome}, {met} of {count} obligation{'s' * (count != 1)} discharged"
-        case "Certificate":
-            width = evidence["width_at_most"]
-            return f"{outcome}, enclosed at {evidence['points']} points, no ball wider than {width:.0e}"
-        case "Agreement":
-            tolerance = evidence["tolerance"]
-            return f"{outcome}, {evidence['points']} points, would have caught a relative error of {tolerance:.0e}"
-        case "FiniteSize":
-            detectable = evidence["smallest_detectable"]
-            caught = f"{detectable:.1%}" if isinstance(detectable, float) else "unknown size"
-            z, limit = evidence["z"], evidence["threshold"]
-            return f"{outcome}, z = {z} (limit {limit}), would have caught a relative error of {caught}"
-    return str(outcome)

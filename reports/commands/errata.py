@@ -35,7 +35,7 @@ def errata(erratum: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
     chosen = ERRATA if erratum is None else find(ERRATA, erratum)
     from reports.command_line.console import note, print_json, provenance
     from reports.command_line.machine.workers import pool
-    from reports.errata_section import document
+    from reports.page.misprints import document_of_errata_section as document
     from verify.errata import errata as found_in
     from verify.errata import examine_errata
 

@@ -50,7 +50,7 @@ def report(profile: str, out: str | None, check: bool, as_json: bool, quiet: boo
 
     check_writable(directory)
     from reports.command_line.console import note, print_json
-    from reports.report import build
+    from reports.page.build import build
 
     built = build(profile, directory, quiet=quiet)
     if as_json:
@@ -84,7 +84,7 @@ def shown(files: Sequence[Path]) -> list[str]:
 
 def check_drift(profile: str, as_json: bool, quiet: bool) -> int:
     """Compare a fresh ledger with the committed one; the exit code."""
-    from reports.ledger_files import committed
+    from reports.text.ledger_files import committed
 
     old = committed()
     if old is None:

@@ -63,7 +63,8 @@ def run_ledger(profile: str, ids: list[str] | None, quiet: bool) -> Ledger:
 def ledger_table(ledger: Ledger) -> str:
     """The verdicts, then what went wrong, then the totals."""
     from reports.command_line.console import table, verdict_text
-    from reports.commands.claims import numbers, verdict_mark
+    from reports.commands.claims import numbers
+    from reports.text.words import verdict_mark
 
     rows = [
         [

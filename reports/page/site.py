@@ -18,33 +18,25 @@ from markupsafe import Markup
 from derivations.language.rendering import latex
 from derivations.language.symbols import Entry as Symbol
 from reports.chapters import CHAPTERS, OTHER, Chapter, chapter_of
-from reports.dependencies import groups, headlines, links
-from reports.dependency_graph import svg
-from reports.described import DescribedDerivation
 from reports.figures.figures import Figure
 from reports.ledger_markdown import MEANINGS
-from reports.mathematics import mathml
 from reports.measurements.network_trial import BEYOND, Trial
 from reports.measurements.study import Study
-from reports.misprints import misprint_views
-from reports.prose import heading, prose
+from reports.page.dependencies import groups, headlines, links
+from reports.page.dependency_graph import svg
+from reports.page.described import DescribedDerivation
+from reports.page.misprints import coverage, misprint_views
 from reports.results import RESULTS
-from reports.slides_section import coverage
 from reports.sources import SLIDES, by_source, document
-from reports.views import (
-    ClaimView,
-    anchor,
-    assumptions,
-    claim_view,
-    derivation_views,
-    source_table,
-    summary_table,
-)
+from reports.text.anchors import anchor
+from reports.text.mathematics import mathml
+from reports.text.prose import heading, prose
+from reports.views import ClaimView, assumptions, claim_view, derivation_views, source_table, summary_table
 from verify.claim import Role
 from verify.ledger import Ledger, as_json
 from verify.verdict import Verdict
 
-TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES = Path(__file__).parent.parent / "templates"
 # No page is larger; a chapter is cut before its items reach CUT, which leaves room for the frame around them.
 PAGE_BYTES, CUT = 1_000_000, 700_000
 # Written beside the pages as they are.

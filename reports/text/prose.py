@@ -6,7 +6,7 @@ import re
 
 from markupsafe import Markup, escape
 
-from reports.mathematics import mathml
+from reports.text.mathematics import mathml
 
 # What a subscript or superscript can be in LaTeX, and a letter that carries at least one.
 _SCRIPT = r"[_^](?:\{(?:[^{}]|\{[^{}]*\})*\}|\\[A-Za-z]+(?:\{[^{}]*\})*|\w)"

@@ -10,7 +10,7 @@ from typing import Any
 
 from reports.command_line.problems import InputProblem
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent.parent
 COMMITTED_JSON = HERE / "ledger.json"
 COMMITTED_MARKDOWN = HERE / "ledger.md"
 COMMITTED_PROFILE = "quick"

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reports.described import DescribedDerivation, derivations_of
 from reports.figures.figures import Figure, all_figures
-from reports.ledger_files import (
+from reports.measurements.network_trial import Trial, network_trial
+from reports.measurements.study import Study
+from reports.page.described import DescribedDerivation, derivations_of
+from reports.page.studies import STUDIES, study_of
+from reports.text.ledger_files import (
     COMMITTED_JSON,
     COMMITTED_MARKDOWN,
     COMMITTED_PROFILE,
@@ -17,9 +20,6 @@ from reports.ledger_files import (
     remove_stale,
     write_together,
 )
-from reports.measurements.network_trial import Trial, network_trial
-from reports.measurements.study import Study
-from reports.studies.registry import STUDIES, study_of
 from verify.ledger import MODULES, Ledger, all_claims, as_json, dumps, run
 
 
@@ -90,7 +90,7 @@ def write(
     """Render and write the files."""
     from derivations.language.symbols import glossary
     from reports.ledger_markdown import markdown
-    from reports.site import Material, site
+    from reports.page.site import Material, site
 
     document = as_json(ledger)
     pages = site(Material(ledger, derivations, figures, glossary, trial, studies))

@@ -1,0 +1,148 @@
+"""The misprints of the sources as the page shows them: both formulas, the witness, what the correction changes.
+
+The errata as data for a page of the report and for the command line.
+
+The coverage of the slides as the page shows it: frame by frame, each formula with its claims and their verdicts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+from markupsafe import Markup
+
+from reports.sources import DOCUMENTS, Document, document
+from reports.text.mathematics import mathml
+from verify.claim import Role
+from verify.errata import ErratumReport, errata
+from verify.ledger import Entry, Ledger
+from verify.slides_coverage import DEFINITION, FORMULAS, Formula
+from verify.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class MisprintView:
+    """One misprint on the page."""
+
+    id: str
+    title: str
+    equations: str
+    printed: Markup
+    printed_claim: str
+    corrected: Markup
+    corrected_claim: str
+    corrected_verdict: str
+    witness: str
+    consequence: str
+
+
+def misprint_views(ledger: Ledger) -> list[tuple[Document, list[tuple[str, list[MisprintView]]]]]:
+    """The errata of a ledger by document, and within it by the frame that prints them, with MathML. Raises MathError.
+
+    Documents stand in the order of `reports.sources.DOCUMENTS`, frames and errata in that of `verify.errata.ERRATA`.
+    """
+    found: dict[str, list[tuple[str, list[MisprintView]]]] = {name: [] for name in DOCUMENTS}
+    for source, rows in section(ledger):
+        name, _, frame = source.partition(", ")
+        found.setdefault(name, []).append((frame, [_view(row, source) for row in rows]))
+    return [(document(name), frames) for name, frames in found.items() if frames]
+
+
+def _view(row: dict[str, str], source: str) -> MisprintView:
+    return MisprintView(
+        id=row["id"],
+        title=row["title"],
+        equations=row["source"].removeprefix(source).lstrip(", "),
+        printed=Markup(mathml(row["printed"], block=True)),
+        printed_claim=row["printed_claim"],
+        corrected=Markup(mathml(row["corrected"], block=True)),
+        corrected_claim=row["corrected_claim"],
+        corrected_verdict=row["corrected_verdict"],
+        witness=row["witness"],
+        consequence=row["consequence"],
+    )
+
+
+def document_of_errata_section(report: ErratumReport) -> dict[str, str]:
+    """One erratum as the command line prints it in JSON."""
+    return {
+        "id": report.id,
+        "title": report.title,
+        "source": report.source,
+        "printed": report.printed,
+        "printed_claim": report.printed_claim,
+        "corrected": report.corrected,
+        "corrected_claim": report.corrected_claim,
+        "corrected_verdict": report.corrected_verdict.value,
+        "witness": report.witness,
+        "consequence": report.consequence,
+    }
+
+
+def section(ledger: Ledger) -> tuple[tuple[str, tuple[dict[str, str], ...]], ...]:
+    """The errata of a ledger, grouped by the frame that prints them, in the order of ``verify.errata.ERRATA``.
+
+    A frame that comes up again after another starts a group of its own, so that the order is kept.
+    """
+    documents = [document_of_errata_section(report) for report in errata(ledger)]
+    return tuple((source, tuple(group)) for source, group in groupby(documents, key=_frame))
+
+
+def _frame(erratum: dict[str, str]) -> str:
+    """The document and frame of an erratum, without equation numbers."""
+    return erratum["source"].split(", (")[0]
+
+
+# What became of a formula of the slides, in the order of the table of counts.
+STANDS, CORRECTED, FIXED = "stands", "corrected", "definition"
+
+
+@dataclass(frozen=True)
+class CoveredFormula:
+    """One formula: what it says, what became of it, its claims as (id, verdict, stated as printed)."""
+
+    frame: str
+    says: str
+    outcome: str
+    claims: tuple[tuple[str, str, bool], ...]
+    remark: str
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The formulas of the slides by frame, and how many of them stand, are corrected or are definitions."""
+
+    frames: tuple[tuple[str, tuple[CoveredFormula, ...]], ...]
+    counts: tuple[tuple[str, int], ...]
+
+    @property
+    def formulas(self) -> int:
+        """How many formulas are listed."""
+        return sum(count for _, count in self.counts)
+
+
+def coverage(ledger: Ledger) -> Coverage:
+    """The list of `verify.slides_coverage` with the verdicts of this ledger; formulas without a claim in it are left
+    out."""
+    entries = {entry.claim.id: entry for entry in ledger.entries}
+    frames: dict[str, list[CoveredFormula]] = {}
+    for formula in FORMULAS:
+        if any(id_ in entries for id_ in formula.claims):
+            frames.setdefault(formula.frame, []).append(_covered(formula, entries))
+    counted = Counter(one.outcome for rows in frames.values() for one in rows)
+    return Coverage(
+        tuple((frame, tuple(rows)) for frame, rows in frames.items()),
+        tuple((outcome, counted[outcome]) for outcome in (STANDS, CORRECTED, FIXED) if counted[outcome]),
+    )
+
+
+def _covered(formula: Formula, entries: Mapping[str, Entry]) -> CoveredFormula:
+    found = [entries[id_] for id_ in formula.claims if id_ in entries]
+    refuted = any(e.claim.role is Role.PRINTED and e.verdict is Verdict.REFUTED for e in found)
+    outcome = CORRECTED if refuted else FIXED if formula.remark == DEFINITION else STANDS
+    claims = tuple((e.claim.id, e.verdict.value, e.claim.role is Role.PRINTED) for e in found)
+    remark = "" if formula.remark == DEFINITION else formula.remark
+    return CoveredFormula(formula.frame, formula.says, outcome, claims, remark)

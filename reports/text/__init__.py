@@ -1,0 +1,1 @@
+"""Formulas, sentences, anchors and files: what pages and commands are written with."""

@@ -1,0 +1,43 @@
+"""Verdicts and evidence in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def verdict_mark(role: str, by_definition: bool) -> str:
+    """Behind a verdict that is no failure: on a formula as a source prints it, or on what holds by definition."""
+    return " (as printed)" if role == "printed" else " (by definition)" if by_definition else ""
+
+
+def by_fiat(document: Mapping[str, Any]) -> bool:
+    """Whether a claim of the ledger is a definition without checks."""
+    return document["kind"] == "DEFINITION" and not document["evidence"]
+
+
+def evidence_line(evidence: Mapping[str, Any]) -> str:
+    """One piece of evidence of the ledger in one line."""
+    return f"{evidence['check']}: {evidence_words(evidence)}"
+
+
+def evidence_words(evidence: Mapping[str, Any]) -> str:
+    """What one piece of evidence of the ledger found, with the smallest error that it would have caught."""
+    outcome = evidence["outcome"]
+    match evidence["type"]:
+        case "Proof":
+            met = sum(o["outcome"] == "supports" for o in evidence["obligations"])
+            count = len(evidence["obligations"])
+            return f"{outcome}, {met} of {count} obligation{'s' * (count != 1)} discharged"
+        case "Certificate":
+            width = evidence["width_at_most"]
+            return f"{outcome}, enclosed at {evidence['points']} points, no ball wider than {width:.0e}"
+        case "Agreement":
+            tolerance = evidence["tolerance"]
+            return f"{outcome}, {evidence['points']} points, would have caught a relative error of {tolerance:.0e}"
+        case "FiniteSize":
+            detectable = evidence["smallest_detectable"]
+            caught = f"{detectable:.1%}" if isinstance(detectable, float) else "unknown size"
+            z, limit = evidence["z"], evidence["threshold"]
+            return f"{outcome}, z = {z} (limit {limit}), would have caught a relative error of {caught}"
+    return str(outcome)
