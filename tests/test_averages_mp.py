@@ -11,7 +11,7 @@ from mpmath import mp
 from derivations.activations.activation import activation
 from numerics.balls.arithmetic import PrecisionError, precision
 from numerics.balls.averages_mp import averages
-from numerics.coefficients_mp import gaussian_moments_mp
+from tests.references.coefficients_mp import gaussian_moments_mp
 
 
 @pytest.mark.parametrize("name", ["tanh", "erf", "sin(2*z)", "sign", "relu", "hardtanh", "he3", "abs(z - 1/3)"])

@@ -11,14 +11,14 @@ from scipy.special import erf
 
 from derivations.activations.activation import activation
 from numerics.balls.arithmetic import PrecisionError
-from numerics.coefficients_mp import (
+from numerics.gaussian.coefficients import conditional_coefficients, hermite_constants, target_moments
+from tests.references.coefficients_mp import (
     conditional_coefficients_mp,
     gauss_legendre_mp,
     gaussian_moments_mp,
     hermite_constants_mp,
     target_moments_mp,
 )
-from numerics.gaussian.coefficients import conditional_coefficients, hermite_constants, target_moments
 
 KAPPA = np.array([-4.0, -1.1, 0.0, 0.3, 2.2, 7.0])
 PHI0 = 1 / math.sqrt(2 * math.pi)
