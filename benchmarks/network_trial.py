@@ -6,7 +6,7 @@
 The grid reaches eta = 12 and alpha0 from 1 to 50, five odd activations (one with kinks), smooth and discontinuous
 targets, beta from 0.5 to 2, with and without label noise, and three points outside it. Every point is measured at
 three dimensions or more (d = 300 to 3200); the deviation from each theory (at the realised ratios) is extrapolated in
-1/d by `verify.finite_size`. Some 800 seconds of one core.
+1/d by `verify.checks.finite_size`. Some 800 seconds of one core.
 
 What was found. The network's theory agrees at every point in test and training error, m, zeta, chi, psi, q1 and q2:
 the deviates look standard normal. The isotropic theory is refuted by more than six standard errors in one of its

@@ -14,7 +14,7 @@ from derivations.free_energy import readout_normalisation
 from derivations.gradient_step import bulk as gradient_bulk
 from derivations.gradient_step import constants as gradient_constants
 from derivations.gradient_step import spike as gradient_step
-from verify.checks import ByDerivation, ByObligations
+from verify.checks.kinds import ByDerivation, ByObligations
 from verify.claim import PROFILES, Claim
 from verify.evidence import Proof
 from verify.verdict import Verdict, decide

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Protocol
 
+from verify.checks.simulation import BySimulation
 from verify.claim import Claim
-from verify.simulation_check import BySimulation
 
 
 class Cached(Protocol):

@@ -12,7 +12,7 @@ from numerics.bounds.learned_bias import Basins, BiasMinimum, LearnedBias
 from numerics.models.model import Model
 from reports.commands.compare import shares_json
 from reports.measurements.basin_shares import basin_shares, ended, scatter, tail, undecided
-from verify.finite_size import CONFIRMED, INCONCLUSIVE, Observation, compare_all
+from verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, Observation, compare_all
 
 MODEL = Model(activation("tanh"), activation("sin"), alpha=1.0, beta=1.0, ridge=0.1, spike=1.0, alignment=0.5, bulk=1.0)
 FOUND = LearnedBias(

@@ -27,7 +27,7 @@ from reports.measurements.theory import (
     landmark,
     stored_theory,
 )
-from verify.finite_size import INCONCLUSIVE, REFUTED, Report
+from verify.checks.finite_size import INCONCLUSIVE, REFUTED, Report
 
 # Cheap to judge; the page judges all of them.
 QUICK = ("ridge", "noise", "plain", "gaussian-rows", "huber")

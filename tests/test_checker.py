@@ -8,7 +8,7 @@ import sympy as sp
 from derivations.language.derivation import NonNegative, RationalLimit, Vanishing
 from derivations.language.expectation import Expectation
 from derivations.language.symbols import V1, alpha, c, kappa, n0, r
-from verify.checker import find_witness, settle, vanishes
+from verify.checks.checker import find_witness, settle, vanishes
 from verify.claim import Domain, Range
 from verify.evidence import Outcome
 

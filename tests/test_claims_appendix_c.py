@@ -14,7 +14,7 @@ from derivations.language import symbols as s
 from derivations.saddle_point import any_law as spectral
 from derivations.saddle_point import leave_one_out
 from tests.planting_saddle_point import planting, verdict_by_proof
-from verify.checks import ByDerivation, ByObligations
+from verify.checks.kinds import ByDerivation, ByObligations
 from verify.claim import PROFILES, Claim, Kind, Role
 from verify.claims import (
     appendix_c_convex,

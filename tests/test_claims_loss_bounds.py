@@ -6,7 +6,7 @@ import pytest
 
 from derivations.bounds import any_loss as loss_bounds
 from derivations.language import symbols
-from verify.checker import settle
+from verify.checks.checker import settle
 from verify.claim import Domain
 from verify.claims import loss_bound_numbers as numbers
 from verify.claims.loss_bounds import CLAIMS

@@ -13,11 +13,11 @@ from derivations.bulk import network as network_bulk
 from derivations.bulk import network_rows
 from derivations.gradient_step import constants as gradient_constants
 from tests.planting_network import clearing, without_simulation
+from verify.checks.simulation import BySimulation
 from verify.claim import PROFILES, Claim
 from verify.claims import network_bulk as bulk_claims
 from verify.claims import network_rows as row_claims
 from verify.ledger import all_claims, examine
-from verify.simulation_check import BySimulation
 from verify.verdict import Verdict
 
 CLAIMS = (*row_claims.CLAIMS, *bulk_claims.CLAIMS)

@@ -15,7 +15,7 @@ from derivations.language import symbols as s
 from derivations.saddle_point import equations as saddle_point
 from derivations.saddle_point import normalisations
 from tests.planting_saddle_point import planting, verdict_by_proof
-from verify.checks import ByDerivation
+from verify.checks.kinds import ByDerivation
 from verify.claim import PROFILES, Claim, Role
 from verify.claims import appendix_c, section_3_3, slides_saddle_point
 from verify.claims.models import density_integrals

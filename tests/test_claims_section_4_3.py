@@ -14,7 +14,7 @@ from derivations.language import symbols as s
 from derivations.saddle_point import conventions as invariances
 from derivations.saddle_point.random_features import no_spike as random_features
 from tests.planting_saddle_point import planting, verdict_by_proof
-from verify.checks import ByDerivation, ByObligations
+from verify.checks.kinds import ByDerivation, ByObligations
 from verify.claim import Claim, Role
 from verify.claims import bounds_closed_form as closed_form_claims
 from verify.claims import limits, section_4_3

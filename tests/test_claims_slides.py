@@ -15,6 +15,7 @@ from derivations.saddle_point.random_features import convex as convex_features
 from derivations.saddle_point.random_features import square_loss as convex_square_loss
 from tests import toy
 from tests.planting import verdict_by_proof
+from verify.checks.mutants import mutants_of
 from verify.claim import Claim, Mutant, Role
 from verify.claims import (
     convex_numbers,
@@ -26,7 +27,6 @@ from verify.claims import (
     slides_step,
 )
 from verify.claims.printed import as_printed, named, printed
-from verify.mutants import mutants_of
 from verify.verdict import Verdict
 
 MODULES = (slides_bounds, slides_convex, slides_features, slides_map, slides_result, slides_step)

@@ -13,7 +13,7 @@ from derivations.language import symbols as s
 from derivations.language.exponents import Order
 from derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
 from tests.planting import verdict_by_proof
-from verify.checks import ByDerivation, ByObligations
+from verify.checks.kinds import ByDerivation, ByObligations
 from verify.claim import Claim, Kind, Role
 from verify.claims import equivalence_numbers, wider_equivalence, wider_leap, wider_rate
 from verify.claims.equivalence_numbers import plain_equivalence

@@ -14,7 +14,7 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Derivation
 from derivations.language.expectation import Expectation, expand_expectations
 from derivations.language.named_functions import sigma, sigma_prime, sigma_second
-from verify.checker import settle
+from verify.checks.checker import settle
 from verify.claim import Domain
 from verify.claims.brute_force import ANY_INTERPRETATIONS
 from verify.evidence import Outcome

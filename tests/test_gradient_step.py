@@ -17,7 +17,7 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Derivation, RationalLimit
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import g
-from verify.checker import settle
+from verify.checks.checker import settle
 from verify.claim import Domain
 from verify.claims.brute_force import INTERPRETATIONS, hermite_numbers
 from verify.evidence import Outcome

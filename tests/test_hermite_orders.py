@@ -13,7 +13,7 @@ from derivations.equivalence.hermite_orders import coefficient, index
 from derivations.language import symbols as s
 from derivations.language.derivation import Vanishing
 from tests.planting import verdict_by_proof
-from verify.checker import settle
+from verify.checks.checker import settle
 from verify.claim import Claim, Domain
 from verify.claims import hermite_orders as claims
 from verify.claims import section_3_1, slides_features

@@ -28,7 +28,7 @@ from reports.measurements.learned_basins import (
 from reports.measurements.models import ITEMS, MODELS, RUNS, Drawn
 from reports.measurements.models import stored as calibrated
 from reports.measurements.theory import judge
-from verify.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, compare_all
+from verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, compare_all
 
 
 @cache

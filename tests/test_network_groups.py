@@ -36,7 +36,7 @@ from numerics.saddle_point.any_loss.losses import loss_named
 from numerics.saddle_point.equations import multiplicity
 from numerics.saddle_point.finite_width import at_width
 from numerics.saddle_point.ridge import solve
-from verify.finite_size import Observation, compare
+from verify.checks.finite_size import Observation, compare
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from numerics.experiments.simulate import predicted, simulate
 from numerics.models.model import Model
 from numerics.models.network import Network, SimulationError
 from numerics.saddle_point.ridge import solve
-from verify.finite_size import Observation, compare
+from verify.checks.finite_size import Observation, compare
 
 TANH = activation("tanh")
 GAUSSIAN = Model(TANH, TANH, alpha=1.5, beta=1.0, ridge=0.01, spike=4.0, bulk=1.5, alignment=0.95, gaussian_rows=True)

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import kstest
 
 from reports.measurements.measured_networks import CALIBRATED, OBSERVABLES, POINTS, Point, judge, stored
-from verify.finite_size import Comparison
+from verify.checks.finite_size import Comparison
 
 DATA = stored()
 

@@ -15,12 +15,12 @@ from numerics.bulk.equivalent import isotropic
 from numerics.bulk.overlapping_bulk import TurnedEquivalent
 from numerics.bulk.overlapping_rows import stepped, turned_bulk
 from numerics.models.network import Network
+from verify.checks.simulation import BySimulation
 from verify.claim import Claim
 from verify.claims.brute_force import SMOOTH
 from verify.claims.overlapping_bulk import CLAIMS
 from verify.claims.overlapping_draws import shared_functions
 from verify.ledger import all_claims, examine
-from verify.simulation_check import BySimulation
 from verify.verdict import Verdict
 
 NETWORK = Network(

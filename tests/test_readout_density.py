@@ -18,7 +18,7 @@ from numerics.saddle_point.finite_width import at_width
 from numerics.saddle_point.many_letters import LetterTable, Ratios, errors, held_means, respond
 from numerics.saddle_point.profile import profile
 from numerics.saddle_point.ridge import solve
-from verify.finite_size import Observation, compare_all
+from verify.checks.finite_size import Observation, compare_all
 
 MODEL = Model(
     activation("tanh"), activation("sin(2*z)"), alpha=1.5, beta=1.0, ridge=0.1, spike=1.2, bulk=1.1, alignment=0.9

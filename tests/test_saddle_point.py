@@ -14,8 +14,8 @@ from derivations.free_energy.stationarity import CONJUGATE, solve_linear
 from derivations.language import symbols as s
 from derivations.saddle_point import equations as saddle_point
 from numerics.models.model import Model
+from verify.checks.evaluate import evaluate
 from verify.claims.models import functions_of, numbers, solved
-from verify.evaluate import evaluate
 
 MODEL = Model(
     activation("tanh(z)"),

@@ -8,11 +8,11 @@ import sympy as sp
 
 from derivations.language import symbols as s
 from tests.toy import claim
-from verify import scaling
+from verify.checks import scaling
+from verify.checks.scaling import CONFIRMED, INCONCLUSIVE, REFUTED, Series
+from verify.checks.scaling_check import ByScaling, Scaled
 from verify.claim import PROFILES, Kind
 from verify.evidence import Outcome
-from verify.scaling import CONFIRMED, INCONCLUSIVE, REFUTED, Series
-from verify.scaling_check import ByScaling, Scaled
 from verify.verdict import Verdict, decide
 
 DIMENSIONS = (100, 300, 900)

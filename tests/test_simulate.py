@@ -15,7 +15,7 @@ from numerics.experiments.simulate import Simulation, natural_scales, predicted,
 from numerics.models.model import Model, ReadoutGroup
 from numerics.models.network import Network, SimulationError
 from numerics.saddle_point.ridge import solve
-from verify.finite_size import CONFIRMED, REFUTED, Observation, Report, compare_all
+from verify.checks.finite_size import CONFIRMED, REFUTED, Observation, Report, compare_all
 
 TANH, SIN, SIGN, RELU, SOFTPLUS = (activation(n) for n in ("tanh", "sin", "sign", "relu", "softplus"))
 WORKED = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)

@@ -15,7 +15,7 @@ from numerics.models.model import Model, ReadoutGroup
 from numerics.models.network import Network, SimulationError
 from numerics.saddle_point.any_loss.losses import HINGE, LOGISTIC, SQUARE, Loss, huber, loss_named
 from reports.answers.comparison import compared
-from verify.finite_size import CONFIRMED, REFUTED, Observation, compare_all
+from verify.checks.finite_size import CONFIRMED, REFUTED, Observation, compare_all
 
 TANH, SIGN = activation("tanh"), activation("sign")
 MODEL = Model(TANH, SIGN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)

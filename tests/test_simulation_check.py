@@ -11,10 +11,10 @@ import sympy as sp
 
 from derivations.language.symbols import alpha0, h1_star, h2_star
 from tests.toy import LIMIT, claim, norm
+from verify.checks.simulation import BySimulation, Measured, column
 from verify.claim import PROFILES, Profile
 from verify.evidence import Outcome
 from verify.ledger import all_claims, examine
-from verify.simulation_check import BySimulation, Measured, column
 from verify.verdict import Verdict
 
 QUICK = PROFILES["quick"]

@@ -20,8 +20,8 @@ from numerics.saddle_point.profile import profile
 from numerics.saddle_point.ridge import solve
 from numerics.spectrum.point import line_of
 from tests import reference_directions
+from verify.checks.finite_size import Observation, compare_all
 from verify.claims import spike_directions
-from verify.finite_size import Observation, compare_all
 from verify.ledger import examine
 from verify.verdict import Verdict
 

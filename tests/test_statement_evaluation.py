@@ -10,7 +10,7 @@ import sympy as sp
 
 from derivations.language.expectation import Expectation
 from derivations.language.symbols import alpha, c, kappa, z
-from verify.evaluate import evaluate
+from verify.checks.evaluate import evaluate
 
 
 def test_symbols_and_special_functions() -> None:

@@ -9,7 +9,7 @@ import sympy as sp
 
 from derivations.language.derivation import Derivation, RationalLimit, Step
 from derivations.language.symbols import alpha0, d, h1_star, h2_star
-from verify.checks import ByDerivation, ByNumbers, Point
+from verify.checks.kinds import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Range, Source
 from verify.tolerances import Tolerance
 

@@ -140,7 +140,8 @@ class Agreement:
 class FiniteSize:
     """Simulation against a predicted limit: an extrapolation to infinite dimension and its distance in standard errors.
 
-    ``outcome`` is decided by the finite-size protocol (``verify.finite_size``), which states its false-alarm rate.
+    ``outcome`` is decided by the finite-size protocol (``verify.checks.finite_size``), which states its false-alarm
+    rate.
     """
 
     check: str

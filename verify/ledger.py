@@ -15,9 +15,9 @@ from typing import Any
 
 import sympy as sp
 
+from verify.checks.mutants import mutants_of
 from verify.claim import PROFILES, Claim, Kind, Role
 from verify.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof
-from verify.mutants import mutants_of
 from verify.verdict import Verdict, decide, weakest
 
 # One module per part of the paper, in the order of the paper.

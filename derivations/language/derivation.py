@@ -1,7 +1,7 @@
 """A derivation as data: steps a reader can follow and obligations a checker can discharge.
 
 Nothing in this module decides anything. A derivation may find its results in any way it likes; what makes a result
-trustworthy is the list of obligations it leaves behind, each small enough for ``verify.checker`` to recheck with
+trustworthy is the list of obligations it leaves behind, each small enough for ``verify.checks.checker`` to recheck with
 elementary algebra alone.
 """
 

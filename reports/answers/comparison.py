@@ -16,7 +16,7 @@ from numerics.models.model import Model
 from numerics.models.network import Network
 from numerics.saddle_point.any_loss.losses import SQUARE, Loss, loss_named
 from reports.measurements.basin_shares import BasinShares, basin_shares, undecided
-from verify.finite_size import Comparison, Observation, Report, compare_all
+from verify.checks.finite_size import Comparison, Observation, Report, compare_all
 
 
 @dataclass(frozen=True)

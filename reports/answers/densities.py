@@ -15,7 +15,7 @@ from numerics.width_documents import apart_sentence, at_width_json, with_warning
 from reports.answers.comparison import Compared
 from reports.command_line.problems import InputProblem
 from reports.widths import apart_line, shown, width_rows
-from verify.finite_size import Observation, compare_all
+from verify.checks.finite_size import Observation, compare_all
 
 if TYPE_CHECKING:
     from reports.command_line.request import Request

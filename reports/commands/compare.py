@@ -191,7 +191,7 @@ def comparison_text(found: Compared) -> str:
 
 def advice(found: Compared) -> str:
     """Why the test error, which decides, was not confirmed, and what would help."""
-    from verify.finite_size import DETECTABLE_LIMIT
+    from verify.checks.finite_size import DETECTABLE_LIMIT
 
     if found.shares is not None and found.shares.objection is not None:
         return found.shares.objection

@@ -25,7 +25,7 @@ from reports.measurements.models import (
 from reports.measurements.normal_deviates import LEVEL, extreme, look_normal, normality, spread, squares
 from reports.measurements.study import Study, Table
 from reports.measurements.theory import landmark
-from verify.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report
+from verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

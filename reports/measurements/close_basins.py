@@ -15,7 +15,7 @@ from reports.measurements.learned_basins import CLOSE, ITEM, confined, gap_of, m
 from reports.measurements.models import ITEMS, MODELS, RUNS, Data, Drawn, Samples
 from reports.measurements.study import Table
 from reports.measurements.theory import judge, theory_of
-from verify.finite_size import CONFIRMED, REFUTED, Observation, Report, compare_all
+from verify.checks.finite_size import CONFIRMED, REFUTED, Observation, Report, compare_all
 
 # A share of experiments in the wrong basin that the protocol would hardly see, and its standard normal quantile.
 RARE, RARE_QUANTILE = 0.01, 2.326

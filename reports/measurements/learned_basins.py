@@ -19,7 +19,7 @@ from numerics.models.model import Model
 from reports.measurements.basin_shares import BasinShares, basin_shares, undecided
 from reports.measurements.models import ITEMS, RUNS, Data, Drawn, Item, Samples, measured, models_of
 from reports.measurements.theory import judge, theory_of
-from verify.finite_size import Report
+from verify.checks.finite_size import Report
 
 DATA = Path(__file__).parent.parent.parent / "benchmarks" / "learned_basins.json"
 ITEM = "learned"

@@ -16,7 +16,7 @@ from numerics.experiments.simulate import predicted
 from numerics.models.model import Model
 from numerics.models.network import Network
 from numerics.saddle_point.ridge import solve
-from verify.finite_size import Comparison, Observation, compare
+from verify.checks.finite_size import Comparison, Observation, compare
 
 DATA = Path(__file__).parent.parent.parent / "benchmarks" / "network_trial.json"
 OBSERVABLES = ("test_error", "training_error", "m", "zeta", "chi", "psi", "q1", "q2")

@@ -12,7 +12,7 @@ from reports.measurements.measured_networks import CALIBRATED, DATA, POINTS, jud
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from verify.finite_size import Comparison
+    from verify.checks.finite_size import Comparison
 
 COMMAND = "python -m benchmarks.network_trial simulate"
 THEORIES = ("isotropic", "network")

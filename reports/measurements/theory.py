@@ -16,7 +16,7 @@ import numpy as np
 from numerics.experiments.simulate_loss import Prediction, predict
 from numerics.saddle_point.any_loss.losses import loss_named
 from reports.measurements.models import ITEMS, LANDMARK, LANDMARK_RUN, RUNS, Data, Drawn, Samples, models_of
-from verify.finite_size import Observation, Report, compare_all
+from verify.checks.finite_size import Observation, Report, compare_all
 
 SLOW_THEORY = Path(__file__).parent.parent.parent / "benchmarks" / "calibration_theory.json"
 # Of the stored theory: the samples have six.
@@ -71,7 +71,7 @@ def _line(drawn: Drawn, dimension: int) -> str:
 
 
 def judge(drawn: Drawn, runs: Mapping[str, Samples]) -> Report:
-    """The theory at the realised ratios beside the samples, extrapolated in 1/d by `verify.finite_size`."""
+    """The theory at the realised ratios beside the samples, extrapolated in 1/d by `verify.checks.finite_size`."""
     observations: dict[str, list[Observation]] = {}
     scales: Mapping[str, float] = {}
     for dimension, samples in sorted(runs.items(), key=lambda item: int(item[0])):

@@ -45,7 +45,7 @@ class DescribedDerivation:
 
 def derivations_of(module: str) -> tuple[DescribedDerivation, ...]:
     """The derivations that the claims of one module rest on, each once, in the order of the claims."""
-    from verify.checks import ByDerivation
+    from verify.checks.kinds import ByDerivation
     from verify.ledger import claims_of
 
     builds = dict.fromkeys(

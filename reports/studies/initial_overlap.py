@@ -19,7 +19,7 @@ from reports.figures.figures import Figure
 from reports.measurements.drawing import STYLES, finished, legend, panels
 from reports.measurements.experiments import Data, Experiment, studied
 from reports.measurements.study import Study, Table
-from verify.finite_size import fit_line
+from verify.checks.finite_size import fit_line
 
 SLUG, SEED = "initial_overlap", 72
 RUNS = ((200, 40), (400, 24), (800, 12))

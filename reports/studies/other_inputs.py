@@ -20,7 +20,7 @@ from reports.figures.figures import Figure
 from reports.measurements.drawing import STYLES, finished, panels
 from reports.measurements.experiments import Data, Experiment, studied
 from reports.measurements.study import Study, Table
-from verify.finite_size import Comparison, Observation, compare, fit_line
+from verify.checks.finite_size import Comparison, Observation, compare, fit_line
 
 Array = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from reports.figures.figures import Figure
 from reports.measurements.drawing import STYLES, finished, panels, points
 from reports.measurements.experiments import Data, Experiment, Measured, studied
 from reports.measurements.study import Study, Table
-from verify.finite_size import fit_line
+from verify.checks.finite_size import fit_line
 
 SLUG, SEED = "second_step", 73
 RUNS = ((200, 24), (400, 16))

@@ -22,7 +22,7 @@ from reports.figures.figures import Figure
 from reports.measurements.drawing import STYLES, finished, legend, panels, points
 from reports.measurements.experiments import Data, Experiment, Measured, complete, stored
 from reports.measurements.study import Study, Table
-from verify.finite_size import Comparison, Observation, compare_all
+from verify.checks.finite_size import Comparison, Observation, compare_all
 
 SLUG, SEED = "vocabulary", 86
 # The paper's conditions for Appendix D: perfect alignment and width d.

@@ -16,7 +16,7 @@ from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
 from numerics.saddle_point.any_loss.convex import solve
 from numerics.saddle_point.any_loss.losses import LOGISTIC, ProximalLoss
-from verify.checks import ByDerivation, ByNumbers, Point
+from verify.checks.kinds import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.brute_force import Array, half_line
 from verify.claims.convex_numbers import LOSSES, Loss, proximal

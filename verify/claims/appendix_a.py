@@ -12,7 +12,9 @@ from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import g, sigma, sigma_prime
 from verify import tolerances
-from verify.checks import ByDerivation, ByNumbers, Point
+from verify.checks.evaluate import Functions
+from verify.checks.kinds import ByDerivation, ByNumbers, Point
+from verify.checks.simulation import BySimulation
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.brute_force import (
     INTERPRETATIONS,
@@ -24,8 +26,6 @@ from verify.claims.brute_force import (
 )
 from verify.claims.gradient_numbers import SIZES, SIZES_WITH_NOISE, pieces, spike_moments
 from verify.claims.places import paper
-from verify.evaluate import Functions
-from verify.simulation_check import BySimulation
 
 STEP = s.eta / s.beta
 

@@ -12,7 +12,7 @@ from derivations.free_energy import ridge as free_energy
 from derivations.free_energy import sample_energy
 from derivations.free_energy.along_spike import mu1, mu2, varpi, varrho
 from derivations.language import symbols as s
-from verify.checks import ByDerivation, ByNumbers
+from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Range
 from verify.claims import law_numbers
 from verify.claims.models import GENERIC, Point, density_integrals

@@ -12,7 +12,7 @@ from derivations.free_energy.stationarity import CONJUGATE
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.saddle_point import equations as saddle_point
-from verify.checks import ByDerivation, ByNumbers
+from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant
 from verify.claims import convex_losses as numbers
 from verify.claims.models import functions_at

@@ -15,7 +15,7 @@ from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma
 from numerics.gaussian.evaluate import compile_numpy
-from verify.checks import ByDerivation, ByNumbers, Point
+from verify.checks.kinds import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims import replica_numbers
 from verify.claims.models import GENERIC

@@ -11,7 +11,8 @@ from derivations.language.named_functions import sigma
 from derivations.saddle_point import letters as readout_features
 from derivations.saddle_point.letter_energy import assembled, energetic, local_fields, mu0_of, mu1_of, mu2_of
 from derivations.saddle_point.letter_energy import entropic as letter_energy_entropic
-from verify.checks import ByDerivation, ByNumbers
+from verify.checks.kinds import ByDerivation, ByNumbers
+from verify.checks.simulation import BySimulation
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.appendix_d_saddle import E, V, e2, eq, ratio
 from verify.claims.letter_numbers import (
@@ -37,7 +38,6 @@ from verify.claims.readout_numbers import (
     functions_at,
     given_bulk,
 )
-from verify.simulation_check import BySimulation
 from verify.tolerances import QUADRATURE, ROUNDING, SOLVER
 
 APPENDIX = "Appendix D"

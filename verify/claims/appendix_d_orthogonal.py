@@ -21,12 +21,12 @@ from derivations.saddle_point.orthogonal_bulk import (
     q_hat_along,
     zeta_along,
 )
-from verify.checks import ByDerivation
+from verify.checks.kinds import ByDerivation
+from verify.checks.simulation import BySimulation
 from verify.claim import Check, Claim, Domain, Kind, Mutant, Range, Role
 from verify.claims.orthogonal_numbers import GIVEN, exact, simulated
 from verify.claims.places import paper
 from verify.claims.readout_numbers import GENERIC_LETTERS, LETTERS
-from verify.simulation_check import BySimulation
 
 APPENDIX = "Appendix D"
 GROUP = "Appendix D, of the group (159)-(160)"

@@ -12,12 +12,12 @@ from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.saddle_point import letters as readout_groups
 from derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
-from verify.checks import ByDerivation, ByNumbers
+from verify.checks.kinds import ByDerivation, ByNumbers
+from verify.checks.simulation import BySimulation
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.block_numbers import BLOCK_DOMAIN, block_values, one_letter, resolvents
 from verify.claims.places import paper
 from verify.claims.readout_numbers import DOMAIN, GIVEN_BULK, LETTERS, PAIRS, functions_at, given_bulk, measured
-from verify.simulation_check import BySimulation
 from verify.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
 
 CONJUGATES = "Appendix D, of the group (155)"

@@ -14,7 +14,8 @@ from derivations.language.derivation import NonNegative, Obligation
 from derivations.language.expectation import Expectation
 from derivations.spectrum import feature_covariance
 from derivations.spectrum import resolvent as spectrum
-from verify.checks import ByDerivation, ByNumbers, ByObligations
+from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
+from verify.checks.simulation import BySimulation
 from verify.claim import Check, Claim, Domain, Kind, Mutant, Range
 from verify.claims.models import DOMAIN, functions_at, measured
 from verify.claims.places import paper
@@ -37,7 +38,6 @@ from verify.claims.spectrum_numbers import (
     schur_numbers,
     z,
 )
-from verify.simulation_check import BySimulation
 from verify.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
 
 APPENDIX = "Appendix F"

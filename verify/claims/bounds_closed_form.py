@@ -14,7 +14,7 @@ from derivations.language.derivation import Obligation, Vanishing
 from numerics.bounds import ridge as numeric_bounds
 from numerics.gaussian.coefficients import hermite_constants
 from numerics.models.model import Model
-from verify.checks import ByDerivation, ByNumbers, ByObligations
+from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from verify.claim import Claim, Domain, Kind, Range
 from verify.claims.models import Point
 from verify.claims.places import paper

@@ -19,7 +19,7 @@ from derivations.closed_forms.owens_t import OwensT
 from derivations.closed_forms.sign_product import SignProduct
 from derivations.language import symbols as s
 from numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
-from verify.checks import ByNumbers, Point
+from verify.checks.kinds import ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
 from verify.closed_form_proof import ByClosedForm, ByHeatEquation
 from verify.tolerances import QUADRATURE

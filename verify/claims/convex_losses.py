@@ -12,7 +12,7 @@ import sympy as sp
 from derivations.language import symbols as s
 from numerics.bulk.equivalent import marchenko_pastur
 from numerics.models.model import Model
-from verify.checks import Point
+from verify.checks.kinds import Point
 from verify.claim import Domain, Range
 from verify.claims.brute_force import Array
 from verify.claims.convex_numbers import LOSSES, Loss, proximal

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from derivations.language import symbols as s
-from verify.checks import Point
+from verify.checks.kinds import Point
 from verify.claim import Domain, Range
 from verify.claims.brute_force import SMOOTH, Array
 

@@ -11,12 +11,12 @@ import sympy as sp
 from derivations.free_energy import dropped_terms
 from derivations.language import symbols as s
 from derivations.saddle_point import any_law as spectral
-from verify.checks import ByDerivation, ByNumbers, Point
+from verify.checks.kinds import ByDerivation, ByNumbers, Point
+from verify.checks.scaling_check import ByScaling, Scaled
 from verify.claim import Claim, Domain, Kind, Mutant, Profile, Range
 from verify.claims.brute_force import Array
 from verify.claims.places import paper
 from verify.claims.saddle_formulas import eq
-from verify.scaling_check import ByScaling, Scaled
 from verify.tolerances import QUADRATURE
 
 APPENDIX = "Appendix C"

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from derivations.language import symbols as s
-from verify.checks import Point
+from verify.checks.kinds import Point
 from verify.claims.brute_force import LINE, SMOOTH, WEIGHT, Array, grid
 
 _CIRCLE = 16

@@ -21,11 +21,11 @@ from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from numerics.bulk.atoms import SpectralMeasure
 from numerics.saddle_point.ridge import solve
-from verify.checks import ByNumbers, Point
+from verify.checks.evaluate import Functions
+from verify.checks.kinds import ByNumbers, Point
 from verify.claim import Claim, Domain, Profile, Range
 from verify.claims.brute_force import Array
 from verify.claims.models import GENERIC, RANGES, functions_of, model_at, numbers
-from verify.evaluate import Functions
 from verify.evidence import Evidence
 from verify.tolerances import QUADRATURE, SOLVER
 

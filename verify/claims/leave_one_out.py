@@ -13,7 +13,7 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Derivation
 from derivations.saddle_point import equations as saddle_point
 from derivations.saddle_point import leave_one_out
-from verify.checks import ByDerivation, ByNumbers
+from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.claim import Claim, Kind
 from verify.claims.models import DOMAIN, functions_at, measured
 from verify.claims.places import paper

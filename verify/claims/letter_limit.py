@@ -16,7 +16,7 @@ from derivations.saddle_point.many_letters import (
     of_weight_at_s,
     unexplained,
 )
-from verify.checks import ByDerivation, ByNumbers
+from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.claim import Claim, Kind, Mutant
 from verify.claims import letter_limit_numbers as numbers
 from verify.claims.places import paper

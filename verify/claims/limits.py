@@ -15,7 +15,7 @@ from derivations.language.derivation import NonNegative, Obligation
 from derivations.saddle_point import conventions as invariances
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
-from verify.checks import ByDerivation, ByObligations, BySearch
+from verify.checks.kinds import ByDerivation, ByObligations, BySearch
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.bound_proofs import between
 from verify.claims.brute_force import average

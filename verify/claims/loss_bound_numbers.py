@@ -20,7 +20,7 @@ from numerics.bounds.any_loss import least_loss
 from numerics.models.model import Model
 from numerics.saddle_point.any_loss.convex import ConvexSolution, solve
 from numerics.saddle_point.any_loss.losses import SQUARE, Loss, ProximalLoss
-from verify.checks import Point
+from verify.checks.kinds import Point
 from verify.claim import Domain as ClaimDomain
 from verify.claim import Range
 from verify.claims.brute_force import Array

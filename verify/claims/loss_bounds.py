@@ -13,7 +13,7 @@ from derivations.bounds.any_loss import CONVEX, INDEPENDENT, loss_of
 from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation, RationalLimit
 from derivations.language.expectation import Expectation
-from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch, Point
+from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
 from verify.claims import loss_bound_numbers as numbers
 from verify.claims.convex_numbers import LOSSES

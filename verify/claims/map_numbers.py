@@ -9,9 +9,9 @@ import numpy as np
 import sympy as sp
 
 from derivations.language import symbols as s
+from verify.checks.simulation import Measured, column
 from verify.claim import Profile
 from verify.claims.brute_force import LINE, SMOOTH, WEIGHT, Array
-from verify.simulation_check import Measured, column
 
 # student, target, alpha, beta, ridge, spike, bulk, alignment
 MODELS: dict[str, tuple[str, str, float, float, float, float, float, float]] = {

@@ -18,14 +18,14 @@ from derivations.language.derivation import Derivation, NonNegative, Obligation,
 from derivations.language.expectation import Expectation, expand_expectations
 from derivations.language.named_functions import sigma, sigma_check
 from verify import tolerances
-from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch
+from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
+from verify.checks.simulation import BySimulation
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims import network_draws as draws
 from verify.claims import network_numbers as numbers
 from verify.claims.brute_force import INTERPRETATIONS
 from verify.claims.models import GENERIC
 from verify.claims.network_rows import BEYOND, STEP, STEPS
-from verify.simulation_check import BySimulation
 
 _ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretations=INTERPRETATIONS)
 

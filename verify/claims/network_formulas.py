@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 
 from derivations.language import symbols as s
+from verify.checks.evaluate import Functions
 from verify.claims.brute_force import LINE, SMOOTH, WEIGHT, Array, hermite_numbers, interpretation
-from verify.evaluate import Functions
 
 
 @dataclass(frozen=True)

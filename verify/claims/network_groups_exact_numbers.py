@@ -10,7 +10,7 @@ import sympy as sp
 
 from derivations.language import symbols as s
 from numerics.bulk.equivalent import IsotropicGroups, pack, unpack
-from verify.checks import Point
+from verify.checks.kinds import Point
 from verify.claims.brute_force import SMOOTH, Array
 from verify.claims.network_groups_formulas import AnyLaw, Bulk, Groups
 from verify.claims.network_groups_numbers import LAW, LETTERS, PAIRS

@@ -12,14 +12,14 @@ import numpy as np
 import sympy as sp
 
 from derivations.language import symbols as s
-from verify.checks import Point
+from verify.checks.kinds import Point
+from verify.checks.simulation import Measured, column
 from verify.claim import Profile
 from verify.claims.brute_force import SMOOTH, Array
 from verify.claims.network_formulas import Step
 from verify.claims.network_groups_formulas import MASS, NODES
 from verify.claims.network_groups_numbers import LETTERS, PAIRS
 from verify.claims.network_groups_readout import Vocabulary, along, solve
-from verify.simulation_check import Measured, column
 
 
 @dataclass(frozen=True)

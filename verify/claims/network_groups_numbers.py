@@ -16,11 +16,11 @@ import numpy as np
 import sympy as sp
 
 from derivations.language import symbols as s
-from verify.checks import Point
+from verify.checks.kinds import Point
+from verify.checks.simulation import Measured, column
 from verify.claim import Profile
 from verify.claims.brute_force import Array
 from verify.claims.network_groups_formulas import AnyLaw, Bulk, Groups
-from verify.simulation_check import Measured, column
 
 Function = Callable[[Array], Any]
 LETTERS = (0, 1)

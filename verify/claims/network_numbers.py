@@ -18,14 +18,14 @@ from numerics.models.model import Model
 from numerics.models.network import Network
 from numerics.models.solution import Solution
 from numerics.saddle_point.ridge import solve
-from verify.checks import Point
+from verify.checks.evaluate import Functions
+from verify.checks.kinds import Point
+from verify.checks.simulation import Measured, column
 from verify.claim import Profile
 from verify.claims.brute_force import LINE, WEIGHT, Array, hermite_numbers, interpretation
 from verify.claims.models import functions_of, numbers, solved
 from verify.claims.network_draws import BULK_COLUMNS
 from verify.claims.network_formulas import Step, equivalent, functions_for
-from verify.evaluate import Functions
-from verify.simulation_check import Measured, column
 
 
 def step_at(point: Point) -> Step:

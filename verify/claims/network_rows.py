@@ -16,12 +16,12 @@ from derivations.language.derivation import Derivation
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import g, sigma_check
 from verify import tolerances
-from verify.checks import ByDerivation, ByNumbers
+from verify.checks.kinds import ByDerivation, ByNumbers
+from verify.checks.simulation import BySimulation
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
 from verify.claims import network_draws as draws
 from verify.claims import network_numbers as numbers
 from verify.claims.brute_force import INTERPRETATIONS
-from verify.simulation_check import BySimulation
 
 BEYOND = Source("this suite", "beyond the paper: the network's own bulk")
 STEP = s.eta / s.beta

@@ -10,12 +10,12 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from derivations.language import symbols as s
-from verify.checks import ByNumbers
+from verify.checks.evaluate import Functions
+from verify.checks.kinds import ByNumbers
+from verify.checks.simulation import Measured, column
 from verify.claim import Domain, Profile, Range
 from verify.claims.models import Point
 from verify.claims.readout_numbers import GENERIC_LETTERS, LETTERS, value
-from verify.evaluate import Functions
-from verify.simulation_check import Measured, column
 from verify.tolerances import ROUNDING
 
 Array = NDArray[np.float64]

@@ -25,12 +25,12 @@ from derivations.language import symbols as s
 from numerics.bulk.overlapping_bulk import TurnedEquivalent
 from numerics.bulk.overlapping_rows import turned_bulk
 from numerics.models.network import Network
-from verify.checks import Point
+from verify.checks.evaluate import Functions
+from verify.checks.kinds import Point
+from verify.checks.simulation import Measured, column
 from verify.claim import Domain, Profile, Range
 from verify.claims.brute_force import LINE, SMOOTH, WEIGHT, Array, Function
 from verify.claims.overlapping_draws import Start, functions_for, shared_functions
-from verify.evaluate import Functions
-from verify.simulation_check import Measured, column
 
 NO_NOISE = "no label noise"
 # Rates and overlaps at which turning counts; the second student is not odd.

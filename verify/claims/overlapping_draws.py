@@ -14,11 +14,11 @@ from derivations.activations.activation import activation
 from derivations.language import symbols as s
 from numerics.bulk.overlapping_rows import stepped
 from numerics.models.network import Network
-from verify.checks import Point
+from verify.checks.evaluate import Functions
+from verify.checks.kinds import Point
+from verify.checks.simulation import Measured, column
 from verify.claim import Profile
 from verify.claims.brute_force import SMOOTH, Array, Function, hermite_numbers, interpretation
-from verify.evaluate import Functions
-from verify.simulation_check import Measured, column
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from derivations.language.derivation import Derivation
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import g
 from verify import tolerances
-from verify.checks import ByDerivation, ByNumbers
+from verify.checks.kinds import ByDerivation, ByNumbers
+from verify.checks.simulation import BySimulation
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
 from verify.claims import overlapping_draws as draws
-from verify.simulation_check import BySimulation
 
 BEYOND = Source("this suite", "beyond the paper: initial rows that overlap")
 STEP = rows.STEP

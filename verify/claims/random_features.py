@@ -14,7 +14,7 @@ from derivations.language.derivation import NonNegative, Obligation
 from derivations.saddle_point.random_features import no_spike as random_features
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
-from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch
+from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.models import GENERIC, RANGES, Point, density_integrals, model_at, numbers, solved
 from verify.claims.places import paper

@@ -10,7 +10,7 @@ import numpy as np
 from derivations.activations.activation import activation
 from derivations.language import symbols as s
 from numerics.gaussian.coefficients import conditional_coefficients
-from verify.checks import Point
+from verify.checks.kinds import Point
 from verify.claims.models import GENERIC
 
 R, B = s.replicas, s.inverse_temperature

@@ -13,7 +13,9 @@ from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma, sigma_prime
 from verify import tolerances
-from verify.checks import ByDerivation, ByNumbers, Point
+from verify.checks.evaluate import Functions
+from verify.checks.kinds import ByDerivation, ByNumbers, Point
+from verify.checks.simulation import BySimulation
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
 from verify.claims.brute_force import (
     INTERPRETATIONS,
@@ -26,8 +28,6 @@ from verify.claims.brute_force import (
 )
 from verify.claims.gradient_numbers import pieces
 from verify.claims.places import PAPER, paper
-from verify.evaluate import Functions
-from verify.simulation_check import BySimulation
 
 
 def functions_at(point: Point) -> Functions:

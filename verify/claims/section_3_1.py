@@ -17,7 +17,9 @@ from derivations.language.derivation import NonNegative, Obligation, Vanishing
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma_prime
 from verify import tolerances
-from verify.checks import ByDerivation, ByNumbers, ByObligations, Point
+from verify.checks.evaluate import Functions
+from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
+from verify.checks.simulation import BySimulation
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.brute_force import (
     INTERPRETATIONS,
@@ -29,8 +31,6 @@ from verify.claims.brute_force import (
 )
 from verify.claims.gradient_numbers import experiment
 from verify.claims.places import paper
-from verify.evaluate import Functions
-from verify.simulation_check import BySimulation
 
 STEP = s.eta / s.beta
 

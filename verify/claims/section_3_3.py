@@ -13,7 +13,9 @@ from derivations.free_energy.stationarity import CONJUGATE
 from derivations.language import symbols as s
 from derivations.saddle_point import equations as saddle_point
 from derivations.saddle_point import normalisations
-from verify.checks import ByDerivation, ByNumbers
+from verify.checks.evaluate import evaluate
+from verify.checks.kinds import ByDerivation, ByNumbers
+from verify.checks.simulation import BySimulation
 from verify.claim import Claim, Domain, Kind, Mutant
 from verify.claims import law_numbers
 from verify.claims.models import DOMAIN, GENERIC, Point, functions_at, measured, model_at, solved
@@ -22,8 +24,6 @@ from verify.claims.saddle_formulas import E2, E, I_nu, S, V, b, e2, eq, fit, nu,
 from verify.claims.saddle_simulations import simulated, with_moments
 from verify.claims.slides_saddle_point import solver, solver_in_two_variables
 from verify.claims.systems import by_derivations, slips, together
-from verify.evaluate import evaluate
-from verify.simulation_check import BySimulation
 from verify.tolerances import SOLVER
 
 SECTION = "Section 3.3"

@@ -15,7 +15,7 @@ from derivations.language import inequalities
 from derivations.language import symbols as s
 from numerics.bounds import ridge as numeric_bounds
 from numerics.models.model import Model
-from verify.checks import ByDerivation, ByNumbers, ByObligations, BySearch
+from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
 from verify.claims.bound_proofs import (
     above_span,

@@ -16,7 +16,7 @@ from derivations.free_energy.along_spike import mu0, mu1, y0, y1, y2
 from derivations.language import symbols as s
 from derivations.language.named_functions import g
 from numerics.models.model import Model
-from verify.checks import ByDerivation, ByNumbers, BySearch
+from verify.checks.kinds import ByDerivation, ByNumbers, BySearch
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
 from verify.claims import section_3_1, section_4_3
 from verify.claims.brute_force import LINE, WEIGHT

@@ -14,7 +14,7 @@ from derivations.saddle_point.random_features import convex as convex_features
 from derivations.saddle_point.random_features import square_loss as convex_square_loss
 from derivations.saddle_point.random_features.convex import label, omega_1, over_labels, prox, prox_slope
 from numerics.gaussian.evaluate import compile_numpy
-from verify.checks import ByDerivation, ByNumbers, Point
+from verify.checks.kinds import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Source
 from verify.claims import random_features
 from verify.claims.convex_numbers import CONJUGATE_DOMAIN, MATRIX_DOMAIN, conjugates, functions_at, overlaps

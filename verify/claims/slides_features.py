@@ -14,7 +14,7 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Obligation, Vanishing
 from numerics.gaussian.evaluate import compile_numpy
 from verify import tolerances
-from verify.checks import ByDerivation, ByNumbers, ByObligations, Point
+from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
 from verify.claims import random_features, section_3_1
 from verify.claims.brute_force import ANY, ANY_INTERPRETATIONS, SMOOTH, TARGETS, average, grid

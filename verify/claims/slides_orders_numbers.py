@@ -10,12 +10,12 @@ import numpy as np
 import sympy as sp
 
 from derivations.language import symbols as s
-from verify.checks import Point
+from verify.checks.kinds import Point
+from verify.checks.scaling_check import Scaled
+from verify.checks.simulation import column
 from verify.claim import Profile
 from verify.claims import leap_numbers
 from verify.claims.brute_force import Array, average, grid
-from verify.scaling_check import Scaled
-from verify.simulation_check import column
 
 he = np.polynomial.hermite_e
 

@@ -11,7 +11,7 @@ from derivations.free_energy.along_spike import mu1, mu2, varpi, varrho, vartau
 from derivations.language import symbols as s
 from derivations.saddle_point import conventions as slides_conventions
 from derivations.saddle_point.conventions import resolvent_of_modes
-from verify.checks import ByDerivation, ByNumbers, Point
+from verify.checks.kinds import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims import section_3_3, slides_saddle_point
 from verify.claims.places import paper

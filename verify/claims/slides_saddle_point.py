@@ -10,7 +10,7 @@ from derivations.free_energy.along_spike import mu1, mu2, varpi, varrho
 from derivations.language import symbols as s
 from derivations.saddle_point import equations as saddle_point
 from derivations.saddle_point import normalisations
-from verify.checks import ByDerivation, ByNumbers
+from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.claim import Claim, Domain, Kind, Mutant, Role, Source
 from verify.claims.models import DOMAIN, GENERIC, functions_at, measured
 from verify.claims.places import paper

@@ -13,7 +13,7 @@ from derivations.saddle_point import any_law as spectral
 from numerics.bulk.atoms import of_matrix
 from numerics.models.model import Model
 from numerics.saddle_point.ridge import solve
-from verify.checks import ByDerivation, ByNumbers, Point
+from verify.checks.kinds import ByDerivation, ByNumbers, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.models import GENERIC, model_at, numbers
 from verify.claims.places import paper

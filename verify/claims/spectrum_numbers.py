@@ -13,10 +13,10 @@ from derivations.free_energy.along_spike import mu0, mu1, mu2
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from numerics.experiments.ensembles import Sizes, spiked_random_features
+from verify.checks.evaluate import evaluate
+from verify.checks.simulation import Measured, column
 from verify.claim import Domain, Profile, Range
 from verify.claims.models import GENERIC, Point, functions_at, functions_of, measured, model_at, numbers, solved
-from verify.evaluate import evaluate
-from verify.simulation_check import Measured, column
 
 Array = NDArray[np.float64]
 

@@ -10,10 +10,10 @@ from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.saddle_point import directions
 from derivations.saddle_point.directions import DIRECTIONS, kappa, mu0, mu1, mu2, y0, y1, y2, zeta, zeta_hat
-from verify.checks import ByDerivation, ByNumbers
+from verify.checks.kinds import ByDerivation, ByNumbers
+from verify.checks.simulation import BySimulation
 from verify.claim import Claim, Kind, Mutant, Source
 from verify.claims.direction_numbers import DOMAIN, GIVEN_BULK, experiment, functions_at, given_bulk, measured
-from verify.simulation_check import BySimulation
 from verify.tolerances import ROUNDING, SOLVER
 
 SOURCE = Source("this suite", "a spike of several directions")

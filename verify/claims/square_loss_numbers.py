@@ -14,7 +14,7 @@ import numpy as np
 from derivations.language import symbols as s
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
-from verify.checks import Point
+from verify.checks.kinds import Point
 from verify.claims.convex_numbers import LOSSES, proximal
 from verify.claims.models import density_integrals, model_at, numbers, solved
 from verify.claims.random_features import gaussian_average

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 import sympy as sp
 
 from derivations.language.derivation import Derivation, Obligation, Vanishing
-from verify.checks import ByObligations
+from verify.checks.kinds import ByObligations
+from verify.checks.mutants import EIGHT_PERCENT
 from verify.claim import Claim, Mutant
-from verify.mutants import EIGHT_PERCENT
 
 
 def together(claims: tuple[Claim, ...]) -> sp.Basic:

@@ -11,7 +11,7 @@ from derivations.activations.activation import activation
 from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from numerics.gaussian.coefficients import conditional_coefficients
-from verify.checks import ByObligations, BySearch, Point
+from verify.checks.kinds import ByObligations, BySearch, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.places import paper
 from verify.claims.saddle_formulas import ge

@@ -17,7 +17,7 @@ from numerics.bounds import ridge as numeric_bounds
 from numerics.gaussian.coefficients import conditional_coefficients
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model, ReadoutGroup
-from verify.checks import ByNumbers, ByObligations, Point
+from verify.checks.kinds import ByNumbers, ByObligations, Point
 from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.bound_proofs import infima_below
 from verify.claims.models import solved

@@ -13,11 +13,11 @@ import hypothesis
 import sympy as sp
 
 from derivations.language.derivation import Derivation, Obligation, Vanishing
-from verify.checker import sample, settle, takes_limit, vanishes
+from verify.checks.checker import sample, settle, takes_limit, vanishes
+from verify.checks.evaluate import Functions, evaluate
+from verify.checks.strategies import points_of
 from verify.claim import Claim, Domain, Profile
-from verify.evaluate import Functions, evaluate
 from verify.evidence import Agreement, Evidence, Outcome, Proof, Settled
-from verify.strategies import points_of
 from verify.tolerances import Tolerance
 
 Point = Mapping[str, float | str]

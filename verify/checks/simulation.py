@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import sympy as sp
 
-from verify import finite_size
+from verify.checks import finite_size
+from verify.checks.evaluate import Functions, evaluate
 from verify.claim import Claim, Profile
-from verify.evaluate import Functions, evaluate
 from verify.evidence import Evidence, FiniteSize, Outcome
 
 _OUTCOMES = {

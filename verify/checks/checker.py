@@ -16,8 +16,8 @@ import sympy as sp
 from derivations.language import symbols
 from derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from derivations.language.expectation import Expectation, expand_expectations
+from verify.checks.evaluate import evaluate
 from verify.claim import Domain, Range
-from verify.evaluate import evaluate
 from verify.evidence import Outcome, Settled
 
 # A residual counts as visibly non-zero when it exceeds this fraction of the sum of the sizes of its terms: rounding in

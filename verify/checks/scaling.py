@@ -25,7 +25,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Two-sided probability that a right exponent is REFUTED by one call, all series together; see `verify.finite_size`.
+# Two-sided probability that a right exponent is REFUTED by one call, all series together; see
+# `verify.checks.finite_size`.
 FALSE_ALARM = 1e-3
 # Probability that a true power law is taken for none.
 FIT_LEVEL = 1e-3

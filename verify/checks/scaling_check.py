@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import sympy as sp
 
-from verify import scaling
+from verify.checks import scaling
+from verify.checks.evaluate import Functions, evaluate
 from verify.claim import Claim, Profile
-from verify.evaluate import Functions, evaluate
 from verify.evidence import Evidence, FiniteSize, Outcome
 
 _OUTCOMES = {
@@ -41,7 +41,7 @@ class ByScaling:
 
     ``experiment`` is asked for the quantity whose exponent is the left-hand side of the statement, and runs (or
     recalls) simulations under a profile, one series per model; it raises ValueError for one that it does not measure.
-    ``verify.scaling`` decides, all models together at its false-alarm rate.
+    ``verify.checks.scaling`` decides, all models together at its false-alarm rate.
     """
 
     title: str

@@ -1,0 +1,1 @@
+"""Ways of getting evidence, and the mutants they have to refute."""
