@@ -12,10 +12,10 @@ from reports.sources import SLIDES, Document, by_source, document
 from reports.text.anchors import anchor
 from reports.text.mathematics import mathml
 from reports.text.prose import prose
-from verify.claim import Kind
-from verify.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
 from verify.ledger import Entry, Ledger, statement_latex
-from verify.verdict import Verdict
+from verify.protocol.claim import Kind
+from verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
+from verify.protocol.verdict import Verdict
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from functools import cache
 from typing import Any
 
 from reports.text.ledger_files import committed
-from verify.claim import Claim
-from verify.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
 from verify.ledger import Entry, Ledger, MutantResult, all_claims
-from verify.verdict import Verdict
+from verify.protocol.claim import Claim
+from verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
+from verify.protocol.verdict import Verdict
 
 
 @cache

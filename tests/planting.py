@@ -15,9 +15,9 @@ from derivations.gradient_step import bulk as gradient_bulk
 from derivations.gradient_step import constants as gradient_constants
 from derivations.gradient_step import spike as gradient_step
 from verify.checks.kinds import ByDerivation, ByObligations
-from verify.claim import PROFILES, Claim
-from verify.evidence import Proof
-from verify.verdict import Verdict, decide
+from verify.protocol.claim import PROFILES, Claim
+from verify.protocol.evidence import Proof
+from verify.protocol.verdict import Verdict, decide
 
 _DERIVATIONS: tuple[ModuleType, ...] = (
     equivalence,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from verify.checks.simulation import BySimulation
-from verify.claim import Claim
+from verify.protocol.claim import Claim
 
 
 class Cached(Protocol):

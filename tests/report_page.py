@@ -14,9 +14,9 @@ from reports.page.described import DescribedDerivation, describe
 from reports.page.site import Material, site
 from tests import toy
 from tests.committed_ledger import committed_ledger
-from verify.claim import Claim, Role
 from verify.ledger import Entry, Ledger, examine
-from verify.verdict import Verdict, weakest
+from verify.protocol.claim import Claim, Role
+from verify.protocol.verdict import Verdict, weakest
 
 VOID = {"meta", "br", "link", "img", "input", "hr", "path", "use", "area", "base", "col"}
 

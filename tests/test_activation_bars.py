@@ -32,7 +32,7 @@ from tests.reference_integrals import integrals
 from verify.class_algebra import vanishes_in_class
 from verify.closed_form_balls import NoBallError, enclose
 from verify.closed_form_proof import prove
-from verify.evidence import Outcome
+from verify.protocol.evidence import Outcome
 
 CLOSED = (
     "erf(z)", "sign(z)", "step(z)", "relu(z)", "leaky_relu(z, 1/10)", "elu(z)", "gelu(z)", "hardtanh(z)", "sin(z)",

@@ -9,8 +9,8 @@ from derivations.language.derivation import NonNegative, RationalLimit, Vanishin
 from derivations.language.expectation import Expectation
 from derivations.language.symbols import V1, alpha, c, kappa, n0, r
 from verify.checks.checker import find_witness, settle, vanishes
-from verify.claim import Domain, Range
-from verify.evidence import Outcome
+from verify.protocol.claim import Domain, Range
+from verify.protocol.evidence import Outcome
 
 mu0 = sp.Function("mu0")(kappa)
 DOMAIN = Domain(ranges=(Range(c, 0.5, 2.0), Range(r, 0.1, 3.0)))

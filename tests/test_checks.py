@@ -10,9 +10,9 @@ from derivations.language.symbols import alpha0, d, h1_star, h2_star
 from tests.toy import DOMAIN, EXACT, LIMIT, TOLERANCE, claim, derivation, measure, norm
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch, Point
 from verify.checks.strategies import coordinate_of, points_of
-from verify.claim import PROFILES, Claim, Domain, Kind, Range
-from verify.evidence import Evidence, Outcome, Proof
-from verify.verdict import Verdict, decide
+from verify.protocol.claim import PROFILES, Claim, Domain, Kind, Range
+from verify.protocol.evidence import Evidence, Outcome, Proof
+from verify.protocol.verdict import Verdict, decide
 
 QUICK = PROFILES["quick"]
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from verify.claim import Claim, Kind, Role
-from verify.ledger import all_claims, examine, ordered, statement_latex
-from verify.verdict import Verdict
+from verify.ledger import all_claims, examine, statement_latex
+from verify.protocol.claim import Claim, Kind, Role
+from verify.protocol.order import ordered
+from verify.protocol.verdict import Verdict
 
 CLAIMS = all_claims()
 LEDGER = Path(__file__).resolve().parent.parent / "reports" / "ledger.json"

@@ -15,7 +15,6 @@ from derivations.saddle_point import any_law as spectral
 from derivations.saddle_point import leave_one_out
 from tests.planting_saddle_point import planting, verdict_by_proof
 from verify.checks.kinds import ByDerivation, ByObligations
-from verify.claim import PROFILES, Claim, Kind, Role
 from verify.claims import (
     appendix_c_convex,
     appendix_c_replicas,
@@ -31,9 +30,10 @@ from verify.claims import (
 from verify.claims import (
     leave_one_out as cavity_claims,
 )
-from verify.evidence import Outcome
 from verify.ledger import all_claims, examine
-from verify.verdict import Verdict
+from verify.protocol.claim import PROFILES, Claim, Kind, Role
+from verify.protocol.evidence import Outcome
+from verify.protocol.verdict import Verdict
 
 __all__ = ["planting"]
 

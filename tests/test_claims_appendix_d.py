@@ -17,12 +17,12 @@ from derivations.saddle_point import orthogonal_bulk
 from derivations.saddle_point.letter_energy import double_sum
 from tests.planting_appendices import planting, verdict_by_proof
 from verify.checks.kinds import ByDerivation, ByObligations
-from verify.claim import PROFILES, Claim, Kind, Role
 from verify.claims import appendix_d, appendix_d_orthogonal, appendix_d_saddle
 from verify.claims.orthogonal_numbers import exact
-from verify.evidence import Outcome
 from verify.ledger import examine
-from verify.verdict import Verdict
+from verify.protocol.claim import PROFILES, Claim, Kind, Role
+from verify.protocol.evidence import Outcome
+from verify.protocol.verdict import Verdict
 
 __all__ = ["planting"]
 

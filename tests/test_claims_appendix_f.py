@@ -13,10 +13,10 @@ from derivations.language import replica_gaussians
 from derivations.language import symbols as s
 from derivations.spectrum import resolvent as spectrum
 from tests.planting_appendices import planting, verdict_by_proof
-from verify.claim import Claim, Kind
 from verify.claims import appendix_f
 from verify.ledger import examine
-from verify.verdict import Verdict
+from verify.protocol.claim import Claim, Kind
+from verify.protocol.verdict import Verdict
 
 __all__ = ["planting"]
 

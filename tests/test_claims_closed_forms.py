@@ -10,10 +10,10 @@ from derivations.closed_forms import heat_equation as closed_form
 from derivations.closed_forms import semigroup as gaussian
 from derivations.language.derivation import Vanishing
 from verify import closed_form_proof
-from verify.claim import Claim
 from verify.claims.closed_forms import CLAIMS
 from verify.ledger import examine
-from verify.verdict import Verdict
+from verify.protocol.claim import Claim
+from verify.protocol.verdict import Verdict
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 

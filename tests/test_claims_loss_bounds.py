@@ -7,12 +7,12 @@ import pytest
 from derivations.bounds import any_loss as loss_bounds
 from derivations.language import symbols
 from verify.checks.checker import settle
-from verify.claim import Domain
 from verify.claims import loss_bound_numbers as numbers
 from verify.claims.loss_bounds import CLAIMS
-from verify.evidence import Outcome
 from verify.ledger import examine
-from verify.verdict import Verdict
+from verify.protocol.claim import Domain
+from verify.protocol.evidence import Outcome
+from verify.protocol.verdict import Verdict
 
 BY_ID = {claim.id.rsplit(".", 1)[1]: claim for claim in CLAIMS}
 

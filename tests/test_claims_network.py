@@ -14,11 +14,11 @@ from derivations.bulk import network_rows
 from derivations.gradient_step import constants as gradient_constants
 from tests.planting_network import clearing, without_simulation
 from verify.checks.simulation import BySimulation
-from verify.claim import PROFILES, Claim
 from verify.claims import network_bulk as bulk_claims
 from verify.claims import network_rows as row_claims
 from verify.ledger import all_claims, examine
-from verify.verdict import Verdict
+from verify.protocol.claim import PROFILES, Claim
+from verify.protocol.verdict import Verdict
 
 CLAIMS = (*row_claims.CLAIMS, *bulk_claims.CLAIMS)
 BY_ID = {claim.id: claim for claim in CLAIMS}

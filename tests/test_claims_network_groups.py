@@ -20,10 +20,10 @@ from derivations.saddle_point import network as readout
 from derivations.saddle_point.letter_energy import mu1_of
 from tests.planting_network import clearing, without_simulation
 from verify.checks.simulation import BySimulation
-from verify.claim import PROFILES, Kind
 from verify.claims import network_groups, network_groups_exact, network_groups_saddle
 from verify.ledger import all_claims, examine
-from verify.verdict import Verdict, decide
+from verify.protocol.claim import PROFILES, Kind
+from verify.protocol.verdict import Verdict, decide
 
 CLAIMS = (*network_groups.CLAIMS, *network_groups_exact.CLAIMS, *network_groups_saddle.CLAIMS)
 BY_ID = {claim.id.removeprefix("beyond.groups."): claim for claim in CLAIMS}

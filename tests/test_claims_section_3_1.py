@@ -15,10 +15,10 @@ from derivations.gradient_step import constants as gradient_constants
 from derivations.gradient_step import spike as gradient_step
 from derivations.language import symbols as s
 from tests.planting import planting, verdict_by_proof
-from verify.claim import Claim, Role
 from verify.claims import appendix_a, appendix_a_bulk, section_2, section_3_1, slides_step
 from verify.ledger import examine
-from verify.verdict import Verdict
+from verify.protocol.claim import Claim, Role
+from verify.protocol.verdict import Verdict
 
 __all__ = ["planting"]
 

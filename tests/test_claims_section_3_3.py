@@ -16,12 +16,12 @@ from derivations.saddle_point import equations as saddle_point
 from derivations.saddle_point import normalisations
 from tests.planting_saddle_point import planting, verdict_by_proof
 from verify.checks.kinds import ByDerivation
-from verify.claim import PROFILES, Claim, Role
 from verify.claims import appendix_c, section_3_3, slides_saddle_point
 from verify.claims.models import density_integrals
-from verify.evidence import Outcome
 from verify.ledger import examine
-from verify.verdict import Verdict
+from verify.protocol.claim import PROFILES, Claim, Role
+from verify.protocol.evidence import Outcome
+from verify.protocol.verdict import Verdict
 
 __all__ = ["planting"]
 

@@ -16,7 +16,6 @@ from derivations.saddle_point.random_features import square_loss as convex_squar
 from tests import toy
 from tests.planting import verdict_by_proof
 from verify.checks.mutants import mutants_of
-from verify.claim import Claim, Mutant, Role
 from verify.claims import (
     convex_numbers,
     slides_bounds,
@@ -27,7 +26,8 @@ from verify.claims import (
     slides_step,
 )
 from verify.claims.printed import as_printed, named, printed
-from verify.verdict import Verdict
+from verify.protocol.claim import Claim, Mutant, Role
+from verify.protocol.verdict import Verdict
 
 MODULES = (slides_bounds, slides_convex, slides_features, slides_map, slides_result, slides_step)
 ALL = tuple(claim for module in MODULES for claim in module.CLAIMS)

@@ -14,13 +14,13 @@ from derivations.language.exponents import Order
 from derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
 from tests.planting import verdict_by_proof
 from verify.checks.kinds import ByDerivation, ByObligations
-from verify.claim import Claim, Kind, Role
 from verify.claims import equivalence_numbers, wider_equivalence, wider_leap, wider_rate
 from verify.claims.equivalence_numbers import plain_equivalence
 from verify.claims.models import solved
 from verify.claims.random_features import plain_random_features
 from verify.ledger import examine
-from verify.verdict import Verdict
+from verify.protocol.claim import Claim, Kind, Role
+from verify.protocol.verdict import Verdict
 
 ALL = (*wider_equivalence.CLAIMS, *wider_leap.CLAIMS, *wider_rate.CLAIMS)
 BY_ID = {claim.id: claim for claim in ALL}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tests import toy
 from verify import coverage
-from verify.claim import Claim, Role, Source
 from verify.coverage import Coverage, summary
 from verify.ledger import all_claims
+from verify.protocol.claim import Claim, Role, Source
 
 
 def covering(id_: str, *equations: int, role: Role = Role.OURS) -> Claim:

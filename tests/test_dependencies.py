@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from reports.page import dependencies, dependency_graph
 from tests.report_page import chained_ledger
 from verify.ledger import Entry, Ledger, all_claims
-from verify.verdict import Verdict
+from verify.protocol.verdict import Verdict
 
 
 def test_parts_are_as_weak_as_their_own_formulas_and_links_are_counted() -> None:

@@ -15,9 +15,9 @@ from derivations.language.derivation import Derivation
 from derivations.language.expectation import Expectation, expand_expectations
 from derivations.language.named_functions import sigma, sigma_prime, sigma_second
 from verify.checks.checker import settle
-from verify.claim import Domain
 from verify.claims.brute_force import ANY_INTERPRETATIONS
-from verify.evidence import Outcome
+from verify.protocol.claim import Domain
+from verify.protocol.evidence import Outcome
 
 # Built when a test asks for them: the collection of the tests builds nothing.
 BUILDERS: tuple[Callable[[], Derivation], ...] = (

@@ -13,10 +13,10 @@ from reports.page.misprints import document_of_errata_section as document
 from reports.page.misprints import section
 from tests import toy
 from verify import errata as module
-from verify.claim import Claim, Role, Source
 from verify.errata import ERRATA, Erratum, errata, examine_errata, unlisted
 from verify.ledger import Entry, Ledger, all_claims, examine
-from verify.verdict import Verdict
+from verify.protocol.claim import Claim, Role, Source
+from verify.protocol.verdict import Verdict
 
 RIGHT = toy.claim(id="toy.right")
 WRONG = toy.claim(

@@ -14,11 +14,11 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Vanishing
 from tests.planting import verdict_by_proof
 from verify.checks.checker import settle
-from verify.claim import Claim, Domain
 from verify.claims import hermite_orders as claims
 from verify.claims import section_3_1, slides_features
-from verify.evidence import Outcome
-from verify.verdict import Verdict
+from verify.protocol.claim import Claim, Domain
+from verify.protocol.evidence import Outcome
+from verify.protocol.verdict import Verdict
 
 ALL = (*claims.CLAIMS, section_3_1.PARSEVAL, slides_features.COVARIANCE, slides_features.TERM)
 

@@ -11,8 +11,9 @@ import sympy as sp
 from derivations.language.symbols import h1_star
 from tests.toy import LIMIT, claim, norm
 from verify import ledger
-from verify.claim import Claim, Kind, Role
-from verify.verdict import Verdict
+from verify.protocol.claim import Claim, Kind, Role
+from verify.protocol.order import LedgerError
+from verify.protocol.verdict import Verdict
 
 
 @pytest.fixture
@@ -85,12 +86,12 @@ def test_the_weakest_link_travels(planted: list[Claim]) -> None:
 )
 def test_malformed_ledgers_are_refused(planted: list[Claim], claims: list[Claim], message: str) -> None:
     planted[:] = claims
-    with pytest.raises(ledger.LedgerError, match=message):
+    with pytest.raises(LedgerError, match=message):
         ledger.run("quick")
 
 
 def test_an_unknown_claim_is_named(planted: list[Claim]) -> None:
-    with pytest.raises(ledger.LedgerError, match=r"toy\.other"):
+    with pytest.raises(LedgerError, match=r"toy\.other"):
         ledger.run("quick", ["toy.other"])
 
 

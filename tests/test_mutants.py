@@ -8,9 +8,9 @@ from derivations.language.expectation import Expectation
 from derivations.language.symbols import V1, V2, alpha0, c, h1_star, h2_star, kappa
 from tests.toy import LIMIT, claim, norm
 from verify.checks.mutants import equivalent, generate, mutants_of
-from verify.claim import Mutant
 from verify.ledger import examine
-from verify.verdict import Verdict
+from verify.protocol.claim import Mutant
+from verify.protocol.verdict import Verdict
 
 
 def test_each_sort_of_slip_is_generated_once() -> None:
@@ -50,7 +50,7 @@ def test_a_check_that_cannot_fail_leaves_its_mutants_alive() -> None:
     # A tolerance of 100 % passes the claim and every mutant near it: the ledger must show the survivors.
     from tests.toy import measure
     from verify.checks.kinds import ByNumbers
-    from verify.tolerances import Tolerance
+    from verify.protocol.tolerances import Tolerance
 
     blind = claim(checks=(ByNumbers("blind", measure, Tolerance(1.0, "blind on purpose")),))
     _, _, mutants = examine(blind, "quick")

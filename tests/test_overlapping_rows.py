@@ -13,11 +13,11 @@ import pytest
 
 from derivations.gradient_step import overlapping_rows
 from verify.checks.simulation import BySimulation
-from verify.claim import PROFILES
 from verify.claims.overlapping_draws import STARTS, functions_for, measured_step
 from verify.claims.overlapping_rows import CLAIMS
 from verify.ledger import all_claims, examine
-from verify.verdict import Verdict
+from verify.protocol.claim import PROFILES
+from verify.protocol.verdict import Verdict
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 

@@ -39,10 +39,10 @@ from tests.report_page import (
     toy_site,
     whole_site,
 )
-from verify.claim import Kind, Role
-from verify.evidence import Agreement, Outcome
 from verify.ledger import Entry, Ledger, all_claims
-from verify.verdict import Verdict
+from verify.protocol.claim import Kind, Role
+from verify.protocol.evidence import Agreement, Outcome
+from verify.protocol.verdict import Verdict
 
 
 def test_the_pages_are_whole_and_every_link_leads_somewhere() -> None:

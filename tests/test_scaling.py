@@ -11,9 +11,9 @@ from tests.toy import claim
 from verify.checks import scaling
 from verify.checks.scaling import CONFIRMED, INCONCLUSIVE, REFUTED, Series
 from verify.checks.scaling_check import ByScaling, Scaled
-from verify.claim import PROFILES, Kind
-from verify.evidence import Outcome
-from verify.verdict import Verdict, decide
+from verify.protocol.claim import PROFILES, Kind
+from verify.protocol.evidence import Outcome
+from verify.protocol.verdict import Verdict, decide
 
 DIMENSIONS = (100, 300, 900)
 

@@ -17,12 +17,12 @@ from derivations.closed_forms.owens_t import OwensT
 from derivations.closed_forms.sign_product import SignProduct
 from derivations.language.symbols import c, x
 from numerics.balls.arithmetic import precision
-from verify.claim import Domain, Range
 from verify.class_algebra import vanishes_in_class
 from verify.closed_form_balls import NoBallError, sign_product
 from verify.closed_form_limits import UndecidedError, check_growth, check_positive, limit
 from verify.closed_form_proof import prove, settle_heat
-from verify.evidence import Outcome
+from verify.protocol.claim import Domain, Range
+from verify.protocol.evidence import Outcome
 
 h, k = sp.symbols("h k", real=True)
 rho = sp.Symbol("rho", real=True)

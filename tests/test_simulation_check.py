@@ -12,10 +12,10 @@ import sympy as sp
 from derivations.language.symbols import alpha0, h1_star, h2_star
 from tests.toy import LIMIT, claim, norm
 from verify.checks.simulation import BySimulation, Measured, column
-from verify.claim import PROFILES, Profile
-from verify.evidence import Outcome
 from verify.ledger import all_claims, examine
-from verify.verdict import Verdict
+from verify.protocol.claim import PROFILES, Profile
+from verify.protocol.evidence import Outcome
+from verify.protocol.verdict import Verdict
 
 QUICK = PROFILES["quick"]
 VALUES = {alpha0.name: 2.0, h1_star.name: 0.7, h2_star.name: 1.0}

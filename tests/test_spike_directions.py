@@ -23,7 +23,7 @@ from tests import reference_directions
 from verify.checks.finite_size import Observation, compare_all
 from verify.claims import spike_directions
 from verify.ledger import examine
-from verify.verdict import Verdict
+from verify.protocol.verdict import Verdict
 
 WORKED: dict[str, Any] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.1}
 PLANE = ((1.5, 1.0), (1.5, -1.0))

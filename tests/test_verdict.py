@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from verify.claim import Kind
-from verify.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
-from verify.verdict import Verdict, decide, weakest
+from verify.protocol.claim import Kind
+from verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
+from verify.protocol.verdict import Verdict, decide, weakest
 
 PROVED_STEP = Settled("", Outcome.SUPPORTS, "expand")
 OPEN_STEP = Settled("", Outcome.UNDECIDED, "")

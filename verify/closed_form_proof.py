@@ -31,11 +31,11 @@ from derivations.language import symbols
 from derivations.language.derivation import Vanishing
 from verify.checks.checker import find_witness, settle
 from verify.checks.evaluate import evaluate
-from verify.claim import Claim, Domain, Profile, Range
 from verify.class_algebra import vanishes_in_class
 from verify.closed_form_balls import NoBallError, enclose
 from verify.closed_form_limits import UndecidedError, check_growth, check_positive, limit
-from verify.evidence import Evidence, Outcome, Proof, Settled
+from verify.protocol.claim import Claim, Domain, Profile, Range
+from verify.protocol.evidence import Evidence, Outcome, Proof, Settled
 
 x, c = symbols.x, symbols.c
 

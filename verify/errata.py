@@ -11,10 +11,10 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 
-from verify.claim import PROFILES, Claim, Role
-from verify.evidence import Evidence, Outcome
 from verify.ledger import MODULES, Entry, Ledger, all_claims, claims_of, statement_latex
-from verify.verdict import Verdict, decide
+from verify.protocol.claim import PROFILES, Claim, Role
+from verify.protocol.evidence import Evidence, Outcome
+from verify.protocol.verdict import Verdict, decide
 
 
 @dataclass(frozen=True)

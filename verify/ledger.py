@@ -16,9 +16,10 @@ from typing import Any
 import sympy as sp
 
 from verify.checks.mutants import mutants_of
-from verify.claim import PROFILES, Claim, Kind, Role
-from verify.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof
-from verify.verdict import Verdict, decide, weakest
+from verify.protocol.claim import PROFILES, Claim, Kind, Role
+from verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof
+from verify.protocol.order import LedgerError, ordered
+from verify.protocol.verdict import Verdict, decide, weakest
 
 # One module per part of the paper, in the order of the paper.
 MODULES = (
@@ -76,10 +77,6 @@ MODULES = (
     "verify.claims.leap_theorem",
     "verify.claims.wider_rate",
 )
-
-
-class LedgerError(ValueError):
-    """The claims do not form a ledger: a duplicate id, an unknown dependency, or a cycle."""
 
 
 @dataclass(frozen=True)
@@ -159,29 +156,6 @@ def claims_of(module: str) -> tuple[Claim, ...]:
     """The claims that one module states."""
     found: tuple[Claim, ...] = importlib.import_module(module).CLAIMS
     return found
-
-
-def ordered(claims: Sequence[Claim]) -> tuple[Claim, ...]:
-    """The claims so that each comes after those it rests on. Raises LedgerError on a cycle."""
-    by_id = {claim.id: claim for claim in claims}
-    done: dict[str, Claim] = {}
-    path: list[str] = []
-
-    def visit(claim: Claim) -> None:
-        if claim.id in done:
-            return
-        if claim.id in path:
-            raise LedgerError("these claims rest on each other: " + " -> ".join([*path, claim.id]))
-        path.append(claim.id)
-        for used in claim.uses:
-            if used in by_id:
-                visit(by_id[used])
-        path.pop()
-        done[claim.id] = claim
-
-    for claim in claims:
-        visit(claim)
-    return tuple(done.values())
 
 
 def examine(claim: Claim, profile_name: str) -> tuple[Verdict, tuple[Evidence, ...], tuple[MutantResult, ...]]:

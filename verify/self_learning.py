@@ -12,7 +12,7 @@ from derivations.closed_forms.heat_equation import closed_forms
 from derivations.language import symbols
 from verify.class_algebra import vanishes_in_class
 from verify.closed_form_proof import prove
-from verify.evidence import Outcome
+from verify.protocol.evidence import Outcome
 
 # The best spike is known to about 1e-5, the bound being flat at its minimum: its square is guessed with such a
 # denominator.

@@ -26,7 +26,7 @@ from numerics.balls.coefficients import Certified, ConditionalBalls, conditional
 from numerics.balls.integrals import LIMIT_REACHED
 from verify.closed_form_balls import NoBallError, enclose
 from verify.closed_form_proof import prove
-from verify.evidence import Outcome, Settled
+from verify.protocol.evidence import Outcome, Settled
 
 # Where closed forms are compared with balls of the definition, in units of kappa.
 _PLACES = (Fraction(1), Fraction(-1, 2))

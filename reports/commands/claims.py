@@ -14,7 +14,7 @@ from reports.command_line.problems import DONE, InputProblem
 from reports.text.words import by_fiat, evidence_line, verdict_mark
 
 if TYPE_CHECKING:
-    from verify.claim import Claim
+    from verify.protocol.claim import Claim
 
 # Ids that a message names.
 MOST_MEANT = 6
@@ -127,7 +127,7 @@ def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
 
 def summary(documents: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """How many claims have each verdict."""
-    from verify.verdict import Verdict
+    from verify.protocol.verdict import Verdict
 
     return {verdict.value: sum(d["verdict"] == verdict.value for d in documents) for verdict in Verdict}
 

@@ -99,8 +99,8 @@ def ledger_summary(ledger: Ledger) -> str:
 
 def troubles(entry: Entry) -> list[str]:
     """What keeps a claim from passing, one line each; nothing does for a definition without checks."""
-    from verify.claim import Role
-    from verify.verdict import Verdict
+    from verify.protocol.claim import Role
+    from verify.protocol.verdict import Verdict
 
     lines = []
     if (

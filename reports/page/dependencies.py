@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from verify.claim import Role
 from verify.ledger import Entry, Ledger
-from verify.verdict import Verdict, weakest
+from verify.protocol.claim import Role
+from verify.protocol.verdict import Verdict, weakest
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from markupsafe import Markup
 
 from reports.sources import DOCUMENTS, Document, document
 from reports.text.mathematics import mathml
-from verify.claim import Role
 from verify.errata import ErratumReport, errata
 from verify.ledger import Entry, Ledger
+from verify.protocol.claim import Role
+from verify.protocol.verdict import Verdict
 from verify.slides_coverage import DEFINITION, FORMULAS, Formula
-from verify.verdict import Verdict
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,9 @@ from reports.text.anchors import anchor
 from reports.text.mathematics import mathml
 from reports.text.prose import heading, prose
 from reports.views import ClaimView, assumptions, claim_view, derivation_views, source_table, summary_table
-from verify.claim import Role
 from verify.ledger import Ledger, as_json
-from verify.verdict import Verdict
+from verify.protocol.claim import Role
+from verify.protocol.verdict import Verdict
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 # No page is larger; a chapter is cut before its items reach CUT, which leaves room for the frame around them.

@@ -16,9 +16,9 @@ from derivations.language.derivation import Derivation, Obligation, Vanishing
 from verify.checks.checker import sample, settle, takes_limit, vanishes
 from verify.checks.evaluate import Functions, evaluate
 from verify.checks.strategies import points_of
-from verify.claim import Claim, Domain, Profile
-from verify.evidence import Agreement, Evidence, Outcome, Proof, Settled
-from verify.tolerances import Tolerance
+from verify.protocol.claim import Claim, Domain, Profile
+from verify.protocol.evidence import Agreement, Evidence, Outcome, Proof, Settled
+from verify.protocol.tolerances import Tolerance
 
 Point = Mapping[str, float | str]
 

@@ -15,7 +15,7 @@ import sympy as sp
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from verify.checks.checker import find_witness, vanishes
-from verify.claim import Claim, Domain, Mutant
+from verify.protocol.claim import Claim, Domain, Mutant
 
 # Siblings that are easily taken for each other, and ratios that are easily forgotten.
 _SIBLINGS: tuple[tuple[sp.Symbol, sp.Expr], ...] = (

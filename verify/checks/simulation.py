@@ -9,8 +9,8 @@ import sympy as sp
 
 from verify.checks import finite_size
 from verify.checks.evaluate import Functions, evaluate
-from verify.claim import Claim, Profile
-from verify.evidence import Evidence, FiniteSize, Outcome
+from verify.protocol.claim import Claim, Profile
+from verify.protocol.evidence import Evidence, FiniteSize, Outcome
 
 _OUTCOMES = {
     finite_size.CONFIRMED: Outcome.SUPPORTS,

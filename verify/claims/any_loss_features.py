@@ -17,7 +17,6 @@ from numerics.models.model import Model
 from numerics.saddle_point.any_loss.convex import solve
 from numerics.saddle_point.any_loss.losses import LOGISTIC, ProximalLoss
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.brute_force import Array, half_line
 from verify.claims.convex_numbers import LOSSES, Loss, proximal
 from verify.claims.models import model_at
@@ -25,7 +24,8 @@ from verify.claims.places import paper
 from verify.claims.random_features import gaussian_average
 from verify.claims.saddle_formulas import eq
 from verify.claims.square_loss_numbers import overlaps_of
-from verify.tolerances import CONVEX_SOLVER
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.protocol.tolerances import CONVEX_SOLVER
 
 SECTION = "Appendix C, (119)-(120) at r = 0"
 

@@ -11,11 +11,9 @@ from derivations.gradient_step import spike as gradient_step
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import g, sigma, sigma_prime
-from verify import tolerances
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
 from verify.checks.simulation import BySimulation
-from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.brute_force import (
     INTERPRETATIONS,
     ODD,
@@ -26,6 +24,8 @@ from verify.claims.brute_force import (
 )
 from verify.claims.gradient_numbers import SIZES, SIZES_WITH_NOISE, pieces, spike_moments
 from verify.claims.places import paper
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 
 STEP = s.eta / s.beta
 

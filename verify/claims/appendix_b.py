@@ -9,13 +9,13 @@ from derivations.equivalence import spike_coefficients
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma, sigma_prime, sigma_second
-from verify import tolerances
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims import feature_numbers as numbers
 from verify.claims.brute_force import ANY, ANY_ENTIRE, ANY_INTERPRETATIONS, interpretation
 from verify.claims.places import paper
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 
 
 def functions_at(point: Point) -> Functions:

@@ -16,12 +16,12 @@ from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma
 from numerics.gaussian.evaluate import compile_numpy
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims import replica_numbers
 from verify.claims.models import GENERIC
 from verify.claims.places import paper
 from verify.claims.saddle_formulas import eq
-from verify.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE, QUADRATURE, ROUNDING
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.protocol.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE, QUADRATURE, ROUNDING
 
 APPENDIX = "Appendix C"
 R, B = s.replicas, s.inverse_temperature

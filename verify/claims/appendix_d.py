@@ -13,7 +13,6 @@ from derivations.saddle_point.letter_energy import assembled, energetic, local_f
 from derivations.saddle_point.letter_energy import entropic as letter_energy_entropic
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.appendix_d_saddle import E, V, e2, eq, ratio
 from verify.claims.letter_numbers import (
     AT_KAPPA,
@@ -38,7 +37,8 @@ from verify.claims.readout_numbers import (
     functions_at,
     given_bulk,
 )
-from verify.tolerances import QUADRATURE, ROUNDING, SOLVER
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
 
 APPENDIX = "Appendix D"
 FIAT = "A definition: it holds by fiat. The check says that the numerics use exactly this definition."

@@ -23,10 +23,10 @@ from derivations.saddle_point.orthogonal_bulk import (
 )
 from verify.checks.kinds import ByDerivation
 from verify.checks.simulation import BySimulation
-from verify.claim import Check, Claim, Domain, Kind, Mutant, Range, Role
 from verify.claims.orthogonal_numbers import GIVEN, exact, simulated
 from verify.claims.places import paper
 from verify.claims.readout_numbers import GENERIC_LETTERS, LETTERS
+from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range, Role
 
 APPENDIX = "Appendix D"
 GROUP = "Appendix D, of the group (159)-(160)"

@@ -16,7 +16,6 @@ from derivations.spectrum import feature_covariance
 from derivations.spectrum import resolvent as spectrum
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from verify.checks.simulation import BySimulation
-from verify.claim import Check, Claim, Domain, Kind, Mutant, Range
 from verify.claims.models import DOMAIN, functions_at, measured
 from verify.claims.places import paper
 from verify.claims.spectrum_numbers import (
@@ -38,7 +37,8 @@ from verify.claims.spectrum_numbers import (
     schur_numbers,
     z,
 )
-from verify.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
+from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range
+from verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
 
 APPENDIX = "Appendix F"
 

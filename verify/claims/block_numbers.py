@@ -10,9 +10,9 @@ import sympy as sp
 from derivations.language import symbols as s
 from numerics.bulk.equivalent import IsotropicGroups, pack, unpack
 from verify.checks.simulation import Measured, column
-from verify.claim import Domain, Profile, Range
 from verify.claims.models import Point
 from verify.claims.readout_numbers import LETTERS, PAIRS, value
+from verify.protocol.claim import Domain, Profile, Range
 
 _BULK_RANGES = (
     Range(s.beta, 0.4, 2.5, log=True),

@@ -15,11 +15,11 @@ from numerics.bounds import ridge as numeric_bounds
 from numerics.gaussian.coefficients import hermite_constants
 from numerics.models.model import Model
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
-from verify.claim import Claim, Domain, Kind, Range
 from verify.claims.models import Point
 from verify.claims.places import paper
 from verify.claims.saddle_formulas import eq
-from verify.tolerances import MINIMUM, QUADRATURE
+from verify.protocol.claim import Claim, Domain, Kind, Range
+from verify.protocol.tolerances import MINIMUM, QUADRATURE
 
 SECTION, APPENDIX = "Section 4.3", "Appendix E"
 

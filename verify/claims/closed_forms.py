@@ -20,9 +20,9 @@ from derivations.closed_forms.sign_product import SignProduct
 from derivations.language import symbols as s
 from numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
 from verify.checks.kinds import ByNumbers, Point
-from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
 from verify.closed_form_proof import ByClosedForm, ByHeatEquation
-from verify.tolerances import QUADRATURE
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from verify.protocol.tolerances import QUADRATURE
 
 _LINE = (Range(s.r, 0.3, 2.0), Range(s.kappa, -2.0, 2.0))
 DOMAIN = Domain((*_LINE, Range(s.c, 0.3, 2.0)))

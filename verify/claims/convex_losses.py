@@ -13,10 +13,10 @@ from derivations.language import symbols as s
 from numerics.bulk.equivalent import marchenko_pastur
 from numerics.models.model import Model
 from verify.checks.kinds import Point
-from verify.claim import Domain, Range
 from verify.claims.brute_force import Array
 from verify.claims.convex_numbers import LOSSES, Loss, proximal
 from verify.claims.models import GENERIC, functions_of, model_at, solved
+from verify.protocol.claim import Domain, Range
 
 # The Huber loss: quadratic up to one, linear beyond.
 HUBER = Loss(

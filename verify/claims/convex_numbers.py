@@ -15,8 +15,8 @@ import numpy as np
 
 from derivations.language import symbols as s
 from verify.checks.kinds import Point
-from verify.claim import Domain, Range
 from verify.claims.brute_force import SMOOTH, Array
+from verify.protocol.claim import Domain, Range
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model, ReadoutGroup
 from numerics.models.solution import Solution
 from verify.checks.simulation import Measured, column
-from verify.claim import Domain, Profile, Range
 from verify.claims.models import GENERIC, Point, common_numbers, density_integrals, solved
+from verify.protocol.claim import Domain, Profile, Range
 
 Array = NDArray[np.float64]
 

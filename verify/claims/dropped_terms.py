@@ -13,11 +13,11 @@ from derivations.language import symbols as s
 from derivations.saddle_point import any_law as spectral
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
 from verify.checks.scaling_check import ByScaling, Scaled
-from verify.claim import Claim, Domain, Kind, Mutant, Profile, Range
 from verify.claims.brute_force import Array
 from verify.claims.places import paper
 from verify.claims.saddle_formulas import eq
-from verify.tolerances import QUADRATURE
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Profile, Range
+from verify.protocol.tolerances import QUADRATURE
 
 APPENDIX = "Appendix C"
 HALF, ONE = sp.Rational(1, 2), sp.S.One

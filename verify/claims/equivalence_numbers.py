@@ -17,10 +17,10 @@ from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
 from verify.checks.kinds import Point
 from verify.checks.simulation import Measured, column
-from verify.claim import Profile
 from verify.claims import feature_numbers
 from verify.claims.brute_force import SMOOTH, average, grid
 from verify.claims.models import model_at, numbers, solved
+from verify.protocol.claim import Profile
 
 he = np.polynomial.hermite_e
 

@@ -11,8 +11,8 @@ import sympy as sp
 from derivations.language import symbols as s
 from verify.checks.kinds import Point
 from verify.checks.simulation import Measured, column
-from verify.claim import Profile
 from verify.claims.brute_force import SMOOTH, Array, grid, hermite_numbers, interpretation
+from verify.protocol.claim import Profile
 
 # samples x inputs; all coordinates of all samples are summed over, four at most
 SIZES = ("1x2", "1x3", "1x4", "2x2")

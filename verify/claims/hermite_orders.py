@@ -14,12 +14,12 @@ from derivations.equivalence import hermite_orders
 from derivations.equivalence.hermite_orders import coefficient, index
 from derivations.language import symbols as s
 from derivations.language.derivation import Obligation, Vanishing
-from verify import tolerances
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import ByNumbers, ByObligations, Point
-from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.brute_force import SMOOTH, Array, average
 from verify.claims.places import paper
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 
 he = np.polynomial.hermite_e
 BEHIND = "Section 3.1 and Appendix B: Hermite expansions"

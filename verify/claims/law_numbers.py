@@ -23,11 +23,11 @@ from numerics.bulk.atoms import SpectralMeasure
 from numerics.saddle_point.ridge import solve
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import ByNumbers, Point
-from verify.claim import Claim, Domain, Profile, Range
 from verify.claims.brute_force import Array
 from verify.claims.models import GENERIC, RANGES, functions_of, model_at, numbers
-from verify.evidence import Evidence
-from verify.tolerances import QUADRATURE, SOLVER
+from verify.protocol.claim import Claim, Domain, Profile, Range
+from verify.protocol.evidence import Evidence
+from verify.protocol.tolerances import QUADRATURE, SOLVER
 
 MODES = 4
 _ATOMS = tuple(

@@ -9,12 +9,12 @@ import sympy as sp
 from derivations.gradient_step import leap_scaling, leap_theorem
 from derivations.language import symbols as s
 from derivations.language.derivation import Obligation, Vanishing
-from verify import tolerances
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from verify.checks.scaling_check import ByScaling
-from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims import leap_numbers, wider_leap
 from verify.claims import leap_theorem_numbers as numbers
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 
 # ---- the exponent of the share, all regimes in one formula ----
 

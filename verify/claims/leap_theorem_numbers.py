@@ -18,9 +18,9 @@ from derivations.language import symbols as s
 from verify.checks.kinds import Point
 from verify.checks.scaling_check import Scaled
 from verify.checks.simulation import column
-from verify.claim import Profile
 from verify.claims.brute_force import Array, half_line
 from verify.claims.leap_numbers import HIDDEN, UNCOVERED, one_step
+from verify.protocol.claim import Profile
 
 he = np.polynomial.hermite_e
 Target = Callable[..., Array]

@@ -17,10 +17,10 @@ from derivations.saddle_point.many_letters import (
     unexplained,
 )
 from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.claim import Claim, Kind, Mutant
 from verify.claims import letter_limit_numbers as numbers
 from verify.claims.places import paper
-from verify.tolerances import QUADRATURE, ROUNDING, SOLVER
+from verify.protocol.claim import Claim, Kind, Mutant
+from verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
 
 SECTION = "Section 4.4"
 

@@ -30,8 +30,8 @@ from derivations.saddle_point.many_letters import (
 )
 from numerics.models.model import Model
 from numerics.saddle_point.density import ReadoutLaw, solve_density
-from verify.claim import Domain, Range
 from verify.claims.models import Point
+from verify.protocol.claim import Domain, Range
 
 Array = NDArray[Any]
 

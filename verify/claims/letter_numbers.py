@@ -13,7 +13,6 @@ from numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_
 from numerics.experiments.simulate import simulate
 from numerics.models.model import Model
 from verify.checks.simulation import Measured, column
-from verify.claim import Domain, Profile, Range
 from verify.claims.models import Point, solved
 from verify.claims.readout_numbers import (
     DOMAIN,
@@ -26,6 +25,7 @@ from verify.claims.readout_numbers import (
     numbers,
     value,
 )
+from verify.protocol.claim import Domain, Profile, Range
 
 # Activations of no parity, even up to a constant: otherwise some wrong signs would be right.
 UNSYMMETRIC = Range("activation", choices=("tanh(z + 1/2)", "sin(z) + cos(z)", "erf(z) + exp(-z**2)"))

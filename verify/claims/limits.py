@@ -16,14 +16,14 @@ from derivations.saddle_point import conventions as invariances
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
 from verify.checks.kinds import ByDerivation, ByObligations, BySearch
-from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.bound_proofs import between
 from verify.claims.brute_force import average
 from verify.claims.models import GENERIC, RANGES, Point, model_at, solved
 from verify.claims.places import paper
 from verify.claims.saddle_formulas import eq, ge, le
 from verify.claims.section_4_3 import TIGHT, lower, seek_best, upper
-from verify.tolerances import SOLVER
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.protocol.tolerances import SOLVER
 
 ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
 MORE = sp.Rational(27, 25)

@@ -16,12 +16,12 @@ from numerics.models.model import Model
 from numerics.models.network import Network
 from numerics.saddle_point.ridge import solve
 from verify.checks.simulation import Measured, column
-from verify.claim import Profile
 from verify.claims import models, network_numbers
 from verify.claims.brute_force import SMOOTH
 from verify.claims.models import Point, functions_of, numbers, solved
 from verify.claims.network_formulas import Step, batch_forms, own_law
 from verify.claims.spectrum_numbers import MODELS
+from verify.protocol.claim import Profile
 
 # ln det = ln lambda - integral of V2 - 1/t over t > lambda, whose rest beyond e^26 lambda is e^-26 of it.
 _REACH, _PANELS, _ORDER = 26.0, 4, 16

@@ -21,11 +21,11 @@ from numerics.models.model import Model
 from numerics.saddle_point.any_loss.convex import ConvexSolution, solve
 from numerics.saddle_point.any_loss.losses import SQUARE, Loss, ProximalLoss
 from verify.checks.kinds import Point
-from verify.claim import Domain as ClaimDomain
-from verify.claim import Range
 from verify.claims.brute_force import Array
 from verify.claims.convex_numbers import LOSSES, proximal
 from verify.claims.models import functions_of, model_at
+from verify.protocol.claim import Domain as ClaimDomain
+from verify.protocol.claim import Range
 
 # Least loss without mu1 z, for a wrong neighbour of the lower bound.
 least_loss_along = sp.Symbol(r"\inf_{b}\mathcal{L}(b_1\mu_0+b_2\kappa\mu_1)", real=True)

@@ -10,8 +10,8 @@ import sympy as sp
 
 from derivations.language import symbols as s
 from verify.checks.simulation import Measured, column
-from verify.claim import Profile
 from verify.claims.brute_force import LINE, SMOOTH, WEIGHT, Array
+from verify.protocol.claim import Profile
 
 # student, target, alpha, beta, ridge, spike, bulk, alignment
 MODELS: dict[str, tuple[str, str, float, float, float, float, float, float]] = {

@@ -22,7 +22,7 @@ from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
 from numerics.models.solution import Solution
 from numerics.saddle_point.ridge import solve
-from verify.claim import Domain, Range
+from verify.protocol.claim import Domain, Range
 
 Array = NDArray[np.float64]
 Point = Mapping[str, float | str]

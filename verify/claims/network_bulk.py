@@ -17,15 +17,15 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Derivation, NonNegative, Obligation, Vanishing
 from derivations.language.expectation import Expectation, expand_expectations
 from derivations.language.named_functions import sigma, sigma_check
-from verify import tolerances
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
 from verify.checks.simulation import BySimulation
-from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims import network_draws as draws
 from verify.claims import network_numbers as numbers
 from verify.claims.brute_force import INTERPRETATIONS
 from verify.claims.models import GENERIC
 from verify.claims.network_rows import BEYOND, STEP, STEPS
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 
 _ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretations=INTERPRETATIONS)
 

@@ -16,9 +16,9 @@ import sympy as sp
 
 from derivations.language import symbols as s
 from verify.checks.simulation import Measured, column
-from verify.claim import Profile
 from verify.claims.brute_force import SMOOTH, Array, hermite_numbers, interpretation
 from verify.claims.network_formulas import Step, batch_forms, equivalent, functions_for, own_law
+from verify.protocol.claim import Profile
 
 # Rows are drawn at p = 4 d; the rates are large enough for every term of v_c to count.
 ROW_MODELS = {

@@ -18,14 +18,14 @@ from derivations.language.derivation import Derivation
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import g, sigma_check
 from derivations.saddle_point import network as network_groups_readout
-from verify import tolerances
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claim import Check, Claim, Domain, Kind, Mutant, Range, Source
 from verify.claims import network_groups_numbers as numbers
 from verify.claims import network_groups_steps as steps
 from verify.claims.network_rows import STEPS
 from verify.claims.saddle_formulas import eq
+from verify.protocol import tolerances
+from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range, Source
 
 BEYOND = Source("this suite", "beyond the paper: the network's own bulk with a vocabulary")
 

@@ -15,15 +15,15 @@ from derivations.bulk import letters as network_groups
 from derivations.bulk import letters as network_groups_cases
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
-from verify import tolerances
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims import network_groups_exact_numbers as exact
 from verify.claims import network_groups_numbers as numbers
 from verify.claims import network_groups_steps as steps
 from verify.claims.network_groups import BEYOND
 from verify.claims.saddle_formulas import eq
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 
 LETTERS = numbers.LETTERS
 _C11, _C12, _C22 = s.V1_hat_of[0][0], s.V1_hat_of[0][1], s.V1_hat_of[1][1]

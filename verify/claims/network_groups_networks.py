@@ -14,12 +14,12 @@ import sympy as sp
 from derivations.language import symbols as s
 from verify.checks.kinds import Point
 from verify.checks.simulation import Measured, column
-from verify.claim import Profile
 from verify.claims.brute_force import SMOOTH, Array
 from verify.claims.network_formulas import Step
 from verify.claims.network_groups_formulas import MASS, NODES
 from verify.claims.network_groups_numbers import LETTERS, PAIRS
 from verify.claims.network_groups_readout import Vocabulary, along, solve
+from verify.protocol.claim import Profile
 
 
 @dataclass(frozen=True)

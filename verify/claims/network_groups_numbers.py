@@ -18,9 +18,9 @@ import sympy as sp
 from derivations.language import symbols as s
 from verify.checks.kinds import Point
 from verify.checks.simulation import Measured, column
-from verify.claim import Profile
 from verify.claims.brute_force import Array
 from verify.claims.network_groups_formulas import AnyLaw, Bulk, Groups
+from verify.protocol.claim import Profile
 
 Function = Callable[[Array], Any]
 LETTERS = (0, 1)

@@ -13,11 +13,11 @@ import sympy as sp
 from derivations.language import symbols as s
 from verify.checks.kinds import Point
 from verify.checks.simulation import Measured, column
-from verify.claim import Profile
 from verify.claims.brute_force import SMOOTH, Array, hermite_numbers
 from verify.claims.network_formulas import Step, functions_for, own_law
 from verify.claims.network_groups_formulas import MASS, NODES, Bulk, RealBatch, network_groups
 from verify.claims.network_groups_numbers import LETTERS, PAIRS
+from verify.protocol.claim import Profile
 
 Function = Callable[[Array], Any]
 

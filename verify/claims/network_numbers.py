@@ -21,11 +21,11 @@ from numerics.saddle_point.ridge import solve
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import Point
 from verify.checks.simulation import Measured, column
-from verify.claim import Profile
 from verify.claims.brute_force import LINE, WEIGHT, Array, hermite_numbers, interpretation
 from verify.claims.models import functions_of, numbers, solved
 from verify.claims.network_draws import BULK_COLUMNS
 from verify.claims.network_formulas import Step, equivalent, functions_for
+from verify.protocol.claim import Profile
 
 
 def step_at(point: Point) -> Step:

@@ -15,13 +15,13 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Derivation
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import g, sigma_check
-from verify import tolerances
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
 from verify.claims import network_draws as draws
 from verify.claims import network_numbers as numbers
 from verify.claims.brute_force import INTERPRETATIONS
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
 
 BEYOND = Source("this suite", "beyond the paper: the network's own bulk")
 STEP = s.eta / s.beta

@@ -13,10 +13,10 @@ from derivations.language import symbols as s
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import ByNumbers
 from verify.checks.simulation import Measured, column
-from verify.claim import Domain, Profile, Range
 from verify.claims.models import Point
 from verify.claims.readout_numbers import GENERIC_LETTERS, LETTERS, value
-from verify.tolerances import ROUNDING
+from verify.protocol.claim import Domain, Profile, Range
+from verify.protocol.tolerances import ROUNDING
 
 Array = NDArray[np.float64]
 

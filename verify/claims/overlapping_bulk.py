@@ -14,12 +14,12 @@ from derivations.bulk.overlapping_bulk import (
 )
 from derivations.gradient_step.overlapping_rows import STEP, scatter
 from derivations.language import symbols as s
-from verify import tolerances
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claim import Check, Claim, Domain, Kind, Mutant, Range
 from verify.claims import overlapping_bulk_numbers as numbers
 from verify.claims.overlapping_rows import BEYOND
+from verify.protocol import tolerances
+from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range
 
 _share = 1 - s.row_overlap
 

@@ -28,9 +28,9 @@ from numerics.models.network import Network
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import Point
 from verify.checks.simulation import Measured, column
-from verify.claim import Domain, Profile, Range
 from verify.claims.brute_force import LINE, SMOOTH, WEIGHT, Array, Function
 from verify.claims.overlapping_draws import Start, functions_for, shared_functions
+from verify.protocol.claim import Domain, Profile, Range
 
 NO_NOISE = "no label noise"
 # Rates and overlaps at which turning counts; the second student is not odd.

@@ -17,8 +17,8 @@ from numerics.models.network import Network
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import Point
 from verify.checks.simulation import Measured, column
-from verify.claim import Profile
 from verify.claims.brute_force import SMOOTH, Array, Function, hermite_numbers, interpretation
+from verify.protocol.claim import Profile
 
 
 @dataclass(frozen=True)

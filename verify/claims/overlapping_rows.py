@@ -11,11 +11,11 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Derivation
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import g
-from verify import tolerances
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
 from verify.claims import overlapping_draws as draws
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
 
 BEYOND = Source("this suite", "beyond the paper: initial rows that overlap")
 STEP = rows.STEP

@@ -6,9 +6,9 @@ import sympy as sp
 
 from derivations.free_energy.along_spike import g, mu0, mu1, mu2
 from derivations.language import symbols as s
-from verify.claim import Claim, Domain, Kind
 from verify.claims.places import paper
 from verify.claims.saddle_formulas import E, I_nu, V, b, eq
+from verify.protocol.claim import Claim, Domain, Kind
 
 FIAT = "A definition: true by fiat, with nothing to test."
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.claim import Source
+from verify.protocol.claim import Source
 
 PAPER = "arXiv 2402.04980"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import sympy as sp
 
-from verify.claim import Claim, Mutant, Role, Source
+from verify.protocol.claim import Claim, Mutant, Role, Source
 
 
 def printed(

@@ -15,11 +15,11 @@ from derivations.saddle_point.random_features import no_spike as random_features
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
-from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.models import GENERIC, RANGES, Point, density_integrals, model_at, numbers, solved
 from verify.claims.places import paper
 from verify.claims.saddle_formulas import eq, ge
-from verify.tolerances import ASYMPTOTIC, SOLVER
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.protocol.tolerances import ASYMPTOTIC, SOLVER
 
 ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
 MORE = sp.Rational(27, 25)

@@ -19,8 +19,8 @@ from numerics.gaussian.coefficients import conditional_coefficients, target_mome
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model, ReadoutGroup
 from numerics.models.solution import Solution
-from verify.claim import Domain, Range
 from verify.claims.models import GENERIC, SMOOTH, Point, solved
+from verify.protocol.claim import Domain, Range
 
 Array = NDArray[np.float64]
 LETTERS = (0, 1)

@@ -13,8 +13,8 @@ from numerics.experiments.simulate import simulate
 from numerics.models.model import Model
 from numerics.models.solution import Solution
 from verify.checks.simulation import BySimulation, Measured, column
-from verify.claim import Profile
 from verify.claims.models import density_integrals, functions_of, numbers, solved
+from verify.protocol.claim import Profile
 
 # Two models with label noise, one of them with a student that cannot follow the target along the spike.
 MODELS: Mapping[str, Model] = {

@@ -16,11 +16,9 @@ from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation, Vanishing
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma_prime
-from verify import tolerances
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
 from verify.checks.simulation import BySimulation
-from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.brute_force import (
     INTERPRETATIONS,
     ODD,
@@ -31,6 +29,8 @@ from verify.claims.brute_force import (
 )
 from verify.claims.gradient_numbers import experiment
 from verify.claims.places import paper
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 
 STEP = s.eta / s.beta
 

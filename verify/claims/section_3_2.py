@@ -12,15 +12,15 @@ from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma_prime, sigma_second
-from verify import tolerances
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
 from verify.checks.simulation import BySimulation
-from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims import feature_numbers as numbers
 from verify.claims.brute_force import ANY, ANY_INTERPRETATIONS, interpretation
 from verify.claims.map_numbers import both_maps
 from verify.claims.places import paper
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 
 
 def functions_at(point: Point) -> Functions:

@@ -16,7 +16,6 @@ from derivations.saddle_point import normalisations
 from verify.checks.evaluate import evaluate
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claim import Claim, Domain, Kind, Mutant
 from verify.claims import law_numbers
 from verify.claims.models import DOMAIN, GENERIC, Point, functions_at, measured, model_at, solved
 from verify.claims.places import paper
@@ -24,7 +23,8 @@ from verify.claims.saddle_formulas import E2, E, I_nu, S, V, b, e2, eq, fit, nu,
 from verify.claims.saddle_simulations import simulated, with_moments
 from verify.claims.slides_saddle_point import solver, solver_in_two_variables
 from verify.claims.systems import by_derivations, slips, together
-from verify.tolerances import SOLVER
+from verify.protocol.claim import Claim, Domain, Kind, Mutant
+from verify.protocol.tolerances import SOLVER
 
 SECTION = "Section 3.3"
 APPENDIX = "Appendix C"

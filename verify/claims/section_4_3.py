@@ -16,7 +16,6 @@ from derivations.language import symbols as s
 from numerics.bounds import ridge as numeric_bounds
 from numerics.models.model import Model
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
-from verify.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
 from verify.claims.bound_proofs import (
     above_span,
     at_gamma_one,
@@ -36,7 +35,8 @@ from verify.claims.bound_proofs import (
 from verify.claims.models import DOMAIN, GENERIC, Point, functions_of, measured, model_at, numbers, solved
 from verify.claims.places import paper
 from verify.claims.saddle_formulas import E, eq, ge, le
-from verify.tolerances import ASYMPTOTIC, QUADRATURE, SOLVER
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
+from verify.protocol.tolerances import ASYMPTOTIC, QUADRATURE, SOLVER
 
 SECTION, APPENDIX = "Section 4.3", "Appendix E"
 

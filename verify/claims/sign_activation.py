@@ -8,14 +8,14 @@ import sympy as sp
 from derivations.closed_forms import sign_activation
 from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation
-from verify import tolerances
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
-from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims import feature_numbers as numbers
 from verify.claims.brute_force import (
     half_line,
 )
 from verify.claims.places import paper
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 
 # --- the sign activation ---------------------------------------------------------------------------------------------
 

@@ -17,13 +17,13 @@ from derivations.language import symbols as s
 from derivations.language.named_functions import g
 from numerics.models.model import Model
 from verify.checks.kinds import ByDerivation, ByNumbers, BySearch
-from verify.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
 from verify.claims import section_3_1, section_4_3
 from verify.claims.brute_force import LINE, WEIGHT
 from verify.claims.models import GENERIC, Point, functions_of, model_at, solved
 from verify.claims.printed import as_printed, printed
 from verify.claims.saddle_formulas import E, eq, ge, le
-from verify.tolerances import QUADRATURE, SOLVER
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
+from verify.protocol.tolerances import QUADRATURE, SOLVER
 
 FRAME = "Bounds on the risk"
 _bound = {c.id: c for c in section_4_3.CLAIMS}.__getitem__

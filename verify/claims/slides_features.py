@@ -13,14 +13,14 @@ from derivations.equivalence.hermite_features import hermite
 from derivations.language import symbols as s
 from derivations.language.derivation import Obligation, Vanishing
 from numerics.gaussian.evaluate import compile_numpy
-from verify import tolerances
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
-from verify.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
 from verify.claims import random_features, section_3_1
 from verify.claims.brute_force import ANY, ANY_INTERPRETATIONS, SMOOTH, TARGETS, average, grid
 from verify.claims.models import model_at, solved
 from verify.claims.places import paper
 from verify.claims.printed import as_printed, printed
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
 
 SERIES_FRAME = LIMITS_FRAME = "Limitations of random features"
 

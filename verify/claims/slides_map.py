@@ -12,15 +12,15 @@ from derivations.language.derivation import NonNegative, Obligation
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma, sigma_check, sigma_prime
 from derivations.saddle_point import conventions as slides_conventions
-from verify import tolerances
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
-from verify.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
 from verify.claims import appendix_b, section_3_3, sign_activation
 from verify.claims.brute_force import INTERPRETATIONS, ODD, SMOOTH, average, grid, hermite_numbers, interpretation
 from verify.claims.feature_numbers import sign_coefficients
 from verify.claims.places import paper
 from verify.claims.printed import named, printed
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
 
 STEP_FRAME, MAP_FRAME, RESULT_FRAME = "Mapping to spiked features", "Conditional GEP", "Spiked random features"
 

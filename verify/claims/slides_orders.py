@@ -6,14 +6,14 @@ import sympy as sp
 
 from derivations.gradient_step import orders as slides_orders
 from derivations.language import symbols as s
-from verify import tolerances
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.scaling_check import ByScaling
-from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
 from verify.claims import section_4_3
 from verify.claims import slides_orders_numbers as numbers
 from verify.claims.places import paper
 from verify.claims.printed import as_printed, named, printed
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
 
 STEP_FRAME, LEARN_FRAME = "One step of GD", "What one step learns"
 

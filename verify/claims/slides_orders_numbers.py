@@ -13,9 +13,9 @@ from derivations.language import symbols as s
 from verify.checks.kinds import Point
 from verify.checks.scaling_check import Scaled
 from verify.checks.simulation import column
-from verify.claim import Profile
 from verify.claims import leap_numbers
 from verify.claims.brute_force import Array, average, grid
+from verify.protocol.claim import Profile
 
 he = np.polynomial.hermite_e
 

@@ -11,9 +11,9 @@ import sympy as sp
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma, sigma_prime
-from verify.claim import Claim, Mutant
 from verify.claims import appendix_a, section_2, section_3_1, section_3_2
 from verify.claims.printed import printed
+from verify.protocol.claim import Claim, Mutant
 
 _root = sp.sqrt(s.h2_star / s.alpha0 + s.h1_star)
 # E[(sigma(z) z - h1)^2], the slides' definition of the constant in c

@@ -14,11 +14,11 @@ from numerics.bulk.atoms import of_matrix
 from numerics.models.model import Model
 from numerics.saddle_point.ridge import solve
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.models import GENERIC, model_at, numbers
 from verify.claims.places import paper
 from verify.claims.saddle_formulas import eq
-from verify.tolerances import SOLVER
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.protocol.tolerances import SOLVER
 
 DOMAIN = Domain(
     (

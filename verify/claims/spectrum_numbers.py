@@ -15,8 +15,8 @@ from derivations.language.expectation import Expectation
 from numerics.experiments.ensembles import Sizes, spiked_random_features
 from verify.checks.evaluate import evaluate
 from verify.checks.simulation import Measured, column
-from verify.claim import Domain, Profile, Range
 from verify.claims.models import GENERIC, Point, functions_at, functions_of, measured, model_at, numbers, solved
+from verify.protocol.claim import Domain, Profile, Range
 
 Array = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import sympy as sp
 from derivations.language.derivation import Derivation, Obligation, Vanishing
 from verify.checks.kinds import ByObligations
 from verify.checks.mutants import EIGHT_PERCENT
-from verify.claim import Claim, Mutant
+from verify.protocol.claim import Claim, Mutant
 
 
 def together(claims: tuple[Claim, ...]) -> sp.Basic:

@@ -12,10 +12,10 @@ from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from numerics.gaussian.coefficients import conditional_coefficients
 from verify.checks.kinds import ByObligations, BySearch, Point
-from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.places import paper
 from verify.claims.saddle_formulas import ge
-from verify.tolerances import QUADRATURE
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.protocol.tolerances import QUADRATURE
 
 TAILS = sp.exp(2 * s.c - 2 * s.r * sp.Abs(s.kappa)) * sp.erfc(sp.sqrt(2 * s.c))
 

@@ -18,12 +18,12 @@ from numerics.gaussian.coefficients import conditional_coefficients
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model, ReadoutGroup
 from verify.checks.kinds import ByNumbers, ByObligations, Point
-from verify.claim import Claim, Domain, Kind, Mutant, Range
 from verify.claims.bound_proofs import infima_below
 from verify.claims.models import solved
 from verify.claims.places import paper
 from verify.claims.saddle_formulas import eq, ge
-from verify.tolerances import QUADRATURE, SOLVER
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.protocol.tolerances import QUADRATURE, SOLVER
 
 APPENDIX = "Appendix C"
 

@@ -9,15 +9,15 @@ import sympy as sp
 from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation
 from derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
-from verify import tolerances
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from verify.checks.simulation import BySimulation
-from verify.claim import Claim, Domain, Kind, Mutant, Range, Source
 from verify.claims import equivalence_numbers as numbers
 from verify.claims.brute_force import ANY, ANY_ENTIRE, ANY_INTERPRETATIONS
 from verify.claims.models import RANGES
 from verify.claims.places import paper
 from verify.claims.random_features import ODD
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
 
 PLAIN = Source("slides", "Gaussian equivalence")
 _FLOOR = s.h2_star - s.h1_star**2

@@ -11,11 +11,11 @@ from derivations.gradient_step import hermite_tensors, leap_scaling
 from derivations.gradient_step.hermite_tensors import hermite, leap_index, z1
 from derivations.language import symbols as s
 from derivations.language.derivation import Derivation, Obligation, Vanishing
-from verify import tolerances
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from verify.checks.scaling_check import ByScaling
-from verify.claim import Check, Claim, Domain, Kind, Mutant, Range, Role, Source
 from verify.claims import leap_numbers as numbers
+from verify.protocol import tolerances
+from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range, Role, Source
 
 Build = Callable[[], Derivation]
 

@@ -19,10 +19,10 @@ from numerics.balls.arithmetic import precision, rational_ball
 from numerics.certificates.certify import certify
 from numerics.certificates.saddle_point import solve_mp
 from numerics.models.model import Model
-from verify.claim import Claim, Domain, Kind, Mutant, Profile
 from verify.claims.places import paper
-from verify.evidence import Agreement, Certificate, Evidence
-from verify.tolerances import MANY_DIGITS
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Profile
+from verify.protocol.evidence import Agreement, Certificate, Evidence
+from verify.protocol.tolerances import MANY_DIGITS
 
 _WORDS = "tanh student, sin target, alpha = 3/2, beta = 1, ridge 0.1, r = c = 1, gamma = 0.8, no label noise"
 _NAMES: Mapping[sp.Symbol, str] = {s.test_error: "test_error", s.training_error: "training_error"}

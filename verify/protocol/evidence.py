@@ -1,4 +1,5 @@
-"""Evidence: what a check found, as data. None of it is a verdict; ``verify.verdict`` turns evidence into one."""
+"""Evidence: what a check found, as data. None of it is a verdict; ``verify.protocol.verdict`` turns evidence into
+one."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ class Proof:
 
     ``takes_limit``: what it proves is a limit that its obligations take. ``established``: what the proof uses stands
     in its steps with obligations of their own; otherwise the algebra that led there was done by the derivation alone,
-    and the proof counts only beside independent evidence (see ``verify.verdict``).
+    and the proof counts only beside independent evidence (see ``verify.protocol.verdict``).
     """
 
     check: str

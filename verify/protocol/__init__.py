@@ -1,0 +1,1 @@
+"""Claims, evidence, verdicts, tolerances and their order."""
