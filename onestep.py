@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numerics.saddle_point.ridge import solve
     from numerics.spectrum.density import Spectrum, spectrum
     from reports.answers.comparison import compared as compare
-    from verify.ledger import all_claims
+    from verify.claims.index import all_claims
     from verify.ledger import run as run_ledger
 
 __all__ = [
@@ -125,7 +125,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     "Spectrum": ("numerics.spectrum.density", "Spectrum"),
     "spectrum": ("numerics.spectrum.density", "spectrum"),
     "compare": ("reports.answers.comparison", "compared"),
-    "all_claims": ("verify.ledger", "all_claims"),
+    "all_claims": ("verify.claims.index", "all_claims"),
     "run_ledger": ("verify.ledger", "run"),
 }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import ROOT, STEPPED, WORKED, outcome, refused, replaced
-from verify.ledger import all_claims
+from verify.claims.index import all_claims
 
 BAD_EXPRESSIONS = {
     "unknown name": "tanh(q)",

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from verify.ledger import all_claims, examine, statement_latex
+from verify.claims.index import all_claims
+from verify.ledger import examine, statement_latex
 from verify.protocol.claim import Claim, Kind, Role
 from verify.protocol.order import ordered
 from verify.protocol.verdict import Verdict

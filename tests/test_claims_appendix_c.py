@@ -30,7 +30,8 @@ from verify.claims import (
 from verify.claims import (
     leave_one_out as cavity_claims,
 )
-from verify.ledger import all_claims, examine
+from verify.claims.index import all_claims
+from verify.ledger import examine
 from verify.protocol.claim import PROFILES, Claim, Kind, Role
 from verify.protocol.evidence import Outcome
 from verify.protocol.verdict import Verdict

@@ -87,7 +87,7 @@ def test_errata_has_printed_and_corrected_forms(
 
 def test_ids_may_be_cut_short(capfd: pytest.CaptureFixture[str]) -> None:
     from reports.commands.claims import find
-    from verify.ledger import all_claims
+    from verify.claims.index import all_claims
 
     ids = [claim.id for claim in all_claims()]
     expected = [id_ for id_ in ids if id_.startswith("result-3-1")]
@@ -105,7 +105,8 @@ def test_ids_may_be_cut_short(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_verify_takes_the_beginnings_of_ids(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     import reports.commands.verify as command
-    from verify.ledger import Ledger, all_claims
+    from verify.claims.index import all_claims
+    from verify.ledger import Ledger
 
     asked: list[list[str] | None] = []
 

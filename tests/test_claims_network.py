@@ -16,7 +16,8 @@ from tests.planting_network import clearing, without_simulation
 from verify.checks.simulation import BySimulation
 from verify.claims import network_bulk as bulk_claims
 from verify.claims import network_rows as row_claims
-from verify.ledger import all_claims, examine
+from verify.claims.index import all_claims
+from verify.ledger import examine
 from verify.protocol.claim import PROFILES, Claim
 from verify.protocol.verdict import Verdict
 

@@ -10,7 +10,8 @@ import pytest
 from reports.formula_lines import LINE, NAMES, width
 from reports.page.described import derivations_of
 from reports.text.mathematics import mathml
-from verify.ledger import MODULES, all_claims, statement_latex
+from verify.claims.index import MODULES, all_claims
+from verify.ledger import statement_latex
 
 # An em of a formula is 17 pixels on the page. Matrices and summands without a cut may be wider than a line, within
 # this bar, far below the 5,000 pixels that a formula may have.

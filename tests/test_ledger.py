@@ -11,6 +11,8 @@ import sympy as sp
 from derivations.language.symbols import h1_star
 from tests.toy import LIMIT, claim, norm
 from verify import ledger
+from verify.claims import index
+from verify.claims.index import all_claims
 from verify.protocol.claim import Claim, Kind, Role
 from verify.protocol.order import LedgerError
 from verify.protocol.verdict import Verdict
@@ -20,11 +22,11 @@ from verify.protocol.verdict import Verdict
 def planted(monkeypatch: pytest.MonkeyPatch) -> list[Claim]:
     """A ledger whose only module states the claims of this list."""
     claims: list[Claim] = [claim()]
-    monkeypatch.setattr(ledger, "MODULES", ("toy",))
-    monkeypatch.setattr(ledger, "claims_of", lambda module: tuple(claims))
-    ledger.all_claims.cache_clear()
+    monkeypatch.setattr(index, "MODULES", ("toy",))
+    monkeypatch.setattr(index, "claims_of", lambda module: tuple(claims))
+    all_claims.cache_clear()
     yield claims
-    ledger.all_claims.cache_clear()
+    all_claims.cache_clear()
 
 
 def wrong(id_: str = "toy.wrong", **changes: object) -> Claim:

@@ -10,7 +10,8 @@ from derivations.language.symbols import glossary
 from reports.page.described import DescribedDerivation, derivations_of
 from reports.text.mathematics import MathError, mathml
 from reports.text.prose import heading, prose
-from verify.ledger import MODULES, all_claims, statement_latex
+from verify.claims.index import MODULES, all_claims
+from verify.ledger import statement_latex
 
 
 def test_every_statement_of_the_ledger_becomes_mathml() -> None:

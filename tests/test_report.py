@@ -39,7 +39,8 @@ from tests.report_page import (
     toy_site,
     whole_site,
 )
-from verify.ledger import Entry, Ledger, all_claims
+from verify.claims.index import all_claims
+from verify.ledger import Entry, Ledger
 from verify.protocol.claim import Kind, Role
 from verify.protocol.evidence import Agreement, Outcome
 from verify.protocol.verdict import Verdict

@@ -12,7 +12,8 @@ import sympy as sp
 from derivations.language.symbols import alpha0, h1_star, h2_star
 from tests.toy import LIMIT, claim, norm
 from verify.checks.simulation import BySimulation, Measured, column
-from verify.ledger import all_claims, examine
+from verify.claims.index import all_claims
+from verify.ledger import examine
 from verify.protocol.claim import PROFILES, Profile
 from verify.protocol.evidence import Outcome
 from verify.protocol.verdict import Verdict

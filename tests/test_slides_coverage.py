@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from verify import slides_coverage
-from verify.ledger import all_claims
+from verify.claims.index import all_claims
 from verify.protocol.claim import Role
 from verify.slides_coverage import DEFINITION, FORMULAS, missing, unlisted
 

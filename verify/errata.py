@@ -11,7 +11,8 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 
-from verify.ledger import MODULES, Entry, Ledger, all_claims, claims_of, statement_latex
+from verify.claims.index import MODULES, all_claims, claims_of
+from verify.ledger import Entry, Ledger, statement_latex
 from verify.protocol.claim import PROFILES, Claim, Role
 from verify.protocol.evidence import Evidence, Outcome
 from verify.protocol.verdict import Verdict, decide

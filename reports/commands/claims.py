@@ -37,7 +37,7 @@ evidence, mutants. Verdicts are those of the committed ledger, and UNTESTED wher
 @common_options
 def claims(claim: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
     """List the claims, or one; the exit code."""
-    from verify.ledger import all_claims
+    from verify.claims.index import all_claims
 
     known = all_claims()
     chosen = known if claim is None else find(known, claim)

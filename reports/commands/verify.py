@@ -35,7 +35,7 @@ def verify(claims: tuple[str, ...], profile: str, as_json: bool, quiet: bool, de
     from reports.commands.claims import find
 
     check_profile(profile)
-    from verify.ledger import all_claims
+    from verify.claims.index import all_claims
     from verify.ledger import as_json as ledger_json
 
     known = all_claims()
@@ -54,7 +54,8 @@ def run_ledger(profile: str, ids: list[str] | None, quiet: bool) -> Ledger:
     """Run the ledger on all cores, with progress."""
     from reports.command_line.console import Progress
     from reports.command_line.machine.workers import pool
-    from verify.ledger import MODULES, run
+    from verify.claims.index import MODULES
+    from verify.ledger import run
 
     with Progress("checking claims", len(MODULES), quiet=quiet) as progress, pool() as executor:
         return run(profile, ids, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]))

@@ -20,7 +20,8 @@ from reports.text.ledger_files import (
     remove_stale,
     write_together,
 )
-from verify.ledger import MODULES, Ledger, all_claims, as_json, dumps, run
+from verify.claims.index import MODULES, all_claims
+from verify.ledger import Ledger, as_json, dumps, run
 
 
 @dataclass(frozen=True)

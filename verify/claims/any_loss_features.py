@@ -20,9 +20,9 @@ from verify.checks.kinds import ByDerivation, ByNumbers, Point
 from verify.claims.brute_force import Array, half_line
 from verify.claims.convex_numbers import LOSSES, Loss, proximal
 from verify.claims.models import model_at
-from verify.claims.places import paper
 from verify.claims.random_features import gaussian_average
 from verify.claims.saddle_formulas import eq
+from verify.claims.sources import paper
 from verify.claims.square_loss_numbers import overlaps_of
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import CONVEX_SOLVER

@@ -22,7 +22,7 @@ from verify.claims.brute_force import (
     interpretation,
 )
 from verify.claims.gradient_numbers import SIZES, pieces, row_moments
-from verify.claims.places import paper
+from verify.claims.sources import paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 

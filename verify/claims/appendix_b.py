@@ -13,7 +13,7 @@ from verify.checks.evaluate import Functions
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
 from verify.claims import feature_numbers as numbers
 from verify.claims.brute_force import ANY, ANY_ENTIRE, ANY_INTERPRETATIONS, interpretation
-from verify.claims.places import paper
+from verify.claims.sources import paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 

@@ -27,7 +27,6 @@ from verify.claims.letter_numbers import (
     simulated,
     trained,
 )
-from verify.claims.places import paper
 from verify.claims.readout_numbers import (
     DOMAIN,
     GENERIC_LETTERS,
@@ -37,6 +36,7 @@ from verify.claims.readout_numbers import (
     functions_at,
     given_bulk,
 )
+from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
 

@@ -24,8 +24,8 @@ from derivations.saddle_point.orthogonal_bulk import (
 from verify.checks.kinds import ByDerivation
 from verify.checks.simulation import BySimulation
 from verify.claims.orthogonal_numbers import GIVEN, exact, simulated
-from verify.claims.places import paper
 from verify.claims.readout_numbers import GENERIC_LETTERS, LETTERS
+from verify.claims.sources import paper
 from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range, Role
 
 APPENDIX = "Appendix D"

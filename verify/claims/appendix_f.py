@@ -17,7 +17,7 @@ from derivations.spectrum import resolvent as spectrum
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from verify.checks.simulation import BySimulation
 from verify.claims.models import DOMAIN, functions_at, measured
-from verify.claims.places import paper
+from verify.claims.sources import paper
 from verify.claims.spectrum_numbers import (
     MODES,
     PLAIN,

@@ -17,7 +17,7 @@ from derivations.language.derivation import Obligation, Vanishing
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import ByNumbers, ByObligations, Point
 from verify.claims.brute_force import SMOOTH, Array, average
-from verify.claims.places import paper
+from verify.claims.sources import paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 

@@ -12,7 +12,7 @@ from derivations.saddle_point import many_letters as letter_density
 from derivations.saddle_point.many_letters import fitted, functions, kernel, penalties, places, targets, weights
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.claims.models import Point
-from verify.claims.places import paper
+from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import ROUNDING
 

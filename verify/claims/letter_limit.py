@@ -18,7 +18,7 @@ from derivations.saddle_point.many_letters import (
 )
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.claims import letter_limit_numbers as numbers
-from verify.claims.places import paper
+from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Kind, Mutant
 from verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
 

@@ -19,9 +19,9 @@ from verify.checks.kinds import ByDerivation, ByObligations, BySearch
 from verify.claims.bound_proofs import between
 from verify.claims.brute_force import average
 from verify.claims.models import GENERIC, RANGES, Point, model_at, solved
-from verify.claims.places import paper
 from verify.claims.saddle_formulas import eq, ge, le
 from verify.claims.section_4_3 import TIGHT, lower, seek_best, upper
+from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import SOLVER
 

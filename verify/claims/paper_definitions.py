@@ -6,8 +6,8 @@ import sympy as sp
 
 from derivations.free_energy.along_spike import g, mu0, mu1, mu2
 from derivations.language import symbols as s
-from verify.claims.places import paper
 from verify.claims.saddle_formulas import E, I_nu, V, b, eq
+from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind
 
 FIAT = "A definition: true by fiat, with nothing to test."

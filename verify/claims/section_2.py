@@ -25,7 +25,7 @@ from verify.claims.brute_force import (
     interpretation,
 )
 from verify.claims.gradient_numbers import pieces
-from verify.claims.places import PAPER, paper
+from verify.claims.sources import PAPER, paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
 

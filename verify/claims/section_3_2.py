@@ -18,7 +18,7 @@ from verify.checks.simulation import BySimulation
 from verify.claims import feature_numbers as numbers
 from verify.claims.brute_force import ANY, ANY_INTERPRETATIONS, interpretation
 from verify.claims.map_numbers import both_maps
-from verify.claims.places import paper
+from verify.claims.sources import paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 

@@ -13,7 +13,7 @@ from verify.claims import feature_numbers as numbers
 from verify.claims.brute_force import (
     half_line,
 )
-from verify.claims.places import paper
+from verify.claims.sources import paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 

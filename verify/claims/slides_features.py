@@ -17,8 +17,8 @@ from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
 from verify.claims import random_features, section_3_1
 from verify.claims.brute_force import ANY, ANY_INTERPRETATIONS, SMOOTH, TARGETS, average, grid
 from verify.claims.models import model_at, solved
-from verify.claims.places import paper
 from verify.claims.printed import as_printed, printed
+from verify.claims.sources import paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
 

@@ -17,8 +17,8 @@ from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
 from verify.claims import appendix_b, section_3_3, sign_activation
 from verify.claims.brute_force import INTERPRETATIONS, ODD, SMOOTH, average, grid, hermite_numbers, interpretation
 from verify.claims.feature_numbers import sign_coefficients
-from verify.claims.places import paper
 from verify.claims.printed import named, printed
+from verify.claims.sources import paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
 

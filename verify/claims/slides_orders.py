@@ -10,8 +10,8 @@ from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.scaling_check import ByScaling
 from verify.claims import section_4_3
 from verify.claims import slides_orders_numbers as numbers
-from verify.claims.places import paper
 from verify.claims.printed import as_printed, named, printed
+from verify.claims.sources import paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
 

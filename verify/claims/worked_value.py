@@ -19,7 +19,7 @@ from numerics.balls.arithmetic import precision, rational_ball
 from numerics.certificates.certify import certify
 from numerics.certificates.saddle_point import solve_mp
 from numerics.models.model import Model
-from verify.claims.places import paper
+from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Profile
 from verify.protocol.evidence import Agreement, Certificate, Evidence
 from verify.protocol.tolerances import MANY_DIGITS

@@ -1,0 +1,88 @@
+"""All claims: one module per part of the paper, in the order of the paper."""
+
+from __future__ import annotations
+
+import importlib
+from functools import lru_cache
+
+from verify.protocol.claim import Claim
+from verify.protocol.order import LedgerError, ordered
+
+# One module per part of the paper, in the order of the paper.
+MODULES = (
+    "verify.claims.section_2",
+    "verify.claims.section_3_1",
+    "verify.claims.hermite_orders",
+    "verify.claims.appendix_a",
+    "verify.claims.appendix_a_bulk",
+    "verify.claims.section_3_2",
+    "verify.claims.appendix_b",
+    "verify.claims.sign_activation",
+    "verify.claims.slides_step",
+    "verify.claims.paper_definitions",
+    "verify.claims.appendix_c_replicas",
+    "verify.claims.section_3_3",
+    "verify.claims.worked_value",
+    "verify.claims.appendix_c",
+    "verify.claims.appendix_c_convex",
+    "verify.claims.dropped_terms",
+    "verify.claims.leave_one_out",
+    "verify.claims.spectral_measure",
+    "verify.claims.slides_saddle_point",
+    "verify.claims.random_features",
+    "verify.claims.slides_features",
+    "verify.claims.slides_convex",
+    "verify.claims.any_loss_features",
+    "verify.claims.slides_result",
+    "verify.claims.slides_map",
+    "verify.claims.slides_orders",
+    "verify.claims.section_4_3",
+    "verify.claims.loss_bounds",
+    "verify.claims.slides_bounds",
+    "verify.claims.bounds_closed_form",
+    "verify.claims.uniform_bias",
+    "verify.claims.tanh_tails",
+    "verify.claims.closed_forms",
+    "verify.claims.limits",
+    "verify.claims.network_rows",
+    "verify.claims.network_bulk",
+    "verify.claims.overlapping_rows",
+    "verify.claims.overlapping_bulk",
+    "verify.claims.appendix_d",
+    "verify.claims.appendix_d_saddle",
+    "verify.claims.appendix_d_orthogonal",
+    "verify.claims.letter_density",
+    "verify.claims.network_groups",
+    "verify.claims.network_groups_exact",
+    "verify.claims.network_groups_saddle",
+    "verify.claims.letter_limit",
+    "verify.claims.spike_directions",
+    "verify.claims.appendix_f",
+    "verify.claims.spectrum_log_determinant",
+    "verify.claims.wider_equivalence",
+    "verify.claims.wider_leap",
+    "verify.claims.leap_theorem",
+    "verify.claims.wider_rate",
+)
+
+
+@lru_cache(maxsize=1)
+def all_claims() -> tuple[Claim, ...]:
+    """Every claim of every module, in the order of the paper. Raises LedgerError if they do not form a ledger."""
+    claims = tuple(claim for module in MODULES for claim in claims_of(module))
+    by_id = {claim.id: claim for claim in claims}
+    if len(by_id) != len(claims):
+        repeated = sorted({c.id for c in claims if sum(d.id == c.id for d in claims) > 1})
+        raise LedgerError(f"two claims share an id: {', '.join(repeated)}")
+    for claim in claims:
+        for used in claim.uses:
+            if used not in by_id:
+                raise LedgerError(f"{claim.id} rests on {used}, which is no claim")
+    ordered(claims)
+    return claims
+
+
+def claims_of(module: str) -> tuple[Claim, ...]:
+    """The claims that one module states."""
+    found: tuple[Claim, ...] = importlib.import_module(module).CLAIMS
+    return found
