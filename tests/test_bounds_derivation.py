@@ -13,8 +13,8 @@ from derivations.bounds import ridge as bounds
 from derivations.language import symbols as s
 from numerics.models.model import Model
 from verify.checks.evaluate import evaluate
+from verify.claims.bounds.ridge import lower, upper
 from verify.claims.models import functions_of
-from verify.claims.section_4_3 import lower, upper
 
 
 def test_sign_learning_sign_at_unit_spike() -> None:

@@ -21,7 +21,6 @@ from verify.claims import (
     paper_definitions,
     section_3_3,
     spectral_measure,
-    tanh_tails,
     uniform_bias,
 )
 from verify.claims import (
@@ -30,6 +29,7 @@ from verify.claims import (
 from verify.claims import (
     leave_one_out as cavity_claims,
 )
+from verify.claims.bounds import tanh_tails
 from verify.claims.index import all_claims
 from verify.ledger import examine
 from verify.protocol.claim import PROFILES, Claim, Kind, Role

@@ -16,11 +16,11 @@ from derivations.saddle_point import conventions as invariances
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
 from verify.checks.kinds import ByDerivation, ByObligations, BySearch
-from verify.claims.bound_proofs import between
+from verify.claims.bounds.proofs import between
+from verify.claims.bounds.ridge import TIGHT, lower, seek_best, upper
 from verify.claims.brute_force import average
 from verify.claims.models import GENERIC, RANGES, Point, model_at, solved
 from verify.claims.saddle_formulas import eq, ge, le
-from verify.claims.section_4_3 import TIGHT, lower, seek_best, upper
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import SOLVER

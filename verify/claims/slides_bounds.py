@@ -17,7 +17,8 @@ from derivations.language import symbols as s
 from derivations.language.named_functions import g
 from numerics.models.model import Model
 from verify.checks.kinds import ByDerivation, ByNumbers, BySearch
-from verify.claims import section_3_1, section_4_3
+from verify.claims import section_3_1
+from verify.claims.bounds import ridge as section_4_3
 from verify.claims.brute_force import LINE, WEIGHT
 from verify.claims.models import GENERIC, Point, functions_of, model_at, solved
 from verify.claims.printed import as_printed, printed

@@ -18,7 +18,7 @@ from numerics.gaussian.coefficients import conditional_coefficients
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model, ReadoutGroup
 from verify.checks.kinds import ByNumbers, ByObligations, Point
-from verify.claims.bound_proofs import infima_below
+from verify.claims.bounds.proofs import infima_below
 from verify.claims.models import solved
 from verify.claims.saddle_formulas import eq, ge
 from verify.claims.sources import paper

@@ -15,10 +15,10 @@ from derivations.language.derivation import NonNegative, Obligation, RationalLim
 from derivations.language.expectation import Expectation
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch, Point
 from verify.claims import loss_bound_numbers as numbers
+from verify.claims.bounds.ridge import lower
 from verify.claims.convex_numbers import LOSSES
 from verify.claims.models import DOMAIN, GENERIC
 from verify.claims.saddle_formulas import eq, ge, le
-from verify.claims.section_4_3 import lower
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
 from verify.protocol.tolerances import ASYMPTOTIC, CONVEX_SOLVER, QUADRATURE, ROUNDING
 

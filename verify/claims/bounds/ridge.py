@@ -16,7 +16,7 @@ from derivations.language import symbols as s
 from numerics.bounds import ridge as numeric_bounds
 from numerics.models.model import Model
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
-from verify.claims.bound_proofs import (
+from verify.claims.bounds.proofs import (
     above_span,
     at_gamma_one,
     below_limit,
