@@ -10,7 +10,7 @@ from derivations.closed_forms import heat_equation as closed_form
 from derivations.closed_forms import semigroup as gaussian
 from derivations.language.derivation import Vanishing
 from verify import closed_form_proof
-from verify.claims.closed_forms import CLAIMS
+from verify.claims.equivalence.closed_forms import CLAIMS
 from verify.ledger import examine
 from verify.protocol.claim import Claim
 from verify.protocol.verdict import Verdict

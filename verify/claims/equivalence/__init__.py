@@ -1,0 +1,1 @@
+"""Claims on the conditional Gaussian equivalence and closed forms."""
