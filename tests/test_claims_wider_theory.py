@@ -14,9 +14,11 @@ from derivations.language.exponents import Order
 from derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
 from tests.planting import verdict_by_proof
 from verify.checks.kinds import ByDerivation, ByObligations
-from verify.claims import equivalence_numbers, wider_leap, wider_rate
+from verify.claims import equivalence_numbers
 from verify.claims.equivalence import plain as wider_equivalence
 from verify.claims.equivalence_numbers import plain_equivalence
+from verify.claims.gradient_step import leap as wider_leap
+from verify.claims.gradient_step import rate as wider_rate
 from verify.claims.models import solved
 from verify.claims.random_features import plain_random_features
 from verify.ledger import examine

@@ -17,8 +17,8 @@ from numerics.bulk.overlapping_rows import stepped, turned_bulk
 from numerics.models.network import Network
 from verify.checks.simulation import BySimulation
 from verify.claims.brute_force import SMOOTH
+from verify.claims.gradient_step.overlapping_bulk import CLAIMS
 from verify.claims.index import all_claims
-from verify.claims.overlapping_bulk import CLAIMS
 from verify.claims.overlapping_draws import shared_functions
 from verify.ledger import examine
 from verify.protocol.claim import Claim

@@ -13,9 +13,9 @@ import pytest
 
 from derivations.gradient_step import overlapping_rows
 from verify.checks.simulation import BySimulation
+from verify.claims.gradient_step.overlapping_rows import CLAIMS
 from verify.claims.index import all_claims
 from verify.claims.overlapping_draws import STARTS, functions_for, measured_step
-from verify.claims.overlapping_rows import CLAIMS
 from verify.ledger import examine
 from verify.protocol.claim import PROFILES
 from verify.protocol.verdict import Verdict

@@ -10,11 +10,11 @@ from verify.protocol.order import LedgerError, ordered
 
 # One module per part of the paper, in the order of the paper.
 MODULES = (
-    "verify.claims.section_2",
-    "verify.claims.section_3_1",
+    "verify.claims.gradient_step.setting",
+    "verify.claims.gradient_step.result_3_1",
     "verify.claims.equivalence.hermite_orders",
-    "verify.claims.appendix_a",
-    "verify.claims.appendix_a_bulk",
+    "verify.claims.gradient_step.spike",
+    "verify.claims.gradient_step.bulk",
     "verify.claims.equivalence.result_3_2",
     "verify.claims.equivalence.appendix_b",
     "verify.claims.equivalence.sign_activation",
@@ -46,8 +46,8 @@ MODULES = (
     "verify.claims.limits",
     "verify.claims.network_rows",
     "verify.claims.network_bulk",
-    "verify.claims.overlapping_rows",
-    "verify.claims.overlapping_bulk",
+    "verify.claims.gradient_step.overlapping_rows",
+    "verify.claims.gradient_step.overlapping_bulk",
     "verify.claims.appendix_d",
     "verify.claims.appendix_d_saddle",
     "verify.claims.appendix_d_orthogonal",
@@ -60,9 +60,9 @@ MODULES = (
     "verify.claims.appendix_f",
     "verify.claims.spectrum_log_determinant",
     "verify.claims.equivalence.plain",
-    "verify.claims.wider_leap",
-    "verify.claims.leap_theorem",
-    "verify.claims.wider_rate",
+    "verify.claims.gradient_step.leap",
+    "verify.claims.gradient_step.leap_theorem",
+    "verify.claims.gradient_step.rate",
 )
 
 

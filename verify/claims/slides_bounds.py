@@ -17,9 +17,9 @@ from derivations.language import symbols as s
 from derivations.language.named_functions import g
 from numerics.models.model import Model
 from verify.checks.kinds import ByDerivation, ByNumbers, BySearch
-from verify.claims import section_3_1
 from verify.claims.bounds import ridge as section_4_3
 from verify.claims.brute_force import LINE, WEIGHT
+from verify.claims.gradient_step import result_3_1 as section_3_1
 from verify.claims.models import GENERIC, Point, functions_of, model_at, solved
 from verify.claims.printed import as_printed, printed
 from verify.claims.saddle_formulas import E, eq, ge, le

@@ -11,8 +11,10 @@ import sympy as sp
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma, sigma_prime
-from verify.claims import appendix_a, section_2, section_3_1
 from verify.claims.equivalence import result_3_2 as section_3_2
+from verify.claims.gradient_step import result_3_1 as section_3_1
+from verify.claims.gradient_step import setting as section_2
+from verify.claims.gradient_step import spike as appendix_a
 from verify.claims.printed import printed
 from verify.protocol.claim import Claim, Mutant
 

@@ -17,7 +17,7 @@ from derivations.language import symbols as s
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
 from verify.claims import overlapping_bulk_numbers as numbers
-from verify.claims.overlapping_rows import BEYOND
+from verify.claims.gradient_step.overlapping_rows import BEYOND
 from verify.protocol import tolerances
 from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range
 
