@@ -17,7 +17,9 @@ from derivations.saddle_point import orthogonal_bulk
 from derivations.saddle_point.letter_energy import double_sum
 from tests.planting_appendices import planting, verdict_by_proof
 from verify.checks.kinds import ByDerivation, ByObligations
-from verify.claims import appendix_d, appendix_d_orthogonal, appendix_d_saddle
+from verify.claims.letters import free_energy as appendix_d
+from verify.claims.letters import orthogonal as appendix_d_orthogonal
+from verify.claims.letters import saddle_point as appendix_d_saddle
 from verify.claims.orthogonal_numbers import exact
 from verify.ledger import examine
 from verify.protocol.claim import PROFILES, Claim, Kind, Role

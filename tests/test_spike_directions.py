@@ -21,7 +21,7 @@ from numerics.saddle_point.ridge import solve
 from numerics.spectrum.point import line_of
 from tests import reference_directions
 from verify.checks.finite_size import Observation, compare_all
-from verify.claims import spike_directions
+from verify.claims.letters import spike_directions
 from verify.ledger import examine
 from verify.protocol.verdict import Verdict
 

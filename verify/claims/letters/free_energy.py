@@ -13,7 +13,6 @@ from derivations.saddle_point.letter_energy import assembled, energetic, local_f
 from derivations.saddle_point.letter_energy import entropic as letter_energy_entropic
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claims.appendix_d_saddle import E, V, e2, eq, ratio
 from verify.claims.letter_numbers import (
     AT_KAPPA,
     REPLICAS,
@@ -27,6 +26,7 @@ from verify.claims.letter_numbers import (
     simulated,
     trained,
 )
+from verify.claims.letters.saddle_point import E, V, e2, eq, ratio
 from verify.claims.readout_numbers import (
     DOMAIN,
     GENERIC_LETTERS,

@@ -1,0 +1,1 @@
+"""Claims on several letters, many letters and several directions."""
