@@ -14,9 +14,9 @@ from derivations.bulk import network_rows
 from derivations.gradient_step import constants as gradient_constants
 from tests.planting_network import clearing, without_simulation
 from verify.checks.simulation import BySimulation
-from verify.claims import network_bulk as bulk_claims
-from verify.claims import network_rows as row_claims
 from verify.claims.index import all_claims
+from verify.claims.networks import bulk as bulk_claims
+from verify.claims.networks import rows as row_claims
 from verify.ledger import examine
 from verify.protocol.claim import PROFILES, Claim
 from verify.protocol.verdict import Verdict

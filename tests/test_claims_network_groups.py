@@ -20,8 +20,10 @@ from derivations.saddle_point import network as readout
 from derivations.saddle_point.letter_energy import mu1_of
 from tests.planting_network import clearing, without_simulation
 from verify.checks.simulation import BySimulation
-from verify.claims import network_groups, network_groups_exact, network_groups_saddle
 from verify.claims.index import all_claims
+from verify.claims.networks import exact as network_groups_exact
+from verify.claims.networks import letters as network_groups
+from verify.claims.networks import readout as network_groups_saddle
 from verify.ledger import examine
 from verify.protocol.claim import PROFILES, Kind
 from verify.protocol.verdict import Verdict, decide

@@ -14,7 +14,7 @@ from verify.checks.simulation import BySimulation
 from verify.claims import log_determinant_numbers as numbers
 from verify.claims.models import GENERIC, RANGES, functions_at
 from verify.claims.network_numbers import solved_functions
-from verify.claims.network_rows import BEYOND
+from verify.claims.networks.rows import BEYOND
 from verify.claims.sources import paper
 from verify.claims.spectrum_numbers import eq
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range

@@ -23,7 +23,7 @@ from verify.claims import network_draws as draws
 from verify.claims import network_numbers as numbers
 from verify.claims.brute_force import INTERPRETATIONS
 from verify.claims.models import GENERIC
-from verify.claims.network_rows import BEYOND, STEP, STEPS
+from verify.claims.networks.rows import BEYOND, STEP, STEPS
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 

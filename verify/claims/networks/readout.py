@@ -19,8 +19,8 @@ from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
 from verify.checks.simulation import BySimulation
 from verify.claims import network_groups_networks as networks
 from verify.claims.brute_force import INTERPRETATIONS, interpretation
-from verify.claims.network_groups import BEYOND
 from verify.claims.network_groups_numbers import LETTERS, PAIRS
+from verify.claims.networks.letters import BEYOND
 from verify.claims.readout_numbers import GENERIC_LETTERS
 from verify.claims.saddle_formulas import eq
 from verify.protocol import tolerances
