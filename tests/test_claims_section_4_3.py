@@ -15,10 +15,10 @@ from derivations.saddle_point import conventions as invariances
 from derivations.saddle_point.random_features import no_spike as random_features
 from tests.planting_saddle_point import planting, verdict_by_proof
 from verify.checks.kinds import ByDerivation, ByObligations
-from verify.claims import limits
-from verify.claims import random_features as random_feature_claims
 from verify.claims.bounds import closed_form as closed_form_claims
 from verify.claims.bounds import ridge as section_4_3
+from verify.claims.random_features import limits
+from verify.claims.random_features import no_spike as random_feature_claims
 from verify.ledger import examine
 from verify.protocol.claim import Claim, Role
 from verify.protocol.verdict import Verdict

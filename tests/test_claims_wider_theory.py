@@ -20,7 +20,7 @@ from verify.claims.equivalence_numbers import plain_equivalence
 from verify.claims.gradient_step import leap as wider_leap
 from verify.claims.gradient_step import rate as wider_rate
 from verify.claims.models import solved
-from verify.claims.random_features import plain_random_features
+from verify.claims.random_features.no_spike import plain_random_features
 from verify.ledger import examine
 from verify.protocol.claim import Claim, Kind, Role
 from verify.protocol.verdict import Verdict

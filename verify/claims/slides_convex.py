@@ -15,10 +15,10 @@ from derivations.saddle_point.random_features import square_loss as convex_squar
 from derivations.saddle_point.random_features.convex import label, omega_1, over_labels, prox, prox_slope
 from numerics.gaussian.evaluate import compile_numpy
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.claims import random_features
 from verify.claims.convex_numbers import CONJUGATE_DOMAIN, MATRIX_DOMAIN, conjugates, functions_at, overlaps
 from verify.claims.models import model_at, solved
 from verify.claims.printed import as_printed, printed
+from verify.claims.random_features import no_spike as random_features
 from verify.claims.saddle_formulas import eq
 from verify.claims.square_loss_numbers import dictionary
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Source

@@ -17,7 +17,7 @@ from numerics.models.model import Model
 from verify.checks.kinds import Point
 from verify.claims.convex_numbers import LOSSES, proximal
 from verify.claims.models import density_integrals, model_at, numbers, solved
-from verify.claims.random_features import gaussian_average
+from verify.claims.random_features.no_spike import gaussian_average
 
 # Trapezoidal rule for functions analytic in a strip of half width > 0.5: error exp(-2 pi 0.5/0.15) < 1e-9.
 _STEP = 0.15

@@ -14,7 +14,7 @@ from verify.checks.simulation import BySimulation
 from verify.claims import equivalence_numbers as numbers
 from verify.claims.brute_force import ANY, ANY_ENTIRE, ANY_INTERPRETATIONS
 from verify.claims.models import RANGES
-from verify.claims.random_features import ODD
+from verify.claims.random_features.no_spike import ODD
 from verify.claims.sources import paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source

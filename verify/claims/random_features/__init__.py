@@ -1,0 +1,1 @@
+"""Claims on random features and limits."""
