@@ -15,16 +15,16 @@ from derivations.saddle_point import any_law as spectral
 from derivations.saddle_point import leave_one_out
 from tests.planting_saddle_point import planting, verdict_by_proof
 from verify.checks.kinds import ByDerivation, ByObligations
-from verify.claims import appendix_c_convex, appendix_c_replicas, paper_definitions, section_3_3, spectral_measure
-from verify.claims import (
-    dropped_terms as dropped_claims,
-)
-from verify.claims import (
-    leave_one_out as cavity_claims,
-)
 from verify.claims.bounds import tanh_tails
 from verify.claims.index import all_claims
 from verify.claims.letters import uniform_bias
+from verify.claims.saddle_point import any_loss as appendix_c_convex
+from verify.claims.saddle_point import definitions as paper_definitions
+from verify.claims.saddle_point import dropped_terms as dropped_claims
+from verify.claims.saddle_point import leave_one_out as cavity_claims
+from verify.claims.saddle_point import replicas as appendix_c_replicas
+from verify.claims.saddle_point import result_3_3 as section_3_3
+from verify.claims.saddle_point import spectral_measure
 from verify.ledger import examine
 from verify.protocol.claim import PROFILES, Claim, Kind, Role
 from verify.protocol.evidence import Outcome

@@ -12,7 +12,7 @@ from derivations.saddle_point import equations as saddle_point
 from derivations.saddle_point import normalisations
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.claims.models import DOMAIN, GENERIC, functions_at, measured
-from verify.claims.saddle_formulas import E2, E, I_nu, S, V, b, eq, nu, ratio, x
+from verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, eq, nu, ratio, x
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Role, Source
 from verify.protocol.tolerances import SOLVER

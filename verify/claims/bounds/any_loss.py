@@ -18,7 +18,7 @@ from verify.claims import loss_bound_numbers as numbers
 from verify.claims.bounds.ridge import lower
 from verify.claims.convex_numbers import LOSSES
 from verify.claims.models import DOMAIN, GENERIC
-from verify.claims.saddle_formulas import eq, ge, le
+from verify.claims.saddle_point.formulas import eq, ge, le
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
 from verify.protocol.tolerances import ASYMPTOTIC, CONVEX_SOLVER, QUADRATURE, ROUNDING
 

@@ -16,7 +16,7 @@ from numerics.gaussian.coefficients import hermite_constants
 from numerics.models.model import Model
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from verify.claims.models import Point
-from verify.claims.saddle_formulas import eq
+from verify.claims.saddle_point.formulas import eq
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Range
 from verify.protocol.tolerances import MINIMUM, QUADRATURE

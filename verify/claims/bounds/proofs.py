@@ -10,7 +10,7 @@ from derivations.language import inequalities
 from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from derivations.language.expectation import expand_expectations
-from verify.claims.saddle_formulas import E
+from verify.claims.saddle_point.formulas import E
 
 # The averages that the bounds are made of.
 overlap, norm = E(mu0 * y0), E(mu0**2)

@@ -12,7 +12,7 @@ from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from numerics.gaussian.coefficients import conditional_coefficients
 from verify.checks.kinds import ByObligations, BySearch, Point
-from verify.claims.saddle_formulas import ge
+from verify.claims.saddle_point.formulas import ge
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import QUADRATURE

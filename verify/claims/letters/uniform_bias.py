@@ -20,7 +20,7 @@ from numerics.models.model import Model, ReadoutGroup
 from verify.checks.kinds import ByNumbers, ByObligations, Point
 from verify.claims.bounds.proofs import infima_below
 from verify.claims.models import solved
-from verify.claims.saddle_formulas import eq, ge
+from verify.claims.saddle_point.formulas import eq, ge
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import QUADRATURE, SOLVER

@@ -21,7 +21,7 @@ from verify.claims import network_groups_exact_numbers as exact
 from verify.claims import network_groups_numbers as numbers
 from verify.claims import network_groups_steps as steps
 from verify.claims.networks.letters import BEYOND
-from verify.claims.saddle_formulas import eq
+from verify.claims.saddle_point.formulas import eq
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 

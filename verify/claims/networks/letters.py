@@ -23,7 +23,7 @@ from verify.checks.simulation import BySimulation
 from verify.claims import network_groups_numbers as numbers
 from verify.claims import network_groups_steps as steps
 from verify.claims.networks.rows import STEPS
-from verify.claims.saddle_formulas import eq
+from verify.claims.saddle_point.formulas import eq
 from verify.protocol import tolerances
 from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range, Source
 

@@ -22,7 +22,7 @@ from verify.claims.brute_force import INTERPRETATIONS, interpretation
 from verify.claims.network_groups_numbers import LETTERS, PAIRS
 from verify.claims.networks.letters import BEYOND
 from verify.claims.readout_numbers import GENERIC_LETTERS
-from verify.claims.saddle_formulas import eq
+from verify.claims.saddle_point.formulas import eq
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 

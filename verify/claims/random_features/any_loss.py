@@ -21,7 +21,7 @@ from verify.claims.brute_force import Array, half_line
 from verify.claims.convex_numbers import LOSSES, Loss, proximal
 from verify.claims.models import model_at
 from verify.claims.random_features.no_spike import gaussian_average
-from verify.claims.saddle_formulas import eq
+from verify.claims.saddle_point.formulas import eq
 from verify.claims.sources import paper
 from verify.claims.square_loss_numbers import overlaps_of
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range

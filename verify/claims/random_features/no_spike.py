@@ -16,7 +16,7 @@ from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
 from verify.claims.models import GENERIC, RANGES, Point, density_integrals, model_at, numbers, solved
-from verify.claims.saddle_formulas import eq, ge
+from verify.claims.saddle_point.formulas import eq, ge
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import ASYMPTOTIC, SOLVER

@@ -15,8 +15,8 @@ from derivations.saddle_point import equations as saddle_point
 from derivations.saddle_point import leave_one_out
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.claims.models import DOMAIN, functions_at, measured
-from verify.claims.saddle_formulas import E, V, e2, eq, fit, ratio
-from verify.claims.section_3_3 import solved_with_moments
+from verify.claims.saddle_point.formulas import E, V, e2, eq, fit, ratio
+from verify.claims.saddle_point.result_3_3 import solved_with_moments
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Kind
 from verify.protocol.tolerances import SOLVER

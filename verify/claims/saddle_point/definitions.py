@@ -6,7 +6,7 @@ import sympy as sp
 
 from derivations.free_energy.along_spike import g, mu0, mu1, mu2
 from derivations.language import symbols as s
-from verify.claims.saddle_formulas import E, I_nu, V, b, eq
+from verify.claims.saddle_point.formulas import E, I_nu, V, b, eq
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind
 

@@ -14,7 +14,7 @@ from derivations.saddle_point import any_law as spectral
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
 from verify.checks.scaling_check import ByScaling, Scaled
 from verify.claims.brute_force import Array
-from verify.claims.saddle_formulas import eq
+from verify.claims.saddle_point.formulas import eq
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Profile, Range
 from verify.protocol.tolerances import QUADRATURE

@@ -15,7 +15,7 @@ from derivations.language import symbols as s
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.claims import law_numbers
 from verify.claims.models import GENERIC, Point, density_integrals
-from verify.claims.saddle_formulas import I_nu, S, V, e2, eq, free_energy_value, nu, x
+from verify.claims.saddle_point.formulas import I_nu, S, V, e2, eq, free_energy_value, nu, x
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Range
 from verify.protocol.tolerances import QUADRATURE, ROUNDING

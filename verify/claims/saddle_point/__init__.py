@@ -1,0 +1,1 @@
+"""Claims on the free energy and the saddle point."""
