@@ -69,11 +69,11 @@ def test_errata_has_printed_and_corrected_forms(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     import reports.command_line.machine.workers
-    import verify.errata
+    import verify.claims.slides.errata
 
     monkeypatch.setattr(reports.command_line.machine.workers, "pool", lambda: nullcontext(Pickling()))
     # two of them: the command checks what it prints, and all of them are checked in test_errata
-    monkeypatch.setattr(verify.errata, "ERRATA", verify.errata.ERRATA[:2])
+    monkeypatch.setattr(verify.claims.slides.errata, "ERRATA", verify.claims.slides.errata.ERRATA[:2])
     found = document(capfd, ["errata"])["errata"]
     assert len(found) == 2
     for erratum in found:
@@ -126,7 +126,7 @@ def test_errata_takes_an_id_or_its_beginning(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import reports.command_line.machine.workers
-    from verify.errata import ERRATA
+    from verify.claims.slides.errata import ERRATA
 
     monkeypatch.setattr(reports.command_line.machine.workers, "pool", lambda: nullcontext(Pickling()))
     for text in ("erratum.input-scale", "erratum.input", "input-scale"):

@@ -15,11 +15,11 @@ from derivations.gradient_step import constants as gradient_constants
 from derivations.gradient_step import spike as gradient_step
 from derivations.language import symbols as s
 from tests.planting import planting, verdict_by_proof
-from verify.claims import slides_step
 from verify.claims.gradient_step import bulk as appendix_a_bulk
 from verify.claims.gradient_step import result_3_1 as section_3_1
 from verify.claims.gradient_step import setting as section_2
 from verify.claims.gradient_step import spike as appendix_a
+from verify.claims.slides import step as slides_step
 from verify.ledger import examine
 from verify.protocol.claim import Claim, Role
 from verify.protocol.verdict import Verdict

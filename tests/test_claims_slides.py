@@ -16,16 +16,14 @@ from derivations.saddle_point.random_features import square_loss as convex_squar
 from tests import toy
 from tests.planting import verdict_by_proof
 from verify.checks.mutants import mutants_of
-from verify.claims import (
-    convex_numbers,
-    slides_bounds,
-    slides_convex,
-    slides_features,
-    slides_map,
-    slides_result,
-    slides_step,
-)
-from verify.claims.printed import as_printed, named, printed
+from verify.claims import convex_numbers
+from verify.claims.slides import bounds as slides_bounds
+from verify.claims.slides import convex as slides_convex
+from verify.claims.slides import features as slides_features
+from verify.claims.slides import map as slides_map
+from verify.claims.slides import result as slides_result
+from verify.claims.slides import step as slides_step
+from verify.claims.slides.printed import as_printed, named, printed
 from verify.protocol.claim import Claim, Mutant, Role
 from verify.protocol.verdict import Verdict
 

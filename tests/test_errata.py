@@ -12,9 +12,9 @@ import sympy as sp
 from reports.page.misprints import document_of_errata_section as document
 from reports.page.misprints import section
 from tests import toy
-from verify import errata as module
 from verify.claims.index import all_claims
-from verify.errata import ERRATA, Erratum, errata, examine_errata, unlisted
+from verify.claims.slides import errata as module
+from verify.claims.slides.errata import ERRATA, Erratum, errata, examine_errata, unlisted
 from verify.ledger import Entry, Ledger, examine
 from verify.protocol.claim import Claim, Role, Source
 from verify.protocol.verdict import Verdict

@@ -14,9 +14,9 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Vanishing
 from tests.planting import verdict_by_proof
 from verify.checks.checker import settle
-from verify.claims import slides_features
 from verify.claims.equivalence import hermite_orders as claims
 from verify.claims.gradient_step import result_3_1 as section_3_1
+from verify.claims.slides import features as slides_features
 from verify.protocol.claim import Claim, Domain
 from verify.protocol.evidence import Outcome
 from verify.protocol.verdict import Verdict

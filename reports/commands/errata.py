@@ -12,7 +12,7 @@ from reports.command_line.options import common_options
 from reports.command_line.problems import DONE, InputProblem
 
 if TYPE_CHECKING:
-    from verify.errata import Erratum, ErratumReport
+    from verify.claims.slides.errata import Erratum, ErratumReport
 
 HELP = """\b
 Examples:
@@ -30,14 +30,14 @@ the correction changes. Nothing is listed that the checks did not refute in this
 @common_options
 def errata(erratum: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
     """Print the errata; the exit code."""
-    from verify.errata import ERRATA
+    from verify.claims.slides.errata import ERRATA
 
     chosen = ERRATA if erratum is None else find(ERRATA, erratum)
     from reports.command_line.console import note, print_json, provenance
     from reports.command_line.machine.workers import pool
     from reports.page.misprints import document_of_errata_section as document
-    from verify.errata import errata as found_in
-    from verify.errata import examine_errata
+    from verify.claims.slides.errata import errata as found_in
+    from verify.claims.slides.errata import examine_errata
 
     parameters = {} if erratum is None else {"erratum": erratum}
     if not as_json:

@@ -16,11 +16,11 @@ from markupsafe import Markup
 
 from reports.sources import DOCUMENTS, Document, document
 from reports.text.mathematics import mathml
-from verify.errata import ErratumReport, errata
+from verify.claims.slides.coverage import DEFINITION, FORMULAS, Formula
+from verify.claims.slides.errata import ErratumReport, errata
 from verify.ledger import Entry, Ledger
 from verify.protocol.claim import Role
 from verify.protocol.verdict import Verdict
-from verify.slides_coverage import DEFINITION, FORMULAS, Formula
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class MisprintView:
 def misprint_views(ledger: Ledger) -> list[tuple[Document, list[tuple[str, list[MisprintView]]]]]:
     """The errata of a ledger by document, and within it by the frame that prints them, with MathML. Raises MathError.
 
-    Documents stand in the order of `reports.sources.DOCUMENTS`, frames and errata in that of `verify.errata.ERRATA`.
+    Documents stand in the order of `reports.sources.DOCUMENTS`, frames and errata in that of
+    `verify.claims.slides.errata.ERRATA`.
     """
     found: dict[str, list[tuple[str, list[MisprintView]]]] = {name: [] for name in DOCUMENTS}
     for source, rows in section(ledger):
@@ -83,7 +84,8 @@ def document_of_errata_section(report: ErratumReport) -> dict[str, str]:
 
 
 def section(ledger: Ledger) -> tuple[tuple[str, tuple[dict[str, str], ...]], ...]:
-    """The errata of a ledger, grouped by the frame that prints them, in the order of ``verify.errata.ERRATA``.
+    """The errata of a ledger, grouped by the frame that prints them, in the order of
+    ``verify.claims.slides.errata.ERRATA``.
 
     A frame that comes up again after another starts a group of its own, so that the order is kept.
     """
@@ -125,8 +127,8 @@ class Coverage:
 
 
 def coverage(ledger: Ledger) -> Coverage:
-    """The list of `verify.slides_coverage` with the verdicts of this ledger; formulas without a claim in it are left
-    out."""
+    """The list of `verify.claims.slides.coverage` with the verdicts of this ledger; formulas without a claim in it are
+    left out."""
     entries = {entry.claim.id: entry for entry in ledger.entries}
     frames: dict[str, list[CoveredFormula]] = {}
     for formula in FORMULAS:

@@ -21,7 +21,7 @@ from verify.claims.models import DOMAIN, GENERIC, Point, functions_at, measured,
 from verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, e2, eq, fit, nu, ratio, x
 from verify.claims.saddle_point.systems import by_derivations, slips, together
 from verify.claims.saddle_simulations import simulated, with_moments
-from verify.claims.slides_saddle_point import solver, solver_in_two_variables
+from verify.claims.slides.saddle_point import solver, solver_in_two_variables
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant
 from verify.protocol.tolerances import SOLVER

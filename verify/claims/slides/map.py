@@ -17,8 +17,8 @@ from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
 from verify.claims.brute_force import INTERPRETATIONS, ODD, SMOOTH, average, grid, hermite_numbers, interpretation
 from verify.claims.equivalence import appendix_b, sign_activation
 from verify.claims.feature_numbers import sign_coefficients
-from verify.claims.printed import named, printed
 from verify.claims.saddle_point import result_3_3 as section_3_3
+from verify.claims.slides.printed import named, printed
 from verify.claims.sources import paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source

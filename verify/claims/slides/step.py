@@ -15,7 +15,7 @@ from verify.claims.equivalence import result_3_2 as section_3_2
 from verify.claims.gradient_step import result_3_1 as section_3_1
 from verify.claims.gradient_step import setting as section_2
 from verify.claims.gradient_step import spike as appendix_a
-from verify.claims.printed import printed
+from verify.claims.slides.printed import printed
 from verify.protocol.claim import Claim, Mutant
 
 _root = sp.sqrt(s.h2_star / s.alpha0 + s.h1_star)

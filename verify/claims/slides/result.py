@@ -12,10 +12,10 @@ from derivations.language import symbols as s
 from derivations.saddle_point import conventions as slides_conventions
 from derivations.saddle_point.conventions import resolvent_of_modes
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.claims import slides_saddle_point
-from verify.claims.printed import as_printed, named, printed
 from verify.claims.saddle_point import result_3_3 as section_3_3
 from verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, eq, nu, ratio, x
+from verify.claims.slides import saddle_point as slides_saddle_point
+from verify.claims.slides.printed import as_printed, named, printed
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import ROUNDING

@@ -21,8 +21,8 @@ from verify.claims.bounds import ridge as section_4_3
 from verify.claims.brute_force import LINE, WEIGHT
 from verify.claims.gradient_step import result_3_1 as section_3_1
 from verify.claims.models import GENERIC, Point, functions_of, model_at, solved
-from verify.claims.printed import as_printed, printed
 from verify.claims.saddle_point.formulas import E, eq, ge, le
+from verify.claims.slides.printed import as_printed, printed
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
 from verify.protocol.tolerances import QUADRATURE, SOLVER
 

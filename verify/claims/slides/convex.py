@@ -17,9 +17,9 @@ from numerics.gaussian.evaluate import compile_numpy
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
 from verify.claims.convex_numbers import CONJUGATE_DOMAIN, MATRIX_DOMAIN, conjugates, functions_at, overlaps
 from verify.claims.models import model_at, solved
-from verify.claims.printed import as_printed, printed
 from verify.claims.random_features import no_spike as random_features
 from verify.claims.saddle_point.formulas import eq
+from verify.claims.slides.printed import as_printed, printed
 from verify.claims.square_loss_numbers import dictionary
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Source
 from verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER

@@ -1,0 +1,1 @@
+"""Claims of the slides, errata and coverage."""
