@@ -9,8 +9,8 @@ import pytest
 from derivations.closed_forms import heat_equation as closed_form
 from derivations.closed_forms import semigroup as gaussian
 from derivations.language.derivation import Vanishing
-from verify import closed_form_proof
 from verify.claims.equivalence.closed_forms import CLAIMS
+from verify.closed_forms import proof as closed_form_proof
 from verify.ledger import examine
 from verify.protocol.claim import Claim
 from verify.protocol.verdict import Verdict

@@ -17,10 +17,10 @@ from derivations.closed_forms.sign_product import SignProduct
 from derivations.language.symbols import c
 from numerics.balls.arithmetic import precision
 from numerics.balls.coefficients import conditional_balls, hermite_balls, hermite_coefficients_ball
-from verify.class_algebra import _Reducer, e, vanishes_in_class
-from verify.closed_form_balls import enclose
-from verify.closed_form_limits import UndecidedError, check_growth, limit
-from verify.closed_form_proof import prove, settle_heat
+from verify.closed_forms.balls import enclose
+from verify.closed_forms.class_algebra import _Reducer, e, vanishes_in_class
+from verify.closed_forms.limits import UndecidedError, check_growth, limit
+from verify.closed_forms.proof import prove, settle_heat
 from verify.protocol.claim import Domain, Range
 from verify.protocol.evidence import Outcome
 

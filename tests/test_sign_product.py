@@ -17,10 +17,10 @@ from derivations.closed_forms.owens_t import OwensT
 from derivations.closed_forms.sign_product import SignProduct
 from derivations.language.symbols import c, x
 from numerics.balls.arithmetic import precision
-from verify.class_algebra import vanishes_in_class
-from verify.closed_form_balls import NoBallError, sign_product
-from verify.closed_form_limits import UndecidedError, check_growth, check_positive, limit
-from verify.closed_form_proof import prove, settle_heat
+from verify.closed_forms.balls import NoBallError, sign_product
+from verify.closed_forms.class_algebra import vanishes_in_class
+from verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
+from verify.closed_forms.proof import prove, settle_heat
 from verify.protocol.claim import Domain, Range
 from verify.protocol.evidence import Outcome
 

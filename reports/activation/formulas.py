@@ -24,8 +24,8 @@ from derivations.language import symbols
 from numerics.balls.arithmetic import BallError, precision
 from numerics.balls.coefficients import Certified, ConditionalBalls, conditional_balls
 from numerics.balls.integrals import LIMIT_REACHED
-from verify.closed_form_balls import NoBallError, enclose
-from verify.closed_form_proof import prove
+from verify.closed_forms.balls import NoBallError, enclose
+from verify.closed_forms.proof import prove
 from verify.protocol.evidence import Outcome, Settled
 
 # Where closed forms are compared with balls of the definition, in units of kappa.

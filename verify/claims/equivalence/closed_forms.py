@@ -1,6 +1,6 @@
 """Claims of closed forms: mu0, mu1, mu2^2, h1, h2, E[(sigma' - h1)^2] of particular activations, (12) and (15).
 
-Each formula is proved by the heat equation (``verify.closed_form_proof``) and compared with quadrature, which knows
+Each formula is proved by the heat equation (``verify.closed_forms.proof``) and compared with quadrature, which knows
 nothing of closed forms. The proofs see only the activation and the typed formula.
 """
 
@@ -20,7 +20,7 @@ from derivations.closed_forms.sign_product import SignProduct
 from derivations.language import symbols as s
 from numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
 from verify.checks.kinds import ByNumbers, Point
-from verify.closed_form_proof import ByClosedForm, ByHeatEquation
+from verify.closed_forms.proof import ByClosedForm, ByHeatEquation
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
 from verify.protocol.tolerances import QUADRATURE
 

@@ -10,8 +10,8 @@ from derivations.activations.activation import Activation
 from derivations.closed_forms.gaussian_class import NotInClassError, as_expression, member
 from derivations.closed_forms.heat_equation import closed_forms
 from derivations.language import symbols
-from verify.class_algebra import vanishes_in_class
-from verify.closed_form_proof import prove
+from verify.closed_forms.class_algebra import vanishes_in_class
+from verify.closed_forms.proof import prove
 from verify.protocol.evidence import Outcome
 
 # The best spike is known to about 1e-5, the bound being flat at its minimum: its square is guessed with such a

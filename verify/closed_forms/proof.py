@@ -1,7 +1,7 @@
 r"""Rechecks the obligations that make a formula the closed form of P_c of a function, and the checks that claims use.
 
 The heat equation is a zero test in the class of closed forms; the limit c -> 0+, the growth bound and the domain of
-analyticity are decided by ``verify.closed_form_limits``. What these cannot decide is left open, and refuted only by a
+analyticity are decided by ``verify.closed_forms.limits``. What these cannot decide is left open, and refuted only by a
 witness.
 """
 
@@ -31,9 +31,9 @@ from derivations.language import symbols
 from derivations.language.derivation import Vanishing
 from verify.checks.checker import find_witness, settle
 from verify.checks.evaluate import evaluate
-from verify.class_algebra import vanishes_in_class
-from verify.closed_form_balls import NoBallError, enclose
-from verify.closed_form_limits import UndecidedError, check_growth, check_positive, limit
+from verify.closed_forms.balls import NoBallError, enclose
+from verify.closed_forms.class_algebra import vanishes_in_class
+from verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
 from verify.protocol.claim import Claim, Domain, Profile, Range
 from verify.protocol.evidence import Evidence, Outcome, Proof, Settled
 

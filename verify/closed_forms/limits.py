@@ -26,7 +26,7 @@ import sympy as sp
 from derivations.closed_forms.owens_t import OwensT
 from derivations.closed_forms.sign_product import SignProduct
 from derivations.language import symbols
-from verify.class_algebra import e, products, without_erfc
+from verify.closed_forms.class_algebra import e, products, without_erfc
 
 x, c = symbols.x, symbols.c
 

@@ -1,0 +1,1 @@
+"""Proofs of closed forms: algebra of the class, limits, balls."""
