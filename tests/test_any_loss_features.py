@@ -13,12 +13,12 @@ from derivations.saddle_point.random_features import convex as convex_features
 from derivations.saddle_point.random_features import square_loss as convex_square_loss
 from tests.planting import verdict_by_proof
 from verify.checks.evaluate import evaluate
-from verify.claims.convex_numbers import LOSSES, proximal
-from verify.claims.models import model_at
 from verify.claims.random_features import any_loss as claims
-from verify.claims.square_loss_numbers import overlaps_of
 from verify.protocol.claim import Claim
 from verify.protocol.verdict import Verdict
+from verify.second_route.losses import LOSSES, proximal
+from verify.second_route.models import model_at
+from verify.second_route.saddle_point.square_loss import overlaps_of
 
 BY_ID = {claim.id.removeprefix("convex-features.any-loss."): claim for claim in claims.CLAIMS}
 

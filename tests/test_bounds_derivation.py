@@ -14,7 +14,7 @@ from derivations.language import symbols as s
 from numerics.models.model import Model
 from verify.checks.evaluate import evaluate
 from verify.claims.bounds.ridge import lower, upper
-from verify.claims.models import functions_of
+from verify.second_route.models import functions_of
 
 
 def test_sign_learning_sign_at_unit_spike() -> None:

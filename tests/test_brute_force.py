@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from derivations.language import symbols as s
-from verify.claims.brute_force import SMOOTH, average, grid, half_line, hermite_numbers
-from verify.claims.feature_numbers import derivative
-from verify.claims.gradient_numbers import MODELS, one_step, pieces_of_the_step, spike_moments
+from verify.second_route.features import derivative
+from verify.second_route.gradient_step.steps import MODELS, one_step, pieces_of_the_step, spike_moments
+from verify.second_route.grids import SMOOTH, average, grid, half_line, hermite_numbers
 
 ROUNDING = 1e-13  # a few hundred roundings of 1e-16
 

@@ -7,12 +7,12 @@ import pytest
 from derivations.bounds import any_loss as loss_bounds
 from derivations.language import symbols
 from verify.checks.checker import settle
-from verify.claims import loss_bound_numbers as numbers
 from verify.claims.bounds.any_loss import CLAIMS
 from verify.ledger import examine
 from verify.protocol.claim import Domain
 from verify.protocol.evidence import Outcome
 from verify.protocol.verdict import Verdict
+from verify.second_route import losses as numbers
 
 BY_ID = {claim.id.rsplit(".", 1)[1]: claim for claim in CLAIMS}
 

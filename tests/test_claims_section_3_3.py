@@ -16,7 +16,6 @@ from derivations.saddle_point import equations as saddle_point
 from derivations.saddle_point import normalisations
 from tests.planting_saddle_point import planting, verdict_by_proof
 from verify.checks.kinds import ByDerivation
-from verify.claims.models import density_integrals
 from verify.claims.saddle_point import free_energy as appendix_c
 from verify.claims.saddle_point import result_3_3 as section_3_3
 from verify.claims.slides import saddle_point as slides_saddle_point
@@ -24,6 +23,7 @@ from verify.ledger import examine
 from verify.protocol.claim import PROFILES, Claim, Role
 from verify.protocol.evidence import Outcome
 from verify.protocol.verdict import Verdict
+from verify.second_route.models import density_integrals
 
 __all__ = ["planting"]
 

@@ -16,7 +16,6 @@ from derivations.saddle_point.random_features import square_loss as convex_squar
 from tests import toy
 from tests.planting import verdict_by_proof
 from verify.checks.mutants import mutants_of
-from verify.claims import convex_numbers
 from verify.claims.slides import bounds as slides_bounds
 from verify.claims.slides import convex as slides_convex
 from verify.claims.slides import features as slides_features
@@ -26,6 +25,7 @@ from verify.claims.slides import step as slides_step
 from verify.claims.slides.printed import as_printed, named, printed
 from verify.protocol.claim import Claim, Mutant, Role
 from verify.protocol.verdict import Verdict
+from verify.second_route import losses as convex_numbers
 
 MODULES = (slides_bounds, slides_convex, slides_features, slides_map, slides_result, slides_step)
 ALL = tuple(claim for module in MODULES for claim in module.CLAIMS)

@@ -9,11 +9,11 @@ from derivations.gradient_step import orders as slides_orders
 from derivations.language import symbols as s
 from derivations.language.exponents import Order
 from tests.planting import verdict_by_proof
-from verify.claims import slides_orders_numbers
 from verify.claims.slides import orders as claims
 from verify.ledger import examine
 from verify.protocol.claim import Claim, Kind, Role
 from verify.protocol.verdict import Verdict
+from verify.second_route.gradient_step import orders as slides_orders_numbers
 
 
 def expected(claim: Claim) -> Verdict:

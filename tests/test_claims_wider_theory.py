@@ -14,16 +14,16 @@ from derivations.language.exponents import Order
 from derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
 from tests.planting import verdict_by_proof
 from verify.checks.kinds import ByDerivation, ByObligations
-from verify.claims import equivalence_numbers
 from verify.claims.equivalence import plain as wider_equivalence
-from verify.claims.equivalence_numbers import plain_equivalence
 from verify.claims.gradient_step import leap as wider_leap
 from verify.claims.gradient_step import rate as wider_rate
-from verify.claims.models import solved
 from verify.claims.random_features.no_spike import plain_random_features
 from verify.ledger import examine
 from verify.protocol.claim import Claim, Kind, Role
 from verify.protocol.verdict import Verdict
+from verify.second_route.models import solved
+from verify.second_route.saddle_point import plain_equivalence as equivalence_numbers
+from verify.second_route.saddle_point.plain_equivalence import plain_equivalence
 
 ALL = (*wider_equivalence.CLAIMS, *wider_leap.CLAIMS, *wider_rate.CLAIMS)
 BY_ID = {claim.id: claim for claim in ALL}

@@ -15,9 +15,9 @@ from derivations.language.derivation import Derivation
 from derivations.language.expectation import Expectation, expand_expectations
 from derivations.language.named_functions import sigma, sigma_prime, sigma_second
 from verify.checks.checker import settle
-from verify.claims.brute_force import ANY_INTERPRETATIONS
 from verify.protocol.claim import Domain
 from verify.protocol.evidence import Outcome
+from verify.second_route.grids import ANY_INTERPRETATIONS
 
 # Built when a test asks for them: the collection of the tests builds nothing.
 BUILDERS: tuple[Callable[[], Derivation], ...] = (

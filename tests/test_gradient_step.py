@@ -18,9 +18,9 @@ from derivations.language.derivation import Derivation, RationalLimit
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import g
 from verify.checks.checker import settle
-from verify.claims.brute_force import INTERPRETATIONS, hermite_numbers
 from verify.protocol.claim import Domain
 from verify.protocol.evidence import Outcome
+from verify.second_route.grids import INTERPRETATIONS, hermite_numbers
 
 # Built when a test asks for them: the collection of the tests builds nothing.
 BUILDERS: tuple[Callable[[], Derivation], ...] = (

@@ -12,11 +12,11 @@ from derivations.gradient_step import leap_theorem
 from derivations.gradient_step.hermite_tensors import hermite, leap_index, leap_space, z1, z2, z3
 from derivations.language import symbols as s
 from tests.planting import verdict_by_proof
-from verify.claims import leap_theorem_numbers as numbers
 from verify.claims.gradient_step import leap_theorem as claims
 from verify.ledger import examine
 from verify.protocol.claim import Claim, Kind
 from verify.protocol.verdict import Verdict
+from verify.second_route.gradient_step import leap_theorem as numbers
 
 PROOFS = tuple(c for c in claims.CLAIMS if c.id != "wider.leap.span")
 

@@ -9,11 +9,11 @@ from derivations.activations.activation import activation
 from derivations.language import symbols as s
 from numerics.models.model import Model, ReadoutGroup
 from numerics.saddle_point.ridge import solve as solve_by_numerics
-from verify.claims.network_formulas import Step, batch_forms, equivalent
-from verify.claims.network_groups_formulas import MASS, NODES, Bulk, Groups, RealBatch, network_groups
-from verify.claims.network_groups_networks import NETWORKS
-from verify.claims.network_groups_numbers import LAW, SPECTRAL
-from verify.claims.network_groups_readout import Vocabulary, along, solve
+from verify.second_route.networks.formulas import Step, batch_forms, equivalent
+from verify.second_route.networks.letter_formulas import MASS, NODES, Bulk, Groups, RealBatch, network_groups
+from verify.second_route.networks.letter_networks import NETWORKS
+from verify.second_route.networks.letter_numbers import LAW, SPECTRAL
+from verify.second_route.saddle_point.network_readout import Vocabulary, along, solve
 
 STEP = Step("tanh", "tanh", 2.0, 4.0, 0.8)
 # A letter may be zero.
@@ -130,7 +130,7 @@ def test_the_third_function_is_the_slope_of_the_first_in_the_bulk() -> None:
     # erf(x + sqrt(c) z) averages to erf(x/sqrt(1 + 2 c)); its slope in c at c of the first letter.
     from scipy.special import erf
 
-    from verify.claims.network_groups_readout import spike_and_alignment
+    from verify.second_route.saddle_point.network_readout import spike_and_alignment
 
     c = network_groups(network.step, network.fractions, network.letters).bulks[0]
     spike, _ = spike_and_alignment(network.step)

@@ -16,13 +16,13 @@ from numerics.bulk.overlapping_bulk import TurnedEquivalent
 from numerics.bulk.overlapping_rows import stepped, turned_bulk
 from numerics.models.network import Network
 from verify.checks.simulation import BySimulation
-from verify.claims.brute_force import SMOOTH
 from verify.claims.gradient_step.overlapping_bulk import CLAIMS
 from verify.claims.index import all_claims
-from verify.claims.overlapping_draws import shared_functions
 from verify.ledger import examine
 from verify.protocol.claim import Claim
 from verify.protocol.verdict import Verdict
+from verify.second_route.grids import SMOOTH
+from verify.second_route.networks.overlapping_draws import shared_functions
 
 NETWORK = Network(
     activation("tanh"), activation("sin(z+7/10)"), 1.5, 0.8, 0.1, alpha0=2.0, eta=1.6, overlap=0.4

@@ -15,7 +15,7 @@ from derivations.language import symbols as s
 from derivations.saddle_point import equations as saddle_point
 from numerics.models.model import Model
 from verify.checks.evaluate import evaluate
-from verify.claims.models import functions_of, numbers, solved
+from verify.second_route.models import functions_of, numbers, solved
 
 MODEL = Model(
     activation("tanh(z)"),

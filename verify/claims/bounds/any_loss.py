@@ -14,13 +14,13 @@ from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation, RationalLimit
 from derivations.language.expectation import Expectation
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch, Point
-from verify.claims import loss_bound_numbers as numbers
 from verify.claims.bounds.ridge import lower
-from verify.claims.convex_numbers import LOSSES
-from verify.claims.models import DOMAIN, GENERIC
 from verify.claims.saddle_point.formulas import eq, ge, le
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
 from verify.protocol.tolerances import ASYMPTOTIC, CONVEX_SOLVER, QUADRATURE, ROUNDING
+from verify.second_route import losses as numbers
+from verify.second_route.losses import LOSSES
+from verify.second_route.models import DOMAIN, GENERIC
 
 BEYOND = Source("this suite", "beyond the paper: bounds for any convex loss")
 MORE = sp.Rational(27, 25)

@@ -15,11 +15,11 @@ from numerics.bounds import ridge as numeric_bounds
 from numerics.gaussian.coefficients import hermite_constants
 from numerics.models.model import Model
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
-from verify.claims.models import Point
 from verify.claims.saddle_point.formulas import eq
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Range
 from verify.protocol.tolerances import MINIMUM, QUADRATURE
+from verify.second_route.models import Point
 
 SECTION, APPENDIX = "Section 4.3", "Appendix E"
 

@@ -32,11 +32,11 @@ from verify.claims.bounds.proofs import (
     second_overlap,
     target_square,
 )
-from verify.claims.models import DOMAIN, GENERIC, Point, functions_of, measured, model_at, numbers, solved
 from verify.claims.saddle_point.formulas import E, eq, ge, le
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
 from verify.protocol.tolerances import ASYMPTOTIC, QUADRATURE, SOLVER
+from verify.second_route.models import DOMAIN, GENERIC, Point, functions_of, measured, model_at, numbers, solved
 
 SECTION, APPENDIX = "Section 4.3", "Appendix E"
 

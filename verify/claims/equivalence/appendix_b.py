@@ -11,11 +11,11 @@ from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma, sigma_prime, sigma_second
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.claims import feature_numbers as numbers
-from verify.claims.brute_force import ANY, ANY_ENTIRE, ANY_INTERPRETATIONS, interpretation
 from verify.claims.sources import paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.second_route import features as numbers
+from verify.second_route.grids import ANY, ANY_ENTIRE, ANY_INTERPRETATIONS, interpretation
 
 
 def functions_at(point: Point) -> Functions:

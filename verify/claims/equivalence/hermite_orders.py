@@ -16,10 +16,10 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Obligation, Vanishing
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import ByNumbers, ByObligations, Point
-from verify.claims.brute_force import SMOOTH, Array, average
 from verify.claims.sources import paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.second_route.grids import SMOOTH, Array, average
 
 he = np.polynomial.hermite_e
 BEHIND = "Section 3.1 and Appendix B: Hermite expansions"

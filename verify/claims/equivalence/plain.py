@@ -11,13 +11,13 @@ from derivations.language.derivation import NonNegative, Obligation
 from derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from verify.checks.simulation import BySimulation
-from verify.claims import equivalence_numbers as numbers
-from verify.claims.brute_force import ANY, ANY_ENTIRE, ANY_INTERPRETATIONS
-from verify.claims.models import RANGES
 from verify.claims.random_features.no_spike import ODD
 from verify.claims.sources import paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from verify.second_route.grids import ANY, ANY_ENTIRE, ANY_INTERPRETATIONS
+from verify.second_route.models import RANGES
+from verify.second_route.saddle_point import plain_equivalence as numbers
 
 PLAIN = Source("slides", "Gaussian equivalence")
 _FLOOR = s.h2_star - s.h1_star**2

@@ -15,12 +15,12 @@ from derivations.language.named_functions import sigma_prime, sigma_second
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
 from verify.checks.simulation import BySimulation
-from verify.claims import feature_numbers as numbers
-from verify.claims.brute_force import ANY, ANY_INTERPRETATIONS, interpretation
-from verify.claims.map_numbers import both_maps
 from verify.claims.sources import paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.second_route import features as numbers
+from verify.second_route.features import both_maps
+from verify.second_route.grids import ANY, ANY_INTERPRETATIONS, interpretation
 
 
 def functions_at(point: Point) -> Functions:

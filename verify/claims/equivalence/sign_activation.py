@@ -9,13 +9,13 @@ from derivations.closed_forms import sign_activation
 from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
-from verify.claims import feature_numbers as numbers
-from verify.claims.brute_force import (
-    half_line,
-)
 from verify.claims.sources import paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.second_route import features as numbers
+from verify.second_route.grids import (
+    half_line,
+)
 
 # --- the sign activation ---------------------------------------------------------------------------------------------
 

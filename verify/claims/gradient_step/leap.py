@@ -13,9 +13,9 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Derivation, Obligation, Vanishing
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from verify.checks.scaling_check import ByScaling
-from verify.claims import leap_numbers as numbers
 from verify.protocol import tolerances
 from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range, Role, Source
+from verify.second_route.gradient_step import leap as numbers
 
 Build = Callable[[], Derivation]
 

@@ -11,11 +11,11 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Obligation, Vanishing
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from verify.checks.scaling_check import ByScaling
-from verify.claims import leap_numbers
-from verify.claims import leap_theorem_numbers as numbers
 from verify.claims.gradient_step import leap as wider_leap
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.second_route.gradient_step import leap as leap_numbers
+from verify.second_route.gradient_step import leap_theorem as numbers
 
 # ---- the exponent of the share, all regimes in one formula ----
 

@@ -16,10 +16,10 @@ from derivations.gradient_step.overlapping_rows import STEP, scatter
 from derivations.language import symbols as s
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claims import overlapping_bulk_numbers as numbers
 from verify.claims.gradient_step.overlapping_rows import BEYOND
 from verify.protocol import tolerances
 from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range
+from verify.second_route.networks import overlapping_bulk as numbers
 
 _share = 1 - s.row_overlap
 

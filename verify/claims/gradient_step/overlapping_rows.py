@@ -13,9 +13,9 @@ from derivations.language.expectation import Expectation
 from derivations.language.named_functions import g
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claims import overlapping_draws as draws
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from verify.second_route.networks import overlapping_draws as draws
 
 BEYOND = Source("this suite", "beyond the paper: initial rows that overlap")
 STEP = rows.STEP

@@ -11,9 +11,9 @@ from derivations.language import symbols as s
 from derivations.language.derivation import NonNegative, Obligation, Vanishing
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from verify.checks.scaling_check import ByScaling
-from verify.claims import rate_numbers as numbers
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from verify.second_route.gradient_step import rate as numbers
 
 SOURCE = Source("arXiv 2310.07891", "learning rate Theta(d^s), 1/2 < s < 1")
 

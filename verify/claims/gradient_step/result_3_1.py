@@ -19,7 +19,11 @@ from derivations.language.named_functions import sigma_prime
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
 from verify.checks.simulation import BySimulation
-from verify.claims.brute_force import (
+from verify.claims.sources import paper
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.second_route.gradient_step.steps import experiment
+from verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
     TARGETS,
@@ -27,10 +31,6 @@ from verify.claims.brute_force import (
     hermite_numbers,
     interpretation,
 )
-from verify.claims.gradient_numbers import experiment
-from verify.claims.sources import paper
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 
 STEP = s.eta / s.beta
 

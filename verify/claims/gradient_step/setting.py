@@ -15,7 +15,11 @@ from derivations.language.named_functions import sigma, sigma_prime
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
 from verify.checks.simulation import BySimulation
-from verify.claims.brute_force import (
+from verify.claims.sources import PAPER, paper
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from verify.second_route.gradient_step.steps import pieces
+from verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
     SMOOTH,
@@ -24,10 +28,6 @@ from verify.claims.brute_force import (
     hermite_numbers,
     interpretation,
 )
-from verify.claims.gradient_numbers import pieces
-from verify.claims.sources import PAPER, paper
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
 
 
 def functions_at(point: Point) -> Functions:

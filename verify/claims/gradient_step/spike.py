@@ -14,7 +14,11 @@ from derivations.language.named_functions import g, sigma, sigma_prime
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
 from verify.checks.simulation import BySimulation
-from verify.claims.brute_force import (
+from verify.claims.sources import paper
+from verify.protocol import tolerances
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.second_route.gradient_step.steps import SIZES, SIZES_WITH_NOISE, pieces, spike_moments
+from verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
     ODD_ENTIRE,
@@ -22,10 +26,6 @@ from verify.claims.brute_force import (
     hermite_numbers,
     interpretation,
 )
-from verify.claims.gradient_numbers import SIZES, SIZES_WITH_NOISE, pieces, spike_moments
-from verify.claims.sources import paper
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 
 STEP = s.eta / s.beta
 

@@ -13,7 +13,12 @@ from derivations.saddle_point.letter_energy import assembled, energetic, local_f
 from derivations.saddle_point.letter_energy import entropic as letter_energy_entropic
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claims.letter_numbers import (
+from verify.claims.letters.saddle_point import E, V, e2, eq, ratio
+from verify.claims.sources import paper
+from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
+from verify.second_route.models import LETTERS
+from verify.second_route.replicas import (
     AT_KAPPA,
     REPLICAS,
     SEEDED,
@@ -26,19 +31,14 @@ from verify.claims.letter_numbers import (
     simulated,
     trained,
 )
-from verify.claims.letters.saddle_point import E, V, e2, eq, ratio
-from verify.claims.readout_numbers import (
+from verify.second_route.saddle_point.letters import (
     DOMAIN,
     GENERIC_LETTERS,
     GIVEN_BULK,
-    LETTERS,
     PLAIN,
     functions_at,
     given_bulk,
 )
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
 
 APPENDIX = "Appendix D"
 FIAT = "A definition: it holds by fiat. The check says that the numerics use exactly this definition."

@@ -11,10 +11,10 @@ from derivations.language import symbols as s
 from derivations.saddle_point import many_letters as letter_density
 from derivations.saddle_point.many_letters import fitted, functions, kernel, penalties, places, targets, weights
 from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.claims.models import Point
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import ROUNDING
+from verify.second_route.models import Point
 
 SECTION = "Section 4.4"
 

@@ -17,10 +17,10 @@ from derivations.saddle_point.many_letters import (
     unexplained,
 )
 from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.claims import letter_limit_numbers as numbers
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Kind, Mutant
 from verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
+from verify.second_route.saddle_point import letter_limit as numbers
 
 SECTION = "Section 4.4"
 

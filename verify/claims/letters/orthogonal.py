@@ -23,10 +23,11 @@ from derivations.saddle_point.orthogonal_bulk import (
 )
 from verify.checks.kinds import ByDerivation
 from verify.checks.simulation import BySimulation
-from verify.claims.orthogonal_numbers import GIVEN, exact, simulated
-from verify.claims.readout_numbers import GENERIC_LETTERS, LETTERS
 from verify.claims.sources import paper
 from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range, Role
+from verify.second_route.models import LETTERS
+from verify.second_route.saddle_point.letters import GENERIC_LETTERS
+from verify.second_route.saddle_point.orthogonal import GIVEN, exact, simulated
 
 APPENDIX = "Appendix D"
 GROUP = "Appendix D, of the group (159)-(160)"

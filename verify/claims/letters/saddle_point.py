@@ -14,11 +14,12 @@ from derivations.saddle_point import letters as readout_groups
 from derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claims.block_numbers import BLOCK_DOMAIN, block_values, one_letter, resolvents
-from verify.claims.readout_numbers import DOMAIN, GIVEN_BULK, LETTERS, PAIRS, functions_at, given_bulk, measured
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
+from verify.second_route.models import LETTERS, PAIRS
+from verify.second_route.networks.blocks import BLOCK_DOMAIN, block_values, one_letter, resolvents
+from verify.second_route.saddle_point.letters import DOMAIN, GIVEN_BULK, functions_at, given_bulk, measured
 
 CONJUGATES = "Appendix D, of the group (155)"
 OVERLAPS = "Appendix D, of the group (156)"

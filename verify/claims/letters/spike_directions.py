@@ -12,9 +12,16 @@ from derivations.saddle_point import directions
 from derivations.saddle_point.directions import DIRECTIONS, kappa, mu0, mu1, mu2, y0, y1, y2, zeta, zeta_hat
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claims.direction_numbers import DOMAIN, GIVEN_BULK, experiment, functions_at, given_bulk, measured
 from verify.protocol.claim import Claim, Kind, Mutant, Source
 from verify.protocol.tolerances import ROUNDING, SOLVER
+from verify.second_route.saddle_point.directions import (
+    DOMAIN,
+    GIVEN_BULK,
+    experiment,
+    functions_at,
+    given_bulk,
+    measured,
+)
 
 SOURCE = Source("this suite", "a spike of several directions")
 NOTE = "Written for two directions; every sum over directions shows both. With one this is Section 3.3."

@@ -19,11 +19,11 @@ from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model, ReadoutGroup
 from verify.checks.kinds import ByNumbers, ByObligations, Point
 from verify.claims.bounds.proofs import infima_below
-from verify.claims.models import solved
 from verify.claims.saddle_point.formulas import eq, ge
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import QUADRATURE, SOLVER
+from verify.second_route.models import solved
 
 APPENDIX = "Appendix C"
 

@@ -19,13 +19,12 @@ from derivations.language.expectation import Expectation, expand_expectations
 from derivations.language.named_functions import sigma, sigma_check
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
 from verify.checks.simulation import BySimulation
-from verify.claims import network_draws as draws
-from verify.claims import network_numbers as numbers
-from verify.claims.brute_force import INTERPRETATIONS
-from verify.claims.models import GENERIC
 from verify.claims.networks.rows import BEYOND, STEP, STEPS
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.second_route.grids import INTERPRETATIONS
+from verify.second_route.models import GENERIC
+from verify.second_route.networks import draws, numbers
 
 _ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretations=INTERPRETATIONS)
 

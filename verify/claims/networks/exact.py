@@ -17,13 +17,13 @@ from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claims import network_groups_exact_numbers as exact
-from verify.claims import network_groups_numbers as numbers
-from verify.claims import network_groups_steps as steps
 from verify.claims.networks.letters import BEYOND
 from verify.claims.saddle_point.formulas import eq
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.second_route.networks import exact
+from verify.second_route.networks import letter_numbers as numbers
+from verify.second_route.networks import letter_steps as steps
 
 LETTERS = numbers.LETTERS
 _C11, _C12, _C22 = s.V1_hat_of[0][0], s.V1_hat_of[0][1], s.V1_hat_of[1][1]

@@ -20,12 +20,12 @@ from derivations.language.named_functions import g, sigma_check
 from derivations.saddle_point import network as network_groups_readout
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claims import network_groups_numbers as numbers
-from verify.claims import network_groups_steps as steps
 from verify.claims.networks.rows import STEPS
 from verify.claims.saddle_point.formulas import eq
 from verify.protocol import tolerances
 from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range, Source
+from verify.second_route.networks import letter_numbers as numbers
+from verify.second_route.networks import letter_steps as steps
 
 BEYOND = Source("this suite", "beyond the paper: the network's own bulk with a vocabulary")
 

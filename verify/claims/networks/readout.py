@@ -17,14 +17,14 @@ from derivations.language.named_functions import sigma
 from derivations.saddle_point import network as network_groups_readout
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
 from verify.checks.simulation import BySimulation
-from verify.claims import network_groups_networks as networks
-from verify.claims.brute_force import INTERPRETATIONS, interpretation
-from verify.claims.network_groups_numbers import LETTERS, PAIRS
 from verify.claims.networks.letters import BEYOND
-from verify.claims.readout_numbers import GENERIC_LETTERS
 from verify.claims.saddle_point.formulas import eq
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from verify.second_route.grids import INTERPRETATIONS, interpretation
+from verify.second_route.networks import letter_networks as networks
+from verify.second_route.networks.letter_numbers import LETTERS, PAIRS
+from verify.second_route.saddle_point.letters import GENERIC_LETTERS
 
 _argument = s.r * s.letter[0] * s.kappa + s.bias_of[0] + sp.sqrt(s.c_of[0]) * s.z
 THIRD = Claim(

@@ -17,11 +17,10 @@ from derivations.language.expectation import Expectation
 from derivations.language.named_functions import g, sigma_check
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claims import network_draws as draws
-from verify.claims import network_numbers as numbers
-from verify.claims.brute_force import INTERPRETATIONS
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from verify.second_route.grids import INTERPRETATIONS
+from verify.second_route.networks import draws, numbers
 
 BEYOND = Source("this suite", "beyond the paper: the network's own bulk")
 STEP = s.eta / s.beta

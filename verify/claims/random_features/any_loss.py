@@ -17,15 +17,14 @@ from numerics.models.model import Model
 from numerics.saddle_point.any_loss.convex import solve
 from numerics.saddle_point.any_loss.losses import LOGISTIC, ProximalLoss
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.claims.brute_force import Array, half_line
-from verify.claims.convex_numbers import LOSSES, Loss, proximal
-from verify.claims.models import model_at
-from verify.claims.random_features.no_spike import gaussian_average
 from verify.claims.saddle_point.formulas import eq
 from verify.claims.sources import paper
-from verify.claims.square_loss_numbers import overlaps_of
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import CONVEX_SOLVER
+from verify.second_route.grids import Array, gaussian_average, half_line
+from verify.second_route.losses import LOSSES, Loss, proximal
+from verify.second_route.models import model_at
+from verify.second_route.saddle_point.square_loss import overlaps_of
 
 SECTION = "Appendix C, (119)-(120) at r = 0"
 

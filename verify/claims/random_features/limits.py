@@ -18,12 +18,12 @@ from numerics.models.model import Model
 from verify.checks.kinds import ByDerivation, ByObligations, BySearch
 from verify.claims.bounds.proofs import between
 from verify.claims.bounds.ridge import TIGHT, lower, seek_best, upper
-from verify.claims.brute_force import average
-from verify.claims.models import GENERIC, RANGES, Point, model_at, solved
 from verify.claims.saddle_point.formulas import eq, ge, le
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import SOLVER
+from verify.second_route.grids import average
+from verify.second_route.models import GENERIC, RANGES, Point, model_at, solved
 
 ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
 MORE = sp.Rational(27, 25)

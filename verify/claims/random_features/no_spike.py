@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -15,11 +15,12 @@ from derivations.saddle_point.random_features import no_spike as random_features
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import Model
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
-from verify.claims.models import GENERIC, RANGES, Point, density_integrals, model_at, numbers, solved
 from verify.claims.saddle_point.formulas import eq, ge
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import ASYMPTOTIC, SOLVER
+from verify.second_route.grids import gaussian_average
+from verify.second_route.models import GENERIC, RANGES, Point, density_integrals, model_at, numbers, solved
 
 ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
 MORE = sp.Rational(27, 25)
@@ -33,12 +34,6 @@ NO_SPIKE = Domain(_ODD_RANGES, ("odd activation and target",), (GENERIC,))
 FLOOR = Domain(
     (*_ODD_RANGES, Range("regime", choices=("generic", "many samples"))), ("odd activation and target",), (GENERIC,)
 )
-
-
-def gaussian_average(function: Callable[[np.ndarray], np.ndarray]) -> float:
-    """E f(z) by the trapezoidal rule, for smooth f."""
-    z = np.arange(-12.0, 12.0 + 1 / 64, 1 / 32)
-    return float(np.sum(function(z) * np.exp(-(z**2) / 2)) / np.sqrt(2 * np.pi) / 32)
 
 
 @lru_cache(maxsize=256)

@@ -13,14 +13,14 @@ from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.saddle_point import equations as saddle_point
 from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.claims import convex_losses as numbers
-from verify.claims.models import functions_at
 from verify.claims.saddle_point.formulas import E, I_nu, S, V, e2, eq, fit, nu, ratio, teacher, x
 from verify.claims.saddle_point.result_3_3 import BLOCK_A, BLOCK_B, PLAIN
 from verify.claims.saddle_point.systems import by_derivations, slips, together
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant
 from verify.protocol.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE, MINIMUM
+from verify.second_route.models import functions_at
+from verify.second_route.saddle_point import convex_losses as numbers
 
 APPENDIX = "Appendix C"
 

@@ -13,11 +13,11 @@ from derivations.language import symbols as s
 from derivations.saddle_point import any_law as spectral
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
 from verify.checks.scaling_check import ByScaling, Scaled
-from verify.claims.brute_force import Array
 from verify.claims.saddle_point.formulas import eq
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Profile, Range
 from verify.protocol.tolerances import QUADRATURE
+from verify.second_route.grids import Array
 
 APPENDIX = "Appendix C"
 HALF, ONE = sp.Rational(1, 2), sp.S.One

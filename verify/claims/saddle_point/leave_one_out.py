@@ -14,12 +14,12 @@ from derivations.language.derivation import Derivation
 from derivations.saddle_point import equations as saddle_point
 from derivations.saddle_point import leave_one_out
 from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.claims.models import DOMAIN, functions_at, measured
 from verify.claims.saddle_point.formulas import E, V, e2, eq, fit, ratio
 from verify.claims.saddle_point.result_3_3 import solved_with_moments
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Kind
 from verify.protocol.tolerances import SOLVER
+from verify.second_route.models import DOMAIN, functions_at, measured
 
 _solver = ByNumbers("the solver on random models", measured, SOLVER, functions_at, points=4)
 _moments = ByNumbers(

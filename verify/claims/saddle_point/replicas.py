@@ -16,12 +16,12 @@ from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma
 from numerics.gaussian.evaluate import compile_numpy
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.claims import replica_numbers
-from verify.claims.models import GENERIC
 from verify.claims.saddle_point.formulas import eq
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE, QUADRATURE, ROUNDING
+from verify.second_route import replicas as replica_numbers
+from verify.second_route.models import GENERIC
 
 APPENDIX = "Appendix C"
 R, B = s.replicas, s.inverse_temperature

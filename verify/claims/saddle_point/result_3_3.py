@@ -16,15 +16,24 @@ from derivations.saddle_point import normalisations
 from verify.checks.evaluate import evaluate
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claims import law_numbers
-from verify.claims.models import DOMAIN, GENERIC, Point, functions_at, measured, model_at, solved
 from verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, e2, eq, fit, nu, ratio, x
 from verify.claims.saddle_point.systems import by_derivations, slips, together
-from verify.claims.saddle_simulations import simulated, with_moments
-from verify.claims.slides.saddle_point import solver, solver_in_two_variables
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant
 from verify.protocol.tolerances import SOLVER
+from verify.second_route import given_bulk as law_numbers
+from verify.second_route.models import (
+    DOMAIN,
+    GENERIC,
+    Point,
+    functions_at,
+    measured,
+    model_at,
+    solved,
+    solver,
+    solver_in_two_variables,
+)
+from verify.second_route.saddle_point.simulations import simulated, with_moments
 
 SECTION = "Section 3.3"
 APPENDIX = "Appendix C"

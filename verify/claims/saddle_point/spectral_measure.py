@@ -14,11 +14,11 @@ from numerics.bulk.atoms import of_matrix
 from numerics.models.model import Model
 from numerics.saddle_point.ridge import solve
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.claims.models import GENERIC, model_at, numbers
 from verify.claims.saddle_point.formulas import eq
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import SOLVER
+from verify.second_route.models import GENERIC, model_at, numbers
 
 DOMAIN = Domain(
     (

@@ -18,13 +18,13 @@ from derivations.language.named_functions import g
 from numerics.models.model import Model
 from verify.checks.kinds import ByDerivation, ByNumbers, BySearch
 from verify.claims.bounds import ridge as section_4_3
-from verify.claims.brute_force import LINE, WEIGHT
 from verify.claims.gradient_step import result_3_1 as section_3_1
-from verify.claims.models import GENERIC, Point, functions_of, model_at, solved
 from verify.claims.saddle_point.formulas import E, eq, ge, le
 from verify.claims.slides.printed import as_printed, printed
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
 from verify.protocol.tolerances import QUADRATURE, SOLVER
+from verify.second_route.grids import LINE, WEIGHT
+from verify.second_route.models import GENERIC, Point, functions_of, model_at, solved
 
 FRAME = "Bounds on the risk"
 _bound = {c.id: c for c in section_4_3.CLAIMS}.__getitem__

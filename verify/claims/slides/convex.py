@@ -15,14 +15,14 @@ from derivations.saddle_point.random_features import square_loss as convex_squar
 from derivations.saddle_point.random_features.convex import label, omega_1, over_labels, prox, prox_slope
 from numerics.gaussian.evaluate import compile_numpy
 from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.claims.convex_numbers import CONJUGATE_DOMAIN, MATRIX_DOMAIN, conjugates, functions_at, overlaps
-from verify.claims.models import model_at, solved
 from verify.claims.random_features import no_spike as random_features
 from verify.claims.saddle_point.formulas import eq
 from verify.claims.slides.printed import as_printed, printed
-from verify.claims.square_loss_numbers import dictionary
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Source
 from verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
+from verify.second_route.losses import CONJUGATE_DOMAIN, MATRIX_DOMAIN, conjugates, functions_at, overlaps
+from verify.second_route.models import model_at, solved
+from verify.second_route.saddle_point.square_loss import dictionary
 
 FRAME = "Saddle point of random features"
 k1, k2 = s.mu1_constant, s.mu2_constant

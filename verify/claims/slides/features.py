@@ -14,14 +14,14 @@ from derivations.language import symbols as s
 from derivations.language.derivation import Obligation, Vanishing
 from numerics.gaussian.evaluate import compile_numpy
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
-from verify.claims.brute_force import ANY, ANY_INTERPRETATIONS, SMOOTH, TARGETS, average, grid
 from verify.claims.gradient_step import result_3_1 as section_3_1
-from verify.claims.models import model_at, solved
 from verify.claims.random_features import no_spike as random_features
 from verify.claims.slides.printed import as_printed, printed
 from verify.claims.sources import paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
+from verify.second_route.grids import ANY, ANY_INTERPRETATIONS, SMOOTH, TARGETS, average, grid
+from verify.second_route.models import model_at, solved
 
 SERIES_FRAME = LIMITS_FRAME = "Limitations of random features"
 

@@ -14,14 +14,14 @@ from derivations.language.named_functions import sigma, sigma_check, sigma_prime
 from derivations.saddle_point import conventions as slides_conventions
 from verify.checks.evaluate import Functions
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
-from verify.claims.brute_force import INTERPRETATIONS, ODD, SMOOTH, average, grid, hermite_numbers, interpretation
 from verify.claims.equivalence import appendix_b, sign_activation
-from verify.claims.feature_numbers import sign_coefficients
 from verify.claims.saddle_point import result_3_3 as section_3_3
 from verify.claims.slides.printed import named, printed
 from verify.claims.sources import paper
 from verify.protocol import tolerances
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
+from verify.second_route.features import sign_coefficients
+from verify.second_route.grids import INTERPRETATIONS, ODD, SMOOTH, average, grid, hermite_numbers, interpretation
 
 STEP_FRAME, MAP_FRAME, RESULT_FRAME = "Mapping to spiked features", "Conditional GEP", "Spiked random features"
 

@@ -10,21 +10,14 @@ from derivations.free_energy.along_spike import mu1, mu2, varpi, varrho
 from derivations.language import symbols as s
 from derivations.saddle_point import equations as saddle_point
 from derivations.saddle_point import normalisations
-from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.claims.models import DOMAIN, GENERIC, functions_at, measured
+from verify.checks.kinds import ByDerivation
 from verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, eq, nu, ratio, x
 from verify.claims.sources import paper
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Role, Source
-from verify.protocol.tolerances import SOLVER
+from verify.second_route.models import DOMAIN, GENERIC, solver, solver_in_two_variables
 
 SECTION = "Section 3.3"
 PLAIN = Domain(interpretations=(GENERIC,))
-
-solver = ByNumbers("the leave-one-out solver on random models", measured, SOLVER, functions_at)
-# Statements averaged over two variables cost fifty times more; four models are enough to see eight per cent.
-solver_in_two_variables = ByNumbers(
-    "the leave-one-out solver on random models, average over kappa and z", measured, SOLVER, functions_at, points=4
-)
 
 
 def _slides(

@@ -16,9 +16,11 @@ from derivations.spectrum import feature_covariance
 from derivations.spectrum import resolvent as spectrum
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from verify.checks.simulation import BySimulation
-from verify.claims.models import DOMAIN, functions_at, measured
 from verify.claims.sources import paper
-from verify.claims.spectrum_numbers import (
+from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range
+from verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
+from verify.second_route.models import DOMAIN, functions_at, measured
+from verify.second_route.spectra import (
     MODES,
     PLAIN,
     SEEDED,
@@ -37,8 +39,6 @@ from verify.claims.spectrum_numbers import (
     schur_numbers,
     z,
 )
-from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range
-from verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
 
 APPENDIX = "Appendix F"
 

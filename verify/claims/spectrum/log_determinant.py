@@ -11,14 +11,14 @@ from derivations.language.named_functions import g
 from derivations.spectrum import log_determinant as spectrum_log_determinant
 from verify.checks.kinds import ByDerivation, ByNumbers
 from verify.checks.simulation import BySimulation
-from verify.claims import log_determinant_numbers as numbers
-from verify.claims.models import GENERIC, RANGES, functions_at
-from verify.claims.network_numbers import solved_functions
 from verify.claims.networks.rows import BEYOND
 from verify.claims.sources import paper
-from verify.claims.spectrum_numbers import eq
 from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
 from verify.protocol.tolerances import SOLVER
+from verify.second_route import spectra as numbers
+from verify.second_route.models import GENERIC, RANGES, functions_at
+from verify.second_route.networks.numbers import solved_functions
+from verify.second_route.spectra import eq
 
 _V = sp.log(1 + V_of_kappa)
 # The formulas as they are claimed, typed here and nowhere derived.

@@ -1,0 +1,1 @@
+"""The verifier's own numbers, which share no code with what they check."""

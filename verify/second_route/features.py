@@ -1,0 +1,322 @@
+"""Conditional averages of features and their derivatives, from definitions.
+
+Derivatives are Cauchy integrals: f^(k)(0) = k!/(N r^k) sum_j f(r w^j) w^(-jk) over the N-th roots of unity w,
+accurate to rounding for functions analytic in a disc a few times wider than r.
+
+The two feature maps of Result 3.2 side by side: one bulk, one training set, one test set, two ridge readouts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+import numpy as np
+import sympy as sp
+
+from derivations.language import symbols as s
+from verify.checks.kinds import Point
+from verify.checks.simulation import Measured, column
+from verify.protocol.claim import Profile
+from verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, grid
+
+_CIRCLE = 16
+
+
+def derivative(function: Callable[[complex], complex], order: int, radius: float = 0.1) -> float:
+    """The derivative of given order at zero of a function that is real on the real line."""
+    roots = np.exp(2j * np.pi * np.arange(_CIRCLE) / _CIRCLE)
+    values = np.array([function(radius * root) for root in roots])
+    return float((math.factorial(order) / radius**order * np.mean(values * roots**-order)).real)
+
+
+def complex_average(values: Array) -> complex:
+    """The trapezoidal sum of values on the line of ``brute_force.average``."""
+    return complex(WEIGHT @ values)
+
+
+def number(point: Point, symbol: object) -> float:
+    """The value of a symbol at a point."""
+    return float(point[str(symbol)])
+
+
+def coefficients(point: Point, bias: complex = 0.0, bulk: complex = 0.0) -> tuple[complex, complex, complex]:
+    """mu0, mu1 and mu2^2 from their definitions, with ``bias`` added to r kappa and ``bulk`` to c."""
+    sigma = SMOOTH[str(point["activation"])].value
+    c = number(point, s.c) + bulk
+    root = np.sqrt(c)
+    values = sigma(number(point, s.r) * number(point, s.kappa) + bias + root * LINE)
+    mu0 = complex_average(values)
+    mu1 = complex_average(LINE * values) / root
+    return mu0, mu1, complex_average((values - mu0 - root * mu1 * LINE) ** 2)
+
+
+def names(point: Point) -> dict[str, float]:
+    """mu0, mu1, mu2^2 under the names of their symbols."""
+    mu0, mu1, mu2_square = coefficients(point)
+    return {s.mu0.name: mu0.real, s.mu1.name: mu1.real, s.mu2_square.name: mu2_square.real}
+
+
+def mean_at(point: Point, overlap: complex) -> complex:
+    """E[phi | kappa] of a neuron of overlap ``overlap`` with v."""
+    sigma = SMOOTH[str(point["activation"])].value
+    c, kappa = number(point, s.c), number(point, s.kappa)
+    return complex_average(sigma(kappa * (number(point, s.r) + overlap) + np.sqrt(c - overlap**2) * LINE))
+
+
+def pair_at(point: Point, overlap: complex) -> complex:
+    """E[phi_k phi_l | kappa] of two neurons whose inputs have variance c and covariance ``overlap``."""
+    sigma = SMOOTH[str(point["activation"])].value
+    c, argument = number(point, s.c), number(point, s.r) * number(point, s.kappa)
+    points, weights = grid(2)
+    first = np.sqrt(c) * points[:, 0]
+    second = overlap / np.sqrt(c) * points[:, 0] + np.sqrt(c - overlap**2 / c) * points[:, 1]
+    return complex(weights @ (sigma(argument + first) * sigma(argument + second)))
+
+
+def slopes(point: Point) -> dict[str, float]:
+    """Derivatives of the coefficients in kappa, in a bias and in c."""
+    r = number(point, s.r)
+    return {
+        **names(point),
+        s.mu0_slope.name: derivative(lambda h: coefficients(point, bias=r * h)[0], 1),
+        s.mu0_bulk_slope.name: derivative(lambda h: coefficients(point, bulk=h)[0], 1),
+        s.mu1_bias_slope.name: derivative(lambda h: coefficients(point, bias=h)[1], 1),
+        s.mu2_bias_slope.name: derivative(lambda h: coefficients(point, bias=h)[2], 1),
+    }
+
+
+def mean_slopes(point: Point) -> dict[str, float]:
+    """Derivatives of the conditional mean in the overlap with v, at zero."""
+    return {
+        **names(point),
+        s.feature_mean_slope.name: derivative(lambda h: mean_at(point, h), 1),
+        s.feature_mean_curvature.name: derivative(lambda h: mean_at(point, h), 2),
+    }
+
+
+def pair_slopes(point: Point) -> dict[str, float]:
+    """Derivatives of the conditional covariance in the overlap of two neurons, at zero."""
+    return {
+        **names(point),
+        s.covariance_slope.name: derivative(lambda h: pair_at(point, h), 1),
+        s.covariance_curvature.name: derivative(lambda h: pair_at(point, h), 2),
+    }
+
+
+def finite_gaps(point: Point) -> dict[str, float]:
+    """d times the differences of mean and covariance between the two maps, at d = 10^6 and 4 10^6.
+
+    The corrections are a series in d^(-1/2), so twice the second value minus the first is left
+    with an error of order 1/d.
+    """
+    tau, kappa = number(point, s.scaled_overlap), number(point, s.kappa)
+    numbers = names(point)
+    mu0, mu1 = numbers[s.mu0.name], numbers[s.mu1.name]
+
+    def gaps(d: float) -> tuple[float, float]:
+        small = tau / math.sqrt(d)
+        means = mean_at(point, small).real - mu0 - kappa * small * mu1
+        covariances = pair_at(point, small).real - pair_at(point, 0.0).real - small * mu1**2
+        return d * means, d * covariances
+
+    near, far = gaps(1e6), gaps(4e6)
+    return {
+        **numbers,
+        s.mean_gap.name: 2 * far[0] - near[0],
+        s.covariance_gap.name: 2 * far[1] - near[1],
+    }
+
+
+def in_space(point: Point) -> dict[str, float]:
+    """A neuron in R^3 with v on the first axis: mean and variance of its feature, summed over x_perp.
+
+    Its row has squared norm c and overlap s_k with v; the variance is measured at s_k = 0.
+    """
+    sigma = SMOOTH[str(point["activation"])].value
+    c, r, kappa = number(point, s.c), number(point, s.r), number(point, s.kappa)
+    overlap = number(point, s.spike_overlap)
+    points, weights = grid(2)
+    direction = np.array([0.6, -0.8])
+    values = sigma(kappa * (r + overlap) + points @ (math.sqrt(c - overlap**2) * direction))
+    centred = sigma(kappa * r + points @ (math.sqrt(c) * direction))
+    mean = float(weights @ centred)
+    return {
+        **names(point),
+        s.feature_mean.name: float(weights @ values),
+        s.feature_variance.name: float(weights @ (centred - mean) ** 2),
+    }
+
+
+def projected_rows(point: Point) -> dict[str, float]:
+    """Random vectors in R^4 and the projector 1 - v v^T as a matrix."""
+    generator = np.random.default_rng(int(1e6 * float(point["seed"])))
+    v, theta, first, second = generator.standard_normal((4, 4))
+    v, theta = v / np.linalg.norm(v), theta / np.linalg.norm(theta)
+    projector = np.eye(4) - np.outer(v, v)
+    return {
+        s.projected_product.name: float(first @ projector @ second),
+        s.row_product.name: float(first @ second),
+        s.spike_overlap.name: float(first @ v),
+        s.other_overlap.name: float(second @ v),
+        s.rho.name: float(np.sum((projector @ theta) ** 2)),
+        s.gamma.name: float(v @ theta),
+    }
+
+
+def equivalent_moments(point: Point) -> dict[str, float]:
+    """Mean and covariance of two features mu0 + mu1 w.x + mu2 xi given kappa, summed over x_perp in the plane and
+    the two xi.
+    """
+    generator = np.random.default_rng(int(1e6 * float(point["seed"])))
+    rows = 0.5 * generator.standard_normal((2, 3))
+    kappa, mu0, mu1 = number(point, s.kappa), number(point, s.mu0), number(point, s.mu1)
+    points, weights = grid(4)
+    x = np.column_stack([np.full(len(points), kappa), points[:, :2]])
+    features = mu0 + mu1 * x @ rows.T + math.sqrt(number(point, s.mu2_square)) * points[:, 2:]
+    means = weights @ features
+    return {
+        s.feature_mean.name: float(means[0]),
+        s.equivalent_covariance.name: float(weights @ ((features[:, 0] - means[0]) * (features[:, 1] - means[1]))),
+        s.projected_product.name: float(rows[0, 1:] @ rows[1, 1:]),
+        s.spike_overlap.name: float(rows[0, 0]),
+        s.row_product.name: float(rows[0] @ rows[1]),
+    }
+
+
+def sphere(point: Point) -> dict[str, float]:
+    """Rows uniform on the circle or on the sphere in R^3: |Wv|^2 for p rows, and the variance of the dropped term."""
+    inputs, width, c = int(str(point["inputs"])), 5, number(point, s.c)
+    node, weight = np.polynomial.legendre.leggauss(12)
+    # The coordinate of a uniform point on the sphere in R^3 is uniform; on the circle it is a cosine of a uniform
+    # angle.
+    coordinate = node if inputs == 3 else np.cos(np.pi * (np.arange(12) + 0.5) / 12)
+    weights = weight / 2 if inputs == 3 else np.full(12, 1 / 12)
+    square = c * coordinate**2
+    return {
+        s.spike_row_norm.name: float(width * weights @ square),
+        s.hadamard_variance.name: float(number(point, s.q2) * (weights @ (square * (c - square)))),
+        s.d.name: inputs,
+        s.beta.name: width / inputs,
+        s.p.name: width,
+    }
+
+
+def sign_coefficients(point: Point) -> dict[str, float]:
+    """mu0, mu1, mu2^2 of the sign activation: Gauss-Legendre panels on either side of the jump."""
+    r, c, kappa = number(point, s.r), number(point, s.c), number(point, s.kappa)
+    root = math.sqrt(c)
+    node, weight = np.polynomial.legendre.leggauss(20)
+    jump = max(-12.0, min(12.0, -r * kappa / root))
+    edges = np.concatenate([np.linspace(-12, jump, 40), np.linspace(jump, 12, 40)[1:]])
+    half = np.diff(edges)[:, None] / 2
+    z = (edges[:-1, None] + half * (node + 1)).ravel()
+    weights = (half * weight).ravel() * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+    values = np.sign(r * kappa + root * z)
+    mu0 = float(weights @ values)
+    mu1 = float(weights @ (z * values)) / root
+    residual = float(weights @ (values - mu0 - root * mu1 * z) ** 2)
+    return {s.mu0.name: mu0, s.mu1.name: mu1, s.mu2_square.name: residual}
+
+
+def polynomial_features(point: Point) -> dict[str, float]:
+    """A feature with the Hermite coefficients of the point: residual of its linear fit, and covariance of two
+    neurons.
+    """
+    he = np.polynomial.hermite_e
+    series = [number(point, c) / math.sqrt(math.factorial(k)) for k, c in enumerate(s.hermite_coefficients[:6])]
+    correlation = number(point, s.correlation)
+    points, weights = grid(2)
+    first = he.hermeval(points[:, 0], series)
+    second = he.hermeval(correlation * points[:, 0] + math.sqrt(1 - correlation**2) * points[:, 1], series)
+    mean = float(weights @ first)
+    slope = float(weights @ (points[:, 0] * first))
+    return {
+        s.mu2_square.name: float(weights @ (first - mean - slope * points[:, 0]) ** 2),
+        s.pair_covariance.name: float(weights @ ((first - mean) * (second - mean))),
+    }
+
+
+def linear_fit_error(point: Point) -> dict[str, float]:
+    """E(sigma - A - B z)^2 at the point's A and B."""
+    sigma = SMOOTH[str(point["activation"])].value
+    values = sigma(number(point, s.r) * number(point, s.kappa) + math.sqrt(number(point, s.c)) * LINE)
+    error = (values - number(point, s.fit_constant) - number(point, s.fit_slope) * LINE) ** 2
+    return {**names(point), s.linear_fit_error.name: float(WEIGHT @ error)}
+
+
+# student, target, alpha, beta, ridge, spike, bulk, alignment
+MODELS: dict[str, tuple[str, str, float, float, float, float, float, float]] = {
+    "tanh student, sine target": ("tanh", "sin", 1.5, 1.0, 0.1, 1.0, 1.0, 0.8),
+    "erf student, tanh target": ("erf", "tanh", 2.0, 0.8, 0.05, 1.5, 1.2, 0.9),
+}
+_TEST_FACTOR = 4  # test samples per training sample
+
+
+def along_spike(activation: str, argument: Array, c: float) -> tuple[Array, Array, Array]:
+    """mu0, mu1, mu2 at r kappa = ``argument``, from their definitions."""
+    values = SMOOTH[activation].value(argument[:, None] + np.sqrt(c) * LINE)
+    mu0 = values @ WEIGHT
+    slope = values @ (WEIGHT * LINE)
+    residual = values - mu0[:, None] - slope[:, None] * LINE
+    return mu0, slope / np.sqrt(c), np.sqrt(residual**2 @ WEIGHT)
+
+
+# |kappa| of a simulation; linear interpolation between 4000 places is exact to 1e-6, far below sampling errors.
+_KAPPAS = np.linspace(-8.0, 8.0, 4001)
+
+
+@lru_cache(maxsize=8)
+def _tables(activation: str, r: float, c: float) -> tuple[Array, Array, Array]:
+    return along_spike(activation, r * _KAPPAS, c)
+
+
+@lru_cache(maxsize=4096)
+def both_errors(name: str, d: int, seed: int) -> tuple[float, float]:
+    """The test errors of the spiked random features and of the equivalent map on one draw of everything but xi."""
+    activation, target, alpha, beta, ridge, r, c, gamma = MODELS[name]
+    n, p = round(alpha * d), round(beta * d)
+    rng = np.random.default_rng(np.random.SeedSequence(22, spawn_key=(d, seed)))
+    rows = rng.standard_normal((p, d))
+    rows *= np.sqrt(c) / np.linalg.norm(rows, axis=1)[:, None]
+    x = rng.standard_normal(((1 + _TEST_FACTOR) * n, d))
+    kappa = x[:, 0]
+    y = SMOOTH[target].value(gamma * kappa + np.sqrt(1 - gamma**2) * x[:, 1])
+    received = x @ rows.T
+    spiked = SMOOTH[activation].value(received + r * kappa[:, None])
+    mu0, mu1, mu2 = (np.interp(kappa, _KAPPAS, table) for table in _tables(activation, r, c))
+    equivalent = mu0[:, None] + mu1[:, None] * received + mu2[:, None] * rng.standard_normal((len(x), p))
+    errors = []
+    for features in (spiked, equivalent):
+        scaled = features / np.sqrt(p)
+        gram = scaled[:n].T @ scaled[:n] + ridge * np.eye(p)
+        readout = np.linalg.solve(gram, scaled[:n].T @ y[:n])
+        errors.append(float(np.mean((y[n:] - scaled[n:] @ readout) ** 2)))
+    return errors[0], errors[1]
+
+
+# Draws per seed of the profile at each dimension: a draw costs d^3, and varies less at larger d.
+DRAWS = (10, 8, 4)
+
+
+def both_maps(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """Test errors of the spiked map, each with its equivalent map's error taken off and the mean of those put back.
+
+    The two errors of a draw share bulk and samples, so their difference has little noise, and the standard error is
+    that of the difference.
+    """
+    column(quantity, s.test_error)
+    found: dict[str, tuple[Measured, ...]] = {}
+    for name, model in MODELS.items():
+        measured = []
+        # A profile of fewer dimensions measures at those only, one of none nowhere; of more there are no draws.
+        for dimension, draws in zip(profile.dimensions, DRAWS[: len(profile.dimensions)], strict=True):
+            d = dimension // 2
+            pairs = [both_errors(name, d, seed) for seed in range(draws * profile.seeds)]
+            reference = float(np.mean([equivalent for _, equivalent in pairs]))
+            samples = tuple(spiked - equivalent + reference for spiked, equivalent in pairs)
+            values = {s.equivalent_error.name: reference, s.beta.name: model[3], s.c.name: model[6]}
+            measured.append(Measured(d, samples, values))
+        found[name] = tuple(measured)
+    return found

@@ -1,0 +1,1 @@
+"""The gradient step and leaps by a second route."""

@@ -1,0 +1,252 @@
+"""One giant step on a neuron of a multi-index problem, from definitions: product rules, and simulation at large d.
+
+A gradient depends on a sample only through the target's directions, the neuron's own, and a Gaussian vector in the
+remaining dimensions that is independent of label and slope. Given those, the last part of the gradient is exactly
+Gaussian with variance sum b^2/n^2 per coordinate, b = y sigma'(w.x); its length is drawn, not its coordinates. This has
+the law of the full experiment at any d, for the cost of one in three dimensions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import sympy as sp
+
+from derivations.language import symbols as s
+from verify.checks.kinds import Point
+from verify.checks.scaling_check import Scaled
+from verify.checks.simulation import column
+from verify.protocol.claim import Profile
+from verify.second_route.grids import Array, average, grid
+
+he = np.polynomial.hermite_e
+
+
+def point_value(point: Point, symbol: object) -> float:
+    """The value of a symbol at a point."""
+    return float(point[str(symbol)])
+
+
+# ---- Hermite tensors ----
+
+
+@lru_cache(maxsize=64)
+def first_tensor(target: str) -> int:
+    """The leap index by a product rule: mean of target times a product of Hermite polynomials, order by order."""
+    function, count = TENSOR_TARGETS[target]
+    points, weights = grid(count)
+    values = weights * function(points)
+    for order in range(1, 7):
+        for index in np.ndindex(*([order + 1] * count)):
+            if sum(index) != order:
+                continue
+            weight = np.prod([he.hermeval(points[:, j], [0.0] * k + [1.0]) for j, k in enumerate(index)], axis=0)
+            if abs(float(values @ weight)) > 1e-8:  # rounding of a sum of a million terms of order one reaches 1e-10
+                return order
+    raise ValueError(f"{target} has no Hermite tensor up to order six")
+
+
+def _first_hermite(order: int) -> Callable[[Array], Array]:
+    return lambda z: np.asarray(he.hermeval(z[:, 0], [0.0] * order + [1.0]))
+
+
+TENSOR_TARGETS: dict[str, tuple[Callable[[Array], Array], int]] = {
+    "staircase": (lambda z: z[:, 0] + z[:, 0] * z[:, 1] + z[:, 0] * z[:, 1] * z[:, 2], 3),
+    "product of four": (lambda z: z[:, 0] * z[:, 1] * z[:, 2] * z[:, 3], 4),
+    **{f"He_{k}": (_first_hermite(k), 1) for k in range(1, 7)},
+}
+
+
+def leap_of(target: str, point: Point) -> dict[str, float]:
+    """The leap index of one target; for He_k of the order at the point."""
+    name = target.format(point.get("order", ""))
+    values = {s.leap.name: float(first_tensor(name))}
+    return values | ({s.taylor_order.name: float(str(point["order"]))} if "order" in point else {})
+
+
+def second_order_part(point: Point) -> dict[str, float]:
+    """The part of order two of sin(a z1 + b z2) + z1 z2^2, by least squares on a product rule, at a random argument."""
+    a, b = point_value(point, s.b1), point_value(point, s.b2)
+    x = np.array([[point_value(point, q) for q in s.argument]])
+    points, weights = grid(2)
+
+    def basis(z: Array) -> Array:
+        one, two = z[:, 0], z[:, 1]
+        lower = [np.ones_like(one), one, two]
+        return np.stack([*lower, one**2 - 1, one * two, two**2 - 1], axis=1)
+
+    values = np.cos(a * points[:, 0] + b * points[:, 1]) + points[:, 0] * points[:, 1] ** 2
+    root = np.sqrt(weights)[:, None]
+    found = np.linalg.lstsq(root * basis(points), root[:, 0] * values, rcond=None)[0]
+    entries = basis(points)[:, 3:].T @ (weights * values)
+    named = {t.name: float(v) for t, v in zip(s.tensor_2, entries, strict=True)}
+    return {**named, s.second_order_part.name: float(basis(x)[0, 3:] @ found[3:])}
+
+
+# ---- limits of signal and noise ----
+
+LARGE = 1e4  # sqrt(d); corrections are of order 1/sqrt(d)
+# Up to thirty times 1/sqrt(d) at leap one and two, 1/d at leap three, where rounding is magnified by d.
+ROOT_D = {1: 1e6, 2: 1e6, 3: LARGE}
+
+
+def _series(point: Point, orders: int) -> list[float]:
+    """sigma' as a Hermite series of so many orders, from orthonormal coefficients of sigma."""
+    return [
+        point_value(point, s.hermite_coefficients[k + 1]) * math.sqrt(math.factorial(k + 1)) / math.factorial(k)
+        for k in range(orders)
+    ]
+
+
+def mean_gradient(leap: int, point: Point) -> dict[str, float]:
+    """d^((l-1)/2) E[y sigma'(w.x) x_1] at large sqrt(d): three-dimensional product rule over target and neuron."""
+    points, weights = grid(3)
+    z1, z2, across = points.T
+    one, two = (point_value(point, t) / ROOT_D[leap] for t in s.leap_overlaps)
+    tensors = {1: s.tensor_1, 2: s.tensor_2, 3: s.tensor_3}
+    target = np.zeros_like(z1)
+    for order in range(leap, 4):
+        for j, entry in enumerate(tensors[order]):
+            polynomial = he.hermeval(z1, [0.0] * (order - j) + [1.0]) * he.hermeval(z2, [0.0] * j + [1.0])
+            target += point_value(point, entry) * polynomial / (math.factorial(order - j) * math.factorial(j))
+    slope = he.hermeval(one * z1 + two * z2 + math.sqrt(1 - one**2 - two**2) * across, _series(point, 5))
+    return {s.leap_signal.name: float(weights @ (target * slope * z1)) * ROOT_D[leap] ** (leap - 1)}
+
+
+def gradient_noise(point: Point) -> dict[str, float]:
+    """(n/d) E|g - E g|^2 at sqrt(d) = 10^4 for y = a z1 + b (z1^2 - 1)/2, with the constants of target and slope."""
+    points, weights = grid(2)
+    z1, across = points.T
+    overlap = point_value(point, s.leap_overlaps[0]) / LARGE
+    a, b = point_value(point, s.tensor_1[0]), point_value(point, s.tensor_2[0])
+    series = _series(point, 3)
+    pushed = (a * z1 + b * (z1**2 - 1) / 2) * he.hermeval(overlap * z1 + math.sqrt(1 - overlap**2) * across, series)
+    d = LARGE**2
+    square = (d - 2) * (weights @ pushed**2) + weights @ (pushed**2 * (z1**2 + across**2))
+    mean = np.array([weights @ (pushed * z1), weights @ (pushed * across)])
+    h1 = average(lambda z: he.hermeval(z, series))
+    return {
+        s.leap_noise.name: float(square - mean @ mean) / d,
+        s.h2_star.name: average(lambda z: (a * z + b * (z**2 - 1) / 2) ** 2),
+        s.h1.name: h1,
+        s.h1_check.name: average(lambda z: (he.hermeval(z, series) - h1) ** 2),
+    }
+
+
+# ---- simulation ----
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A target of two directions with its leap index, and the slope of the activation.
+
+    The labels hold no part of lower order than the leap: for leap two the linear part is subtracted, as the theorem
+    asks.
+    """
+
+    leap: int
+    target: Callable[[Array, Array], Array]
+    slope: Callable[[Array], Array]
+
+
+def _relu_slope(u: Array) -> Array:
+    return (u > 0).astype(np.float64)
+
+
+def _tanh_slope(u: Array) -> Array:
+    return np.asarray(1 - np.tanh(u) ** 2)
+
+
+def _shifted_slope(u: Array) -> Array:
+    return np.asarray(1 - np.tanh(u + 0.7) ** 2)
+
+
+PROBLEMS: Mapping[str, Problem] = {
+    "leap 1: z1 + z1 z2, tanh": Problem(1, lambda a, b: a + a * b, _tanh_slope),
+    "leap 2: He_2(z1) + z1 z2, relu": Problem(2, lambda a, b: a**2 - 1 + a * b, _relu_slope),
+    # Its first tensor sees z1 only; the activation has a second coefficient, so that the second one shows as well.
+    "leap 1: z1 + z1 z2, shifted tanh": Problem(1, lambda a, b: a + a * b, _shifted_slope),
+    # A linear part that hides the second direction, and what is left when it is subtracted.
+    "leap 1: z1 + He_2(z2), relu": Problem(1, lambda a, b: a + b**2 - 1, _relu_slope),
+    "leap 2: He_2(z2) of the same, relu": Problem(2, lambda a, b: b**2 - 1, _relu_slope),
+}
+_LEAP_ONE, _LEAP_TWO, _STAIR, HIDDEN, UNCOVERED = PROBLEMS
+_CHUNK = 1 << 18
+
+
+@lru_cache(maxsize=8192)
+def one_step(name: str, tau: tuple[float, float], d: int, n: int, seed: int) -> tuple[float, float, float]:
+    """(|pi_1|, |pi_2|, |g - pi|): a gradient's components along the target's two directions, and the rest of it.
+
+    The neuron's overlaps with the directions are tau/sqrt(d).
+    """
+    problem = PROBLEMS[name]
+    rng = np.random.default_rng(np.random.SeedSequence(41, spawn_key=(list(PROBLEMS).index(name), d, n, seed)))
+    one, two = (t / math.sqrt(d) for t in tau)
+    across = math.sqrt(1 - one**2 - two**2)
+    totals, squares = np.zeros(3), 0.0
+    for start in range(0, n, _CHUNK):
+        z = rng.standard_normal((3, min(_CHUNK, n - start)))
+        pushed = problem.target(z[0], z[1]) * problem.slope(one * z[0] + two * z[1] + across * z[2])
+        totals += z @ pushed
+        squares += float(pushed @ pushed)
+    pi = totals[:2] / n
+    rest = (totals[2] / n) ** 2 + squares / n**2 * rng.chisquare(d - 3)
+    return float(abs(pi[0])), float(abs(pi[1])), math.sqrt(rest)
+
+
+QUANTITIES: Mapping[sp.Basic, Callable[[tuple[float, float, float]], float]] = {
+    s.signal_rate: lambda found: math.hypot(found[0], found[1]),
+    s.noise_rate: lambda found: found[2],
+    # The tangent of the angle between neuron and target space: of the order of |pi|/|w| where that is small.
+    s.overlap_rate: lambda found: math.hypot(found[0], found[1]) / found[2],
+    s.across_rate: lambda found: found[1] / found[0],
+}
+
+
+@dataclass(frozen=True)
+class Regime:
+    """n = samples * d^(l - delta) at several dimensions, for a neuron of overlaps tau/sqrt(d).
+
+    Dimensions are as large as sample counts allow, since corrections to scaling are powers of 1/d: tau^2/d, and
+    (noise/signal)^2 of order d^(delta - 1)/samples within the target's directions.
+    """
+
+    problem: str
+    shortfall: float
+    samples: float
+    tau: tuple[float, float]
+    dimensions: tuple[int, ...]
+    draws: tuple[int, ...]  # per seed of the profile, at each dimension
+
+
+ENOUGH = (
+    Regime(_LEAP_ONE, 0.0, 8.0, (1.5, -1.0), (1000, 4000, 16000), (12, 12, 12)),
+    Regime(_LEAP_TWO, 0.0, 2.0, (1.0, 0.5), (100, 250, 600), (16, 8, 4)),
+)
+TOO_FEW = (
+    Regime(_LEAP_ONE, 0.5, 8.0, (1.5, -1.0), (10_000, 80_000, 640_000), (12, 12, 12)),
+    Regime(_LEAP_TWO, 0.5, 6.0, (2.0, 1.0), (300, 800, 2000), (12, 8, 4)),
+)
+FAR_TOO_FEW = (Regime(_LEAP_TWO, 1.5, 6.0, (2.0, 1.0), (100_000, 800_000, 6_400_000), (40, 40, 40)),)
+STAIRS = (Regime(_STAIR, 0.0, 150.0, (1.5, 0.0), (80, 300, 1200), (60, 24, 8)),)
+
+
+def scaled(regimes: tuple[Regime, ...], quantity: sp.Basic, profile: Profile) -> dict[str, Scaled]:
+    """The quantity of which an exponent is asked for, in several regimes, one series each."""
+    measures = tuple(QUANTITIES.values())[column(quantity, *QUANTITIES)]
+    found = {}
+    for regime in regimes:
+        leap = PROBLEMS[regime.problem].leap
+        samples = []
+        for d, draws in zip(regime.dimensions, regime.draws, strict=True):
+            n = round(regime.samples * d ** (leap - regime.shortfall))
+            steps = (one_step(regime.problem, regime.tau, d, n, k) for k in range(draws * profile.seeds))
+            samples.append(tuple(map(measures, steps)))
+        values = {s.leap.name: float(leap), s.shortfall.name: regime.shortfall}
+        found[f"{regime.problem}, delta = {regime.shortfall:g}"] = Scaled(regime.dimensions, tuple(samples), values)
+    return found

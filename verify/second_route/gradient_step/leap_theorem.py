@@ -1,0 +1,182 @@
+"""Numbers for what one giant step learns: Hermite tensors by product rules, and the gradients of simulated neurons.
+
+Nothing here knows the exact tensors: entries are sums over a grid, ranks are counts of singular values, and learned
+directions are those in which the gradients of many neurons differ from zero.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+
+import numpy as np
+import sympy as sp
+
+from derivations.language import symbols as s
+from verify.checks.kinds import Point
+from verify.checks.scaling_check import Scaled
+from verify.checks.simulation import column
+from verify.protocol.claim import Profile
+from verify.second_route.gradient_step.leap import HIDDEN, UNCOVERED, one_step
+from verify.second_route.grids import Array, half_line
+
+he = np.polynomial.hermite_e
+Target = Callable[..., Array]
+
+# name: function of its directions, their number, and the order below which its parts are subtracted first
+TARGETS: Mapping[str, tuple[Target, int, int]] = {
+    "staircase": (lambda a, b, c: a + a * b + a * b * c, 3, 1),
+    "third-hermite": (lambda a: a**3 - 3 * a, 1, 1),
+    "product": (lambda a, b: a * b, 2, 1),
+    "diagonal-square": (lambda a, b: (a + b) ** 2, 2, 1),
+    "saddle": (lambda a, b: (a - b) * (a + b), 2, 1),
+    "product-of-three-and-square": (lambda a, b, c: a * b * c + a * a - 1, 3, 1),
+    "parity-of-signs": (lambda a, b: np.sign(a * b), 2, 1),
+    "wave": (lambda a, b: np.sin(a) * b, 2, 1),
+    "cubic-monomial": (lambda a: a**3, 1, 1),
+    "cubic-monomial-preprocessed": (lambda a: a**3, 1, 2),
+    "linear-and-square": (lambda a, b: a + b * b - 1, 2, 1),
+    "linear-and-square-preprocessed": (lambda a, b: a + b * b - 1, 2, 2),
+    "modulus-and-linear-preprocessed": (lambda a, b: np.abs(a) + b, 2, 2),
+    "staircase-preprocessed": (lambda a, b, c: a + a * b + a * b * c, 3, 2),
+}
+
+
+@lru_cache(maxsize=4)
+def _rule(count: int) -> tuple[Array, Array]:
+    """Points (count, N) and weights of a product of half-line rules: targets may jump or have kinks at zero."""
+    panels, nodes = {1: (24, 12), 2: (16, 10), 3: (8, 10)}[count]
+    half, weight = half_line(panels, nodes)
+    line, density = np.concatenate([-half[::-1], half]), np.concatenate([weight[::-1], weight])
+    points = np.stack([x.ravel() for x in np.meshgrid(*[line] * count, indexing="ij")])
+    weights = density
+    for _ in range(count - 1):
+        weights = np.multiply.outer(weights, density)
+    return points, weights.ravel()
+
+
+def _polynomial(index: tuple[int, ...], points: Array) -> Array:
+    """The product of He_n, n the number of times that each direction occurs in ``index``."""
+    factors = (he.hermeval(points[j], [0.0] * index.count(j) + [1.0]) for j in range(len(points)))
+    return np.asarray(math.prod(factors))
+
+
+# Eight panels of ten nodes on [0, 12] integrate the density times a sextic to 1e-9.
+_ZERO = 1e-6
+
+
+@lru_cache(maxsize=64)
+def tensor_object(name: str) -> tuple[int, int]:
+    """Leap index, and rank of the unfolded first tensor, of a target after preprocessing."""
+    function, count, first = TARGETS[name]
+    points, weights = _rule(count)
+    values = function(*points)
+    for order in range(1, first):
+        fitted = np.zeros_like(values)
+        for index in itertools.product(range(count), repeat=order):
+            polynomial = _polynomial(index, points)
+            fitted += float(weights @ (values * polynomial)) * polynomial / math.factorial(order)
+        values = values - fitted
+    for order in range(1, 7):
+        entries = [
+            float(weights @ (values * _polynomial(index, points)))
+            for index in itertools.product(range(count), repeat=order)
+        ]
+        singular = np.linalg.svd(np.reshape(entries, (count, -1)), compute_uv=False)
+        if singular[0] > _ZERO:
+            return order, int(np.sum(singular > _ZERO))
+    raise ValueError(f"{name} has no Hermite tensor up to order six")
+
+
+def objects(name: str, point: Point) -> dict[str, float]:
+    """The leap index and the dimension of the leap space of one target."""
+    leap, rank = tensor_object(name)
+    return {s.leap.name: float(leap), s.learned_dimension.name: float(rank)}
+
+
+# ---- the span of many neurons ----
+
+# name: dimension and samples. Leap one: n = 16 d; leap two: n = 24 d^2.
+SPANS: Mapping[str, tuple[int, int]] = {
+    "staircase": (600, 9600),
+    "product": (48, 55296),
+    "diagonal-square": (48, 55296),
+    "saddle": (48, 55296),
+    "product-of-three-and-square": (48, 55296),
+}
+NEURONS = 32
+# A direction counts as learned if its singular value exceeds this share of the largest: outside the leap space values
+# are of order d^(-1/2) = 0.04 to 0.15 times constants of order one, inside the tensors chosen have equal ones.
+SHARE = 0.4
+
+
+@lru_cache(maxsize=64)
+def learned(name: str, seed: int) -> int:
+    """In how many of the target's directions the gradients of 32 neurons on one batch have a part; relu."""
+    function, count, _ = TARGETS[name]
+    d, n = SPANS[name]
+    rng = np.random.default_rng(np.random.SeedSequence(73, spawn_key=(list(SPANS).index(name), seed)))
+    w = rng.standard_normal((NEURONS, d))
+    w /= np.linalg.norm(w, axis=1)[:, None]
+    total = np.zeros((NEURONS, count))
+    for _ in range(0, n, 4096):
+        x = rng.standard_normal((4096, d))
+        y = function(*x[:, :count].T)
+        y = y - y.mean()
+        total += (y[:, None] * (x @ w.T > 0)).T @ x[:, :count]
+    singular = np.linalg.svd(total, compute_uv=False)
+    return int(np.sum(singular > SHARE * singular[0]))
+
+
+def spans(point: Point) -> dict[str, float]:
+    """Learned directions of one draw, the rank of the tensor, and the number of directions."""
+    name = str(point["target"])
+    return {
+        s.learned_dimension.name: float(learned(name, int(str(point["draw"])))),
+        s.tensor_rank.name: float(tensor_object(name)[1]),
+        s.target_directions.name: float(TARGETS[name][1]),
+    }
+
+
+# ---- preprocessing ----
+
+# n = 16 d^2 and small overlaps keep corrections, of orders 1/d and tau^2/d, below the errors of the slopes.
+_LARGE, _TAU = ((100, 8), (200, 5), (400, 3)), (0.0, 0.7)  # dimensions, and draws per seed of the profile
+# n = 8 d^2: at 2 d^2 fluctuations of the signal bias the logarithm, by 0.01 in the slope.
+_DIRECT = ((50, 3), (70, 2), (100, 2))
+
+
+def _second(problem: str, d: int, seed: int) -> float:
+    """|pi_2|/|g| at n = 16 d^2, from the law of the experiment given the target's directions."""
+    first, second, rest = one_step(problem, _TAU, d, 16 * d * d, seed)
+    return second / math.hypot(first, second, rest)
+
+
+@lru_cache(maxsize=512)
+def _second_fitted(d: int, seed: int) -> float:
+    """|pi_2|/|g| for y = x1 + x2^2 - 1 less its linear part as fitted on the same 8 d^2 samples; all coordinates."""
+    rng = np.random.default_rng(np.random.SeedSequence(74, spawn_key=(d, seed)))
+    w = rng.standard_normal(d)
+    w[:2] = 0.5, 1.5
+    w[2:] *= math.sqrt(d - 2.5) / np.linalg.norm(w[2:])
+    x = rng.standard_normal((8 * d * d, d))
+    y = x[:, 0] + x[:, 1] ** 2 - 1
+    gradient = ((y - x @ (x.T @ y) / len(y)) * (x @ w > 0)) @ x
+    return float(abs(gradient[1]) / np.linalg.norm(gradient))
+
+
+def preprocessing(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
+    """Shares of the second direction in the gradient: with the linear part, without it, and with it fitted."""
+    column(quantity, s.overlap_rate)
+
+    def series(sizes: tuple[tuple[int, int], ...], share: Callable[[int, int], float], done: float) -> Scaled:
+        samples = tuple(tuple(share(d, k) for k in range(draws * profile.seeds)) for d, draws in sizes)
+        return Scaled(tuple(d for d, _ in sizes), samples, {s.preprocessed.name: done})
+
+    return {
+        "labels as they are": series(_LARGE, partial(_second, HIDDEN), 0.0),
+        "linear part subtracted": series(_LARGE, partial(_second, UNCOVERED), 1.0),
+        "linear part fitted": series(_DIRECT, _second_fitted, 1.0),
+    }

@@ -1,0 +1,169 @@
+"""Numbers for the orders in d, shapes, signs and squares of the slides: real steps, singular vectors, product rules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+import sympy as sp
+
+from derivations.language import symbols as s
+from verify.checks.kinds import Point
+from verify.checks.scaling_check import Scaled
+from verify.checks.simulation import column
+from verify.protocol.claim import Profile
+from verify.second_route.gradient_step import leap as leap_numbers
+from verify.second_route.grids import Array, average, grid
+
+he = np.polynomial.hermite_e
+
+
+# Dimensions, and draws per seed of the profile; at d = 80 corrections of order 1/d still bias the slope by 0.01.
+_SIZES = ((120, 10), (200, 6), (340, 4))
+
+
+def step(rng: np.random.Generator, d: int, n0: int, p: int, readout: float) -> tuple[Array, Array]:
+    """The displacement of all neurons per unit of learning rate, tanh learning tanh, and the target's direction."""
+    rows = rng.standard_normal((p, d))
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    theta = rng.standard_normal(d)
+    theta /= np.linalg.norm(theta)
+    x = rng.standard_normal((n0, d))
+    received = x @ rows.T
+    a = np.full(p, readout)
+    rest = np.tanh(x @ theta) - np.tanh(received) @ a / math.sqrt(p)
+    slope = 1 - np.tanh(received) ** 2
+    return a[:, None] * ((rest[:, None] * slope).T @ x) / (n0 * math.sqrt(p)), theta
+
+
+@lru_cache(maxsize=512)
+def giant_step(rate: float, d: int, seed: int) -> tuple[float, float]:
+    """r and |gamma| after a step eta = d with readout entries p^(-rate), p = d and n0 = 4 d."""
+    key = (round(10 * rate), d, seed)
+    rng = np.random.default_rng(np.random.SeedSequence(71, spawn_key=key))
+    moved, theta = step(rng, d, 4 * d, d, d**-rate)
+    # All neurons have the same readout, so that the spike is the mean row: r v = mean of the displacements.
+    mean = d * moved.mean(axis=0)
+    length = float(np.linalg.norm(mean))
+    return length, abs(float(mean @ theta)) / length
+
+
+def steps(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
+    """Spike strengths or alignments for two readouts."""
+    which = column(quantity, s.spike_rate, s.alignment_rate)
+    return {
+        f"readout p^-{rate:g}": Scaled(
+            tuple(d for d, _ in _SIZES),
+            tuple(tuple(giant_step(rate, d, k)[which] for k in range(draws * profile.seeds)) for d, draws in _SIZES),
+            {s.readout_rate.name: rate},
+        )
+        for rate in (0.0, 0.5)
+    }
+
+
+def rescaled(point: Point) -> dict[str, float]:
+    """Real steps at p = d = 40: the rate s' at which the step times sqrt(p) is as long as the plain one at rate s."""
+    rng = np.random.default_rng(int(1e6 * float(point["seed"])))
+    d, rate = 40, float(point[s.eta_rate_rescaled.name]) + 0.5
+    moved, _ = step(rng, d, 2 * d, d, d**-0.5)
+    plain = d**rate * np.linalg.norm(moved)
+    low, high = -2.0, 3.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if math.sqrt(d) * d**middle * np.linalg.norm(moved) < plain else (low, middle)
+    return {s.eta_rate.name: rate, s.eta_rate_rescaled.name: low}
+
+
+def shapes(point: Point) -> dict[str, float]:
+    """The left singular vector of a real step, and a block-structured resolvent built block by block."""
+    rng = np.random.default_rng(int(1e6 * float(point["seed"])))
+    p, d = 7, 4
+    moved, _ = step(rng, d, 9, p, p**-0.5)
+    left, _, _ = np.linalg.svd(moved)
+    sizes = [int(k) for k in rng.integers(1, 6, size=3)]
+    letters = rng.standard_normal((3, 3))
+    pattern = np.block([[letters[i, j] * np.ones((a, b)) for j, b in enumerate(sizes)] for i, a in enumerate(sizes)])
+    return {
+        s.spike_entries.name: float(len(left[:, 0])),
+        s.p.name: p,
+        s.d.name: d,
+        s.pattern_rows.name: float(pattern.shape[0]),
+        s.letter_count.name: 3.0,
+        **{name.name: float(size) for name, size in zip(s.block_sizes, sizes, strict=True)},
+    }
+
+
+def signs(point: Point) -> dict[str, float]:
+    """Cosines of one neuron's displacement with a target direction for both signs of its readout."""
+    rng = np.random.default_rng(int(1e6 * float(point["seed"])))
+    d, n = 12, 60
+    x, w = rng.standard_normal((n, d)), rng.standard_normal(d)
+    y = x[:, 0] * x[:, 1]
+    gradient = (y * (x @ w / np.linalg.norm(w) > 0)) @ x / n
+    cosines = [float(a * gradient[0] / np.linalg.norm(a * gradient)) for a in (0.6, -0.6)]
+    return {s.signed_overlap.name: sum(cosines) / 2, s.overlap_modulus.name: abs(cosines[0])}
+
+
+def pair_noise(point: Point) -> dict[str, float]:
+    """Cov[phi_k, phi_l] - mu1^2 epsilon at overlap tau/sqrt(d), d = 10^8, by a product rule; and mu*^2."""
+    weights = [float(point[c.name]) / math.sqrt(math.factorial(m)) for m, c in enumerate(s.hermite_coefficients)]
+    points, density = grid(2)
+    epsilon = float(point[s.scaled_overlap.name]) / 1e4
+    other = epsilon * points[:, 0] + math.sqrt(1 - epsilon**2) * points[:, 1]
+    one, two = he.hermeval(points[:, 0], weights), he.hermeval(other, weights)
+    mean, slope = average(lambda z: he.hermeval(z, weights)), average(lambda z: z * he.hermeval(z, weights))
+    left = average(lambda z: (he.hermeval(z, weights) - mean - slope * z) ** 2)
+    return {
+        s.shared_noise.name: float(density @ (one * two)) - mean**2 - slope**2 * epsilon,
+        s.mu1_constant.name: slope,
+        s.mu2_constant.name: math.sqrt(left),
+    }
+
+
+@lru_cache(maxsize=4)
+def _kernel_limit() -> tuple[Array, float]:
+    """Two inputs of norm sqrt(10) in ten dimensions, and E sin(w.x) sin(w.x') for w ~ N(0, 1/10)."""
+    x = np.zeros((2, 10))
+    x[0, 0], x[1, 0], x[1, 1] = math.sqrt(10.0), math.sqrt(10.0) * 0.6, math.sqrt(10.0) * 0.8
+    points, density = grid(2)
+    other = 0.6 * points[:, 0] + 0.8 * points[:, 1]
+    return x, float(density @ (np.sin(points[:, 0]) * np.sin(other)))
+
+
+def kernels(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
+    """Deviations of the empirical kernel at several widths: root mean squares over 40 draws, to have few tiny ones."""
+    column(quantity, s.kernel_rate)
+    x, limit = _kernel_limit()
+    widths = (100, 400, 1600)
+    samples = []
+    for p in widths:
+        rng = np.random.default_rng(np.random.SeedSequence(72, spawn_key=(p,)))
+        rows = rng.standard_normal((4 * profile.seeds, 40, p, 2)) / math.sqrt(10.0)  # what the two inputs' plane sees
+        features = np.sin(rows @ x[:, :2].T)
+        deviation = np.mean(features[..., 0] * features[..., 1], axis=2) - limit
+        samples.append(tuple(float(v) for v in np.sqrt(np.mean(deviation**2, axis=1))))
+    return {"sine": Scaled(widths, tuple(samples), {})}
+
+
+def on_sphere(point: Point) -> dict[str, float]:
+    """Var(v.x) for x uniform on the unit sphere: the density of one coordinate is (1 - t^2)^((d-3)/2)."""
+    d = int(str(point["inputs"]))
+    node, weight = np.polynomial.legendre.leggauss(60)  # the density is a polynomial for odd d
+    density = weight * (1 - node**2) ** ((d - 3) // 2)
+    return {s.spike_projection_variance.name: float(density @ node**2 / density.sum()), s.d.name: float(d)}
+
+
+def needed_steps(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
+    """eta/p that moves a row of norm sqrt(d) by its length, inputs of variance 1/d: sqrt(d)/(signal/sqrt(d))."""
+    column(quantity, s.step_rate)
+    signals = leap_numbers.scaled(leap_numbers.ENOUGH, s.signal_rate, profile)
+    return {
+        name: Scaled(
+            series.dimensions,
+            tuple(tuple(d / v for v in values) for d, values in zip(series.dimensions, series.samples, strict=True)),
+            series.values,
+        )
+        for name, series in signals.items()
+    }

@@ -1,0 +1,312 @@
+"""Numbers for random features with a convex loss: losses with their proximal maps, and explicit feature matrices.
+
+The conjugates are measured as derivatives of the averaged Moreau envelope: by differences of the Gaussian density in
+its variance and covariance, the envelope held fixed on a grid. Overlaps are traces of dense matrices.
+
+Numbers for the bounds of any convex loss: the solver at some ridges, and least losses by direct minimisation.
+
+Least losses are found by SciPy over the coefficients themselves, averages are sums on a product grid; nothing is shared
+with `numerics.bounds.any_loss`. Losses, activations and targets are smooth, so that the grid is accurate to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from derivations.activations.activation import activation
+from derivations.language import symbols as s
+from numerics.bounds.any_loss import least_loss
+from numerics.models.model import Model
+from numerics.saddle_point.any_loss.convex import ConvexSolution, solve
+from numerics.saddle_point.any_loss.losses import SQUARE, ProximalLoss
+from numerics.saddle_point.any_loss.losses import Loss as SolverLoss
+from verify.checks.kinds import Point
+from verify.protocol.claim import Domain, Range
+from verify.protocol.claim import Domain as ClaimDomain
+from verify.second_route.grids import SMOOTH, Array
+from verify.second_route.models import functions_of, model_at
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A smooth convex loss l(y, x): its value, its first and its second derivative in x."""
+
+    value: Callable[[Array, Array], Array]
+    slope: Callable[[Array, Array], Array]
+    curvature: Callable[[Array, Array], Array]
+
+
+def _sigmoid(u: Array) -> Array:
+    return np.asarray(0.5 * (1 + np.tanh(u / 2)))
+
+
+LOSSES: Mapping[str, Loss] = {
+    "square": Loss(lambda y, x: (y - x) ** 2 / 2, lambda y, x: x - y, lambda y, x: np.ones_like(x + y)),
+    "logistic": Loss(
+        lambda y, x: np.logaddexp(0.0, -y * x),
+        lambda y, x: -y * _sigmoid(-y * x),
+        lambda y, x: y**2 * _sigmoid(y * x) * _sigmoid(-y * x),
+    ),
+    "pseudo-Huber": Loss(
+        lambda y, x: np.sqrt(1 + (y - x) ** 2) - 1,
+        lambda y, x: (x - y) / np.sqrt(1 + (y - x) ** 2),
+        lambda y, x: (1 + (y - x) ** 2) ** -1.5,
+    ),
+}
+
+
+def proximal(loss: Loss, y: Array, omega: Array, V: float | Array) -> Array:
+    """argmin over x of (x - omega)^2/(2V) + l(y, x): Newton's method inside a bracket, to rounding."""
+    y, omega = np.broadcast_arrays(np.asarray(y, float), np.asarray(omega, float))
+    # The root of x - omega + V l' lies between omega and the point where its linear bound is.
+    slope = V * loss.slope(y, omega)
+    low, high = np.minimum(omega, omega - slope), np.maximum(omega, omega - slope)
+    x = (low + high) / 2
+    for _ in range(60):
+        value = x - omega + V * loss.slope(y, x)
+        low, high = np.where(value > 0, low, x), np.where(value > 0, x, high)
+        step = x - value / (1 + V * loss.curvature(y, x))
+        inside = (step >= low) & (step <= high)
+        new = np.where(inside, step, (low + high) / 2)
+        if np.max(np.abs(new - x)) < 1e-14:
+            return np.asarray(new)
+        x = new
+    return np.asarray(x)
+
+
+CONJUGATE_DOMAIN = Domain(
+    ranges=(
+        Range("loss", choices=tuple(LOSSES)),
+        Range("target", choices=("tanh", "sin", "shifted sin")),
+        Range(s.alpha_p, 0.5, 3.0),
+        Range(s.gamma_p, 0.4, 2.0),
+        Range(s.mu1_constant, 0.4, 0.9),
+        Range(s.mu2_constant, 0.2, 0.6),
+        Range(s.V, 0.3, 2.0),
+        Range(s.output_square, 0.4, 1.2),
+        Range("correlation", 0.2, 0.7),
+    ),
+    interpretations=(
+        {
+            "g": np.tanh,
+            "eta": lambda y, omega: (omega + 0.7 * y) / 1.7 + 0.05 * np.tanh(omega),
+            "eta_prime": lambda y, omega: 1 / (1.7 + 0.2 * np.cos(y) ** 2) + 0.0 * omega,
+        },
+    ),
+)
+
+_GRID: Array = np.arange(-9.0, 9.0 + 0.075, 0.15)
+
+
+def functions_at(point: Point) -> Mapping[str, Callable[..., Any]]:
+    """The target, and the proximal map of the loss with its derivative 1/(1 + V l'')."""
+    loss, V = LOSSES[str(point["loss"])], float(point[s.V.name])
+
+    def slope(y: Array, omega: Array) -> Array:
+        return np.asarray(1 / (1 + V * loss.curvature(y, proximal(loss, y, omega, V))))
+
+    return {
+        "g": SMOOTH[str(point["target"])].value,
+        "eta": lambda y, omega: proximal(loss, y, omega, V),
+        "eta_prime": slope,
+    }
+
+
+@lru_cache(maxsize=512)
+def _envelope(loss_name: str, target: str, V: float) -> Array:
+    loss = LOSSES[loss_name]
+    y = SMOOTH[target].value(_GRID)[:, None]
+    x = proximal(loss, y, _GRID[None, :], V)
+    return np.asarray((x - _GRID) ** 2 / (2 * V) + loss.value(y, x))
+
+
+def _averaged(loss: str, target: str, V: float, Q: float, M: float) -> float:
+    """E Moreau_V(g(nu), f), (nu, f) Gaussian with variances 1 and Q and covariance M."""
+    determinant = Q - M**2
+    nu, f = _GRID[:, None], _GRID[None, :]
+    density = np.exp(-(Q * nu**2 - 2 * M * nu * f + f**2) / (2 * determinant)) / (2 * np.pi * np.sqrt(determinant))
+    return float(np.sum(density * _envelope(loss, target, V)) * 0.15**2)
+
+
+def _difference(function: Callable[[float], float], at: float) -> float:
+    """A central difference of fourth order, step 1e-3: error of order 1e-12."""
+    h = 1e-3
+    outer, inner = function(at + 2 * h) - function(at - 2 * h), function(at + h) - function(at - h)
+    return (8 * inner - outer) / (12 * h)
+
+
+def conjugates(point: Point) -> dict[str, float]:
+    """The five conjugates as derivatives of alpha E[Moreau] in q_s, V_s, m_s, q_w, V_w, by differences."""
+    loss, target = str(point["loss"]), str(point["target"])
+    names = (s.V, s.output_square, s.alpha_p, s.gamma_p, s.mu1_constant, s.mu2_constant)
+    V, Q, alpha, gamma, k1, k2 = (float(point[x.name]) for x in names)
+    M = float(point["correlation"]) * np.sqrt(Q)
+    in_Q = _difference(lambda q: _averaged(loss, target, V, q, M), Q)
+    in_M = _difference(lambda m: _averaged(loss, target, V, Q, m), M)
+    in_V = _difference(lambda v: _averaged(loss, target, v, Q, M), V)
+    return {
+        s.output_overlap.name: M,
+        s.label_variance.name: 1 - M**2 / Q,
+        s.V_s_hat.name: 2 * alpha / gamma * k1**2 * in_Q,
+        s.V_w_hat.name: 2 * alpha * k2**2 * in_Q,
+        s.q_s_hat.name: -2 * alpha / gamma * k1**2 * in_V,
+        s.q_w_hat.name: -2 * alpha * k2**2 * in_V,
+        s.m_s_hat.name: -alpha / gamma * k1 * in_M,
+    }
+
+
+MATRIX_DOMAIN = Domain(
+    ranges=(
+        Range("seed"),
+        Range("sizes", choices=("9 neurons, 6 inputs", "5 neurons, 8 inputs", "6 neurons, 2 inputs")),
+        Range(s.ridge, 0.1, 2.0),
+        Range(s.V_s_hat, 0.3, 2.0),
+        Range(s.V_w_hat, 0.1, 1.5),
+        Range(s.q_s_hat, 0.2, 2.0),
+        Range(s.q_w_hat, 0.2, 2.0),
+        Range(s.m_s_hat, -1.5, 1.5),
+    ),
+    interpretations=({"varrho": lambda u: 1.2 + np.tanh(u)},),
+)
+
+
+def overlaps(point: Point) -> dict[str, float]:
+    """V_s, q_s, m_s, V_w, q_w of a random matrix F: traces of dense resolvents; g_mu and g_mu' from eigenvalues."""
+    generator = np.random.default_rng(int(1e6 * float(point["seed"])))
+    p, d = (int(word) for word in str(point["sizes"]).split() if word.isdigit())
+    F = generator.standard_normal((p, d))
+    names = (s.ridge, s.V_s_hat, s.V_w_hat, s.q_s_hat, s.q_w_hat, s.m_s_hat)
+    ridge, V_s, V_w, q_s, q_w, m_s = (float(point[x.name]) for x in names)
+    omega, one = F @ F.T / p, np.eye(p)
+    inverse = np.linalg.inv((ridge + V_w) * one + V_s * omega)
+    readout = inverse @ ((q_s + m_s**2) * omega + q_w * one) @ inverse  # covariance of a = S^-1 J
+    z = (ridge + V_w) / V_s
+    narrow, wide = np.linalg.eigvalsh(F.T @ F / p), np.linalg.eigvalsh(omega)
+    return {
+        s.gamma_p.name: d / p,
+        s.V_s.name: float(np.trace(omega @ inverse)) / d,
+        s.V_w.name: float(np.trace(inverse)) / p,
+        s.q_s.name: float(np.trace(omega @ readout)) / d,
+        s.q_w.name: float(np.trace(readout)) / p,
+        s.m_s.name: m_s * float(np.trace(omega @ inverse)) / d,
+        s.spectral_stieltjes.name: float(np.mean(1 / (narrow + z))),
+        s.spectral_slope.name: float(np.mean(1 / (narrow + z) ** 2)),
+        s.wide_stieltjes.name: float(np.mean(1 / (wide + z))),
+    }
+
+
+# Least loss without mu1 z, for a wrong neighbour of the lower bound.
+least_loss_along = sp.Symbol(r"\inf_{b}\mathcal{L}(b_1\mu_0+b_2\kappa\mu_1)", real=True)
+
+# Student, target, spike, bulk, alignment: drawn once, of different shapes and strengths.
+_MODELS: Mapping[str, tuple[str, str, float, float, float]] = {
+    "tanh learns sin": ("tanh(z)", "sin(z)", 1.0, 1.0, 0.8),
+    "erf learns tanh": ("erf(z)", "tanh(z)", 1.7, 1.2, 0.6),
+    "tanh learns he2": ("tanh(z) + he(2, z)/4", "tanh(z) + he(2, z)/3", 1.3, 0.8, 0.75),
+}
+# Few samples make the upper bound tight, many samples and a wide network the lower one: a false bound has to be seen.
+_REGIMES = {"generic": (1.5, 1.2, 0.1), "few samples": (0.01, 1.0, 0.1), "many samples": (3e3, 1e2, 1e-2)}
+_RANGES = (Range("model", choices=tuple(_MODELS)), Range("loss", choices=("square", "pseudo-Huber")))
+DOMAIN = ClaimDomain((*_RANGES, Range("regime", choices=tuple(_REGIMES))))
+# Where the limit of large ridge is looked at: with many samples it would take a ridge beyond what the solver takes.
+HEAVY = ClaimDomain((*_RANGES, Range("regime", choices=("generic", "few samples"))))
+_LARGE = 1e4
+
+
+def _model(point: Point) -> Model:
+    student, target, spike, bulk, alignment = _MODELS[str(point["model"])]
+    alpha, beta, ridge = _REGIMES[str(point["regime"])]
+    return Model(
+        activation(student), activation(target), alpha=alpha, beta=beta, ridge=ridge, spike=spike, bulk=bulk,
+        alignment=alignment,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=8)
+def _proximal(name: str) -> SolverLoss:
+    if name == "square":
+        return SQUARE
+    loss = LOSSES[name]
+
+    def slope(y: Array, omega: Array, V: Array) -> Array:
+        curvature = loss.curvature(y, proximal(loss, y, omega, V))
+        return np.asarray(curvature / (1 + V * curvature))
+
+    return ProximalLoss(name, loss.value, lambda y, omega, V: proximal(loss, y, omega, V), slope)
+
+
+@lru_cache(maxsize=256)
+def _solved(model: Model, loss: str) -> ConvexSolution | None:
+    solution = solve(model, _proximal(loss))
+    return solution if solution.converged else None
+
+
+_STEP = 0.15
+_LINE: Array = np.asarray(np.arange(-9.0, 9.0 + _STEP / 2, _STEP))
+_WEIGHT: Array = np.asarray(_STEP * np.exp(-(_LINE**2) / 2) / np.sqrt(2 * np.pi))
+
+
+@lru_cache(maxsize=64)
+def _least(model: Model, name: str) -> Mapping[str, float]:
+    """Least losses over three spans, by SciPy on a product grid of kappa and z."""
+    from scipy.optimize import minimize  # slow to import, and most readers of the claims run none
+
+    loss, functions = LOSSES[name], functions_of(model)
+    kappa, z = (x.ravel() for x in np.meshgrid(_LINE, _LINE, indexing="ij"))
+    weight = np.multiply.outer(_WEIGHT, _WEIGHT).ravel()
+    zero, one = (np.repeat(functions[f"mu{k}"](_LINE), _LINE.size) for k in (0, 1))
+    label = functions["g"](model.alignment * kappa + np.sqrt(1 - model.alignment**2) * z)
+    columns = np.stack([zero, kappa * one, one * z])
+
+    def least(chosen: Array) -> float:
+        def objective(b: Array) -> tuple[float, Array]:
+            f = b @ chosen
+            return float(weight @ loss.value(label, f)), np.asarray(chosen @ (weight * loss.slope(label, f)))
+
+        found = minimize(objective, np.zeros(len(chosen)), jac=True, method="BFGS", options={"gtol": 1e-9})
+        return float(found.fun)
+
+    return {
+        s.least_loss.name: least(columns),
+        s.least_loss_means.name: least(columns[:1]),
+        least_loss_along.name: least(columns[:2]),
+    }
+
+
+def one_ridge(point: Point) -> Mapping[str, float] | None:
+    """The test loss at the regime's ridge, and the least losses."""
+    model, loss = _model(point), str(point["loss"])
+    solution = _solved(model, loss)
+    return None if solution is None else {**_least(model, loss), s.test_loss.name: solution.test_loss}
+
+
+def large_ridge(point: Point) -> Mapping[str, float] | None:
+    """The test loss at ridge 1e4, and the least losses."""
+    model, loss = _model(point), str(point["loss"])
+    solution = _solved(replace(model, ridge=_LARGE), loss)
+    return None if solution is None else {**_least(model, loss), s.loss_infinity.name: solution.test_loss}
+
+
+def best_of_ridges(point: Point) -> Mapping[str, float] | None:
+    """The least test loss over two ridges and one that stands for infinity."""
+    model, loss = _model(point), str(point["loss"])
+    solutions = [_solved(replace(model, ridge=ridge), loss) for ridge in (0.02, 0.3, _LARGE)]
+    losses = [solution.test_loss for solution in solutions if solution is not None]
+    return {**_least(model, loss), s.best_loss.name: min(losses)} if losses else None
+
+
+def square(point: Point) -> Mapping[str, float]:
+    """The least square loss on split panels."""
+    model = model_at(point)
+    return {s.least_loss.name: least_loss(model, SQUARE, across=True).value, s.noise.name: model.noise}
+
+
+def plain_functions(point: Point) -> Mapping[str, Callable[..., Any]]:
+    """Moments of the model, for the distance from the span."""
+    return functions_of(model_at(point))

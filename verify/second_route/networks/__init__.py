@@ -1,0 +1,1 @@
+"""The network's own bulk by a second route."""

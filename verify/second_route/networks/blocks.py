@@ -1,0 +1,112 @@
+"""Numbers for the block equivalent of Appendix D: the solver's own map, and resolvents of sampled matrices."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import sympy as sp
+
+from derivations.language import symbols as s
+from numerics.bulk.equivalent import IsotropicGroups, pack, unpack
+from verify.checks.simulation import Measured, column
+from verify.protocol.claim import Domain, Profile, Range
+from verify.second_route.models import LETTERS, PAIRS, Point, value
+
+_BULK_RANGES = (
+    Range(s.beta, 0.4, 2.5, log=True),
+    Range(s.ridge, 0.1, 3.0, log=True),
+    Range(s.fraction[0], 0.25, 0.75),
+    *(Range(x, 0.5, 1.6) for x in s.c_of),
+    *(Range(x, 0.2, 1.5) for x in (s.V1_hat_of[0][0], s.V1_hat_of[1][1], *s.V2_hat_of)),
+    Range(s.V1_hat_of[0][1], -0.19, 0.19),
+)
+
+
+BLOCK_DOMAIN = Domain(_BULK_RANGES)
+
+
+def block_values(point: Point) -> dict[str, float]:
+    """The k-group equivalent of the numerics at random conjugates."""
+    C = np.array([[value(point, s.V1_hat_of[a][b]) for b in LETTERS] for a in LETTERS])
+    bulks = np.array([value(point, x) for x in s.c_of])
+    share, beta = value(point, s.fraction[0]), value(point, s.beta)
+    equivalent = IsotropicGroups(value(point, s.ridge), beta, bulks, np.array([share, 1 - share]))
+    packed = equivalent.at(pack(C, np.array([value(point, x) for x in s.V2_hat_of]))).values
+    overlap, tau = unpack(packed)
+    theta = np.diag(beta * bulks * tau)
+    M = C @ np.linalg.inv(np.eye(2) + theta @ C)
+    values = {s.fraction[1].name: 1 - share}
+    values |= {s.V2_of[a].name: float(tau[a]) for a in LETTERS}
+    values |= {s.V1_of[a][b].name: float(overlap[a, b]) for a, b in PAIRS}
+    return values | {s.mixed[a][b].name: float(M[a, b]) for a, b in PAIRS}
+
+
+_SAMPLED = {
+    "wide": {
+        s.beta: 1.5,
+        s.ridge: 0.4,
+        s.fraction[0]: 0.4,
+        s.c_of[0]: 0.8,
+        s.c_of[1]: 1.4,
+        s.V1_hat_of[0][0]: 1.2,
+        s.V1_hat_of[0][1]: -0.5,
+        s.V1_hat_of[1][1]: 0.6,
+        s.V2_hat_of[0]: 0.2,
+        s.V2_hat_of[1]: 0.5,
+    },
+    "narrow": {
+        s.beta: 0.6,
+        s.ridge: 0.2,
+        s.fraction[0]: 0.5,
+        s.c_of[0]: 1.2,
+        s.c_of[1]: 0.7,
+        s.V1_hat_of[0][0]: 0.9,
+        s.V1_hat_of[0][1]: 0.6,
+        s.V1_hat_of[1][1]: 1.5,
+        s.V2_hat_of[0]: 0.3,
+        s.V2_hat_of[1]: 0.1,
+    },
+}
+
+
+@lru_cache(maxsize=16)
+def _resolvent_samples(name: str, dimension: int, seeds: int) -> tuple[float, ...]:
+    values = {x.name: number for x, number in _SAMPLED[name].items()}
+    p = round(values[s.beta.name] * dimension)
+    group = (np.arange(p) >= round(values[s.fraction[0].name] * p)).astype(int)
+    C = np.array([[values[s.V1_hat_of[a][b].name] for b in LETTERS] for a in LETTERS])
+    shift = values[s.ridge.name] + np.array([values[x.name] for x in s.V2_hat_of])
+    norms = np.sqrt([values[x.name] for x in s.c_of])
+    samples = []
+    for seed in range(seeds):
+        rows = np.random.default_rng((2402, dimension, seed)).normal(size=(p, dimension))
+        rows *= (norms[group] / np.linalg.norm(rows, axis=1))[:, None]
+        inverse = np.linalg.inv(np.diag(shift[group]) + C[np.ix_(group, group)] * (rows @ rows.T))
+        samples.append(float(np.trace(inverse[group == 0][:, group == 0])) / p)
+    return tuple(samples)
+
+
+def resolvents(quantity: sp.Basic, profile: Profile) -> dict[str, tuple[Measured, ...]]:
+    """(1/p) tr of the resolvent over the first group's neurons, of sampled bulks."""
+    column(quantity, s.V2_of[0])
+    found = {}
+    for name, chosen in _SAMPLED.items():
+        values = {x.name: number for x, number in chosen.items()}
+        runs = []
+        for dimension in (d // 2 for d in profile.dimensions):
+            p = round(values[s.beta.name] * dimension)
+            at = values | {s.fraction[0].name: round(values[s.fraction[0].name] * p) / p, s.beta.name: p / dimension}
+            runs.append(Measured(dimension, _resolvent_samples(name, dimension, profile.seeds), at | block_values(at)))
+        found[name] = tuple(runs)
+    return found
+
+
+def one_letter(point: Point) -> dict[str, float]:
+    """Two groups that do not differ, in the k-group equivalent: the sum of its blocks and of its traces."""
+    same = {x.name: value(point, s.c) for x in s.c_of}
+    same |= {s.V1_hat_of[a][b].name: value(point, s.V1_hat) for a in LETTERS for b in LETTERS}
+    same |= {x.name: value(point, s.V2_hat) for x in s.V2_hat_of}
+    found = block_values({**point, **same})
+    total = found[s.V1_of[0][0].name] + 2 * found[s.V1_of[0][1].name] + found[s.V1_of[1][1].name]
+    return {s.V1.name: total, s.V2.name: sum(found[x.name] for x in s.V2_of)}

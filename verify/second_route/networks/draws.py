@@ -1,0 +1,197 @@
+"""Measurements on real steps at finite d, for the claims on a network's own bulk.
+
+Left-hand sides are measured on the rows of real networks (full residual, |w| = 1 or w ~ N(0, I/d), a = 1/sqrt(p)) and
+on batches; what the right-hand sides need comes from `network_formulas`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import sympy as sp
+
+from derivations.language import symbols as s
+from verify.checks.simulation import Measured, column
+from verify.protocol.claim import Profile
+from verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
+from verify.second_route.networks.formulas import Step, batch_forms, equivalent, functions_for, own_law
+
+# Rows are drawn at p = 4 d; the rates are large enough for every term of v_c to count.
+ROW_MODELS = {
+    "tanh student, tanh target": Step("tanh", "tanh", 2.0, 4.0, 4.0),
+    "erf student, sine target": Step("erf", "sin", 3.0, 3.0, 4.0),
+}
+# Small ones, so that many seeds are cheap.
+BULK_MODELS = {
+    "sine student, tanh target": Step("sin", "tanh", 1.0, 8.0, 0.5),
+    "tanh student, tanh target": Step("tanh", "tanh", 2.0, 4.0, 0.8),
+}
+CONJUGATES = {"sine student, tanh target": (0.3, 2.0), "tanh student, tanh target": (0.8, 0.5)}
+SHIFT = 0.7
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Bulk rows (p, d) of one network, minus their mean, the mean itself, and v~ of its batch; theta is axis 0."""
+
+    rows: Array
+    mean: Array
+    batch: Array
+
+    @property
+    def norms(self) -> Array:
+        """|b|^2 minus its mean over rows."""
+        squares = np.einsum("ij,ij->i", self.rows, self.rows)
+        return np.asarray(squares - squares.mean())
+
+
+def draw(step: Step, d: int, seed: int, gaussian: bool = False) -> Drawn:
+    """One real gradient step; the rows start on the unit sphere, or as N(0, I/d)."""
+    p, n0 = round(step.beta * d), round(step.alpha0 * d)
+    rng = np.random.default_rng(np.random.SeedSequence(31, spawn_key=(d, seed, int(gaussian))))
+    rows = rng.standard_normal((p, d))
+    rows /= math.sqrt(d) if gaussian else np.linalg.norm(rows, axis=1)[:, None]
+    x = rng.standard_normal((n0, d))
+    labels = SMOOTH[step.target].value(x[:, 0])
+    received = x @ rows.T
+    student = SMOOTH[step.student]
+    residual = labels - student.value(received).mean(axis=1)
+    rows += step.rate / n0 * (student.prime(received) * residual[:, None]).T @ x
+    mean = rows.mean(axis=0)
+    return Drawn(rows - mean, mean, labels @ x / n0)
+
+
+@lru_cache(maxsize=512)
+def row_statistics(step: Step, d: int, seed: int, gaussian: bool) -> tuple[float, float, float, float]:
+    """d times Var b.theta, Cov(b.theta, |b|^2), Cov(b.v~, |b|^2), Var |b|^2 over the rows of one network."""
+    drawn = draw(step, d, seed, gaussian)
+    p = len(drawn.rows)
+    norms, along = drawn.norms, drawn.rows[:, 0]
+    per_row = d / (p - 1)
+    return (
+        per_row * float(along @ along),
+        per_row * float(along @ norms),
+        per_row * float((drawn.rows @ drawn.batch) @ norms),
+        per_row * float(norms @ norms),
+    )
+
+
+def ratios(step: Step, d: int) -> dict[str, float]:
+    """Hermite numbers and the ratios realised at dimension d; eta is the one that keeps the rate."""
+    p, n0 = round(step.beta * d), round(step.alpha0 * d)
+    return {
+        **hermite_numbers(step.student, step.target),
+        s.alpha0.name: n0 / d,
+        s.beta.name: p / d,
+        s.eta.name: step.rate * p / d,
+    }
+
+
+# What :func:`row_statistics` gives, for initial rows on the sphere; for Gaussian ones the last two differ.
+_ROWS_ON_SPHERE = (s.row_form, s.norm_overlap, s.norm_spike_overlap, s.norm_variance)
+_GAUSSIAN_ROWS = (None, None, s.spike_overlap_gaussian, s.norm_variance_gaussian)
+
+
+def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """One statistic of the rows, at half the profile's dimensions (the rows are many), for both models."""
+    gaussian = quantity in _GAUSSIAN_ROWS
+    at = _GAUSSIAN_ROWS.index(quantity) if gaussian else column(quantity, *_ROWS_ON_SPHERE)
+    found = {}
+    for name, step in ROW_MODELS.items():
+        measured = []
+        for d in (dimension // 2 for dimension in profile.dimensions):
+            samples = tuple(row_statistics(step, d, k, gaussian)[at] for k in range(2 * profile.seeds))
+            values = ratios(step, d)
+            if gaussian:
+                law = own_law(step, alpha0=values[s.alpha0.name])
+                values |= {s.norm_variance.name: law.variance, s.norm_spike_overlap.name: law.spike}
+            measured.append(Measured(d, samples, values, functions_for(step)))
+        found[name] = tuple(measured)
+    return found
+
+
+BATCH_MODELS = {"tanh target": ("tanh", 2.0), "sine target": ("sin", 0.7)}
+
+
+@lru_cache(maxsize=256)
+def batch_resolvent(target: str, d: int, n0: int, seed: int) -> tuple[float, float, float, float, float]:
+    """(1/d) tr Q, theta.Q theta, theta.Q v~, theta.Q w3, v~.Q w3 of one batch at t = SHIFT."""
+    x = np.random.default_rng(np.random.SeedSequence(37, spawn_key=(d, seed))).standard_normal((n0, d))
+    y = SMOOTH[target].value(x[:, 0])
+    weighted = x * y[:, None]
+    resolvent = np.linalg.inv(weighted.T @ weighted / n0 + SHIFT * np.eye(d))
+    v, w3 = y @ x / n0, y**3 @ x / n0
+    along = resolvent[0]
+    return (
+        float(np.trace(resolvent)) / d,
+        float(along[0]),
+        float(along @ v),
+        float(along @ w3),
+        float(v @ resolvent @ w3),
+    )
+
+
+def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """One form of Q at the profile's dimensions."""
+    at = column(quantity, s.batch_trace, s.batch_target, s.batch_mixed, s.batch_cube, s.batch_pair)
+    found = {}
+    for name, (target, alpha0) in BATCH_MODELS.items():
+        measured = []
+        for d in profile.dimensions:
+            n0 = round(alpha0 * d)
+            samples = tuple(batch_resolvent(target, d, n0, k)[at] for k in range(2 * profile.seeds))
+            values = batch_forms(target, n0 / d, SHIFT)
+            measured.append(Measured(d, samples, values, interpretation("tanh", target)))
+        found[name] = tuple(measured)
+    return found
+
+
+BULK_COLUMNS = (s.V2, s.V1, s.overlap_vv, s.overlap_vp, s.overlap_pp, s.overlap_vd, s.overlap_pd, s.overlap_dd)
+
+
+@lru_cache(maxsize=2048)
+def bulk_resolvent(step: Step, d: int, conjugate: float, shift: float, seed: int) -> dict[str, float]:
+    """V2, V1 and K on the rows of one real network, at given conjugates; keys are glyphs."""
+    drawn = draw(step, d, seed)
+    W, p = drawn.rows, len(drawn.rows)
+    v = drawn.mean / np.linalg.norm(drawn.mean)
+    perp = -v[0] * v
+    perp[0] += 1.0
+    perp /= np.linalg.norm(perp)
+    columns = np.stack([W @ v, W @ perp, drawn.norms], axis=1)
+    planar = W - np.outer(columns[:, 0], v)
+    gram = planar @ planar.T
+    solved_ = np.linalg.solve(conjugate * gram + shift * np.eye(p), np.concatenate([np.eye(p), columns], axis=1))
+    inverse, K = solved_[:, :p], columns.T @ solved_[:, p:]
+    entries = (
+        float(np.trace(inverse)) / p,
+        float(np.sum(gram * inverse)) / p,
+        *(float(K[i, j]) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))),
+    )
+    return {symbol.name: value for symbol, value in zip(BULK_COLUMNS, entries, strict=True)}
+
+
+@lru_cache(maxsize=256)
+def _equivalent_at(step: Step, d: int, conjugate: float, shift: float) -> dict[str, float]:
+    return equivalent(step, round(step.alpha0 * d) / d, round(step.beta * d) / d, conjugate, shift)
+
+
+def bulk_experiment(
+    models: tuple[str, ...], quantity: sp.Basic, profile: Profile
+) -> Mapping[str, tuple[Measured, ...]]:
+    """One quantity of a network's bulk at half the profile's dimensions, for the models named."""
+    name = BULK_COLUMNS[column(quantity, *BULK_COLUMNS)].name
+    found = {}
+    for model in models:
+        step = BULK_MODELS[model]
+        conjugate, shift = CONJUGATES[model]
+        measured = []
+        for d in (dimension // 2 for dimension in profile.dimensions):
+            samples = tuple(bulk_resolvent(step, d, conjugate, shift, k)[name] for k in range(8 * profile.seeds))
+            measured.append(Measured(d, samples, _equivalent_at(step, d, conjugate, shift)))
+        found[model] = tuple(measured)
+    return found

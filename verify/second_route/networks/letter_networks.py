@@ -1,0 +1,189 @@
+"""Networks with a vocabulary and biases: real ones, and the saddle point of `network_groups_readout` beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from derivations.language import symbols as s
+from verify.checks.kinds import Point
+from verify.checks.simulation import Measured, column
+from verify.protocol.claim import Profile
+from verify.second_route.grids import SMOOTH, Array
+from verify.second_route.networks.formulas import Step
+from verify.second_route.networks.letter_formulas import MASS, NODES
+from verify.second_route.networks.letter_numbers import LETTERS, PAIRS
+from verify.second_route.saddle_point.network_readout import Vocabulary, along, solve
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One real network: test and training error, and the sum of the readout by groups."""
+
+    test_error: float
+    training_error: float
+    m: tuple[float, ...]
+
+
+@lru_cache(maxsize=2048)
+def drawn(network: Vocabulary, d: int, seed: int) -> Drawn:
+    """A step from unit rows with the full residual, then a ridge readout of features with biases; theta is axis 0."""
+    step = network.step
+    p, n0, n = (round(x * d) for x in (step.beta, step.alpha0, network.alpha))
+    rng = np.random.default_rng(np.random.SeedSequence(71, spawn_key=(d, seed)))
+    edges = np.round(np.cumsum((0.0, *network.fractions)) * p).astype(int)
+    group = np.repeat(np.arange(len(network.letters)), np.diff(edges))
+    letters, biases = np.array(network.letters)[group], np.array(network.biases)[group]
+    student, target = SMOOTH[step.student], SMOOTH[step.target]
+    rows = rng.standard_normal((p, d))
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    x = rng.standard_normal((n0, d))
+    received = x @ rows.T
+    residual = target.value(x[:, 0]) - student.value(received) @ letters / p
+    rows += step.rate / n0 * letters[:, None] * (student.prime(received) * residual[:, None]).T @ x
+    samples = rng.standard_normal((n + 1000, d))
+    features = student.value(samples @ rows.T + biases) / math.sqrt(p)
+    labels = target.value(samples[:, 0])
+    train = features[:n]
+    readout = np.linalg.solve(train.T @ train + network.ridge * np.eye(p), train.T @ labels[:n])
+    gaps = labels - features @ readout
+    blocks = [np.flatnonzero(group == a) for a in range(len(network.letters))]
+    return Drawn(
+        float(gaps[n:] @ gaps[n:]) / 1000,
+        float(gaps[:n] @ gaps[:n]) / n,
+        tuple(float(readout[b].sum()) / math.sqrt(p) for b in blocks),
+    )
+
+
+# At the first the network's own bulk moves m well beyond the noise of sixty networks, and more at large sizes.
+NETWORKS = {
+    "erf student, tanh target": Vocabulary(
+        Step("erf", "tanh", 10.0, 8.0, 0.8), (0.5, 0.5), (1.0, 0.5), (0.0, 0.3), 2.0, 0.05
+    ),
+    "tanh student, sine target": Vocabulary(
+        Step("tanh", "sin", 4.0, 4.0, 0.8), (0.4, 0.6), (1.0, -0.5), (0.8, 0.4), 2.0, 0.1
+    ),
+}
+SIMULATED = "erf student, tanh target"
+# Many samples and neurons, a batch whose alignment is near one.
+WELL_FED = {
+    "erf student, sine target": Vocabulary(
+        Step("erf", "sin", 1000.0, 4.0, 100.0), (0.5, 0.5), (1.0, -0.4), (0.2, 0.8), 1e5, 1e-4
+    ),
+    "tanh student, sine target": Vocabulary(
+        Step("tanh", "sin", 2000.0, 3.0, 100.0), (0.3, 0.7), (1.0, 0.6), (0.0, 0.5), 1e5, 1e-4
+    ),
+}
+
+
+def values_of(network: Vocabulary) -> dict[str, float]:
+    """The saddle point of a network with two letters as values of the symbols, beside it the isotropic predictions."""
+    solved, plain, k = solve(network), solve(network, isotropic=True), 2
+    values: dict[Any, float] = {
+        s.alpha: network.alpha,
+        s.beta: network.step.beta,
+        s.ridge: network.ridge,
+        s.noise: 0.0,
+        s.test_error: solved.test_error,
+        s.training_error: solved.training_error,
+        s.error_isotropic: plain.test_error,
+        s.training_isotropic: plain.training_error,
+        s.m_isotropic: plain.m[0],
+    }
+    for a in LETTERS:
+        values |= {
+            s.m_of[a]: solved.m[a],
+            s.zeta_of[a]: solved.zeta[a],
+            s.psi_of[a]: solved.psi[a],
+            s.chi_of[a]: solved.chi[a],
+            s.q2_of[a]: solved.q2[a],
+            s.V2_of[a]: solved.at.tau[a],
+            s.norm_row_spike[a]: solved.at.overlap[2 * k, a],
+            s.norm_row_target[a]: solved.at.overlap[2 * k, k + a],
+            s.norm_row_norm[a]: solved.at.overlap[2 * k, 2 * k + a],
+        }
+    values |= {s.q1_of[a][b]: solved.Q[a, b] for a, b in PAIRS}
+    values |= {s.V1_of[a][b]: solved.at.T[a, b] for a, b in PAIRS}
+    return {symbol.name: float(number) for symbol, number in values.items()}
+
+
+@lru_cache(maxsize=16)
+def _table(network: Vocabulary, raw: bytes) -> dict[str, Array]:
+    f = along(network, raw)
+    solved = solve(network)
+    named = {
+        f"{name}_{a + 1}": row[a] for name, row in (("mu0", f.mu0), ("mu1", f.mu1), ("k2", f.third)) for a in LETTERS
+    }
+    named |= {f"mu2_{a + 1}": np.sqrt(np.maximum(f.mu2_square[a], 0.0)) for a in LETTERS}
+    kappa = np.frombuffer(raw)
+    fit = solved.m @ f.mu0 + kappa * (solved.zeta @ f.mu1) + solved.chi @ f.third
+    variance = np.einsum("ak,ab,bk->k", f.mu1, solved.at.T, f.mu1) + solved.at.tau @ f.mu2_square
+    return named | {"y0": f.y0, "y1": f.y1, "y2": f.y2, "yhat": fit, "Vk": variance}
+
+
+def functions_of(network: Vocabulary) -> Mapping[str, Callable[[Array], Array]]:
+    """The functions along the spike, of either letter, and yhat at the solution."""
+
+    def at(name: str) -> Callable[[Array], Array]:
+        def evaluated(kappa: Array) -> Array:
+            values = np.asarray(kappa, dtype=float)
+            return _table(network, values.tobytes())[name].reshape(values.shape)
+
+        return evaluated
+
+    pairs = [f"{name}_{a + 1}" for name in ("mu0", "mu1", "mu2", "k2") for a in LETTERS]
+    return {name: at(name) for name in (*pairs, "y0", "y1", "y2", "yhat", "Vk")}
+
+
+def solved_at(point: Point) -> dict[str, float]:
+    """The network of a point."""
+    return values_of(NETWORKS[str(point["network"])])
+
+
+def functions_at(point: Point) -> Mapping[str, Callable[[Array], Array]]:
+    """Its functions along the spike."""
+    return functions_of(NETWORKS[str(point["network"])])
+
+
+def readouts(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """Test error, training error, or m of the first letter, at a quarter of the profile's dimensions, many seeds.
+
+    The ratios are those of the network at each of these dimensions: they are multiples of 50.
+    """
+    at = column(quantity, s.test_error, s.training_error, s.m_of[0])
+    network = NETWORKS[SIMULATED]
+    values, functions = values_of(network), functions_of(network)
+    measured = []
+    for d in (dimension // 4 for dimension in profile.dimensions):
+        found = (drawn(network, d, k) for k in range(10 * profile.seeds))
+        samples = tuple((x.test_error, x.training_error, x.m[0])[at] for x in found)
+        measured.append(Measured(d, samples, values, functions))
+    return {SIMULATED: tuple(measured)}
+
+
+def floor_numbers(point: Point) -> dict[str, float]:
+    """The test error of a well-fed network, and the distance of y0 from the six functions of its letters."""
+    network = WELL_FED[str(point["network"])]
+    f = along(network)
+    root = np.sqrt(MASS)
+    span = np.concatenate([f.mu0, NODES * f.mu1, f.third]) * root
+    basis = np.linalg.svd(span.T, full_matrices=False)[0]
+    left = f.y0 * root - basis @ (basis.T @ (f.y0 * root))
+    return {s.test_error.name: solve(network).test_error, s.distance_groups.name: float(left @ left)}
+
+
+def third_at(point: Point) -> dict[str, float]:
+    """d mu0/dc of a letter, by central differences of an average on a fixed grid."""
+    student = SMOOTH[str(point["activation"])]
+    r, u, b, c, kappa = (float(point[x.name]) for x in (s.r, s.letter[0], s.bias_of[0], s.c_of[0], s.kappa))
+
+    def mean(bulk: float) -> float:
+        return float(MASS @ student.value(r * u * kappa + b + math.sqrt(bulk) * NODES))
+
+    return {s.third_of.name: (mean(c + 1e-5) - mean(c - 1e-5)) / 2e-5}

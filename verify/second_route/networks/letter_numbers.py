@@ -1,0 +1,273 @@
+"""Random matrices for the claims on a network's bulk with a vocabulary: dense linear algebra, by definition.
+
+Rows are drawn with given covariances B_a/d and tied to given norms, for a spectrum of A of no particular shape: the
+claims on the equivalent hold for any. The finite-size protocol refutes a right claim with probability 1e-3 at most.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from derivations.language import symbols as s
+from verify.checks.kinds import Point
+from verify.checks.simulation import Measured, column
+from verify.protocol.claim import Profile
+from verify.second_route.grids import Array
+from verify.second_route.networks.letter_formulas import AnyLaw, Bulk, Groups
+
+Function = Callable[[Array], Any]
+LETTERS = (0, 1)
+PAIRS = ((0, 0), (0, 1), (1, 1))
+
+
+def _share(nu: Array) -> Array:
+    """P(N(0,1) < nu): uniform for a standard normal nu."""
+    from scipy.special import ndtr
+
+    return np.asarray(ndtr(nu))
+
+
+def _slope(nu: Array) -> Array:
+    return math.sqrt(3.0) * (2 * _share(nu) - 1)
+
+
+def _bend(nu: Array) -> Array:
+    w = _share(nu)
+    return math.sqrt(5.0) * (6 * w**2 - 6 * w + 1)
+
+
+# A spectrum and vectors of no particular shape, bounded in the share, so that d of them average to O(1/d^2). f_1 has
+# unit length.
+SPECTRAL: Mapping[str, Function] = {
+    "varrho": lambda nu: 0.3 + 2.0 * _share(nu) ** 2,
+    "f_1": _slope,
+    "f_2": lambda nu: 0.8 * _slope(nu) + 0.6 * _bend(nu) + 0.3,
+    "h_1": lambda nu: 1.1 * _slope(nu) + 0.4,
+    "h_2": lambda nu: 0.5 * _slope(nu) - 0.5 * _bend(nu) + 0.2,
+}
+# For witnesses against false statements: Theta of no particular solution.
+GENERIC_SPECTRAL: Mapping[str, Function] = {
+    **SPECTRAL,
+    "Theta_1": lambda nu: 0.6 + 0.5 * _share(nu),
+    "Theta_2": lambda nu: 1.1 + 0.3 * _share(nu) ** 2,
+}
+LAW = AnyLaw(SPECTRAL["varrho"], tuple(SPECTRAL[name] for name in ("f_1", "f_2", "h_1", "h_2")))
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Rows with given covariances, and the conjugates that they meet; forces and noise of a readout beside them."""
+
+    beta: float
+    share: float
+    letters: tuple[float, float]
+    weight: float
+    norm_variances: tuple[float, float]
+    C: tuple[float, float, float]
+    D: tuple[float, float]
+    ridge: float = 0.3
+    forces: tuple[float, ...] = (0.5, 0.4, 0.3, 0.5, 0.4, 0.3)
+    noise: tuple[float, ...] = (0.6, 0.3, 0.5, 0.4, 0.3)
+
+    @property
+    def conjugate(self) -> Array:
+        """C as a matrix."""
+        return np.array([[self.C[0], self.C[1]], [self.C[1], self.C[2]]])
+
+    @property
+    def shift(self) -> Array:
+        """lambda + D."""
+        return self.ridge + np.array(self.D)
+
+    @property
+    def groups(self) -> Groups:
+        """The law of the rows for the formulas."""
+        return Groups(
+            self.beta, np.array([self.share, 1 - self.share]), np.array(self.letters), self.weight, LAW,
+            np.eye(4)[:2], np.eye(4)[2:], np.array(self.norm_variances),
+        )  # fmt: skip
+
+
+# Shares and ratios that give whole numbers of rows at multiples of 25. A letter may be zero: then the group's rows are
+# as they were before the step.
+DRAWINGS = {
+    "two letters that step": Drawing(1.6, 0.4, (1.2, -0.8), 0.9, (2.0, 1.5), (1.1, -0.8, 0.8), (0.2, 0.3)),
+    "a letter that is zero": Drawing(1.2, 0.5, (1.4, 0.0), 0.8, (1.6, 1.8), (0.9, -0.9, 1.3), (0.3, 0.1)),
+}
+
+
+def drawing_at(point: Point) -> Drawing:
+    """The rows of a point of the domain."""
+
+    def value(symbol: sp.Symbol) -> float:
+        return float(point[symbol.name])
+
+    C = tuple(value(s.V1_hat_of[a][b]) for a, b in PAIRS)
+    return Drawing(
+        value(s.beta), value(s.fraction[0]), (value(s.letter[0]), value(s.letter[1])), value(s.row_weight),
+        (value(s.norm_variance_of[0]), value(s.norm_variance_of[1])), (C[0], C[1], C[2]),
+        (value(s.V2_hat_of[0]), value(s.V2_hat_of[1])), value(s.ridge),
+    )  # fmt: skip
+
+
+def point_of(drawing: Drawing) -> dict[str, float]:
+    """The parameters of a drawing as values of the symbols."""
+    values = {
+        s.beta: drawing.beta,
+        s.ridge: drawing.ridge,
+        s.fraction[0]: drawing.share,
+        s.fraction[1]: 1 - drawing.share,
+        s.row_weight: drawing.weight,
+    }
+    for a in LETTERS:
+        values |= {
+            s.letter[a]: drawing.letters[a],
+            s.V2_hat_of[a]: drawing.D[a],
+            s.norm_variance_of[a]: drawing.norm_variances[a],
+        }
+    values |= {s.V1_hat_of[a][b]: drawing.C[i] for i, (a, b) in enumerate(PAIRS)}
+    return {symbol.name: float(number) for symbol, number in values.items()}
+
+
+@lru_cache(maxsize=512)
+def by_pencil(drawing: Drawing) -> dict[str, float]:
+    """tau, T and the overlaps of :mod:`network_groups_formulas`, the numbers g_a of the statements beside them."""
+    at = Bulk(drawing.groups).at(drawing.conjugate, drawing.shift)
+    K, k = at.with_spike, 2
+    values = {
+        s.forms_own: K[0, k],
+        s.forms_mixed: K[0, k + 1],
+        s.form_norm_own: K[0, 2 * k],
+        s.form_norm_mixed: K[0, 2 * k + 1],
+        s.norms_own: K[2 * k, 2 * k],
+        s.norms_mixed: K[2 * k, 2 * k + 1],
+    }
+    values |= {s.V1_of[a][b]: at.T[a, b] for a, b in PAIRS}
+    for a in LETTERS:
+        values |= {s.V2_of[a]: at.tau[a], s.row_gain[a]: drawing.beta * at.tau[a]}
+    return point_of(drawing) | {symbol.name: float(value) for symbol, value in values.items()}
+
+
+def pencil_at(point: Point) -> dict[str, float]:
+    """The equivalent at a point of the domain."""
+    return by_pencil(drawing_at(point))
+
+
+def spectral_functions(point: Point) -> Mapping[str, Function]:
+    """Spectrum and vectors of the drawings, and Theta at a point."""
+    return functions_of(drawing_at(point))
+
+
+def functions_of(drawing: Drawing) -> Mapping[str, Function]:
+    """Spectrum and vectors, and Theta_a(nu) = beta tau_a (1 + u_a^2 omega varrho(nu)) at the solution."""
+    found = by_pencil(drawing)
+
+    def weight(a: int) -> Function:
+        gain, scale = found[s.row_gain[a].name], drawing.letters[a] ** 2 * drawing.weight
+        return lambda nu: gain * (1 + scale * SPECTRAL["varrho"](nu))
+
+    return {**SPECTRAL, **{f"Theta_{a + 1}": weight(a) for a in LETTERS}}
+
+
+# Central differences: (T, tau) and K are known to 1e-12, so that a step of 1e-4 leaves 1e-8.
+_MOVE = 1e-4
+
+
+def _twice_entropic(drawing: Drawing) -> float:
+    """X.T + Y.tau + f.K f at the drawing's conjugates."""
+    at = Bulk(drawing.groups).at(drawing.conjugate, drawing.shift)
+    X, Y, f = np.array(drawing.noise[:3]), np.array(drawing.noise[3:]), np.array(drawing.forces)
+    T = np.array([at.T[a, b] * (1 if a == b else 2) for a, b in PAIRS])
+    return float(X @ T + Y @ at.tau + f @ at.overlap @ f)
+
+
+@lru_cache(maxsize=16)
+def entropic_slopes(drawing: Drawing) -> dict[str, float]:
+    """Slopes of twice the entropic term in D_1 and C_12."""
+
+    def slope(moved: Callable[[float], Drawing]) -> float:
+        return (_twice_entropic(moved(_MOVE)) - _twice_entropic(moved(-_MOVE))) / (2 * _MOVE)
+
+    (D1, D2), (C11, C12, C22) = drawing.D, drawing.C
+    return {
+        s.entropic_slope_own.name: slope(lambda h: replace(drawing, D=(D1 + h, D2))),
+        s.entropic_slope_mixed.name: slope(lambda h: replace(drawing, C=(C11, C12 + h, C22))),
+    }
+
+
+# What is measured on drawn rows.
+COLUMNS = (
+    s.V2_of[0], s.V1_of[0][0], s.V1_of[0][1], s.forms_own, s.forms_mixed, s.form_norm_own, s.form_norm_mixed,
+    s.norms_own, s.norms_mixed, s.log_det_of_rows, s.q2_of[0], s.q1_of[0][1],
+)  # fmt: skip
+
+
+@lru_cache(maxsize=8192)
+def dense(drawing: Drawing, d: int, seed: int) -> dict[str, float]:
+    """Traces, forms, log-determinant, and the sizes of a readout without the spike, on one drawing of rows."""
+    from scipy.special import ndtri
+
+    rng = np.random.default_rng(np.random.SeedSequence(83, spawn_key=(d, seed)))
+    p = round(drawing.beta * d)
+    group = (np.arange(p) >= round(drawing.share * p)).astype(int)
+    nodes = ndtri((np.arange(d) + 0.5) / d)
+    spectrum = SPECTRAL["varrho"](nodes)
+    forms = 1 + np.square(drawing.letters)[group, None] * drawing.weight * spectrum
+    rows = rng.standard_normal((p, d)) * np.sqrt(forms / d)
+    h = np.stack([SPECTRAL["h_1"](nodes), SPECTRAL["h_2"](nodes)])[group] / math.sqrt(d)
+    left = np.array(drawing.norm_variances)[group] - np.sum(h**2 / forms, axis=1)
+    norms = np.sum(h / forms * rows, axis=1) + rng.standard_normal(p) * np.sqrt(left / d)
+    directions = np.stack([SPECTRAL["f_1"](nodes), SPECTRAL["f_2"](nodes)], axis=1) / math.sqrt(d)
+    gram, C, shift = rows @ rows.T, drawing.conjugate[np.ix_(group, group)], np.diag(drawing.shift[group])
+    S = shift + C * gram
+    inverse = np.linalg.inv(S)
+    select = [np.flatnonzero(group == a) for a in LETTERS]
+
+    def split(vector: Array) -> list[Array]:
+        return [np.where(group == a, vector, 0.0) for a in LETTERS]
+
+    (v_1, v_2), (f_1, f_2), (n_1, n_2) = split(rows @ directions[:, 0]), split(rows @ directions[:, 1]), split(norms)
+    block = {(a, b): np.ix_(select[a], select[b]) for a, b in PAIRS}
+    # The readout meets the bulk without the spike f_1: S a = forces + noise of covariance X o Omega + Y.
+    omega = gram - np.outer(v_1 + v_2, v_1 + v_2)
+    G = np.linalg.inv(shift + C * omega)
+    X = np.array([drawing.noise[0:2], drawing.noise[1:3]])[np.ix_(group, group)]
+    noise = X * omega + np.diag(np.array(drawing.noise[3:])[group])
+    mean = G @ sum(f * y for f, y in zip(drawing.forces, (v_1, v_2, f_1, f_2, n_1, n_2), strict=True))
+    second = G @ noise @ G / p + np.outer(mean, mean)
+    found = (
+        np.trace(inverse[block[0, 0]]) / p,
+        *(float(np.sum(gram[block[0, b]] * inverse[block[0, b]])) / p for b in LETTERS),
+        v_1 @ inverse @ f_1,
+        v_1 @ inverse @ f_2,
+        v_1 @ inverse @ n_1,
+        v_1 @ inverse @ n_2,
+        n_1 @ inverse @ n_1,
+        n_1 @ inverse @ n_2,
+        np.linalg.slogdet(S)[1] / p,
+        np.trace(second[block[0, 0]]),
+        float(np.sum(omega[block[0, 1]] * second[block[0, 1]])),
+    )
+    return {symbol.name: float(value) for symbol, value in zip(COLUMNS, found, strict=True)}
+
+
+def drawn_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """One of COLUMNS at an eighth of the profile's dimensions and many seeds, for both drawings."""
+    name = COLUMNS[column(quantity, *COLUMNS)].name
+    found = {}
+    for title, drawing in DRAWINGS.items():
+        values = by_pencil(drawing) | entropic_slopes(drawing)
+        found[title] = tuple(
+            Measured(
+                d, tuple(dense(drawing, d, k)[name] for k in range(24 * profile.seeds)), values, functions_of(drawing)
+            )
+            for d in (dimension // 8 for dimension in profile.dimensions)
+        )
+    return found

@@ -1,0 +1,231 @@
+"""Real steps of networks with two letters: the law of their bulk rows, and the readout's resolvent on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from derivations.language import symbols as s
+from verify.checks.kinds import Point
+from verify.checks.simulation import Measured, column
+from verify.protocol.claim import Profile
+from verify.second_route.grids import SMOOTH, Array, hermite_numbers
+from verify.second_route.networks.formulas import Step, functions_for, own_law
+from verify.second_route.networks.letter_formulas import MASS, NODES, Bulk, RealBatch, network_groups
+from verify.second_route.networks.letter_numbers import LETTERS, PAIRS
+
+Function = Callable[[Array], Any]
+
+STEPPED = {
+    "tanh student, tanh target": Step("tanh", "tanh", 2.0, 5.0, 2.0),
+    "erf student, sine target": Step("erf", "sin", 3.0, 4.0, 2.0),
+}
+# The first letter is the one that the claims are about.
+STEP_LETTERS = (-0.8, 0.5)
+
+
+@lru_cache(maxsize=4096)
+def row_statistics(step: Step, d: int, seed: int) -> tuple[float, float, float, float]:
+    """d times Var b.theta, Cov(b.theta, |b|^2), Cov(b.v~, |b|^2), Var |b|^2 over the rows of the first letter."""
+    p, n0 = round(step.beta * d), round(step.alpha0 * d)
+    rng = np.random.default_rng(np.random.SeedSequence(89, spawn_key=(d, seed)))
+    rows = rng.standard_normal((p, d))
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    letters = np.where(np.arange(p) < round(0.75 * p), STEP_LETTERS[0], STEP_LETTERS[1])
+    x = rng.standard_normal((n0, d))
+    labels = SMOOTH[step.target].value(x[:, 0])
+    received = x @ rows.T
+    residual = labels - SMOOTH[step.student].value(received) @ letters / p
+    rows += step.rate / n0 * letters[:, None] * ((SMOOTH[step.student].prime(received) * residual[:, None]).T @ x)
+    own = rows[letters == STEP_LETTERS[0]]
+    own = own - own.mean(axis=0)
+    squares = np.einsum("ij,ij->i", own, own)
+    norms, scale = squares - squares.mean(), d / (len(own) - 1)
+    along, spike = own[:, 0], own @ (labels @ x / n0)
+    return (
+        scale * float(along @ along),
+        scale * float(along @ norms),
+        scale * float(spike @ norms),
+        scale * float(norms @ norms),
+    )
+
+
+def stepped_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """One statistic of the rows of a letter at a quarter of the profile's dimensions, both networks."""
+    at = column(quantity, s.row_form_of, s.norm_overlap_of, s.norm_spike_overlap_of, s.norm_variance_of[0])
+    found = {}
+    for name, step in STEPPED.items():
+        measured = []
+        for d in (dimension // 4 for dimension in profile.dimensions):
+            p, n0 = round(step.beta * d), round(step.alpha0 * d)
+            values = hermite_numbers(step.student, step.target) | {
+                s.alpha0.name: n0 / d, s.beta.name: p / d, s.eta.name: step.rate * p / d,
+                s.letter[0].name: STEP_LETTERS[0],
+            }  # fmt: skip
+            samples = tuple(row_statistics(step, d, k)[at] for k in range(8 * profile.seeds))
+            measured.append(Measured(d, samples, values, functions_for(step)))
+        found[name] = tuple(measured)
+    return found
+
+
+def step_at(point: Point) -> Step:
+    """The step of a point; the rate is that of a readout of ones."""
+    return Step(
+        str(point["activation"]), str(point["target"]), float(point[s.alpha0.name]), float(point["rate"]),
+        float(point[s.beta.name]),
+    )  # fmt: skip
+
+
+def letter_law(point: Point) -> dict[str, float]:
+    """The law of the rows of a letter, from averages on a fixed grid at the letter's own rate."""
+    step, u = step_at(point), float(point[s.letter[0].name])
+    own = own_law(Step(step.student, step.target, step.alpha0, step.rate * u, step.beta), step.alpha0)
+    at = network_groups(step, (1.0,), (u,))
+    plain = at.law.forms(0.0)
+    y = SMOOTH[step.target].value
+    return {
+        **hermite_numbers(step.student, step.target),
+        s.eta.name: step.rate * step.beta,
+        s.row_form_of.name: 1 + own.weight * float(MASS @ (y(NODES) ** 2 * NODES**2)),
+        s.norm_overlap_of.name: float(plain[0] @ at.correlations[0]),
+        s.norm_spike_overlap_of.name: own.spike,
+        s.norm_variance_of[0].name: own.variance,
+    }
+
+
+def letter_functions(point: Point) -> Mapping[str, Function]:
+    """Implementations of sigma, g and their derivatives at a point."""
+    return functions_for(step_at(point))
+
+
+# --- the resolvent on rows of real networks
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """A real network with two letters, and the conjugates that its rows meet."""
+
+    step: Step
+    share: float
+    letters: tuple[float, float]
+    C: tuple[float, float, float]
+    D: tuple[float, float]
+    ridge: float = 0.2
+
+    @property
+    def conjugate(self) -> Array:
+        """C as a matrix."""
+        return np.array([[self.C[0], self.C[1]], [self.C[1], self.C[2]]])
+
+
+# Whole numbers of rows and samples at multiples of 25.
+REAL = {
+    "tanh student, tanh target": Stepped(
+        Step("tanh", "tanh", 2.0, 5.0, 1.2), 0.5, (1.0, -0.7), (1.0, -0.6, 0.8), (0.2, 0.4)
+    ),
+    "erf student, sine target": Stepped(
+        Step("erf", "sin", 2.0, 4.0, 1.6), 0.5, (0.9, 1.4), (0.8, 0.5, 1.2), (0.3, 0.1)
+    ),
+}
+
+
+# What is measured on the rows of real networks.
+OVERLAPS = (s.V2_of[0], s.spike_overlap_of, s.norm_row_spike[0], s.norm_row_norm[0])
+
+
+@lru_cache(maxsize=8192)
+def real_resolvent(model: Stepped, d: int, seed: int) -> tuple[float, float, float, float]:
+    """OVERLAPS on the rows of one network, without the spike: v is the direction of the mean row, read off the rows."""
+    step = model.step
+    p, n0 = round(step.beta * d), round(step.alpha0 * d)
+    rng = np.random.default_rng(np.random.SeedSequence(97, spawn_key=(d, seed)))
+    group = (np.arange(p) >= round(model.share * p)).astype(int)
+    letters = np.array(model.letters)[group]
+    rows = rng.standard_normal((p, d))
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    x = rng.standard_normal((n0, d))
+    received = x @ rows.T
+    student = SMOOTH[step.student]
+    residual = SMOOTH[step.target].value(x[:, 0]) - student.value(received) @ letters / p
+    rows += step.rate / n0 * letters[:, None] * ((student.prime(received) * residual[:, None]).T @ x)
+    mean = letters @ rows / (letters @ letters)
+    rows -= np.outer(letters, mean)
+    along = rows @ mean / np.linalg.norm(mean)
+    S = model.conjugate[np.ix_(group, group)] * (rows @ rows.T - np.outer(along, along))
+    S += np.diag(model.ridge + np.array(model.D)[group])
+    own = group == 0
+    inverse = np.linalg.inv(S)[np.ix_(own, own)]
+    squares = np.einsum("ij,ij->i", rows, rows)[own]
+    spike, norms = along[own], squares - squares.mean()
+    return (
+        float(np.trace(inverse)) / p,
+        float(spike @ inverse @ spike),
+        float(norms @ inverse @ spike),
+        float(norms @ inverse @ norms),
+    )
+
+
+@lru_cache(maxsize=8)
+def real_values(model: Stepped) -> dict[str, float]:
+    """g_a by the fixed point, the two poles by a pencil and q there by the batch's own equation."""
+    from scipy.linalg import eigh
+
+    step, shares = model.step, (model.share, 1 - model.share)
+    groups = network_groups(step, shares, model.letters)
+    C = model.conjugate
+    tau = Bulk(groups).tau(C, model.ridge + np.array(model.D))
+    start = step.beta * tau
+    slope = start * np.square(model.letters) * groups.weight
+    poles = eigh(np.linalg.inv(C) + np.diag(start), np.diag(slope), eigvals_only=True)
+    batch = RealBatch(step.target, step.alpha0)
+    q = [batch.trace(1 / t) / t for t in poles]
+    # [(1 + Theta C)^-1]_11 at x = -t_j, without its pole: (1 + C_22 theta_2)/(det C slope_1 slope_2).
+    residues = (1 + C[1, 1] * (start[1] - slope[1] * poles)) / (np.linalg.det(C) * slope.prod() * (poles[1] - poles[0]))
+    found = {
+        s.filter_trace: residues[0] * q[0] - residues[1] * q[1],
+        s.beta: step.beta,
+        s.ridge: model.ridge,
+        s.row_weight: groups.weight,
+    }
+    found |= {s.V1_hat_of[a][b]: model.C[i] for i, (a, b) in enumerate(PAIRS)}
+    for a in LETTERS:
+        found |= {
+            s.fraction[a]: shares[a],
+            s.letter[a]: model.letters[a],
+            s.V2_hat_of[a]: model.D[a],
+            s.row_gain[a]: start[a],
+        }
+    return {symbol.name: float(number) for symbol, number in found.items()}
+
+
+@lru_cache(maxsize=8)
+def real_forms(model: Stepped, which: int) -> dict[str, float]:
+    """Forms with the spike in the bulk: of (W_1 v, W_1 v), (delta_1, W_1 v) or (delta_1, delta_1)."""
+    step, k = model.step, 2
+    groups = network_groups(step, (model.share, 1 - model.share), model.letters)
+    forms = Bulk(groups).at(model.conjugate, model.ridge + np.array(model.D)).with_spike
+    left, right = ((0, 0), (2 * k, 0), (2 * k, 2 * k))[which]
+    found = {s.vector_form: forms[left, right]}
+    found |= {s.V1_hat_of[a][b]: model.C[i] for i, (a, b) in enumerate(PAIRS)}
+    found |= {s.spike_forms[a][b]: forms[a, b] for a, b in PAIRS}
+    for a in LETTERS:
+        found |= {s.left_forms[a]: forms[left, a], s.right_forms[a]: forms[a, right]}
+    return {symbol.name: float(number) for symbol, number in found.items()}
+
+
+def real_networks(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """One of OVERLAPS at an eighth of the profile's dimensions and many seeds, for both networks."""
+    at = column(quantity, *OVERLAPS)
+    found = {}
+    for name, model in REAL.items():
+        values = real_forms(model, at - 1) if at else real_values(model)
+        found[name] = tuple(
+            Measured(d, tuple(real_resolvent(model, d, k)[at] for k in range(32 * profile.seeds)), values)
+            for d in (dimension // 8 for dimension in profile.dimensions)
+        )
+    return found

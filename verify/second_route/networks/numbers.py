@@ -1,0 +1,216 @@
+"""Numbers of the solver for the claims on a network's own bulk, and readouts of real networks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import sympy as sp
+
+from derivations.activations.activation import activation
+from derivations.language import symbols as s
+from numerics.bulk.network import NetworkBulk
+from numerics.bulk.network_law import network_law
+from numerics.experiments.simulate import simulate
+from numerics.gaussian.coefficients import conditional_moments_of
+from numerics.models.model import Model
+from numerics.models.network import Network
+from numerics.models.solution import Solution
+from numerics.saddle_point.ridge import solve
+from verify.checks.evaluate import Functions
+from verify.checks.kinds import Point
+from verify.checks.simulation import Measured, column
+from verify.protocol.claim import Profile
+from verify.second_route.grids import LINE, WEIGHT, Array, hermite_numbers, interpretation
+from verify.second_route.models import functions_of, numbers, solved
+from verify.second_route.networks.draws import BULK_COLUMNS
+from verify.second_route.networks.formulas import Step, equivalent, functions_for
+
+
+def step_at(point: Point) -> Step:
+    """The step of a point of the domain."""
+    return Step(
+        str(point["activation"]),
+        str(point["target"]),
+        float(point[s.alpha0.name]),
+        float(point["rate"]),
+        float(point[s.beta.name]),
+    )
+
+
+def solver_bulk(point: Point) -> dict[str, float]:
+    """V2, V1 and K by the solver's equivalent, the right-hand sides by the formulas as they stand."""
+    step = step_at(point)
+    conjugate, shift = float(point[s.V1_hat.name]), float(point["shift"])
+    law = network_law(
+        activation(step.student), activation(step.target), step.alpha0, step.rate * step.beta, step.beta, 0.0
+    )
+    at = NetworkBulk(shift, step.beta, law).at(np.array([conjugate, 0.0]))
+    (V1, V2), K = at.values, at.overlap
+    entries = (V2, V1, *(K[i, j] for i, j in ((0, 0), (0, 2), (2, 2), (0, 1), (1, 2), (1, 1))))
+    right = equivalent(step, step.alpha0, step.beta, conjugate, shift)
+    return right | {symbol.name: float(value) for symbol, value in zip(BULK_COLUMNS, entries, strict=True)}
+
+
+def solver_law(point: Point) -> dict[str, float]:
+    """The law of the rows by the solver's averages, for statements in Hermite numbers and expectations."""
+    step = step_at(point)
+    law = network_law(
+        activation(step.student), activation(step.target), step.alpha0, step.rate * step.beta, step.beta, 0.0
+    )
+    gaussian = network_law(
+        activation(step.student), activation(step.target), step.alpha0, step.rate * step.beta, step.beta, 0.0, True
+    )
+    along, norm = gaussian.independent[0], gaussian.independent[2]
+    pair, first = law.labels.pair, np.asarray(law.labels.first)  # type: ignore[union-attr]
+    h = np.array(law.correlation)
+    v = np.array([first[0], 1.0, 0.0])
+    metric = np.zeros((3, 3))
+    metric[0, 0] = 1.0
+    metric[1:, 1:] = pair / step.alpha0
+    spike = float(v @ metric @ h)
+    size = math.sqrt(float(v @ metric @ v))
+    return {
+        **hermite_numbers(step.student, step.target),
+        s.eta.name: step.rate * step.beta,
+        s.row_weight.name: law.omega,
+        s.row_form.name: 1.0 + law.omega * float(law.labels.averages(0.0).tilted),
+        s.c.name: law.bulk,
+        s.norm_overlap.name: float(h[0]),
+        s.norm_spike_overlap.name: spike,
+        s.norm_variance.name: law.norm_variance,
+        s.norm_variance_gaussian.name: law.norm_variance + norm**2,
+        s.spike_overlap_gaussian.name: spike + size * along * norm,
+    }
+
+
+def solver_functions(point: Point) -> Functions:
+    """Implementations of sigma, g and their derivatives at a point."""
+    return functions_for(step_at(point))
+
+
+NETWORKS = {
+    "tanh student, tanh target": Network(
+        activation("tanh"), activation("tanh"), alpha=1.5, beta=1.0, ridge=0.01, alpha0=10.0, eta=10.0
+    ),
+    "erf student, sign target": Network(
+        activation("erf"), activation("sign"), alpha=2.0, beta=1.0, ridge=0.05, alpha0=4.0, eta=4.0, noise=0.1
+    ),
+}
+
+
+def own_model(network: Network, bulk_model: str = "network") -> Model:
+    """The theory's model of a network."""
+    return Model.from_gradient_step(
+        network.activation, network.target, alpha=network.alpha, beta=network.beta, ridge=network.ridge,
+        alpha0=network.alpha0, eta=network.eta, noise=network.noise, bulk_model=bulk_model,
+    )  # fmt: skip
+
+
+def network_values(solution: Solution) -> dict[str, float]:
+    """A network's solution as values of the symbols of the theory, with the isotropic predictions beside it."""
+    model = solution.model
+    plain = solved(Model(model.activation, model.target, alpha=model.alpha, beta=model.beta, ridge=model.ridge,
+                         noise=model.noise, spike=model.spike, bulk=model.bulk, alignment=model.alignment))  # fmt: skip
+    return numbers(solution) | {
+        s.chi.name: float(solution.order_parameters.chi[0]),
+        s.error_isotropic.name: plain.test_error,
+        s.training_isotropic.name: plain.training_error,
+        s.m_isotropic.name: float(plain.order_parameters.m[0]),
+    }
+
+
+def functions_with_third(model: Model) -> Functions:
+    """The functions along the spike, k2 = d mu0/dc among them."""
+
+    def third(kappa: Array) -> Array:
+        flat = np.asarray(kappa, dtype=float).ravel()
+        moments = conditional_moments_of(model.activation, model.spike, model.bulk, 0.0, flat)
+        return np.asarray((moments.curvature / (2.0 * model.bulk)).reshape(np.shape(kappa)))
+
+    return {**functions_of(model), "k2": third}
+
+
+_OBSERVABLES = ("test_error", "training_error", "m")
+
+
+def readout_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """Test error, training error or m of the readout of real networks at half the profile's dimensions, many seeds."""
+    observable = _OBSERVABLES[column(quantity, s.test_error, s.training_error, s.m)]
+    found = {}
+    for name, network in NETWORKS.items():
+        measured = []
+        for d in (dimension // 2 for dimension in profile.dimensions):
+            run = simulate(network, dimension=d, seeds=5 * profile.seeds, kind="network")
+            at = run.model
+            assert isinstance(at, Network)
+            solution = solved(own_model(at))
+            values = network_values(solution)
+            measured.append(Measured(d, run.values(observable), values, functions_with_third(solution.model)))
+        found[name] = tuple(measured)
+    return found
+
+
+def model_at(point: Point) -> Model:
+    """The network of a point, as a model."""
+    return Model.from_gradient_step(
+        activation(str(point["activation"])), activation(str(point["target"])),
+        alpha=float(point[s.alpha.name]), beta=float(point[s.beta.name]), ridge=float(point[s.ridge.name]),
+        alpha0=float(point[s.alpha0.name]), eta=float(point["rate"]) * float(point[s.beta.name]),
+        noise=float(point[s.noise.name]), bulk_model="network",
+    )  # fmt: skip
+
+
+def solved_network(point: Point) -> dict[str, float] | None:
+    """Order parameters and errors of the network of a point; None where the solver did not converge."""
+    solution = solved(model_at(point))
+    return network_values(solution) if solution.converged else None
+
+
+def solved_functions(point: Point) -> Functions:
+    """The functions along the spike of the network of a point."""
+    return functions_with_third(model_at(point))
+
+
+def floor_numbers(point: Point) -> dict[str, float] | None:
+    """The test error of a network with many samples and neurons, and the distance of y0 from the three functions."""
+    solution = solve(model_at(point))
+    if not solution.converged:
+        return None
+    model = solution.model
+    functions = functions_with_third(model)
+    root = np.sqrt(WEIGHT)
+    span = np.stack([functions["mu0"](LINE), LINE * functions["mu1"](LINE), functions["k2"](LINE)], axis=1)
+    y0 = functions["y0"](LINE)
+    span, right = span * root[:, None], y0 * root
+    basis = np.linalg.qr(span)[0]
+    left = right - basis @ (basis.T @ right)
+    return {s.test_error.name: solution.test_error, s.distance_third.name: float(left @ left)}
+
+
+def third_at(point: Point) -> dict[str, float]:
+    """d mu0/dc at a point, by central differences of the solver's mu0."""
+    student, kappa = activation(str(point["activation"])), np.array([float(point[s.kappa.name])])
+    r, c, h = float(point[s.r.name]), float(point[s.c.name]), 1e-5
+    up, down = (conditional_moments_of(student, r, c + sign * h, 0.0, kappa).mean[0] for sign in (1.0, -1.0))
+    return {s.third.name: float(up - down) / (2 * h)}
+
+
+def third_functions(point: Point) -> Functions:
+    """Implementations of sigma at a point."""
+    return interpretation(str(point["activation"]), str(point["target"]))
+
+
+def solved_large_batch(point: Point) -> dict[str, float] | None:
+    """Order parameters of the network of a point, with the Hermite numbers beside them."""
+    found = solved_network(point)
+    if found is None:
+        return None
+    eta = float(point["rate"]) * float(point[s.beta.name])
+    return found | hermite_numbers(str(point["activation"]), str(point["target"])) | {s.eta.name: eta}
+
+
+def solved_activation(point: Point) -> Functions:
+    """Implementations of sigma, g and their derivatives for the network of a point."""
+    return interpretation(str(point["activation"]), str(point["target"]))

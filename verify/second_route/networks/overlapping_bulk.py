@@ -1,0 +1,228 @@
+"""Numbers for turned rows: rows of real networks, dense batches, and the equation for G iterated on a fixed grid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+import sympy as sp
+
+from derivations.activations.activation import activation
+from derivations.bulk.overlapping_bulk import (
+    alone,
+    answer,
+    blocks,
+    row_target,
+    sample,
+    target_form,
+    with_tt,
+    with_ut,
+    with_uu,
+)
+from derivations.language import symbols as s
+from numerics.bulk.overlapping_bulk import TurnedEquivalent
+from numerics.bulk.overlapping_rows import turned_bulk
+from numerics.models.network import Network
+from verify.checks.evaluate import Functions
+from verify.checks.kinds import Point
+from verify.checks.simulation import Measured, column
+from verify.protocol.claim import Domain, Profile, Range
+from verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, Function
+from verify.second_route.networks.overlapping_draws import Start, functions_for, shared_functions
+
+NO_NOISE = "no label noise"
+# Rates and overlaps at which turning counts; the second student is not odd.
+STARTS = {
+    "tanh student, tanh target": Start("tanh", "tanh", 2.0, 1.0, 2.0, 0.4, 0.0),
+    "sine student, shifted sine target": Start("sin", "shifted sin", 1.5, 1.0, 1.5, 0.25, 0.0),
+}
+GAINS = {"tanh student, tanh target": 1.5, "sine student, shifted sine target": 0.7}
+
+
+def _by_distinct(function: Function) -> Function:
+    """The same function, computed once for each distinct argument: a grid in the plane repeats its coordinates."""
+
+    def called(x: Array) -> Array:
+        places, index = np.unique(np.asarray(x, dtype=float), return_inverse=True)
+        return np.asarray(function(places))[index].reshape(np.shape(x))
+
+    return called
+
+
+@lru_cache(maxsize=64)
+def functions_of(start: Start) -> Functions:
+    """Implementations of all undefined functions of the statements."""
+    found = functions_for(start.student, start.target, start.overlap)
+    return {name: _by_distinct(function) for name, function in found.items()}
+
+
+INTERPRETATIONS = tuple(functions_of(start) for start in STARTS.values())
+
+
+def _values(start: Start, alpha0: float) -> dict[str, float]:
+    return {
+        s.alpha0.name: alpha0,
+        s.beta.name: start.beta,
+        s.eta.name: start.rate * start.beta,
+        s.row_overlap.name: start.overlap,
+    }
+
+
+# ---- rows of real networks ----
+
+
+@lru_cache(maxsize=512)
+def row_variance(start: Start, d: int, seed: int) -> float:
+    """d times the variance of b.theta over the rows of one network after a real step (full residual)."""
+    p, n0 = 4 * d, round(start.alpha0 * d)
+    rng = np.random.default_rng(np.random.SeedSequence(59, spawn_key=(d, seed)))
+    rows = rng.standard_normal((p, d))
+    rows[:, 1] = 0.0
+    rows *= math.sqrt(1.0 - start.overlap) / np.linalg.norm(rows, axis=1)[:, None]
+    rows[:, 1] = math.sqrt(start.overlap)
+    x = rng.standard_normal((n0, d))
+    student = SMOOTH[start.student]
+    received = x @ rows.T
+    difference = SMOOTH[start.target].value(x[:, 0]) - student.value(received).mean(axis=1)
+    rows += start.rate / n0 * (student.prime(received) * difference[:, None]).T @ x
+    return d * float(np.var(rows[:, 0], ddof=1))
+
+
+def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """The variance along the target at half the profile's dimensions."""
+    column(quantity, row_target)
+    found = {}
+    for name, start in STARTS.items():
+        functions = functions_of(start)
+        measured = []
+        for d in (dimension // 2 for dimension in profile.dimensions):
+            samples = tuple(row_variance(start, d, k) for k in range(4 * profile.seeds))
+            measured.append(Measured(d, samples, _values(start, round(start.alpha0 * d) / d), functions))
+        found[name] = tuple(measured)
+    return found
+
+
+# ---- the resolvent of a batch ----
+
+
+@lru_cache(maxsize=512)
+def batch_resolvent(start: Start, gain: float, d: int, seed: int) -> tuple[float, float]:
+    """(1/d) tr (1 + g B)^-1 and its entry at theta, B from one batch as it is defined."""
+    n0, rate, overlap = round(start.alpha0 * d), start.rate, start.overlap
+    x = np.random.default_rng(np.random.SeedSequence(61, spawn_key=(d, seed))).standard_normal((n0, d))
+    f = shared_functions(start.student, overlap)
+    t = x[:, 1]
+    difference = SMOOTH[start.target].value(x[:, 0]) - f["F_0"](t)
+    turned = np.eye(d) + rate / n0 * (x.T * (difference * f["K_0"](t))) @ x
+    left = difference**2 * (f["H_0"](t) - (1.0 - overlap) * f["K_0"](t) ** 2)
+    without = turned.copy()
+    without[:, 1] = 0.0
+    covariance = (1.0 - overlap) * without @ without.T + rate**2 * d / n0**2 * (x.T * left) @ x
+    resolvent = np.linalg.inv(np.eye(d) + gain * covariance)
+    return float(np.trace(resolvent)) / d, float(resolvent[0, 0])
+
+
+AVERAGES = (*alone, *with_uu, *with_ut, with_tt)
+
+
+def _averages(start: Start, gain: float, alpha0: float, G: Array) -> tuple[Array, dict[str, float]]:
+    """E[W'], and all averages of W' by name, W' = (1 + W G/alpha0)^-1 W inverted sample by sample on a grid."""
+    f = shared_functions(start.student, start.overlap)
+    line, weight = LINE[40:-40:4], 4.0 * WEIGHT[40:-40:4]  # step 0.1, out to eleven
+    difference = SMOOTH[start.target].value(line)[:, None] - f["F_0"](line)
+    K, H = f["K_0"](line), f["H_0"](line)
+    W = np.zeros((*difference.shape, 2, 2))
+    W[..., 0, 0] = gain * start.rate**2 / alpha0 * difference**2 * (H - (1.0 - start.overlap) * K**2)
+    W[..., 0, 1] = W[..., 1, 0] = math.sqrt(gain * (1.0 - start.overlap)) * start.rate * difference * K
+    answered = np.linalg.solve(np.eye(2) + W @ G / alpha0, W)
+
+    def mean(factor_u: Array, factor_t: Array) -> Array:
+        both = np.multiply.outer(weight * factor_u, weight * factor_t)
+        return np.asarray(np.tensordot(both, answered, axes=2))
+
+    one = np.ones_like(line)
+    plain, tilted, mixed, common = mean(one, one), mean(line**2, one), mean(line, line), mean(one, line**2)
+    entries = (
+        plain[0, 0], plain[0, 1], plain[1, 1], tilted[0, 0], tilted[0, 1], tilted[1, 1],
+        mixed[0, 0], mixed[0, 1], common[0, 0],
+    )  # fmt: skip
+    return plain, {symbol.name: float(x) for symbol, x in zip(AVERAGES, entries, strict=True)}
+
+
+@lru_cache(maxsize=64)
+def _solved(start: Start, gain: float, alpha0: float) -> dict[str, float]:
+    """All averages of W' where G = (Z + E W')^-1, by damped iteration."""
+    root = math.sqrt(gain * (1.0 - start.overlap))
+    Z = np.array([[1.0, root], [root, -1.0]])
+    G: Array = np.linalg.inv(Z)
+    for _ in range(200):
+        effective, averages = _averages(start, gain, alpha0, G)
+        new = np.linalg.inv(Z + effective)
+        change, G = float(np.max(np.abs(new - G))), 0.5 * (G + new)
+        if change < 1e-11:
+            break
+    return averages
+
+
+def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """Trace or entry at half the profile's dimensions."""
+    at = column(quantity, s.row_trace, target_form)
+    found = {}
+    for name, start in STARTS.items():
+        gain, measured = GAINS[name], []
+        for d in (dimension // 2 for dimension in profile.dimensions):
+            alpha0 = round(start.alpha0 * d) / d
+            samples = tuple(batch_resolvent(start, gain, d, k)[at] for k in range(4 * profile.seeds))
+            values = _values(start, alpha0) | _solved(start, gain, alpha0) | {s.gain.name: gain}
+            measured.append(Measured(d, samples, values))
+        found[name] = tuple(measured)
+    return found
+
+
+# ---- the solver ----
+
+
+def _start_at(point: Point) -> Start:
+    alpha0, beta, overlap = (float(point[x.name]) for x in (s.alpha0, s.beta, s.row_overlap))
+    return Start("tanh", "shifted sin", alpha0, beta, 1.3, overlap, 0.0)
+
+
+def solver(point: Point) -> dict[str, float]:
+    """The solver's G and theta.(1 + g B)^-1 theta at some (C, D); averages of W' at that G on the verifier's grid."""
+    start = _start_at(point)
+    network = Network(
+        activation("tanh"), activation("sin(z+7/10)"), alpha=1.0, beta=start.beta, ridge=0.1, alpha0=start.alpha0,
+        eta=start.rate * start.beta, overlap=start.overlap,
+    )  # fmt: skip
+    equivalent = TurnedEquivalent(0.1, start.beta, turned_bulk(network))
+    at = equivalent.blocks(np.array([0.8, 0.4]))
+    gain, a, b, c = map(float, at)
+    _, averages = _averages(start, gain, start.alpha0, np.array([[a, b], [b, c]]))
+    found = {s.gain.name: gain, s.row_trace.name: a, target_form.name: float(equivalent.forms(at)[0, 0])}
+    return _values(start, start.alpha0) | averages | found
+
+
+def sample_answer(point: Point) -> dict[str, float]:
+    """The first entry of (1 + W G/alpha0)^-1 W by inverting a matrix."""
+    p, q = (float(point[x.name]) for x in sample)
+    a, b, c = (float(point[x.name]) for x in blocks)
+    W, G = np.array([[p, q], [q, 0.0]]), np.array([[a, b], [b, c]])
+    return {answer.name: float((np.linalg.inv(np.eye(2) + W @ G / float(point[s.alpha0.name])) @ W)[0, 0])}
+
+
+# G_22 is negative, and the first row of W positive.
+RESOLVENT = Domain(
+    (
+        Range(s.alpha0, 0.7, 8.0, log=True),
+        Range(s.beta, 0.4, 3.0, log=True),
+        Range(s.row_overlap, 0.05, 0.8),
+        Range(sample[0], 0.1, 2.0),
+        Range(sample[1], -0.6, 0.6),
+        Range(blocks[0], 0.2, 0.9),
+        Range(blocks[1], 0.1, 0.5),
+        Range(blocks[2], -0.9, -0.2),
+    ),
+    (NO_NOISE,),
+)

@@ -1,0 +1,157 @@
+"""Measurements on real steps from overlapping rows, and F, G, K, H on the verifier's own grid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import sympy as sp
+
+from derivations.activations.activation import activation
+from derivations.language import symbols as s
+from numerics.bulk.overlapping_rows import stepped
+from numerics.models.network import Network
+from verify.checks.evaluate import Functions
+from verify.checks.kinds import Point
+from verify.checks.simulation import Measured, column
+from verify.protocol.claim import Profile
+from verify.second_route.grids import SMOOTH, Array, Function, hermite_numbers, interpretation
+
+
+@dataclass(frozen=True)
+class Start:
+    """A network before its step: rate e = eta/beta, overlap of its rows, variance of the label noise."""
+
+    student: str
+    target: str
+    alpha0: float
+    beta: float
+    rate: float
+    overlap: float
+    noise: float
+
+
+# Rates and overlaps at which every term counts; the second student is not odd and the second target not centred.
+STARTS = {
+    "tanh student, tanh target": Start("tanh", "tanh", 2.0, 1.0, 2.0, 0.4, 0.1),
+    "shifted sine student, shifted sine target": Start("shifted sin", "shifted sin", 3.0, 1.5, 1.0, 0.2, 0.0),
+}
+
+# E over z: a trapezoidal rule accurate to rounding for functions smooth on the scale of its step.
+_Z = np.arange(-9.0, 9.05, 0.1)
+_WEIGHT = 0.1 * np.exp(-(_Z**2) / 2) / np.sqrt(2 * np.pi)
+
+
+def shared_functions(student: str, overlap: float) -> dict[str, Function]:
+    """F, G, K and H of a student at an overlap, by their definitions."""
+    one = SMOOTH[student]
+
+    def seen(t: Array) -> Array:
+        return np.asarray(math.sqrt(overlap) * np.asarray(t)[..., None] + math.sqrt(1.0 - overlap) * _Z)
+
+    def mean(function: Function) -> Function:
+        return lambda t: np.asarray(function(seen(t)) @ _WEIGHT)
+
+    slope = mean(one.prime)
+    return {
+        "F_0": mean(one.value),
+        "G_0": slope,
+        "K_0": mean(one.second),
+        "H_0": lambda t: np.asarray(mean(lambda h: one.prime(h) ** 2)(t) - slope(t) ** 2),
+    }
+
+
+@lru_cache(maxsize=64)
+def functions_for(student: str, target: str, overlap: float) -> Functions:
+    """Implementations of all undefined functions of the statements."""
+    return {**interpretation(student, target), **shared_functions(student, overlap)}
+
+
+def start_at(point: Point) -> Start:
+    """The network of a point of the domain."""
+    return Start(
+        str(point["activation"]),
+        str(point["target"]),
+        alpha0=float(point[s.alpha0.name]),
+        beta=float(point[s.beta.name]),
+        rate=float(point["rate"]),
+        overlap=float(point[s.row_overlap.name]),
+        noise=float(point[s.noise.name]),
+    )
+
+
+def values_of(start: Start, alpha0: float, beta: float) -> dict[str, float]:
+    """Hermite numbers and parameters of a network at the ratios given; eta is the one that keeps the rate."""
+    return {
+        **hermite_numbers(start.student, start.target),
+        s.alpha0.name: alpha0,
+        s.beta.name: beta,
+        s.eta.name: start.rate * beta,
+        s.row_overlap.name: start.overlap,
+        s.noise.name: start.noise,
+    }
+
+
+_EXPRESSIONS = {"shifted sin": "sin(z+7/10)", "quadratic": "3/10+z+z**2/2", "cubic": "z-z**3/6"}
+
+
+def solver_map(point: Point) -> dict[str, float]:
+    """r, c and gamma by the solver's map; the right-hand sides by the verifier's own functions."""
+    start = start_at(point)
+    student, target = (activation(_EXPRESSIONS.get(name, name)) for name in (start.student, start.target))
+    network = Network(
+        student, target, alpha=1.0, beta=start.beta, ridge=0.1, alpha0=start.alpha0, eta=start.rate * start.beta,
+        noise=start.noise, overlap=start.overlap,
+    )  # fmt: skip
+    found = stepped(network)
+    measured = {s.r.name: found.spike, s.c.name: found.bulk, s.gamma.name: found.alignment}
+    return values_of(start, start.alpha0, start.beta) | measured
+
+
+def solver_functions(point: Point) -> Functions:
+    """Implementations at a point."""
+    start = start_at(point)
+    return functions_for(start.student, start.target, start.overlap)
+
+
+@lru_cache(maxsize=512)
+def measured_step(start: Start, d: int, seed: int) -> tuple[float, float, float]:
+    """r, gamma and c of one real network after its step (full residual): the mean row, its cosine, the other rows.
+
+    theta is the first axis and e the second. The mean of p rows carries c/p in its square: taken off with the c
+    measured.
+    """
+    p, n0 = round(start.beta * d), round(start.alpha0 * d)
+    rng = np.random.default_rng(np.random.SeedSequence(53, spawn_key=(d, seed)))
+    rows = rng.standard_normal((p, d))
+    rows[:, 1] = 0.0
+    rows *= math.sqrt(1.0 - start.overlap) / np.linalg.norm(rows, axis=1)[:, None]
+    rows[:, 1] = math.sqrt(start.overlap)
+    x = rng.standard_normal((n0, d))
+    student = SMOOTH[start.student]
+    labels = SMOOTH[start.target].value(x[:, 0]) + math.sqrt(start.noise) * rng.standard_normal(n0)
+    received = x @ rows.T
+    residual = labels - student.value(received).mean(axis=1)
+    rows += start.rate / n0 * (student.prime(received) * residual[:, None]).T @ x
+    mean = rows.mean(axis=0)
+    bulk = float(np.sum((rows - mean) ** 2)) / (p - 1)
+    strength = math.sqrt(float(mean @ mean) - bulk / p)
+    return strength, float(mean[0]) / strength, bulk
+
+
+def step_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """r, gamma or c at half the profile's dimensions, for both networks."""
+    at = column(quantity, s.r, s.gamma, s.c)
+    found = {}
+    for name, start in STARTS.items():
+        functions = functions_for(start.student, start.target, start.overlap)
+        measured = []
+        for d in (dimension // 2 for dimension in profile.dimensions):
+            samples = tuple(measured_step(start, d, k)[at] for k in range(4 * profile.seeds))
+            values = values_of(start, round(start.alpha0 * d) / d, round(start.beta * d) / d)
+            measured.append(Measured(d, samples, values, functions))
+        found[name] = tuple(measured)
+    return found

@@ -1,0 +1,1 @@
+"""The saddle point and its readouts by a second route."""

@@ -1,0 +1,260 @@
+"""Numbers for Appendix C with any convex loss: proximal maps, averaged envelopes, and a direct iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from derivations.language import symbols as s
+from numerics.bulk.equivalent import marchenko_pastur
+from numerics.models.model import Model
+from verify.checks.kinds import Point
+from verify.protocol.claim import Domain, Range
+from verify.second_route.grids import Array
+from verify.second_route.losses import LOSSES, Loss, proximal
+from verify.second_route.models import GENERIC, functions_of, model_at, solved
+
+# The Huber loss: quadratic up to one, linear beyond.
+HUBER = Loss(
+    lambda y, x: np.where(np.abs(y - x) < 1, (y - x) ** 2 / 2, np.abs(y - x) - 0.5),
+    lambda y, x: np.clip(x - y, -1.0, 1.0),
+    lambda y, x: np.where(np.abs(y - x) < 1, 1.0, 0.0),
+)
+ALL: Mapping[str, Loss] = {**LOSSES, "Huber": HUBER}
+
+
+# ---- one envelope ----
+
+ONE = Domain(
+    (
+        Range("loss", choices=tuple(ALL)),
+        Range(s.V, 0.2, 3.0, log=True),
+        Range(s.field_mean, -2.0, 2.0),
+        Range("label", -2.0, 2.0),
+    )
+)
+
+
+def one_envelope(point: Point) -> Mapping[str, float] | None:
+    """Slopes of a Moreau envelope by central differences of its least value; None within 1e-3 of a kink of the loss."""
+    loss = ALL[str(point["loss"])]
+    V, omega, y = (float(point[x]) for x in (s.V.name, s.field_mean.name, "label"))
+
+    def best(centre: float, variance: float) -> float:
+        return float(proximal(loss, np.array(y), np.array(centre), variance))
+
+    def value(centre: float, variance: float) -> float:
+        x = best(centre, variance)
+        return (x - centre) ** 2 / (2 * variance) + float(loss.value(np.array(y), np.array(x)))
+
+    h = 1e-5
+    x = best(omega, V)
+    if abs(abs(y - x) - 1) < 1e-3:
+        return None
+    forces = [(best(omega + e, V) - (omega + e)) / V for e in (-h, h)]
+    return {
+        s.prox.name: x,
+        s.moreau_slope.name: (value(omega + h, V) - value(omega - h, V)) / (2 * h),
+        s.moreau_response.name: (value(omega, V + h) - value(omega, V - h)) / (2 * h),
+        s.force_slope.name: (forces[1] - forces[0]) / (2 * h),
+        s.loss_slope.name: float(loss.slope(np.array(y), np.array(x))),
+        s.loss_curvature.name: float(loss.curvature(np.array(y), np.array(x))),
+    }
+
+
+# ---- one integral at low temperature ----
+
+LAPLACE = Domain((Range("loss", choices=tuple(ALL)), Range(s.V, 0.3, 2.0), Range("label", -2.0, 2.0)))
+
+
+def laplace(point: Point) -> Mapping[str, float]:
+    """-(1/B) ln of the integral of exp(-B ((h - 1/2)^2/(2V) + l(y, h))) at B = 1e8, and the least exponent.
+
+    They differ by the logarithm of the integral's width over B, 1e-7: the least exponent may be as small as 1e-4.
+    """
+    loss = ALL[str(point["loss"])]
+    V, y = float(point[s.V.name]), np.array(float(point["label"]))
+    x = float(proximal(loss, y, np.array(0.5), V))
+    B = 1e8
+    h = x + np.linspace(-20, 20, 8001) * np.sqrt(V / B)
+
+    def objective(at: Array) -> Array:
+        return np.asarray((at - 0.5) ** 2 / (2 * V) + loss.value(y, at))
+
+    least = float(objective(np.array(x)))
+    total = float(np.sum(np.exp(-B * (objective(h) - least)))) * (h[1] - h[0])
+    return {s.zero_temperature.name: least - np.log(total) / B, s.least_objective.name: least}
+
+
+# ---- the averaged envelope of given order parameters ----
+
+AVERAGED = Domain(
+    (
+        Range("loss", choices=tuple(LOSSES)),
+        Range(s.alpha, 0.5, 3.0),
+        Range(s.beta, 0.5, 2.0),
+        Range(s.gamma, 0.3, 0.8),
+        Range(s.m, 0.3, 1.0),
+        Range(s.zeta, -0.5, 0.5),
+        Range(s.psi, 0.1, 0.4),
+        Range(s.q1, 0.4, 1.0),
+        Range(s.q2, 0.3, 1.0),
+        Range(s.V1, 0.3, 1.5),
+        Range(s.V2, 0.3, 1.5),
+    ),
+    (),
+    (
+        {
+            **GENERIC,
+            "envelope": lambda y, omega, V: (y - omega) ** 2 / (2 + 2 * V) + 0.1 * np.cos(omega),
+            "force": lambda y, omega, V: np.tanh(y - omega) / (1 + V),
+            "force_slope": lambda y, omega, V: -1 / (1 + V + (y - omega) ** 2),
+        },
+    ),
+)
+_STEP = 0.35
+_LINE: Array = np.asarray(np.arange(-20.0, 20.5) * _STEP)
+_WEIGHT: Array = np.asarray(_STEP * np.exp(-(_LINE**2) / 2) / np.sqrt(2 * np.pi))
+
+
+def _product(*rules: tuple[Array, Array]) -> tuple[Array, Array, Array, Array]:
+    """Nodes in kappa, z, xi and weights of a product rule."""
+    nodes = np.meshgrid(*(nodes for nodes, _ in rules), indexing="ij")
+    weights = np.einsum("i,j,k->ijk", *(weights for _, weights in rules))
+    return nodes[0].ravel(), nodes[1].ravel(), nodes[2].ravel(), weights.ravel()
+
+
+_KAPPA, _Z, _XI, _DENSITY = _product(*((_LINE, _WEIGHT),) * 3)
+
+
+def _averaged(loss: Loss, values: Mapping[str, float], functions: Mapping[str, Callable[..., Any]]) -> float:
+    """E[M] at given order parameters, on a product grid."""
+    zero, one, two = (functions[f"mu{k}"](_KAPPA) for k in range(3))
+    gamma = values[s.gamma.name]
+    y = functions["g"](gamma * _KAPPA + np.sqrt(1 - gamma**2) * _Z)
+    psi = values[s.psi.name]
+    spread = np.sqrt(one**2 * (values[s.q1.name] - psi**2) + two**2 * values[s.q2.name])
+    omega = zero * values[s.m.name] + _KAPPA * one * values[s.zeta.name] + one * psi * _Z + spread * _XI
+    V = one**2 * values[s.V1.name] + two**2 * values[s.V2.name]
+    x = proximal(loss, y, omega, V)
+    return float(_DENSITY @ ((x - omega) ** 2 / (2 * V) + loss.value(y, x)))
+
+
+# Each conjugate is a multiple of the derivative of (alpha/beta) E[M] in its partner.
+_PARTNERS = {
+    s.m_response: (s.m, 1.0),
+    s.V1_hat: (s.q1, 2.0),
+    s.V2_hat: (s.q2, 2.0),
+    s.q1_hat: (s.V1, -2.0),
+    s.q2_hat: (s.V2, -2.0),
+    s.zeta_hat: (s.zeta, -1.0),
+    s.psi_hat: (s.psi, -1.0),
+}
+
+
+def conjugate(unknown: sp.Symbol, point: Point) -> Mapping[str, float]:
+    """One conjugate as a derivative of (alpha/beta) E[M] in its partner, by central differences."""
+    loss = LOSSES[str(point["loss"])]
+    values = {k: v for k, v in point.items() if isinstance(v, float)}
+    partner, factor = _PARTNERS[unknown]
+    h = 2e-4
+    at = [_averaged(loss, {**values, partner.name: values[partner.name] + e}, GENERIC) for e in (h, -h)]
+    slope = values[s.alpha.name] / values[s.beta.name] * (at[0] - at[1]) / (2 * h)
+    return {s.rho.name: 1 - values[s.gamma.name] ** 2, unknown.name: factor * slope}
+
+
+def loss_functions(point: Point) -> Mapping[str, Callable[..., Any]]:
+    """Force and slope of the force of the point's loss, from its proximal map."""
+    loss = LOSSES[str(point["loss"])]
+
+    def force(y: Array, omega: Array, V: Array) -> Array:
+        return np.asarray((proximal(loss, y, omega, V) - omega) / V)
+
+    def slope(y: Array, omega: Array, V: Array) -> Array:
+        curvature = loss.curvature(y, proximal(loss, y, omega, V))
+        return np.asarray(-curvature / (1 + V * curvature))
+
+    return {**GENERIC, "force": force, "force_slope": slope}
+
+
+# ---- the whole system, iterated ----
+
+
+def _few(count: int) -> tuple[Array, Array]:
+    """Gauss-Hermite nodes: forces of the square loss are linear in xi, and as smooth as the target in z."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(count)
+    return np.asarray(nodes), np.asarray(weights / weights.sum())
+
+
+@lru_cache(maxsize=32)
+def iterate(model: Model, loss_name: str) -> Mapping[str, float] | None:
+    """(119)-(120) for isotropic rows by plain iteration, the force from the proximal map of a loss and nothing else.
+
+    Every average is over (kappa, z, xi) on a grid, no label noise; m moves by Newton's method with the slope
+    -E[mu0^2 f'] of E[mu0 f].
+    """
+    loss = ALL[loss_name]
+    functions = functions_of(model)
+    kappa, z, xi, density = _product((_LINE, _WEIGHT), _few(40), _few(5))
+    at = np.searchsorted(_LINE, kappa)
+    zero, one, two = (functions[f"mu{k}"](_LINE)[at] for k in range(3))
+    gamma, beta, c, ratio = model.alignment, model.beta, model.bulk, model.alpha / model.beta
+    y = functions["g"](gamma * kappa + np.sqrt(1 - gamma**2) * z)
+    m, zeta, psi, q1, q2 = 0.5, 0.0, 0.1, 0.5, 0.5
+    V1, V2 = marchenko_pastur(0.5, model.ridge + 0.5, beta, c)
+    for _ in range(400):
+        before = np.array([m, zeta, psi, q1, q2, V1, V2])
+        V = one**2 * V1 + two**2 * V2
+        omega = zero * m + kappa * one * zeta + one * psi * z
+        omega = omega + np.sqrt(np.maximum(one**2 * (q1 - psi**2) + two**2 * q2, 0.0)) * xi
+        x = proximal(loss, y, omega, V)
+        force, curvature = (x - omega) / V, loss.curvature(y, x)
+        pull = density * curvature / (1 + V * curvature)
+        weighted = density * force
+        C, D = ratio * float(pull @ one**2), ratio * float(pull @ two**2)
+        q1_hat, q2_hat = (ratio * float((weighted * force) @ mu**2) for mu in (one, two))
+        zeta_hat = ratio * float(weighted @ (kappa * one))
+        psi_hat = ratio * (float(weighted @ (one * z)) + psi * float(pull @ one**2))
+        m += float(weighted @ zero) / float(pull @ zero**2)
+        V1, V2 = marchenko_pastur(C, model.ridge + D, beta, c)
+        zeta, psi = beta * c * V2 * zeta_hat, beta * V1 * psi_hat
+        regular = 1 - beta * C**2 * V1**2
+        single, mixed = V2**2 / regular, V1**2 / (c * regular)
+        double = V1**2 * (beta + V1**2 / (c**2 * V2**2 * regular))
+        across, along = q1_hat + beta * psi_hat**2, q2_hat + beta * c * zeta_hat**2
+        q1, q2 = across * double + along * mixed, across * mixed + along * single
+        if np.max(np.abs(before - np.array([m, zeta, psi, q1, q2, V1, V2]))) < 1e-11:
+            return {
+                s.m.name: m, s.zeta.name: zeta, s.psi.name: psi, s.q1.name: q1, s.q2.name: q2,
+                s.V1.name: V1, s.V2.name: V2, s.noise.name: 0.0,
+            }  # fmt: skip
+    return None
+
+
+ITERATED = Domain(
+    (
+        Range("activation", choices=("tanh(z)", "erf(z)")),
+        Range("target", choices=("sin(z)", "tanh(z)")),
+        Range(s.alpha, 0.8, 2.0),
+        Range(s.beta, 0.5, 1.5),
+        Range(s.ridge, 0.2, 1.0),
+        Range(s.noise, 0.0, 0.0),
+        Range(s.r, 0.5, 1.2),
+        Range(s.c, 0.8, 1.3),
+        Range(s.gamma, 0.4, 0.8),
+    ),
+    interpretations=(GENERIC,),
+)
+
+
+def iterated(point: Point) -> Mapping[str, float] | None:
+    """Order parameters iterated with the proximal map of the square loss; the test error of the ridge solver."""
+    model = model_at(point)
+    found, solution = iterate(model, "square"), solved(model)
+    if found is None or not solution.converged:
+        return None
+    return {**found, s.test_error.name: solution.test_error}

@@ -1,0 +1,153 @@
+"""Numbers for spikes of several directions: models solved, the same simulated, and one given bulk.
+
+The solver comes from leave-one-out equations with one row per direction and knows nothing of the free energy; the
+functions of (kappa_1, kappa_2) that enter the statements come from their definitions, and the verifier sums over both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from derivations.activations.activation import activation
+from derivations.language import symbols as s
+from derivations.saddle_point import directions
+from numerics.experiments.simulate import simulate
+from numerics.gaussian.coefficients import conditional_coefficients
+from numerics.gaussian.evaluate import compile_numpy
+from numerics.models.model import Model, ReadoutGroup
+from numerics.models.solution import Solution
+from verify.checks.simulation import Measured, column
+from verify.protocol.claim import Domain, Profile, Range
+from verify.second_route.models import GENERIC, Point, common_numbers, density_integrals, solved
+
+Array = NDArray[np.float64]
+
+
+def _model(student: str, target: str, spike: tuple[float, float], gamma: tuple[float, float], **values: float) -> Model:
+    return Model(
+        activation(student),
+        activation(target),
+        alignment=gamma[0],
+        further_alignments=(gamma[1],),
+        groups=(ReadoutGroup(spike[0], further_weights=(spike[1],)),),
+        spike=1.0,
+        **values,  # type: ignore[arg-type]
+    )
+
+
+MODELS: Mapping[str, Model] = {
+    "tanh learns sin": _model(
+        "tanh(z)", "sin(z)", (0.9, 0.6), (0.3, 0.8), alpha=1.5, beta=0.7, ridge=0.3, noise=0.05, bulk=1.1
+    ),
+    "sin learns tanh": _model(
+        "sin(z)", "tanh(z)", (0.8, -0.5), (0.7, 0.4), alpha=1.2, beta=1.3, ridge=0.4, noise=0.1, bulk=0.8
+    ),
+    "erf learns a bump": _model(
+        "erf(z)", "exp(-z**2/2) + z", (-0.4, 1.1), (0.5, -0.6), alpha=2.0, beta=0.9, ridge=0.2, bulk=1.3
+    ),
+}
+# The functions of two variables for witnesses against false statements.
+GENERIC_PLANE: Mapping[str, Callable[..., Any]] = {
+    name: lambda x, y, f=f: f(0.8 * x - 0.5 * y) + 0.1 * x
+    for name, f in GENERIC.items()
+    if name in ("mu0", "mu1", "mu2", "y0", "y1", "y2")
+}
+DOMAIN = Domain(
+    (Range("model", choices=tuple(MODELS)),), hypotheses=(directions.ORTHOGONAL,), interpretations=(GENERIC_PLANE,)
+)
+SEED = 34
+
+
+def measured(point: Point) -> Mapping[str, float] | None:
+    """Numbers for every order parameter and conjugate at a point; None where the solver did not converge."""
+    solution = solved(MODELS[str(point["model"])])
+    return numbers(solution) if solution.converged else None
+
+
+def functions_at(point: Point) -> Mapping[str, Callable[..., Any]]:
+    """mu0, mu1, mu2, y0, y1, y2 as functions of (kappa_1, kappa_2)."""
+    return functions_of(MODELS[str(point["model"])])
+
+
+def numbers(solution: Solution) -> dict[str, float]:
+    """A solution for one group and two directions as values of the symbols of the theory, by name."""
+    model, order = solution.model, solution.order_parameters
+    values = common_numbers(solution)
+    for j in directions.DIRECTIONS:
+        values |= {
+            directions.zeta[j]: order.zeta[0, j],
+            directions.zeta_hat[j]: model.alpha / model.beta * order.conjugates.zeta_force[0, j],
+        }
+    named = {symbol.name: float(number) for symbol, number in values.items()}
+    # The second moments of the resolvent, from the density of the bulk's eigenvalues.
+    shift = named[s.ridge.name] + named[s.V2_hat.name]
+    return {**density_integrals(model.beta, model.bulk, shift, named[s.V1_hat.name]), **named}
+
+
+def functions_of(model: Model) -> Mapping[str, Callable[..., Any]]:
+    """The functions of (kappa_1, kappa_2) of a model, from their definitions."""
+
+    def of(index: int) -> Callable[[Array, Array], Array]:
+        return lambda x, y: _table(model, np.asarray(x).tobytes(), np.asarray(y).tobytes())[index].reshape(np.shape(x))
+
+    return {name: of(index) for index, name in enumerate(("mu0", "mu1", "mu2", "y0", "y1", "y2"))}
+
+
+@lru_cache(maxsize=16)
+def _table(model: Model, first: bytes, second: bytes) -> tuple[Array, ...]:
+    x, y = np.frombuffer(first), np.frombuffer(second)
+    (u,), gamma = model.spikes, model.alignments
+    student = conditional_coefficients(model.activation, 1.0, model.bulk, 0.0, u[0] * x + u[1] * y)
+    along = gamma[0] * x + gamma[1] * y
+    # The target's moments by a sum over z of its own; smooth targets only.
+    z = np.linspace(-10.0, 10.0, 161)
+    weights = np.exp(-0.5 * z * z) * (z[1] - z[0]) / np.sqrt(2.0 * np.pi)
+    outside = np.sqrt(1.0 - gamma[0] ** 2 - gamma[1] ** 2)
+    moments = np.zeros((3, len(along)))
+    teacher = compile_numpy(model.target.expression)
+    for node, weight in zip(z, weights, strict=True):
+        value = teacher(along + outside * node)
+        moments += weight * np.array([value, node * value, value * value])
+    return (*student, moments[0], moments[1], moments[2] + model.noise)
+
+
+def experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """One observable of two of the models at half the profile's dimensions, with three times its seeds."""
+    name = ("test_error",)[column(quantity, s.test_error)]
+    return {
+        model: tuple(_measure(MODELS[model], name, d // 2, 3 * profile.seeds) for d in profile.dimensions)
+        for model in tuple(MODELS)[:2]
+    }
+
+
+def _measure(model: Model, observable: str, dimension: int, seeds: int) -> Measured:
+    simulation = simulate(model, dimension=dimension, seeds=seeds, seed=SEED)
+    if not isinstance(simulation.model, Model):
+        raise TypeError("spiked random features are simulated from a model")
+    at_sizes = simulation.model
+    return Measured(dimension, simulation.values(observable), numbers(solved(at_sizes)), functions_of(at_sizes))
+
+
+GIVEN_BULK = Domain((Range("seed", 0.0, 1e6), Range(s.V1_hat, 0.2, 0.9), Range(s.ridge, 0.5, 2.0)))
+
+
+def given_bulk(point: Point) -> Mapping[str, float]:
+    """s_j.G0 s_l and s_j.G s_l for one random bulk and two orthonormal directions, by inverting both matrices."""
+    generator = np.random.default_rng(int(float(point["seed"])))
+    t, ridge = float(point[s.V1_hat.name]), float(point[s.ridge.name])
+    W = generator.normal(size=(9, 7)) / np.sqrt(7.0)
+    v = np.linalg.qr(generator.normal(size=(7, 2)))[0]
+    S = W @ v
+    whole = ridge * np.eye(9) + t * W @ W.T
+    X = S.T @ np.linalg.solve(whole, S)
+    K = S.T @ np.linalg.solve(whole - t * S @ S.T, S)
+    pairs = ((0, 0), (0, 1), (1, 1))
+    return {directions.whole_gram[a, b].name: float(X[a, b]) for a, b in pairs} | {
+        directions.spike_gram[a, b].name: float(K[a, b]) for a, b in pairs
+    }

@@ -1,0 +1,241 @@
+"""Plain Gaussian equivalence: moments by product rules, its own fixed point after a giant step, and simulations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+import sympy as sp
+
+from derivations.activations.activation import activation
+from derivations.language import symbols as s
+from numerics.experiments.simulate import simulate
+from numerics.gaussian.evaluate import compile_numpy
+from numerics.models.model import Model
+from verify.checks.kinds import Point
+from verify.checks.simulation import Measured, column
+from verify.protocol.claim import Profile
+from verify.second_route import features as feature_numbers
+from verify.second_route.grids import SMOOTH, average, grid
+from verify.second_route.models import model_at, numbers, solved
+
+he = np.polynomial.hermite_e
+
+
+def input_covariance(point: Point) -> dict[str, float]:
+    """E[sigma(z) theta.x] - E sigma E[theta.x] by a product rule, and h1."""
+    function = SMOOTH[str(point["activation"])].value
+    overlap = float(point[s.overlap.name])
+    points, weights = grid(2)
+    other = overlap * points[:, 0] + math.sqrt(1 - overlap**2) * points[:, 1]
+    return {
+        s.input_covariance.name: float(weights @ (function(points[:, 0]) * other)),
+        s.h1.name: average(lambda z: z * function(z)),
+    }
+
+
+def covariance_gap(point: Point) -> dict[str, float]:
+    """d (Cov - mu1^2 epsilon) at sqrt(d) = 10^4 for a polynomial with the Hermite coefficients of the point."""
+    large = 1e4
+    overlap = float(point[s.scaled_overlap.name]) / large
+    series = [0.0] + [float(point[c.name]) / math.sqrt(math.factorial(k)) for k, c in _coefficients]
+    points, weights = grid(2)
+    # E[f(z) (f(eps z + root xi) - eps s_1 z)], the terms of order zero and one taken out before they cancel.
+    without = [0.0, 0.0, *series[2:]]
+    first = he.hermeval(points[:, 0], without)
+    second = he.hermeval(overlap * points[:, 0] + math.sqrt(1 - overlap**2) * points[:, 1], without)
+    return {s.covariance_gap.name: float(weights @ (first * second)) * large**2}
+
+
+_coefficients = tuple(enumerate(s.hermite_coefficients[1:4], start=1))
+
+
+def without_spike(point: Point) -> dict[str, float]:
+    """mu2^2 of the conditional map at r = 0, c = 1, any kappa; h1, h2 and the mean from their definitions."""
+    function = SMOOTH[str(point["activation"])].value
+    plain = {**point, s.r.name: 0.0, s.c.name: 1.0}
+    return {
+        s.mu2_square.name: feature_numbers.coefficients(plain)[2].real,
+        s.h1.name: average(lambda z: z * function(z)),
+        s.h2.name: average(lambda z: function(z) ** 2),
+        s.mu0_constant.name: average(function),
+    }
+
+
+# ---- after a giant step ----
+
+
+def constants(model: Model) -> tuple[float, float, float, float]:
+    """mu1 and mu*^2 of sigma at the variance c + r^2 of what a neuron receives; h1* and h2* of the target."""
+    student, teacher = compile_numpy(model.activation.expression), compile_numpy(model.target.expression)
+    variance = model.bulk + model.spike**2
+    root = math.sqrt(variance)
+    mu1 = average(lambda z: z * student(root * z)) / root
+    return (
+        mu1,
+        average(lambda z: student(root * z) ** 2) - variance * mu1**2,
+        average(lambda z: z * teacher(z)),
+        average(lambda z: teacher(z) ** 2),
+    )
+
+
+def _traces(model: Model, C: complex, D: complex) -> tuple[complex, complex]:
+    """V1 and V2 of the Marchenko-Pastur law: (lambda + D) V2 + c C V2/(1 + beta c C V2) = 1."""
+    shift, push = model.ridge + D, model.bulk * C
+    a, b = shift * model.beta * push, shift + push * (1 - model.beta)
+    V2 = 2 / (b + np.sqrt(b**2 + 4 * a))
+    return model.bulk * V2 / (1 + model.beta * push * V2), V2
+
+
+@lru_cache(maxsize=1024)
+def plain_equivalence(model: Model) -> Mapping[str, float]:
+    """The fixed point of ridge on mu1 (w + r v).x + mu* xi for a target learned along v up to its linear part.
+
+    V by bisection; the sizes by complex-step derivatives of the traces; no part of the solver.
+    """
+    mu1, mu2_square, first, second = constants(model)
+    rho = 1 - model.alignment**2
+    ratio = model.alpha / model.beta
+
+    def response(V: float) -> float:
+        V1, V2 = _traces(model, ratio * mu1**2 / (1 + V), ratio * mu2_square / (1 + V))
+        return float((mu1**2 * V1 + mu2_square * V2).real)
+
+    low, high = 0.0, (model.bulk * mu1**2 + mu2_square) / model.ridge
+    for _ in range(100):
+        V = (low + high) / 2
+        low, high = (V, high) if response(V) > V else (low, V)
+    C, D = ratio * mu1**2 / (1 + V), ratio * mu2_square / (1 + V)
+
+    def derivative(c: float, d: float) -> tuple[float, float]:
+        V1, V2 = _traces(model, C + 1e-30j * c, D + 1e-30j * d)
+        return float(V1.imag) / 1e-30, float(V2.imag) / 1e-30
+
+    force = ratio * mu1 * math.sqrt(rho) * first / (1 + V)
+    psi = model.beta * float(_traces(model, C, D)[0].real) * force
+    signal = derivative(model.beta * force**2, 0.0)
+    # With q^ = (alpha/beta) mu^2 e/(1 + V)^2 the sizes are affine in the error e: one linear equation is left.
+    loop = derivative(ratio * mu1**2 / (1 + V) ** 2, ratio * mu2_square / (1 + V) ** 2)
+    base = second + model.noise - (model.alignment * first) ** 2 - 2 * mu1 * math.sqrt(rho) * first * psi
+    e = (base - mu1**2 * signal[0] - mu2_square * signal[1]) / (1 + mu1**2 * loop[0] + mu2_square * loop[1])
+    q1, q2 = -signal[0] - loop[0] * e, -signal[1] - loop[1] * e
+    return {
+        s.mu1_constant.name: mu1,
+        s.mu2_constant.name: math.sqrt(mu2_square),
+        s.psi.name: psi,
+        s.q1.name: q1,
+        s.q2.name: q2,
+        s.excess.name: q1 - psi**2,
+        s.h1_star.name: first,
+        s.h2_star.name: second,
+        s.gaussian_error.name: e - model.noise,
+        s.gaussian_mean.name: model.alignment * first,
+    }
+
+
+def plain_at(point: Point) -> Mapping[str, float]:
+    """The plain map's fixed point at a random model."""
+    model = model_at(point)
+    return {**plain_equivalence(model), s.rho.name: 1 - model.alignment**2}
+
+
+# ---- simulations ----
+
+# Both learn more than the best linear fit of their target.
+STEPPED: Mapping[str, Model] = {
+    "tanh learns sin": Model(
+        activation("tanh(z)"),
+        activation("sin(z)"),
+        alpha=2.0,
+        beta=0.8,
+        ridge=0.1,
+        spike=1.4,
+        bulk=1.05,
+        alignment=0.95,
+    ),
+    "erf learns tanh": Model(
+        activation("erf(z)"),
+        activation("tanh(3*z)"),
+        alpha=2.5,
+        beta=0.6,
+        ridge=0.1,
+        spike=2.0,
+        bulk=1.1,
+        alignment=0.97,
+    ),
+}
+UNTRAINED: Mapping[str, Model] = {
+    name: replace(model, spike=0.0, bulk=1.0, alignment=0.0) for name, model in STEPPED.items()
+}
+SEED = 61
+SEEDS = 4  # per seed of the profile, at half its dimensions: a draw costs d^3 and has a variance of order 1/d
+
+
+def features(models: Mapping[str, Model], quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """Test errors of ridge on real features, at half the profile's dimensions with more seeds."""
+    column(quantity, s.test_error)
+    found = {}
+    for name, model in models.items():
+        measured = []
+        for dimension in (d // 2 for d in profile.dimensions):
+            simulation = simulate(model, dimension=dimension, seeds=SEEDS * profile.seeds, seed=SEED)
+            at_sizes = simulation.model
+            if not isinstance(at_sizes, Model):
+                raise TypeError("spiked random features are simulated from a model")
+            values = {
+                **plain_equivalence(at_sizes),
+                **numbers(solved(at_sizes)),
+                s.equivalent_error.name: solved(at_sizes).test_error,
+            }
+            measured.append(Measured(dimension, simulation.values("test_error"), values))
+        found[name] = tuple(measured)
+    return found
+
+
+@lru_cache(maxsize=1024)
+def plain_experiment(model: Model, d: int, seed: int) -> tuple[float, float]:
+    """Ridge on mu1 F x + mu* xi with F = W + r 1 v^T: its test error, and its coefficient of kappa."""
+    mu1, mu2_square, first, second = constants(model)
+    n, p = round(model.alpha * d), round(model.beta * d)
+    rng = np.random.default_rng(np.random.SeedSequence(SEED, spawn_key=(d, seed)))
+    rows = rng.standard_normal((p, d))
+    rows *= math.sqrt(model.bulk) / np.linalg.norm(rows, axis=1)[:, None]
+    rows[:, 0] += model.spike
+    theta = np.zeros(d)
+    theta[:2] = model.alignment, math.sqrt(1 - model.alignment**2)
+    x = rng.standard_normal((n, d))
+    phi = (mu1 * x @ rows.T + math.sqrt(mu2_square) * rng.standard_normal((n, p))) / math.sqrt(p)
+    target = compile_numpy(model.target.expression)
+    labels = target(x @ theta) + math.sqrt(model.noise) * rng.standard_normal(n)
+    a = np.linalg.solve(phi.T @ phi + model.ridge * np.eye(p), phi.T @ labels)
+    effective = mu1 * rows.T @ a / math.sqrt(p)
+    # E (g(theta.x) - effective.x - mu* a.xi/sqrt p)^2, exactly.
+    error = second - 2 * first * effective @ theta + effective @ effective + mu2_square * a @ a / p
+    return float(error), float(effective[0])
+
+
+def plain_features(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """The plain equivalent map itself: its test error or its coefficient of kappa."""
+    observable = column(quantity, s.gaussian_error, s.gaussian_mean)
+    return {
+        name: tuple(
+            Measured(
+                d,
+                tuple(plain_experiment(model, d, k)[observable] for k in range(SEEDS * profile.seeds)),
+                {
+                    **plain_equivalence(_realised(model, d)),
+                    s.gamma.name: model.alignment,
+                    s.rho.name: 1 - model.alignment**2,
+                },
+            )
+            for d in (dimension // 2 for dimension in profile.dimensions)
+        )
+        for name, model in STEPPED.items()
+    }
+
+
+def _realised(model: Model, d: int) -> Model:
+    return replace(model, alpha=round(model.alpha * d) / d, beta=round(model.beta * d) / d)

@@ -1,0 +1,385 @@
+"""Numbers for Appendix F: small random features, averages at the solver's saddle point, and simulated spectra.
+
+Log-determinants of features: integrals of the solver's Stieltjes transform, and eigenvalues of samples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from derivations.activations.activation import Activation, activation
+from derivations.free_energy.along_spike import mu0, mu1, mu2
+from derivations.language import symbols as s
+from derivations.language.expectation import Expectation
+from numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
+from numerics.models.model import Model
+from numerics.models.network import Network
+from numerics.saddle_point.ridge import solve
+from verify.checks.evaluate import evaluate
+from verify.checks.simulation import Measured, column
+from verify.protocol.claim import Domain, Profile, Range
+from verify.second_route import models
+from verify.second_route.grids import SMOOTH
+from verify.second_route.models import GENERIC, Point, functions_at, functions_of, measured, model_at, numbers, solved
+from verify.second_route.networks import numbers as network_numbers
+from verify.second_route.networks.formulas import Step, batch_forms, own_law
+
+Array = NDArray[np.float64]
+
+
+# The formulas as the paper states them, typed here and nowhere derived.
+z = s.stieltjes_argument
+
+
+V = mu1**2 * s.V1 + mu2**2 * s.V2
+
+
+def E(integrand: sp.Expr) -> sp.Expr:
+    """Average over kappa."""
+    return Expectation(integrand, s.kappa)
+
+
+def eq(left: sp.Expr, right: sp.Expr) -> sp.Equality:
+    """An equation, left as it is typed."""
+    return sp.Eq(left, right, evaluate=False)
+
+
+BELOW = Range(z, -3.0, -0.2)
+
+
+PLAIN = Domain((BELOW, Range(s.kappa, -1.5, 1.5)), (), (GENERIC,))
+
+
+SEEDED = Domain((Range("seed", 0.0, 1e6), BELOW, Range(s.kappa, -1.5, 1.5)), (), (GENERIC,))
+
+
+def generic(point: Point) -> Mapping[str, Callable[..., object]]:
+    return GENERIC
+
+
+def _generator(point: Point) -> np.random.Generator:
+    return np.random.default_rng(int(float(point["seed"])))
+
+
+def population(point: Point) -> Mapping[str, float]:
+    """E[phi_k phi_l] of the equivalent map in three dimensions, by sums over kappa and exact cubature across it."""
+    generator = _generator(point)
+    rows = generator.normal(size=(2, 3))
+    same = int(float(point["seed"])) % 2 == 0
+    if same:
+        rows[1] = rows[0]
+    line = np.arange(-12.0, 12.01, 1 / 32)
+    weight = np.exp(-(line**2) / 2) / np.sqrt(2 * np.pi) / 32
+    mu = [GENERIC[f"mu{j}"](line) for j in range(3)]
+    total, signs = np.zeros_like(line), (-1.0, 1.0)
+    # Quadratic in every Gaussian variable: the two points -1 and 1 average exactly.
+    for x in np.array(np.meshgrid(signs, signs, signs, signs)).reshape(4, -1).T:
+        noise = (x[2], x[2] if same else x[3])
+        total += (
+            np.prod(
+                [mu[0] + mu[1] * (line * rows[i, 0] + rows[i, 1:] @ x[:2]) + mu[2] * noise[i] for i in (0, 1)], axis=0
+            )
+            / 16
+        )
+    return {
+        s.population.name: float(total @ weight),
+        s.spike_overlap.name: float(rows[0, 0]),
+        s.other_overlap.name: float(rows[1, 0]),
+        s.projected_product.name: float(rows[0, 1:] @ rows[1, 1:]),
+        s.replica_delta.name: float(same),
+    }
+
+
+def finite_features(point: Point) -> Mapping[str, float]:
+    """Random features: the resolvent's trace, the slope of the log-determinant, and the weight of a random readout."""
+    generator = _generator(point)
+    n, p, argument, step = 9, 7, float(point[z.name]), 1e-5
+    features = generator.normal(size=(n, p))
+    covariance, readout = features.T @ features / p, generator.normal(size=p)
+
+    def log_partition(at: float) -> float:
+        return float(-np.linalg.slogdet(covariance - at * np.eye(p))[1]) / 2
+
+    slope = (log_partition(argument + step) - log_partition(argument - step)) / (2 * step)
+    values = {
+        s.log_partition_slope: 2 * slope / p,
+        s.trace_resolvent: np.trace(np.linalg.inv(covariance - argument * np.eye(p))) / p,
+        s.readout_norm: readout @ readout,
+        s.readout_energy: np.sum((features @ readout) ** 2) / p,
+        s.gibbs_exponent: -readout @ (covariance - argument * np.eye(p)) @ readout / 2,
+    }
+    return {symbol.name: float(number) for symbol, number in values.items()}
+
+
+def moments(point: Point) -> Mapping[str, float]:
+    """A law of five values: the slope of ln E Z^R at zero by differences, and E ln Z."""
+    generator = _generator(point)
+    logs, weights = generator.normal(size=5), generator.dirichlet(np.ones(5))
+
+    def log_moment(power: float) -> float:
+        return float(np.log(weights @ np.exp(power * logs)))
+
+    return {
+        s.moment_slope.name: (log_moment(1e-5) - log_moment(-1e-5)) / 2e-5,
+        s.mean_log.name: float(weights @ logs),
+    }
+
+
+def samples(point: Point) -> Mapping[str, float]:
+    """Features of three values, two readouts and four samples: the average over all 81 data sets, and one sample's."""
+    generator = _generator(point)
+    count, p = 4, 3
+    values, weights = generator.normal(size=(3, p)), generator.dirichlet(np.ones(3))
+    readouts = generator.normal(size=(2, p))
+    energies = np.sum((values @ readouts.T) ** 2, axis=1) / (2 * p)
+    total = 0.0
+    for chosen in np.ndindex(*([3] * count)):
+        total += np.prod(weights[list(chosen)]) * np.exp(-np.sum(energies[list(chosen)]))
+    return {
+        s.n.name: float(count),
+        s.replicated_weight.name: float(total),
+        s.sample_average.name: float(weights @ np.exp(-energies)),
+    }
+
+
+def replicas(point: Point) -> Mapping[str, float]:
+    """Output, overlaps and covariance of the local fields of two random readouts."""
+    generator = _generator(point)
+    p, d, kappa = 8, 6, float(point[s.kappa.name])
+    W, a, noise = generator.normal(size=(p, d)), generator.normal(size=(2, p)), generator.normal(size=p)
+    v = np.linalg.qr(generator.normal(size=(d, 1)))[0][:, 0]
+    across = generator.normal(size=d)
+    across -= v * (v @ across)
+    mu = [float(GENERIC[f"mu{j}"](kappa)) for j in range(3)]
+    features = mu[0] + mu[1] * W @ (kappa * v + across) + mu[2] * noise
+    field = mu[1] * W @ across + mu[2] * noise
+    # The fields are linear in x_perp and xi: their covariance is a sum over these variables' coefficients.
+    coefficients = np.hstack([mu[1] * a @ (W - np.outer(W @ v, v)), mu[2] * a]) / np.sqrt(p)
+    projected = a @ (W - np.outer(W @ v, v))
+    return {
+        s.letter_output.name: float(a[0] @ features / np.sqrt(p)),
+        s.letter_field.name: float(a[0] @ field / np.sqrt(p)),
+        s.m.name: float(a[0].sum() / np.sqrt(p)),
+        s.zeta.name: float(a[0] @ W @ v / np.sqrt(p)),
+        s.field_covariance.name: float(coefficients[0] @ coefficients[1]),
+        s.q1.name: float(projected[0] @ projected[1] / p),
+        s.q2.name: float(a[0] @ a[1] / p),
+    }
+
+
+MODES = Domain(
+    (
+        Range(s.mode_curvature, 3.0, 5.0),
+        Range(s.mode_coupling, 0.1, 0.6),
+        Range(s.mode_force, -1.5, 1.5),
+        Range("seed", 0.0, 1e6),
+    )
+)
+
+
+def few_replicas(point: Point) -> Mapping[str, float]:
+    """The Gaussian integral over one to four replicas, by linear algebra."""
+    count = 1 + int(float(point["seed"])) % 4
+    curvature, coupling, force = (float(point[x.name]) for x in (s.mode_curvature, s.mode_coupling, s.mode_force))
+    matrix = curvature * np.eye(count) - coupling
+    vector = np.full(count, force)
+    log = -np.linalg.slogdet(matrix)[1] / 2 + vector @ np.linalg.solve(matrix, vector) / 2
+    return {s.replicas.name: float(count), s.log_mode_integral.name: float(log)}
+
+
+def schur_numbers(point: Point) -> Mapping[str, float] | None:
+    values = measured(point)
+    if values is None:
+        return None
+    found = [
+        evaluate(average, values, functions_at(point))
+        for average in (E(s.kappa**2 * mu1**2 / (1 + V)), E(s.kappa * mu0 * mu1 / (1 + V)), E(mu0**2 / (1 + V)))
+    ]
+    return {s.schur.name: found[0] - found[1] ** 2 / found[2]}
+
+
+MODELS: Mapping[str, Point] = {
+    "tanh, alpha = 1.5": {
+        "activation": "tanh(z)",
+        "target": "sin(z)",
+        s.alpha.name: 1.5,
+        s.beta.name: 1.0,
+        s.ridge.name: 0.3,
+        s.noise.name: 0.0,
+        s.r.name: 1.2,
+        s.c.name: 1.3,
+        s.gamma.name: 0.5,
+    },
+    "sin, alpha = 0.8": {
+        "activation": "sin(z)",
+        "target": "sin(z)",
+        s.alpha.name: 0.8,
+        s.beta.name: 0.6,
+        s.ridge.name: 0.1,
+        s.noise.name: 0.0,
+        s.r.name: 0.8,
+        s.c.name: 0.9,
+        s.gamma.name: 0.5,
+    },
+}
+
+
+@lru_cache(maxsize=64)
+def _resolvent_samples(name: str, dimension: int, seeds: int) -> tuple[float, ...]:
+    model = model_at(MODELS[name])
+    sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, fractions=(1.0,))
+    samples = []
+    for seed in range(seeds):
+        generator = np.random.default_rng((190, dimension, seed))
+        features = spiked_random_features(model, sizes, generator).features(generator.normal(size=(sizes.n, dimension)))
+        samples.append(float(np.mean(1 / (np.linalg.eigvalsh(features.T @ features / sizes.p) + model.ridge))))
+    return tuple(samples)
+
+
+def resolvents(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """The trace of the resolvent at z = -lambda, against V2 of the ridge solver at the realised ratios."""
+    column(quantity, s.stieltjes)
+    found = {}
+    for name, point in MODELS.items():
+        model, runs = model_at(point), []
+        for dimension in (d // 2 for d in profile.dimensions):
+            sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, fractions=(1.0,))
+            values = numbers(solved(model.changed(alpha=sizes.alpha, beta=sizes.beta)))
+            runs.append(Measured(dimension, _resolvent_samples(name, dimension, profile.seeds), values))
+        found[name] = tuple(runs)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _outlier_samples(name: str, dimension: int, seeds: int) -> tuple[float, ...]:
+    model = model_at(MODELS[name])
+    functions, p = functions_of(model), round(model.beta * dimension)
+    mean, mixed, along, linear, rest = (
+        evaluate(E(f), {}, functions) for f in (mu0**2, s.kappa * mu0 * mu1, s.kappa**2 * mu1**2, mu1**2, mu2**2)
+    )
+    samples = []
+    for seed in range(seeds):
+        rows = np.random.default_rng((191, dimension, seed)).normal(size=(p, dimension))
+        rows *= np.sqrt(model.bulk) / np.linalg.norm(rows, axis=1)[:, None]
+        spike, one = rows[:, 0], np.ones(p)
+        covariance = mean + mixed * (np.outer(one, spike) + np.outer(spike, one)) + along * np.outer(spike, spike)
+        covariance += linear * rows[:, 1:] @ rows[:, 1:].T + rest * np.eye(p)
+        samples.append(float(np.linalg.eigvalsh(covariance)[-1]) / p)
+    return tuple(samples)
+
+
+def outliers(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """The largest eigenvalue of population covariances, over p."""
+    column(quantity, s.spike_eigenvalue_rate)
+    return {
+        name: tuple(
+            Measured(d, _outlier_samples(name, d, profile.seeds), {}, functions_of(model_at(point)))
+            for d in (d // 2 for d in profile.dimensions)
+        )
+        for name, point in MODELS.items()
+    }
+
+
+# ln det = ln lambda - integral of V2 - 1/t over t > lambda, whose rest beyond e^26 lambda is e^-26 of it.
+_REACH, _PANELS, _ORDER = 26.0, 4, 16
+
+
+def from_stieltjes(model: Model) -> float:
+    """The log-determinant as an integral of the solver's V2 over the ridge."""
+    nodes, weights = np.polynomial.legendre.leggauss(_ORDER)
+    width = _REACH / _PANELS
+    total = 0.0
+    for panel in range(_PANELS):
+        for node, weight in zip(nodes, weights, strict=True):
+            t = model.ridge * math.exp(width * (panel + 0.5 * (1.0 + node)))
+            V2 = float(solve(model.changed(ridge=t)).order_parameters.V2[0])
+            total += 0.5 * width * weight * (t * V2 - 1.0)
+    return math.log(model.ridge) - total
+
+
+def isotropic(point: Point) -> Mapping[str, float] | None:
+    """The solver's order parameters at a point, and the log-determinant from its Stieltjes transform."""
+    values = models.measured(point)
+    return None if values is None else {**values, s.features_log_det.name: from_stieltjes(models.model_at(point))}
+
+
+def _own(model: Model) -> dict[str, float]:
+    """g, p and l of a network at its solution: p by the formula of V2, l by bisection of its own equation."""
+    values, step = numbers(solved(model)), model.network_step
+    assert step is not None
+    rate, V1_hat, V2 = step.eta / model.beta, values[s.V1_hat.name], values[s.V2.name]
+    gain = model.beta * V1_hat * V2
+    student, target = (_named(f) for f in (model.activation, model.target))
+    weight = own_law(Step(student, target, step.alpha0, rate, model.beta), step.alpha0).weight
+    forms = batch_forms(target, step.alpha0, (1.0 + gain) / (gain * weight))
+    return {
+        **values,
+        s.alpha0.name: step.alpha0,
+        s.gain.name: gain,
+        s.row_weight.name: weight,
+        s.row_trace.name: forms[s.batch_trace.name] / (gain * weight),
+        s.leverage.name: forms[s.leverage.name],
+    }
+
+
+def _named(function: Activation) -> str:
+    return next(name for name in SMOOTH if activation(name) == function)
+
+
+def network(point: Point) -> Mapping[str, float] | None:
+    """The same for the network of a point."""
+    model = network_numbers.model_at(point)
+    if not solved(model).converged:
+        return None
+    return {**_own(model), s.features_log_det.name: from_stieltjes(model)}
+
+
+@lru_cache(maxsize=64)
+def _sampled(subject: Model | Network, d: int, seeds: int) -> tuple[float, ...]:
+    found = []
+    alpha0 = subject.alpha0 if isinstance(subject, Network) else 0.0
+    sizes = Sizes.rounded(d, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=(1.0,))
+    for seed in range(seeds):
+        weights, batch, inputs = (np.random.default_rng((89, d, seed, k)) for k in range(3))
+        if isinstance(subject, Network):
+            drawn = trained_network(subject, sizes, weights, batch)
+        else:
+            drawn = spiked_random_features(subject, sizes, weights)
+        phi = drawn.features(inputs.standard_normal((sizes.n, d)))
+        # The outlier would add ln(d)/p.
+        values = np.linalg.eigvalsh(phi.T @ phi / sizes.p)[:-1]
+        found.append(float(np.mean(np.log(np.maximum(values, 0.0) + subject.ridge))))
+    return tuple(found)
+
+
+def sampled_features(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """Eigenvalues of spiked random features, without the largest."""
+    column(quantity, s.features_log_det)
+    found = {}
+    for name, point in MODELS.items():
+        runs, model = [], models.model_at(point)
+        for d in (dimension // 2 for dimension in profile.dimensions):
+            sizes = Sizes.rounded(d, alpha=model.alpha, beta=model.beta, fractions=(1.0,))
+            at = model.changed(alpha=sizes.alpha, beta=sizes.beta)
+            runs.append(Measured(d, _sampled(model, d, 2 * profile.seeds), numbers(solved(at)), functions_of(at)))
+        found[name] = tuple(runs)
+    return found
+
+
+NETWORK = "tanh student, tanh target"
+
+
+def sampled_networks(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """Eigenvalues of the features of real networks, without the largest."""
+    column(quantity, s.features_log_det)
+    network_, runs = network_numbers.NETWORKS[NETWORK], []
+    for d in (dimension // 2 for dimension in profile.dimensions):
+        model = network_numbers.own_model(network_)
+        runs.append(Measured(d, _sampled(network_, d, 5 * profile.seeds), _own(model), functions_of(model)))
+    return {NETWORK: tuple(runs)}
