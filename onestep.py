@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from numerics.saddle_point.ridge import solve
     from numerics.spectrum.density import Spectrum, spectrum
     from reports.answers.comparison import compared as compare
-    from verify.claims.index import all_claims
-    from verify.ledger import run as run_ledger
+    from verify.claims.index import all_claims, run_ledger
 
 __all__ = [
     "Activation",
@@ -126,7 +125,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     "spectrum": ("numerics.spectrum.density", "spectrum"),
     "compare": ("reports.answers.comparison", "compared"),
     "all_claims": ("verify.claims.index", "all_claims"),
-    "run_ledger": ("verify.ledger", "run"),
+    "run_ledger": ("verify.claims.index", "run_ledger"),
 }
 
 

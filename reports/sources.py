@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from verify.ledger import Entry
+from verify.ledger.run import Entry
 
 
 @dataclass(frozen=True)

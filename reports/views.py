@@ -12,7 +12,8 @@ from reports.sources import SLIDES, Document, by_source, document
 from reports.text.anchors import anchor
 from reports.text.mathematics import mathml
 from reports.text.prose import prose
-from verify.ledger import Entry, Ledger, statement_latex
+from verify.ledger.document import statement_latex
+from verify.ledger.run import Entry, Ledger
 from verify.protocol.claim import Kind
 from verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
 from verify.protocol.verdict import Verdict

@@ -12,7 +12,7 @@ from typing import Any
 
 from reports.text.ledger_files import committed
 from verify.claims.index import all_claims
-from verify.ledger import Entry, Ledger, MutantResult
+from verify.ledger.run import Entry, Ledger, MutantResult
 from verify.protocol.claim import Claim
 from verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
 from verify.protocol.verdict import Verdict

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from verify.claims.index import all_claims
-from verify.ledger import examine, statement_latex
+from verify.ledger.document import statement_latex
+from verify.ledger.run import examine
 from verify.protocol.claim import Claim, Kind, Role
 from verify.protocol.order import ordered
 from verify.protocol.verdict import Verdict

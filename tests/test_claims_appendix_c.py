@@ -25,7 +25,7 @@ from verify.claims.saddle_point import leave_one_out as cavity_claims
 from verify.claims.saddle_point import replicas as appendix_c_replicas
 from verify.claims.saddle_point import result_3_3 as section_3_3
 from verify.claims.saddle_point import spectral_measure
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import PROFILES, Claim, Kind, Role
 from verify.protocol.evidence import Outcome
 from verify.protocol.verdict import Verdict

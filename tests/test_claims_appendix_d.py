@@ -20,7 +20,7 @@ from verify.checks.kinds import ByDerivation, ByObligations
 from verify.claims.letters import free_energy as appendix_d
 from verify.claims.letters import orthogonal as appendix_d_orthogonal
 from verify.claims.letters import saddle_point as appendix_d_saddle
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import PROFILES, Claim, Kind, Role
 from verify.protocol.evidence import Outcome
 from verify.protocol.verdict import Verdict

@@ -14,7 +14,7 @@ from derivations.language import symbols as s
 from derivations.spectrum import resolvent as spectrum
 from tests.planting_appendices import planting, verdict_by_proof
 from verify.claims.spectrum import covariance as appendix_f
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import Claim, Kind
 from verify.protocol.verdict import Verdict
 

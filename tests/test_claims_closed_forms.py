@@ -11,7 +11,7 @@ from derivations.closed_forms import semigroup as gaussian
 from derivations.language.derivation import Vanishing
 from verify.claims.equivalence.closed_forms import CLAIMS
 from verify.closed_forms import proof as closed_form_proof
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import Claim
 from verify.protocol.verdict import Verdict
 

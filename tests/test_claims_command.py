@@ -55,7 +55,7 @@ def test_a_changed_statement_loses_its_recorded_verdict(monkeypatch: pytest.Monk
     import reports.text.ledger_files
     from reports.commands.claims import with_verdicts
     from tests.toy import claim as toy_claim
-    from verify.ledger import statement_latex
+    from verify.ledger.document import statement_latex
 
     claim = toy_claim()
     entry = {"id": claim.id, "verdict": "PROVED", "weakest": "PROVED", "evidence": [], "mutants": [], "hypotheses": []}
@@ -106,7 +106,7 @@ def test_ids_may_be_cut_short(capfd: pytest.CaptureFixture[str]) -> None:
 def test_verify_takes_the_beginnings_of_ids(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     import reports.commands.verify as command
     from verify.claims.index import all_claims
-    from verify.ledger import Ledger
+    from verify.ledger.run import Ledger
 
     asked: list[list[str] | None] = []
 

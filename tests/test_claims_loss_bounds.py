@@ -8,7 +8,7 @@ from derivations.bounds import any_loss as loss_bounds
 from derivations.language import symbols
 from verify.checks.checker import settle
 from verify.claims.bounds.any_loss import CLAIMS
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import Domain
 from verify.protocol.evidence import Outcome
 from verify.protocol.verdict import Verdict

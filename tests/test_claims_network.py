@@ -17,7 +17,7 @@ from verify.checks.simulation import BySimulation
 from verify.claims.index import all_claims
 from verify.claims.networks import bulk as bulk_claims
 from verify.claims.networks import rows as row_claims
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import PROFILES, Claim
 from verify.protocol.verdict import Verdict
 

@@ -24,7 +24,7 @@ from verify.claims.index import all_claims
 from verify.claims.networks import exact as network_groups_exact
 from verify.claims.networks import letters as network_groups
 from verify.claims.networks import readout as network_groups_saddle
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import PROFILES, Kind
 from verify.protocol.verdict import Verdict, decide
 

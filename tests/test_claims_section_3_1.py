@@ -20,7 +20,7 @@ from verify.claims.gradient_step import result_3_1 as section_3_1
 from verify.claims.gradient_step import setting as section_2
 from verify.claims.gradient_step import spike as appendix_a
 from verify.claims.slides import step as slides_step
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import Claim, Role
 from verify.protocol.verdict import Verdict
 

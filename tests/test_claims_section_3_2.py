@@ -18,7 +18,7 @@ from tests.planting import planting, verdict_by_proof
 from verify.claims.equivalence import appendix_b
 from verify.claims.equivalence import result_3_2 as section_3_2
 from verify.claims.equivalence import sign_activation as sign_claims
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import Claim
 from verify.protocol.verdict import Verdict
 from verify.second_route import features as map_numbers

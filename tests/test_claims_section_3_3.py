@@ -19,7 +19,7 @@ from verify.checks.kinds import ByDerivation
 from verify.claims.saddle_point import free_energy as appendix_c
 from verify.claims.saddle_point import result_3_3 as section_3_3
 from verify.claims.slides import saddle_point as slides_saddle_point
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import PROFILES, Claim, Role
 from verify.protocol.evidence import Outcome
 from verify.protocol.verdict import Verdict

@@ -19,7 +19,7 @@ from verify.claims.bounds import closed_form as closed_form_claims
 from verify.claims.bounds import ridge as section_4_3
 from verify.claims.random_features import limits
 from verify.claims.random_features import no_spike as random_feature_claims
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import Claim, Role
 from verify.protocol.verdict import Verdict
 

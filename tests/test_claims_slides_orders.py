@@ -10,7 +10,7 @@ from derivations.language import symbols as s
 from derivations.language.exponents import Order
 from tests.planting import verdict_by_proof
 from verify.claims.slides import orders as claims
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import Claim, Kind, Role
 from verify.protocol.verdict import Verdict
 from verify.second_route.gradient_step import orders as slides_orders_numbers

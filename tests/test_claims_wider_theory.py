@@ -18,7 +18,7 @@ from verify.claims.equivalence import plain as wider_equivalence
 from verify.claims.gradient_step import leap as wider_leap
 from verify.claims.gradient_step import rate as wider_rate
 from verify.claims.random_features.no_spike import plain_random_features
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import Claim, Kind, Role
 from verify.protocol.verdict import Verdict
 from verify.second_route.models import solved

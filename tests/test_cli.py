@@ -57,7 +57,7 @@ def test_an_internal_error_is_one_sentence_and_a_traceback_only_with_debug(
 
 def test_the_exit_codes_of_a_ledger(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     import reports.commands.verify as command
-    from verify.ledger import Ledger
+    from verify.ledger.run import Ledger
 
     class Ended(Ledger):
         code = 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tests import toy
-from verify import coverage
 from verify.claims.index import all_claims
-from verify.coverage import Coverage, summary
+from verify.ledger import coverage
+from verify.ledger.coverage import Coverage, summary
 from verify.protocol.claim import Claim, Role, Source
 
 

@@ -15,7 +15,7 @@ from tests import toy
 from verify.claims.index import all_claims
 from verify.claims.slides import errata as module
 from verify.claims.slides.errata import ERRATA, Erratum, errata, examine_errata, unlisted
-from verify.ledger import Entry, Ledger, examine
+from verify.ledger.run import Entry, Ledger, examine
 from verify.protocol.claim import Claim, Role, Source
 from verify.protocol.verdict import Verdict
 

@@ -11,7 +11,7 @@ from reports.formula_lines import LINE, NAMES, width
 from reports.page.described import derivations_of
 from reports.text.mathematics import mathml
 from verify.claims.index import MODULES, all_claims
-from verify.ledger import statement_latex
+from verify.ledger.document import statement_latex
 
 # An em of a formula is 17 pixels on the page. Matrices and summands without a cut may be wider than a line, within
 # this bar, far below the 5,000 pixels that a formula may have.

@@ -13,7 +13,7 @@ from derivations.gradient_step.hermite_tensors import hermite, leap_index, leap_
 from derivations.language import symbols as s
 from tests.planting import verdict_by_proof
 from verify.claims.gradient_step import leap_theorem as claims
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import Claim, Kind
 from verify.protocol.verdict import Verdict
 from verify.second_route.gradient_step import leap_theorem as numbers

@@ -10,9 +10,12 @@ import sympy as sp
 
 from derivations.language.symbols import h1_star
 from tests.toy import LIMIT, claim, norm
-from verify import ledger
 from verify.claims import index
-from verify.claims.index import all_claims
+from verify.claims.index import all_claims, run_ledger
+from verify.ledger import run
+from verify.ledger.document import dumps
+from verify.ledger.drift import drift
+from verify.protocol import order
 from verify.protocol.claim import Claim, Kind, Role
 from verify.protocol.order import LedgerError
 from verify.protocol.verdict import Verdict
@@ -23,7 +26,8 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> list[Claim]:
     """A ledger whose only module states the claims of this list."""
     claims: list[Claim] = [claim()]
     monkeypatch.setattr(index, "MODULES", ("toy",))
-    monkeypatch.setattr(index, "claims_of", lambda module: tuple(claims))
+    monkeypatch.setattr(order, "claims_of", lambda module: tuple(claims))
+    monkeypatch.setattr(run, "claims_of", lambda module: tuple(claims))
     all_claims.cache_clear()
     yield claims
     all_claims.cache_clear()
@@ -34,21 +38,21 @@ def wrong(id_: str = "toy.wrong", **changes: object) -> Claim:
 
 
 def test_a_good_ledger_exits_with_zero(planted: list[Claim]) -> None:
-    result = ledger.run("quick")
+    result = run_ledger("quick")
     assert result.exit_code == 0
     assert result.summary["PROVED"] == 1
 
 
 def test_a_refuted_claim_of_ours_exits_with_one(planted: list[Claim]) -> None:
     planted.append(wrong())
-    result = ledger.run("quick")
+    result = run_ledger("quick")
     assert result.entries[-1].verdict is Verdict.REFUTED
     assert result.exit_code == 1
 
 
 def test_a_refuted_printed_claim_is_a_finding_not_a_failure(planted: list[Claim]) -> None:
     planted.append(wrong(role=Role.PRINTED))
-    result = ledger.run("quick")
+    result = run_ledger("quick")
     assert result.entries[-1].verdict is Verdict.REFUTED
     assert all(m.verdict is Verdict.REFUTED for m in result.entries[-1].mutants)
     assert result.exit_code == 0
@@ -56,13 +60,13 @@ def test_a_refuted_printed_claim_is_a_finding_not_a_failure(planted: list[Claim]
 
 def test_no_checks_is_untested_and_exits_with_three(planted: list[Claim]) -> None:
     planted[0] = claim(checks=(), statement=sp.Le(norm, LIMIT))
-    assert ledger.run("quick").exit_code == 3
+    assert run_ledger("quick").exit_code == 3
 
 
 def test_a_definition_without_checks_neither_passes_nor_weakens(planted: list[Claim]) -> None:
     definition = claim(id="toy.definition", kind=Kind.DEFINITION, checks=())
     planted[:] = [definition, claim(uses=("toy.definition",))]
-    result = ledger.run("quick")
+    result = run_ledger("quick")
     entries = {e.claim.id: e for e in result.entries}
     assert result.exit_code == 0
     assert entries["toy.definition"].verdict is Verdict.UNTESTED
@@ -72,7 +76,7 @@ def test_a_definition_without_checks_neither_passes_nor_weakens(planted: list[Cl
 def test_the_weakest_link_travels(planted: list[Claim]) -> None:
     numbers_only = claim(id="toy.numbers", checks=claim().checks[1:])
     planted[:] = [claim(id="toy.top", uses=("toy.numbers",)), numbers_only]
-    entries = {e.claim.id: e for e in ledger.run("quick").entries}
+    entries = {e.claim.id: e for e in run_ledger("quick").entries}
     assert list(entries) == ["toy.numbers", "toy.top"]
     assert entries["toy.top"].verdict is Verdict.PROVED
     assert entries["toy.top"].weakest is Verdict.CONFIRMED
@@ -89,33 +93,33 @@ def test_the_weakest_link_travels(planted: list[Claim]) -> None:
 def test_malformed_ledgers_are_refused(planted: list[Claim], claims: list[Claim], message: str) -> None:
     planted[:] = claims
     with pytest.raises(LedgerError, match=message):
-        ledger.run("quick")
+        run_ledger("quick")
 
 
 def test_an_unknown_claim_is_named(planted: list[Claim]) -> None:
     with pytest.raises(LedgerError, match=r"toy\.other"):
-        ledger.run("quick", ["toy.other"])
+        run_ledger("quick", ["toy.other"])
 
 
 def test_the_same_run_gives_the_same_bytes(planted: list[Claim]) -> None:
     planted.append(wrong(role=Role.PRINTED))
-    assert ledger.dumps(ledger.run("quick")) == ledger.dumps(ledger.run("quick"))
+    assert dumps(run_ledger("quick")) == dumps(run_ledger("quick"))
 
 
 def test_drift_sees_verdicts_and_statements_and_tolerates_rounding(planted: list[Claim]) -> None:
-    old = json.loads(ledger.dumps(ledger.run("quick")))
+    old = json.loads(dumps(run_ledger("quick")))
     old["claims"][0]["evidence"].append({"check": "s", "z": 1.23, "smallest_detectable": 0.02})
-    assert ledger.drift(old, old) == []
+    assert drift(old, old) == []
 
     moved = copy.deepcopy(old)
     moved["claims"][0]["evidence"][-1]["z"] = 1.24
-    assert ledger.drift(old, moved) == []
+    assert drift(old, moved) == []
     moved["claims"][0]["evidence"][-1]["z"] = 1.43
-    assert len(ledger.drift(old, moved)) == 1
+    assert len(drift(old, moved)) == 1
 
     for key, value in {"verdict": "CONFIRMED", "statement": "x", "weakest": "REFUTED"}.items():
         changed = copy.deepcopy(old)
         changed["claims"][0][key] = value
-        assert len(ledger.drift(old, changed)) == 1
+        assert len(drift(old, changed)) == 1
 
-    assert ledger.drift(old, {**old, "claims": []}) == ["toy.limit: in the committed ledger only"]
+    assert drift(old, {**old, "claims": []}) == ["toy.limit: in the committed ledger only"]

@@ -19,7 +19,9 @@ from reports.text import ledger_files
 from reports.text.ledger_files import write_together
 from tests import toy
 from tests.report_page import toy_figures, toy_ledger
-from verify.ledger import Ledger, as_json, drift, dumps
+from verify.ledger.document import as_json, dumps
+from verify.ledger.drift import drift
+from verify.ledger.run import Ledger
 
 
 def test_the_ledger_is_the_same_file_every_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from reports.page.described import DescribedDerivation, derivations_of
 from reports.text.mathematics import MathError, mathml
 from reports.text.prose import heading, prose
 from verify.claims.index import MODULES, all_claims
-from verify.ledger import statement_latex
+from verify.ledger.document import statement_latex
 
 
 def test_every_statement_of_the_ledger_becomes_mathml() -> None:

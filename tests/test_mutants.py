@@ -8,7 +8,7 @@ from derivations.language.expectation import Expectation
 from derivations.language.symbols import V1, V2, alpha0, c, h1_star, h2_star, kappa
 from tests.toy import LIMIT, claim, norm
 from verify.checks.mutants import equivalent, generate, mutants_of
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import Mutant
 from verify.protocol.verdict import Verdict
 

@@ -18,7 +18,7 @@ from numerics.models.network import Network
 from verify.checks.simulation import BySimulation
 from verify.claims.gradient_step.overlapping_bulk import CLAIMS
 from verify.claims.index import all_claims
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import Claim
 from verify.protocol.verdict import Verdict
 from verify.second_route.grids import SMOOTH

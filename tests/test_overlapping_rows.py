@@ -15,7 +15,7 @@ from derivations.gradient_step import overlapping_rows
 from verify.checks.simulation import BySimulation
 from verify.claims.gradient_step.overlapping_rows import CLAIMS
 from verify.claims.index import all_claims
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import PROFILES
 from verify.protocol.verdict import Verdict
 from verify.second_route.networks.overlapping_draws import STARTS, functions_for, measured_step

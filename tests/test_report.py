@@ -40,7 +40,7 @@ from tests.report_page import (
     whole_site,
 )
 from verify.claims.index import all_claims
-from verify.ledger import Entry, Ledger
+from verify.ledger.run import Entry, Ledger
 from verify.protocol.claim import Kind, Role
 from verify.protocol.evidence import Agreement, Outcome
 from verify.protocol.verdict import Verdict

@@ -13,7 +13,7 @@ from derivations.language.symbols import alpha0, h1_star, h2_star
 from tests.toy import LIMIT, claim, norm
 from verify.checks.simulation import BySimulation, Measured, column
 from verify.claims.index import all_claims
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.claim import PROFILES, Profile
 from verify.protocol.evidence import Outcome
 from verify.protocol.verdict import Verdict

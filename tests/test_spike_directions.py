@@ -22,7 +22,7 @@ from numerics.spectrum.point import line_of
 from tests import reference_directions
 from verify.checks.finite_size import Observation, compare_all
 from verify.claims.letters import spike_directions
-from verify.ledger import examine
+from verify.ledger.run import examine
 from verify.protocol.verdict import Verdict
 
 WORKED: dict[str, Any] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.1}

@@ -48,7 +48,7 @@ def claims(claim: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
         parameters = {} if claim is None else {"claim": claim}
         print_json({"claims": documents, "summary": summary(documents), "provenance": provenance("claims", parameters)})
     elif claim is None:
-        from verify.coverage import summary as coverage_summary
+        from verify.ledger.coverage import summary as coverage_summary
 
         print(claims_table(documents))
         print(coverage_summary(known).sentence)
@@ -94,7 +94,7 @@ def meant(known: Sequence[Claim], text: str) -> list[str]:
 def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
     """The claims as documents, with what the committed ledger says of those whose statement is unchanged."""
     from reports.text.ledger_files import committed
-    from verify.ledger import statement_latex
+    from verify.ledger.document import statement_latex
 
     ledger = committed()
     recorded = {entry["id"]: entry for entry in ledger["claims"]} if ledger else {}

@@ -101,8 +101,8 @@ def check_drift(profile: str, as_json: bool, quiet: bool) -> int:
     from reports.command_line.console import note, print_json
     from reports.commands.verify import ledger_summary, remarks, run_ledger
     from reports.ledger_markdown import markdown_drift
-    from verify.ledger import as_json as document_of
-    from verify.ledger import drift
+    from verify.ledger.document import as_json as document_of
+    from verify.ledger.drift import drift
 
     ledger = run_ledger(profile, None, quiet)
     differences = [*drift(old, document_of(ledger)), *markdown_drift(old)]

@@ -9,7 +9,7 @@ import click
 from reports.command_line.options import common_options
 
 if TYPE_CHECKING:
-    from verify.ledger import Entry, Ledger
+    from verify.ledger.run import Entry, Ledger
 
 HELP = """\b
 Examples:
@@ -36,7 +36,7 @@ def verify(claims: tuple[str, ...], profile: str, as_json: bool, quiet: bool, de
 
     check_profile(profile)
     from verify.claims.index import all_claims
-    from verify.ledger import as_json as ledger_json
+    from verify.ledger.document import as_json as ledger_json
 
     known = all_claims()
     ids = list(dict.fromkeys(claim.id for id_ in claims for claim in find(known, id_))) or None
@@ -55,7 +55,7 @@ def run_ledger(profile: str, ids: list[str] | None, quiet: bool) -> Ledger:
     from reports.command_line.console import Progress
     from reports.command_line.machine.workers import pool
     from verify.claims.index import MODULES
-    from verify.ledger import run
+    from verify.claims.index import run_ledger as run
 
     with Progress("checking claims", len(MODULES), quiet=quiet) as progress, pool() as executor:
         return run(profile, ids, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]))

@@ -21,7 +21,9 @@ from reports.text.ledger_files import (
     write_together,
 )
 from verify.claims.index import MODULES, all_claims
-from verify.ledger import Ledger, as_json, dumps, run
+from verify.claims.index import run_ledger as run
+from verify.ledger.document import as_json, dumps
+from verify.ledger.run import Ledger
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from verify.ledger import Entry, Ledger
+from verify.ledger.run import Entry, Ledger
 from verify.protocol.claim import Role
 from verify.protocol.verdict import Verdict, weakest
 

@@ -46,7 +46,7 @@ class DescribedDerivation:
 def derivations_of(module: str) -> tuple[DescribedDerivation, ...]:
     """The derivations that the claims of one module rest on, each once, in the order of the claims."""
     from verify.checks.kinds import ByDerivation
-    from verify.claims.index import claims_of
+    from verify.protocol.order import claims_of
 
     builds = dict.fromkeys(
         check.build for claim in claims_of(module) for check in claim.checks if isinstance(check, ByDerivation)

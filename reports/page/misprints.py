@@ -18,7 +18,7 @@ from reports.sources import DOCUMENTS, Document, document
 from reports.text.mathematics import mathml
 from verify.claims.slides.coverage import DEFINITION, FORMULAS, Formula
 from verify.claims.slides.errata import ErratumReport, errata
-from verify.ledger import Entry, Ledger
+from verify.ledger.run import Entry, Ledger
 from verify.protocol.claim import Role
 from verify.protocol.verdict import Verdict
 

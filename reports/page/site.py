@@ -32,7 +32,8 @@ from reports.text.anchors import anchor
 from reports.text.mathematics import mathml
 from reports.text.prose import heading, prose
 from reports.views import ClaimView, assumptions, claim_view, derivation_views, source_table, summary_table
-from verify.ledger import Ledger, as_json
+from verify.ledger.document import as_json
+from verify.ledger.run import Ledger
 from verify.protocol.claim import Role
 from verify.protocol.verdict import Verdict
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
 from functools import lru_cache
 
+from verify.ledger.run import Ledger, run
 from verify.protocol.claim import Claim
-from verify.protocol.order import LedgerError, ordered
+from verify.protocol.order import collected
 
 # One module per part of the paper, in the order of the paper.
 MODULES = (
@@ -69,20 +71,14 @@ MODULES = (
 @lru_cache(maxsize=1)
 def all_claims() -> tuple[Claim, ...]:
     """Every claim of every module, in the order of the paper. Raises LedgerError if they do not form a ledger."""
-    claims = tuple(claim for module in MODULES for claim in claims_of(module))
-    by_id = {claim.id: claim for claim in claims}
-    if len(by_id) != len(claims):
-        repeated = sorted({c.id for c in claims if sum(d.id == c.id for d in claims) > 1})
-        raise LedgerError(f"two claims share an id: {', '.join(repeated)}")
-    for claim in claims:
-        for used in claim.uses:
-            if used not in by_id:
-                raise LedgerError(f"{claim.id} rests on {used}, which is no claim")
-    ordered(claims)
-    return claims
+    return collected(MODULES)
 
 
-def claims_of(module: str) -> tuple[Claim, ...]:
-    """The claims that one module states."""
-    found: tuple[Claim, ...] = importlib.import_module(module).CLAIMS
-    return found
+def run_ledger(
+    profile_name: str,
+    ids: Iterable[str] | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Ledger:
+    """Run the ledger, or the claims ``ids`` with all they rest on. Raises LedgerError for an unknown id."""
+    return run(MODULES, profile_name, ids, executor, progress)

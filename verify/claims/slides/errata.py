@@ -11,10 +11,12 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 
-from verify.claims.index import MODULES, all_claims, claims_of
-from verify.ledger import Entry, Ledger, statement_latex
+from verify.claims.index import MODULES, all_claims
+from verify.ledger.document import statement_latex
+from verify.ledger.run import Entry, Ledger
 from verify.protocol.claim import PROFILES, Claim, Role
 from verify.protocol.evidence import Evidence, Outcome
+from verify.protocol.order import claims_of
 from verify.protocol.verdict import Verdict, decide
 
 

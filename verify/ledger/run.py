@@ -5,8 +5,7 @@ It holds no clock, host or timing, so that on one machine the same claims give t
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +13,9 @@ from typing import Any
 import sympy as sp
 
 from verify.checks.mutants import mutants_of
-from verify.claims.index import MODULES, all_claims, claims_of
 from verify.protocol.claim import PROFILES, Claim, Kind, Role
-from verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof
-from verify.protocol.order import LedgerError, ordered
+from verify.protocol.evidence import Evidence, Outcome, Proof
+from verify.protocol.order import LedgerError, claims_of, collected, ordered
 from verify.protocol.verdict import Verdict, decide, weakest
 
 
@@ -105,15 +103,17 @@ def examine_module(
 
 
 def run(
+    modules: Sequence[str],
     profile_name: str,
     ids: Iterable[str] | None = None,
     executor: Executor | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Ledger:
-    """Run the ledger, or the claims ``ids`` with all they rest on. Raises LedgerError for an unknown id."""
+    """Run the claims of these modules, or of them ``ids`` with all they rest on. Raises LedgerError for an unknown
+    id."""
     if profile_name not in PROFILES:
         raise LedgerError(f"profile {profile_name!r} is not known: one of {', '.join(PROFILES)}, for example quick")
-    claims = all_claims()
+    claims = collected(modules)
     chosen = _closure(claims, ids)
     found: dict[str, tuple[Verdict, tuple[Evidence, ...], tuple[MutantResult, ...]]] = {}
 
@@ -122,12 +122,12 @@ def run(
         if progress:
             progress(module)
 
-    modules = [m for m in MODULES if any(c.id in chosen for c in claims_of(m))]
+    needed = [m for m in modules if any(c.id in chosen for c in claims_of(m))]
     if executor is None:
-        for module in modules:
+        for module in needed:
             record(module, examine_module(module, profile_name, chosen))
     else:
-        futures = {executor.submit(examine_module, m, profile_name, chosen): m for m in modules}
+        futures = {executor.submit(examine_module, m, profile_name, chosen): m for m in needed}
         for future in as_completed(futures):
             record(futures[future], future.result())
 
@@ -155,106 +155,3 @@ def _closure(claims: Sequence[Claim], ids: Iterable[str] | None) -> frozenset[st
             chosen.add(current)
             pending.extend(by_id[current].uses)
     return frozenset(chosen)
-
-
-def as_json(ledger: Ledger) -> dict[str, Any]:
-    """The ledger as one JSON document, without clock, host or timing."""
-    from importlib.metadata import version
-
-    return {
-        "claims": [_entry_json(entry) for entry in ledger.entries],
-        "summary": ledger.summary,
-        "mutants": {
-            "tested": sum(len(e.mutants) for e in ledger.entries),
-            "refuted": sum(len(e.mutants) - len(e.surviving_mutants) for e in ledger.entries),
-        },
-        "provenance": {"suite": version("onestep"), "profile": ledger.profile, "sympy": sp.__version__},
-    }
-
-
-def dumps(ledger: Ledger) -> str:
-    """The ledger as text: keys in a fixed order, one newline at the end."""
-    return json.dumps(as_json(ledger), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def statement_latex(claim: Claim) -> str:
-    """The statement of a claim in LaTeX, rendered from the relation itself."""
-    from derivations.language.rendering import latex
-
-    return latex(claim.statement)
-
-
-def _entry_json(entry: Entry) -> dict[str, Any]:
-    claim = entry.claim
-    return {
-        "id": claim.id,
-        "title": claim.title,
-        "source": str(claim.source),
-        "equations": list(claim.source.equations),
-        "kind": claim.kind.value,
-        "role": claim.role.value,
-        "statement": statement_latex(claim),
-        "uses": list(claim.uses),
-        "hypotheses": list(entry.hypotheses),
-        "verdict": entry.verdict.value,
-        "weakest": entry.weakest.value,
-        "evidence": [evidence_json(e) for e in entry.evidence],
-        "mutants": [{"name": m.name, "verdict": m.verdict.value, "by": m.by} for m in entry.mutants],
-    }
-
-
-def evidence_json(evidence: Evidence) -> dict[str, Any]:
-    """One piece of evidence: what decides, and no number that rounding alone could move."""
-    common = {"check": evidence.check, "type": type(evidence).__name__, "outcome": evidence.outcome.value}
-    match evidence:
-        case Proof(obligations=obligations):
-            return common | {"obligations": [{"says": o.says, "outcome": o.outcome.value} for o in obligations]}
-        case Certificate(points=points, allowed_width=width):
-            return common | {"points": points, "width_at_most": width}
-        case Agreement(points=points, tolerance=tolerance, reason=reason):
-            return common | {"points": points, "tolerance": tolerance, "reason": reason}
-        case FiniteSize(experiments=experiments, z=z, threshold=threshold, smallest_detectable=detectable):
-            return common | {
-                "experiments": experiments,
-                "z": round(z, 2),
-                "threshold": round(threshold, 3),
-                "smallest_detectable": float(f"{detectable:.2g}"),
-            }
-
-
-# Simulations repeat on another machine up to rounding, which a chaotic bit of linear algebra may amplify a little.
-Z_DRIFT = 0.05
-RELATIVE_DRIFT = 0.05
-
-
-def drift(committed: Mapping[str, Any], fresh: Mapping[str, Any]) -> list[str]:
-    """How two ledgers differ, as sentences; empty if they agree.
-
-    Verdicts, statements, obligations and point counts are compared exactly, z-scores within ``Z_DRIFT``, detectable
-    errors within ``RELATIVE_DRIFT``.
-    """
-    old = {c["id"]: c for c in committed["claims"]}
-    new = {c["id"]: c for c in fresh["claims"]}
-    findings = [f"{i}: in the committed ledger only" for i in old if i not in new]
-    findings += [f"{i}: not in the committed ledger" for i in new if i not in old]
-    for id_ in (i for i in new if i in old):
-        findings += [f"{id_}: {difference}" for difference in _differences(old[id_], new[id_])]
-    if committed.get("provenance", {}).get("profile") != fresh.get("provenance", {}).get("profile"):
-        findings.append("the two ledgers were made under different profiles")
-    return findings
-
-
-def _differences(old: Any, new: Any, path: str = "") -> list[str]:
-    if isinstance(old, dict) and isinstance(new, dict):
-        return [
-            difference
-            for key in dict.fromkeys([*old, *new])
-            for difference in _differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)
-        ]
-    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        return [d for i, (a, b) in enumerate(zip(old, new, strict=True)) for d in _differences(a, b, f"{path}[{i}]")]
-    if isinstance(old, float) and isinstance(new, float):
-        allowed = Z_DRIFT if path.endswith(".z") else RELATIVE_DRIFT * max(abs(old), abs(new))
-        if path.endswith((".z", ".smallest_detectable")) and abs(old - new) <= allowed:
-            return []
-    return [] if old == new else [f"{path} was {old!r}, is {new!r}"]

@@ -1,0 +1,1 @@
+"""The ledger: run, written down, compared."""

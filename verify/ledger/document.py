@@ -1,0 +1,77 @@
+"""The ledger as one JSON document, without clock, host or timing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import sympy as sp
+
+from verify.ledger.run import Entry, Ledger
+from verify.protocol.claim import Claim
+from verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
+
+
+def as_json(ledger: Ledger) -> dict[str, Any]:
+    """The ledger as one JSON document, without clock, host or timing."""
+    from importlib.metadata import version
+
+    return {
+        "claims": [_entry_json(entry) for entry in ledger.entries],
+        "summary": ledger.summary,
+        "mutants": {
+            "tested": sum(len(e.mutants) for e in ledger.entries),
+            "refuted": sum(len(e.mutants) - len(e.surviving_mutants) for e in ledger.entries),
+        },
+        "provenance": {"suite": version("onestep"), "profile": ledger.profile, "sympy": sp.__version__},
+    }
+
+
+def dumps(ledger: Ledger) -> str:
+    """The ledger as text: keys in a fixed order, one newline at the end."""
+    return json.dumps(as_json(ledger), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def statement_latex(claim: Claim) -> str:
+    """The statement of a claim in LaTeX, rendered from the relation itself."""
+    from derivations.language.rendering import latex
+
+    return latex(claim.statement)
+
+
+def _entry_json(entry: Entry) -> dict[str, Any]:
+    claim = entry.claim
+    return {
+        "id": claim.id,
+        "title": claim.title,
+        "source": str(claim.source),
+        "equations": list(claim.source.equations),
+        "kind": claim.kind.value,
+        "role": claim.role.value,
+        "statement": statement_latex(claim),
+        "uses": list(claim.uses),
+        "hypotheses": list(entry.hypotheses),
+        "verdict": entry.verdict.value,
+        "weakest": entry.weakest.value,
+        "evidence": [evidence_json(e) for e in entry.evidence],
+        "mutants": [{"name": m.name, "verdict": m.verdict.value, "by": m.by} for m in entry.mutants],
+    }
+
+
+def evidence_json(evidence: Evidence) -> dict[str, Any]:
+    """One piece of evidence: what decides, and no number that rounding alone could move."""
+    common = {"check": evidence.check, "type": type(evidence).__name__, "outcome": evidence.outcome.value}
+    match evidence:
+        case Proof(obligations=obligations):
+            return common | {"obligations": [{"says": o.says, "outcome": o.outcome.value} for o in obligations]}
+        case Certificate(points=points, allowed_width=width):
+            return common | {"points": points, "width_at_most": width}
+        case Agreement(points=points, tolerance=tolerance, reason=reason):
+            return common | {"points": points, "tolerance": tolerance, "reason": reason}
+        case FiniteSize(experiments=experiments, z=z, threshold=threshold, smallest_detectable=detectable):
+            return common | {
+                "experiments": experiments,
+                "z": round(z, 2),
+                "threshold": round(threshold, 3),
+                "smallest_detectable": float(f"{detectable:.2g}"),
+            }
