@@ -33,7 +33,7 @@ bench: $(INSTALLED)  ## speed and accuracy together, as ratios of one run
 	$(BIN)/python -m benchmarks.run
 
 browser: $(INSTALLED)  ## look at the pages of build/report in headless Chromium (or of the committed ledger)
-	$(BIN)/python -m pytest -m browser tests/test_browser.py -s -rs
+	$(BIN)/python -m pytest -m browser tests/reports/page/test_browser.py -s -rs
 
 figure: $(INSTALLED)  ## draw the figure of the README again
 	$(BIN)/python -m benchmarks.readme_figure

@@ -146,7 +146,7 @@ def __dir__() -> list[str]:
 
 def main() -> int:
     """The command line: the program `onestep`, or `python -m onestep`; the exit code."""
-    from reports import signals
+    from reports.command_line.machine import signals
 
     signals.listen("--debug" in sys.argv)  # before anything that takes time to load
     from reports.command_line.cli import main as command_line

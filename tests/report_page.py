@@ -13,7 +13,7 @@ from reports.figures import figures
 from reports.page.described import DescribedDerivation, describe
 from reports.page.site import Material, site
 from tests import toy
-from tests.committed_ledger import committed_ledger
+from tests.shared.committed_ledger import committed_ledger
 from verify.ledger.run import Entry, Ledger, examine
 from verify.protocol.claim import Claim, Role
 from verify.protocol.verdict import Verdict, weakest

@@ -11,12 +11,12 @@ import pytest
 from scipy.optimize import minimize
 
 from derivations.activations.activation import activation
-from numerics.envelope import clipped_moments
 from numerics.experiments.ensembles import Sizes, spiked_random_features
 from numerics.gaussian.quadrature import density
 from numerics.models.model import Model, ModelError, ReadoutGroup
 from numerics.saddle_point.any_loss import losses
 from numerics.saddle_point.any_loss.convex import ConvexSolution, solve
+from numerics.saddle_point.any_loss.envelope import clipped_moments
 from numerics.saddle_point.any_loss.losses import ClippedLine
 from numerics.saddle_point.any_loss.sample_averages import SignLabel, normal_cdf
 from numerics.saddle_point.finite_width import at_width

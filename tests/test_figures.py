@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import reports.page.build
-from reports.figure_files import save
 from reports.figures import figures
+from reports.figures.files import save
 from tests.report_page import toy_figures
 
 

@@ -12,11 +12,11 @@ import pytest
 import reports.page.build
 from reports.command_line.cli import run as run_command
 from reports.command_line.problems import InputProblem
-from reports.ledger_markdown import markdown, markdown_drift
 from reports.page.build import write
 from reports.page.described import describe
 from reports.text import ledger_files
 from reports.text.ledger_files import write_together
+from reports.text.ledger_markdown import markdown, markdown_drift
 from tests import toy
 from tests.report_page import toy_figures, toy_ledger
 from verify.ledger.document import as_json, dumps
@@ -93,10 +93,10 @@ def test_drift_ends_with_exit_code_1_and_names_the_difference(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import reports.commands.verify
-    import reports.ledger_markdown
+    import reports.text.ledger_markdown
 
     monkeypatch.setattr(reports.commands.verify, "run_ledger", lambda profile, ids, quiet: toy_ledger())
-    monkeypatch.setattr(reports.ledger_markdown, "markdown_drift", lambda document: [])
+    monkeypatch.setattr(reports.text.ledger_markdown, "markdown_drift", lambda document: [])
     same = json.loads(dumps(toy_ledger()))
     monkeypatch.setattr(ledger_files, "committed", lambda: same)
     assert run_command(["report", "--check"]) == 0

@@ -10,8 +10,8 @@ import pytest
 from derivations.activations.activation import activation
 from numerics.bulk.equivalent import IsotropicUniform
 from numerics.models.model import Model
-from numerics.ridge_level import extra_reach
 from numerics.saddle_point.equations import LinearPart, NonlinearPart, State, linear_part, nonlinear_part, residual
+from numerics.saddle_point.level import extra_reach
 from numerics.saddle_point.one_group import OneGroupState, Problem, one_group_residual, solve_one_group
 from numerics.saddle_point.profile import Profile, profile
 

@@ -11,22 +11,21 @@ import pytest
 from markupsafe import Markup
 
 import reports.measurements.network_trial as network_trial_module
-from reports.chapters import CHAPTERS
 from reports.commands.verify import ledger_summary, ledger_table, troubles
 from reports.measurements import measured_networks
 from reports.measurements.study import Study
 from reports.page.build import unique
+from reports.page.chapters import CHAPTERS
 from reports.page.dependencies import group_of
 from reports.page.described import DescribedDerivation, describe
 from reports.page.misprints import CORRECTED, STANDS, coverage
+from reports.page.results import RESULTS
 from reports.page.site import PAGE_BYTES, SiteError, packed
-from reports.results import RESULTS
-from reports.sources import DOCUMENTS, by_source
+from reports.page.sources import DOCUMENTS, by_source
+from reports.page.views import derivation_views, source_table, summary_table
 from reports.text.anchors import anchor
 from reports.text.prose import prose
-from reports.views import derivation_views, source_table, summary_table
 from tests import toy
-from tests.committed_ledger import committed_ledger
 from tests.report_page import (
     broken,
     chained_ledger,
@@ -39,6 +38,7 @@ from tests.report_page import (
     toy_site,
     whole_site,
 )
+from tests.shared.committed_ledger import committed_ledger
 from verify.claims.index import all_claims
 from verify.ledger.run import Entry, Ledger
 from verify.protocol.claim import Kind, Role

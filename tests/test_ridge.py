@@ -11,8 +11,8 @@ import pytest
 from derivations.activations.activation import activation
 from numerics.bulk.equivalent import isotropic
 from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.ridge_level import MOST_REFINEMENTS, RESIDUAL_GOAL, solve_on
 from numerics.saddle_point.equations import nonlinear_part
+from numerics.saddle_point.level import MOST_REFINEMENTS, RESIDUAL_GOAL, solve_on
 from numerics.saddle_point.profile import profile
 from numerics.saddle_point.ridge import solve
 from tests import reference_ridge

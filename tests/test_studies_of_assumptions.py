@@ -16,7 +16,7 @@ from numerics.bulk.network_law import network_law
 from numerics.bulk.overlapping_bulk import TurnedEquivalent
 from numerics.bulk.overlapping_rows import equivalent_model, stepped, turned_bulk
 from numerics.models.network import Network
-from numerics.overlapping_solution import solve_overlapping
+from numerics.saddle_point.overlapping import solve_overlapping
 from numerics.saddle_point.ridge import solve
 from reports.measurements.experiments import FOLDER, complete, stored, text_of
 from reports.measurements.study import Study

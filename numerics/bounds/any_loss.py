@@ -25,7 +25,6 @@ from itertools import takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.accepts import accepts
 from numerics.bounds.convex_minimum import convex_minimum
 from numerics.bounds.loss_panels import panels_of
 from numerics.bounds.noisy_loss import NoisyLoss
@@ -33,12 +32,13 @@ from numerics.bounds.ridge import BestRidge, Minimum
 from numerics.bounds.ridge import bounds as square_bounds
 from numerics.bounds.split_panels import AveragedLoss
 from numerics.gaussian.least_squares import RANK_TOLERANCE
-from numerics.given import model_of
-from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
+from numerics.models.accepts import accepts
+from numerics.models.given import model_of
 from numerics.models.model import Model
 from numerics.saddle_point.any_loss.convex import solve
 from numerics.saddle_point.any_loss.losses import SQUARE, Loss, ProximalLoss, loss_named
 from numerics.saddle_point.any_loss.sample_averages import has_signs, sign_model
+from numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
 
 Array = NDArray[np.float64]
 

@@ -22,12 +22,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from numerics.accepts import accepts
 from numerics.bounds.ridge import local_minima
-from numerics.given import model_of
+from numerics.models.accepts import accepts
+from numerics.models.given import model_of
 from numerics.models.model import Model, ModelError
-from numerics.ridge_level import solve_on
 from numerics.saddle_point.any_loss.losses import SQUARE, Loss, loss_named
+from numerics.saddle_point.level import solve_on
 from numerics.saddle_point.profile import profile
 
 # Half the length of the scan, in standard deviations of the argument of the activation, and its points.

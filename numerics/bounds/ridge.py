@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from derivations.activations.activation import Activation
 from derivations.activations.activation import activation as function
-from numerics.accepts import accepts
-from numerics.documents import bounds_document, eta_document, ridge_document, spike_document
-from numerics.given import model_of
-from numerics.infinite_ridge import left_over, slope_at_infinity
-from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
+from numerics.bounds.infinite_ridge import left_over, slope_at_infinity
+from numerics.models.accepts import accepts
+from numerics.models.documents import bounds_document, eta_document, ridge_document, spike_document
+from numerics.models.given import model_of
 from numerics.models.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
-from numerics.ridge_level import solve_on
+from numerics.saddle_point.level import solve_on
+from numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.saddle_point.profile import Profile, profile
 from numerics.saddle_point.ridge import solve
 
@@ -259,7 +259,7 @@ _SHALLOW = 1e-14
 
 @accepts(model=model_of)
 def best_ridge(model: Model) -> BestRidge:
-    """Scan the ridge, refine every dip, and follow the error to infinite ridge (`numerics.infinite_ridge`).
+    """Scan the ridge, refine every dip, and follow the error to infinite ridge (`numerics.bounds.infinite_ridge`).
 
     Scanned is [1e-6, 1e6] (six points a decade) and as much more as the size of the features asks for: a feature k
     times as large wants a ridge k^2 times as large. The error is not always unimodal in the ridge, so all dips of the

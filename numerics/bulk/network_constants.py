@@ -31,8 +31,8 @@ from numerics.gaussian.quadrature import (
     spacing,
     spike_rule,
 )
+from numerics.gaussian.settled_moments import still_to_come
 from numerics.models.model import ModelError
-from numerics.settled_moments import still_to_come
 
 Array = NDArray[np.float64]
 

@@ -17,7 +17,6 @@ from typing import Any
 
 from flint import arb
 
-from numerics.accepts import accepts
 from numerics.balls.arithmetic import BallError, precision, rational_ball
 from numerics.balls.averages import smoothing
 from numerics.balls.growth_bounds import Line
@@ -26,8 +25,9 @@ from numerics.certificates.functions import Functions, Problem, bounds, function
 from numerics.certificates.newton import Box, System, Zero, krawczyk
 from numerics.certificates.saddle_point import Enclosed, enclosed, fixed_error, nonlinear_system
 from numerics.certificates.strip import Student, inverse_bound
-from numerics.documents import certificate_document
-from numerics.given import model_of
+from numerics.models.accepts import accepts
+from numerics.models.documents import certificate_document
+from numerics.models.given import model_of
 from numerics.models.model import Model
 from numerics.models.solution import Solution
 from numerics.saddle_point.ridge import solve

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from derivations.activations.activation import Activation
 from derivations.activations.activation import activation as function
 from derivations.expressions.parser import derivative
-from numerics.accepts import accepts
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.gaussian.quadrature import (
     MOST_UNSETTLED,
@@ -27,7 +26,8 @@ from numerics.gaussian.quadrature import (
     integrand,
     slope_integrand,
 )
-from numerics.settled_moments import settled_moments
+from numerics.gaussian.settled_moments import settled_moments
+from numerics.models.accepts import accepts
 
 Array = NDArray[np.float64]
 

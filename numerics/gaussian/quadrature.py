@@ -24,8 +24,8 @@ from derivations.activations.activation import Activation, Growth
 from derivations.expressions.budget import spend
 from derivations.expressions.parser import Expression, ExpressionError, derivative
 from numerics.gaussian.evaluate import compile_numpy
+from numerics.gaussian.smooth_panels import distinct, smooth_panels
 from numerics.gaussian.steep_places import steep_places
-from numerics.smooth_panels import distinct, smooth_panels
 
 Array = NDArray[np.float64]
 

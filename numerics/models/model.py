@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from derivations.activations.activation import Activation, integrable_square
 from derivations.activations.activation import activation as function
 from derivations.expressions.parser import ExpressionError
-from numerics.documents import described, model_document
 from numerics.gaussian.coefficients import hermite_constants
 from numerics.gaussian.quadrature import MOST_UNSETTLED
-from numerics.parameters import (
+from numerics.models.documents import described, model_document
+from numerics.models.parameters import (
     LARGEST,
     MOST_DIRECTIONS,
     NOT_NEGATIVE,
@@ -285,7 +285,7 @@ class Model:
 
 def _neglected(model: Model, step: GradientStep) -> str | None:
     """What the isotropic bulk leaves out after this step, in a sentence, or None."""
-    from numerics.even_part import even_part_warning
+    from numerics.models.even_part import even_part_warning
 
     largest = max(abs(group.weight) for group in model.groups)
     return even_part_warning(model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise, largest)

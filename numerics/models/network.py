@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from derivations.activations.activation import Activation, activation
-from numerics.documents import described
+from numerics.models.documents import described
 from numerics.models.model import LARGEST, SMALLEST, UNIFORM, ReadoutGroup
-from numerics.parameters import refuse_other_groups
+from numerics.models.parameters import refuse_other_groups
 
 if TYPE_CHECKING:
     from numerics.models.model import Model

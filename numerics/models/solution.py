@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.bulk.equivalent import DeterministicEquivalent
-from numerics.documents import solution_document
+from numerics.models.documents import solution_document
 from numerics.models.model import Model
-from numerics.width_documents import WIDTH
+from numerics.models.width_documents import WIDTH
 
 Array = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ class Solution:
     residual on the n labels. residual: max over all unknowns of |x - F(x)|/(1 + |x|). error_estimate: how far the
     test error moved when the rule along the spike was made finer, plus what is left of the error of the integrals
     across it, plus the rounding of double precision times the condition of the equations, plus what the errors of the
-    averages in a gradient step do to it (`numerics.map_uncertainty`); an estimate, not a bound.
+    averages in a gradient step do to it (`numerics.saddle_point.map_uncertainty`); an estimate, not a bound.
     `bulk`: the equivalent that it was solved with, where that was not the model's own. `map_error`: the part of the
     estimate that the averages of a gradient step have. `width`: None for the limit, else the width that it is at;
     `widened` is the function behind `at_width`.

@@ -19,13 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.accepts import accepts
-from numerics.documents import batch_document
 from numerics.gaussian.quadrature import ROUNDING
-from numerics.given import model_of
-from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
+from numerics.models.accepts import accepts
+from numerics.models.documents import batch_document
+from numerics.models.given import model_of
 from numerics.models.model import LARGEST, SMALLEST, Model, ModelError, check_changes
-from numerics.ridge_level import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, extra_reach
+from numerics.models.width_documents import WIDTH
 from numerics.saddle_point.batch_equations import (
     Array,
     Flags,
@@ -39,8 +38,9 @@ from numerics.saddle_point.batch_equations import (
     test_errors,
 )
 from numerics.saddle_point.finite_width import checked_width
+from numerics.saddle_point.level import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, extra_reach
+from numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
 from numerics.saddle_point.profile import OneGroupTable, profile
-from numerics.width_documents import WIDTH
 
 # Points at work together: many, for a call of NumPy to be worth its while.
 _AT_ONCE = 8192

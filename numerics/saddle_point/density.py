@@ -31,15 +31,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.accepts import accepts
 from numerics.gaussian.coefficients import conditional_moments_of
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.gaussian.quadrature import ROUNDING, Moments, integrand
-from numerics.given import instance_of, model_of
-from numerics.map_uncertainty import relative_uncertainty
+from numerics.models.accepts import accepts
+from numerics.models.given import instance_of, model_of
 from numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
 from numerics.models.solution import Solution
-from numerics.ridge_level import extra_reach, regime_of
+from numerics.saddle_point.level import extra_reach, regime_of
 from numerics.saddle_point.many_letters import (
     LetterTable,
     Ratios,
@@ -48,6 +47,7 @@ from numerics.saddle_point.many_letters import (
     held_means,
     respond,
 )
+from numerics.saddle_point.map_uncertainty import relative_uncertainty
 from numerics.saddle_point.profile import Profile, profile
 from numerics.saddle_point.ridge import solve
 

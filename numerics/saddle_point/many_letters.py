@@ -50,7 +50,7 @@ class LetterTable:
 
 @dataclass(frozen=True)
 class Ratios:
-    """alpha, beta, ridge and noise of a model; `unit` is the 1 in 1 + V (`numerics.ridge_level.Regime`)."""
+    """alpha, beta, ridge and noise of a model; `unit` is the 1 in 1 + V (`numerics.saddle_point.level.Regime`)."""
 
     alpha: float
     beta: float

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from numerics.accepts import accepts
 from numerics.bulk.equivalent import unpack
 from numerics.gaussian.quadrature import ROUNDING
-from numerics.given import model_of
-from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
+from numerics.models.accepts import accepts
+from numerics.models.given import model_of
 from numerics.models.model import Model
 from numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction
-from numerics.ridge_level import (
+from numerics.saddle_point.finite_width import at_width
+from numerics.saddle_point.level import (
     MOST_REFINEMENTS,
     QUADRATURE_GOAL,
     QUADRATURE_LIMIT,
@@ -25,7 +25,7 @@ from numerics.ridge_level import (
     extra_reach,
     solve_on,
 )
-from numerics.saddle_point.finite_width import at_width
+from numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
 from numerics.saddle_point.profile import profile
 
 

@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from numerics.models.model import UNIFORM, Model, ReadoutGroup
+from numerics.models.width_documents import WIDTH
 from numerics.saddle_point.any_loss.losses import loss_named
-from numerics.width_documents import WIDTH
 
 if TYPE_CHECKING:
     from derivations.activations.activation import Activation

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from derivations.activations.activation import Activation
 from numerics.gaussian.least_squares import least_norm
-from reports.figure_files import save
+from reports.figures.files import save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

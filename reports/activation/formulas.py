@@ -9,7 +9,6 @@ from typing import Any
 import sympy as sp
 
 from derivations.activations.activation import Activation
-from derivations.algebra_budget import counted_algebra
 from derivations.closed_forms.gaussian_class import NotInClassError
 from derivations.closed_forms.heat_equation import (
     ClosedForm,
@@ -21,6 +20,7 @@ from derivations.closed_forms.heat_equation import (
 )
 from derivations.expressions.budget import TookTooLong, at_most
 from derivations.language import symbols
+from derivations.language.algebra_budget import counted_algebra
 from numerics.balls.arithmetic import BallError, precision
 from numerics.balls.coefficients import Certified, ConditionalBalls, conditional_balls
 from numerics.balls.integrals import LIMIT_REACHED

@@ -260,7 +260,7 @@ def _best_spike(
 
 def perfect_sentence(activation: Activation, target: Activation, spike: float, bulk: float) -> str:
     """That mu0 is proportional to the target at a spike near ``spike``, if proved, as a sentence; else empty."""
-    from derivations.algebra_budget import counted_algebra
+    from derivations.language.algebra_budget import counted_algebra
     from verify.closed_forms.self_learning import proportional_spike
 
     with counted_algebra():

@@ -76,7 +76,7 @@ def certificate_rows(certificate: Certificate) -> list[tuple[str, str]]:
     """The certificate for people."""
     if not certificate.certified:
         return [("certificate", certificate.status)]
-    from numerics.documents import box_texts
+    from numerics.models.documents import box_texts
 
     box = box_texts(certificate)
     texts = certificate.texts()

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from numerics.experiments.simulate_density import Lettered, limits, predicted, simulate_density
 from numerics.models.model import Model, ModelError
+from numerics.models.width_documents import apart_sentence, at_width_json, with_warnings
 from numerics.saddle_point.density import DensitySolution, ReadoutLaw, check, solve_density
-from numerics.width_documents import apart_sentence, at_width_json, with_warnings
 from reports.answers.comparison import Compared
+from reports.answers.widths import apart_line, shown, width_rows
 from reports.command_line.problems import InputProblem
-from reports.widths import apart_line, shown, width_rows
 from verify.checks.finite_size import Observation, compare_all
 
 if TYPE_CHECKING:

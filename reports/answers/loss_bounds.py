@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from numerics.width_documents import warnings_of
-from reports.widths import best_at_width, shown
+from numerics.models.width_documents import warnings_of
+from reports.answers.widths import best_at_width, shown
 
 if TYPE_CHECKING:
     from numerics.models.model import Model
@@ -25,7 +25,7 @@ def loss_bounds_json(model: Model, loss: Loss, step: Callable[[], None], width: 
     Raises ModelError where the loss is not built for the model.
     """
     from numerics.bounds.any_loss import best_ridge_of_loss, loss_bounds
-    from numerics.documents import ridge_document
+    from numerics.models.documents import ridge_document
     from numerics.saddle_point.any_loss.convex import solve
 
     found = loss_bounds(model, loss)

@@ -25,7 +25,7 @@ class SolvedPoint:
 
     def document(self) -> dict[str, Any]:
         """The JSON of one solution."""
-        from numerics.documents import ORDER_PARAMETERS, point_document
+        from numerics.models.documents import ORDER_PARAMETERS, point_document
         from numerics.saddle_point.batch import NUMBERS
 
         found = dict(zip(NUMBERS, self.numbers[: len(NUMBERS)], strict=True))

@@ -28,9 +28,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reports.answers.widths import parse_width
 from reports.command_line.problems import InputProblem
 from reports.command_line.values import RULES, Values, parse_values
-from reports.widths import parse_width
 
 if TYPE_CHECKING:
     from numerics.sweeps.sweep import Axis, Experiment, Sweep

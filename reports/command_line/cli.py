@@ -13,7 +13,7 @@ from types import TracebackType
 
 import click
 
-from reports import signals, streams
+from reports.command_line.machine import signals, streams
 from reports.command_line.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem
 
 # Name, module, one line of help: the help of the group must not import the commands.

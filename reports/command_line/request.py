@@ -43,7 +43,7 @@ class Request:
     def parameters(self) -> dict[str, object]:
         """The model as given, for the provenance."""
         from derivations.expressions.parser import to_text
-        from numerics.documents import group_document
+        from numerics.models.documents import group_document
 
         given: dict[str, object] = {
             "activation": to_text(self.activation.expression),

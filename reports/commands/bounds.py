@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from numerics.width_documents import warnings_of
+from numerics.models.width_documents import warnings_of
+from reports.answers.widths import apart_line, best_at_width, parse_width, shown, tell_warnings
 from reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
 from reports.command_line.problems import DONE, UNDECIDED, InputProblem, not_built
 from reports.command_line.request import Request
-from reports.widths import apart_line, best_at_width, parse_width, shown, tell_warnings
 
 if TYPE_CHECKING:
     from numerics.models.model import Model

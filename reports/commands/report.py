@@ -100,7 +100,7 @@ def check_drift(profile: str, as_json: bool, quiet: bool) -> int:
 
     from reports.command_line.console import note, print_json
     from reports.commands.verify import ledger_summary, remarks, run_ledger
-    from reports.ledger_markdown import markdown_drift
+    from reports.text.ledger_markdown import markdown_drift
     from verify.ledger.document import as_json as document_of
     from verify.ledger.drift import drift
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from numerics.width_documents import apart_sentence, with_warnings
+from numerics.models.width_documents import apart_sentence, with_warnings
+from reports.answers.widths import apart_line, parse_width, shown, tell_warnings, width_rows
 from reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
 from reports.command_line.problems import DONE, UNDECIDED, InputProblem
 from reports.command_line.request import Request
-from reports.widths import apart_line, parse_width, shown, tell_warnings, width_rows
 
 if TYPE_CHECKING:
     from numerics.models.model import Model
@@ -232,14 +232,14 @@ def solution_json(solution: Solved | SolvedPoint | str, width: int) -> dict[str,
     if isinstance(solution, str):
         return {"test_error": None, "training_error": None, "converged": False, "status": solution}
 
-    from numerics.documents import solution_document
+    from numerics.models.documents import solution_document
 
     return solution_document(solution, width)
 
 
 def solution_rows(solution: Solved, document: dict[str, Any]) -> list[tuple[str, str]]:
     """One solution and its document for people, as names and values."""
-    from numerics.documents import nested, spiked_document
+    from numerics.models.documents import nested, spiked_document
     from reports.command_line.console import number
 
     model, order = solution.model, solution.order_parameters

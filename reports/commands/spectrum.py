@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reports.answers.widths import tell_warnings
 from reports.command_line.options import EXPRESSIONS, common_options, model_options, request
 from reports.command_line.problems import DONE, UNDECIDED, InputProblem
 from reports.commands.activation import figure_file
-from reports.figure_files import save
-from reports.widths import tell_warnings
+from reports.figures.files import save
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reports.answers.widths import tell_warnings
+from reports.command_line.machine.signals import Terminated
 from reports.command_line.options import common_options
 from reports.command_line.problems import DONE, INTERNAL, UNDECIDED, InputProblem
 from reports.command_line.values import parse_whole
-from reports.signals import Terminated
-from reports.widths import tell_warnings
 
 if TYPE_CHECKING:
     from numerics.models.model import Model

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reports.command_line.problems import InputProblem
-from reports.figure_files import save
+from reports.figures.files import save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,7 +72,7 @@ def apart_sentence(sweep: Sweep, results: Path) -> str | None:
     """The sentence over a diagram whose limits are far from their values at the sweep's width; None where none is."""
     import numpy as np
 
-    from numerics.width_documents import APART
+    from numerics.models.width_documents import APART
 
     if sweep.kind == "simulation":
         return None

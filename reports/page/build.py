@@ -92,8 +92,8 @@ def write(
 ) -> Built:
     """Render and write the files."""
     from derivations.language.symbols import glossary
-    from reports.ledger_markdown import markdown
     from reports.page.site import Material, site
+    from reports.text.ledger_markdown import markdown
 
     document = as_json(ledger)
     pages = site(Material(ledger, derivations, figures, glossary, trial, studies))

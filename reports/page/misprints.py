@@ -14,7 +14,7 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from reports.sources import DOCUMENTS, Document, document
+from reports.page.sources import DOCUMENTS, Document, document
 from reports.text.mathematics import mathml
 from verify.claims.slides.coverage import DEFINITION, FORMULAS, Formula
 from verify.claims.slides.errata import ErratumReport, errata
@@ -42,7 +42,7 @@ class MisprintView:
 def misprint_views(ledger: Ledger) -> list[tuple[Document, list[tuple[str, list[MisprintView]]]]]:
     """The errata of a ledger by document, and within it by the frame that prints them, with MathML. Raises MathError.
 
-    Documents stand in the order of `reports.sources.DOCUMENTS`, frames and errata in that of
+    Documents stand in the order of `reports.page.sources.DOCUMENTS`, frames and errata in that of
     `verify.claims.slides.errata.ERRATA`.
     """
     found: dict[str, list[tuple[str, list[MisprintView]]]] = {name: [] for name in DOCUMENTS}

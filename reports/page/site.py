@@ -17,21 +17,21 @@ from markupsafe import Markup
 
 from derivations.language.rendering import latex
 from derivations.language.symbols import Entry as Symbol
-from reports.chapters import CHAPTERS, OTHER, Chapter, chapter_of
 from reports.figures.figures import Figure
-from reports.ledger_markdown import MEANINGS
 from reports.measurements.network_trial import BEYOND, Trial
 from reports.measurements.study import Study
+from reports.page.chapters import CHAPTERS, OTHER, Chapter, chapter_of
 from reports.page.dependencies import groups, headlines, links
 from reports.page.dependency_graph import svg
 from reports.page.described import DescribedDerivation
 from reports.page.misprints import coverage, misprint_views
-from reports.results import RESULTS
-from reports.sources import SLIDES, by_source, document
+from reports.page.results import RESULTS
+from reports.page.sources import SLIDES, by_source, document
+from reports.page.views import ClaimView, assumptions, claim_view, derivation_views, source_table, summary_table
 from reports.text.anchors import anchor
+from reports.text.ledger_markdown import MEANINGS
 from reports.text.mathematics import mathml
 from reports.text.prose import heading, prose
-from reports.views import ClaimView, assumptions, claim_view, derivation_views, source_table, summary_table
 from verify.ledger.document import as_json
 from verify.ledger.run import Ledger
 from verify.protocol.claim import Role

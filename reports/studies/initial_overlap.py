@@ -12,7 +12,7 @@ from scipy.special import chdtrc, ndtr, ndtri, stdtr
 from derivations.activations.activation import activation
 from numerics.bulk.overlapping_rows import stepped, turned_bulk
 from numerics.models.network import Network
-from numerics.overlapping_solution import solve_overlapping
+from numerics.saddle_point.overlapping import solve_overlapping
 from numerics.saddle_point.ridge import solve
 from reports.command_line.console import estimate_text
 from reports.figures.figures import Figure

@@ -20,23 +20,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.accepts import accepts
 from numerics.bulk.equivalent import unpack
 from numerics.bulk.of_model import equivalent_of
-from numerics.convex_newton import ROUNDING, Found, along_path, newton, polished
-from numerics.convex_system import System
-from numerics.documents import solution_document
-from numerics.envelope import classification_error, known_by_its_map_alone
-from numerics.given import model_of
-from numerics.map_uncertainty import SMALL, neighbours, relative_uncertainty
+from numerics.models.accepts import accepts
+from numerics.models.documents import solution_document
+from numerics.models.given import model_of
 from numerics.models.model import Model, ModelError
 from numerics.models.solution import Conjugates, OrderParameters, by_direction
-from numerics.ridge_level import extra_reach, solve_on
+from numerics.models.width_documents import WIDTH
+from numerics.saddle_point.any_loss.envelope import classification_error, known_by_its_map_alone
 from numerics.saddle_point.any_loss.losses import ClippedLoss, Loss, ProximalLoss, loss_named
+from numerics.saddle_point.any_loss.newton import ROUNDING, Found, along_path, newton, polished
 from numerics.saddle_point.any_loss.sample_averages import has_signs, sign_model
+from numerics.saddle_point.any_loss.system import System
 from numerics.saddle_point.finite_width import checked_width
+from numerics.saddle_point.level import extra_reach, solve_on
+from numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from numerics.saddle_point.profile import profile
-from numerics.width_documents import WIDTH
 
 Array = NDArray[np.float64]
 

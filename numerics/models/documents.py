@@ -1,0 +1,235 @@
+"""What is computed as plain data: dictionaries, lists, numbers and text, ready for JSON.
+
+JSON has no infinity: what is infinite is {"infinite": true, "reason": ...}, and what is not a number is null, with a
+status beside it that says why. The command line prints these documents.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from numerics.models.width_documents import at_width_json, finite, with_warnings
+
+if TYPE_CHECKING:
+    from numerics.bounds.ridge import BestEta, BestRidge, BestSpike, Bounds
+    from numerics.certificates.certify import Certificate
+    from numerics.experiments.simulate import Estimate, Simulation
+    from numerics.models.model import Model, ReadoutGroup
+    from numerics.models.network import Network
+    from numerics.models.solution import Solution
+    from numerics.saddle_point.any_loss.convex import ConvexSolution
+    from numerics.saddle_point.batch import BatchSolution
+
+Document = dict[str, Any]
+
+ORDER_PARAMETERS = ("m", "zeta", "psi", "q1", "q2", "V1", "V2")
+
+
+def nested(value: Any) -> Any:
+    """An array (or nested tuples) as nested lists of floats."""
+    import numpy as np  # imported late, like the next: the command line answers --help without them
+
+    return np.asarray(value, dtype=float).tolist()
+
+
+def bulk_document(bulks: Sequence[float]) -> float | list[float]:
+    """The bulk variance: one number, or one per readout group where the groups differ."""
+    return bulks[0] if len(set(bulks)) == 1 else list(bulks)
+
+
+def group_document(group: ReadoutGroup) -> Document:
+    """One group of the initial readout; "bulk" null where the model decides it."""
+    weight = list(group.weights) if group.further_weights else group.weight
+    return {"weight": weight, "fraction": group.fraction, "bulk": group.bulk, "bias": group.bias}
+
+
+def model_document(model: Model) -> Document:
+    """A model under the names of the command line's options."""
+    from derivations.expressions.parser import to_text
+
+    document: Document = {
+        "activation": to_text(model.activation.expression),
+        "target": to_text(model.target.expression),
+        **{name: getattr(model, name) for name in ("alpha", "beta", "ridge", "noise")},
+    }
+    if model.step is not None:
+        document |= {"alpha0": model.step.alpha0, "eta": model.step.eta, "bulk_model": model.bulk_model}
+    document |= spiked_document(model)
+    document["readout"] = [group_document(group) for group in model.groups]
+    document["rows"] = "gaussian" if model.gaussian_rows else "unit"
+    return document
+
+
+def described(model: Model | Network) -> str:
+    """What a model or network is, in a line: the functions, and the numbers that are not what they are by default."""
+    from numerics.models.model import UNIFORM, Model
+
+    step = getattr(model, "step", None) or model
+    names = ["alpha", "beta", "ridge", *(["noise"] if model.noise else [])]
+    parts = [f"{name}={getattr(model, name):g}" for name in names]
+    parts += [f"{name}={getattr(step, name):g}" for name in ("alpha0", "eta") if hasattr(step, name)]
+    if isinstance(model, Model):
+        alignment = "/".join(f"{value:g}" for value in model.alignments)
+        parts += [f"spike={model.spike:g}", f"bulk={model.bulk:g}", f"alignment={alignment}"]
+    if model.groups != UNIFORM:
+        parts.append(f"{len(model.groups)} readout group{'s' if len(model.groups) > 1 else ''}")
+    if getattr(model, "bulk_model", "isotropic") == "network":
+        parts.append("network's own bulk")
+    parts += ["gaussian rows"] if model.gaussian_rows else []
+    return f"{model.activation} learns {model.target}, " + ", ".join(parts)
+
+
+def spiked_document(model: Model) -> Document:
+    """Spike, bulk and alignment: lists where groups or directions differ."""
+    alignment = model.alignment if model.rank == 1 else list(model.alignments)
+    return {"spike": model.spike, "bulk": bulk_document(model.bulks), "alignment": alignment}
+
+
+def point_document(
+    model: Model,
+    numbers: Mapping[str, float],
+    order_parameters: Document,
+    converged: bool,
+    status: str,
+) -> Document:
+    """One solved point; `numbers` holds test_error, training_error, residual and error_estimate."""
+    return {
+        "test_error": numbers["test_error"],
+        "training_error": numbers["training_error"],
+        **spiked_document(model),
+        "order_parameters": order_parameters,
+        "residual": numbers["residual"],
+        "error_estimate": numbers["error_estimate"],
+        "converged": converged,
+        "status": status,
+    }
+
+
+def solution_document(solution: Solution | ConvexSolution, width: int = 1000) -> Document:
+    """A solution with its warnings and its errors at a finite width, or with the width that it is at.
+
+    One of a loss has its name, the other errors, the energy and the error of the order parameters as well.
+    """
+    model, order = solution.model, solution.order_parameters
+    names = ("test_error", "training_error", "residual", "error_estimate")
+    numbers = {name: float(getattr(solution, name)) for name in names}
+    parameters = {name: nested(getattr(order, name)) for name in ORDER_PARAMETERS}
+    document = point_document(model, numbers, parameters, bool(solution.converged), solution.status)
+    if model.gaussian_rows:
+        document["rows"] = "gaussian"
+    if order.chi.size:
+        # Rows of unequal norm: the readout's overlap with them is one order parameter more.
+        document["order_parameters"]["chi"] = nested(order.chi)
+    loss = getattr(solution, "loss", None)
+    if loss is not None:
+        document["loss"] = loss.name
+        for name in ("mean_squared_error", "classification_error", "energy", "parameter_error"):
+            if getattr(solution, name) is not None:
+                document[name] = getattr(solution, name)
+    cleaned: Document = finite(document, solution.status)
+    if solution.width is not None:
+        return cleaned | {"width": solution.width, "warnings": list(model.warnings)}
+    cleaned |= at_width_json(width, bool(solution.converged), partial(solution.at_width, width))
+    return with_warnings(cleaned, model)
+
+
+def batch_document(batch: BatchSolution) -> Document:
+    """A batch: every entry a list nested as the grid is (a number for a single point)."""
+    names = ("test_error", "training_error", "residual", "error_estimate")
+    numbers = {name: getattr(batch, name).tolist() for name in names}
+    numbers["order_parameters"] = {name: getattr(batch, name).tolist() for name in ORDER_PARAMETERS}
+    cleaned: Document = finite(numbers, "it exceeds the range of double precision")
+    wide = batch.at_width()
+    errors = {"test_error": wide.test_error.tolist(), "training_error": wide.training_error.tolist()}
+    return {"shape": list(batch.shape)} | cleaned | {
+        "converged": batch.converged.tolist(), "status": batch.status.tolist(),
+        "at_width": {"width": wide.width, **finite(errors)}, "warnings": list(batch.warnings),
+    }  # fmt: skip
+
+
+def bounds_document(found: Bounds) -> Document:
+    """Both bounds, in the words of `onestep bounds`."""
+    document: Document = {
+        "lower": found.lower, "upper": found.upper,
+        "error_estimate": found.error_estimate, "converged": found.converged,
+    }  # fmt: skip
+    cleaned: Document = finite(document, "out of reach of double precision")
+    return cleaned
+
+
+def ridge_document(
+    best: BestRidge,
+    reason: str = "the test error falls towards the upper bound as the ridge grows, and no ridge does better",
+) -> Document:
+    """The best ridge; `reason` says why it may be infinite."""
+    return {
+        "ridge": finite(best.ridge, reason),
+        "test_error": best.test_error,
+        "error_estimate": best.error_estimate,
+        "at_smallest_ridge_tried": best.at_zero,
+        "minima": [{"ridge": minimum.at, "test_error": minimum.error} for minimum in best.minima],
+    }
+
+
+def eta_document(best: BestEta) -> Document:
+    """The best learning rate, with the spike, bulk and alignment that it leads to."""
+    return {
+        "eta": best.eta,
+        "test_error": best.test_error,
+        "spike": best.model.spike,
+        "bulk": best.model.bulk,
+        "alignment": best.model.alignment,
+        "at_largest_eta_tried": best.at_edge,
+        "minima": [{"eta": minimum.at, "test_error": minimum.error} for minimum in best.minima],
+    }
+
+
+def spike_document(best: BestSpike) -> Document:
+    """The best spike of a bound."""
+    return {"spike": best.spike, "bound": best.bound}
+
+
+def certificate_document(certificate: Certificate) -> Document:
+    """A certificate; where there is none, its status says why."""
+    if not certificate.certified:
+        return {"status": certificate.status, "box": None, "contraction": None, "test_error": None, "digits": 0}
+    texts = certificate.texts()
+    names = ("test_error", "training_error", *ORDER_PARAMETERS)
+    return {
+        "status": certificate.status,
+        "box": box_texts(certificate),
+        "contraction": certificate.contraction,
+        "test_error": texts["test_error"],
+        "digits": certificate.digits,
+        "enclosures": {name: texts[name] for name in names},
+    }
+
+
+def box_texts(certificate: Certificate) -> dict[str, list[str]]:
+    """The box of the unique solution, its ends as doubles rounded inwards, so that what is printed is certain."""
+    return {
+        name: [repr(math.nextafter(float(ball.lower()), math.inf)), repr(math.nextafter(float(ball.upper()), 0.0))]
+        for name, ball in zip(("V1", "V2"), certificate.box, strict=True)
+    }
+
+
+def simulation_document(run: Simulation) -> Document:
+    """One experiment: every observable's mean and standard error by its name."""
+    document: Document = {"dimension": run.dimension, "seeds": run.seeds, "kind": run.kind}
+    document["sizes"] = {"n": run.sizes.n, "p": run.sizes.p, "n0": run.sizes.n0}
+    if run.model.gaussian_rows:
+        document["rows"] = "gaussian"
+    return document | {name: estimate_document(found, run.seeds) for name, found in run.estimates.items()}
+
+
+def estimate_document(estimate: Estimate, seeds: int) -> Document:
+    """Mean and standard error; where one is infinite, why."""
+    overflow = "it exceeds the range of double precision in some of the experiments"
+    spread = "one seed shows no spread; two or more give a standard error" if seeds == 1 else overflow
+    return {
+        "mean": finite(estimate.mean, overflow),
+        "standard_error": finite(estimate.standard_error, spread),
+    }

@@ -1,0 +1,88 @@
+"""The value at a finite width beside a limit, and what has to be known before a limit is used, as plain data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from numerics.models.parameters import ModelError
+
+if TYPE_CHECKING:
+    from numerics.models.model import Model
+
+
+# The width whose value stands beside every limit, and by what share of the limit it may differ without a word.
+WIDTH = 1000
+APART = 0.05
+
+
+def finite(value: Any, reason: str = "it diverges") -> Any:
+    """The document with infinities spelled out and NaN as null (the status beside it says why)."""
+    if isinstance(value, Mapping):
+        return {key: finite(item, reason) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item, reason) for item in value]
+    if isinstance(value, float):
+        if math.isinf(value):
+            return {"infinite": True, "reason": reason}
+        return None if math.isnan(value) else value
+    return value
+
+
+class Errors(Protocol):
+    """What is told of a solution at one width."""
+
+    @property
+    def test_error(self) -> float:
+        """The test error."""
+
+    @property
+    def training_error(self) -> float:
+        """The training error."""
+
+
+def at_width_json(width: int, converged: bool, found: Callable[[], Errors]) -> dict[str, Any]:
+    """The entry `at_width`: both errors, or null with the reason in `why`."""
+    if not converged:
+        return {"at_width": None, "why": "the limit did not converge, and the value at a finite width starts from it"}
+    try:
+        there = found()
+    except ModelError as error:
+        return {"at_width": None, "why": str(error)}
+    if not getattr(there, "converged", True):
+        return {"at_width": None, "why": str(getattr(there, "status", "it did not converge"))}
+    errors = {"test_error": float(there.test_error), "training_error": float(there.training_error)}
+    return {"at_width": {"width": width, **finite(errors)}}
+
+
+def is_apart(document: dict[str, Any]) -> bool:
+    """Whether the test error at the finite width differs from the limit by more than 5 %."""
+    limit, there = document.get("test_error"), document.get("at_width")
+    if there is None or not isinstance(limit, float) or not isinstance(there["test_error"], float):
+        return False
+    return abs(there["test_error"] - limit) > APART * abs(limit)
+
+
+def apart_sentence(document: dict[str, Any]) -> str | None:
+    """The sentence for one solution; None where both values agree to 5 %."""
+    if not is_apart(document):
+        return None
+    limit, there = document["test_error"], document["at_width"]
+    gap = there["test_error"] - limit
+    size = f"{100.0 * abs(gap) / abs(limit):.3g} %" if limit else f"{abs(gap):.3g}"
+    return (
+        f"at width {there['width']} the test error is {there['test_error']:.4g}, {size} "
+        f"{'above' if gap > 0.0 else 'below'} this limit, which networks of that width have not reached"
+    )
+
+
+def warnings_of(document: dict[str, Any], model: Model) -> list[str]:
+    """What has to be known before the numbers of a document are used, one sentence each."""
+    apart = apart_sentence(document)
+    return [*model.warnings, *([apart] if apart else [])]
+
+
+def with_warnings(document: dict[str, Any], model: Model) -> dict[str, Any]:
+    """The document with its warnings."""
+    return document | {"warnings": warnings_of(document, model)}

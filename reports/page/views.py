@@ -1,0 +1,200 @@
+"""What the pages of the report show of claims and derivations: formulas as MathML, evidence in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from reports.page.described import DescribedDerivation, DescribedStep
+from reports.page.sources import SLIDES, Document, by_source, document
+from reports.text.anchors import anchor
+from reports.text.mathematics import mathml
+from reports.text.prose import prose
+from verify.ledger.document import statement_latex
+from verify.ledger.run import Entry, Ledger
+from verify.protocol.claim import Kind
+from verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
+from verify.protocol.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class StepView:
+    """One line of a derivation on the page: a step, or (``formula`` empty) a reference to steps shown elsewhere."""
+
+    number: str
+    reason: Markup
+    formula: Markup
+    obligations: tuple[tuple[str, str, str], ...] = ()
+    elsewhere: str = ""
+    elsewhere_title: str = ""
+
+
+@dataclass(frozen=True)
+class DerivationView:
+    """One derivation on the page."""
+
+    anchor: str
+    title: str
+    source: str
+    hypotheses: tuple[str, ...]
+    steps: tuple[StepView, ...]
+    results: tuple[Markup, ...]
+    claims: tuple[str, ...]
+    symbols: tuple[tuple[Markup, str], ...]
+
+
+@dataclass(frozen=True)
+class ClaimView:
+    """One claim on the page."""
+
+    entry: Entry
+    anchor: str
+    statement: Markup
+    evidence: tuple[tuple[str, str, str], ...]
+    mutants: tuple[tuple[str, Markup, str, str], ...]
+    proofs: tuple[tuple[str, str], ...]
+
+    @property
+    def source(self) -> str:
+        """Where the formula comes from, a document with a title by its title."""
+        source = self.entry.claim.source
+        title = document(source.document).title
+        return str(source).replace(source.document, title, 1) if source.document == SLIDES else str(source)
+
+    @property
+    def short_evidence(self) -> str:
+        """The evidence in a few words for the table."""
+        return "; ".join(short_summary(e) for e in self.entry.evidence) or "none"
+
+
+def summary_table(ledger: Ledger) -> list[tuple[str, list[int], int]]:
+    """Rows (kind, claims by verdict, claims), then the row of totals."""
+    rows = []
+    for kind in Kind:
+        of_kind = [e.verdict for e in ledger.entries if e.claim.kind is kind]
+        if of_kind:
+            rows.append((kind.value.replace("_", " ").lower(), [of_kind.count(v) for v in Verdict], len(of_kind)))
+    totals = [sum(row[1][k] for row in rows) for k in range(len(Verdict))]
+    return [*rows, ("all", totals, len(ledger.entries))]
+
+
+def source_table(ledger: Ledger) -> list[tuple[Document, list[int], int]]:
+    """Rows (document, claims by verdict, claims)."""
+    return [
+        (found, [[e.verdict for e in entries].count(v) for v in Verdict], len(entries))
+        for found, entries in by_source(ledger.entries)
+    ]
+
+
+def assumptions(ledger: Ledger) -> list[tuple[str, list[str]]]:
+    """Every hypothesis, with the claims that state it or rest on it."""
+    found: dict[str, list[str]] = {}
+    for entry in ledger.entries:
+        for hypothesis in entry.hypotheses:
+            found.setdefault(hypothesis, []).append(entry.claim.id)
+    return list(found.items())
+
+
+def claim_view(entry: Entry, derivations: Sequence[DescribedDerivation]) -> ClaimView:
+    """One claim with its formulas converted."""
+    from derivations.language.rendering import latex
+
+    titles = {d.check: d.title for d in derivations}
+    return ClaimView(
+        entry,
+        anchor("claim " + entry.claim.id),
+        Markup(mathml(statement_latex(entry.claim), block=True)),
+        tuple((e.check, evidence_summary(e), e.outcome.value) for e in entry.evidence),
+        tuple((m.name, Markup(mathml(latex(m.statement), block=True)), m.verdict.value, m.by) for m in entry.mutants),
+        tuple((anchor("derivation " + titles[e.check]), titles[e.check]) for e in entry.evidence if e.check in titles),
+    )
+
+
+def evidence_summary(evidence: Evidence) -> str:
+    """What was found, with the smallest relative error that would have been caught."""
+    match evidence:
+        case Agreement(smallest_detectable=smallest):
+            return f"{evidence.summary}; would have caught a relative error of {smallest:.0e}"
+        case FiniteSize(smallest_detectable=smallest):
+            return f"{evidence.summary}; would have caught a relative error of {smallest:.1%}"
+    return evidence.summary
+
+
+def short_summary(evidence: Evidence) -> str:
+    """One piece of evidence in a few words, with the smallest relative error that would have been caught."""
+    if evidence.outcome.value != "supports":
+        return f"{evidence.check}: {evidence.outcome.value}"
+    match evidence:
+        case Proof(obligations=obligations):
+            return f"proof of {len(obligations)} obligation{'s' * (len(obligations) != 1)}"
+        case Agreement(points=points, smallest_detectable=smallest):
+            return f"{points} points, sees errors of {smallest:.0e}"
+        case FiniteSize(smallest_detectable=smallest):
+            return f"simulation, sees errors of {smallest:.1%}"
+        case Certificate(points=points):
+            return f"enclosed at {points} points"
+
+
+def derivation_views(ledger: Ledger, derivations: Sequence[DescribedDerivation]) -> list[DerivationView]:
+    """The derivations with the outcome of each obligation; a step shown already is referred to, not repeated."""
+    proofs = {e.check: e for entry in ledger.entries for e in entry.evidence if isinstance(e, Proof)}
+    shown: dict[DescribedStep, tuple[str, str]] = {}
+    views = []
+    for derivation in derivations:
+        name = anchor("derivation " + derivation.title)
+        proof = proofs.get(derivation.check)
+        outcomes = [(o.outcome.value, o.method) for o in proof.obligations] if proof else []
+        views.append(
+            DerivationView(
+                name,
+                derivation.title,
+                derivation.source,
+                derivation.hypotheses,
+                tuple(_step_views(derivation, outcomes, shown)),
+                tuple(Markup(mathml(result, block=True)) for result in derivation.results),
+                tuple(e.claim.id for e in ledger.entries if any(x.check == derivation.check for x in e.evidence)),
+                tuple((Markup(mathml(glyph)), meaning) for glyph, meaning in derivation.symbols),
+            )
+        )
+        for step in derivation.steps:
+            shown.setdefault(step, (name, derivation.title))
+    return views
+
+
+def _step_views(
+    derivation: DescribedDerivation, outcomes: Sequence[tuple[str, str]], shown: Mapping[DescribedStep, tuple[str, str]]
+) -> Iterable[StepView]:
+    position = 0
+    pending: list[int] = []  # numbers of steps shown elsewhere, waiting to be referred to together
+    where = ("", "")
+
+    def reference() -> StepView:
+        first, last = pending[0], pending[-1]
+        number = str(first) if first == last else f"{first}–{last}"
+        return StepView(number, Markup(""), Markup(""), (), *where)
+
+    for number, step in enumerate(derivation.steps, 1):
+        settled = outcomes[position : position + len(step.obligations)]
+        position += len(step.obligations)
+        place = shown.get(step, ("", ""))
+        if pending and place != where:
+            yield reference()
+            pending = []
+        where = place
+        if place[0]:
+            pending.append(number)
+            continue
+        results = settled or [("not run", "")] * len(step.obligations)
+        yield StepView(
+            str(number),
+            prose(step.reason),
+            Markup(mathml(step.formula, block=True)),
+            tuple(
+                (obligation.says, method or obligation.form, outcome)
+                for obligation, (outcome, method) in zip(step.obligations, results, strict=True)
+            ),
+        )
+    if pending:
+        yield reference()
