@@ -28,8 +28,8 @@ from numerics.balls.coefficients import (
     overlaps,
 )
 from numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
+from tests.derivations.expressions.test_expressions import trees
 from tests.test_balls import contains
-from tests.test_expression import trees
 
 DIGITS = 60
 

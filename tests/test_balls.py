@@ -16,7 +16,7 @@ from numerics.balls.arithmetic import BallError, evaluate_ball, location_ball, p
 from numerics.balls.gaussian_bounds import Envelope, involutions
 from numerics.balls.integrals import InfiniteMoment, Moment, expectations
 from numerics.gaussian.evaluate import evaluate_mpmath
-from tests.test_expression import NAMES
+from tests.derivations.expressions.test_expressions import NAMES
 
 EXPRESSIONS = [
     *NAMES,

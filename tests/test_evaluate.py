@@ -8,7 +8,7 @@ import pytest
 
 from derivations.expressions.parser import ExpressionError, derivative, parse
 from numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
-from tests.test_expression import NAMES
+from tests.derivations.expressions.test_expressions import NAMES
 
 EXPRESSIONS = [
     *NAMES,

@@ -14,7 +14,7 @@ from derivations.activations.activation import Activation, activation, integrabl
 from derivations.expressions.budget import at_most
 from derivations.expressions.parser import Expression, ExpressionError
 from numerics.gaussian.evaluate import compile_numpy
-from tests.test_expression import trees
+from tests.derivations.expressions.test_expressions import trees
 
 # text: parity, breakpoints (place, j for jump, k for kink, s for smooth to first order), strip; all by inspection
 FACTS: dict[str, tuple[str, list[tuple[float, str]], float | None]] = {
