@@ -29,7 +29,7 @@ from numerics.balls.coefficients import (
 )
 from numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
 from tests.derivations.expressions.test_expressions import trees
-from tests.test_balls import contains
+from tests.numerics.balls.test_arithmetic import contains
 
 DIGITS = 60
 

@@ -21,7 +21,7 @@ from numerics.sweeps.store import FILE
 from reports.answers.sweep_file import read_sweep
 from tests.sweeping import runs_of_chunks, stored, written
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent.parent
 
 SLOW = """\
 kind = "both"
