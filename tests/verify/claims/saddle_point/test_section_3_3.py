@@ -39,7 +39,7 @@ def test_every_claim_is_proved(claim: Claim) -> None:
 
 def test_the_equations_of_section_3_3_and_appendix_c_are_covered() -> None:
     covered = {n for claim in OURS for n in claim.source.equations}
-    # The rest of Appendix C is in tests/test_claims_appendix_c.py.
+    # The rest of Appendix C is in tests/verify/claims/saddle_point/test_appendix_c.py.
     assert {18, 19, 20, 25, 98, 102, 103, 104, 107, 108, 109, 110, 114, 116, 117} <= covered
     assert {*range(121, 130)} <= covered
 

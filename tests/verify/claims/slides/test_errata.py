@@ -97,7 +97,9 @@ def test_every_erratum_is_found_by_running_its_checks(examined: Ledger) -> None:
 
 
 def test_no_refuted_formula_of_the_committed_ledger_is_missing() -> None:
-    committed = json.loads((Path(__file__).resolve().parent.parent / "reports" / "ledger.json").read_text("utf-8"))
+    committed = json.loads(
+        (Path(__file__).resolve().parent.parent.parent.parent.parent / "reports" / "ledger.json").read_text("utf-8")
+    )
     refuted = {c["id"] for c in committed["claims"] if c["role"] == "printed" and c["verdict"] == "REFUTED"}
     assert refuted == {erratum.printed for erratum in ERRATA}
 

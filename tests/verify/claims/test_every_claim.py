@@ -15,7 +15,7 @@ from verify.protocol.order import ordered
 from verify.protocol.verdict import Verdict
 
 CLAIMS = all_claims()
-LEDGER = Path(__file__).resolve().parent.parent / "reports" / "ledger.json"
+LEDGER = Path(__file__).resolve().parent.parent.parent.parent / "reports" / "ledger.json"
 PASSING = {Verdict.PROVED, Verdict.CERTIFIED, Verdict.CONFIRMED}
 # Kinds that no agreement of numbers settles: proved, certified, or the claim names the lemma that is missing.
 EXACT = {Kind.IDENTITY, Kind.INEQUALITY, Kind.FIXED_POINT}
