@@ -16,7 +16,7 @@ import pytest
 from reports.command_line.cli import COMMANDS, cli
 from reports.command_line.misuse import examples_in
 from reports.studies.speed import DATA, bars
-from tests.documents import PAGES, ROOT, Sample, differs, links, python_examples, samples, shell
+from tests.shared.documents import PAGES, ROOT, Sample, differs, links, python_examples, samples, shell
 
 TEXTS = {path: path.read_text(encoding="utf-8") for path in PAGES}
 README = TEXTS[ROOT / "README.md"]

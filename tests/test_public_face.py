@@ -15,7 +15,7 @@ from derivations.expressions.parser import ExpressionError
 from numerics.balls.arithmetic import PrecisionError
 from numerics.models.model import Model, ReadoutGroup
 from numerics.saddle_point.any_loss.losses import huber
-from tests.command_line import document
+from tests.shared.command_line import document
 
 WORKED: dict[str, Any] = {
     "alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8,

@@ -1,6 +1,6 @@
 """The ridge saddle point of one group in extended precision, sharing nothing with `numerics` (for tests only).
 
-The equations of the paper as `tests/reference_ridge.py` has them, reduced by hand to V1 and V2, in the 64-bit mantissa
+The equations of the paper as `tests/references/ridge.py` has them, reduced by hand to V1 and V2, in the 64-bit mantissa
 of `numpy.longdouble`. All averages are Gauss-Legendre sums on panels: across the spike on panels that end at kinks and
 follow steps, along it on panels that are bisected until every integrand of the equations is a polynomial on each.
 """

@@ -21,7 +21,7 @@ from derivations.expressions.parser import DEEPEST_TREE, Expression, ExpressionE
 from derivations.expressions.tree import Call, Quotient, Z, depth, walk
 from derivations.language.algebra_budget import counted_algebra
 from reports.activation.study import examine
-from tests.command_line import refused
+from tests.shared.command_line import refused
 
 WORKED = ["--alpha", "1.5", "--beta", "1", "--ridge", "0.1"]
 

@@ -12,7 +12,7 @@ from derivations.equivalence import hermite_orders
 from derivations.equivalence.hermite_orders import coefficient, index
 from derivations.language import symbols as s
 from derivations.language.derivation import Vanishing
-from tests.planting import verdict_by_proof
+from tests.planting.errors import verdict_by_proof
 from verify.checks.checker import settle
 from verify.claims.equivalence import hermite_orders as claims
 from verify.claims.gradient_step import result_3_1 as section_3_1

@@ -11,7 +11,7 @@ import sympy as sp
 from derivations.gradient_step import leap_theorem
 from derivations.gradient_step.hermite_tensors import hermite, leap_index, leap_space, z1, z2, z3
 from derivations.language import symbols as s
-from tests.planting import verdict_by_proof
+from tests.planting.errors import verdict_by_proof
 from verify.claims.gradient_step import leap_theorem as claims
 from verify.ledger.run import examine
 from verify.protocol.claim import Claim, Kind

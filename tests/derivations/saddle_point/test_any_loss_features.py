@@ -11,7 +11,7 @@ from derivations.language import symbols as s
 from derivations.saddle_point.random_features import any_loss as any_loss_features
 from derivations.saddle_point.random_features import convex as convex_features
 from derivations.saddle_point.random_features import square_loss as convex_square_loss
-from tests.planting import verdict_by_proof
+from tests.planting.errors import verdict_by_proof
 from verify.checks.evaluate import evaluate
 from verify.claims.random_features import any_loss as claims
 from verify.protocol.claim import Claim

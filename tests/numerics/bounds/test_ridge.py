@@ -13,7 +13,7 @@ from derivations.activations.activation import activation
 from numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, local_minima, lower_bound, upper_bound
 from numerics.models.model import Model, ReadoutGroup
 from numerics.saddle_point.ridge import solve
-from tests import reference_ridge
+from tests.references import ridge as reference_ridge
 
 
 def _model(student: str, target: str, **values: object) -> Model:

@@ -15,7 +15,7 @@ from numerics.models.even_part import DIMENSION, MEASURED, even_part_warning, st
 from numerics.models.model import UNIFORM, Model, ReadoutGroup
 from numerics.saddle_point.ridge import solve
 from reports.measurements.experiments import stored
-from tests.command_line import outcome
+from tests.shared.command_line import outcome
 
 TANH, LEANING = activation("tanh"), activation("tanh(z) + 0.2*(z**2 - 1)")
 STEP = {"alpha0": 8.0, "eta": 3.0, "beta": 1.0}

@@ -14,7 +14,7 @@ from numerics.certificates.certify import Certificate, certify
 from numerics.certificates.saddle_point import solve_mp
 from numerics.models.model import Model, ReadoutGroup
 from numerics.saddle_point.ridge import solve
-from tests.certified_models import ANALYTIC, outside, random_models, worked
+from tests.shared.certified_models import ANALYTIC, outside, random_models, worked
 
 
 def quick(**changes: object) -> Model:

@@ -23,7 +23,7 @@ from numerics.certificates.optimum import Optimum, certify_minimum
 from numerics.certificates.span_moments import Moments, spans
 from numerics.certificates.spike_path import Constants, Path, along_rate, along_spike
 from numerics.models.model import Model, ReadoutGroup
-from tests.arcsine_bounds import Point, optimum, share, slope
+from tests.references.arcsine_bounds import Point, optimum, share, slope
 
 ALPHA0, BETA, NOISE = 3.0, 0.8, 0.2
 FIRST = {"erf": lambda: 2 / mp.sqrt(3 * mp.pi), "sign": lambda: mp.sqrt(2 / mp.pi)}

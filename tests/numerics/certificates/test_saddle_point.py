@@ -12,7 +12,7 @@ from numerics.certificates import certify as certifying
 from numerics.certificates.newton import Box, System, krawczyk
 from numerics.certificates.saddle_point import nonlinear_system, solve_two
 from numerics.saddle_point.ridge import solve
-from tests.certified_models import worked
+from tests.shared.certified_models import worked
 
 Ball = Any
 

@@ -13,7 +13,7 @@ from numerics.balls.arithmetic import PrecisionError
 from numerics.certificates.saddle_point import SolutionMp, solve_mp
 from numerics.models.model import Model, ReadoutGroup
 from numerics.saddle_point.ridge import solve
-from tests.certified_models import VALUES, random_models, worked
+from tests.shared.certified_models import VALUES, random_models, worked
 
 
 def difference(first: SolutionMp, second: SolutionMp) -> mp.mpf:

@@ -19,7 +19,7 @@ from numerics.saddle_point.any_loss.losses import SQUARE, loss_named
 from numerics.saddle_point.profile import profile
 from numerics.saddle_point.ridge import solve
 from numerics.spectrum.point import line_of
-from tests import reference_directions
+from tests.references import directions as reference_directions
 from verify.checks.finite_size import Observation, compare_all
 from verify.claims.letters import spike_directions
 from verify.ledger.run import examine

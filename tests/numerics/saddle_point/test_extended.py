@@ -12,10 +12,10 @@ from derivations.activations.activation import activation
 from numerics.models.model import Model, ReadoutGroup
 from numerics.saddle_point.batch import solve_batch
 from numerics.saddle_point.ridge import solve
-from tests.reference_ridge import ERF, SIN
-from tests.reference_ridge import solve as damped
 from tests.references import extended as reference_extended
 from tests.references.extended import FUNCTIONS, Problem
+from tests.references.ridge import ERF, SIN
+from tests.references.ridge import solve as damped
 
 pytestmark = pytest.mark.skipif(
     float(np.finfo(np.longdouble).eps) > 1e-18, reason="this machine's long double is no more precise than a double"

@@ -15,7 +15,7 @@ from numerics.saddle_point.equations import nonlinear_part
 from numerics.saddle_point.level import MOST_REFINEMENTS, RESIDUAL_GOAL, solve_on
 from numerics.saddle_point.profile import profile
 from numerics.saddle_point.ridge import solve
-from tests import reference_ridge
+from tests.references import ridge as reference_ridge
 
 NAMES = ("tanh", "erf", "sin", "arctan", "hardtanh", "sign", "relu")
 FUNCTIONS = {

@@ -13,7 +13,7 @@ from numerics.models.model import Model, ReadoutGroup
 from numerics.spectrum.axis import Axis
 from numerics.spectrum.density import equations_of, spectrum
 from numerics.spectrum.edges import edge_law
-from tests.spectrum_family import drawn
+from tests.shared.spectrum_family import drawn
 
 TWO = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5, 1.3))
 

@@ -13,7 +13,7 @@ from numerics.models.model import Model
 from numerics.saddle_point.profile import profile
 from numerics.spectrum.axis import mean_eigenvalue
 from numerics.spectrum.density import equations_of, spectrum, stieltjes
-from tests.spectrum_family import MEMBERS, drawn
+from tests.shared.spectrum_family import MEMBERS, drawn
 
 # The first of the family.
 FAST = 5

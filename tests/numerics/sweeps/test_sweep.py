@@ -25,7 +25,7 @@ from numerics.sweeps.store import FILE, Store, StoreError
 from numerics.sweeps.sweep import Experiment, Sweep, SweepError
 from reports.answers.sweep_file import read_sweep, sweep_of
 from reports.command_line.problems import InputProblem
-from tests.sweeping import SAME, WORKED, axes, rows, runs_of_chunks, small, stored, theory, written
+from tests.shared.sweeping import SAME, WORKED, axes, rows, runs_of_chunks, small, stored, theory, written
 
 
 def test_a_product_runs_through_its_points_in_order_the_last_fastest() -> None:

@@ -22,7 +22,7 @@ from numerics.sweeps.run import WorkerLostError, run
 from numerics.sweeps.store import FILE, LOCK, Store, StoreError
 from numerics.sweeps.sweep import Sweep
 from reports.answers.sweep_file import read_sweep
-from tests.sweeping import command, runs_of_chunks, stored, written
+from tests.shared.sweeping import command, runs_of_chunks, stored, written
 
 # 33 points in chunks of 16, 16 and 1; two of them fail.
 GRID = """\

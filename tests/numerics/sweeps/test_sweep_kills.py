@@ -19,7 +19,7 @@ import pytest
 from numerics.sweeps.chunk import solve_chunk
 from numerics.sweeps.store import FILE
 from reports.answers.sweep_file import read_sweep
-from tests.sweeping import runs_of_chunks, stored, written
+from tests.shared.sweeping import runs_of_chunks, stored, written
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 

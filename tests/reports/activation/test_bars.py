@@ -28,7 +28,7 @@ from numerics.gaussian.coefficients import hermite_constants
 from reports.activation.learning import bounds_at, with_best_spike
 from reports.activation.study import examine
 from reports.command_line.cli import run
-from tests.reference_integrals import integrals
+from tests.references.integrals import integrals
 from verify.closed_forms.balls import NoBallError, enclose
 from verify.closed_forms.class_algebra import vanishes_in_class
 from verify.closed_forms.proof import prove

@@ -14,7 +14,7 @@ from numerics.models.model import Model
 from numerics.saddle_point.ridge import solve
 from numerics.sweeps.run import run
 from numerics.sweeps.store import Store
-from tests.command_line import WORKED, document, outcome, refused, replaced
+from tests.shared.command_line import WORKED, document, outcome, refused, replaced
 
 SMALL_STEP = [
     "--activation", "tanh", "--target", "sin", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1", "--alpha0", "2",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import ROOT, STEPPED, WORKED, outcome, refused, replaced
+from tests.shared.command_line import ROOT, STEPPED, WORKED, outcome, refused, replaced
 from verify.claims.index import all_claims
 
 BAD_EXPRESSIONS = {

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from reports.command_line.cli import COMMANDS
-from tests.command_line import ROOT, WORKED, in_subprocess, outcome, refused, replaced
+from tests.shared.command_line import ROOT, WORKED, in_subprocess, outcome, refused, replaced
 
 
 @pytest.mark.parametrize("name", ["", *COMMANDS])

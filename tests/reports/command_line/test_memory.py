@@ -16,7 +16,7 @@ from numerics.models.network import Network
 from reports.command_line.machine.memory import fitting
 from reports.command_line.problems import InputProblem
 from reports.commands.simulate import seeds_pool
-from tests.command_line import STEPPED, refused, replaced
+from tests.shared.command_line import STEPPED, refused, replaced
 
 MODEL = Model(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=0.8)
 NETWORK = Network(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, alpha0=2.0, eta=2.0)

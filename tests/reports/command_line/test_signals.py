@@ -14,9 +14,9 @@ import psutil
 import pytest
 
 from reports.command_line.machine import signals, workers
-from tests.command_line import ROOT, WORKED
 from tests.numerics.sweeps.test_sweep_kills import SLOW, begun, wait_for, worker_processes
-from tests.sweeping import written
+from tests.shared.command_line import ROOT, WORKED
+from tests.shared.sweeping import written
 
 # Sends SIGINT when a module is looked for, as if Ctrl-C were pressed at that moment.
 INTERRUPTED_WHILE_LOADING = """

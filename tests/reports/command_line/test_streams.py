@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import ROOT, WORKED
-from tests.sweeping import written
+from tests.shared.command_line import ROOT, WORKED
+from tests.shared.sweeping import written
 
 # One command of each kind of output: help, a table, a document written at once, one written item by item, a refusal.
 SOLVE = ["solve", *WORKED]

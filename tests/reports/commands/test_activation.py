@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import WORKED, document, refused, replaced
+from tests.shared.command_line import WORKED, document, refused, replaced
 
 
 @pytest.mark.parametrize("text", ["tanh", "-tanh(z)", "-z"])

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.command_line import WORKED, document, outcome, replaced
+from tests.shared.command_line import WORKED, document, outcome, replaced
 
 
 def test_bounds_enclose_the_best_ridge(capfd: pytest.CaptureFixture[str]) -> None:

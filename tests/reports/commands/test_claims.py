@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.command_line import document, outcome, refused
+from tests.shared.command_line import document, outcome, refused
 
 
 class Pickling:
@@ -54,7 +54,7 @@ def test_one_claim_is_shown_whole(capfd: pytest.CaptureFixture[str]) -> None:
 def test_a_changed_statement_loses_its_recorded_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     import reports.text.ledger_files
     from reports.commands.claims import with_verdicts
-    from tests.toy import claim as toy_claim
+    from tests.shared.toy import claim as toy_claim
     from verify.ledger.document import statement_latex
 
     claim = toy_claim()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.command_line import WORKED, document, outcome
+from tests.shared.command_line import WORKED, document, outcome
 
 
 def test_simulate_gives_means_and_standard_errors(capfd: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.command_line import STEPPED, WORKED, document, outcome, refused, replaced
+from tests.shared.command_line import STEPPED, WORKED, document, outcome, refused, replaced
 
 
 def test_solve_gives_the_worked_model(capfd: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from numerics.sweeps.chunk import solve_chunk
 from numerics.sweeps.store import FILE, Store
 from reports.answers.sweep_file import read_sweep
-from tests.sweeping import SAME, WORKED, command, rows, small, stored, written
+from tests.shared.sweeping import SAME, WORKED, command, rows, small, stored, written
 
 
 def test_the_command_sweeps_resumes_and_draws(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

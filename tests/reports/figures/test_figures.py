@@ -12,7 +12,7 @@ import pytest
 import reports.page.build
 from reports.figures import figures
 from reports.figures.files import save
-from tests.report_page import toy_figures
+from tests.shared.report_page import toy_figures
 
 
 def test_a_figure_is_the_same_bytes_every_time() -> None:

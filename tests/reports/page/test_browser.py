@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from reports.text.ledger_files import write_together
-from tests.report_page import whole_site
 from tests.shared.browser import Browser, chromium
+from tests.shared.report_page import whole_site
 
 BUILT = Path(__file__).resolve().parent.parent.parent.parent / "build" / "report"
 pytestmark = pytest.mark.browser

@@ -25,8 +25,9 @@ from reports.page.sources import DOCUMENTS, by_source
 from reports.page.views import derivation_views, source_table, summary_table
 from reports.text.anchors import anchor
 from reports.text.prose import prose
-from tests import toy
-from tests.report_page import (
+from tests.shared import toy
+from tests.shared.committed_ledger import committed_ledger
+from tests.shared.report_page import (
     broken,
     chained_ledger,
     entry,
@@ -38,7 +39,6 @@ from tests.report_page import (
     toy_site,
     whole_site,
 )
-from tests.shared.committed_ledger import committed_ledger
 from verify.claims.index import all_claims
 from verify.ledger.run import Entry, Ledger
 from verify.protocol.claim import Kind, Role

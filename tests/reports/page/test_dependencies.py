@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 
 from reports.page import dependencies, dependency_graph
-from tests.report_page import chained_ledger
+from tests.shared.report_page import chained_ledger
 from verify.claims.index import all_claims
 from verify.ledger.run import Entry, Ledger
 from verify.protocol.verdict import Verdict

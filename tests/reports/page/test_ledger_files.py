@@ -17,8 +17,8 @@ from reports.page.described import describe
 from reports.text import ledger_files
 from reports.text.ledger_files import write_together
 from reports.text.ledger_markdown import markdown, markdown_drift
-from tests import toy
-from tests.report_page import toy_figures, toy_ledger
+from tests.shared import toy
+from tests.shared.report_page import toy_figures, toy_ledger
 from verify.ledger.document import as_json, dumps
 from verify.ledger.drift import drift
 from verify.ledger.run import Ledger

@@ -7,7 +7,7 @@ import sympy as sp
 
 from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
 from derivations.language.symbols import alpha0, d, h1_star, h2_star
-from tests.toy import DOMAIN, EXACT, LIMIT, TOLERANCE, claim, derivation, measure, norm
+from tests.shared.toy import DOMAIN, EXACT, LIMIT, TOLERANCE, claim, derivation, measure, norm
 from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch, Point
 from verify.checks.strategies import coordinate_of, points_of
 from verify.protocol.claim import PROFILES, Claim, Domain, Kind, Range

@@ -6,7 +6,7 @@ import sympy as sp
 
 from derivations.language.expectation import Expectation
 from derivations.language.symbols import V1, V2, alpha0, c, h1_star, h2_star, kappa
-from tests.toy import LIMIT, claim, norm
+from tests.shared.toy import LIMIT, claim, norm
 from verify.checks.mutants import equivalent, generate, mutants_of
 from verify.ledger.run import examine
 from verify.protocol.claim import Mutant
@@ -48,7 +48,7 @@ def test_numbers_alone_refute_the_near_mutant_too() -> None:
 
 def test_a_check_that_cannot_fail_leaves_its_mutants_alive() -> None:
     # A tolerance of 100 % passes the claim and every mutant near it: the ledger must show the survivors.
-    from tests.toy import measure
+    from tests.shared.toy import measure
     from verify.checks.kinds import ByNumbers
     from verify.protocol.tolerances import Tolerance
 

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 from derivations.language import symbols as s
-from tests.toy import claim
+from tests.shared.toy import claim
 from verify.checks import scaling
 from verify.checks.scaling import CONFIRMED, INCONCLUSIVE, REFUTED, Series
 from verify.checks.scaling_check import ByScaling, Scaled

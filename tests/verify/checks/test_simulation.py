@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 
 from derivations.language.symbols import alpha0, h1_star, h2_star
-from tests.toy import LIMIT, claim, norm
+from tests.shared.toy import LIMIT, claim, norm
 from verify.checks.simulation import BySimulation, Measured, column
 from verify.claims.index import all_claims
 from verify.ledger.run import examine

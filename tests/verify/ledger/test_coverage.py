@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests import toy
+from tests.shared import toy
 from verify.claims.index import all_claims
 from verify.ledger import coverage
 from verify.ledger.coverage import Coverage, summary

@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 from derivations.language.symbols import h1_star
-from tests.toy import LIMIT, claim, norm
+from tests.shared.toy import LIMIT, claim, norm
 from verify.claims import index
 from verify.claims.index import all_claims, run_ledger
 from verify.ledger import run

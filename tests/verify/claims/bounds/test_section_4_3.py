@@ -13,7 +13,7 @@ from derivations.free_energy.along_spike import mu0, over_kappa
 from derivations.language import symbols as s
 from derivations.saddle_point import conventions as invariances
 from derivations.saddle_point.random_features import no_spike as random_features
-from tests.planting_saddle_point import planting, verdict_by_proof
+from tests.planting.saddle_point import planting, verdict_by_proof
 from verify.checks.kinds import ByDerivation, ByObligations
 from verify.claims.bounds import closed_form as closed_form_claims
 from verify.claims.bounds import ridge as section_4_3

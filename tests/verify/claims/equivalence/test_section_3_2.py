@@ -14,7 +14,7 @@ from derivations.equivalence import spike_coefficients
 from derivations.language import symbols as s
 from derivations.language.expectation import Expectation
 from derivations.language.named_functions import sigma
-from tests.planting import planting, verdict_by_proof
+from tests.planting.errors import planting, verdict_by_proof
 from verify.claims.equivalence import appendix_b
 from verify.claims.equivalence import result_3_2 as section_3_2
 from verify.claims.equivalence import sign_activation as sign_claims

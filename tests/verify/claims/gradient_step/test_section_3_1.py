@@ -14,7 +14,7 @@ from derivations.gradient_step import bulk as gradient_bulk
 from derivations.gradient_step import constants as gradient_constants
 from derivations.gradient_step import spike as gradient_step
 from derivations.language import symbols as s
-from tests.planting import planting, verdict_by_proof
+from tests.planting.errors import planting, verdict_by_proof
 from verify.claims.gradient_step import bulk as appendix_a_bulk
 from verify.claims.gradient_step import result_3_1 as section_3_1
 from verify.claims.gradient_step import setting as section_2

@@ -12,7 +12,7 @@ from derivations.gradient_step import hermite_tensors, intermediate_rate, leap_s
 from derivations.language import symbols as s
 from derivations.language.exponents import Order
 from derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
-from tests.planting import verdict_by_proof
+from tests.planting.errors import verdict_by_proof
 from verify.checks.kinds import ByDerivation, ByObligations
 from verify.claims.equivalence import plain as wider_equivalence
 from verify.claims.gradient_step import leap as wider_leap

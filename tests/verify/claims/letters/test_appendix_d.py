@@ -15,7 +15,7 @@ from derivations.saddle_point import letters as readout_features
 from derivations.saddle_point import letters as readout_groups
 from derivations.saddle_point import orthogonal_bulk
 from derivations.saddle_point.letter_energy import double_sum
-from tests.planting_appendices import planting, verdict_by_proof
+from tests.planting.appendices import planting, verdict_by_proof
 from verify.checks.kinds import ByDerivation, ByObligations
 from verify.claims.letters import free_energy as appendix_d
 from verify.claims.letters import orthogonal as appendix_d_orthogonal

@@ -18,7 +18,7 @@ from derivations.bulk.blocks import IDENTITY, C, Theta
 from derivations.language import symbols as s
 from derivations.saddle_point import network as readout
 from derivations.saddle_point.letter_energy import mu1_of
-from tests.planting_network import clearing, without_simulation
+from tests.planting.network import clearing, without_simulation
 from verify.checks.simulation import BySimulation
 from verify.claims.index import all_claims
 from verify.claims.networks import exact as network_groups_exact

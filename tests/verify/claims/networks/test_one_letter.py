@@ -12,7 +12,7 @@ import pytest
 from derivations.bulk import network as network_bulk
 from derivations.bulk import network_rows
 from derivations.gradient_step import constants as gradient_constants
-from tests.planting_network import clearing, without_simulation
+from tests.planting.network import clearing, without_simulation
 from verify.checks.simulation import BySimulation
 from verify.claims.index import all_claims
 from verify.claims.networks import bulk as bulk_claims

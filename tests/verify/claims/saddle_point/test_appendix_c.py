@@ -13,7 +13,7 @@ from derivations.free_energy import ridge as free_energy
 from derivations.language import symbols as s
 from derivations.saddle_point import any_law as spectral
 from derivations.saddle_point import leave_one_out
-from tests.planting_saddle_point import planting, verdict_by_proof
+from tests.planting.saddle_point import planting, verdict_by_proof
 from verify.checks.kinds import ByDerivation, ByObligations
 from verify.claims.bounds import tanh_tails
 from verify.claims.index import all_claims

@@ -14,7 +14,7 @@ from derivations.free_energy import sample_energy
 from derivations.language import symbols as s
 from derivations.saddle_point import equations as saddle_point
 from derivations.saddle_point import normalisations
-from tests.planting_saddle_point import planting, verdict_by_proof
+from tests.planting.saddle_point import planting, verdict_by_proof
 from verify.checks.kinds import ByDerivation
 from verify.claims.saddle_point import free_energy as appendix_c
 from verify.claims.saddle_point import result_3_3 as section_3_3

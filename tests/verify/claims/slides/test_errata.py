@@ -11,7 +11,7 @@ import sympy as sp
 
 from reports.page.misprints import document_of_errata_section as document
 from reports.page.misprints import section
-from tests import toy
+from tests.shared import toy
 from verify.claims.index import all_claims
 from verify.claims.slides import errata as module
 from verify.claims.slides.errata import ERRATA, Erratum, errata, examine_errata, unlisted

@@ -8,7 +8,7 @@ import pytest
 from derivations.gradient_step import orders as slides_orders
 from derivations.language import symbols as s
 from derivations.language.exponents import Order
-from tests.planting import verdict_by_proof
+from tests.planting.errors import verdict_by_proof
 from verify.claims.slides import orders as claims
 from verify.ledger.run import examine
 from verify.protocol.claim import Claim, Kind, Role

@@ -13,8 +13,8 @@ from derivations.language import symbols as s
 from derivations.saddle_point import conventions as slides_conventions
 from derivations.saddle_point.random_features import convex as convex_features
 from derivations.saddle_point.random_features import square_loss as convex_square_loss
-from tests import toy
-from tests.planting import verdict_by_proof
+from tests.planting.errors import verdict_by_proof
+from tests.shared import toy
 from verify.checks.mutants import mutants_of
 from verify.claims.slides import bounds as slides_bounds
 from verify.claims.slides import convex as slides_convex

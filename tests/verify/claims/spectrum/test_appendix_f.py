@@ -12,7 +12,7 @@ from derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, over_kappa
 from derivations.language import replica_gaussians
 from derivations.language import symbols as s
 from derivations.spectrum import resolvent as spectrum
-from tests.planting_appendices import planting, verdict_by_proof
+from tests.planting.appendices import planting, verdict_by_proof
 from verify.claims.spectrum import covariance as appendix_f
 from verify.ledger.run import examine
 from verify.protocol.claim import Claim, Kind

@@ -18,7 +18,7 @@ from derivations.saddle_point import conventions as invariances
 from derivations.saddle_point import equations as saddle_point
 from derivations.saddle_point import leave_one_out, normalisations
 from derivations.saddle_point.random_features import no_spike as random_features
-from tests.planting import verdict_by_proof
+from tests.planting.errors import verdict_by_proof
 
 __all__ = ["planting", "verdict_by_proof"]
 

@@ -15,7 +15,7 @@ import pytest
 
 from reports.command_line.cli import run
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 SPIKED = ["--alpha", "1.5", "--beta", "1", "--ridge", "0.1", "--spike", "1", "--bulk", "1", "--alignment", "0.8"]
 WORKED = ["--activation", "tanh(z)", "--target", "sin(z)", *SPIKED]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 # What a reader is given: the README and the pages that it leads to.
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))

@@ -12,7 +12,7 @@ from derivations.language.symbols import glossary
 from reports.figures import figures
 from reports.page.described import DescribedDerivation, describe
 from reports.page.site import Material, site
-from tests import toy
+from tests.shared import toy
 from tests.shared.committed_ledger import committed_ledger
 from verify.ledger.run import Entry, Ledger, examine
 from verify.protocol.claim import Claim, Role

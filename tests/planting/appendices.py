@@ -16,7 +16,7 @@ from derivations.saddle_point import letters as readout_groups
 from derivations.saddle_point import orthogonal_bulk
 from derivations.spectrum import feature_covariance
 from derivations.spectrum import resolvent as spectrum
-from tests.planting import verdict_by_proof
+from tests.planting.errors import verdict_by_proof
 
 __all__ = ["planting", "verdict_by_proof"]
 
