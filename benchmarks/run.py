@@ -3,9 +3,10 @@
     python -m benchmarks.run            measure, write speed.json, print
     python -m benchmarks.run show       print what is stored
 
-One point and a batch of the ridge saddle point against a plain solver (`benchmarks.baseline`), the command line, the
-simulation against the matrix products it cannot do without, and how all of it grows. Times are processor seconds, the
-best of several runs; every comparison is a ratio of two times of this run. The exit code is 1 where a bar is missed.
+One point and a batch of the ridge saddle point against a plain solver (`benchmarks.speed.baseline`), the command line,
+the simulation against the matrix products it cannot do without, and how all of it grows. Times are processor seconds,
+the best of several runs; every comparison is a ratio of two times of this run. The exit code is 1 where a bar is
+missed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks import one_thread, simulation_speed, solver_speed  # one_thread first: it speaks to NumPy
+from benchmarks.speed import (
+    one_thread,
+    simulation_speed,
+    solver_speed,  # one_thread first: it speaks to NumPy
+)
 from numerics.models.model import ReadoutGroup
 from reports.studies.speed import DATA, bars, text_table
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 SLUG = "calibration"
-COMMAND = "python -m benchmarks.calibration simulate --workers 2"
+COMMAND = "python -m benchmarks.networks.calibration simulate --workers 2"
 # Observables whose deviates are counted apart; those of one model depend on each other.
 SHOWN = (
     "test_error", "training_error", "m", "zeta", "psi", "q2", "mean_squared_error", "classification_error", "energy",

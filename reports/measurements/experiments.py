@@ -1,6 +1,6 @@
 """Measured samples of a study: which experiments there are, how they are run, where they are stored.
 
-The samples lie in `benchmarks/<slug>.json`, beside the program that measures them, and come with the sources; every
+The samples lie in `benchmarks/samples/<slug>.json` and come with the sources; every
 number of a page is computed from them when the report is built.
 """
 
@@ -23,7 +23,7 @@ from numerics.models.network import Network
 from reports.figures.figures import Figure
 from reports.measurements.study import Study
 
-FOLDER = Path(__file__).parent.parent.parent / "benchmarks"
+FOLDER = Path(__file__).parent.parent.parent / "benchmarks" / "samples"
 
 # {experiment: {observable: one value per seed}}
 Data = dict[str, dict[str, list[float]]]

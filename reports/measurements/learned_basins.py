@@ -21,7 +21,7 @@ from reports.measurements.models import ITEMS, RUNS, Data, Drawn, Item, Samples,
 from reports.measurements.theory import judge, theory_of
 from verify.checks.finite_size import Report
 
-DATA = Path(__file__).parent.parent.parent / "benchmarks" / "learned_basins.json"
+DATA = Path(__file__).parent.parent.parent / "benchmarks" / "networks" / "learned_basins.json"
 ITEM = "learned"
 # key -> rank of the minimum by energy
 BASINS = {"lowest": 0, "second": 1}

@@ -1,6 +1,7 @@
 """The networks that were measured, the samples that were stored, and how a theory is judged by them.
 
-`python -m benchmarks.network_trial simulate` measures; the samples lie beside that program and come with the sources.
+`python -m benchmarks.networks.network_trial simulate` measures; the samples lie beside that program and come with the
+sources.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numerics.models.network import Network
 from numerics.saddle_point.ridge import solve
 from verify.checks.finite_size import Comparison, Observation, compare
 
-DATA = Path(__file__).parent.parent.parent / "benchmarks" / "network_trial.json"
+DATA = Path(__file__).parent.parent.parent / "benchmarks" / "networks" / "network_trial.json"
 OBSERVABLES = ("test_error", "training_error", "m", "zeta", "chi", "psi", "q1", "q2")
 # What the two theories both predict and what is measured well.
 CALIBRATED = ("test_error", "training_error", "m", "zeta", "q2")

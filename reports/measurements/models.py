@@ -4,8 +4,8 @@ An item is one extension of the theory (finite vocabulary, bias, another loss, .
 activation, target, ratios and the rest come from `numpy.random.default_rng([DRAW, item])`, and a draw is rejected only
 by a rule that is stated with the item and that knows the theory but no simulation.
 
-`python -m benchmarks.calibration simulate` measures; the samples lie beside that program and come with the sources.
-`reports.measurements.theory` judges them.
+`python -m benchmarks.networks.calibration simulate` measures; the samples lie beside that program and come with the
+sources. `reports.measurements.theory` judges them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from numerics.models.model import Model, ReadoutGroup
 from numerics.models.network import Network
 from numerics.saddle_point.any_loss.losses import loss_named
 
-DATA = Path(__file__).parent.parent.parent / "benchmarks" / "calibration.json"
+DATA = Path(__file__).parent.parent.parent / "benchmarks" / "networks" / "calibration.json"
 DRAW = 2402
 MODELS = 6
 RUNS = ((150, 32), (300, 16), (600, 8))

@@ -1,4 +1,5 @@
-"""Both theories against the stored measurements of real networks (benchmarks/network_trial.json), for the report."""
+"""Both theories against the stored measurements of real networks (benchmarks/networks/network_trial.json), for the
+report."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from verify.checks.finite_size import Comparison
 
-COMMAND = "python -m benchmarks.network_trial simulate"
+COMMAND = "python -m benchmarks.networks.network_trial simulate"
 THEORIES = ("isotropic", "network")
 BEYOND = 6.0  # standard errors at which the isotropic theory is said to be refuted
 _STYLES = {"isotropic": ("#D55E00", "s", "isotropic bulk"), "network": ("#0072B2", "o", "the network's own bulk")}

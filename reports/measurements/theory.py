@@ -1,7 +1,8 @@
 """The theory beside the samples of the calibration, and how the two are judged.
 
 The theory of some items (other losses, a learned bias, two directions) takes seconds per model. `python -m
-benchmarks.calibration theory` computes it once and stores it beside the samples; a test computes it again and compares.
+benchmarks.networks.calibration theory` computes it once and stores it beside the samples; a test computes it again and
+compares.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numerics.saddle_point.any_loss.losses import loss_named
 from reports.measurements.models import ITEMS, LANDMARK, LANDMARK_RUN, RUNS, Data, Drawn, Samples, models_of
 from verify.checks.finite_size import Observation, Report, compare_all
 
-SLOW_THEORY = Path(__file__).parent.parent.parent / "benchmarks" / "calibration_theory.json"
+SLOW_THEORY = Path(__file__).parent.parent.parent / "benchmarks" / "networks" / "calibration_theory.json"
 # Of the stored theory: the samples have six.
 DIGITS = 9
 

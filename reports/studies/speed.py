@@ -1,4 +1,4 @@
-"""How fast and how accurate, by the stored run of `benchmarks.run` (benchmarks/speed.json)."""
+"""How fast and how accurate, by the stored run of `benchmarks.run` (benchmarks/speed/speed.json)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reports.measurements.drawing import STYLES, finished, legend, panels
 from reports.measurements.experiments import as_text
 from reports.measurements.study import Study, Table
 
-DATA = Path(__file__).parent.parent.parent / "benchmarks" / "speed.json"
+DATA = Path(__file__).parent.parent.parent / "benchmarks" / "speed" / "speed.json"
 
 Data = Mapping[str, Any]
 

@@ -1,4 +1,4 @@
-"""The stored calibration: drawn models beside their simulations (`benchmarks/calibration.py` makes them)."""
+"""The stored calibration: drawn models beside their simulations (`benchmarks/networks/calibration.py` makes them)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from benchmarks.calibration import seed_of
+from benchmarks.networks.calibration import seed_of
 from reports.measurements.calibration import deviates
 from reports.measurements.models import (
     ITEMS,

@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from benchmarks.calibration import seed_of
-from benchmarks.learned_basins import basin_seed
+from benchmarks.networks.calibration import seed_of
+from benchmarks.networks.learned_basins import basin_seed
 from reports.measurements.basin_shares import GAP
 from reports.measurements.close_basins import ENERGIES, both_streams, counted, energies, paragraphs, tables
 from reports.measurements.learned_basins import (

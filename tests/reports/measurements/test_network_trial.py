@@ -1,4 +1,5 @@
-"""The trial of the two theories on stored samples of real networks (`benchmarks/network_trial.py` makes them)."""
+"""The trial of the two theories on stored samples of real networks (`benchmarks/networks/network_trial.py` makes
+them)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import baseline
+from benchmarks.speed import baseline
 from derivations.activations.activation import activation
 from numerics.models.model import Model
 from numerics.saddle_point.ridge import solve

@@ -1,7 +1,7 @@
 """Test error against the width, and at the interpolation threshold: the page `reports.studies.width`.
 
-python -m benchmarks.width simulate    run what is not in width.json yet
-python -m benchmarks.width             print the page from the stored samples
+python -m benchmarks.studies.width simulate    run what is not in width.json yet
+python -m benchmarks.studies.width             print the page from the stored samples
 """
 
 from __future__ import annotations

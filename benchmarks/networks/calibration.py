@@ -1,10 +1,11 @@
 """Every extension of the theory beside its own simulation, on models that were drawn, not chosen.
 
-    python -m benchmarks.calibration simulate [--workers N]    draw, simulate, measure; writes calibration.json
-    python -m benchmarks.calibration theory                    what takes long of it; writes calibration_theory.json
-    python -m benchmarks.calibration                           judge the stored samples and print the table
+    python -m benchmarks.networks.calibration simulate [--workers N]    draw, simulate, measure; writes calibration.json
+    python -m benchmarks.networks.calibration theory                    what takes long of it; writes
+    calibration_theory.json python -m benchmarks.networks.calibration                           judge the stored samples
+    and print the table
 
-Learned biases are judged in the basins that `benchmarks.learned_basins` measures.
+Learned biases are judged in the basins that `benchmarks.networks.learned_basins` measures.
 
 Per item (`reports.measurements.models`) six models are drawn by a seeded generator; each is simulated at three
 dimensions with enough independent seeds that the finite-size protocol has 53 degrees of freedom or more. Models that
@@ -21,7 +22,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.stored_runs import Wanted, measured, write_all
+from benchmarks.networks.stored_runs import Wanted, measured, write_all
 from numerics.experiments.simulate_loss import simulate_loss
 from numerics.saddle_point.any_loss.losses import loss_named
 from reports.measurements import learned_basins

@@ -1,7 +1,7 @@
 """A second gradient step beside the theory of one: the page `reports.studies.second_step`.
 
-python -m benchmarks.second_step simulate    run what is not in second_step.json yet
-python -m benchmarks.second_step             print the page from the stored samples
+python -m benchmarks.studies.second_step simulate    run what is not in second_step.json yet
+python -m benchmarks.studies.second_step             print the page from the stored samples
 """
 
 from __future__ import annotations

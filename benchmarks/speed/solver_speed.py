@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import baseline
-from benchmarks.timing import best, best_per_call, peak_bytes
+from benchmarks.speed import baseline
+from benchmarks.speed.timing import best, best_per_call, peak_bytes
 from derivations.activations.activation import activation
 from numerics.certificates.saddle_point import solve_mp
 from numerics.models.model import Model, ReadoutGroup

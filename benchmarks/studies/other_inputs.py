@@ -1,7 +1,7 @@
 """Inputs that are not Gaussian, dense and sparse targets: the page `reports.studies.other_inputs`.
 
-python -m benchmarks.other_inputs simulate    run what is not in other_inputs.json yet
-python -m benchmarks.other_inputs             print the page from the stored samples
+python -m benchmarks.studies.other_inputs simulate    run what is not in other_inputs.json yet
+python -m benchmarks.studies.other_inputs             print the page from the stored samples
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How long the certified constants of an activation take, and its whole page.
 
-    python -m benchmarks.activation
+    python -m benchmarks.speed.activation
 
 prints the best of several runs: h1, h2 and E[(sigma' - h1)^2] as balls at 128 and 1000 bits after import, and
 `onestep activation "tanh(z)"` from start to end.

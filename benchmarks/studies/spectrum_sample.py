@@ -1,7 +1,7 @@
 """Eigenvalues of a sample of spiked features at d = 2000 beside the theory: page `reports.studies.spectrum_sample`.
 
-python -m benchmarks.spectrum_sample simulate    draw the features, store the eigenvalues in spectrum_sample.json
-python -m benchmarks.spectrum_sample             print the page from them
+python -m benchmarks.studies.spectrum_sample simulate    draw the features, store the eigenvalues in
+spectrum_sample.json python -m benchmarks.studies.spectrum_sample             print the page from them
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """No ridge: the interpolation threshold: the page `reports.studies.threshold`.
 
-python -m benchmarks.threshold simulate    run what is not in threshold.json yet
-python -m benchmarks.threshold             print the page from the stored samples
+python -m benchmarks.studies.threshold simulate    run what is not in threshold.json yet
+python -m benchmarks.studies.threshold             print the page from the stored samples
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Learned biases inside one basin of the limiting training energy, for the models of the calibration that have several.
 
-    python -m benchmarks.learned_basins simulate [--workers N]    measure; writes learned_basins.json
-    python -m benchmarks.learned_basins                           what the page of the calibration says of them
+    python -m benchmarks.networks.learned_basins simulate [--workers N]    measure; writes learned_basins.json
+    python -m benchmarks.networks.learned_basins                           what the page of the calibration says of them
 
-In the basin of the lowest minimum the training sets are those of `benchmarks.calibration`, where each bias was learned
-on the whole line; in the basin of the second lowest they are new. Where the two minima are close in energy there are
-larger dimensions as well. What is stored already is not simulated again.
+In the basin of the lowest minimum the training sets are those of `benchmarks.networks.calibration`, where each bias was
+learned on the whole line; in the basin of the second lowest they are new. Where the two minima are close in energy
+there are larger dimensions as well. What is stored already is not simulated again.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import sys
 import time
 from collections.abc import Iterator
 
-from benchmarks.calibration import seed_of
-from benchmarks.stored_runs import Wanted, measured, write_all
+from benchmarks.networks.calibration import seed_of
+from benchmarks.networks.stored_runs import Wanted, measured, write_all
 from numerics.experiments.simulate_loss import simulate_loss
 from numerics.saddle_point.any_loss.losses import loss_named
 from reports.measurements import close_basins

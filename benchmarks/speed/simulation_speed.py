@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.solver_speed import worked
-from benchmarks.timing import best, peak_bytes
+from benchmarks.speed.solver_speed import worked
+from benchmarks.speed.timing import best, peak_bytes
 from numerics.experiments.ensembles import Array, block_rows
 from numerics.experiments.simulate import TEST_FACTOR, simulate, simulate_ridges
 

@@ -1,7 +1,7 @@
 """The best ridges of seeded random models: the page `reports.studies.best_ridge`.
 
-python -m benchmarks.best_ridge simulate    scan all models again (about a minute and a half) and store the answers
-python -m benchmarks.best_ridge             print the page from the stored scan
+python -m benchmarks.studies.best_ridge simulate    scan all models again (about a minute and a half) and store the
+answers python -m benchmarks.studies.best_ridge             print the page from the stored scan
 """
 
 from __future__ import annotations

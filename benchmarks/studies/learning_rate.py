@@ -1,7 +1,7 @@
 """The best learning rate: theory and simulated networks: the page `reports.studies.learning_rate`.
 
-python -m benchmarks.learning_rate simulate    run what is not in learning_rate.json yet
-python -m benchmarks.learning_rate             print the page from the stored samples
+python -m benchmarks.studies.learning_rate simulate    run what is not in learning_rate.json yet
+python -m benchmarks.studies.learning_rate             print the page from the stored samples
 """
 
 from __future__ import annotations

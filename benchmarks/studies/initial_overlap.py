@@ -1,7 +1,7 @@
 """Rows that overlap before the step, where Result 3.1 breaks: the page `reports.studies.initial_overlap`.
 
-python -m benchmarks.initial_overlap simulate    run what is not in initial_overlap.json yet
-python -m benchmarks.initial_overlap             print the page from the stored samples
+python -m benchmarks.studies.initial_overlap simulate    run what is not in initial_overlap.json yet
+python -m benchmarks.studies.initial_overlap             print the page from the stored samples
 """
 
 from __future__ import annotations

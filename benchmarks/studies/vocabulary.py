@@ -1,7 +1,7 @@
 """Samples of the page on vocabularies of the initial readout (Figure 6): spiked random features at three dimensions.
 
-    python -m benchmarks.vocabulary simulate    measure what is missing; writes vocabulary.json
-    python -m benchmarks.vocabulary             print the page
+    python -m benchmarks.studies.vocabulary simulate    measure what is missing; writes vocabulary.json
+    python -m benchmarks.studies.vocabulary             print the page
 
 Some three minutes of one core.
 """

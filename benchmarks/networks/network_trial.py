@@ -1,7 +1,7 @@
 """The network's own theory and the paper's on trial: real gradient steps at finite d beside both.
 
-    python -m benchmarks.network_trial simulate    draw networks, train, measure; writes network_trial.json
-    python -m benchmarks.network_trial             judge the stored samples by both theories and print a table
+    python -m benchmarks.networks.network_trial simulate    draw networks, train, measure; writes network_trial.json
+    python -m benchmarks.networks.network_trial             judge the stored samples by both theories and print a table
 
 The grid reaches eta = 12 and alpha0 from 1 to 50, five odd activations (one with kinks), smooth and discontinuous
 targets, beta from 0.5 to 2, with and without label noise, and three points outside it. Every point is measured at

@@ -1,0 +1,1 @@
+"""Calibrations on real networks: programs beside the samples they measure."""
