@@ -25,6 +25,7 @@ from itertools import takewhile
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.accepts import accepts
 from numerics.bounds.convex_minimum import convex_minimum
 from numerics.bounds.loss_panels import panels_of
 from numerics.bounds.noisy_loss import NoisyLoss
@@ -32,7 +33,6 @@ from numerics.bounds.ridge import BestRidge, Minimum
 from numerics.bounds.ridge import bounds as square_bounds
 from numerics.bounds.split_panels import AveragedLoss
 from numerics.gaussian.least_squares import RANK_TOLERANCE
-from numerics.models.accepts import accepts
 from numerics.models.given import model_of
 from numerics.models.model import Model
 from numerics.saddle_point.any_loss.convex import solve

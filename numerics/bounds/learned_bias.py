@@ -22,8 +22,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from numerics.accepts import accepts
 from numerics.bounds.ridge import local_minima
-from numerics.models.accepts import accepts
 from numerics.models.given import model_of
 from numerics.models.model import Model, ModelError
 from numerics.saddle_point.any_loss.losses import SQUARE, Loss, loss_named

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from derivations.activations.activation import Activation
 from derivations.activations.activation import activation as function
+from numerics.accepts import accepts
 from numerics.bounds.infinite_ridge import left_over, slope_at_infinity
-from numerics.models.accepts import accepts
 from numerics.models.documents import bounds_document, eta_document, ridge_document, spike_document
 from numerics.models.given import model_of
 from numerics.models.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup

@@ -17,6 +17,7 @@ from typing import Any
 
 from flint import arb
 
+from numerics.accepts import accepts
 from numerics.balls.arithmetic import BallError, precision, rational_ball
 from numerics.balls.averages import smoothing
 from numerics.balls.growth_bounds import Line
@@ -25,7 +26,6 @@ from numerics.certificates.functions import Functions, Problem, bounds, function
 from numerics.certificates.newton import Box, System, Zero, krawczyk
 from numerics.certificates.saddle_point import Enclosed, enclosed, fixed_error, nonlinear_system
 from numerics.certificates.strip import Student, inverse_bound
-from numerics.models.accepts import accepts
 from numerics.models.documents import certificate_document
 from numerics.models.given import model_of
 from numerics.models.model import Model

@@ -32,13 +32,13 @@ from typing import Any
 from flint import arb, arb_mat, ctx
 from mpmath import mp
 
+from numerics.accepts import accepts
 from numerics.balls.arithmetic import BallError, PrecisionError, precision, rational_ball
 from numerics.balls.rules import Along, ProfileMp, Rule, SpikeRule, profile_mp, trapezoid
 from numerics.balls.rules import panels_of_digits as panels
 from numerics.certificates.functions import Functions, Problem, over_variance
 from numerics.certificates.newton import Box, System
 from numerics.gaussian.quadrature import FINER
-from numerics.models.accepts import accepts
 from numerics.models.given import model_of
 from numerics.models.model import Model
 from numerics.saddle_point.ridge import solve

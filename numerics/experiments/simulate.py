@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from numerics.accepts import accepts
 from numerics.experiments.ensembles import (
     Array,
     FeatureMap,
@@ -40,7 +41,6 @@ from numerics.experiments.inputs import GAUSSIAN, Inputs
 from numerics.experiments.measure import Row, exact_test_error, named, order_parameters, sampled_test_error
 from numerics.experiments.readout import fit
 from numerics.gaussian.evaluate import compile_numpy
-from numerics.models.accepts import accepts
 from numerics.models.documents import simulation_document
 from numerics.models.given import instance_of, subject_of
 from numerics.models.model import Model, ReadoutGroup

@@ -26,6 +26,7 @@ from functools import cache
 
 import numpy as np
 
+from numerics.accepts import accepts
 from numerics.bounds.learned_bias import Basins, learned_bias, scan_reach, with_bias
 from numerics.experiments import convex_readout, readout
 from numerics.experiments.bias_search import best_bias
@@ -45,7 +46,6 @@ from numerics.experiments.simulate import (
     usual_kind,
 )
 from numerics.gaussian.evaluate import compile_numpy
-from numerics.models.accepts import accepts
 from numerics.models.given import instance_of, model_of, subject_of
 from numerics.models.model import INSTEAD, Model, ModelError
 from numerics.models.network import Network, SimulationError

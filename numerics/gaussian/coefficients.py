@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from derivations.activations.activation import Activation
 from derivations.activations.activation import activation as function
 from derivations.expressions.parser import derivative
+from numerics.accepts import accepts
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.gaussian.quadrature import (
     MOST_UNSETTLED,
@@ -27,7 +28,6 @@ from numerics.gaussian.quadrature import (
     slope_integrand,
 )
 from numerics.gaussian.settled_moments import settled_moments
-from numerics.models.accepts import accepts
 
 Array = NDArray[np.float64]
 

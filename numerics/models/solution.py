@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.bulk.equivalent import DeterministicEquivalent
 from numerics.models.documents import solution_document
 from numerics.models.model import Model
 from numerics.models.width_documents import WIDTH
+
+if TYPE_CHECKING:
+    from numerics.bulk.equivalent import DeterministicEquivalent
 
 Array = NDArray[np.float64]
 

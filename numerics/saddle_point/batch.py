@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from numerics.accepts import accepts
 from numerics.gaussian.quadrature import ROUNDING
-from numerics.models.accepts import accepts
 from numerics.models.documents import batch_document
 from numerics.models.given import model_of
 from numerics.models.model import LARGEST, SMALLEST, Model, ModelError, check_changes

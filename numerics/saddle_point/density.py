@@ -31,10 +31,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.accepts import accepts
 from numerics.gaussian.coefficients import conditional_moments_of
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.gaussian.quadrature import ROUNDING, Moments, integrand
-from numerics.models.accepts import accepts
 from numerics.models.given import instance_of, model_of
 from numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
 from numerics.models.solution import Solution

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from numerics.accepts import accepts
 from numerics.bulk.equivalent import unpack
 from numerics.gaussian.quadrature import ROUNDING
-from numerics.models.accepts import accepts
 from numerics.models.given import model_of
 from numerics.models.model import Model
 from numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction

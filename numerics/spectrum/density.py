@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.accepts import accepts
 from numerics.gaussian.quadrature import gauss_legendre
-from numerics.models.accepts import accepts
 from numerics.models.given import model_of
 from numerics.models.model import Model, ModelError
 from numerics.saddle_point.profile import Profile, profile

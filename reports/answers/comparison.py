@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
+from numerics.accepts import accepts
 from numerics.bounds.learned_bias import learned_bias
 from numerics.experiments.simulate import Simulation, usual_kind
 from numerics.experiments.simulate_loss import predict, simulate_loss
-from numerics.models.accepts import accepts
 from numerics.models.given import subject_of
 from numerics.models.model import Model
 from numerics.models.network import Network

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.accepts import accepts
 from numerics.bulk.equivalent import unpack
 from numerics.bulk.of_model import equivalent_of
-from numerics.models.accepts import accepts
 from numerics.models.documents import solution_document
 from numerics.models.given import model_of
 from numerics.models.model import Model, ModelError
