@@ -23,6 +23,55 @@ ALLOWED_OURS = {
     "verify": ("derivations", "numerics", "verify"),
     "reports": ("derivations", "numerics", "verify", "reports"),
 }
+# Which floor of a room may import which; CONTRIBUTING.md draws it.
+FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
+    "reports": {
+        "activation": ("command_line", "figures"),
+        "answers": ("command_line", "measurements"),
+        "command_line": (),
+        "commands": ("activation", "answers", "command_line", "figures", "measurements", "page", "text"),
+        "figures": ("command_line",),
+        "measurements": ("command_line", "figures"),
+        "page": ("command_line", "figures", "measurements", "text"),
+        "studies": ("command_line", "figures", "measurements"),
+        "text": ("command_line",),
+    },
+    "verify": {
+        "checks": ("protocol",),
+        "claims": ("checks", "closed_forms", "ledger", "protocol", "second_route"),
+        "closed_forms": ("checks", "protocol"),
+        "ledger": ("checks", "protocol"),
+        "protocol": (),
+        "second_route": ("checks", "protocol"),
+    },
+    "numerics": {
+        "balls": ("gaussian", "models"),
+        "bounds": ("bulk", "gaussian", "models", "saddle_point"),
+        "bulk": ("gaussian", "models"),
+        "certificates": ("balls", "bounds", "gaussian", "models", "saddle_point"),
+        "experiments": ("bounds", "bulk", "gaussian", "models", "saddle_point"),
+        "gaussian": (),
+        "models": ("gaussian",),
+        "saddle_point": ("bulk", "gaussian", "models"),
+        "spectrum": ("bulk", "gaussian", "models", "saddle_point"),
+        "sweeps": ("experiments", "models", "saddle_point"),
+    },
+    "derivations": {
+        "activations": ("expressions",),
+        "bounds": ("free_energy", "language"),
+        "bulk": ("free_energy", "gradient_step", "language"),
+        "closed_forms": ("activations", "expressions", "gradient_step", "language"),
+        "equivalence": ("free_energy", "gradient_step", "language"),
+        "expressions": (),
+        "free_energy": ("language",),
+        "gradient_step": ("language",),
+        "language": ("expressions",),
+        "saddle_point": ("bulk", "closed_forms", "equivalence", "free_energy", "gradient_step", "language"),
+        "spectrum": ("bulk", "free_energy", "language", "saddle_point"),
+    },
+}
+# A person sees twelve doors at once.
+MOST_ENTRIES = 12
 # What it may import from elsewhere, beside the standard library; None: anything declared.
 ALLOWED_ELSEWHERE = {
     # mpmath is what SymPy evaluates numbers with: a special function defined here lends it its value.
@@ -132,6 +181,112 @@ def test_numerics_never_reaches_the_derivations_through_the_shared_families() ->
     assert [
         module for module, text in texts.items() if "Derivation(" in text or "import sympy" in text.split("def ")[0]
     ] == []
+
+
+def floors_of(room: str) -> list[str]:
+    """The sub-packages of a room."""
+    return sorted(path.parent.name for path in (ROOT / room).glob("*/__init__.py"))
+
+
+def floor_of(module: str) -> tuple[str, str] | None:
+    """Room and floor of a module of this suite; None for what is on no floor."""
+    room, _, rest = module.partition(".")
+    floor = rest.split(".")[0]
+    return (room, floor) if room in FLOORS and (ROOT / room / floor).is_dir() else None
+
+
+def arrows(room: str) -> dict[str, set[str]]:
+    """Which floors of a room import which other floors of it."""
+    found: dict[str, set[str]] = {floor: set() for floor in floors_of(room)}
+    for path in files(room):
+        here = floor_of(path.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."))
+        for module, _, _ in imports(path, types=False):
+            there = floor_of(module)
+            if here and there and there[0] == room and there[1] != here[1]:
+                found[here[1]].add(there[1])
+    return found
+
+
+def height(floor: str, below: dict[str, tuple[str, ...]]) -> int:
+    """The ground is 1; a floor stands above all that it imports."""
+    return 1 + max((height(other, below) for other in below[floor]), default=0)
+
+
+def drawn() -> str:
+    """The house as CONTRIBUTING.md draws it: rooms from the roof to the ground, in each the floors by height."""
+    width = max(len(floor) for below in FLOORS.values() for floor in below)
+    lines = []
+    for room, below in FLOORS.items():
+        lines.append(f"{room}/")
+        for floor in sorted(below, key=lambda floor: (-height(floor, below), floor)):
+            lines.append(f"  {height(floor, below)}  {floor:<{width}}  {' '.join(below[floor]) or '-'}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("room", PACKAGES)
+def test_each_floor_imports_the_floors_that_it_may(room: str) -> None:
+    # Both ways: an arrow that nothing needs any more leaves the table too.
+    assert {floor: tuple(sorted(others)) for floor, others in arrows(room).items()} == FLOORS[room]
+
+
+def test_the_floors_stand_on_each_other() -> None:
+    for room, below in FLOORS.items():
+        left = dict(below)
+        while left:
+            free = [floor for floor, others in left.items() if not set(others) & set(left)]
+            assert free, f"floors of {room} that import each other: {', '.join(left)}"
+            left = {floor: others for floor, others in left.items() if floor not in free}
+
+
+def test_contributing_draws_the_floors() -> None:
+    assert drawn() in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def test_no_folder_has_more_than_twelve_entries() -> None:
+    ignored = {"__init__.py", "__pycache__"}
+    crowded = {}
+    for top in (*PACKAGES, "tests", "benchmarks"):
+        for folder in [ROOT / top, *(path for path in (ROOT / top).rglob("*") if path.is_dir())]:
+            entries = [path.name for path in folder.iterdir() if path.name not in ignored]
+            if "__pycache__" not in folder.parts and len(entries) > MOST_ENTRIES:
+                crowded[folder.relative_to(ROOT).as_posix()] = sorted(entries)
+    assert crowded == {}
+
+
+def graph() -> dict[str, set[str]]:
+    """Which modules of this suite import which, inside functions too; what is imported for types alone loads nothing."""
+    names = {
+        path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__"): path
+        for room in (*PACKAGES, "tests", "benchmarks")
+        for path in files(room)
+    }
+    found: dict[str, set[str]] = {}
+    for name, path in names.items():
+        found[name] = set()
+        for node in nodes(path, types=False):
+            if isinstance(node, ast.ImportFrom):
+                # `from a import b` is an import of the module a.b where there is one.
+                found[name] |= {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
+            elif isinstance(node, ast.Import):
+                found[name] |= {alias.name for alias in node.names}
+    packages = {name for name, path in names.items() if path.name == "__init__.py"}
+    return {name: {other for other in found[name] if other in names and other not in packages} for name in names}
+
+
+def test_no_modules_import_each_other() -> None:
+    left = graph()
+    while True:
+        # What imports nothing that is left can be loaded; what stays forms circles or rests on one.
+        loaded = {name for name, others in left.items() if not others & set(left)}
+        if not loaded:
+            break
+        left = {name: others for name, others in left.items() if name not in loaded}
+    while True:  # what only rests on a circle is no part of it
+        wanted = {name for name in left if any(name in others for others in left.values())}
+        if wanted == set(left):
+            break
+        left = {name: others for name, others in left.items() if name in wanted}
+    assert sorted(left) == []
 
 
 def test_nothing_evaluates_text() -> None:
