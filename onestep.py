@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numerics.saddle_point.any_loss.convex import solve as solve_loss
     from numerics.saddle_point.any_loss.losses import loss_named
     from numerics.saddle_point.batch import BatchSolution, solve_batch
-    from numerics.saddle_point.density import ReadoutLaw, solve_density
+    from numerics.saddle_point.letters.density import ReadoutLaw, solve_density
     from numerics.saddle_point.ridge import solve
     from numerics.spectrum.density import Spectrum, spectrum
     from reports.answers.comparison import compared as compare
@@ -112,8 +112,8 @@ _HOMES: dict[str, tuple[str, str]] = {
     "Model": ("numerics.models.model", "Model"),
     "ModelError": ("numerics.models.model", "ModelError"),
     "ReadoutGroup": ("numerics.models.model", "ReadoutGroup"),
-    "ReadoutLaw": ("numerics.saddle_point.density", "ReadoutLaw"),
-    "solve_density": ("numerics.saddle_point.density", "solve_density"),
+    "ReadoutLaw": ("numerics.saddle_point.letters.density", "ReadoutLaw"),
+    "solve_density": ("numerics.saddle_point.letters.density", "solve_density"),
     "solve": ("numerics.saddle_point.ridge", "solve"),
     "SolutionMp": ("numerics.certificates.saddle_point", "SolutionMp"),
     "solve_mp": ("numerics.certificates.saddle_point", "solve_mp"),

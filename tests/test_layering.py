@@ -254,7 +254,7 @@ def test_no_folder_has_more_than_twelve_entries() -> None:
 
 
 def graph() -> dict[str, set[str]]:
-    """Which modules of this suite import which, inside functions too; what is imported for types alone loads nothing."""
+    """Which modules import which, inside functions too; what is imported for types alone loads nothing."""
     names = {
         path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__"): path
         for room in (*PACKAGES, "tests", "benchmarks")

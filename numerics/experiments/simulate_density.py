@@ -2,8 +2,8 @@
 
 The features are those of `numerics.experiments.ensembles.spiked_random_features`, sigma(u_i r kappa + w_i.x) with
 |w_i|^2 = c_u. The letters are independent draws: their empirical law is part of what scatters between seeds. Compare
-with `numerics.saddle_point.density.DensitySolution.width_solution` at the width of the sample: networks are far from
-the limit.
+with `numerics.saddle_point.letters.density.DensitySolution.width_solution` at the width of the sample: networks are far
+from the limit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numerics.experiments.simulate import TEST_FACTOR, Simulation
 from numerics.gaussian.evaluate import compile_numpy
 from numerics.models.model import UNIFORM, Model
 from numerics.models.network import SimulationError
-from numerics.saddle_point.density import DensitySolution, ReadoutLaw, bulk_of, check
+from numerics.saddle_point.letters.density import DensitySolution, ReadoutLaw, bulk_of, check
 
 Array = NDArray[np.float64]
 

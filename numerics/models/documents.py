@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from numerics.models.parameters import UNIFORM
 from numerics.models.width_documents import at_width_json, finite, with_warnings
 
 if TYPE_CHECKING:
@@ -65,15 +66,13 @@ def model_document(model: Model) -> Document:
 
 def described(model: Model | Network) -> str:
     """What a model or network is, in a line: the functions, and the numbers that are not what they are by default."""
-    from numerics.models.model import UNIFORM, Model
-
     step = getattr(model, "step", None) or model
     names = ["alpha", "beta", "ridge", *(["noise"] if model.noise else [])]
     parts = [f"{name}={getattr(model, name):g}" for name in names]
     parts += [f"{name}={getattr(step, name):g}" for name in ("alpha0", "eta") if hasattr(step, name)]
-    if isinstance(model, Model):
-        alignment = "/".join(f"{value:g}" for value in model.alignments)
-        parts += [f"spike={model.spike:g}", f"bulk={model.bulk:g}", f"alignment={alignment}"]
+    if (alignments := getattr(model, "alignments", None)) is not None:
+        alignment = "/".join(f"{value:g}" for value in alignments)
+        parts += [f"{name}={getattr(model, name):g}" for name in ("spike", "bulk")] + [f"alignment={alignment}"]
     if model.groups != UNIFORM:
         parts.append(f"{len(model.groups)} readout group{'s' if len(model.groups) > 1 else ''}")
     if getattr(model, "bulk_model", "isotropic") == "network":

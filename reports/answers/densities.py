@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from numerics.experiments.simulate_density import Lettered, limits, predicted, simulate_density
 from numerics.models.model import Model, ModelError
 from numerics.models.width_documents import apart_sentence, at_width_json, with_warnings
-from numerics.saddle_point.density import DensitySolution, ReadoutLaw, check, solve_density
+from numerics.saddle_point.letters.density import DensitySolution, ReadoutLaw, check, solve_density
 from reports.answers.comparison import Compared
 from reports.answers.widths import apart_line, shown, width_rows
 from reports.command_line.problems import InputProblem
@@ -73,7 +73,7 @@ def solution_json(found: DensitySolution | str, width: int) -> dict[str, Any]:
 
 
 def bulk_text(model: Model) -> str:
-    """The bulk variance of a letter u in words: `numerics.saddle_point.density.bulk_of`."""
+    """The bulk variance of a letter u in words: `numerics.saddle_point.letters.density.bulk_of`."""
     return "1 + u^2 (bulk - 1)" if model.bulk > 1.0 else "bulk"
 
 

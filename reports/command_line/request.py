@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from derivations.activations.activation import Activation
     from numerics.models.model import Model, ReadoutGroup
     from numerics.models.network import Network
-    from numerics.saddle_point.density import ReadoutLaw
+    from numerics.saddle_point.letters.density import ReadoutLaw
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ _SMALLEST, _LARGEST = 1e-6, 1e6
 
 def law_of(text: str) -> ReadoutLaw:
     """The law that --readout names, as normal, normal:SCALE, uniform or uniform:SCALE. Raises InputProblem."""
-    from numerics.saddle_point.density import LAWS, ReadoutLaw
+    from numerics.saddle_point.letters.density import LAWS, ReadoutLaw
 
     name, _, scale = (part.strip() for part in text.partition(":"))
     value = parse_number(scale) if ":" in text else 1.0

@@ -15,8 +15,8 @@ from numerics.experiments.ensembles import Sizes
 from numerics.experiments.orthogonal import simulated_test_errors
 from numerics.experiments.simulate import at_sizes, predicted
 from numerics.models.model import Model, ReadoutGroup
-from numerics.saddle_point.density import DensitySolution, ReadoutLaw, solve_density
 from numerics.saddle_point.finite_width import at_width
+from numerics.saddle_point.letters.density import DensitySolution, ReadoutLaw, solve_density
 from numerics.saddle_point.ridge import solve
 from reports.figures.figures import Figure
 from reports.measurements.drawing import STYLES, finished, legend, panels, points

@@ -33,7 +33,9 @@ AVERAGES: dict[str, dict[str, str]] = {
     },
     "numerics/saddle_point/any_loss/convex.py": {"_solve": REFINED, "_system": PASSED, "_mean_squared_error": REFINED},
     "numerics/experiments/ensembles.py": {"equivalent_map": REFUSED},
-    "numerics/saddle_point/any_loss/envelope.py": {"clipped_loss": PASSED, "_long_line": PASSED, "_short_line": PASSED, "_General": PASSED},
+    "numerics/saddle_point/any_loss/envelope.py": {
+        "clipped_loss": PASSED, "_long_line": PASSED, "_short_line": PASSED, "_General": PASSED,
+    },
     "numerics/models/even_part.py": {"even_part_warning": DRAWN, "strength": DRAWN},
     "numerics/saddle_point/finite_width.py": {"_refined": REFINED},
     "numerics/bounds/learned_bias.py": {"training_energy": OPEN},
@@ -54,7 +56,7 @@ AVERAGES: dict[str, dict[str, str]] = {
         "gauss_legendre": PASSED, "_composite": PASSED, "with_splits": PASSED, "_trapezoid": PASSED,
         "spike_rule": PASSED,
     },
-    "numerics/saddle_point/density.py": {
+    "numerics/saddle_point/letters/density.py": {
         "_along": REFINED, "_functions": REFUSED, "_deviation": REFUSED, "ReadoutLaw": REFINED,
     },
     "numerics/saddle_point/ridge.py": {"_solve": REFINED, "_moved_by_the_map": REFINED},

@@ -23,7 +23,7 @@ from numerics.models.model import Model, ModelError, ReadoutGroup
 from numerics.models.network import Network
 from numerics.saddle_point.any_loss.losses import LOGISTIC, SQUARE
 from numerics.saddle_point.batch import solve_batch, solve_families
-from numerics.saddle_point.density import ReadoutLaw, with_letters
+from numerics.saddle_point.letters.density import ReadoutLaw, with_letters
 from numerics.saddle_point.ridge import solve
 from numerics.sweeps.chunk import columns, solve_chunk
 from numerics.sweeps.sweep import Axis, Experiment, Sweep

@@ -17,7 +17,7 @@ from numerics.models.network import Network
 from numerics.saddle_point.any_loss import losses
 from numerics.saddle_point.any_loss.convex import solve as solve_loss
 from numerics.saddle_point.batch import solve_batch, solve_families
-from numerics.saddle_point.density import ReadoutLaw, solve_density
+from numerics.saddle_point.letters.density import ReadoutLaw, solve_density
 from numerics.saddle_point.map_uncertainty import bulk_errors, neighbours, relative_uncertainty
 from numerics.saddle_point.overlapping import solve_overlapping
 from numerics.saddle_point.ridge import solve

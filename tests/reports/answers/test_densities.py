@@ -12,7 +12,7 @@ import pytest
 from derivations.activations.activation import activation
 from numerics.experiments.simulate_density import Lettered
 from numerics.models.model import Model
-from numerics.saddle_point.density import DensitySolution, ReadoutLaw, solve_density
+from numerics.saddle_point.letters.density import DensitySolution, ReadoutLaw, solve_density
 from reports.answers import densities
 from reports.command_line import cli
 

@@ -1,7 +1,7 @@
 """Numbers for the limit of many letters: contour integrals, Mellin transforms by sums, and a solver of its own.
 
-Nothing here is shared with the derivations or with `numerics.saddle_point.many_letters`: averages are sums over fixed
-grids, and the saddle point is iterated with matrices over the letters (theory of Appendix D), its derivatives by
+Nothing here is shared with the derivations or with `numerics.saddle_point.letters.many_letters`: averages are sums over
+fixed grids, and the saddle point is iterated with matrices over the letters (theory of Appendix D), its derivatives by
 complex steps.
 """
 
@@ -29,7 +29,7 @@ from derivations.saddle_point.many_letters import (
     unexplained,
 )
 from numerics.models.model import Model
-from numerics.saddle_point.density import ReadoutLaw, solve_density
+from numerics.saddle_point.letters.density import ReadoutLaw, solve_density
 from verify.protocol.claim import Domain, Range
 from verify.second_route.models import Point
 

@@ -12,10 +12,10 @@ is orthogonal to every power of that variable. So
     yhat = E[y | kappa] up to what parity forbids,    zeta_u = 0,
 
 and what is left, V, T, tau, psi and q, are averages over the law of functions that are analytic in u: rules in u and
-kappa settle to rounding (`numerics.saddle_point.many_letters`). Groups on the nodes of a Gauss rule come near it, until
-the means of nearly collinear functions grow too large for double precision. At a finite width p the means cost sum
-m_u^2/(p tau_u), which makes them kernel ridge regression along the spike (`DensitySolution.at_width`), and networks
-approach the limit slowly.
+kappa settle to rounding (`numerics.saddle_point.letters.many_letters`). Groups on the nodes of a Gauss rule come near
+it, until the means of nearly collinear functions grow too large for double precision. At a finite width p the means
+cost sum m_u^2/(p tau_u), which makes them kernel ridge regression along the spike (`DensitySolution.at_width`), and
+networks approach the limit slowly.
 
 Hypotheses: |sigma| grows no faster than a power; its even part is no polynomial, or constant; its odd part is no
 polynomial, or linear; not both are. Of a constant or linear part (z/2 for relu, softplus, gelu) all letters have the
@@ -38,8 +38,7 @@ from numerics.gaussian.quadrature import ROUNDING, Moments, integrand
 from numerics.models.given import instance_of, model_of
 from numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
 from numerics.models.solution import Solution
-from numerics.saddle_point.level import extra_reach, regime_of
-from numerics.saddle_point.many_letters import (
+from numerics.saddle_point.letters.many_letters import (
     LetterTable,
     Ratios,
     Response,
@@ -47,6 +46,7 @@ from numerics.saddle_point.many_letters import (
     held_means,
     respond,
 )
+from numerics.saddle_point.level import extra_reach, regime_of
 from numerics.saddle_point.map_uncertainty import relative_uncertainty
 from numerics.saddle_point.profile import Profile, profile
 from numerics.saddle_point.ridge import solve

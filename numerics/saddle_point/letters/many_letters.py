@@ -15,7 +15,7 @@ of the error, sum_ab mu1_a mu1_b Q_ab + sum_a mu2_a^2 q2_a, solves the linear eq
     quadratic = S (fixed + quadratic) + signal,     S_ij = (alpha/beta) (B^T pi G + beta T^2)_ij w_j/(1 + V_j)^2.
 
 What is left of y0, deviation = y0 - yhat, is given from outside: zero in the limit of many letters
-(`numerics.saddle_point.density`), kernel ridge regression at a finite width (`held_means`).
+(`numerics.saddle_point.letters.density`), kernel ridge regression at a finite width (`held_means`).
 """
 
 from __future__ import annotations

@@ -12,10 +12,17 @@ from derivations.activations.activation import activation
 from numerics.experiments.ensembles import Sizes, unit_rows
 from numerics.experiments.simulate_density import OBSERVABLES, draw, limits, predicted, simulate_density
 from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.saddle_point.density import ReadoutLaw, bulk_of, letter_table, solve_density, spanned, with_letters
 from numerics.saddle_point.finite_width import at_width
+from numerics.saddle_point.letters.density import (
+    ReadoutLaw,
+    bulk_of,
+    letter_table,
+    solve_density,
+    spanned,
+    with_letters,
+)
+from numerics.saddle_point.letters.many_letters import LetterTable, Ratios, errors, held_means, respond
 from numerics.saddle_point.level import solve_on
-from numerics.saddle_point.many_letters import LetterTable, Ratios, errors, held_means, respond
 from numerics.saddle_point.profile import profile
 from numerics.saddle_point.ridge import solve
 from verify.checks.finite_size import Observation, compare_all

@@ -1,0 +1,1 @@
+"""Readouts of any law: many letters, and the density that they tend to."""
