@@ -9,34 +9,39 @@ onestep.solve(model).test_error
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+# The rooms of the house are sub-packages of this one name: in a checkout they stand beside this file, in a wheel, where
+# this file is `onestep/__init__.py`, as well.
+__path__ = [os.path.dirname(os.path.abspath(__file__))]
+
 if TYPE_CHECKING:
-    from derivations.activations.activation import Activation, activation
-    from derivations.expressions.parser import parse
-    from derivations.language.symbols import glossary
-    from numerics.bounds.any_loss import best_ridge_of_loss, loss_bounds
-    from numerics.bounds.learned_bias import learned_bias
-    from numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, lower_bound, upper_bound
-    from numerics.certificates.certify import Certificate, certify
-    from numerics.certificates.saddle_point import SolutionMp, solve_mp
-    from numerics.experiments.inputs import Inputs
-    from numerics.experiments.simulate import simulate
-    from numerics.experiments.simulate_loss import predict, simulate_loss
-    from numerics.gaussian.coefficients import conditional_coefficients, hermite_constants, target_moments
-    from numerics.models.model import Model, ModelError, ReadoutGroup
-    from numerics.models.network import Network
-    from numerics.models.solution import Solution
-    from numerics.saddle_point.any_loss.convex import solve as solve_loss
-    from numerics.saddle_point.any_loss.losses import loss_named
-    from numerics.saddle_point.batch import BatchSolution, solve_batch
-    from numerics.saddle_point.letters.density import ReadoutLaw, solve_density
-    from numerics.saddle_point.ridge import solve
-    from numerics.spectrum.density import Spectrum, spectrum
-    from reports.answers.comparison import compared as compare
-    from verify.claims.index import all_claims, run_ledger
+    from onestep.derivations.activations.activation import Activation, activation
+    from onestep.derivations.expressions.parser import parse
+    from onestep.derivations.language.symbols import glossary
+    from onestep.numerics.bounds.any_loss import best_ridge_of_loss, loss_bounds
+    from onestep.numerics.bounds.learned_bias import learned_bias
+    from onestep.numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, lower_bound, upper_bound
+    from onestep.numerics.certificates.certify import Certificate, certify
+    from onestep.numerics.certificates.saddle_point import SolutionMp, solve_mp
+    from onestep.numerics.experiments.inputs import Inputs
+    from onestep.numerics.experiments.simulate import simulate
+    from onestep.numerics.experiments.simulate_loss import predict, simulate_loss
+    from onestep.numerics.gaussian.coefficients import conditional_coefficients, hermite_constants, target_moments
+    from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
+    from onestep.numerics.models.network import Network
+    from onestep.numerics.models.solution import Solution
+    from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
+    from onestep.numerics.saddle_point.any_loss.losses import loss_named
+    from onestep.numerics.saddle_point.batch import BatchSolution, solve_batch
+    from onestep.numerics.saddle_point.letters.density import ReadoutLaw, solve_density
+    from onestep.numerics.saddle_point.ridge import solve
+    from onestep.numerics.spectrum.density import Spectrum, spectrum
+    from onestep.reports.answers.comparison import compared as compare
+    from onestep.verify.claims.index import all_claims, run_ledger
 
 __all__ = [
     "Activation",
@@ -85,47 +90,47 @@ __all__ = [
 # Where each name lives, and what it is called there if not the same.
 _HOMES: dict[str, tuple[str, str]] = {
     # From where NumPy is loaded, which evaluates them.
-    "Activation": ("numerics.models.model", "Activation"),
-    "activation": ("numerics.models.model", "function"),
-    "parse": ("derivations.expressions.parser", "parse"),
-    "glossary": ("derivations.language.symbols", "glossary"),
-    "BatchSolution": ("numerics.saddle_point.batch", "BatchSolution"),
-    "solve_batch": ("numerics.saddle_point.batch", "solve_batch"),
-    "best_eta": ("numerics.bounds.ridge", "best_eta"),
-    "best_ridge": ("numerics.bounds.ridge", "best_ridge"),
-    "best_spike": ("numerics.bounds.ridge", "best_spike"),
-    "bounds": ("numerics.bounds.ridge", "bounds"),
-    "lower_bound": ("numerics.bounds.ridge", "lower_bound"),
-    "upper_bound": ("numerics.bounds.ridge", "upper_bound"),
-    "Certificate": ("numerics.certificates.certify", "Certificate"),
-    "certify": ("numerics.certificates.certify", "certify"),
-    "conditional_coefficients": ("numerics.gaussian.coefficients", "conditional_coefficients"),
-    "hermite_constants": ("numerics.gaussian.coefficients", "hermite_constants"),
-    "target_moments": ("numerics.gaussian.coefficients", "target_moments"),
-    "solve_loss": ("numerics.saddle_point.any_loss.convex", "solve"),
-    "Network": ("numerics.models.network", "Network"),
-    "Inputs": ("numerics.experiments.inputs", "Inputs"),
-    "learned_bias": ("numerics.bounds.learned_bias", "learned_bias"),
-    "best_ridge_of_loss": ("numerics.bounds.any_loss", "best_ridge_of_loss"),
-    "loss_bounds": ("numerics.bounds.any_loss", "loss_bounds"),
-    "loss_named": ("numerics.saddle_point.any_loss.losses", "loss_named"),
-    "Model": ("numerics.models.model", "Model"),
-    "ModelError": ("numerics.models.model", "ModelError"),
-    "ReadoutGroup": ("numerics.models.model", "ReadoutGroup"),
-    "ReadoutLaw": ("numerics.saddle_point.letters.density", "ReadoutLaw"),
-    "solve_density": ("numerics.saddle_point.letters.density", "solve_density"),
-    "solve": ("numerics.saddle_point.ridge", "solve"),
-    "SolutionMp": ("numerics.certificates.saddle_point", "SolutionMp"),
-    "solve_mp": ("numerics.certificates.saddle_point", "solve_mp"),
-    "simulate": ("numerics.experiments.simulate", "simulate"),
-    "predict": ("numerics.experiments.simulate_loss", "predict"),
-    "simulate_loss": ("numerics.experiments.simulate_loss", "simulate_loss"),
-    "Solution": ("numerics.models.solution", "Solution"),
-    "Spectrum": ("numerics.spectrum.density", "Spectrum"),
-    "spectrum": ("numerics.spectrum.density", "spectrum"),
-    "compare": ("reports.answers.comparison", "compared"),
-    "all_claims": ("verify.claims.index", "all_claims"),
-    "run_ledger": ("verify.claims.index", "run_ledger"),
+    "Activation": ("onestep.numerics.models.model", "Activation"),
+    "activation": ("onestep.numerics.models.model", "function"),
+    "parse": ("onestep.derivations.expressions.parser", "parse"),
+    "glossary": ("onestep.derivations.language.symbols", "glossary"),
+    "BatchSolution": ("onestep.numerics.saddle_point.batch", "BatchSolution"),
+    "solve_batch": ("onestep.numerics.saddle_point.batch", "solve_batch"),
+    "best_eta": ("onestep.numerics.bounds.ridge", "best_eta"),
+    "best_ridge": ("onestep.numerics.bounds.ridge", "best_ridge"),
+    "best_spike": ("onestep.numerics.bounds.ridge", "best_spike"),
+    "bounds": ("onestep.numerics.bounds.ridge", "bounds"),
+    "lower_bound": ("onestep.numerics.bounds.ridge", "lower_bound"),
+    "upper_bound": ("onestep.numerics.bounds.ridge", "upper_bound"),
+    "Certificate": ("onestep.numerics.certificates.certify", "Certificate"),
+    "certify": ("onestep.numerics.certificates.certify", "certify"),
+    "conditional_coefficients": ("onestep.numerics.gaussian.coefficients", "conditional_coefficients"),
+    "hermite_constants": ("onestep.numerics.gaussian.coefficients", "hermite_constants"),
+    "target_moments": ("onestep.numerics.gaussian.coefficients", "target_moments"),
+    "solve_loss": ("onestep.numerics.saddle_point.any_loss.convex", "solve"),
+    "Network": ("onestep.numerics.models.network", "Network"),
+    "Inputs": ("onestep.numerics.experiments.inputs", "Inputs"),
+    "learned_bias": ("onestep.numerics.bounds.learned_bias", "learned_bias"),
+    "best_ridge_of_loss": ("onestep.numerics.bounds.any_loss", "best_ridge_of_loss"),
+    "loss_bounds": ("onestep.numerics.bounds.any_loss", "loss_bounds"),
+    "loss_named": ("onestep.numerics.saddle_point.any_loss.losses", "loss_named"),
+    "Model": ("onestep.numerics.models.model", "Model"),
+    "ModelError": ("onestep.numerics.models.model", "ModelError"),
+    "ReadoutGroup": ("onestep.numerics.models.model", "ReadoutGroup"),
+    "ReadoutLaw": ("onestep.numerics.saddle_point.letters.density", "ReadoutLaw"),
+    "solve_density": ("onestep.numerics.saddle_point.letters.density", "solve_density"),
+    "solve": ("onestep.numerics.saddle_point.ridge", "solve"),
+    "SolutionMp": ("onestep.numerics.certificates.saddle_point", "SolutionMp"),
+    "solve_mp": ("onestep.numerics.certificates.saddle_point", "solve_mp"),
+    "simulate": ("onestep.numerics.experiments.simulate", "simulate"),
+    "predict": ("onestep.numerics.experiments.simulate_loss", "predict"),
+    "simulate_loss": ("onestep.numerics.experiments.simulate_loss", "simulate_loss"),
+    "Solution": ("onestep.numerics.models.solution", "Solution"),
+    "Spectrum": ("onestep.numerics.spectrum.density", "Spectrum"),
+    "spectrum": ("onestep.numerics.spectrum.density", "spectrum"),
+    "compare": ("onestep.reports.answers.comparison", "compared"),
+    "all_claims": ("onestep.verify.claims.index", "all_claims"),
+    "run_ledger": ("onestep.verify.claims.index", "run_ledger"),
 }
 
 
@@ -146,10 +151,10 @@ def __dir__() -> list[str]:
 
 def main() -> int:
     """The command line: the program `onestep`, or `python -m onestep`; the exit code."""
-    from reports.command_line.machine import signals
+    from onestep.reports.command_line.machine import signals
 
     signals.listen("--debug" in sys.argv)  # before anything that takes time to load
-    from reports.command_line.cli import main as command_line
+    from onestep.reports.command_line.cli import main as command_line
 
     return command_line()
 

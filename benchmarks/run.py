@@ -22,13 +22,14 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
+from onestep.numerics.models.model import ReadoutGroup
+from onestep.reports.studies.speed import DATA, bars, text_table
+
 from benchmarks.speed import (
     one_thread,
     simulation_speed,
     solver_speed,  # one_thread first: it speaks to NumPy
 )
-from numerics.models.model import ReadoutGroup
-from reports.studies.speed import DATA, bars, text_table
 
 WORKED = ["--activation", "tanh", "--target", "sin", "--beta", "1", "--spike", "1", "--bulk", "1", "--alignment", "0.8"]
 COMMANDS: dict[str, list[str]] = {
@@ -44,7 +45,7 @@ def command(arguments: list[str], runs: int) -> dict[str, float]:
     for _ in range(runs):
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         subprocess.run(
-            [sys.executable, "-m", "reports.command_line.cli", *arguments], check=True, stdout=subprocess.DEVNULL
+            [sys.executable, "-m", "onestep", *arguments], check=True, stdout=subprocess.DEVNULL
         )
         wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
         found.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall))

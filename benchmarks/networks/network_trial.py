@@ -23,9 +23,8 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
-
-from numerics.experiments.simulate import simulate
-from reports.measurements.measured_networks import CALIBRATED, DATA, OBSERVABLES, POINTS, Data, judge, stored
+from onestep.numerics.experiments.simulate import simulate
+from onestep.reports.measurements.measured_networks import CALIBRATED, DATA, OBSERVABLES, POINTS, Data, judge, stored
 
 SEED = 2024
 

@@ -31,9 +31,9 @@ def best_of(work: Callable[[], object], runs: int) -> float:
 
 def constants(bits: int) -> Callable[[], object]:
     """A run that certifies h1, h2 and E[(sigma' - h1)^2] of tanh, the analysis of the expression included."""
-    from derivations.activations.activation import Activation
-    from derivations.expressions.parser import parse
-    from numerics.balls.coefficients import hermite_balls
+    from onestep.derivations.activations.activation import Activation
+    from onestep.derivations.expressions.parser import parse
+    from onestep.numerics.balls.coefficients import hermite_balls
 
     def work() -> object:
         return hermite_balls(Activation(parse("tanh(z)")), bits=bits)
@@ -43,7 +43,7 @@ def constants(bits: int) -> Callable[[], object]:
 
 def page() -> object:
     """`onestep activation "tanh(z)"` in a process of its own."""
-    command = [sys.executable, "-m", "reports.command_line.cli", "activation", "tanh(z)"]
+    command = [sys.executable, "-m", "onestep", "activation", "tanh(z)"]
     return subprocess.run(command, check=True, capture_output=True)
 
 

@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from onestep.derivations.expressions.parser import to_text
+from onestep.numerics.models.model import Model
 from scipy.integrate import quad
-
-from derivations.expressions.parser import to_text
-from numerics.models.model import Model
 
 Array = NDArray[np.float64]
 

@@ -7,18 +7,18 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.certificates.saddle_point import solve_mp
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
+from onestep.numerics.saddle_point.any_loss.losses import loss_named
+from onestep.numerics.saddle_point.batch import BatchSolution, solve_batch
+from onestep.numerics.saddle_point.batch_equations import Array
+from onestep.numerics.saddle_point.profile import profile
+from onestep.numerics.saddle_point.ridge import solve
 
 from benchmarks.speed import baseline
 from benchmarks.speed.timing import best, best_per_call, peak_bytes
-from derivations.activations.activation import activation
-from numerics.certificates.saddle_point import solve_mp
-from numerics.models.model import Model, ReadoutGroup
-from numerics.saddle_point.any_loss.convex import solve as solve_loss
-from numerics.saddle_point.any_loss.losses import loss_named
-from numerics.saddle_point.batch import BatchSolution, solve_batch
-from numerics.saddle_point.batch_equations import Array
-from numerics.saddle_point.profile import profile
-from numerics.saddle_point.ridge import solve
 
 Entry = dict[str, Any]
 

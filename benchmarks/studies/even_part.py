@@ -18,14 +18,14 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from derivations.activations.activation import activation
-from numerics.experiments.ensembles import Sizes
-from numerics.experiments.simulate import at_sizes
-from numerics.gaussian.coefficients import hermite_constants
-from numerics.models.network import Network
-from numerics.saddle_point.finite_width import at_width
-from numerics.saddle_point.ridge import solve
-from reports.measurements.experiments import Experiment, Measured, measure, stored
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.experiments.ensembles import Sizes
+from onestep.numerics.experiments.simulate import at_sizes
+from onestep.numerics.gaussian.coefficients import hermite_constants
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.finite_width import at_width
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.reports.measurements.experiments import Experiment, Measured, measure, stored
 
 SLUG, SEED = "even_part", 3107
 DIMENSIONS = ((300, 16), (600, 12))

@@ -6,8 +6,8 @@ python -m benchmarks.studies.initial_overlap             print the page from the
 
 from __future__ import annotations
 
-from reports.measurements.experiments import main
-from reports.studies.initial_overlap import EXPERIMENTS, SEED, SLUG, study
+from onestep.reports.measurements.experiments import main
+from onestep.reports.studies.initial_overlap import EXPERIMENTS, SEED, SLUG, study
 
 if __name__ == "__main__":
     main(SLUG, EXPERIMENTS, SEED, study)

@@ -10,12 +10,11 @@ import json
 import sys
 
 import numpy as np
-
-from numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
-from numerics.models.model import Model
-from numerics.models.network import Network
-from reports.measurements.experiments import FOLDER, as_text
-from reports.studies.spectrum_sample import CASES, DIMENSION, SEED, SLUG, study
+from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.network import Network
+from onestep.reports.measurements.experiments import FOLDER, as_text
+from onestep.reports.studies.spectrum_sample import CASES, DIMENSION, SEED, SLUG, study
 
 
 def eigenvalues(subject: Model | Network) -> list[float]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from derivations.activations import rational_functions as rf
-from derivations.activations import real_roots
-from derivations.activations.intervals import Interval, Undecided, enclose, point
-from derivations.expressions.algebra import add, call, multiply, negate, power
-from derivations.expressions.normal_form import Normal, TooComplex, as_polynomial, normal
-from derivations.expressions.tree import (
+from onestep.derivations.activations import rational_functions as rf
+from onestep.derivations.activations import real_roots
+from onestep.derivations.activations.intervals import Interval, Undecided, enclose, point
+from onestep.derivations.expressions.algebra import add, call, multiply, negate, power
+from onestep.derivations.expressions.normal_form import Normal, TooComplex, as_polynomial, normal
+from onestep.derivations.expressions.tree import (
     Call,
     Constant,
     Expression,

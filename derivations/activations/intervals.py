@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from derivations.activations import rational_functions as rf
-from derivations.expressions.budget import node_cost, spend
-from derivations.expressions.tree import (
+from onestep.derivations.activations import rational_functions as rf
+from onestep.derivations.expressions.budget import node_cost, spend
+from onestep.derivations.expressions.tree import (
     Call,
     Comparison,
     Constant,

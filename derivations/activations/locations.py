@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from derivations.activations import quadratic_roots, real_roots
-from derivations.activations.intervals import Interval, Undecided, constant_sign, enclose, point
-from derivations.expressions.algebra import add, call, divide, multiply, negate, substitute, subtract
-from derivations.expressions.calculus import derivative
-from derivations.expressions.normal_form import TooComplex, as_affine, as_polynomial, normal, vanishes
-from derivations.expressions.tree import (
+from onestep.derivations.activations import quadratic_roots, real_roots
+from onestep.derivations.activations.intervals import Interval, Undecided, constant_sign, enclose, point
+from onestep.derivations.expressions.algebra import add, call, divide, multiply, negate, substitute, subtract
+from onestep.derivations.expressions.calculus import derivative
+from onestep.derivations.expressions.normal_form import TooComplex, as_affine, as_polynomial, normal, vanishes
+from onestep.derivations.expressions.tree import (
     Call,
     Constant,
     Expression,

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from derivations.activations.intervals import Interval, Undecided, enclose
-from derivations.activations.locations import (
+from onestep.derivations.activations.intervals import Interval, Undecided, enclose
+from onestep.derivations.activations.locations import (
     TAIL,
     EndlessZeros,
     Location,
@@ -24,9 +24,9 @@ from derivations.activations.locations import (
     sign_at_rational,
     zeros,
 )
-from derivations.expressions.algebra import call, map_children, maximum, minimum, negate, power, subtract
-from derivations.expressions.normal_form import vanishes
-from derivations.expressions.tree import (
+from onestep.derivations.expressions.algebra import call, map_children, maximum, minimum, negate, power, subtract
+from onestep.derivations.expressions.normal_form import vanishes
+from onestep.derivations.expressions.tree import (
     ZERO,
     Call,
     Comparison,

@@ -11,8 +11,8 @@ import functools
 import math
 from fractions import Fraction
 
-from derivations.activations import real_roots
-from derivations.activations.real_roots import Polynomial
+from onestep.derivations.activations import real_roots
+from onestep.derivations.activations.real_roots import Polynomial
 
 Bracket = tuple[Fraction, Fraction]
 

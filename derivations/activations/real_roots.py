@@ -11,7 +11,7 @@ import math
 from fractions import Fraction
 from itertools import pairwise
 
-from derivations.expressions.budget import spend
+from onestep.derivations.expressions.budget import spend
 
 Polynomial = list[Fraction]
 Whole = list[int]

@@ -16,14 +16,24 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-from derivations.activations import rational_functions as rf
-from derivations.activations import real_roots
-from derivations.activations.growth import GrowsTooFast, Growth, exp_upper, exponential_of, inverse_bound
-from derivations.activations.intervals import LINE, Undecided, enclose, point
-from derivations.expressions.budget import node_cost, spend
-from derivations.expressions.calculus import derivative
-from derivations.expressions.normal_form import Normal, TooComplex, as_affine, as_polynomial, normal
-from derivations.expressions.tree import Call, Expression, Number, Power, Product, Quotient, Sum, Variable, depends_on_z
+from onestep.derivations.activations import rational_functions as rf
+from onestep.derivations.activations import real_roots
+from onestep.derivations.activations.growth import GrowsTooFast, Growth, exp_upper, exponential_of, inverse_bound
+from onestep.derivations.activations.intervals import LINE, Undecided, enclose, point
+from onestep.derivations.expressions.budget import node_cost, spend
+from onestep.derivations.expressions.calculus import derivative
+from onestep.derivations.expressions.normal_form import Normal, TooComplex, as_affine, as_polynomial, normal
+from onestep.derivations.expressions.tree import (
+    Call,
+    Expression,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    Variable,
+    depends_on_z,
+)
 
 _BITS = 40
 _PI_LOW, _PI_HIGH = rf.pi_pair(64)

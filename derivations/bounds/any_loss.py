@@ -14,12 +14,11 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.bounds import ridge as bounds
-from derivations.free_energy.along_spike import PAPER, mu0
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, Obligation, RationalLimit, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.bounds import ridge as bounds
+from onestep.derivations.free_energy.along_spike import PAPER, mu0
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 SOURCE = f"{PAPER}, Section 4.3 and Appendix E for any convex loss"
 loss_of = sp.Function("loss", real=True)

@@ -10,12 +10,11 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, squared_residual, y0, y1, y2
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
-from derivations.language.expectation import expand_expectations
-from derivations.language.inequalities import ONE_READOUT, for_vectors
+from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, squared_residual, y0, y1, y2
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from onestep.derivations.language.expectation import expand_expectations
+from onestep.derivations.language.inequalities import ONE_READOUT, for_vectors
 
 APPENDIX_E = f"{PAPER}, Appendix E"
 NOT_ZERO = "mu0 is not zero"

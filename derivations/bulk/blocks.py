@@ -15,10 +15,9 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.free_energy.along_spike import PAPER
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.free_energy.along_spike import PAPER
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 
 ISOTROPIC_GROUPS = (
     "the rows of the bulk are independent of each other and isotropic in every group, so that quadratic forms of a "

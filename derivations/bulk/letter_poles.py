@@ -11,12 +11,11 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.bulk.blocks import IDENTITY, LETTERS, C, Theta, mixed_matrix, theta
-from derivations.bulk.letters import NU, SOURCE, form, theta_at
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
-from derivations.language.expectation import Expectation
+from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, C, Theta, mixed_matrix, theta
+from onestep.derivations.bulk.letters import NU, SOURCE, form, theta_at
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation
 
 x = sp.Symbol("x", positive=True)
 start = s.row_gain

@@ -26,8 +26,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.bulk.blocks import (
+from onestep.derivations.bulk.blocks import (
     IDENTITY,
     LETTERS,
     C,
@@ -40,10 +39,10 @@ from derivations.bulk.blocks import (
     traces_of,
     vanishing,
 )
-from derivations.bulk.network_rows import covariance, norm_covariance, norm_variance
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.bulk.network_rows import covariance, norm_covariance, norm_variance
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 SOURCE = "beyond the paper: the network's own bulk with a vocabulary"
 

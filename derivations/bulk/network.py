@@ -10,14 +10,13 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.bulk.marchenko_pastur import shift
-from derivations.bulk.network_rows import SECOND, SOURCE, STEP, norm_variance
-from derivations.gradient_step.constants import stein_step
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
-from derivations.language.named_functions import differentiate, g, sigma
+from onestep.derivations.bulk.marchenko_pastur import shift
+from onestep.derivations.bulk.network_rows import SECOND, SOURCE, STEP, norm_variance
+from onestep.derivations.gradient_step.constants import stein_step
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.named_functions import differentiate, g, sigma
 
 SAMPLES = "quadratic forms of a sample in a resolvent that has not seen it concentrate"
 ROWS = (

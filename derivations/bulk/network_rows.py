@@ -15,14 +15,13 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.gradient_step.bulk import bulk, zero_means
-from derivations.gradient_step.constants import stein_step
-from derivations.gradient_step.spike import chi_square_moments, moments_of_v
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
-from derivations.language.named_functions import differentiate, g, reflect, sigma_check, sigma_prime
+from onestep.derivations.gradient_step.bulk import bulk, zero_means
+from onestep.derivations.gradient_step.constants import stein_step
+from onestep.derivations.gradient_step.spike import chi_square_moments, moments_of_v
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
+from onestep.derivations.language.named_functions import differentiate, g, reflect, sigma_check, sigma_prime
 
 SOURCE = "beyond the paper: the network's own bulk"
 

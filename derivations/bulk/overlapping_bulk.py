@@ -15,9 +15,8 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.bulk.network import SAMPLES
-from derivations.gradient_step.overlapping_rows import (
+from onestep.derivations.bulk.network import SAMPLES
+from onestep.derivations.gradient_step.overlapping_rows import (
     GIVEN_A_ROW,
     OTHER_ROWS,
     STEP,
@@ -26,10 +25,10 @@ from derivations.gradient_step.overlapping_rows import (
     output,
     scatter,
 )
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import g
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import g
 
 SOURCE = "beyond the paper: initial rows that overlap"
 

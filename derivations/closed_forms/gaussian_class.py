@@ -18,10 +18,19 @@ from itertools import pairwise
 from typing import NoReturn
 
 import sympy as sp
-
-from derivations.activations.activation import Activation
-from derivations.activations.locations import Location
-from derivations.expressions.tree import Call, Constant, Expression, Number, Power, Product, Quotient, Sum, Variable
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.activations.locations import Location
+from onestep.derivations.expressions.tree import (
+    Call,
+    Constant,
+    Expression,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    Variable,
+)
 
 LARGEST_DEGREE = 64
 MOST_TERMS = 400

@@ -22,9 +22,8 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import sympy as sp
-
-from derivations.activations.activation import Activation
-from derivations.closed_forms.gaussian_class import (
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.closed_forms.gaussian_class import (
     Member,
     NotInClassError,
     add,
@@ -35,9 +34,9 @@ from derivations.closed_forms.gaussian_class import (
     multiply,
     scale,
 )
-from derivations.closed_forms.semigroup import semigroup, valid_below
-from derivations.language import symbols
-from derivations.language.derivation import Vanishing
+from onestep.derivations.closed_forms.semigroup import semigroup, valid_below
+from onestep.derivations.language import symbols
+from onestep.derivations.language.derivation import Vanishing
 
 x, c = symbols.x, symbols.c
 s = sp.Symbol("s", positive=True)

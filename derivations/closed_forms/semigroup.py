@@ -21,11 +21,18 @@ from functools import lru_cache
 from itertools import pairwise
 
 import sympy as sp
-
-from derivations.closed_forms.gaussian_class import Member, NotInClassError, Shape, Smooth, add, erf_derivatives, scale
-from derivations.closed_forms.owens_t import OwensT
-from derivations.closed_forms.sign_product import SignProduct
-from derivations.language import symbols
+from onestep.derivations.closed_forms.gaussian_class import (
+    Member,
+    NotInClassError,
+    Shape,
+    Smooth,
+    add,
+    erf_derivatives,
+    scale,
+)
+from onestep.derivations.closed_forms.owens_t import OwensT
+from onestep.derivations.closed_forms.sign_product import SignProduct
+from onestep.derivations.language import symbols
 
 x, c = symbols.x, symbols.c
 

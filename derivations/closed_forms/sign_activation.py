@@ -10,10 +10,9 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.gradient_step.constants import hermite
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.gradient_step.constants import hermite
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
 
 DENSITY = sp.exp(-(s.z**2) / 2) / sp.sqrt(2 * sp.pi)
 _threshold = sp.Symbol("a", real=True)

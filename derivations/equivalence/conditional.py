@@ -13,13 +13,20 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.equivalence.spike_coefficients import REGULAR, at_spike, bias, mean_square, mu0_of, received, stein
-from derivations.gradient_step.spike import chi_square_moments
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
-from derivations.language.named_functions import differentiate, separate, sigma, sigma_prime, sigma_second
+from onestep.derivations.equivalence.spike_coefficients import (
+    REGULAR,
+    at_spike,
+    bias,
+    mean_square,
+    mu0_of,
+    received,
+    stein,
+)
+from onestep.derivations.gradient_step.spike import chi_square_moments
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.named_functions import differentiate, separate, sigma, sigma_prime, sigma_second
 
 _t = sp.Symbol("t", real=True)
 

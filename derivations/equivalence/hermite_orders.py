@@ -16,9 +16,8 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 
 SOURCE = "Section 3.1, equation (12), and Appendix B: Hermite expansions"
 COMPLETE = "Hermite polynomials are complete in L2 of the normal law: the remainders tend to zero with N"

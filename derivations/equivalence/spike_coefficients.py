@@ -9,12 +9,11 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.gradient_step.constants import hermite, moment
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
-from derivations.language.named_functions import differentiate, separate, sigma, sigma_prime
+from onestep.derivations.gradient_step.constants import hermite, moment
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.named_functions import differentiate, separate, sigma, sigma_prime
 
 _t = sp.Symbol("t", real=True)
 bias = sp.Symbol("b", real=True)  # r kappa, before it is put in

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from derivations.expressions.tree import (
+from onestep.derivations.expressions.tree import (
     ONE,
     ZERO,
     AllOf,

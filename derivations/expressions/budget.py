@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
-from derivations.expressions.tree import ExpressionError
+from onestep.derivations.expressions.tree import ExpressionError
 
 
 class TookTooLong(ExpressionError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from derivations.expressions.algebra import (
+from onestep.derivations.expressions.algebra import (
     add,
     call,
     divide,
@@ -16,7 +16,7 @@ from derivations.expressions.algebra import (
     power,
     subtract,
 )
-from derivations.expressions.tree import (
+from onestep.derivations.expressions.tree import (
     ONE,
     ZERO,
     Always,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 
-from derivations.expressions.algebra import (
+from onestep.derivations.expressions.algebra import (
     add,
     call,
     divide,
@@ -22,7 +22,7 @@ from derivations.expressions.algebra import (
     power,
     substitute,
 )
-from derivations.expressions.tree import (
+from onestep.derivations.expressions.tree import (
     FUNCTIONS,
     ONE,
     Always,

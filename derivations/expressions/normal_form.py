@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 from fractions import Fraction
 
-from derivations.expressions.algebra import add, call, divide, multiply, negate, power, subtract
-from derivations.expressions.budget import node_cost, spend
-from derivations.expressions.tree import (
+from onestep.derivations.expressions.algebra import add, call, divide, multiply, negate, power, subtract
+from onestep.derivations.expressions.budget import node_cost, spend
+from onestep.derivations.expressions.tree import (
     ONE,
     Call,
     Comparison,

@@ -12,10 +12,10 @@ import warnings
 from fractions import Fraction
 from itertools import islice
 
-from derivations.expressions.algebra import add, divide, multiply, negate, piecewise, power, substitute
-from derivations.expressions.calculus import derivative
-from derivations.expressions.named import function_names, named_function, nearest_names, stands_alone
-from derivations.expressions.tree import (
+from onestep.derivations.expressions.algebra import add, divide, multiply, negate, piecewise, power, substitute
+from onestep.derivations.expressions.calculus import derivative
+from onestep.derivations.expressions.named import function_names, named_function, nearest_names, stands_alone
+from onestep.derivations.expressions.tree import (
     AllOf,
     Always,
     Call,

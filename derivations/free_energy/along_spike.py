@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sympy as sp
-
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
 
 PAPER = "arXiv 2402.04980"
 

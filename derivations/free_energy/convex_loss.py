@@ -14,20 +14,19 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.free_energy.along_spike import PAPER, V_of_kappa, g, over_kappa, prediction
-from derivations.free_energy.ridge import assembled, entropic, trace
-from derivations.free_energy.sample_energy import (
+from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, g, over_kappa, prediction
+from onestep.derivations.free_energy.ridge import assembled, entropic, trace
+from onestep.derivations.free_energy.sample_energy import (
     LABEL_NOISE,
     REPLICA_HYPOTHESES,
     local_field_mean,
     local_fields,
     name_label_moments,
 )
-from derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 APPENDIX = f"{PAPER}, Appendix C"
 LAPLACE = "Laplace's method for the integral over a local field: the loss is convex and smooth"

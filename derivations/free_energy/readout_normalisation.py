@@ -10,9 +10,8 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 
 _phi1, _phi2 = sp.symbols("phi_1 phi_2", real=True)
 

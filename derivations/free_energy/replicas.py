@@ -10,12 +10,11 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
-from derivations.language import replica_gaussians
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
+from onestep.derivations.language import replica_gaussians
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 R, B = s.replicas, s.inverse_temperature
 APPENDIX = f"{PAPER}, Appendix C"

@@ -12,8 +12,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.free_energy.along_spike import (
+from onestep.derivations.free_energy.along_spike import (
     PAPER,
     V_of_kappa,
     denominator,
@@ -24,10 +23,10 @@ from derivations.free_energy.along_spike import (
     varrho,
     vartau,
 )
-from derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, energetic
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, energetic
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 
 def replicated_trace(R: sp.Symbol, V: sp.Expr, q: sp.Expr, V_hat: sp.Expr, q_hat: sp.Expr) -> sp.Expr:

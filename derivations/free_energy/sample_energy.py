@@ -9,11 +9,21 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.free_energy.along_spike import PAPER, V_of_kappa, g, mu1, mu2, prediction, squared_residual, y0, y1, y2
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.free_energy.along_spike import (
+    PAPER,
+    V_of_kappa,
+    g,
+    mu1,
+    mu2,
+    prediction,
+    squared_residual,
+    y0,
+    y1,
+    y2,
+)
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 REPLICA_HYPOTHESES = (
     "the replica trick: E ln Z is the derivative of E Z^R at R = 0, continued from integers R",

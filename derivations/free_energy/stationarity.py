@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sympy as sp
-
-from derivations.language import symbols as s
-from derivations.language.expectation import expand_expectations
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import expand_expectations
 
 # Differentiating in the first gives the equation for the second.
 CONJUGATE: dict[sp.Symbol, sp.Symbol] = {

@@ -13,19 +13,18 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.gradient_step.constants import first_coefficient, stein_step
-from derivations.gradient_step.spike import (
+from onestep.derivations.gradient_step.constants import first_coefficient, stein_step
+from onestep.derivations.gradient_step.spike import (
     FOURTH_MOMENT,
     SELF_AVERAGING,
     mean_over_pairs,
     pair_sum,
     squared_norm_variance,
 )
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
-from derivations.language.named_functions import (
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
+from onestep.derivations.language.named_functions import (
     differentiate,
     g,
     g_prime,

@@ -10,12 +10,11 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.gradient_step.spike import spike
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
-from derivations.language.named_functions import differentiate, g, sigma, sigma_prime
+from onestep.derivations.gradient_step.spike import spike
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.named_functions import differentiate, g, sigma, sigma_prime
 
 
 def stein_step(integrand: sp.Expr, variable: sp.Symbol, *others: sp.Symbol) -> sp.Expr:

@@ -14,11 +14,10 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.gradient_step.hermite_tensors import average, hermite
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
-from derivations.language.exponents import DIMENSION, Order
+from onestep.derivations.gradient_step.hermite_tensors import average, hermite
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.exponents import DIMENSION, Order
 
 SOURCE = "arXiv 2310.07891, the regime eta = Theta(d^s)"
 HYPOTHESES = (

@@ -15,11 +15,10 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.gradient_step.hermite_tensors import average, hermite, z1, z2
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.language.exponents import DIMENSION, ONE, Order, total
+from onestep.derivations.gradient_step.hermite_tensors import average, hermite, z1, z2
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.exponents import DIMENSION, ONE, Order, total
 
 SOURCE = "arXiv 2305.18270, Theorems 1 and 2"
 DEGREE = 3  # the target's degree, and the order to which the activation is expanded

@@ -11,8 +11,7 @@ import functools
 from collections.abc import Sequence
 
 import sympy as sp
-
-from derivations.gradient_step.hermite_tensors import (
+from onestep.derivations.gradient_step.hermite_tensors import (
     SOURCE,
     entry,
     entry_by_stein,
@@ -26,10 +25,10 @@ from derivations.gradient_step.hermite_tensors import (
     z3,
     z4,
 )
-from derivations.gradient_step.leap_scaling import SIGNAL, noise_order, samples
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, Step, Vanishing
-from derivations.language.exponents import ONE, Order, total
+from onestep.derivations.gradient_step.leap_scaling import SIGNAL, noise_order, samples
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.exponents import ONE, Order, total
 
 TWO, THREE, FOUR = (z1, z2), (z1, z2, z3), (z1, z2, z3, z4)
 # name: target, its directions, and the order below which its parts are subtracted first

@@ -9,11 +9,10 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.gradient_step.leap_scaling import SIGNAL, root_d
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.language.exponents import DIMENSION, ONE, Order
+from onestep.derivations.gradient_step.leap_scaling import SIGNAL, root_d
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.exponents import DIMENSION, ONE, Order
 
 SLIDES = "slides"
 _WIDTH = DIMENSION  # p = Theta(d)

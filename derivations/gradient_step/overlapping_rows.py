@@ -15,14 +15,13 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.gradient_step.bulk import bulk
-from derivations.gradient_step.constants import first_coefficient, stein_step
-from derivations.gradient_step.spike import NAMED, SELF_AVERAGING, mean_over_pairs, spike
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
-from derivations.language.named_functions import g, separate, sigma_prime, sigma_second
+from onestep.derivations.gradient_step.bulk import bulk
+from onestep.derivations.gradient_step.constants import first_coefficient, stein_step
+from onestep.derivations.gradient_step.spike import NAMED, SELF_AVERAGING, mean_over_pairs, spike
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.named_functions import g, separate, sigma_prime, sigma_second
 
 SOURCE = "beyond the paper: initial rows that overlap"
 

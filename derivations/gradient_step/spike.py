@@ -14,11 +14,10 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
-from derivations.language.named_functions import differentiate, g, reflect, sigma, sigma_prime
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
+from onestep.derivations.language.named_functions import differentiate, g, reflect, sigma, sigma_prime
 
 _t = sp.Symbol("t", real=True)  # a coordinate of x orthogonal to theta
 _e = sp.Symbol("e", real=True)  # label noise of unit variance

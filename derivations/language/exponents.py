@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sympy as sp
-
-from derivations.language.derivation import NonNegative
+from onestep.derivations.language.derivation import NonNegative
 
 
 @dataclass(frozen=True)

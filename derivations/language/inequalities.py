@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.language import symbols as s
-from derivations.language.derivation import NonNegative, Obligation, Vanishing
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import separate
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import NonNegative, Obligation, Vanishing
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import separate
 
 # One readout a and one unit vector t orthogonal to the spike: u = Pi W^T a/sqrt(p) has q1 = |u|^2 and psi = u.t.
 ONE_READOUT = (

@@ -8,9 +8,8 @@ Gaussian average. Derivations call them by name, so that a test can plant a wron
 from __future__ import annotations
 
 import sympy as sp
-
-from derivations.language.expectation import Expectation, expand_expectations
-from derivations.language.symbols import z
+from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.symbols import z
 
 sigma = sp.Function("sigma", real=True)
 sigma_prime = sp.Function("sigma_prime", real=True)

@@ -13,9 +13,8 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 
 A, B, f = s.mode_curvature, s.mode_coupling, s.mode_force
 R = s.replicas

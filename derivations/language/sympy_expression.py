@@ -6,8 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import sympy as sp
-
-from derivations.expressions.parser import (
+from onestep.derivations.expressions.parser import (
     Call,
     Condition,
     Constant,

@@ -16,15 +16,14 @@ from collections.abc import Mapping
 from itertools import product
 
 import sympy as sp
-
-from derivations.bulk.marchenko_pastur import closure
-from derivations.closed_forms import sign_activation
-from derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, squared_residual, y0, y1, y2
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
-from derivations.language.named_functions import sigma_prime
-from derivations.saddle_point.equations import T_trace, equation, isotropic_free_energy, tau_trace
+from onestep.derivations.bulk.marchenko_pastur import closure
+from onestep.derivations.closed_forms import sign_activation
+from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, squared_residual, y0, y1, y2
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.named_functions import sigma_prime
+from onestep.derivations.saddle_point.equations import T_trace, equation, isotropic_free_energy, tau_trace
 
 SLIDES = "slides"
 

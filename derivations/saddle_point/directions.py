@@ -11,15 +11,14 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.bulk.marchenko_pastur import second_moments, spike_direction
-from derivations.free_energy.ridge import linear_in_replicas, replicated_overlap, trace
-from derivations.free_energy.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES, square_loss
-from derivations.free_energy.stationarity import EXCHANGE, solve_linear
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
-from derivations.saddle_point.equations import T_trace, name_traces, stationary, tau_trace
+from onestep.derivations.bulk.marchenko_pastur import second_moments, spike_direction
+from onestep.derivations.free_energy.ridge import linear_in_replicas, replicated_overlap, trace
+from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES, square_loss
+from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.saddle_point.equations import T_trace, name_traces, stationary, tau_trace
 
 SOURCE = "beyond arXiv 2402.04980: a spike of several directions"
 DIRECTIONS = (0, 1)

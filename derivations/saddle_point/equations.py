@@ -10,9 +10,8 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.bulk.marchenko_pastur import second_moments, spike_direction
-from derivations.free_energy.along_spike import (
+from onestep.derivations.bulk.marchenko_pastur import second_moments, spike_direction
+from onestep.derivations.free_energy.along_spike import (
     PAPER,
     V_of_kappa,
     denominator,
@@ -24,8 +23,8 @@ from derivations.free_energy.along_spike import (
     varrho,
     vartau,
 )
-from derivations.free_energy.ridge import assembled, entropic, trace
-from derivations.free_energy.sample_energy import (
+from onestep.derivations.free_energy.ridge import assembled, entropic, trace
+from onestep.derivations.free_energy.sample_energy import (
     LABEL_NOISE,
     energetic,
     label,
@@ -33,10 +32,10 @@ from derivations.free_energy.sample_energy import (
     local_fields,
     name_label_moments,
 )
-from derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 SELF_AVERAGING_ERRORS = "errors concentrate at their averages over the data as d grows"
 

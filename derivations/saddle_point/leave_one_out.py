@@ -15,9 +15,8 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.bulk.marchenko_pastur import cavity, quadratic, second_moments
-from derivations.free_energy.along_spike import (
+from onestep.derivations.bulk.marchenko_pastur import cavity, quadratic, second_moments
+from onestep.derivations.free_energy.along_spike import (
     PAPER,
     V_of_kappa,
     mu0,
@@ -29,10 +28,10 @@ from derivations.free_energy.along_spike import (
     y0,
     y1,
 )
-from derivations.free_energy.sample_energy import LABEL_NOISE, label, name_label_moments
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, label, name_label_moments
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 SOURCE = f"{PAPER}, Section 3.3, by leave-one-out"
 HYPOTHESES = (

@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.bulk.blocks import LETTERS, PAIRS
-from derivations.free_energy.along_spike import PAPER, over_kappa, y0, y1, y2
-from derivations.free_energy.ridge import replicated_trace
-from derivations.free_energy.sample_energy import (
+from onestep.derivations.bulk.blocks import LETTERS, PAIRS
+from onestep.derivations.free_energy.along_spike import PAPER, over_kappa, y0, y1, y2
+from onestep.derivations.free_energy.ridge import replicated_trace
+from onestep.derivations.free_energy.sample_energy import (
     LABEL_NOISE,
     REPLICA_HYPOTHESES,
     label,
@@ -17,9 +16,9 @@ from derivations.free_energy.sample_energy import (
     name_label_moments,
     square_loss,
 )
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 SOURCE = f"{PAPER}, Appendix D"
 

@@ -15,8 +15,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.bulk.blocks import (
+from onestep.derivations.bulk.blocks import (
     ISOTROPIC_GROUPS,
     LETTERS,
     PAIRS,
@@ -32,18 +31,18 @@ from derivations.bulk.blocks import (
     theta_of_tau,
     traces_of,
 )
-from derivations.equivalence.spike_coefficients import coefficients
-from derivations.free_energy.along_spike import PAPER, over_kappa, y0, y1, y2
-from derivations.free_energy.sample_energy import (
+from onestep.derivations.equivalence.spike_coefficients import coefficients
+from onestep.derivations.free_energy.along_spike import PAPER, over_kappa, y0, y1, y2
+from onestep.derivations.free_energy.sample_energy import (
     REPLICA_HYPOTHESES,
 )
-from derivations.free_energy.stationarity import EXCHANGE, solve_linear
-from derivations.gradient_step.bulk import bulk
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
-from derivations.saddle_point.equations import stationary
-from derivations.saddle_point.letter_energy import (
+from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
+from onestep.derivations.gradient_step.bulk import bulk
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.saddle_point.equations import stationary
+from onestep.derivations.saddle_point.letter_energy import (
     SOURCE,
     assembled,
     energetic,
@@ -337,7 +336,7 @@ def output() -> Derivation:
 @functools.cache
 def gibbs() -> Derivation:
     """Equations (147)-(148) for the square loss: given the data, replicas are independent Gaussian variables."""
-    from derivations.language.expectation import expand_expectations
+    from onestep.derivations.language.expectation import expand_expectations
 
     u, v = sp.symbols("u v", real=True)
     B, S, mean = s.inverse_temperature, s.curvature_entry, s.minimum_entry

@@ -31,14 +31,20 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.bulk.blocks import LETTERS
-from derivations.equivalence.hermite_features import DEGREE, average, hermite, polynomial
-from derivations.free_energy.along_spike import over_kappa, y0, y1, y2
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, Step, Vanishing
-from derivations.language.expectation import expand_expectations
-from derivations.saddle_point.letter_energy import mu1_of, mu2_of, prediction, q_of_kappa, signal, squared_residual
+from onestep.derivations.bulk.blocks import LETTERS
+from onestep.derivations.equivalence.hermite_features import DEGREE, average, hermite, polynomial
+from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.expectation import expand_expectations
+from onestep.derivations.saddle_point.letter_energy import (
+    mu1_of,
+    mu2_of,
+    prediction,
+    q_of_kappa,
+    signal,
+    squared_residual,
+)
 
 SOURCE = "arXiv 2402.04980, Section 4.4"
 

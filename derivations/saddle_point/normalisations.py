@@ -9,14 +9,13 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.free_energy.along_spike import PAPER, g, y0, y1, y2
-from derivations.free_energy.ridge import assembled
-from derivations.free_energy.stationarity import EXCHANGE, solve_linear
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
-from derivations.saddle_point.equations import stationary, test_error
+from onestep.derivations.free_energy.along_spike import PAPER, g, y0, y1, y2
+from onestep.derivations.free_energy.ridge import assembled
+from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.saddle_point.equations import stationary, test_error
 
 TO_SLIDES = {
     s.psi: s.psi_paper / sp.sqrt(s.rho),

@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa
-from derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa
+from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 SOURCE = f"{PAPER}, Appendix F"
 

@@ -11,15 +11,14 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.bulk.network import ROWS, SAMPLES, rows, width
-from derivations.free_energy.along_spike import V_of_kappa, mu1, mu2, over_kappa
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
-from derivations.language.named_functions import g
-from derivations.saddle_point.equations import stationary
-from derivations.spectrum.feature_covariance import HYPOTHESES
+from onestep.derivations.bulk.network import ROWS, SAMPLES, rows, width
+from onestep.derivations.free_energy.along_spike import V_of_kappa, mu1, mu2, over_kappa
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.named_functions import g
+from onestep.derivations.saddle_point.equations import stationary
+from onestep.derivations.spectrum.feature_covariance import HYPOTHESES
 
 shift = s.ridge + s.V2_hat
 ratio = s.alpha / s.beta

@@ -10,16 +10,33 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2, over_kappa, over_modes, varrho, vartau
-from derivations.free_energy.ridge import replicated_trace, sherman_morrison, spike_inversion
-from derivations.free_energy.stationarity import EXCHANGE, solve_linear
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
-from derivations.language.expectation import expand_expectations
-from derivations.language.replica_gaussians import A, B, at_zero, bracket, f, integral, log_bracket, log_integral
-from derivations.saddle_point.equations import stationary
-from derivations.spectrum.feature_covariance import HYPOTHESES, SOURCE, outputs, z
+from onestep.derivations.free_energy.along_spike import (
+    V_of_kappa,
+    mu0,
+    mu1,
+    mu2,
+    over_kappa,
+    over_modes,
+    varrho,
+    vartau,
+)
+from onestep.derivations.free_energy.ridge import replicated_trace, sherman_morrison, spike_inversion
+from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.expectation import expand_expectations
+from onestep.derivations.language.replica_gaussians import (
+    A,
+    B,
+    at_zero,
+    bracket,
+    f,
+    integral,
+    log_bracket,
+    log_integral,
+)
+from onestep.derivations.saddle_point.equations import stationary
+from onestep.derivations.spectrum.feature_covariance import HYPOTHESES, SOURCE, outputs, z
 
 ridge_of_mode = -z + s.V1_hat * varrho + s.V2_hat
 linear_output = mu0 * s.m + s.kappa * mu1 * s.zeta

@@ -13,9 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 from flint import acb, arb, ctx, fmpq
-
-from derivations.activations.locations import Location
-from derivations.expressions.parser import (
+from onestep.derivations.activations.locations import Location
+from onestep.derivations.expressions.parser import (
     Call,
     Condition,
     Constant,

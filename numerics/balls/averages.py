@@ -17,13 +17,12 @@ from itertools import zip_longest
 from typing import Any, NamedTuple, Protocol
 
 from flint import acb, arb
-
-from derivations.activations.activation import Activation
-from derivations.activations.strip_growth import strip_growth
-from derivations.expressions.normal_form import as_polynomial
-from numerics.balls.arithmetic import BallError, Program, program, rational_ball
-from numerics.balls.gaussian_bounds import Envelope
-from numerics.balls.growth_bounds import Bound, Line, mean_power, polynomial_growth, rational_upper
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.activations.strip_growth import strip_growth
+from onestep.derivations.expressions.normal_form import as_polynomial
+from onestep.numerics.balls.arithmetic import BallError, Program, program, rational_ball
+from onestep.numerics.balls.gaussian_bounds import Envelope
+from onestep.numerics.balls.growth_bounds import Bound, Line, mean_power, polynomial_growth, rational_upper
 
 Ball = Any
 

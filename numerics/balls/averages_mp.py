@@ -16,11 +16,10 @@ from operator import mul
 from typing import Any, NamedTuple
 
 from flint import arb, arb_mat, ctx
-
-from derivations.activations.activation import Activation
-from derivations.activations.strip_growth import strip_growth
-from derivations.expressions.normal_form import as_polynomial
-from numerics.balls.arithmetic import PrecisionError, program, rational_ball
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.activations.strip_growth import strip_growth
+from onestep.derivations.expressions.normal_form import as_polynomial
+from onestep.numerics.balls.arithmetic import PrecisionError, program, rational_ball
 
 Ball = Any
 

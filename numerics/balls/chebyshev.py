@@ -20,8 +20,7 @@ from functools import lru_cache, reduce
 from typing import Any
 
 from flint import arb, arb_poly, ctx
-
-from numerics.balls.arithmetic import rational_ball
+from onestep.numerics.balls.arithmetic import rational_ball
 
 Ball = Any
 Jet = tuple[Ball, Ball, Ball]

@@ -13,14 +13,13 @@ from fractions import Fraction
 from typing import Any
 
 from flint import arb, ctx
-
-from derivations.activations.activation import Activation
-from derivations.activations.locations import Location, difference_sign
-from derivations.expressions.algebra import split_coefficient
-from derivations.expressions.budget import at_most
-from derivations.expressions.parser import Call, Expression, Number, Power, derivative
-from numerics.balls.arithmetic import BallError, precision, rational_ball
-from numerics.balls.integrals import MOST_OPERATIONS, InfiniteMoment, Moment, expectations
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.activations.locations import Location, difference_sign
+from onestep.derivations.expressions.algebra import split_coefficient
+from onestep.derivations.expressions.budget import at_most
+from onestep.derivations.expressions.parser import Call, Expression, Number, Power, derivative
+from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
+from onestep.numerics.balls.integrals import MOST_OPERATIONS, InfiniteMoment, Moment, expectations
 
 Ball = Any
 Real = Fraction | int | float

@@ -8,9 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from flint import arb
-
-from derivations.activations.growth import Growth
-from numerics.balls.arithmetic import rational_ball
+from onestep.derivations.activations.growth import Growth
+from onestep.numerics.balls.arithmetic import rational_ball
 
 Ball = Any
 

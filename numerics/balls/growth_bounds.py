@@ -8,12 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from flint import arb
-
-from derivations.activations.activation import Activation
-from derivations.activations.growth import Growth
-from derivations.activations.strip_growth import strip_growth
-from numerics.balls.arithmetic import BallError, rational_ball
-from numerics.balls.gaussian_bounds import Envelope
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.activations.growth import Growth
+from onestep.derivations.activations.strip_growth import strip_growth
+from onestep.numerics.balls.arithmetic import BallError, rational_ball
+from onestep.numerics.balls.gaussian_bounds import Envelope
 
 Ball = Any
 

@@ -15,16 +15,23 @@ from fractions import Fraction
 from typing import Any
 
 from flint import acb, arb
-
-from derivations.activations.activation import Activation
-from derivations.activations.growth import Growth
-from derivations.activations.strip_growth import strip_growth
-from derivations.expressions.budget import Budget, TookTooLong, at_most, spend
-from derivations.expressions.normal_form import as_polynomial
-from derivations.expressions.parser import Expression, ExpressionError, derivative
-from numerics.balls.arithmetic import BallError, Program, location_ball, precision, program, rational_ball, whole_power
-from numerics.balls.gaussian_bounds import Envelope, envelope
-from numerics.gaussian.polynomial_moments import Coefficients, differentiated, hermite_moment, power, product
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.activations.growth import Growth
+from onestep.derivations.activations.strip_growth import strip_growth
+from onestep.derivations.expressions.budget import Budget, TookTooLong, at_most, spend
+from onestep.derivations.expressions.normal_form import as_polynomial
+from onestep.derivations.expressions.parser import Expression, ExpressionError, derivative
+from onestep.numerics.balls.arithmetic import (
+    BallError,
+    Program,
+    location_ball,
+    precision,
+    program,
+    rational_ball,
+    whole_power,
+)
+from onestep.numerics.balls.gaussian_bounds import Envelope, envelope
+from onestep.numerics.gaussian.polynomial_moments import Coefficients, differentiated, hermite_moment, power, product
 
 Ball = Any
 

@@ -18,11 +18,10 @@ from operator import add, mul
 from typing import Any
 
 from flint import arb, ctx
-
-from numerics.balls.arithmetic import BallError, PrecisionError, rational_ball
-from numerics.balls.averages_mp import Average, averages
-from numerics.balls.growth_bounds import Bound
-from numerics.models.model import Model
+from onestep.numerics.balls.arithmetic import BallError, PrecisionError, rational_ball
+from onestep.numerics.balls.averages_mp import Average, averages
+from onestep.numerics.balls.growth_bounds import Bound
+from onestep.numerics.models.model import Model
 
 Ball = Any
 

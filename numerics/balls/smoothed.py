@@ -17,13 +17,12 @@ from operator import mul
 from typing import Any
 
 from flint import arb, arb_mat
-
-from derivations.activations.activation import Activation
-from derivations.activations.strip_growth import strip_growth
-from numerics.balls.arithmetic import BallError, Program, program, rational_ball
-from numerics.balls.averages import Smoothing, polynomial_smoothing
-from numerics.balls.gaussian_bounds import Envelope, involutions
-from numerics.balls.growth_bounds import Bound, mean_power, polynomial_growth, rational_upper
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.activations.strip_growth import strip_growth
+from onestep.numerics.balls.arithmetic import BallError, Program, program, rational_ball
+from onestep.numerics.balls.averages import Smoothing, polynomial_smoothing
+from onestep.numerics.balls.gaussian_bounds import Envelope, involutions
+from onestep.numerics.balls.growth_bounds import Bound, mean_power, polynomial_growth, rational_upper
 
 Ball = Any
 Column = tuple[Ball, Ball, Ball]

@@ -24,21 +24,20 @@ from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.accepts import accepts
-from numerics.bounds.convex_minimum import convex_minimum
-from numerics.bounds.loss_panels import panels_of
-from numerics.bounds.noisy_loss import NoisyLoss
-from numerics.bounds.ridge import BestRidge, Minimum
-from numerics.bounds.ridge import bounds as square_bounds
-from numerics.bounds.split_panels import AveragedLoss
-from numerics.gaussian.least_squares import RANK_TOLERANCE
-from numerics.models.given import model_of
-from numerics.models.model import Model
-from numerics.saddle_point.any_loss.convex import solve
-from numerics.saddle_point.any_loss.losses import SQUARE, Loss, ProximalLoss, loss_named
-from numerics.saddle_point.any_loss.sample_averages import has_signs, sign_model
-from numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
+from onestep.numerics.accepts import accepts
+from onestep.numerics.bounds.convex_minimum import convex_minimum
+from onestep.numerics.bounds.loss_panels import panels_of
+from onestep.numerics.bounds.noisy_loss import NoisyLoss
+from onestep.numerics.bounds.ridge import BestRidge, Minimum
+from onestep.numerics.bounds.ridge import bounds as square_bounds
+from onestep.numerics.bounds.split_panels import AveragedLoss
+from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
+from onestep.numerics.models.given import model_of
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.any_loss.convex import solve
+from onestep.numerics.saddle_point.any_loss.losses import SQUARE, Loss, ProximalLoss, loss_named
+from onestep.numerics.saddle_point.any_loss.sample_averages import has_signs, sign_model
+from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
 
 Array = NDArray[np.float64]
 

@@ -17,11 +17,10 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.bulk.of_model import equivalent_of
-from numerics.gaussian.least_squares import least_norm
-from numerics.models.model import Model
-from numerics.saddle_point.profile import Profile
+from onestep.numerics.bulk.of_model import equivalent_of
+from onestep.numerics.gaussian.least_squares import least_norm
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.profile import Profile
 
 Array = NDArray[np.float64]
 

@@ -21,14 +21,13 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
-
-from numerics.accepts import accepts
-from numerics.bounds.ridge import local_minima
-from numerics.models.given import model_of
-from numerics.models.model import Model, ModelError
-from numerics.saddle_point.any_loss.losses import SQUARE, Loss, loss_named
-from numerics.saddle_point.level import solve_on
-from numerics.saddle_point.profile import profile
+from onestep.numerics.accepts import accepts
+from onestep.numerics.bounds.ridge import local_minima
+from onestep.numerics.models.given import model_of
+from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.saddle_point.any_loss.losses import SQUARE, Loss, loss_named
+from onestep.numerics.saddle_point.level import solve_on
+from onestep.numerics.saddle_point.profile import profile
 
 # Half the length of the scan, in standard deviations of the argument of the activation, and its points.
 _REACH = 4.0
@@ -106,7 +105,7 @@ def training_energy(model: Model, loss: Loss = SQUARE) -> float:
         level = solve_on(profile(model, 1), model)
         q2 = float(np.sum(level.state.q[-len(model.groups) :]))
         return 0.5 * (model.alpha / model.beta * level.training_error + model.ridge * q2)
-    from numerics.saddle_point.any_loss.convex import solve
+    from onestep.numerics.saddle_point.any_loss.convex import solve
 
     return solve(model, loss).energy
 

@@ -14,13 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.bounds.split_panels import Panels, Places
-from numerics.gaussian.coefficients import conditional_moments_of
-from numerics.gaussian.quadrature import Integrand, across_rule, density, gauss_legendre, integrand
-from numerics.models.model import Model
-from numerics.saddle_point.any_loss.sample_averages import SignLabel, has_signs
-from numerics.saddle_point.profile import Profile, profile
+from onestep.numerics.bounds.split_panels import Panels, Places
+from onestep.numerics.gaussian.coefficients import conditional_moments_of
+from onestep.numerics.gaussian.quadrature import Integrand, across_rule, density, gauss_legendre, integrand
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.any_loss.sample_averages import SignLabel, has_signs
+from onestep.numerics.saddle_point.profile import Profile, profile
 
 Array = NDArray[np.float64]
 

@@ -11,10 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.gaussian.quadrature import density
-from numerics.models.model import ModelError
-from numerics.saddle_point.any_loss.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, ProximalLoss
+from onestep.numerics.gaussian.quadrature import density
+from onestep.numerics.models.model import ModelError
+from onestep.numerics.saddle_point.any_loss.losses import (
+    ABSOLUTE,
+    HINGE,
+    LOGISTIC,
+    SQUARE,
+    ClippedLoss,
+    Loss,
+    ProximalLoss,
+)
 
 Array = NDArray[np.float64]
 

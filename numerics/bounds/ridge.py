@@ -15,18 +15,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.activations.activation import Activation
-from derivations.activations.activation import activation as function
-from numerics.accepts import accepts
-from numerics.bounds.infinite_ridge import left_over, slope_at_infinity
-from numerics.models.documents import bounds_document, eta_document, ridge_document, spike_document
-from numerics.models.given import model_of
-from numerics.models.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
-from numerics.saddle_point.level import solve_on
-from numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
-from numerics.saddle_point.profile import Profile, profile
-from numerics.saddle_point.ridge import solve
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.activations.activation import activation as function
+from onestep.numerics.accepts import accepts
+from onestep.numerics.bounds.infinite_ridge import left_over, slope_at_infinity
+from onestep.numerics.models.documents import bounds_document, eta_document, ridge_document, spike_document
+from onestep.numerics.models.given import model_of
+from onestep.numerics.models.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
+from onestep.numerics.saddle_point.level import solve_on
+from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
+from onestep.numerics.saddle_point.profile import Profile, profile
+from onestep.numerics.saddle_point.ridge import solve
 
 Array = NDArray[np.float64]
 

@@ -12,10 +12,9 @@ from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.activations.activation import Activation
-from numerics.bounds.ridge import local_minima
-from numerics.gaussian.quadrature import (
+from onestep.derivations.activations.activation import Activation
+from onestep.numerics.bounds.ridge import local_minima
+from onestep.numerics.gaussian.quadrature import (
     WIDEST_STEP,
     conditional_moments,
     half_length,
@@ -25,7 +24,7 @@ from numerics.gaussian.quadrature import (
     spacing,
     spike_rule,
 )
-from numerics.saddle_point.profile import WIDEST_SPACING
+from onestep.numerics.saddle_point.profile import WIDEST_SPACING
 
 Array = NDArray[np.float64]
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.bounds.noisy_loss import NoisyLoss
-from numerics.gaussian.quadrature import gauss_legendre
+from onestep.numerics.bounds.noisy_loss import NoisyLoss
+from onestep.numerics.gaussian.quadrature import gauss_legendre
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]

@@ -61,12 +61,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.bulk.derivative_algebra import Divided, Varied, fixed, matrix_functions
-from numerics.bulk.equivalent import ExplicitPoint, pack, packed_directions, unpack, upper_triangle
-from numerics.bulk.network_constants import LabelAverages
-from numerics.bulk.network_law import BulkLaw, GroupsLaw, network_law
-from numerics.models.model import Model
+from onestep.numerics.bulk.derivative_algebra import Divided, Varied, fixed, matrix_functions
+from onestep.numerics.bulk.equivalent import ExplicitPoint, pack, packed_directions, unpack, upper_triangle
+from onestep.numerics.bulk.network_constants import LabelAverages
+from onestep.numerics.bulk.network_law import BulkLaw, GroupsLaw, network_law
+from onestep.numerics.models.model import Model
 
 Array = NDArray[np.float64]
 

@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.activations.activation import Activation
-from numerics.bulk.derivative_algebra import Divided
-from numerics.gaussian.coefficients import hermite_constants
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.gaussian.quadrature import (
+from onestep.derivations.activations.activation import Activation
+from onestep.numerics.bulk.derivative_algebra import Divided
+from onestep.numerics.gaussian.coefficients import hermite_constants
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.gaussian.quadrature import (
     MOST_UNSETTLED,
     ROUNDING,
     Integrand,
@@ -31,8 +30,8 @@ from numerics.gaussian.quadrature import (
     spacing,
     spike_rule,
 )
-from numerics.gaussian.settled_moments import still_to_come
-from numerics.models.model import ModelError
+from onestep.numerics.gaussian.settled_moments import still_to_come
+from onestep.numerics.models.model import ModelError
 
 Array = NDArray[np.float64]
 

@@ -16,11 +16,10 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.activations.activation import Activation
-from numerics.bulk.derivative_algebra import Divided, constant, stacked, variable
-from numerics.bulk.network_constants import DividedAverages, LabelAverages, Labels, labels, slope_constants
-from numerics.models.model import ModelError
+from onestep.derivations.activations.activation import Activation
+from onestep.numerics.bulk.derivative_algebra import Divided, constant, stacked, variable
+from onestep.numerics.bulk.network_constants import DividedAverages, LabelAverages, Labels, labels, slope_constants
+from onestep.numerics.models.model import ModelError
 
 
 @dataclass(frozen=True)

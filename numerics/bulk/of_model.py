@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from numerics.bulk.equivalent import DeterministicEquivalent, isotropic
-from numerics.models.model import Model
+from onestep.numerics.bulk.equivalent import DeterministicEquivalent, isotropic
+from onestep.numerics.models.model import Model
 
 
 def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
@@ -12,8 +12,8 @@ def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
     if step is None and not model.gaussian_rows:
         return isotropic(ridge, model.beta, model.bulks, model.fractions, model.rank)
     # Imported here: most solves need no averages over the labels of the gradient step.
-    from numerics.bulk.network import NetworkBulk
-    from numerics.bulk.network_law import isotropic_law, network_law
+    from onestep.numerics.bulk.network import NetworkBulk
+    from onestep.numerics.bulk.network_law import isotropic_law, network_law
 
     if len(model.groups) == 1:
         if step is None:
@@ -23,8 +23,8 @@ def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
             model.activation, model.target, step.alpha0, eta, model.beta, model.noise, model.gaussian_rows
         )
         return NetworkBulk(ridge, model.beta, law)
-    from numerics.bulk.network import NetworkGroups
-    from numerics.bulk.network_law import groups_law, stepped_groups_law
+    from onestep.numerics.bulk.network import NetworkGroups
+    from onestep.numerics.bulk.network_law import groups_law, stepped_groups_law
 
     if step is None:
         laws = tuple(isotropic_law(bulk, model.alignment, gaussian_rows=True) for bulk in model.bulks)

@@ -14,15 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.bulk.equivalent import (
+from onestep.numerics.bulk.equivalent import (
     DeterministicEquivalent,
     ExplicitPoint,
     pack,
     packed_directions,
     unpack,
 )
-from numerics.models.model import Model, ModelError
+from onestep.numerics.models.model import Model, ModelError
 
 Array = NDArray[np.float64]
 

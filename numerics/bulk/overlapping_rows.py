@@ -29,10 +29,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.bulk.overlapping_bulk import Samples, TurnedBulk
-from numerics.gaussian.coefficients import conditional_moments_of, hermite_constants
-from numerics.gaussian.quadrature import (
+from onestep.numerics.bulk.overlapping_bulk import Samples, TurnedBulk
+from onestep.numerics.gaussian.coefficients import conditional_moments_of, hermite_constants
+from onestep.numerics.gaussian.quadrature import (
     FINER,
     MOST_UNSETTLED,
     ROUNDING,
@@ -44,8 +43,8 @@ from numerics.gaussian.quadrature import (
     spacing,
     spike_rule,
 )
-from numerics.models.model import UNIFORM, MapErrors, Model, ModelError
-from numerics.models.network import Network
+from onestep.numerics.models.model import UNIFORM, MapErrors, Model, ModelError
+from onestep.numerics.models.network import Network
 
 Array = NDArray[np.float64]
 

@@ -23,9 +23,8 @@ from functools import lru_cache
 from typing import Any
 
 from flint import arb, arb_mat, arb_poly, ctx
-
-from numerics.balls.arithmetic import BallError, rational_ball
-from numerics.balls.chebyshev import Interpolated, Jet, largest, nodes, through
+from onestep.numerics.balls.arithmetic import BallError, rational_ball
+from onestep.numerics.balls.chebyshev import Interpolated, Jet, largest, nodes, through
 
 Ball = Any
 Polynomial = Any

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from numerics.balls.arithmetic import BallError, precision
-from numerics.balls.chebyshev import Interpolated, Jet, ellipse, interpolated, largest, needed_points, points
-from numerics.certificates.bound_series import Dependent, Series, series
-from numerics.certificates.span_moments import SHARES, Moments, spans
-from numerics.certificates.spike_path import Constants, Path
+from onestep.numerics.balls.arithmetic import BallError, precision
+from onestep.numerics.balls.chebyshev import Interpolated, Jet, ellipse, interpolated, largest, needed_points, points
+from onestep.numerics.certificates.bound_series import Dependent, Series, series
+from onestep.numerics.certificates.span_moments import SHARES, Moments, spans
+from onestep.numerics.certificates.spike_path import Constants, Path
 
 Ball = Any
 

@@ -13,16 +13,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-
-from derivations.activations.activation import Activation
-from numerics.balls.arithmetic import BallError
-from numerics.bounds.ridge import Bounds, Minimum, bounds, local_minima
-from numerics.certificates.bound_track import LOWER, UPPER, Track
-from numerics.certificates.certify import certify
-from numerics.certificates.optimum import Optimum, certify_minimum
-from numerics.certificates.spike_path import Path, along_rate, along_spike
-from numerics.models.model import UNIFORM, Model, ReadoutGroup
-from numerics.saddle_point.ridge import solve
+from onestep.derivations.activations.activation import Activation
+from onestep.numerics.balls.arithmetic import BallError
+from onestep.numerics.bounds.ridge import Bounds, Minimum, bounds, local_minima
+from onestep.numerics.certificates.bound_track import LOWER, UPPER, Track
+from onestep.numerics.certificates.certify import certify
+from onestep.numerics.certificates.optimum import Optimum, certify_minimum
+from onestep.numerics.certificates.spike_path import Path, along_rate, along_spike
+from onestep.numerics.models.model import UNIFORM, Model, ReadoutGroup
+from onestep.numerics.saddle_point.ridge import solve
 
 # The certificates start at this share of the first point of the scan.
 _START = 0.5

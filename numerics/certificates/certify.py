@@ -16,21 +16,20 @@ from fractions import Fraction
 from typing import Any
 
 from flint import arb
-
-from numerics.accepts import accepts
-from numerics.balls.arithmetic import BallError, precision, rational_ball
-from numerics.balls.averages import smoothing
-from numerics.balls.growth_bounds import Line
-from numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
-from numerics.certificates.functions import Functions, Problem, bounds, functions
-from numerics.certificates.newton import Box, System, Zero, krawczyk
-from numerics.certificates.saddle_point import Enclosed, enclosed, fixed_error, nonlinear_system
-from numerics.certificates.strip import Student, inverse_bound
-from numerics.models.documents import certificate_document
-from numerics.models.given import model_of
-from numerics.models.model import Model
-from numerics.models.solution import Solution
-from numerics.saddle_point.ridge import solve
+from onestep.numerics.accepts import accepts
+from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
+from onestep.numerics.balls.averages import smoothing
+from onestep.numerics.balls.growth_bounds import Line
+from onestep.numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
+from onestep.numerics.certificates.functions import Functions, Problem, bounds, functions
+from onestep.numerics.certificates.newton import Box, System, Zero, krawczyk
+from onestep.numerics.certificates.saddle_point import Enclosed, enclosed, fixed_error, nonlinear_system
+from onestep.numerics.certificates.strip import Student, inverse_bound
+from onestep.numerics.models.documents import certificate_document
+from onestep.numerics.models.given import model_of
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.solution import Solution
+from onestep.numerics.saddle_point.ridge import solve
 
 Ball = Any
 

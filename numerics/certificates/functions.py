@@ -7,12 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 from flint import arb
-
-from derivations.activations.activation import Activation
-from numerics.balls.arithmetic import rational_ball
-from numerics.balls.averages import Averages, Smoothing, smoothing
-from numerics.balls.growth_bounds import Bound, Line, average_bound
-from numerics.balls.rules import Along, SpikeRule
+from onestep.derivations.activations.activation import Activation
+from onestep.numerics.balls.arithmetic import rational_ball
+from onestep.numerics.balls.averages import Averages, Smoothing, smoothing
+from onestep.numerics.balls.growth_bounds import Bound, Line, average_bound
+from onestep.numerics.balls.rules import Along, SpikeRule
 
 Ball = Any
 

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flint import arb, arb_mat
-
-from numerics.balls.arithmetic import BallError
+from onestep.numerics.balls.arithmetic import BallError
 
 Ball = Any
 Box = tuple[Ball, ...]

@@ -22,12 +22,11 @@ from itertools import pairwise
 from typing import Any
 
 from flint import arb
-
-from numerics.balls.arithmetic import BallError, precision
-from numerics.balls.chebyshev import Jet
-from numerics.balls.growth_bounds import rational_upper
-from numerics.certificates.bound_series import Series
-from numerics.certificates.bound_track import ALGEBRA_BITS, LOWER, UPPER, Track
+from onestep.numerics.balls.arithmetic import BallError, precision
+from onestep.numerics.balls.chebyshev import Jet
+from onestep.numerics.balls.growth_bounds import rational_upper
+from onestep.numerics.certificates.bound_series import Series
+from onestep.numerics.certificates.bound_track import ALGEBRA_BITS, LOWER, UPPER, Track
 
 Ball = Any
 

@@ -31,17 +31,16 @@ from typing import Any
 
 from flint import arb, arb_mat, ctx
 from mpmath import mp
-
-from numerics.accepts import accepts
-from numerics.balls.arithmetic import BallError, PrecisionError, precision, rational_ball
-from numerics.balls.rules import Along, ProfileMp, Rule, SpikeRule, profile_mp, trapezoid
-from numerics.balls.rules import panels_of_digits as panels
-from numerics.certificates.functions import Functions, Problem, over_variance
-from numerics.certificates.newton import Box, System
-from numerics.gaussian.quadrature import FINER
-from numerics.models.given import model_of
-from numerics.models.model import Model
-from numerics.saddle_point.ridge import solve
+from onestep.numerics.accepts import accepts
+from onestep.numerics.balls.arithmetic import BallError, PrecisionError, precision, rational_ball
+from onestep.numerics.balls.rules import Along, ProfileMp, Rule, SpikeRule, profile_mp, trapezoid
+from onestep.numerics.balls.rules import panels_of_digits as panels
+from onestep.numerics.certificates.functions import Functions, Problem, over_variance
+from onestep.numerics.certificates.newton import Box, System
+from onestep.numerics.gaussian.quadrature import FINER
+from onestep.numerics.models.given import model_of
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.ridge import solve
 
 Ball = Any
 

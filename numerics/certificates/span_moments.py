@@ -24,16 +24,15 @@ from functools import lru_cache
 from typing import Any
 
 from flint import acb, arb, ctx
-
-from derivations.activations.activation import Activation
-from derivations.activations.strip_growth import strip_growth
-from derivations.expressions.normal_form import as_affine
-from derivations.expressions.parser import Call, Number
-from numerics.balls.arithmetic import BallError, location_ball, program, rational_ball
-from numerics.balls.growth_bounds import Bound, polynomial_growth
-from numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
-from numerics.balls.smoothed import ORDERS, Column, Size, Smoother, complex_size, strip_bound
-from numerics.certificates.spike_path import Constants, Path, PathGroup
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.activations.strip_growth import strip_growth
+from onestep.derivations.expressions.normal_form import as_affine
+from onestep.derivations.expressions.parser import Call, Number
+from onestep.numerics.balls.arithmetic import BallError, location_ball, program, rational_ball
+from onestep.numerics.balls.growth_bounds import Bound, polynomial_growth
+from onestep.numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
+from onestep.numerics.balls.smoothed import ORDERS, Column, Size, Smoother, complex_size, strip_bound
+from onestep.numerics.certificates.spike_path import Constants, Path, PathGroup
 
 Ball = Any
 

@@ -16,10 +16,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from derivations.activations.activation import Activation
-from numerics.balls.arithmetic import BallError, rational_ball
-from numerics.balls.coefficients import hermite_balls
-from numerics.models.model import UNIFORM, Model, ReadoutGroup
+from onestep.derivations.activations.activation import Activation
+from onestep.numerics.balls.arithmetic import BallError, rational_ball
+from onestep.numerics.balls.coefficients import hermite_balls
+from onestep.numerics.models.model import UNIFORM, Model, ReadoutGroup
 
 Ball = Any
 

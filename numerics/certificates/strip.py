@@ -14,10 +14,9 @@ from fractions import Fraction
 from typing import Any
 
 from flint import acb, arb
-
-from numerics.balls.arithmetic import rational_ball
-from numerics.balls.averages import Smoothing
-from numerics.balls.growth_bounds import Line
+from onestep.numerics.balls.arithmetic import rational_ball
+from onestep.numerics.balls.averages import Smoothing
+from onestep.numerics.balls.growth_bounds import Line
 
 Ball = Any
 

@@ -21,13 +21,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-
-from numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
-from numerics.experiments.inputs import GAUSSIAN, Inputs
-from numerics.gaussian.quadrature import MOST_UNSETTLED
-from numerics.models.model import Model, ModelError
-from numerics.models.solution import by_direction
-from numerics.saddle_point.profile import Profile, profile
+from onestep.numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
+from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
+from onestep.numerics.gaussian.quadrature import MOST_UNSETTLED
+from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.models.solution import by_direction
+from onestep.numerics.saddle_point.profile import Profile, profile
 
 Row = tuple[tuple[str, float], ...]
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-
-from numerics.bulk.orthogonal import Array
-from numerics.experiments.ensembles import FeatureMap, Sizes, block_rows
-from numerics.experiments.measure import sampled_test_error
-from numerics.experiments.readout import fit
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.models.model import Model
+from onestep.numerics.bulk.orthogonal import Array
+from onestep.numerics.experiments.ensembles import FeatureMap, Sizes, block_rows
+from onestep.numerics.experiments.measure import sampled_test_error
+from onestep.numerics.experiments.readout import fit
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.model import Model
 
 
 def orthogonal_features(model: Model, sizes: Sizes, rng: np.random.Generator) -> FeatureMap:

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-
-from numerics.experiments.ensembles import Array
-from numerics.models.network import SimulationError
+from onestep.numerics.experiments.ensembles import Array
+from onestep.numerics.models.network import SimulationError
 
 # Above this many ridges one tridiagonal form (about 7 Cholesky factorisations at p = 800 and 1600) is cheaper.
 MANY_RIDGES = 8

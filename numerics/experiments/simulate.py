@@ -26,9 +26,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-
-from numerics.accepts import accepts
-from numerics.experiments.ensembles import (
+from onestep.numerics.accepts import accepts
+from onestep.numerics.experiments.ensembles import (
     Array,
     FeatureMap,
     Sizes,
@@ -37,16 +36,16 @@ from numerics.experiments.ensembles import (
     spiked_random_features,
     trained_network,
 )
-from numerics.experiments.inputs import GAUSSIAN, Inputs
-from numerics.experiments.measure import Row, exact_test_error, named, order_parameters, sampled_test_error
-from numerics.experiments.readout import fit
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.models.documents import simulation_document
-from numerics.models.given import instance_of, subject_of
-from numerics.models.model import Model, ReadoutGroup
-from numerics.models.network import Network, SimulationError
-from numerics.models.solution import Solution
-from numerics.saddle_point.finite_width import at_width
+from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
+from onestep.numerics.experiments.measure import Row, exact_test_error, named, order_parameters, sampled_test_error
+from onestep.numerics.experiments.readout import fit
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.documents import simulation_document
+from onestep.numerics.models.given import instance_of, subject_of
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.models.network import Network, SimulationError
+from onestep.numerics.models.solution import Solution
+from onestep.numerics.saddle_point.finite_width import at_width
 
 KINDS = ("srf", "network", "equivalent")
 

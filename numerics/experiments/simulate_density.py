@@ -14,15 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.experiments.ensembles import FeatureMap, Sizes, block_rows, unit_rows
-from numerics.experiments.measure import Row, overlaps, sampled_test_error
-from numerics.experiments.readout import fit
-from numerics.experiments.simulate import TEST_FACTOR, Simulation
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.models.model import UNIFORM, Model
-from numerics.models.network import SimulationError
-from numerics.saddle_point.letters.density import DensitySolution, ReadoutLaw, bulk_of, check
+from onestep.numerics.experiments.ensembles import FeatureMap, Sizes, block_rows, unit_rows
+from onestep.numerics.experiments.measure import Row, overlaps, sampled_test_error
+from onestep.numerics.experiments.readout import fit
+from onestep.numerics.experiments.simulate import TEST_FACTOR, Simulation
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.model import UNIFORM, Model
+from onestep.numerics.models.network import SimulationError
+from onestep.numerics.saddle_point.letters.density import DensitySolution, ReadoutLaw, bulk_of, check
 
 Array = NDArray[np.float64]
 

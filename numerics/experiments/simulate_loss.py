@@ -25,15 +25,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-
-from numerics.accepts import accepts
-from numerics.bounds.learned_bias import Basins, learned_bias, scan_reach, with_bias
-from numerics.experiments import convex_readout, readout
-from numerics.experiments.bias_search import best_bias
-from numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
-from numerics.experiments.inputs import GAUSSIAN, Inputs
-from numerics.experiments.measure import Row, fresh_outputs, order_parameters
-from numerics.experiments.simulate import (
+from onestep.numerics.accepts import accepts
+from onestep.numerics.bounds.learned_bias import Basins, learned_bias, scan_reach, with_bias
+from onestep.numerics.experiments import convex_readout, readout
+from onestep.numerics.experiments.bias_search import best_bias
+from onestep.numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
+from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
+from onestep.numerics.experiments.measure import Row, fresh_outputs, order_parameters
+from onestep.numerics.experiments.simulate import (
     KINDS,
     Simulation,
     at_sizes,
@@ -45,17 +44,17 @@ from numerics.experiments.simulate import (
     simulate,
     usual_kind,
 )
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.models.given import instance_of, model_of, subject_of
-from numerics.models.model import INSTEAD, Model, ModelError
-from numerics.models.network import Network, SimulationError
-from numerics.models.solution import Solution
-from numerics.saddle_point.any_loss.convex import ConvexSolution
-from numerics.saddle_point.any_loss.convex import solve as solve_convex
-from numerics.saddle_point.any_loss.losses import SQUARE, ClippedLoss, Loss, loss_named
-from numerics.saddle_point.any_loss.sample_averages import has_signs
-from numerics.saddle_point.finite_width import at_width
-from numerics.saddle_point.ridge import solve as solve_ridge
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.given import instance_of, model_of, subject_of
+from onestep.numerics.models.model import INSTEAD, Model, ModelError
+from onestep.numerics.models.network import Network, SimulationError
+from onestep.numerics.models.solution import Solution
+from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution
+from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
+from onestep.numerics.saddle_point.any_loss.losses import SQUARE, ClippedLoss, Loss, loss_named
+from onestep.numerics.saddle_point.any_loss.sample_averages import has_signs
+from onestep.numerics.saddle_point.finite_width import at_width
+from onestep.numerics.saddle_point.ridge import solve as solve_ridge
 
 # The bias is refined to this share of the scan, far below what it scatters between training sets (d^-1/2 or so).
 _BIAS_TOLERANCE = 1e-5

@@ -14,20 +14,19 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.activations.activation import Activation
-from derivations.activations.activation import activation as function
-from derivations.expressions.parser import derivative
-from numerics.accepts import accepts
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.gaussian.quadrature import (
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.activations.activation import activation as function
+from onestep.derivations.expressions.parser import derivative
+from onestep.numerics.accepts import accepts
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.gaussian.quadrature import (
     MOST_UNSETTLED,
     Moments,
     conditional_moments,
     integrand,
     slope_integrand,
 )
-from numerics.gaussian.settled_moments import settled_moments
+from onestep.numerics.gaussian.settled_moments import settled_moments
 
 Array = NDArray[np.float64]
 

@@ -14,9 +14,8 @@ from typing import Any
 import mpmath
 import numpy as np
 import numpy.typing as npt
-
-from derivations.activations.activation import Activation
-from derivations.expressions.parser import (
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.expressions.parser import (
     Call,
     Condition,
     Constant,

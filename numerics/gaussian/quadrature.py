@@ -19,13 +19,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.activations.activation import Activation, Growth
-from derivations.expressions.budget import spend
-from derivations.expressions.parser import Expression, ExpressionError, derivative
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.gaussian.smooth_panels import distinct, smooth_panels
-from numerics.gaussian.steep_places import steep_places
+from onestep.derivations.activations.activation import Activation, Growth
+from onestep.derivations.expressions.budget import spend
+from onestep.derivations.expressions.parser import Expression, ExpressionError, derivative
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.gaussian.smooth_panels import distinct, smooth_panels
+from onestep.numerics.gaussian.steep_places import steep_places
 
 Array = NDArray[np.float64]
 

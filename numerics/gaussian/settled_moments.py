@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.gaussian.quadrature import (
+from onestep.numerics.gaussian.quadrature import (
     ROUNDING,
     Integrand,
     Moments,

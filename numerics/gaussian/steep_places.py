@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.expressions.tree import Call, Expression, walk
-from numerics.gaussian.evaluate import compile_numpy
+from onestep.derivations.expressions.tree import Call, Expression, walk
+from onestep.numerics.gaussian.evaluate import compile_numpy
 
 Array = NDArray[np.float64]
 

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.gaussian.quadrature import (
+from onestep.numerics.gaussian.quadrature import (
     FINER,
     WIDEST_STEP,
     Integrand,

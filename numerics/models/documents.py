@@ -11,18 +11,18 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from numerics.models.parameters import UNIFORM
-from numerics.models.width_documents import at_width_json, finite, with_warnings
+from onestep.numerics.models.parameters import UNIFORM
+from onestep.numerics.models.width_documents import at_width_json, finite, with_warnings
 
 if TYPE_CHECKING:
-    from numerics.bounds.ridge import BestEta, BestRidge, BestSpike, Bounds
-    from numerics.certificates.certify import Certificate
-    from numerics.experiments.simulate import Estimate, Simulation
-    from numerics.models.model import Model, ReadoutGroup
-    from numerics.models.network import Network
-    from numerics.models.solution import Solution
-    from numerics.saddle_point.any_loss.convex import ConvexSolution
-    from numerics.saddle_point.batch import BatchSolution
+    from onestep.numerics.bounds.ridge import BestEta, BestRidge, BestSpike, Bounds
+    from onestep.numerics.certificates.certify import Certificate
+    from onestep.numerics.experiments.simulate import Estimate, Simulation
+    from onestep.numerics.models.model import Model, ReadoutGroup
+    from onestep.numerics.models.network import Network
+    from onestep.numerics.models.solution import Solution
+    from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution
+    from onestep.numerics.saddle_point.batch import BatchSolution
 
 Document = dict[str, Any]
 
@@ -49,7 +49,7 @@ def group_document(group: ReadoutGroup) -> Document:
 
 def model_document(model: Model) -> Document:
     """A model under the names of the command line's options."""
-    from derivations.expressions.parser import to_text
+    from onestep.derivations.expressions.parser import to_text
 
     document: Document = {
         "activation": to_text(model.activation.expression),

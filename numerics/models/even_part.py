@@ -12,8 +12,8 @@ import math
 from bisect import bisect_left
 from functools import lru_cache
 
-from derivations.activations.activation import Activation
-from numerics.gaussian.coefficients import hermite_constants
+from onestep.derivations.activations.activation import Activation
+from onestep.numerics.gaussian.coefficients import hermite_constants
 
 # (strength, alpha0, least and largest deviation of a network's test error from the isotropic theory and the largest
 # standard error of one, in per cent), over three networks of d = DIMENSION; a test computes them from the samples.

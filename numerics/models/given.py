@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from numerics.models.model import Model, ModelError
+from onestep.numerics.models.model import Model, ModelError
 
 _EXAMPLE = 'for example Model("tanh", "sin", alpha=1.5, beta=1, ridge=0.1, spike=1, bulk=1, alignment=0.8)'
 
@@ -13,7 +13,7 @@ def model_of(given: object) -> Model:
     """A model, or that of a network with its own bulk after its one step. Raises ModelError for anything else."""
     if isinstance(given, Model):
         return given
-    from numerics.models.network import Network
+    from onestep.numerics.models.network import Network
 
     if not isinstance(given, Network):
         raise ModelError(f"a value of type {type(given).__name__} is not accepted as a model: {_EXAMPLE}")
@@ -28,7 +28,7 @@ def model_of(given: object) -> Model:
 
 def subject_of(given: object) -> object:
     """A model or a network, as it is. Raises ModelError for anything else."""
-    from numerics.models.network import Network
+    from onestep.numerics.models.network import Network
 
     return given if isinstance(given, Network) else model_of(given)
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
-from derivations.activations.activation import Activation, integrable_square
-from derivations.activations.activation import activation as function
-from derivations.expressions.parser import ExpressionError
-from numerics.gaussian.coefficients import hermite_constants
-from numerics.gaussian.quadrature import MOST_UNSETTLED
-from numerics.models.documents import described, model_document
-from numerics.models.parameters import (
+from onestep.derivations.activations.activation import Activation, integrable_square
+from onestep.derivations.activations.activation import activation as function
+from onestep.derivations.expressions.parser import ExpressionError
+from onestep.numerics.gaussian.coefficients import hermite_constants
+from onestep.numerics.gaussian.quadrature import MOST_UNSETTLED
+from onestep.numerics.models.documents import described, model_document
+from onestep.numerics.models.parameters import (
     LARGEST,
     MOST_DIRECTIONS,
     NOT_NEGATIVE,
@@ -285,7 +285,7 @@ class Model:
 
 def _neglected(model: Model, step: GradientStep) -> str | None:
     """What the isotropic bulk leaves out after this step, in a sentence, or None."""
-    from numerics.models.even_part import even_part_warning
+    from onestep.numerics.models.even_part import even_part_warning
 
     largest = max(abs(group.weight) for group in model.groups)
     return even_part_warning(model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise, largest)

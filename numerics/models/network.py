@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from derivations.activations.activation import Activation, activation
-from numerics.models.documents import described
-from numerics.models.model import LARGEST, SMALLEST, UNIFORM, ReadoutGroup
-from numerics.models.parameters import refuse_other_groups
+from onestep.derivations.activations.activation import Activation, activation
+from onestep.numerics.models.documents import described
+from onestep.numerics.models.model import LARGEST, SMALLEST, UNIFORM, ReadoutGroup
+from onestep.numerics.models.parameters import refuse_other_groups
 
 if TYPE_CHECKING:
-    from numerics.models.model import Model
+    from onestep.numerics.models.model import Model
 
 
 # What the rows and the step of a simulated network are made of is 0 or between these in size: beyond them sums over
@@ -136,7 +136,7 @@ class Network:
 
         bulk_model "network" takes the network's own bulk, beyond the paper (`numerics.bulk.network`).
         """
-        from numerics.models.model import Model
+        from onestep.numerics.models.model import Model
 
         return Model.from_gradient_step(
             self.activation,

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.models.documents import solution_document
-from numerics.models.model import Model
-from numerics.models.width_documents import WIDTH
+from onestep.numerics.models.documents import solution_document
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.width_documents import WIDTH
 
 if TYPE_CHECKING:
-    from numerics.bulk.equivalent import DeterministicEquivalent
+    from onestep.numerics.bulk.equivalent import DeterministicEquivalent
 
 Array = NDArray[np.float64]
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from numerics.models.parameters import ModelError
+from onestep.numerics.models.parameters import ModelError
 
 if TYPE_CHECKING:
-    from numerics.models.model import Model
+    from onestep.numerics.models.model import Model
 
 
 # The width whose value stands beside every limit, and by what share of the limit it may differ without a word.

@@ -18,14 +18,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from numerics.accepts import accepts
-from numerics.gaussian.quadrature import ROUNDING
-from numerics.models.documents import batch_document
-from numerics.models.given import model_of
-from numerics.models.model import LARGEST, SMALLEST, Model, ModelError, check_changes
-from numerics.models.width_documents import WIDTH
-from numerics.saddle_point.batch_equations import (
+from onestep.numerics.accepts import accepts
+from onestep.numerics.gaussian.quadrature import ROUNDING
+from onestep.numerics.models.documents import batch_document
+from onestep.numerics.models.given import model_of
+from onestep.numerics.models.model import LARGEST, SMALLEST, Model, ModelError, check_changes
+from onestep.numerics.models.width_documents import WIDTH
+from onestep.numerics.saddle_point.batch_equations import (
     Array,
     Flags,
     Index,
@@ -37,10 +36,16 @@ from numerics.saddle_point.batch_equations import (
     newton,
     test_errors,
 )
-from numerics.saddle_point.finite_width import checked_width
-from numerics.saddle_point.level import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, RESIDUAL_GOAL, extra_reach
-from numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
-from numerics.saddle_point.profile import OneGroupTable, profile
+from onestep.numerics.saddle_point.finite_width import checked_width
+from onestep.numerics.saddle_point.level import (
+    MOST_REFINEMENTS,
+    QUADRATURE_GOAL,
+    QUADRATURE_LIMIT,
+    RESIDUAL_GOAL,
+    extra_reach,
+)
+from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
+from onestep.numerics.saddle_point.profile import OneGroupTable, profile
 
 # Points at work together: many, for a call of NumPy to be worth its while.
 _AT_ONCE = 8192

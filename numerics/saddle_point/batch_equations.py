@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.gaussian.least_squares import RANK_TOLERANCE
-from numerics.saddle_point.equations import MOST_ITERATIONS
-from numerics.saddle_point.profile import OneGroupTable
+from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
+from onestep.numerics.saddle_point.equations import MOST_ITERATIONS
+from onestep.numerics.saddle_point.profile import OneGroupTable
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -20,15 +20,14 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.bulk.equivalent import (
+from onestep.numerics.bulk.equivalent import (
     DeterministicEquivalent,
     EquivalentPoint,
     unpack,
     upper_triangle,
 )
-from numerics.gaussian.least_squares import RANK_TOLERANCE, least_norm
-from numerics.saddle_point.profile import Profile
+from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE, least_norm
+from onestep.numerics.saddle_point.profile import Profile
 
 Array = NDArray[np.float64]
 

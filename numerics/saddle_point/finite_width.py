@@ -18,16 +18,21 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-
-from numerics.bulk.equivalent import DeterministicEquivalent, unpack
-from numerics.bulk.of_model import equivalent_of
-from numerics.gaussian.quadrature import ROUNDING
-from numerics.models.model import ModelError
-from numerics.models.solution import Solution, by_direction
-from numerics.saddle_point.equations import LinearPart, linear_part, nonlinear_part
-from numerics.saddle_point.level import MOST_REFINEMENTS, QUADRATURE_GOAL, QUADRATURE_LIMIT, extra_reach, regime_of
-from numerics.saddle_point.map_uncertainty import rounding_growth
-from numerics.saddle_point.profile import Profile, profile
+from onestep.numerics.bulk.equivalent import DeterministicEquivalent, unpack
+from onestep.numerics.bulk.of_model import equivalent_of
+from onestep.numerics.gaussian.quadrature import ROUNDING
+from onestep.numerics.models.model import ModelError
+from onestep.numerics.models.solution import Solution, by_direction
+from onestep.numerics.saddle_point.equations import LinearPart, linear_part, nonlinear_part
+from onestep.numerics.saddle_point.level import (
+    MOST_REFINEMENTS,
+    QUADRATURE_GOAL,
+    QUADRATURE_LIMIT,
+    extra_reach,
+    regime_of,
+)
+from onestep.numerics.saddle_point.map_uncertainty import rounding_growth
+from onestep.numerics.saddle_point.profile import Profile, profile
 
 
 def checked_width(width: float) -> float:

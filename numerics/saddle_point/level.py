@@ -9,14 +9,13 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.bulk.equivalent import DeterministicEquivalent, IsotropicUniform
-from numerics.bulk.of_model import equivalent_of
-from numerics.gaussian.quadrature import ROUNDING
-from numerics.models.model import Model, ModelError
-from numerics.saddle_point.equations import State, linear_part, nonlinear_part, residual
-from numerics.saddle_point.one_group import Problem, one_group_residual, solve_one_group
-from numerics.saddle_point.profile import Profile
+from onestep.numerics.bulk.equivalent import DeterministicEquivalent, IsotropicUniform
+from onestep.numerics.bulk.of_model import equivalent_of
+from onestep.numerics.gaussian.quadrature import ROUNDING
+from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.saddle_point.equations import State, linear_part, nonlinear_part, residual
+from onestep.numerics.saddle_point.one_group import Problem, one_group_residual, solve_one_group
+from onestep.numerics.saddle_point.profile import Profile
 
 Array = NDArray[np.float64]
 Bulk = Callable[[float], DeterministicEquivalent]

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from numerics.gaussian.quadrature import ROUNDING
-from numerics.models.model import EXACT, Model
+from onestep.numerics.gaussian.quadrature import ROUNDING
+from onestep.numerics.models.model import EXACT, Model
 
 SMALL = 1e-12
 
@@ -40,7 +40,7 @@ def relative_uncertainty(model: Model) -> float:
     )
     if model.network_step is not None:
         # Imported here: most models need no averages over the labels of the gradient step.
-        from numerics.bulk.network import law_error
+        from onestep.numerics.bulk.network import law_error
 
         largest = max(largest, law_error(model))
     return largest

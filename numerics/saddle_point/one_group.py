@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.bulk.equivalent import IsotropicUniform
-from numerics.gaussian.least_squares import RANK_TOLERANCE
-from numerics.saddle_point.profile import OneGroupTable
+from onestep.numerics.bulk.equivalent import IsotropicUniform
+from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
+from onestep.numerics.saddle_point.profile import OneGroupTable
 
 Array = NDArray[np.float64]
 

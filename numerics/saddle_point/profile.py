@@ -14,13 +14,12 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.activations.activation import Activation
-from derivations.expressions.parser import ExpressionError
-from numerics.bulk.equivalent import upper_triangle
-from numerics.gaussian.coefficients import conditional_moments_of
-from numerics.gaussian.line_moments import moments_on_line
-from numerics.gaussian.quadrature import (
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.expressions.parser import ExpressionError
+from onestep.numerics.bulk.equivalent import upper_triangle
+from onestep.numerics.gaussian.coefficients import conditional_moments_of
+from onestep.numerics.gaussian.line_moments import moments_on_line
+from onestep.numerics.gaussian.quadrature import (
     Layer,
     Moments,
     conditional_moments,
@@ -34,8 +33,8 @@ from numerics.gaussian.quadrature import (
     span,
     spike_rule,
 )
-from numerics.gaussian.tensor_rule import Line, tensor_rule
-from numerics.models.model import Model, ModelError
+from onestep.numerics.gaussian.tensor_rule import Line, tensor_rule
+from onestep.numerics.models.model import Model, ModelError
 
 Array = NDArray[np.float64]
 

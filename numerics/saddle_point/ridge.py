@@ -6,15 +6,14 @@ import math
 from dataclasses import replace
 
 import numpy as np
-
-from numerics.accepts import accepts
-from numerics.bulk.equivalent import unpack
-from numerics.gaussian.quadrature import ROUNDING
-from numerics.models.given import model_of
-from numerics.models.model import Model
-from numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction
-from numerics.saddle_point.finite_width import at_width
-from numerics.saddle_point.level import (
+from onestep.numerics.accepts import accepts
+from onestep.numerics.bulk.equivalent import unpack
+from onestep.numerics.gaussian.quadrature import ROUNDING
+from onestep.numerics.models.given import model_of
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction
+from onestep.numerics.saddle_point.finite_width import at_width
+from onestep.numerics.saddle_point.level import (
     MOST_REFINEMENTS,
     QUADRATURE_GOAL,
     QUADRATURE_LIMIT,
@@ -25,8 +24,8 @@ from numerics.saddle_point.level import (
     extra_reach,
     solve_on,
 )
-from numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
-from numerics.saddle_point.profile import profile
+from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
+from onestep.numerics.saddle_point.profile import profile
 
 
 @accepts(model=model_of)

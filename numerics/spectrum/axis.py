@@ -12,9 +12,8 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.bulk.equivalent import unpack
-from numerics.spectrum.point import Equations, Solution
+from onestep.numerics.bulk.equivalent import unpack
+from onestep.numerics.spectrum.point import Equations, Solution
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]

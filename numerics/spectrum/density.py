@@ -14,17 +14,16 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.accepts import accepts
-from numerics.gaussian.quadrature import gauss_legendre
-from numerics.models.given import model_of
-from numerics.models.model import Model, ModelError
-from numerics.saddle_point.profile import Profile, profile
-from numerics.spectrum.axis import Axis, SpectrumError, continued, mean_eigenvalue
-from numerics.spectrum.network import NetworkEquations, unbounded_labels
-from numerics.spectrum.outliers import Outlier, detached_eigenvalues, outliers_of
-from numerics.spectrum.point import Equations
-from numerics.spectrum.support import LEAST_SHARE, Band, bands
+from onestep.numerics.accepts import accepts
+from onestep.numerics.gaussian.quadrature import gauss_legendre
+from onestep.numerics.models.given import model_of
+from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.saddle_point.profile import Profile, profile
+from onestep.numerics.spectrum.axis import Axis, SpectrumError, continued, mean_eigenvalue
+from onestep.numerics.spectrum.network import NetworkEquations, unbounded_labels
+from onestep.numerics.spectrum.outliers import Outlier, detached_eigenvalues, outliers_of
+from onestep.numerics.spectrum.point import Equations
+from onestep.numerics.spectrum.support import LEAST_SHARE, Band, bands
 
 __all__ = ["Spectrum", "SpectrumError", "atom_at_zero", "spectrum", "stieltjes"]
 

@@ -19,14 +19,13 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.activations.activation import Activation
-from numerics.bulk.network_law import BulkLaw, network_law
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.gaussian.quadrature import PANEL_ORDER, density, gauss_legendre, half_length, integrand, reach
-from numerics.models.model import Model
-from numerics.spectrum.panels import Panels, legendre_series
-from numerics.spectrum.point import Complex, Equations, RowLaw, upper_argument
+from onestep.derivations.activations.activation import Activation
+from onestep.numerics.bulk.network_law import BulkLaw, network_law
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.gaussian.quadrature import PANEL_ORDER, density, gauss_legendre, half_length, integrand, reach
+from onestep.numerics.models.model import Model
+from onestep.numerics.spectrum.panels import Panels, legendre_series
+from onestep.numerics.spectrum.point import Complex, Equations, RowLaw, upper_argument
 
 Array = NDArray[np.float64]
 

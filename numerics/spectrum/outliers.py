@@ -9,11 +9,10 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.gaussian.coefficients import conditional_moments_of
-from numerics.models.model import Model
-from numerics.saddle_point.profile import Profile
-from numerics.spectrum.point import Complex, RowLaw
+from onestep.numerics.gaussian.coefficients import conditional_moments_of
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.profile import Profile
+from onestep.numerics.spectrum.point import Complex, RowLaw
 
 Array = NDArray[np.float64]
 

@@ -22,13 +22,12 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.bulk.equivalent import packed_directions, upper_triangle
-from numerics.gaussian.coefficients import conditional_moments_of
-from numerics.gaussian.quadrature import PANEL_ORDER, density, gauss_legendre, half_length, integrand, reach
-from numerics.models.model import Model
-from numerics.saddle_point.equations import multiplicity
-from numerics.spectrum.panels import Panels, Table, legendre_series
+from onestep.numerics.bulk.equivalent import packed_directions, upper_triangle
+from onestep.numerics.gaussian.coefficients import conditional_moments_of
+from onestep.numerics.gaussian.quadrature import PANEL_ORDER, density, gauss_legendre, half_length, integrand, reach
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.equations import multiplicity
+from onestep.numerics.spectrum.panels import Panels, Table, legendre_series
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]

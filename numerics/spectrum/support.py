@@ -13,9 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.spectrum.axis import Axis
-from numerics.spectrum.point import Equations, Solution
+from onestep.numerics.spectrum.axis import Axis
+from onestep.numerics.spectrum.point import Equations, Solution
 
 Complex = NDArray[np.complex128]
 

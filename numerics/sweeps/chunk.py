@@ -14,20 +14,19 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from numerics.experiments.ensembles import Sizes
-from numerics.experiments.measure import named
-from numerics.experiments.simulate import Simulation, at_sizes, simulate_ridges
-from numerics.models.model import Model, ModelError
-from numerics.models.network import Network, SimulationError
-from numerics.models.solution import Solution
-from numerics.saddle_point.any_loss.losses import loss_named
-from numerics.saddle_point.batch import AT_WIDTH, NUMBERS, solve_together
-from numerics.saddle_point.ridge import solve
-from numerics.sweeps.sweep import DIRECT, Experiment, Sweep
+from onestep.numerics.experiments.ensembles import Sizes
+from onestep.numerics.experiments.measure import named
+from onestep.numerics.experiments.simulate import Simulation, at_sizes, simulate_ridges
+from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.models.network import Network, SimulationError
+from onestep.numerics.models.solution import Solution
+from onestep.numerics.saddle_point.any_loss.losses import loss_named
+from onestep.numerics.saddle_point.batch import AT_WIDTH, NUMBERS, solve_together
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.numerics.sweeps.sweep import DIRECT, Experiment, Sweep
 
 if TYPE_CHECKING:
-    from numerics.saddle_point.any_loss.convex import ConvexSolution
+    from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution
 
 # What may go wrong at one point, and is said there. Anything else is a defect of the suite and ends the sweep.
 FAILURES = (ModelError, SimulationError, ArithmeticError, np.linalg.LinAlgError)
@@ -127,7 +126,7 @@ def _solve_one(entry: _Entry, names: tuple[str, ...], sweep: Sweep) -> None:
         if sweep.loss == "square":
             solution = solve(entry.model)
         else:
-            from numerics.saddle_point.any_loss.convex import solve as solve_convex
+            from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
 
             solution = solve_convex(entry.model, loss_named(sweep.loss))
     except FAILURES as error:

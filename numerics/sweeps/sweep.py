@@ -13,13 +13,13 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from numerics.models.model import UNIFORM, Model, ReadoutGroup
-from numerics.models.width_documents import WIDTH
-from numerics.saddle_point.any_loss.losses import loss_named
+from onestep.numerics.models.model import UNIFORM, Model, ReadoutGroup
+from onestep.numerics.models.width_documents import WIDTH
+from onestep.numerics.saddle_point.any_loss.losses import loss_named
 
 if TYPE_CHECKING:
-    from derivations.activations.activation import Activation
-    from numerics.models.network import Network
+    from onestep.derivations.activations.activation import Activation
+    from onestep.numerics.models.network import Network
 
 KINDS = ("theory", "simulation", "both")
 MODES = ("product", "zip")
@@ -190,7 +190,7 @@ class Sweep:
         activation, target = function(self.activation), function(self.target)
         given: dict[str, Any] = dict(point) | {"gaussian_rows": self.rows == "gaussian"}
         if self.experiment is not None and self.experiment.kind == "network":
-            from numerics.models.network import Network
+            from onestep.numerics.models.network import Network
 
             return Network(activation, target, groups=self.groups, **given)
         if self.has_step:
@@ -203,7 +203,7 @@ class Sweep:
 @lru_cache(maxsize=16)
 def function(text: str) -> Activation:
     """An activation or target, read once per process. Raises ExpressionError."""
-    from derivations.activations.activation import activation
+    from onestep.derivations.activations.activation import activation
 
     return activation(text)
 

@@ -7,10 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 import sympy as sp
-
-from derivations.activations.activation import Activation
-from derivations.closed_forms.gaussian_class import NotInClassError
-from derivations.closed_forms.heat_equation import (
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.closed_forms.gaussian_class import NotInClassError
+from onestep.derivations.closed_forms.heat_equation import (
     ClosedForm,
     ClosedForms,
     HeatObligation,
@@ -18,15 +17,15 @@ from derivations.closed_forms.heat_equation import (
     closed_forms,
     established,
 )
-from derivations.expressions.budget import TookTooLong, at_most
-from derivations.language import symbols
-from derivations.language.algebra_budget import counted_algebra
-from numerics.balls.arithmetic import BallError, precision
-from numerics.balls.coefficients import Certified, ConditionalBalls, conditional_balls
-from numerics.balls.integrals import LIMIT_REACHED
-from verify.closed_forms.balls import NoBallError, enclose
-from verify.closed_forms.proof import prove
-from verify.protocol.evidence import Outcome, Settled
+from onestep.derivations.expressions.budget import TookTooLong, at_most
+from onestep.derivations.language import symbols
+from onestep.derivations.language.algebra_budget import counted_algebra
+from onestep.numerics.balls.arithmetic import BallError, precision
+from onestep.numerics.balls.coefficients import Certified, ConditionalBalls, conditional_balls
+from onestep.numerics.balls.integrals import LIMIT_REACHED
+from onestep.verify.closed_forms.balls import NoBallError, enclose
+from onestep.verify.closed_forms.proof import prove
+from onestep.verify.protocol.evidence import Outcome, Settled
 
 # Where closed forms are compared with balls of the definition, in units of kappa.
 _PLACES = (Fraction(1), Fraction(-1, 2))
@@ -125,7 +124,7 @@ class Formulas:
 
 
 def _latex(form: ClosedForm) -> str:
-    from derivations.language.rendering import latex
+    from onestep.derivations.language.rendering import latex
 
     return latex(form.expression)
 

@@ -14,19 +14,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from flint import arb
-
-from derivations.activations.activation import Activation
-from derivations.expressions.budget import TookTooLong, at_most
-from derivations.expressions.normal_form import as_polynomial
-from numerics.balls.arithmetic import precision
-from numerics.balls.coefficients import Certified, HermiteBalls, hermite_balls, hermite_coefficients_ball
-from numerics.balls.integrals import LIMIT_REACHED
-from reports.activation.learning import Learning, Means, bounds_at, warnings_of, with_best_spike
-from reports.activation.page import study_text
-from reports.command_line.machine.allowance import OutOfTimeError, allowance
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.expressions.budget import TookTooLong, at_most
+from onestep.derivations.expressions.normal_form import as_polynomial
+from onestep.numerics.balls.arithmetic import precision
+from onestep.numerics.balls.coefficients import Certified, HermiteBalls, hermite_balls, hermite_coefficients_ball
+from onestep.numerics.balls.integrals import LIMIT_REACHED
+from onestep.reports.activation.learning import Learning, Means, bounds_at, warnings_of, with_best_spike
+from onestep.reports.activation.page import study_text
+from onestep.reports.command_line.machine.allowance import OutOfTimeError, allowance
 
 if TYPE_CHECKING:
-    from reports.activation.formulas import Formulas
+    from onestep.reports.activation.formulas import Formulas
 
 __all__ = ["ActivationStudy", "Coefficient", "examine", "study", "study_text"]
 
@@ -184,7 +183,7 @@ def examine(
     What is not done after so many `operations`, or `seconds` of processor time, is said to be undecided or left out,
     and named in `unfinished`; what the time ended, in `out_of_time` too.
     """
-    from reports.activation.formulas import Formulas, formulas_of
+    from onestep.reports.activation.formulas import Formulas, formulas_of
 
     parts = _Parts(operations, seconds)
     goal = activation if target is None else target
@@ -368,7 +367,7 @@ def _surer(first: Certified, second: Certified) -> Certified:
 def _lowest(target: Activation, digits: int, operations: int) -> tuple[Coefficient, Coefficient]:
     """E[g] and E[z g] of a target that is not the activation."""
     balls = hermite_coefficients_ball(target, 1, bits=_bits(digits), operations=operations)
-    from reports.activation.formulas import Formulas
+    from onestep.reports.activation.formulas import Formulas
 
     bare = Formulas(None, {}, (), "inconclusive")
     mean, slope = (

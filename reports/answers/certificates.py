@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reports.command_line.problems import InputProblem
-from reports.command_line.request import Request
+from onestep.reports.command_line.problems import InputProblem
+from onestep.reports.command_line.request import Request
 
 if TYPE_CHECKING:
-    from numerics.certificates.certify import Certificate
-    from numerics.models.model import Model
+    from onestep.numerics.certificates.certify import Certificate
+    from onestep.numerics.models.model import Model
 
 FEWEST_DIGITS, MOST_DIGITS = 16, 300
 _VALUES = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2")
@@ -46,7 +46,7 @@ def extras(model: Model, certify: bool, digits: int | None) -> tuple[dict[str, A
         document["any_precision"], more, reached = _any_precision(model, digits)
         rows += more
     if certify:
-        from numerics.certificates.certify import certify as certified
+        from onestep.numerics.certificates.certify import certify as certified
 
         certificate = certified(model)
         document["certificate"] = certificate.to_dict()
@@ -57,9 +57,8 @@ def extras(model: Model, certify: bool, digits: int | None) -> tuple[dict[str, A
 
 def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tuple[str, str]], bool]:
     from mpmath import mp
-
-    from numerics.balls.arithmetic import PrecisionError
-    from numerics.certificates.saddle_point import solve_mp
+    from onestep.numerics.balls.arithmetic import PrecisionError
+    from onestep.numerics.certificates.saddle_point import solve_mp
 
     try:
         found = solve_mp(model, digits)
@@ -76,7 +75,7 @@ def certificate_rows(certificate: Certificate) -> list[tuple[str, str]]:
     """The certificate for people."""
     if not certificate.certified:
         return [("certificate", certificate.status)]
-    from numerics.models.documents import box_texts
+    from onestep.numerics.models.documents import box_texts
 
     box = box_texts(certificate)
     texts = certificate.texts()

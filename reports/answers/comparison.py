@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
-from numerics.accepts import accepts
-from numerics.bounds.learned_bias import learned_bias
-from numerics.experiments.simulate import Simulation, usual_kind
-from numerics.experiments.simulate_loss import predict, simulate_loss
-from numerics.models.given import subject_of
-from numerics.models.model import Model
-from numerics.models.network import Network
-from numerics.saddle_point.any_loss.losses import SQUARE, Loss, loss_named
-from reports.measurements.basin_shares import BasinShares, basin_shares, undecided
-from verify.checks.finite_size import Comparison, Observation, Report, compare_all
+from onestep.numerics.accepts import accepts
+from onestep.numerics.bounds.learned_bias import learned_bias
+from onestep.numerics.experiments.simulate import Simulation, usual_kind
+from onestep.numerics.experiments.simulate_loss import predict, simulate_loss
+from onestep.numerics.models.given import subject_of
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.any_loss.losses import SQUARE, Loss, loss_named
+from onestep.reports.measurements.basin_shares import BasinShares, basin_shares, undecided
+from onestep.verify.checks.finite_size import Comparison, Observation, Report, compare_all
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,17 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from numerics.experiments.simulate_density import Lettered, limits, predicted, simulate_density
-from numerics.models.model import Model, ModelError
-from numerics.models.width_documents import apart_sentence, at_width_json, with_warnings
-from numerics.saddle_point.letters.density import DensitySolution, ReadoutLaw, check, solve_density
-from reports.answers.comparison import Compared
-from reports.answers.widths import apart_line, shown, width_rows
-from reports.command_line.problems import InputProblem
-from verify.checks.finite_size import Observation, compare_all
+from onestep.numerics.experiments.simulate_density import Lettered, limits, predicted, simulate_density
+from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.models.width_documents import apart_sentence, at_width_json, with_warnings
+from onestep.numerics.saddle_point.letters.density import DensitySolution, ReadoutLaw, check, solve_density
+from onestep.reports.answers.comparison import Compared
+from onestep.reports.answers.widths import apart_line, shown, width_rows
+from onestep.reports.command_line.problems import InputProblem
+from onestep.verify.checks.finite_size import Observation, compare_all
 
 if TYPE_CHECKING:
-    from reports.command_line.request import Request
+    from onestep.reports.command_line.request import Request
 
 
 def subjects(asked: Request) -> Iterator[tuple[dict[str, float], Lettered]]:
@@ -48,7 +48,7 @@ def solution_json(found: DensitySolution | str, width: int) -> dict[str, Any]:
 
     A sentence stands for a point without a solution: its errors are null and its status is that sentence.
     """
-    from reports.command_line.console import finite
+    from onestep.reports.command_line.console import finite
 
     if isinstance(found, str):
         return {"test_error": None, "training_error": None, "converged": False, "status": found}
@@ -89,7 +89,7 @@ def law_json(law: ReadoutLaw) -> dict[str, Any]:
 
 def solution_text(found: DensitySolution | str, document: dict[str, Any]) -> str:
     """One solution and its document for people; a sentence for what has none."""
-    from reports.command_line.console import number, table
+    from onestep.reports.command_line.console import number, table
 
     if isinstance(found, str):
         return found
@@ -135,7 +135,7 @@ def sweep_table(
     width: int,
 ) -> str:
     """One line per point, and a sentence where the limit is far from its value at the finite width."""
-    from reports.command_line.console import number, table
+    from onestep.reports.command_line.console import number, table
 
     rows = []
     for (point, found), document in zip(results, documents, strict=True):

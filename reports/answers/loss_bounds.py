@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from numerics.models.width_documents import warnings_of
-from reports.answers.widths import best_at_width, shown
+from onestep.numerics.models.width_documents import warnings_of
+from onestep.reports.answers.widths import best_at_width, shown
 
 if TYPE_CHECKING:
-    from numerics.models.model import Model
-    from numerics.saddle_point.any_loss.losses import Loss
+    from onestep.numerics.models.model import Model
+    from onestep.numerics.saddle_point.any_loss.losses import Loss
 
 Points = list[tuple[dict[str, float], "dict[str, Any]"]]
 
@@ -24,9 +24,9 @@ def loss_bounds_json(model: Model, loss: Loss, step: Callable[[], None], width: 
 
     Raises ModelError where the loss is not built for the model.
     """
-    from numerics.bounds.any_loss import best_ridge_of_loss, loss_bounds
-    from numerics.models.documents import ridge_document
-    from numerics.saddle_point.any_loss.convex import solve
+    from onestep.numerics.bounds.any_loss import best_ridge_of_loss, loss_bounds
+    from onestep.numerics.models.documents import ridge_document
+    from onestep.numerics.saddle_point.any_loss.convex import solve
 
     found = loss_bounds(model, loss)
     step()
@@ -53,7 +53,7 @@ def loss_bounds_json(model: Model, loss: Loss, step: Callable[[], None], width: 
 
 def loss_bounds_text(swept: tuple[str, ...], results: Points, width: int) -> str:
     """One line per point, and what the bounds are of; the least loss at the finite width beside its limit."""
-    from reports.command_line.console import number, table
+    from onestep.reports.command_line.console import number, table
 
     first = results[0][1]
     header = [*swept, "lower bound", "least test loss", f"at width {width}", "at ridge", "upper bound"]
@@ -80,7 +80,7 @@ def loss_bounds_text(swept: tuple[str, ...], results: Points, width: int) -> str
     if any(not (document["lower_reached"] and document["upper_reached"]) for _, document in results):
         lines.append(f"* {_GROWS}")
     left_out = sum(document["best_ridge"]["ridges_left_out"] for _, document in results)
-    from numerics.bounds.any_loss import LARGEST_RIDGE, SMALLEST_RIDGE
+    from onestep.numerics.bounds.any_loss import LARGEST_RIDGE, SMALLEST_RIDGE
 
     ends = sum(at_end(document["best_ridge"]["ridge"]) for _, document in results)
     if ends:
@@ -95,6 +95,6 @@ def loss_bounds_text(swept: tuple[str, ...], results: Points, width: int) -> str
 
 def at_end(ridge: object) -> bool:
     """Whether a best ridge is an end of the scan, so that the least loss may lie beyond it."""
-    from numerics.bounds.any_loss import LARGEST_RIDGE, SMALLEST_RIDGE
+    from onestep.numerics.bounds.any_loss import LARGEST_RIDGE, SMALLEST_RIDGE
 
     return isinstance(ridge, float) and not SMALLEST_RIDGE * (1 + 1e-9) < ridge < LARGEST_RIDGE * (1 - 1e-9)

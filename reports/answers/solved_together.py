@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from numerics.models.model import Model
+    from onestep.numerics.models.model import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class SolvedPoint:
 
     def document(self) -> dict[str, Any]:
         """The JSON of one solution."""
-        from numerics.models.documents import ORDER_PARAMETERS, point_document
-        from numerics.saddle_point.batch import NUMBERS
+        from onestep.numerics.models.documents import ORDER_PARAMETERS, point_document
+        from onestep.numerics.saddle_point.batch import NUMBERS
 
         found = dict(zip(NUMBERS, self.numbers[: len(NUMBERS)], strict=True))
         test, training, _ = self.numbers[len(NUMBERS) :]
@@ -38,7 +38,7 @@ class SolvedPoint:
 
 def solved_together(models: Sequence[Model], width: int) -> dict[int, SolvedPoint]:
     """The converged points among those that a batch can take, by their place in `models`."""
-    from numerics.saddle_point.batch import solve_together
+    from onestep.numerics.saddle_point.batch import solve_together
 
     found = solve_together(models, width)
     return {place: SolvedPoint(models[place], numbers, width) for place, numbers in found.items()}

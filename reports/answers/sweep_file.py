@@ -28,12 +28,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reports.answers.widths import parse_width
-from reports.command_line.problems import InputProblem
-from reports.command_line.values import RULES, Values, parse_values
+from onestep.reports.answers.widths import parse_width
+from onestep.reports.command_line.problems import InputProblem
+from onestep.reports.command_line.values import RULES, Values, parse_values
 
 if TYPE_CHECKING:
-    from numerics.sweeps.sweep import Axis, Experiment, Sweep
+    from onestep.numerics.sweeps.sweep import Axis, Experiment, Sweep
 
 LARGEST = 1_000_000  # bytes of a file
 TEXTS = ("kind", "mode", "activation", "target", "readout", "bias", "bulk_model", "loss", "rows")
@@ -78,9 +78,9 @@ def read_sweep(path: Path) -> SweepFile:
 
 def sweep_of(document: Mapping[str, Any]) -> Sweep:
     """The sweep of a document as TOML delivers it. Raises InputProblem."""
-    from numerics.models.model import UNIFORM
-    from numerics.sweeps.sweep import Sweep, SweepError
-    from reports.command_line.options import expression_of, groups_of
+    from onestep.numerics.models.model import UNIFORM
+    from onestep.numerics.sweeps.sweep import Sweep, SweepError
+    from onestep.reports.command_line.options import expression_of, groups_of
 
     _check_keys(document, (*TEXTS, *RULES, "width", "simulation"), "a sweep file")
     for name in TEXTS:
@@ -114,7 +114,7 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
 
 
 def _axis(name: str, given: Any) -> Axis:
-    from numerics.sweeps.sweep import Axis
+    from onestep.numerics.sweeps.sweep import Axis
 
     if isinstance(given, list):
         if not given:
@@ -134,7 +134,7 @@ def _values(name: str, given: Any, accepted: str, *, texts: bool = False) -> Val
 
 
 def _experiment(table: Any) -> Experiment:
-    from numerics.sweeps.sweep import Experiment
+    from onestep.numerics.sweeps.sweep import Experiment
 
     if not isinstance(table, dict):
         raise InputProblem(f"simulation was given {_shown(table)}; a table [simulation] is accepted, with seeds = 8")

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from numerics.models.width_documents import at_width_json, is_apart
-from reports.command_line.values import parse_whole
+from onestep.numerics.models.width_documents import at_width_json, is_apart
+from onestep.reports.command_line.values import parse_whole
 
 if TYPE_CHECKING:
-    from numerics.models.model import Model
-    from numerics.models.solution import Solution
-    from numerics.saddle_point.any_loss.convex import ConvexSolution
+    from onestep.numerics.models.model import Model
+    from onestep.numerics.models.solution import Solution
+    from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution
 
     Solved = Solution | ConvexSolution
 
@@ -46,7 +46,7 @@ def apart_line(documents: Sequence[dict[str, Any]], width: int) -> str | None:
 
 def shown(document: dict[str, Any], digits: int = 10) -> str:
     """The test error at the finite width for a cell of a table."""
-    from reports.command_line.console import number
+    from onestep.reports.command_line.console import number
 
     there = document.get("at_width")
     return "-" if there is None or not isinstance(there["test_error"], float) else number(there["test_error"], digits)
@@ -54,7 +54,7 @@ def shown(document: dict[str, Any], digits: int = 10) -> str:
 
 def width_rows(document: dict[str, Any]) -> list[tuple[str, str]]:
     """The errors at the finite width for people; nothing where there is no limit, the reason where they are missing."""
-    from reports.command_line.console import number
+    from onestep.reports.command_line.console import number
 
     there = document.get("at_width")
     if there is None:
@@ -76,7 +76,7 @@ def best_at_width(best: dict[str, Any], width: int, model: Model, solve: Callabl
 
 def tell_warnings(models: Sequence[Model], quiet: bool) -> None:
     """The warnings of the models on stderr, each sentence once and no more than three."""
-    from reports.command_line.console import note
+    from onestep.reports.command_line.console import note
 
     sentences = list(dict.fromkeys(sentence for model in models for sentence in model.warnings))
     for sentence in sentences[:3]:

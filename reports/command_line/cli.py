@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from types import TracebackType
 
 import click
-
-from reports.command_line.machine import signals, streams
-from reports.command_line.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem
+from onestep.reports.command_line.machine import signals, streams
+from onestep.reports.command_line.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem
 
 # Name, module, one line of help: the help of the group must not import the commands.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -59,7 +58,7 @@ class LazyGroup(click.Group):
 
     def named(self, cmd_name: str) -> click.Command:
         """The command of a name in the table; imports its module."""
-        module = importlib.import_module(f"reports.commands.{COMMANDS[cmd_name][0]}")
+        module = importlib.import_module(f"onestep.reports.commands.{COMMANDS[cmd_name][0]}")
         command = getattr(module, cmd_name)
         assert isinstance(command, click.Command)
         return command
@@ -89,7 +88,7 @@ def shown(text: str, longest: int = 60) -> str:
 def print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     """Print the version and stop."""
     if value and not ctx.resilient_parsing:
-        from reports.command_line.console import suite_version
+        from onestep.reports.command_line.console import suite_version
 
         click.echo(f"onestep {suite_version()}")
         ctx.exit(0)
@@ -194,7 +193,7 @@ class Boundary:
 
 def usage_sentence(error: click.UsageError, args: Sequence[str]) -> str:
     """One sentence for a misuse that click itself noticed."""
-    from reports.command_line.misuse import options_of, usage_sentence
+    from onestep.reports.command_line.misuse import options_of, usage_sentence
 
     # click does not always say in which command it happened.
     name = next((word for word in args if not word.startswith("-")), "")

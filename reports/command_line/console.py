@@ -16,7 +16,7 @@ from functools import cache
 from types import TracebackType
 from typing import Any, Protocol
 
-from numerics.models.width_documents import finite as finite
+from onestep.numerics.models.width_documents import finite as finite
 
 PATIENCE = 2.0  # seconds without a sign of life that a person at a terminal is asked to bear
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import click
-
-from reports.command_line.values import RULES
+from onestep.reports.command_line.values import RULES
 
 # What a parameter is called elsewhere, and its option here.
 OTHER_NAMES: Mapping[str, str] = {

@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-
-from reports.command_line.problems import InputProblem, not_built
-from reports.command_line.request import Request
-from reports.command_line.values import RULES, Values, check_size, parse_number, parse_values
+from onestep.reports.command_line.problems import InputProblem, not_built
+from onestep.reports.command_line.request import Request
+from onestep.reports.command_line.values import RULES, Values, check_size, parse_number, parse_values
 
 if TYPE_CHECKING:
-    from derivations.activations.activation import Activation
-    from numerics.models.model import ReadoutGroup
+    from onestep.derivations.activations.activation import Activation
+    from onestep.numerics.models.model import ReadoutGroup
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -136,7 +135,7 @@ def request(options: Mapping[str, Any], *, any_loss: bool = False, any_law: bool
 
 def _with_law(options: Mapping[str, Any], any_loss: bool, any_law: bool) -> Request:
     """The request of a density: that of the uniform readout, with the law beside it."""
-    from reports.command_line.request import check_request, law_of
+    from onestep.reports.command_line.request import check_request, law_of
 
     if not any_law:
         raise not_built(
@@ -152,8 +151,8 @@ def _with_law(options: Mapping[str, Any], any_loss: bool, any_law: bool) -> Requ
 
 def expression_of(name: str, text: str) -> Activation:
     """The activation or target that an option names. Raises InputProblem."""
-    from derivations.activations.activation import activation
-    from derivations.expressions.parser import ExpressionError
+    from onestep.derivations.activations.activation import activation
+    from onestep.derivations.expressions.parser import ExpressionError
 
     try:
         return activation(text)
@@ -210,7 +209,7 @@ def _check_names(options: Mapping[str, Any], any_loss: bool) -> None:
         )
     if loss == "square":
         return
-    from numerics.saddle_point.any_loss.losses import LossError, loss_named
+    from onestep.numerics.saddle_point.any_loss.losses import LossError, loss_named
 
     try:
         loss_named(loss)
@@ -241,7 +240,7 @@ def groups_of(text: str | None, bias: str | None, spike: tuple[float, ...] = ())
             "--bias was given beside a --readout that has biases of its own; accepted is one of the two, for example "
             '--readout "1:0.5,-1:0.5" --bias "0.3:0.5,-0.3:0.5"'
         )
-    from numerics.models.model import UNIFORM
+    from onestep.numerics.models.model import UNIFORM
 
     product = tuple(
         replace(group, fraction=group.fraction * fraction, bias=value)
@@ -289,7 +288,7 @@ def _components(name: str, text: str | None) -> tuple[float, ...]:
 
 
 def _times_spike(groups: tuple[ReadoutGroup, ...], spike: tuple[float, ...]) -> tuple[ReadoutGroup, ...]:
-    from numerics.models.model import UNIFORM
+    from onestep.numerics.models.model import UNIFORM
 
     if any(group.further_weights for group in groups):
         raise InputProblem(
@@ -324,7 +323,7 @@ def parse_bias(text: str) -> tuple[tuple[float, float], ...]:
 
 def parse_readout(text: str) -> tuple[ReadoutGroup, ...]:
     """The groups of "u:fraction[:bulk[:bias]],...", an empty bulk being not given. Raises InputProblem."""
-    from numerics.models.model import ReadoutGroup
+    from onestep.numerics.models.model import ReadoutGroup
 
     accepted = (
         "u:fraction[:bulk[:bias]] for each group, separated by commas, fractions that add up to 1, the bulk may be "

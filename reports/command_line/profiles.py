@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reports.command_line.problems import InputProblem
+from onestep.reports.command_line.problems import InputProblem
 
 NAMES = ("quick", "ci", "thorough")
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from reports.command_line.problems import InputProblem, not_built
-from reports.command_line.values import Values, grid, parse_number
+from onestep.reports.command_line.problems import InputProblem, not_built
+from onestep.reports.command_line.values import Values, grid, parse_number
 
 if TYPE_CHECKING:
-    from derivations.activations.activation import Activation
-    from numerics.models.model import Model, ReadoutGroup
-    from numerics.models.network import Network
-    from numerics.saddle_point.letters.density import ReadoutLaw
+    from onestep.derivations.activations.activation import Activation
+    from onestep.numerics.models.model import Model, ReadoutGroup
+    from onestep.numerics.models.network import Network
+    from onestep.numerics.saddle_point.letters.density import ReadoutLaw
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class Request:
     @property
     def parameters(self) -> dict[str, object]:
         """The model as given, for the provenance."""
-        from derivations.expressions.parser import to_text
-        from numerics.models.documents import group_document
+        from onestep.derivations.expressions.parser import to_text
+        from onestep.numerics.models.documents import group_document
 
         given: dict[str, object] = {
             "activation": to_text(self.activation.expression),
@@ -82,7 +82,7 @@ class Request:
 
     def model(self, point: Mapping[str, float]) -> Model:
         """The model at one point, its bias learned if asked for. Raises InputProblem where it does not exist."""
-        from numerics.models.model import Model, ModelError
+        from onestep.numerics.models.model import Model, ModelError
 
         try:
             given: dict[str, Any] = dict(point) | ({"groups": self.groups} if self.groups else {})
@@ -97,8 +97,8 @@ class Request:
                 # Where every group brings a bulk of its own, that of the model plays no part.
                 model = Model(self.activation, self.target, **({"bulk": 1.0} | given))
             if self.learned_bias:
-                from numerics.bounds.learned_bias import learned_bias
-                from numerics.saddle_point.any_loss.losses import loss_named
+                from onestep.numerics.bounds.learned_bias import learned_bias
+                from onestep.numerics.saddle_point.any_loss.losses import loss_named
 
                 model = learned_bias(model, loss_named(self.loss)).model
             return model
@@ -112,7 +112,7 @@ class Request:
 
     def network(self, point: Mapping[str, float]) -> Network:
         """The network and its gradient step at one point. Raises InputProblem where none was given."""
-        from numerics.models.network import Network, SimulationError
+        from onestep.numerics.models.network import Network, SimulationError
 
         if not self.has_step:
             raise InputProblem(
@@ -135,7 +135,7 @@ _SMALLEST, _LARGEST = 1e-6, 1e6
 
 def law_of(text: str) -> ReadoutLaw:
     """The law that --readout names, as normal, normal:SCALE, uniform or uniform:SCALE. Raises InputProblem."""
-    from numerics.saddle_point.letters.density import LAWS, ReadoutLaw
+    from onestep.numerics.saddle_point.letters.density import LAWS, ReadoutLaw
 
     name, _, scale = (part.strip() for part in text.partition(":"))
     value = parse_number(scale) if ":" in text else 1.0

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-
-from reports.command_line.options import common_options, expression_of
-from reports.command_line.problems import DONE, UNDECIDED, InputProblem
-from reports.command_line.values import parse_number, parse_values, parse_whole
+from onestep.reports.command_line.options import common_options, expression_of
+from onestep.reports.command_line.problems import DONE, UNDECIDED, InputProblem
+from onestep.reports.command_line.values import parse_number, parse_values, parse_whole
 
 if TYPE_CHECKING:
-    from derivations.activations.activation import Activation
-    from reports.activation.curves import Curves
-    from reports.activation.study import ActivationStudy
+    from onestep.derivations.activations.activation import Activation
+    from onestep.reports.activation.curves import Curves
+    from onestep.reports.activation.study import ActivationStudy
 
 
 HELP = """\b
@@ -94,9 +93,9 @@ def activation(
     end = time.process_time() + _seconds(time_limit)
     student, teacher = _read(expression, target, end)
 
-    from numerics.models.model import ModelError
-    from reports.activation.study import examine, study_text
-    from reports.command_line.console import Progress, finite, note, print_json, provenance
+    from onestep.numerics.models.model import ModelError
+    from onestep.reports.activation.study import examine, study_text
+    from onestep.reports.command_line.console import Progress, finite, note, print_json, provenance
 
     try:
         with Progress("examining", 1, quiet=quiet):
@@ -113,7 +112,7 @@ def activation(
             parameters["target"] = target
         print_json(finite(document) | {"provenance": provenance("activation", parameters)})
     else:
-        from reports.activation.curves import block_plot
+        from onestep.reports.activation.curves import block_plot
 
         print(study_text(document, "" if drawn is None else block_plot(drawn)))
     if file is not None:
@@ -131,7 +130,7 @@ def drawn_if_wanted(file: Path | None, drawn: Curves | None) -> bool:
 
 def _read(expression: str, target: str | None, end: float) -> tuple[Activation, Activation]:
     """The activation and its target, read before the process has used ``end`` seconds. Raises InputProblem."""
-    from reports.command_line.machine.allowance import OutOfTimeError, allowance
+    from onestep.reports.command_line.machine.allowance import OutOfTimeError, allowance
 
     try:
         with allowance(end - time.process_time()):
@@ -146,11 +145,11 @@ def _read(expression: str, target: str | None, end: float) -> tuple[Activation, 
 
 def _curves(found: ActivationStudy, end: float) -> Curves | None:
     """The curves along the spike, where the bounds could be computed before ``end`` (see `_read`)."""
-    from derivations.expressions.budget import at_most
-    from derivations.expressions.parser import ExpressionError
-    from numerics.models.model import ModelError
-    from reports.activation.curves import curves
-    from reports.command_line.machine.allowance import OutOfTimeError, allowance
+    from onestep.derivations.expressions.budget import at_most
+    from onestep.derivations.expressions.parser import ExpressionError
+    from onestep.numerics.models.model import ModelError
+    from onestep.reports.activation.curves import curves
+    from onestep.reports.command_line.machine.allowance import OutOfTimeError, allowance
 
     if found.learning.upper is None:
         return None
@@ -176,7 +175,7 @@ def figure_file(name: str) -> Path:
 
 
 def _write(drawn: Curves, title: str, file: Path) -> None:
-    from reports.activation.curves import write
+    from onestep.reports.activation.curves import write
 
     try:
         write(drawn, title, file)

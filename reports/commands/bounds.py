@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-
-from numerics.models.width_documents import warnings_of
-from reports.answers.widths import apart_line, best_at_width, parse_width, shown, tell_warnings
-from reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
-from reports.command_line.problems import DONE, UNDECIDED, InputProblem, not_built
-from reports.command_line.request import Request
+from onestep.numerics.models.width_documents import warnings_of
+from onestep.reports.answers.widths import apart_line, best_at_width, parse_width, shown, tell_warnings
+from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
+from onestep.reports.command_line.problems import DONE, UNDECIDED, InputProblem, not_built
+from onestep.reports.command_line.request import Request
 
 if TYPE_CHECKING:
-    from numerics.models.model import Model
+    from onestep.numerics.models.model import Model
 
 HELP = f"""\b
 Examples:
@@ -85,11 +84,11 @@ def bounds(
     models = asked.models()
     tell_warnings([model for _, model in models], quiet)
 
-    from numerics.models.model import ModelError
-    from numerics.saddle_point.any_loss.losses import loss_named
-    from reports.answers.loss_bounds import loss_bounds_json
-    from reports.answers.optima import best_eta_json, best_spike_json
-    from reports.command_line.console import Progress, finite, note, print_json, provenance
+    from onestep.numerics.models.model import ModelError
+    from onestep.numerics.saddle_point.any_loss.losses import loss_named
+    from onestep.reports.answers.loss_bounds import loss_bounds_json
+    from onestep.reports.answers.optima import best_eta_json, best_spike_json
+    from onestep.reports.command_line.console import Progress, finite, note, print_json, provenance
 
     results = []
     second = optimise_eta or optimise_spike or asked.loss != "square"
@@ -114,7 +113,7 @@ def bounds(
             results.append((point, finite(document, "out of reach of double precision")))
     origin = provenance("bounds", asked.parameters)
     if as_json and asked.swept:
-        from reports.commands.solve import sweep_json
+        from onestep.reports.commands.solve import sweep_json
 
         listed = [{"parameters": point, **document} for point, document in results]
         print_json({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin})
@@ -135,8 +134,8 @@ def bounds(
 
 def _bounds_json(model: Model, width: int) -> dict[str, Any]:
     """Both bounds and the best ridge for the square loss, with its value at the width, as a document."""
-    from numerics.bounds import ridge as numeric
-    from numerics.saddle_point.ridge import solve
+    from onestep.numerics.bounds import ridge as numeric
+    from onestep.numerics.saddle_point.ridge import solve
 
     found, best = numeric.bounds(model), numeric.best_ridge(model)
     least = best_at_width(best.to_dict(), width, model, solve)
@@ -150,8 +149,8 @@ def _bounds_json(model: Model, width: int) -> dict[str, Any]:
 
 def _tell(results: list[tuple[dict[str, float], dict[str, Any]]], asked: Request, width: int) -> None:
     """All points for people: a table, what is far from its value at the width, and the best learning rate and spike."""
-    from reports.answers.loss_bounds import loss_bounds_text
-    from reports.answers.optima import bound_lines, optimum_lines
+    from onestep.reports.answers.loss_bounds import loss_bounds_text
+    from onestep.reports.answers.optima import bound_lines, optimum_lines
 
     print((bounds_table if asked.loss == "square" else loss_bounds_text)(asked.swept, results, width))
     apart = apart_line([document["best_ridge"] for _, document in results], width)
@@ -164,7 +163,7 @@ def _tell(results: list[tuple[dict[str, float], dict[str, Any]]], asked: Request
 
 def bounds_table(swept: tuple[str, ...], results: list[tuple[dict[str, float], dict[str, Any]]], width: int) -> str:
     """One line per point; the least error at the finite width beside its limit."""
-    from reports.command_line.console import number, table
+    from onestep.reports.command_line.console import number, table
 
     header = [*swept, "lower bound", "least error", f"at width {width}", "at ridge", "upper bound"]
     with_eta = any(document["best_eta"] for _, document in results)

@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-
-from reports.command_line.options import common_options
-from reports.command_line.problems import DONE, InputProblem
-from reports.text.words import by_fiat, evidence_line, verdict_mark
+from onestep.reports.command_line.options import common_options
+from onestep.reports.command_line.problems import DONE, InputProblem
+from onestep.reports.text.words import by_fiat, evidence_line, verdict_mark
 
 if TYPE_CHECKING:
-    from verify.protocol.claim import Claim
+    from onestep.verify.protocol.claim import Claim
 
 # Ids that a message names.
 MOST_MEANT = 6
@@ -37,18 +36,18 @@ evidence, mutants. Verdicts are those of the committed ledger, and UNTESTED wher
 @common_options
 def claims(claim: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
     """List the claims, or one; the exit code."""
-    from verify.claims.index import all_claims
+    from onestep.verify.claims.index import all_claims
 
     known = all_claims()
     chosen = known if claim is None else find(known, claim)
     documents = with_verdicts(chosen)
     if as_json:
-        from reports.command_line.console import print_json, provenance
+        from onestep.reports.command_line.console import print_json, provenance
 
         parameters = {} if claim is None else {"claim": claim}
         print_json({"claims": documents, "summary": summary(documents), "provenance": provenance("claims", parameters)})
     elif claim is None:
-        from verify.ledger.coverage import summary as coverage_summary
+        from onestep.verify.ledger.coverage import summary as coverage_summary
 
         print(claims_table(documents))
         print(coverage_summary(known).sentence)
@@ -93,8 +92,8 @@ def meant(known: Sequence[Claim], text: str) -> list[str]:
 
 def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
     """The claims as documents, with what the committed ledger says of those whose statement is unchanged."""
-    from reports.text.ledger_files import committed
-    from verify.ledger.document import statement_latex
+    from onestep.reports.text.ledger_files import committed
+    from onestep.verify.ledger.document import statement_latex
 
     ledger = committed()
     recorded = {entry["id"]: entry for entry in ledger["claims"]} if ledger else {}
@@ -127,14 +126,14 @@ def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
 
 def summary(documents: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """How many claims have each verdict."""
-    from verify.protocol.verdict import Verdict
+    from onestep.verify.protocol.verdict import Verdict
 
     return {verdict.value: sum(d["verdict"] == verdict.value for d in documents) for verdict in Verdict}
 
 
 def claims_table(documents: Sequence[Mapping[str, Any]]) -> str:
     """One line per claim, and a line of totals."""
-    from reports.command_line.console import table, verdict_text
+    from onestep.reports.command_line.console import table, verdict_text
 
     rows = [
         [
@@ -152,7 +151,7 @@ def claims_table(documents: Sequence[Mapping[str, Any]]) -> str:
 
 def totals(counts: Mapping[str, int]) -> str:
     """The verdicts in one line: 31 PROVED, 9 CONFIRMED."""
-    from reports.command_line.console import verdict_text
+    from onestep.reports.command_line.console import verdict_text
 
     return ", ".join(f"{count} {verdict_text(verdict)}" for verdict, count in counts.items() if count) or "no claims"
 
@@ -170,7 +169,7 @@ def numbers(equations: Sequence[int]) -> str:
 
 def claim_text(document: Mapping[str, Any], checks: Sequence[str]) -> str:
     """One claim whole, with the names of its checks, for people."""
-    from reports.command_line.console import verdict_text
+    from onestep.reports.command_line.console import verdict_text
 
     lines = [
         f"{document['id']}: {document['title']}",

@@ -8,15 +8,21 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import click
-
-from reports.command_line.options import EXPRESSIONS, common_options, model_options, request
-from reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem
-from reports.command_line.values import parse_whole, parse_wholes
-from reports.commands.simulate import LARGEST_DIMENSION, MOST_SEEDS, check_kind, plain_ridge, seeds_pool, subjects_of
+from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
+from onestep.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem
+from onestep.reports.command_line.values import parse_whole, parse_wholes
+from onestep.reports.commands.simulate import (
+    LARGEST_DIMENSION,
+    MOST_SEEDS,
+    check_kind,
+    plain_ridge,
+    seeds_pool,
+    subjects_of,
+)
 
 if TYPE_CHECKING:
-    from reports.answers.comparison import Compared
-    from reports.measurements.basin_shares import BasinShares
+    from onestep.reports.answers.comparison import Compared
+    from onestep.reports.measurements.basin_shares import BasinShares
 
 HELP = f"""\b
 Examples:
@@ -70,14 +76,14 @@ def compare(
         asked.model_without_bias(point)
     subjects = subjects_of(asked, kind)
 
-    from numerics.experiments.simulate_density import Lettered
-    from numerics.models.model import ModelError
-    from numerics.models.network import SimulationError
-    from numerics.saddle_point.any_loss.losses import loss_named
-    from reports.answers import densities
-    from reports.answers.comparison import compared
-    from reports.command_line.console import Progress, print_json, provenance
-    from reports.command_line.machine.memory import fitting
+    from onestep.numerics.experiments.simulate_density import Lettered
+    from onestep.numerics.models.model import ModelError
+    from onestep.numerics.models.network import SimulationError
+    from onestep.numerics.saddle_point.any_loss.losses import loss_named
+    from onestep.reports.answers import densities
+    from onestep.reports.answers.comparison import compared
+    from onestep.reports.command_line.console import Progress, print_json, provenance
+    from onestep.reports.command_line.machine.memory import fitting
 
     at_once = fitting((subject for _, subject in subjects), max(sizes), "dimensions", square=plain_ridge(asked))
     each = len(sizes) * count
@@ -102,7 +108,7 @@ def compare(
         "compare", asked.parameters | {"dimensions": list(sizes), "seeds": count, "seed": start, "kind": kind}
     )
     if as_json and asked.swept:
-        from reports.commands.solve import sweep_json
+        from onestep.reports.commands.solve import sweep_json
 
         listed = [{"parameters": point, **comparison_json(found)} for point, found in results]
         print_json({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin})
@@ -119,7 +125,7 @@ def compare(
 
 def comparison_json(found: Compared) -> dict[str, Any]:
     """One comparison as the command line promises it."""
-    from reports.command_line.console import finite
+    from onestep.reports.command_line.console import finite
 
     pairs = zip(found.simulations, found.theories, strict=True)
     comparisons = found.report.comparisons
@@ -159,7 +165,7 @@ def shares_json(found: BasinShares) -> dict[str, Any]:
 
 def comparison_text(found: Compared) -> str:
     """One comparison for people."""
-    from reports.command_line.console import estimate_text, number, table, verdict_text
+    from onestep.reports.command_line.console import estimate_text, number, table, verdict_text
 
     rows = []
     for c in found.report.comparisons:
@@ -191,7 +197,7 @@ def comparison_text(found: Compared) -> str:
 
 def advice(found: Compared) -> str:
     """Why the test error, which decides, was not confirmed, and what would help."""
-    from verify.checks.finite_size import DETECTABLE_LIMIT
+    from onestep.verify.checks.finite_size import DETECTABLE_LIMIT
 
     if found.shares is not None and found.shares.objection is not None:
         return found.shares.objection

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
-
-from reports.command_line.options import common_options
-from reports.command_line.problems import DONE, InputProblem
+from onestep.reports.command_line.options import common_options
+from onestep.reports.command_line.problems import DONE, InputProblem
 
 if TYPE_CHECKING:
-    from verify.claims.slides.errata import Erratum, ErratumReport
+    from onestep.verify.claims.slides.errata import Erratum, ErratumReport
 
 HELP = """\b
 Examples:
@@ -30,14 +29,14 @@ the correction changes. Nothing is listed that the checks did not refute in this
 @common_options
 def errata(erratum: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
     """Print the errata; the exit code."""
-    from verify.claims.slides.errata import ERRATA
+    from onestep.verify.claims.slides.errata import ERRATA
 
     chosen = ERRATA if erratum is None else find(ERRATA, erratum)
-    from reports.command_line.console import note, print_json, provenance
-    from reports.command_line.machine.workers import pool
-    from reports.page.misprints import document_of_errata_section as document
-    from verify.claims.slides.errata import errata as found_in
-    from verify.claims.slides.errata import examine_errata
+    from onestep.reports.command_line.console import note, print_json, provenance
+    from onestep.reports.command_line.machine.workers import pool
+    from onestep.reports.page.misprints import document_of_errata_section as document
+    from onestep.verify.claims.slides.errata import errata as found_in
+    from onestep.verify.claims.slides.errata import examine_errata
 
     parameters = {} if erratum is None else {"erratum": erratum}
     if not as_json:
@@ -56,7 +55,7 @@ def find(known: Sequence[Erratum], text: str) -> tuple[Erratum, ...]:
     """The erratum of that id, or those whose ids begin so ("erratum." may be left out). Raises InputProblem."""
     from difflib import get_close_matches
 
-    from reports.commands.claims import beginning_with
+    from onestep.reports.commands.claims import beginning_with
 
     all_ids = [erratum.id for erratum in known]
     ids = beginning_with(all_ids, text)

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-
-from reports.command_line.options import common_options
-from reports.command_line.problems import DONE, FAILED, InputProblem
+from onestep.reports.command_line.options import common_options
+from onestep.reports.command_line.problems import DONE, FAILED, InputProblem
 
 HELP = """\b
 Examples:
@@ -32,7 +31,7 @@ Exit code 1 also if a claim is refuted or a mutant is not, 3 if a claim stays un
 @common_options
 def report(profile: str, out: str | None, check: bool, as_json: bool, quiet: bool, debug: bool) -> int:
     """Build the report, or check the ledger; the exit code."""
-    from reports.command_line.profiles import check_profile
+    from onestep.reports.command_line.profiles import check_profile
 
     check_profile(profile)
     if check:
@@ -49,14 +48,14 @@ def report(profile: str, out: str | None, check: bool, as_json: bool, quiet: boo
         )
 
     check_writable(directory)
-    from reports.command_line.console import note, print_json
-    from reports.page.build import build
+    from onestep.reports.command_line.console import note, print_json
+    from onestep.reports.page.build import build
 
     built = build(profile, directory, quiet=quiet)
     if as_json:
         print_json(built.document | {"files": [os.path.relpath(path) for path in built.files]})
     else:
-        from reports.commands.verify import ledger_summary, remarks
+        from onestep.reports.commands.verify import ledger_summary, remarks
 
         for line in remarks(built.ledger):
             note(line, quiet)
@@ -84,7 +83,7 @@ def shown(files: Sequence[Path]) -> list[str]:
 
 def check_drift(profile: str, as_json: bool, quiet: bool) -> int:
     """Compare a fresh ledger with the committed one; the exit code."""
-    from reports.text.ledger_files import committed
+    from onestep.reports.text.ledger_files import committed
 
     old = committed()
     if old is None:
@@ -98,11 +97,11 @@ def check_drift(profile: str, as_json: bool, quiet: bool) -> int:
             f"for example onestep report --check --profile {recorded}"
         )
 
-    from reports.command_line.console import note, print_json
-    from reports.commands.verify import ledger_summary, remarks, run_ledger
-    from reports.text.ledger_markdown import markdown_drift
-    from verify.ledger.document import as_json as document_of
-    from verify.ledger.drift import drift
+    from onestep.reports.command_line.console import note, print_json
+    from onestep.reports.commands.verify import ledger_summary, remarks, run_ledger
+    from onestep.reports.text.ledger_markdown import markdown_drift
+    from onestep.verify.ledger.document import as_json as document_of
+    from onestep.verify.ledger.drift import drift
 
     ledger = run_ledger(profile, None, quiet)
     differences = [*drift(old, document_of(ledger)), *markdown_drift(old)]

@@ -11,19 +11,18 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import click
-
-from reports.command_line.options import EXPRESSIONS, common_options, model_options, request
-from reports.command_line.problems import DONE, InputProblem
-from reports.command_line.request import Request
-from reports.command_line.values import parse_number, parse_whole
+from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
+from onestep.reports.command_line.problems import DONE, InputProblem
+from onestep.reports.command_line.request import Request
+from onestep.reports.command_line.values import parse_number, parse_whole
 
 if TYPE_CHECKING:
-    from numerics.experiments.inputs import Inputs
-    from numerics.experiments.simulate import Simulation
-    from numerics.experiments.simulate_density import Lettered
-    from numerics.models.model import Model
-    from numerics.models.network import Network
-    from reports.measurements.basin_shares import Ended
+    from onestep.numerics.experiments.inputs import Inputs
+    from onestep.numerics.experiments.simulate import Simulation
+    from onestep.numerics.experiments.simulate_density import Lettered
+    from onestep.numerics.models.model import Model
+    from onestep.numerics.models.network import Network
+    from onestep.reports.measurements.basin_shares import Ended
 
 KINDS = ("srf", "network", "equivalent")
 LARGEST_DIMENSION, MOST_SEEDS = 100_000, 100_000
@@ -111,8 +110,8 @@ def simulate(
     asked = request(options, any_loss=True, any_law=True)
     subjects = [(point, _departed(subject, overlap, steps)) for point, subject in subjects_of(asked, kind)]
 
-    from reports.command_line.console import Progress, print_json, provenance
-    from reports.command_line.machine.memory import fitting
+    from onestep.reports.command_line.console import Progress, print_json, provenance
+    from onestep.reports.command_line.machine.memory import fitting
 
     results = []
     at_once = fitting((subject for _, subject in subjects), size, "dimension", square=plain_ridge(asked))
@@ -129,7 +128,7 @@ def simulate(
     parameters |= {"initial_overlap": overlap, "gradient_steps": steps} if kind == "network" else {}
     origin = provenance("simulate", parameters)
     if as_json and asked.swept:
-        from reports.commands.solve import sweep_json
+        from onestep.reports.commands.solve import sweep_json
 
         listed = [{"parameters": point, **run.to_dict(), **basins_json(asked, run)} for point, run in results]
         print_json({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin})
@@ -155,7 +154,7 @@ def check_kind(kind: str) -> str:
 
 def inputs_of(law: str, directions: str, kind: str) -> Inputs:
     """The law of the inputs asked for. Raises InputProblem for an unknown one, and for the equivalent map."""
-    from numerics.experiments.inputs import DIRECTIONS, LAWS, Inputs
+    from onestep.numerics.experiments.inputs import DIRECTIONS, LAWS, Inputs
 
     for option, given, accepted in (("inputs", law, LAWS), ("directions", directions, DIRECTIONS)):
         if given not in accepted:
@@ -189,7 +188,7 @@ def departures_of(overlap: str, steps: str, kind: str) -> tuple[float, int]:
 
 
 def _departed(subject: Model | Network | Lettered, overlap: float, steps: int) -> Model | Network | Lettered:
-    from numerics.models.network import Network, SimulationError
+    from onestep.numerics.models.network import Network, SimulationError
 
     if not isinstance(subject, Network):
         return subject
@@ -202,7 +201,7 @@ def _departed(subject: Model | Network | Lettered, overlap: float, steps: int) -
 def subjects_of(asked: Request, kind: str) -> list[tuple[dict[str, float], Model | Network | Lettered]]:
     """What is simulated at each point: the network itself for kind network, its spiked random features otherwise."""
     if asked.law is not None:
-        from reports.answers.densities import subjects
+        from onestep.reports.answers.densities import subjects
 
         if kind != "srf":
             raise InputProblem(
@@ -226,7 +225,7 @@ def seeds_pool(dimension: int, seeds: int, at_once: int | None) -> AbstractConte
     """Worker processes where the experiments are large enough to pay for starting them, no more than fit in memory."""
     if seeds < 2 or dimension < 600 or at_once == 1:
         return nullcontext(None)
-    from reports.command_line.machine.workers import pool
+    from onestep.reports.command_line.machine.workers import pool
 
     return pool(min(MOST_WORKERS, at_once or MOST_WORKERS))
 
@@ -243,12 +242,12 @@ def experiment(
     inputs: Inputs | None = None,
 ) -> Simulation:
     """One finite-size experiment. Raises InputProblem where it cannot be run as asked."""
-    from numerics.experiments.inputs import GAUSSIAN
-    from numerics.experiments.simulate_density import Lettered, simulate_density
-    from numerics.experiments.simulate_loss import simulate_loss
-    from numerics.models.model import ModelError
-    from numerics.models.network import SimulationError
-    from numerics.saddle_point.any_loss.losses import loss_named
+    from onestep.numerics.experiments.inputs import GAUSSIAN
+    from onestep.numerics.experiments.simulate_density import Lettered, simulate_density
+    from onestep.numerics.experiments.simulate_loss import simulate_loss
+    from onestep.numerics.models.model import ModelError
+    from onestep.numerics.models.network import SimulationError
+    from onestep.numerics.saddle_point.any_loss.losses import loss_named
 
     def step(done: int, _total: int) -> None:
         progress(done)
@@ -285,9 +284,9 @@ def basins_of(asked: Request, run: Simulation) -> Ended | None:
 
     For the square loss: with another one the limit takes longer to solve than the experiments.
     """
-    from numerics.bounds.learned_bias import learned_bias
-    from numerics.models.model import Model
-    from reports.measurements.basin_shares import ended
+    from onestep.numerics.bounds.learned_bias import learned_bias
+    from onestep.numerics.models.model import Model
+    from onestep.reports.measurements.basin_shares import ended
 
     if not asked.learned_bias or asked.loss != "square" or not isinstance(run.model, Model):
         return None
@@ -306,7 +305,7 @@ def basins_json(asked: Request, run: Simulation) -> dict[str, Any]:
 
 def simulation_text(run: Simulation) -> str:
     """One experiment for people."""
-    from reports.command_line.console import estimate_text, table
+    from onestep.reports.command_line.console import estimate_text, table
 
     rows = [(name.replace("_", " "), estimate_text(e.mean, e.standard_error)) for name, e in run.estimates.items()]
     first = f"{run.kind}, d = {run.dimension}, n = {run.sizes.n}, p = {run.sizes.p}, {run.seeds} seeds"
@@ -314,7 +313,7 @@ def simulation_text(run: Simulation) -> str:
 
 
 def _sweep_table(swept: tuple[str, ...], results: list[tuple[dict[str, float], Simulation]]) -> str:
-    from reports.command_line.console import estimate_text, number, table
+    from onestep.reports.command_line.console import estimate_text, number, table
 
     rows = [
         [

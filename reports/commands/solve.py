@@ -8,18 +8,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
-
-from numerics.models.width_documents import apart_sentence, with_warnings
-from reports.answers.widths import apart_line, parse_width, shown, tell_warnings, width_rows
-from reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
-from reports.command_line.problems import DONE, UNDECIDED, InputProblem
-from reports.command_line.request import Request
+from onestep.numerics.models.width_documents import apart_sentence, with_warnings
+from onestep.reports.answers.widths import apart_line, parse_width, shown, tell_warnings, width_rows
+from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
+from onestep.reports.command_line.problems import DONE, UNDECIDED, InputProblem
+from onestep.reports.command_line.request import Request
 
 if TYPE_CHECKING:
-    from numerics.models.model import Model
-    from numerics.models.solution import Solution
-    from numerics.saddle_point.any_loss.convex import ConvexSolution
-    from reports.answers.solved_together import SolvedPoint
+    from onestep.numerics.models.model import Model
+    from onestep.numerics.models.solution import Solution
+    from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution
+    from onestep.reports.answers.solved_together import SolvedPoint
 
     Solved = Solution | ConvexSolution
     Results = list[tuple[dict[str, float], Solved | SolvedPoint | str]]
@@ -73,14 +72,14 @@ def solve(
     as_json: bool, quiet: bool, debug: bool, certify: bool, digits: int | None, width: str | None, **options: Any
 ) -> int:
     """Solve every point asked for; the exit code."""
-    from reports.command_line.console import Progress, print_json_listing, provenance
+    from onestep.reports.command_line.console import Progress, print_json_listing, provenance
 
     wide = parse_width(width)
     asked = request(options, any_loss=True, any_law=True)
     if asked.law is not None:
         return _solve_density(asked, as_json, quiet, certify or digits is not None, wide)
     if certify or digits is not None:
-        from reports.answers.certificates import check_options
+        from onestep.reports.answers.certificates import check_options
 
         check_options(asked, certify, digits)
     models = asked.models()
@@ -95,7 +94,7 @@ def solve(
     if not asked.swept:
         more: Extras = ({}, [], True)
         if certify or digits is not None:
-            from reports.answers.certificates import extras
+            from onestep.reports.answers.certificates import extras
 
             more = extras(model, certify, digits)
         print_one(solution, learned_json(asked, point), origin, as_json, more, wide)
@@ -113,8 +112,8 @@ def solve(
 
 def _solve_density(asked: Request, as_json: bool, quiet: bool, digits: bool, width: int) -> int:
     """The limit of many letters at every point asked for; the exit code."""
-    from reports.answers import densities
-    from reports.command_line.console import Progress, print_json, provenance
+    from onestep.reports.answers import densities
+    from onestep.reports.command_line.console import Progress, print_json, provenance
 
     if digits:
         raise InputProblem(
@@ -139,7 +138,7 @@ def _solve_density(asked: Request, as_json: bool, quiet: bool, digits: bool, wid
 
 def solve_single(solve_one: Callable[[Model], Solved], model: Model) -> Solved:
     """The one solution of a command without a sweep. Raises InputProblem where there is none."""
-    from numerics.models.model import ModelError
+    from onestep.numerics.models.model import ModelError
 
     try:
         return solve_one(model)
@@ -149,8 +148,8 @@ def solve_single(solve_one: Callable[[Model], Solved], model: Model) -> Solved:
 
 def solve_all(loss: str, models: list[tuple[dict[str, float], Model]], step: Callable[[], None], width: int) -> Results:
     """Every point of a sweep, together where that can be; a point without a solution has a sentence in its place."""
-    from numerics.models.model import ModelError
-    from reports.answers.solved_together import solved_together
+    from onestep.numerics.models.model import ModelError
+    from onestep.reports.answers.solved_together import solved_together
 
     solve_one = solver(loss)
     together = solved_together([model for _, model in models], width) if loss == "square" else {}
@@ -168,11 +167,11 @@ def solve_all(loss: str, models: list[tuple[dict[str, float], Model]], step: Cal
 def solver(loss: str) -> Callable[[Model], Solved]:
     """What solves a model with a loss."""
     if loss == "square":
-        from numerics.saddle_point.ridge import solve as solve_ridge
+        from onestep.numerics.saddle_point.ridge import solve as solve_ridge
 
         return solve_ridge
-    from numerics.saddle_point.any_loss.convex import solve as solve_convex
-    from numerics.saddle_point.any_loss.losses import loss_named
+    from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
+    from onestep.numerics.saddle_point.any_loss.losses import loss_named
 
     return partial(solve_convex, loss=loss_named(loss))
 
@@ -181,8 +180,8 @@ def learned_json(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
     """The learned bias with all local minima of the training free energy; nothing where it is not learned."""
     if not asked.learned_bias:
         return {}
-    from numerics.bounds.learned_bias import learned_bias
-    from numerics.saddle_point.any_loss.losses import loss_named
+    from onestep.numerics.bounds.learned_bias import learned_bias
+    from onestep.numerics.saddle_point.any_loss.losses import loss_named
 
     found = learned_bias(asked.model_without_bias(point), loss_named(asked.loss))
     return {
@@ -200,7 +199,7 @@ def print_one(
     solution: Solved, learned: dict[str, Any], origin: dict[str, Any], as_json: bool, more: Extras, width: int
 ) -> None:
     """The one solution of a command without a sweep, with what --certify and --digits add to it."""
-    from reports.command_line.console import print_json, table
+    from onestep.reports.command_line.console import print_json, table
 
     document = solution_json(solution, width)
     if as_json:
@@ -225,22 +224,22 @@ def solution_json(solution: Solved | SolvedPoint | str, width: int) -> dict[str,
     Beside it stand the errors at a finite width. A sentence stands for a point without a solution: its errors are null
     and its status is that sentence.
     """
-    from reports.answers.solved_together import SolvedPoint
+    from onestep.reports.answers.solved_together import SolvedPoint
 
     if isinstance(solution, SolvedPoint):
         return with_warnings(solution.document(), solution.model)
     if isinstance(solution, str):
         return {"test_error": None, "training_error": None, "converged": False, "status": solution}
 
-    from numerics.models.documents import solution_document
+    from onestep.numerics.models.documents import solution_document
 
     return solution_document(solution, width)
 
 
 def solution_rows(solution: Solved, document: dict[str, Any]) -> list[tuple[str, str]]:
     """One solution and its document for people, as names and values."""
-    from numerics.models.documents import nested, spiked_document
-    from reports.command_line.console import number
+    from onestep.numerics.models.documents import nested, spiked_document
+    from onestep.reports.command_line.console import number
 
     model, order = solution.model, solution.order_parameters
     spiked = spiked_document(model).values()
@@ -269,7 +268,7 @@ def solution_rows(solution: Solved, document: dict[str, Any]) -> list[tuple[str,
 
 def learned_text(found: dict[str, Any]) -> str:
     """The learned bias for people."""
-    from reports.command_line.console import number
+    from onestep.reports.command_line.console import number
 
     minima = ", ".join(f"{number(m['bias'], 6)} (energy {number(m['energy'], 8)})" for m in found["minima"])
     lines = [f"learned bias {number(found['bias'])}; local minima at {minima or 'none'}"]
@@ -282,7 +281,7 @@ def learned_text(found: dict[str, Any]) -> str:
 
 def _compact(value: Any) -> str:
     """A number alone, or the brackets of a vector or matrix with more than one entry."""
-    from reports.command_line.console import number
+    from onestep.reports.command_line.console import number
 
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
@@ -293,7 +292,7 @@ def _compact(value: Any) -> str:
 
 def sweep_table(swept: tuple[str, ...], results: Results, width: int) -> str:
     """One line per point, and a sentence where the limit is far from its value at the finite width."""
-    from reports.command_line.console import number, table
+    from onestep.reports.command_line.console import number, table
 
     header = [*swept, "test error", "training error", f"at width {width}", "status"]
     documents = [solution_json(solution, width) for _, solution in results]

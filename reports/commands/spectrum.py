@@ -6,20 +6,19 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import click
-
-from reports.answers.widths import tell_warnings
-from reports.command_line.options import EXPRESSIONS, common_options, model_options, request
-from reports.command_line.problems import DONE, UNDECIDED, InputProblem
-from reports.commands.activation import figure_file
-from reports.figures.files import save
+from onestep.reports.answers.widths import tell_warnings
+from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
+from onestep.reports.command_line.problems import DONE, UNDECIDED, InputProblem
+from onestep.reports.commands.activation import figure_file
+from onestep.reports.figures.files import save
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from numerics.models.model import Model
-    from numerics.models.network import Network
-    from numerics.spectrum.density import Spectrum
+    from onestep.numerics.models.model import Model
+    from onestep.numerics.models.network import Network
+    from onestep.numerics.spectrum.density import Spectrum
 
 LARGEST_SAMPLE = 8000
 
@@ -61,7 +60,7 @@ def spectrum(
     **options: Any,
 ) -> int:
     """The spectrum of one model; the exit code."""
-    from reports.command_line.values import parse_whole
+    from onestep.reports.command_line.values import parse_whole
 
     size = None if dimension is None else parse_whole("simulate", dimension, 2, LARGEST_SAMPLE, "1000")
     start = parse_whole("seed", seed, 0, 2**31, "0")
@@ -77,11 +76,11 @@ def spectrum(
     drawn = _kind(kind, asked.bulk_model)
     subject = asked.network(point) if drawn == "network" and size is not None else model
 
-    from numerics.models.model import ModelError
-    from numerics.models.network import SimulationError
-    from numerics.spectrum.density import SpectrumError
-    from numerics.spectrum.density import spectrum as spectrum_of
-    from reports.command_line.console import Progress, finite, print_json, provenance
+    from onestep.numerics.models.model import ModelError
+    from onestep.numerics.models.network import SimulationError
+    from onestep.numerics.spectrum.density import SpectrumError
+    from onestep.numerics.spectrum.density import spectrum as spectrum_of
+    from onestep.reports.command_line.console import Progress, finite, print_json, provenance
 
     with Progress("continuing to the real axis", 1 + (size is not None), quiet=quiet) as progress:
         try:
@@ -170,10 +169,9 @@ def _kind(kind: str | None, bulk_model: str) -> str:
 def sample(subject: Model | Network, dimension: int, seed: int) -> Any:
     """The eigenvalues of Phi^T Phi/p of one draw of a network, or of spiked random features, increasing."""
     import numpy as np
+    from onestep.numerics.experiments.ensembles import Sizes, block_rows, spiked_random_features, trained_network
+    from onestep.numerics.models.network import Network
     from scipy.linalg import eigvalsh
-
-    from numerics.experiments.ensembles import Sizes, block_rows, spiked_random_features, trained_network
-    from numerics.models.network import Network
 
     weights, inputs, batch = (np.random.default_rng([seed, dimension, k]) for k in range(3))
     if isinstance(subject, Network):
@@ -214,7 +212,7 @@ def sample_json(found: Spectrum, model: Model, values: Any, dimension: int) -> d
 
 def spectrum_text(document: dict[str, Any]) -> str:
     """The spectrum for people."""
-    from reports.command_line.console import number, table
+    from onestep.reports.command_line.console import number, table
 
     intervals = ", ".join(f"[{number(a)}, {number(b)}]" for a, b in document["edges"])
     rows = [("support", intervals or "none"), ("share of zeros", number(document["atom_at_zero"]))]

@@ -6,17 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-
-from reports.answers.widths import tell_warnings
-from reports.command_line.machine.signals import Terminated
-from reports.command_line.options import common_options
-from reports.command_line.problems import DONE, INTERNAL, UNDECIDED, InputProblem
-from reports.command_line.values import parse_whole
+from onestep.reports.answers.widths import tell_warnings
+from onestep.reports.command_line.machine.signals import Terminated
+from onestep.reports.command_line.options import common_options
+from onestep.reports.command_line.problems import DONE, INTERNAL, UNDECIDED, InputProblem
+from onestep.reports.command_line.values import parse_whole
 
 if TYPE_CHECKING:
-    from numerics.models.model import Model
-    from numerics.sweeps.store import Store
-    from numerics.sweeps.sweep import Sweep
+    from onestep.numerics.models.model import Model
+    from onestep.numerics.sweeps.store import Store
+    from onestep.numerics.sweeps.sweep import Sweep
 
 HELP = """\b
 Examples:
@@ -79,16 +78,16 @@ def sweep(
         raise InputProblem("--workers and --dask were both given; one of them is accepted, for example --workers 4")
     count = 1 if workers is None else parse_whole("workers", workers, 1, 1024, "4")
 
-    from reports.answers.sweep_file import read_sweep
+    from onestep.reports.answers.sweep_file import read_sweep
 
     described = read_sweep(Path(file))
 
-    from numerics.sweeps.run import WorkerLostError, run
-    from numerics.sweeps.store import Store, StoreError
-    from numerics.sweeps.sweep import SweepError
-    from reports.command_line.console import Progress, note, provenance
-    from reports.command_line.machine.clusters import workers_of
-    from reports.figures.sweep_plot import apart_sentence, check_plot, draw
+    from onestep.numerics.sweeps.run import WorkerLostError, run
+    from onestep.numerics.sweeps.store import Store, StoreError
+    from onestep.numerics.sweeps.sweep import SweepError
+    from onestep.reports.command_line.console import Progress, note, provenance
+    from onestep.reports.command_line.machine.clusters import workers_of
+    from onestep.reports.figures.sweep_plot import apart_sentence, check_plot, draw
 
     if plot is not None:
         check_plot(described.sweep, Path(plot))
@@ -140,8 +139,8 @@ def sweep(
 
 def _ends(sweep: Sweep) -> list[Model]:
     """The models of the first and the last point, whose warnings speak for the sweep; none where networks are drawn."""
-    from numerics.models.model import Model
-    from numerics.sweeps.chunk import FAILURES
+    from onestep.numerics.models.model import Model
+    from onestep.numerics.sweeps.chunk import FAILURES
 
     found = []
     for index in sorted({0, len(sweep) - 1}):
@@ -156,8 +155,8 @@ def _ends(sweep: Sweep) -> list[Model]:
 
 def _tell(store: Store, out: Path, plot: str | None, origin: dict[str, Any], warnings: list[str], as_json: bool) -> int:
     """What has been done, for programs or for people; the exit code."""
-    from numerics.sweeps.store import FILE
-    from reports.command_line.console import print_json
+    from onestep.numerics.sweeps.store import FILE
+    from onestep.reports.command_line.console import print_json
 
     points, failures = store.stored, store.failures
     failed = sum(failures.values())

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import click
-
-from reports.command_line.problems import not_built
+from onestep.reports.command_line.problems import not_built
 
 
 def _unbuilt(name: str, example: str, text: str, instead: str) -> click.Command:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-
-from reports.command_line.options import common_options
+from onestep.reports.command_line.options import common_options
 
 if TYPE_CHECKING:
-    from verify.ledger.run import Entry, Ledger
+    from onestep.verify.ledger.run import Entry, Ledger
 
 HELP = """\b
 Examples:
@@ -31,18 +30,18 @@ Exit code 1 if a claim is refuted or a mutant is not, 3 if a claim stays undecid
 @common_options
 def verify(claims: tuple[str, ...], profile: str, as_json: bool, quiet: bool, debug: bool) -> int:
     """Run the ledger and print it; the exit code."""
-    from reports.command_line.profiles import check_profile
-    from reports.commands.claims import find
+    from onestep.reports.command_line.profiles import check_profile
+    from onestep.reports.commands.claims import find
 
     check_profile(profile)
-    from verify.claims.index import all_claims
-    from verify.ledger.document import as_json as ledger_json
+    from onestep.verify.claims.index import all_claims
+    from onestep.verify.ledger.document import as_json as ledger_json
 
     known = all_claims()
     ids = list(dict.fromkeys(claim.id for id_ in claims for claim in find(known, id_))) or None
     ledger = run_ledger(profile, ids, quiet)
     if as_json:
-        from reports.command_line.console import print_json
+        from onestep.reports.command_line.console import print_json
 
         print_json(ledger_json(ledger))
     else:
@@ -52,10 +51,10 @@ def verify(claims: tuple[str, ...], profile: str, as_json: bool, quiet: bool, de
 
 def run_ledger(profile: str, ids: list[str] | None, quiet: bool) -> Ledger:
     """Run the ledger on all cores, with progress."""
-    from reports.command_line.console import Progress
-    from reports.command_line.machine.workers import pool
-    from verify.claims.index import MODULES
-    from verify.claims.index import run_ledger as run
+    from onestep.reports.command_line.console import Progress
+    from onestep.reports.command_line.machine.workers import pool
+    from onestep.verify.claims.index import MODULES
+    from onestep.verify.claims.index import run_ledger as run
 
     with Progress("checking claims", len(MODULES), quiet=quiet) as progress, pool() as executor:
         return run(profile, ids, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]))
@@ -63,9 +62,9 @@ def run_ledger(profile: str, ids: list[str] | None, quiet: bool) -> Ledger:
 
 def ledger_table(ledger: Ledger) -> str:
     """The verdicts, then what went wrong, then the totals."""
-    from reports.command_line.console import table, verdict_text
-    from reports.commands.claims import numbers
-    from reports.text.words import verdict_mark
+    from onestep.reports.command_line.console import table, verdict_text
+    from onestep.reports.commands.claims import numbers
+    from onestep.reports.text.words import verdict_mark
 
     rows = [
         [
@@ -89,7 +88,7 @@ def remarks(ledger: Ledger) -> list[str]:
 
 def ledger_summary(ledger: Ledger) -> str:
     """The totals in one line, and which of the untested hold by definition."""
-    from reports.commands.claims import totals
+    from onestep.reports.commands.claims import totals
 
     tested = sum(len(entry.mutants) for entry in ledger.entries)
     survived = sum(len(entry.surviving_mutants) for entry in ledger.entries)
@@ -100,8 +99,8 @@ def ledger_summary(ledger: Ledger) -> str:
 
 def troubles(entry: Entry) -> list[str]:
     """What keeps a claim from passing, one line each; nothing does for a definition without checks."""
-    from verify.protocol.claim import Role
-    from verify.protocol.verdict import Verdict
+    from onestep.verify.protocol.claim import Role
+    from onestep.verify.protocol.verdict import Verdict
 
     lines = []
     if (

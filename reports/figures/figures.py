@@ -2,7 +2,7 @@
 
 `onestep report` draws them all; any one is redrawn with, for example,
 
-    from reports.figures.figures import learning_curves_by_spike
+    from onestep.reports.figures.figures import learning_curves_by_spike
     open("figure.svg", "w").write(learning_curves_by_spike(seed=1).svg)
 """
 
@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.activations.activation import activation
-from numerics.bounds.ridge import best_ridge, lower_bound, upper_bound
-from numerics.experiments.simulate import simulate, simulate_ridges
-from numerics.gaussian.coefficients import conditional_coefficients, target_moments
-from numerics.models.model import Model
-from numerics.saddle_point.ridge import solve
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.ridge import best_ridge, lower_bound, upper_bound
+from onestep.numerics.experiments.simulate import simulate, simulate_ridges
+from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.ridge import solve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

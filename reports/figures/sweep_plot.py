@@ -7,14 +7,13 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reports.command_line.problems import InputProblem
-from reports.figures.files import save
+from onestep.reports.command_line.problems import InputProblem
+from onestep.reports.figures.files import save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
-
-    from numerics.sweeps.sweep import Axis, Sweep
+    from onestep.numerics.sweeps.sweep import Axis, Sweep
 
 SUFFIXES = (".svg", ".png", ".pdf")
 MOST_PANELS = 9
@@ -71,8 +70,7 @@ def draw(sweep: Sweep, results: Path, path: Path) -> None:
 def apart_sentence(sweep: Sweep, results: Path) -> str | None:
     """The sentence over a diagram whose limits are far from their values at the sweep's width; None where none is."""
     import numpy as np
-
-    from numerics.models.width_documents import APART
+    from onestep.numerics.models.width_documents import APART
 
     if sweep.kind == "simulation":
         return None

@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-
-from numerics.bounds.learned_bias import Basins, LearnedBias
-from verify.checks.finite_size import INCONCLUSIVE, Report
+from onestep.numerics.bounds.learned_bias import Basins, LearnedBias
+from onestep.verify.checks.finite_size import INCONCLUSIVE, Report
 
 # A share of experiments that does not move a mean by what the protocol sees.
 FEW = 0.01

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-
-from reports.figures.figures import Figure, svg_of
-from reports.measurements import close_basins, learned_basins, measured_networks
-from reports.measurements.models import (
+from onestep.reports.figures.figures import Figure, svg_of
+from onestep.reports.measurements import close_basins, learned_basins, measured_networks
+from onestep.reports.measurements.models import (
     DATA,
     ITEMS,
     LANDMARK,
@@ -22,10 +21,10 @@ from reports.measurements.models import (
     Item,
     stored,
 )
-from reports.measurements.normal_deviates import LEVEL, extreme, look_normal, normality, spread, squares
-from reports.measurements.study import Study, Table
-from reports.measurements.theory import landmark
-from verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report
+from onestep.reports.measurements.normal_deviates import LEVEL, extreme, look_normal, normality, spread, squares
+from onestep.reports.measurements.study import Study, Table
+from onestep.reports.measurements.theory import landmark
+from onestep.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

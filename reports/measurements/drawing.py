@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from reports.figures.figures import _STYLES as STYLES
-from reports.figures.figures import Figure, svg_of
-from reports.measurements.experiments import Measured
+from onestep.reports.figures.figures import _STYLES as STYLES
+from onestep.reports.figures.figures import Figure, svg_of
+from onestep.reports.measurements.experiments import Measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

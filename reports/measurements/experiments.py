@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-
-from numerics.experiments.inputs import GAUSSIAN, Inputs
-from numerics.experiments.simulate import estimate, simulate
-from numerics.models.model import Model
-from numerics.models.network import Network
-from reports.figures.figures import Figure
-from reports.measurements.study import Study
+from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
+from onestep.numerics.experiments.simulate import estimate, simulate
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.network import Network
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.study import Study
 
 FOLDER = Path(__file__).parent.parent.parent / "benchmarks" / "samples"
 
@@ -147,6 +146,6 @@ class Measured:
         return (self.mean - theory) / self.error
 
     def __str__(self) -> str:
-        from reports.command_line.console import estimate_text
+        from onestep.reports.command_line.console import estimate_text
 
         return estimate_text(self.mean, self.error)

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from derivations.activations.activation import activation
-from numerics.experiments.ensembles import Sizes
-from numerics.experiments.simulate import predicted
-from numerics.models.model import Model
-from numerics.models.network import Network
-from numerics.saddle_point.ridge import solve
-from verify.checks.finite_size import Comparison, Observation, compare
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.experiments.ensembles import Sizes
+from onestep.numerics.experiments.simulate import predicted
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.verify.checks.finite_size import Comparison, Observation, compare
 
 DATA = Path(__file__).parent.parent.parent / "benchmarks" / "networks" / "network_trial.json"
 OBSERVABLES = ("test_error", "training_error", "m", "zeta", "chi", "psi", "q1", "q2")

@@ -18,14 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from derivations.activations.activation import activation
-from numerics.bounds.learned_bias import Basins, learned_bias
-from numerics.experiments.ensembles import Sizes
-from numerics.experiments.simulate import at_sizes
-from numerics.models.model import Model, ReadoutGroup
-from numerics.models.network import Network
-from numerics.saddle_point.any_loss.losses import loss_named
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.learned_bias import Basins, learned_bias
+from onestep.numerics.experiments.ensembles import Sizes
+from onestep.numerics.experiments.simulate import at_sizes
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.any_loss.losses import loss_named
 
 DATA = Path(__file__).parent.parent.parent / "benchmarks" / "networks" / "calibration.json"
 DRAW = 2402

@@ -7,13 +7,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reports.figures.figures import Figure, svg_of
-from reports.measurements.measured_networks import CALIBRATED, DATA, POINTS, judge, stored
+from onestep.reports.figures.figures import Figure, svg_of
+from onestep.reports.measurements.measured_networks import CALIBRATED, DATA, POINTS, judge, stored
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from verify.checks.finite_size import Comparison
+    from onestep.verify.checks.finite_size import Comparison
 
 COMMAND = "python -m benchmarks.networks.network_trial simulate"
 THEORIES = ("isotropic", "network")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reports.figures.figures import Figure
+from onestep.reports.figures.figures import Figure
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,10 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-
-from numerics.experiments.simulate_loss import Prediction, predict
-from numerics.saddle_point.any_loss.losses import loss_named
-from reports.measurements.models import ITEMS, LANDMARK, LANDMARK_RUN, RUNS, Data, Drawn, Samples, models_of
-from verify.checks.finite_size import Observation, Report, compare_all
+from onestep.numerics.experiments.simulate_loss import Prediction, predict
+from onestep.numerics.saddle_point.any_loss.losses import loss_named
+from onestep.reports.measurements.models import ITEMS, LANDMARK, LANDMARK_RUN, RUNS, Data, Drawn, Samples, models_of
+from onestep.verify.checks.finite_size import Observation, Report, compare_all
 
 SLOW_THEORY = Path(__file__).parent.parent.parent / "benchmarks" / "networks" / "calibration_theory.json"
 # Of the stored theory: the samples have six.

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reports.figures.figures import Figure, all_figures
-from reports.measurements.network_trial import Trial, network_trial
-from reports.measurements.study import Study
-from reports.page.described import DescribedDerivation, derivations_of
-from reports.page.studies import STUDIES, study_of
-from reports.text.ledger_files import (
+from onestep.reports.figures.figures import Figure, all_figures
+from onestep.reports.measurements.network_trial import Trial, network_trial
+from onestep.reports.measurements.study import Study
+from onestep.reports.page.described import DescribedDerivation, derivations_of
+from onestep.reports.page.studies import STUDIES, study_of
+from onestep.reports.text.ledger_files import (
     COMMITTED_JSON,
     COMMITTED_MARKDOWN,
     COMMITTED_PROFILE,
@@ -20,10 +20,10 @@ from reports.text.ledger_files import (
     remove_stale,
     write_together,
 )
-from verify.claims.index import MODULES, all_claims
-from verify.claims.index import run_ledger as run
-from verify.ledger.document import as_json, dumps
-from verify.ledger.run import Ledger
+from onestep.verify.claims.index import MODULES, all_claims
+from onestep.verify.claims.index import run_ledger as run
+from onestep.verify.ledger.document import as_json, dumps
+from onestep.verify.ledger.run import Ledger
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ def build(profile: str, directory: Path, *, quiet: bool = False) -> Built:
     From a source checkout the quick profile refreshes the committed ledger too. Files are written whole and last: an
     interrupted or failing run changes nothing.
     """
-    from reports.command_line.console import Progress
-    from reports.command_line.machine.workers import pool
+    from onestep.reports.command_line.console import Progress
+    from onestep.reports.command_line.machine.workers import pool
 
     all_claims()  # a ledger that does not hang together is reported before anything is run
     drawings = all_figures()
@@ -91,9 +91,9 @@ def write(
     studies: Sequence[Study] = (),
 ) -> Built:
     """Render and write the files."""
-    from derivations.language.symbols import glossary
-    from reports.page.site import Material, site
-    from reports.text.ledger_markdown import markdown
+    from onestep.derivations.language.symbols import glossary
+    from onestep.reports.page.site import Material, site
+    from onestep.reports.text.ledger_markdown import markdown
 
     document = as_json(ledger)
     pages = site(Material(ledger, derivations, figures, glossary, trial, studies))

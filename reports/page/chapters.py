@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reports.page.dependencies import group_of
+from onestep.reports.page.dependencies import group_of
 
 
 @dataclass(frozen=True)

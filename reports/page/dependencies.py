@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from verify.ledger.run import Entry, Ledger
-from verify.protocol.claim import Role
-from verify.protocol.verdict import Verdict, weakest
+from onestep.verify.ledger.run import Entry, Ledger
+from onestep.verify.protocol.claim import Role
+from onestep.verify.protocol.verdict import Verdict, weakest
 
 
 @dataclass(frozen=True)

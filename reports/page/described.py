@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from derivations.language.derivation import Derivation, NonNegative, Obligation, RationalLimit, Vanishing
-from derivations.language.rendering import latex
-from derivations.language.symbols import glossary
+from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation, RationalLimit, Vanishing
+from onestep.derivations.language.rendering import latex
+from onestep.derivations.language.symbols import glossary
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class DescribedDerivation:
 
 def derivations_of(module: str) -> tuple[DescribedDerivation, ...]:
     """The derivations that the claims of one module rest on, each once, in the order of the claims."""
-    from verify.checks.kinds import ByDerivation
-    from verify.protocol.order import claims_of
+    from onestep.verify.checks.kinds import ByDerivation
+    from onestep.verify.protocol.order import claims_of
 
     builds = dict.fromkeys(
         check.build for claim in claims_of(module) for check in claim.checks if isinstance(check, ByDerivation)

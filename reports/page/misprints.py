@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from markupsafe import Markup
-
-from reports.page.sources import DOCUMENTS, Document, document
-from reports.text.mathematics import mathml
-from verify.claims.slides.coverage import DEFINITION, FORMULAS, Formula
-from verify.claims.slides.errata import ErratumReport, errata
-from verify.ledger.run import Entry, Ledger
-from verify.protocol.claim import Role
-from verify.protocol.verdict import Verdict
+from onestep.reports.page.sources import DOCUMENTS, Document, document
+from onestep.reports.text.mathematics import mathml
+from onestep.verify.claims.slides.coverage import DEFINITION, FORMULAS, Formula
+from onestep.verify.claims.slides.errata import ErratumReport, errata
+from onestep.verify.ledger.run import Entry, Ledger
+from onestep.verify.protocol.claim import Role
+from onestep.verify.protocol.verdict import Verdict
 
 
 @dataclass(frozen=True)

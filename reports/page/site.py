@@ -14,28 +14,27 @@ from typing import Any, TypeVar
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-
-from derivations.language.rendering import latex
-from derivations.language.symbols import Entry as Symbol
-from reports.figures.figures import Figure
-from reports.measurements.network_trial import BEYOND, Trial
-from reports.measurements.study import Study
-from reports.page.chapters import CHAPTERS, OTHER, Chapter, chapter_of
-from reports.page.dependencies import groups, headlines, links
-from reports.page.dependency_graph import svg
-from reports.page.described import DescribedDerivation
-from reports.page.misprints import coverage, misprint_views
-from reports.page.results import RESULTS
-from reports.page.sources import SLIDES, by_source, document
-from reports.page.views import ClaimView, assumptions, claim_view, derivation_views, source_table, summary_table
-from reports.text.anchors import anchor
-from reports.text.ledger_markdown import MEANINGS
-from reports.text.mathematics import mathml
-from reports.text.prose import heading, prose
-from verify.ledger.document import as_json
-from verify.ledger.run import Ledger
-from verify.protocol.claim import Role
-from verify.protocol.verdict import Verdict
+from onestep.derivations.language.rendering import latex
+from onestep.derivations.language.symbols import Entry as Symbol
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.network_trial import BEYOND, Trial
+from onestep.reports.measurements.study import Study
+from onestep.reports.page.chapters import CHAPTERS, OTHER, Chapter, chapter_of
+from onestep.reports.page.dependencies import groups, headlines, links
+from onestep.reports.page.dependency_graph import svg
+from onestep.reports.page.described import DescribedDerivation
+from onestep.reports.page.misprints import coverage, misprint_views
+from onestep.reports.page.results import RESULTS
+from onestep.reports.page.sources import SLIDES, by_source, document
+from onestep.reports.page.views import ClaimView, assumptions, claim_view, derivation_views, source_table, summary_table
+from onestep.reports.text.anchors import anchor
+from onestep.reports.text.ledger_markdown import MEANINGS
+from onestep.reports.text.mathematics import mathml
+from onestep.reports.text.prose import heading, prose
+from onestep.verify.ledger.document import as_json
+from onestep.verify.ledger.run import Ledger
+from onestep.verify.protocol.claim import Role
+from onestep.verify.protocol.verdict import Verdict
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 # No page is larger; a chapter is cut before its items reach CUT, which leaves room for the frame around them.

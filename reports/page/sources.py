@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from verify.ledger.run import Entry
+from onestep.verify.ledger.run import Entry
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from reports.measurements.study import Study
+from onestep.reports.measurements.study import Study
 
 STUDIES: tuple[str, ...] = (
     "vocabulary",
@@ -25,5 +25,5 @@ STUDIES: tuple[str, ...] = (
 
 def study_of(name: str) -> Study | None:
     """The study of one module, a unit of parallel work; None where its measurements are not installed."""
-    found: Study | None = import_module(f"reports.studies.{name}").study()
+    found: Study | None = import_module(f"onestep.reports.studies.{name}").study()
     return found

@@ -6,17 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
-
-from reports.page.described import DescribedDerivation, DescribedStep
-from reports.page.sources import SLIDES, Document, by_source, document
-from reports.text.anchors import anchor
-from reports.text.mathematics import mathml
-from reports.text.prose import prose
-from verify.ledger.document import statement_latex
-from verify.ledger.run import Entry, Ledger
-from verify.protocol.claim import Kind
-from verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
-from verify.protocol.verdict import Verdict
+from onestep.reports.page.described import DescribedDerivation, DescribedStep
+from onestep.reports.page.sources import SLIDES, Document, by_source, document
+from onestep.reports.text.anchors import anchor
+from onestep.reports.text.mathematics import mathml
+from onestep.reports.text.prose import prose
+from onestep.verify.ledger.document import statement_latex
+from onestep.verify.ledger.run import Entry, Ledger
+from onestep.verify.protocol.claim import Kind
+from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
+from onestep.verify.protocol.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ def assumptions(ledger: Ledger) -> list[tuple[str, list[str]]]:
 
 def claim_view(entry: Entry, derivations: Sequence[DescribedDerivation]) -> ClaimView:
     """One claim with its formulas converted."""
-    from derivations.language.rendering import latex
+    from onestep.derivations.language.rendering import latex
 
     titles = {d.check: d.title for d in derivations}
     return ClaimView(

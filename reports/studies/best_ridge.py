@@ -9,15 +9,14 @@ from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-
-from derivations.activations.activation import activation
-from numerics.bounds.ridge import best_ridge, upper_bound
-from numerics.models.model import Model, ReadoutGroup
-from numerics.saddle_point.ridge import solve
-from reports.figures.figures import Figure
-from reports.measurements.drawing import STYLES, finished, legend, panels
-from reports.measurements.experiments import FOLDER
-from reports.measurements.study import Study, Table
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.ridge import best_ridge, upper_bound
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.drawing import STYLES, finished, legend, panels
+from onestep.reports.measurements.experiments import FOLDER
+from onestep.reports.measurements.study import Study, Table
 
 SLUG, SEED, COUNT = "best_ridge", 91, 2000
 STUDENTS = ("tanh", "erf", "relu", "sin")

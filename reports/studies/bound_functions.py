@@ -12,20 +12,19 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.activations.activation import activation
-from numerics.balls.arithmetic import BallError
-from numerics.bounds.ridge import Minimum, best_ridge, bounds, local_minima
-from numerics.certificates import optimum as certify_optimum
-from numerics.certificates.bound_track import LOWER, UPPER, Track
-from numerics.certificates.optimum import certify_minimum
-from numerics.certificates.spike_path import along_rate
-from numerics.gaussian.coefficients import conditional_coefficients, target_moments
-from numerics.models.model import Model
-from numerics.models.network import Network
-from reports.figures.figures import Figure
-from reports.measurements.drawing import STYLES, finished, legend, panels
-from reports.measurements.study import Study, Table
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.balls.arithmetic import BallError
+from onestep.numerics.bounds.ridge import Minimum, best_ridge, bounds, local_minima
+from onestep.numerics.certificates import optimum as certify_optimum
+from onestep.numerics.certificates.bound_track import LOWER, UPPER, Track
+from onestep.numerics.certificates.optimum import certify_minimum
+from onestep.numerics.certificates.spike_path import along_rate
+from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.network import Network
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.drawing import STYLES, finished, legend, panels
+from onestep.reports.measurements.study import Study, Table
 
 Array = NDArray[np.float64]
 
@@ -245,7 +244,8 @@ def functions_drawn() -> Figure:
         f"{SHOWN.spike:g}, c = {SHOWN.bulk:g}. Middle and right: the pool that the learning rate chooses from, "
         "through r."
     )
-    return finished(canvas, "bound_functions", title, caption, "reports.studies.bound_functions.functions_drawn()")
+    call = "onestep.reports.studies.bound_functions.functions_drawn()"
+    return finished(canvas, "bound_functions", title, caption, call)
 
 
 def bounds_drawn(found: Sequence[Optimum]) -> Figure:
@@ -266,5 +266,5 @@ def bounds_drawn(found: Sequence[Optimum]) -> Figure:
         f"the least test error over the ridge at alpha = {STEPS[0][1].alpha:g}."
     )
     return finished(
-        canvas, "bounds_along_rate", title, caption, "reports.studies.bound_functions.bounds_drawn(optima())"
+        canvas, "bounds_along_rate", title, caption, "onestep.reports.studies.bound_functions.bounds_drawn(optima())"
     )

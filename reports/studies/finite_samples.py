@@ -8,16 +8,15 @@ from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.activations.activation import activation
-from numerics.models.model import Model
-from numerics.models.network import Network
-from numerics.saddle_point.finite_width import at_width
-from numerics.saddle_point.ridge import solve
-from reports.figures.figures import Figure
-from reports.measurements.drawing import STYLES, finished, legend, panels, points
-from reports.measurements.experiments import Data, Experiment, Measured, studied
-from reports.measurements.study import Study, Table
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.finite_width import at_width
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.drawing import STYLES, finished, legend, panels, points
+from onestep.reports.measurements.experiments import Data, Experiment, Measured, studied
+from onestep.reports.measurements.study import Study, Table
 
 SLUG, SEED = "finite_samples", 75
 SAMPLES, DIMENSION, WIDTH = 500, 200, 100

@@ -7,19 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bulk.overlapping_rows import stepped, turned_bulk
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.overlapping import solve_overlapping
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.reports.command_line.console import estimate_text
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.drawing import STYLES, finished, legend, panels
+from onestep.reports.measurements.experiments import Data, Experiment, studied
+from onestep.reports.measurements.study import Study, Table
+from onestep.verify.checks.finite_size import fit_line
 from scipy.special import chdtrc, ndtr, ndtri, stdtr
-
-from derivations.activations.activation import activation
-from numerics.bulk.overlapping_rows import stepped, turned_bulk
-from numerics.models.network import Network
-from numerics.saddle_point.overlapping import solve_overlapping
-from numerics.saddle_point.ridge import solve
-from reports.command_line.console import estimate_text
-from reports.figures.figures import Figure
-from reports.measurements.drawing import STYLES, finished, legend, panels
-from reports.measurements.experiments import Data, Experiment, studied
-from reports.measurements.study import Study, Table
-from verify.checks.finite_size import fit_line
 
 SLUG, SEED = "initial_overlap", 72
 RUNS = ((200, 40), (400, 24), (800, 12))

@@ -6,16 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-
-from derivations.activations.activation import activation
-from numerics.bounds.ridge import BestEta, best_eta
-from numerics.models.network import Network
-from numerics.saddle_point.ridge import solve
-from reports.command_line.console import estimate_text
-from reports.figures.figures import Figure
-from reports.measurements.drawing import STYLES, finished, legend, panels, points
-from reports.measurements.experiments import Data, Experiment, Measured, studied
-from reports.measurements.study import Study, Table
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.ridge import BestEta, best_eta
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.reports.command_line.console import estimate_text
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.drawing import STYLES, finished, legend, panels, points
+from onestep.reports.measurements.experiments import Data, Experiment, Measured, studied
+from onestep.reports.measurements.study import Study, Table
 
 SLUG, SEED = "learning_rate", 74
 DIMENSION, SEEDS = 600, 20

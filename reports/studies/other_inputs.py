@@ -7,20 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.activations.activation import activation
-from numerics.experiments.inputs import DEGREES_OF_FREEDOM, LAWS, Inputs
-from numerics.gaussian.coefficients import hermite_constants
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.models.model import Model
-from numerics.models.network import Network
-from numerics.saddle_point.ridge import solve
-from reports.command_line.console import estimate_text
-from reports.figures.figures import Figure
-from reports.measurements.drawing import STYLES, finished, panels
-from reports.measurements.experiments import Data, Experiment, studied
-from reports.measurements.study import Study, Table
-from verify.checks.finite_size import Comparison, Observation, compare, fit_line
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.experiments.inputs import DEGREES_OF_FREEDOM, LAWS, Inputs
+from onestep.numerics.gaussian.coefficients import hermite_constants
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.reports.command_line.console import estimate_text
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.drawing import STYLES, finished, panels
+from onestep.reports.measurements.experiments import Data, Experiment, studied
+from onestep.reports.measurements.study import Study, Table
+from onestep.verify.checks.finite_size import Comparison, Observation, compare, fit_line
 
 Array = NDArray[np.float64]
 

@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-
-from derivations.activations.activation import activation
-from numerics.models.network import Network
-from numerics.saddle_point.ridge import solve
-from reports.figures.figures import Figure
-from reports.measurements.drawing import STYLES, finished, panels, points
-from reports.measurements.experiments import Data, Experiment, Measured, studied
-from reports.measurements.study import Study, Table
-from verify.checks.finite_size import fit_line
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.drawing import STYLES, finished, panels, points
+from onestep.reports.measurements.experiments import Data, Experiment, Measured, studied
+from onestep.reports.measurements.study import Study, Table
+from onestep.verify.checks.finite_size import fit_line
 
 SLUG, SEED = "second_step", 73
 RUNS = ((200, 24), (400, 16))

@@ -10,18 +10,17 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.activations.activation import activation
-from numerics.models.model import Model, ReadoutGroup
-from numerics.models.network import Network
-from numerics.saddle_point.profile import profile
-from numerics.spectrum.axis import Axis
-from numerics.spectrum.density import Spectrum, equations_of, spectrum
-from numerics.spectrum.edges import EdgeLaw, edge_law
-from reports.figures.figures import Figure
-from reports.measurements.drawing import STYLES, finished, legend, panels
-from reports.measurements.experiments import FOLDER
-from reports.measurements.study import Study, Table
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.profile import profile
+from onestep.numerics.spectrum.axis import Axis
+from onestep.numerics.spectrum.density import Spectrum, equations_of, spectrum
+from onestep.numerics.spectrum.edges import EdgeLaw, edge_law
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.drawing import STYLES, finished, legend, panels
+from onestep.reports.measurements.experiments import FOLDER
+from onestep.reports.measurements.study import Study, Table
 
 Array = NDArray[np.float64]
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reports.figures.figures import Figure
-from reports.measurements.drawing import STYLES, finished, legend, panels
-from reports.measurements.experiments import as_text
-from reports.measurements.study import Study, Table
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.drawing import STYLES, finished, legend, panels
+from onestep.reports.measurements.experiments import as_text
+from onestep.reports.measurements.study import Study, Table
 
 DATA = Path(__file__).parent.parent.parent / "benchmarks" / "speed" / "speed.json"
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-
-from derivations.activations.activation import activation
-from numerics.models.model import Model, ModelError
-from numerics.saddle_point.ridge import solve
-from reports.figures.figures import Figure
-from reports.measurements.drawing import STYLES, finished, legend, panels, points
-from reports.measurements.experiments import Data, Experiment, Measured, studied
-from reports.measurements.study import Study, Table
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.drawing import STYLES, finished, legend, panels, points
+from onestep.reports.measurements.experiments import Data, Experiment, Measured, studied
+from onestep.reports.measurements.study import Study, Table
 
 SLUG, SEED = "threshold", 77
 DIMENSION, SEEDS, RIDGE = 300, 24, 1e-3

@@ -7,22 +7,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-
-from derivations.activations.activation import activation
-from numerics.bounds.ridge import lower_bound
-from numerics.bulk.orthogonal import orthogonal
-from numerics.experiments.ensembles import Sizes
-from numerics.experiments.orthogonal import simulated_test_errors
-from numerics.experiments.simulate import at_sizes, predicted
-from numerics.models.model import Model, ReadoutGroup
-from numerics.saddle_point.finite_width import at_width
-from numerics.saddle_point.letters.density import DensitySolution, ReadoutLaw, solve_density
-from numerics.saddle_point.ridge import solve
-from reports.figures.figures import Figure
-from reports.measurements.drawing import STYLES, finished, legend, panels, points
-from reports.measurements.experiments import Data, Experiment, Measured, complete, stored
-from reports.measurements.study import Study, Table
-from verify.checks.finite_size import Comparison, Observation, compare_all
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.ridge import lower_bound
+from onestep.numerics.bulk.orthogonal import orthogonal
+from onestep.numerics.experiments.ensembles import Sizes
+from onestep.numerics.experiments.orthogonal import simulated_test_errors
+from onestep.numerics.experiments.simulate import at_sizes, predicted
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.saddle_point.finite_width import at_width
+from onestep.numerics.saddle_point.letters.density import DensitySolution, ReadoutLaw, solve_density
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.drawing import STYLES, finished, legend, panels, points
+from onestep.reports.measurements.experiments import Data, Experiment, Measured, complete, stored
+from onestep.reports.measurements.study import Study, Table
+from onestep.verify.checks.finite_size import Comparison, Observation, compare_all
 
 SLUG, SEED = "vocabulary", 86
 # The paper's conditions for Appendix D: perfect alignment and width d.
@@ -323,5 +322,5 @@ def drawn(found: Sequence[Point]) -> Figure:
         "tanh student, target sin(2z), alignment 1, beta = 1, ridge 0.1, spike 1.5, all bulk variances 1. Points: "
         f"spiked random features at d = {SHOWN}, {SEEDS} seeds, one standard error. Thick lines: the theory at that "
         "width; thin lines: infinite width.",
-        "reports.studies.vocabulary.study()",
+        "onestep.reports.studies.vocabulary.study()",
     )  # fmt: skip

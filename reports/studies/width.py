@@ -7,16 +7,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
 import numpy as np
-
-from derivations.activations.activation import activation
-from numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
-from numerics.models.model import Model
-from numerics.models.network import Network
-from numerics.saddle_point.ridge import solve
-from reports.figures.figures import Figure
-from reports.measurements.drawing import STYLES, finished, legend, panels, points
-from reports.measurements.experiments import Data, Experiment, Measured, studied
-from reports.measurements.study import Study, Table
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.reports.figures.figures import Figure
+from onestep.reports.measurements.drawing import STYLES, finished, legend, panels, points
+from onestep.reports.measurements.experiments import Data, Experiment, Measured, studied
+from onestep.reports.measurements.study import Study, Table
 
 SLUG, SEED = "width", 76
 DIMENSION, SEEDS = 400, 16

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Any
 
-from reports.command_line.problems import InputProblem
+from onestep.reports.command_line.problems import InputProblem
 
 HERE = Path(__file__).parent.parent
 COMMITTED_JSON = HERE / "ledger.json"

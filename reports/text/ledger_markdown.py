@@ -19,7 +19,7 @@ MEANINGS: Mapping[str, str] = {
 
 def markdown(document: Mapping[str, Any]) -> str:
     """The ledger for people who read text: a pure function of its JSON document."""
-    from reports.text.words import by_fiat, verdict_mark
+    from onestep.reports.text.words import by_fiat, verdict_mark
 
     claims, counts, mutants = document["claims"], document["summary"], document["mutants"]
     lines = [
@@ -50,7 +50,7 @@ def markdown(document: Mapping[str, Any]) -> str:
 
 
 def _markdown_claim(claim: Mapping[str, Any]) -> list[str]:
-    from reports.text.words import evidence_line
+    from onestep.reports.text.words import evidence_line
 
     role = "" if claim["role"] == "ours" else " (as printed in the source)"
     lines = [
@@ -82,7 +82,7 @@ def _anchor(id_: str) -> str:
 
 def markdown_drift(document: Mapping[str, Any]) -> list[str]:
     """Whether the committed ledger.md follows from the committed ledger.json."""
-    from reports.text.ledger_files import COMMITTED_MARKDOWN
+    from onestep.reports.text.ledger_files import COMMITTED_MARKDOWN
 
     if not COMMITTED_MARKDOWN.exists():
         return ["ledger.md is missing"]

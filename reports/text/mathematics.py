@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from xml.etree import ElementTree
 
-from reports.text.formula_lines import in_lines
+from onestep.reports.text.formula_lines import in_lines
 
 
 class MathError(ValueError):

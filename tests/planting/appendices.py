@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
+from onestep.derivations.bulk import blocks as block_equivalent
+from onestep.derivations.free_energy import ridge as free_energy
+from onestep.derivations.free_energy import sample_energy
+from onestep.derivations.language import replica_gaussians
+from onestep.derivations.saddle_point import letters as readout_features
+from onestep.derivations.saddle_point import letters as readout_groups
+from onestep.derivations.saddle_point import orthogonal_bulk
+from onestep.derivations.spectrum import feature_covariance
+from onestep.derivations.spectrum import resolvent as spectrum
 
-from derivations.bulk import blocks as block_equivalent
-from derivations.free_energy import ridge as free_energy
-from derivations.free_energy import sample_energy
-from derivations.language import replica_gaussians
-from derivations.saddle_point import letters as readout_features
-from derivations.saddle_point import letters as readout_groups
-from derivations.saddle_point import orthogonal_bulk
-from derivations.spectrum import feature_covariance
-from derivations.spectrum import resolvent as spectrum
 from tests.planting.errors import verdict_by_proof
 
 __all__ = ["planting", "verdict_by_proof"]

@@ -6,18 +6,17 @@ from dataclasses import replace
 from types import ModuleType
 
 import pytest
-
-from derivations.closed_forms import sign_activation
-from derivations.equivalence import conditional as equivalence
-from derivations.equivalence import spike_coefficients
-from derivations.free_energy import readout_normalisation
-from derivations.gradient_step import bulk as gradient_bulk
-from derivations.gradient_step import constants as gradient_constants
-from derivations.gradient_step import spike as gradient_step
-from verify.checks.kinds import ByDerivation, ByObligations
-from verify.protocol.claim import PROFILES, Claim
-from verify.protocol.evidence import Proof
-from verify.protocol.verdict import Verdict, decide
+from onestep.derivations.closed_forms import sign_activation
+from onestep.derivations.equivalence import conditional as equivalence
+from onestep.derivations.equivalence import spike_coefficients
+from onestep.derivations.free_energy import readout_normalisation
+from onestep.derivations.gradient_step import bulk as gradient_bulk
+from onestep.derivations.gradient_step import constants as gradient_constants
+from onestep.derivations.gradient_step import spike as gradient_step
+from onestep.verify.checks.kinds import ByDerivation, ByObligations
+from onestep.verify.protocol.claim import PROFILES, Claim
+from onestep.verify.protocol.evidence import Proof
+from onestep.verify.protocol.verdict import Verdict, decide
 
 _DERIVATIONS: tuple[ModuleType, ...] = (
     equivalence,

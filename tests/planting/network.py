@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Protocol
 
-from verify.checks.simulation import BySimulation
-from verify.protocol.claim import Claim
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.protocol.claim import Claim
 
 
 class Cached(Protocol):

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
+from onestep.derivations.bounds import closed_form as bounds_closed_form
+from onestep.derivations.bounds import ridge as bounds
+from onestep.derivations.bulk import marchenko_pastur
+from onestep.derivations.free_energy import convex_loss, dropped_terms, replicas, sample_energy
+from onestep.derivations.free_energy import ridge as free_energy
+from onestep.derivations.language import replica_gaussians
+from onestep.derivations.saddle_point import any_law as spectral
+from onestep.derivations.saddle_point import conventions as invariances
+from onestep.derivations.saddle_point import equations as saddle_point
+from onestep.derivations.saddle_point import leave_one_out, normalisations
+from onestep.derivations.saddle_point.random_features import no_spike as random_features
 
-from derivations.bounds import closed_form as bounds_closed_form
-from derivations.bounds import ridge as bounds
-from derivations.bulk import marchenko_pastur
-from derivations.free_energy import convex_loss, dropped_terms, replicas, sample_energy
-from derivations.free_energy import ridge as free_energy
-from derivations.language import replica_gaussians
-from derivations.saddle_point import any_law as spectral
-from derivations.saddle_point import conventions as invariances
-from derivations.saddle_point import equations as saddle_point
-from derivations.saddle_point import leave_one_out, normalisations
-from derivations.saddle_point.random_features import no_spike as random_features
 from tests.planting.errors import verdict_by_proof
 
 __all__ = ["planting", "verdict_by_proof"]

@@ -15,12 +15,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from mpmath import mp, mpf
-
-from derivations.activations.activation import Activation
-from derivations.expressions.parser import derivative
-from numerics.balls.arithmetic import PrecisionError
-from numerics.gaussian.evaluate import evaluate_mpmath
-from numerics.gaussian.quadrature import integrand
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.expressions.parser import derivative
+from onestep.numerics.balls.arithmetic import PrecisionError
+from onestep.numerics.gaussian.evaluate import evaluate_mpmath
+from onestep.numerics.gaussian.quadrature import integrand
 
 # mpmath carries no types: an mpf is Any to the checker.
 Real = Any

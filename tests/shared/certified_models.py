@@ -8,12 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 from flint import arb
 from mpmath import mp
-
-from derivations.activations.activation import activation
-from numerics.balls.arithmetic import precision
-from numerics.certificates.certify import Certificate
-from numerics.certificates.saddle_point import SolutionMp
-from numerics.models.model import Model
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.balls.arithmetic import precision
+from onestep.numerics.certificates.certify import Certificate
+from onestep.numerics.certificates.saddle_point import SolutionMp
+from onestep.numerics.models.model import Model
 
 STUDENTS, TARGETS = ("sign", "erf", "tanh", "relu"), ("sign", "sin", "tanh")
 VALUES = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2")

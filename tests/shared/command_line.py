@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from reports.command_line.cli import run
+from onestep.reports.command_line.cli import run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from reports.text.ledger_files import committed
-from verify.claims.index import all_claims
-from verify.ledger.run import Entry, Ledger, MutantResult
-from verify.protocol.claim import Claim
-from verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
-from verify.protocol.verdict import Verdict
+from onestep.reports.text.ledger_files import committed
+from onestep.verify.claims.index import all_claims
+from onestep.verify.ledger.run import Entry, Ledger, MutantResult
+from onestep.verify.protocol.claim import Claim
+from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
+from onestep.verify.protocol.verdict import Verdict
 
 
 @cache

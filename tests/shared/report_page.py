@@ -8,15 +8,16 @@ from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
-from derivations.language.symbols import glossary
-from reports.figures import figures
-from reports.page.described import DescribedDerivation, describe
-from reports.page.site import Material, site
+from onestep.derivations.language.symbols import glossary
+from onestep.reports.figures import figures
+from onestep.reports.page.described import DescribedDerivation, describe
+from onestep.reports.page.site import Material, site
+from onestep.verify.ledger.run import Entry, Ledger, examine
+from onestep.verify.protocol.claim import Claim, Role
+from onestep.verify.protocol.verdict import Verdict, weakest
+
 from tests.shared import toy
 from tests.shared.committed_ledger import committed_ledger
-from verify.ledger.run import Entry, Ledger, examine
-from verify.protocol.claim import Claim, Role
-from verify.protocol.verdict import Verdict, weakest
 
 VOID = {"meta", "br", "link", "img", "input", "hr", "path", "use", "area", "base", "col"}
 

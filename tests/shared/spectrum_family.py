@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-
-from derivations.activations.activation import activation
-from numerics.models.model import Model, ReadoutGroup
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.models.model import Model, ReadoutGroup
 
 MEMBERS = 150
 STUDENTS = ("sign", "relu", "tanh", "erf", "hardtanh")

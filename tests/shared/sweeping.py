@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from numerics.sweeps.chunk import columns, solve_chunk
-from numerics.sweeps.store import FILE
-from numerics.sweeps.sweep import Axis, Sweep
-from reports.command_line.cli import run as onestep
+from onestep.numerics.sweeps.chunk import columns, solve_chunk
+from onestep.numerics.sweeps.store import FILE
+from onestep.numerics.sweeps.sweep import Axis, Sweep
+from onestep.reports.command_line.cli import run as onestep
 
 FIXED = {"beta": 1.0, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 WORKED = """\

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from functools import cache
 
 import sympy as sp
-
-from derivations.language.derivation import Derivation, RationalLimit, Step
-from derivations.language.symbols import alpha0, d, h1_star, h2_star
-from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.protocol.claim import Claim, Domain, Kind, Range, Source
-from verify.protocol.tolerances import Tolerance
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step
+from onestep.derivations.language.symbols import alpha0, d, h1_star, h2_star
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from onestep.verify.protocol.tolerances import Tolerance
 
 norm = sp.Symbol("N", positive=True)
 EXACT = (1 - 1 / (alpha0 * d)) * h1_star**2 + ((d - 1) * h2_star + 3) / (alpha0 * d)

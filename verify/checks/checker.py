@@ -12,13 +12,12 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 import sympy as sp
-
-from derivations.language import symbols
-from derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
-from verify.checks.evaluate import evaluate
-from verify.protocol.claim import Domain, Range
-from verify.protocol.evidence import Outcome, Settled
+from onestep.derivations.language import symbols
+from onestep.derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.verify.checks.evaluate import evaluate
+from onestep.verify.protocol.claim import Domain, Range
+from onestep.verify.protocol.evidence import Outcome, Settled
 
 # A residual counts as visibly non-zero when it exceeds this fraction of the sum of the sizes of its terms: rounding in
 # double precision reaches 1e-12 of it, and the smallest mutants change a formula by several per cent.

@@ -11,14 +11,13 @@ from functools import lru_cache
 
 import hypothesis
 import sympy as sp
-
-from derivations.language.derivation import Derivation, Obligation, Vanishing
-from verify.checks.checker import sample, settle, takes_limit, vanishes
-from verify.checks.evaluate import Functions, evaluate
-from verify.checks.strategies import points_of
-from verify.protocol.claim import Claim, Domain, Profile
-from verify.protocol.evidence import Agreement, Evidence, Outcome, Proof, Settled
-from verify.protocol.tolerances import Tolerance
+from onestep.derivations.language.derivation import Derivation, Obligation, Vanishing
+from onestep.verify.checks.checker import sample, settle, takes_limit, vanishes
+from onestep.verify.checks.evaluate import Functions, evaluate
+from onestep.verify.checks.strategies import points_of
+from onestep.verify.protocol.claim import Claim, Domain, Profile
+from onestep.verify.protocol.evidence import Agreement, Evidence, Outcome, Proof, Settled
+from onestep.verify.protocol.tolerances import Tolerance
 
 Point = Mapping[str, float | str]
 

@@ -11,11 +11,10 @@ import itertools
 from collections.abc import Iterator
 
 import sympy as sp
-
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from verify.checks.checker import find_witness, vanishes
-from verify.protocol.claim import Claim, Domain, Mutant
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.verify.checks.checker import find_witness, vanishes
+from onestep.verify.protocol.claim import Claim, Domain, Mutant
 
 # Siblings that are easily taken for each other, and ratios that are easily forgotten.
 _SIBLINGS: tuple[tuple[sp.Symbol, sp.Expr], ...] = (

@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import sympy as sp
-
-from verify.checks import scaling
-from verify.checks.evaluate import Functions, evaluate
-from verify.protocol.claim import Claim, Profile
-from verify.protocol.evidence import Evidence, FiniteSize, Outcome
+from onestep.verify.checks import scaling
+from onestep.verify.checks.evaluate import Functions, evaluate
+from onestep.verify.protocol.claim import Claim, Profile
+from onestep.verify.protocol.evidence import Evidence, FiniteSize, Outcome
 
 _OUTCOMES = {
     scaling.CONFIRMED: Outcome.SUPPORTS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.protocol.claim import Source
+from onestep.verify.protocol.claim import Source
 
 PAPER = "arXiv 2402.04980"
 

@@ -13,9 +13,8 @@ from typing import Any
 
 import sympy as sp
 from flint import acb, arb, fmpq
-
-from derivations.closed_forms.owens_t import OwensT
-from derivations.closed_forms.sign_product import SignProduct
+from onestep.derivations.closed_forms.owens_t import OwensT
+from onestep.derivations.closed_forms.sign_product import SignProduct
 
 Ball = Any  # an acb
 

@@ -19,10 +19,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import sympy as sp
-
-from derivations.closed_forms.owens_t import OwensT
-from derivations.closed_forms.sign_product import SignProduct
-from derivations.language import symbols
+from onestep.derivations.closed_forms.owens_t import OwensT
+from onestep.derivations.closed_forms.sign_product import SignProduct
+from onestep.derivations.language import symbols
 
 c = symbols.c
 e = sp.Symbol("e", positive=True)

@@ -22,11 +22,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import sympy as sp
-
-from derivations.closed_forms.owens_t import OwensT
-from derivations.closed_forms.sign_product import SignProduct
-from derivations.language import symbols
-from verify.closed_forms.class_algebra import e, products, without_erfc
+from onestep.derivations.closed_forms.owens_t import OwensT
+from onestep.derivations.closed_forms.sign_product import SignProduct
+from onestep.derivations.language import symbols
+from onestep.verify.closed_forms.class_algebra import e, products, without_erfc
 
 x, c = symbols.x, symbols.c
 

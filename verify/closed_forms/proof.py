@@ -13,10 +13,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 import sympy as sp
-
-from derivations.activations.activation import activation
-from derivations.closed_forms.gaussian_class import Member
-from derivations.closed_forms.heat_equation import (
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.closed_forms.gaussian_class import Member
+from onestep.derivations.closed_forms.heat_equation import (
     AnalyticBelow,
     ClosedForm,
     HeatObligation,
@@ -26,16 +25,16 @@ from derivations.closed_forms.heat_equation import (
     established,
     heat_obligations,
 )
-from derivations.closed_forms.sign_product import SignProduct
-from derivations.language import symbols
-from derivations.language.derivation import Vanishing
-from verify.checks.checker import find_witness, settle
-from verify.checks.evaluate import evaluate
-from verify.closed_forms.balls import NoBallError, enclose
-from verify.closed_forms.class_algebra import vanishes_in_class
-from verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
-from verify.protocol.claim import Claim, Domain, Profile, Range
-from verify.protocol.evidence import Evidence, Outcome, Proof, Settled
+from onestep.derivations.closed_forms.sign_product import SignProduct
+from onestep.derivations.language import symbols
+from onestep.derivations.language.derivation import Vanishing
+from onestep.verify.checks.checker import find_witness, settle
+from onestep.verify.checks.evaluate import evaluate
+from onestep.verify.closed_forms.balls import NoBallError, enclose
+from onestep.verify.closed_forms.class_algebra import vanishes_in_class
+from onestep.verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
+from onestep.verify.protocol.claim import Claim, Domain, Profile, Range
+from onestep.verify.protocol.evidence import Evidence, Outcome, Proof, Settled
 
 x, c = symbols.x, symbols.c
 

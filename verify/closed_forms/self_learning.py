@@ -5,14 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 import sympy as sp
-
-from derivations.activations.activation import Activation
-from derivations.closed_forms.gaussian_class import NotInClassError, as_expression, member
-from derivations.closed_forms.heat_equation import closed_forms
-from derivations.language import symbols
-from verify.closed_forms.class_algebra import vanishes_in_class
-from verify.closed_forms.proof import prove
-from verify.protocol.evidence import Outcome
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.closed_forms.gaussian_class import NotInClassError, as_expression, member
+from onestep.derivations.closed_forms.heat_equation import closed_forms
+from onestep.derivations.language import symbols
+from onestep.verify.closed_forms.class_algebra import vanishes_in_class
+from onestep.verify.closed_forms.proof import prove
+from onestep.verify.protocol.evidence import Outcome
 
 # The best spike is known to about 1e-5, the bound being flat at its minimum: its square is guessed with such a
 # denominator.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from verify.protocol.claim import Claim, Role
+from onestep.verify.protocol.claim import Claim, Role
 
 FIRST, LAST = 1, 191
 

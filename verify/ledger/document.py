@@ -6,10 +6,9 @@ import json
 from typing import Any
 
 import sympy as sp
-
-from verify.ledger.run import Entry, Ledger
-from verify.protocol.claim import Claim
-from verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
+from onestep.verify.ledger.run import Entry, Ledger
+from onestep.verify.protocol.claim import Claim
+from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
 
 
 def as_json(ledger: Ledger) -> dict[str, Any]:
@@ -34,7 +33,7 @@ def dumps(ledger: Ledger) -> str:
 
 def statement_latex(claim: Claim) -> str:
     """The statement of a claim in LaTeX, rendered from the relation itself."""
-    from derivations.language.rendering import latex
+    from onestep.derivations.language.rendering import latex
 
     return latex(claim.statement)
 

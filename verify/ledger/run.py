@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
-
-from verify.checks.mutants import mutants_of
-from verify.protocol.claim import PROFILES, Claim, Kind, Role
-from verify.protocol.evidence import Evidence, Outcome, Proof
-from verify.protocol.order import LedgerError, claims_of, collected, ordered
-from verify.protocol.verdict import Verdict, decide, weakest
+from onestep.verify.checks.mutants import mutants_of
+from onestep.verify.protocol.claim import PROFILES, Claim, Kind, Role
+from onestep.verify.protocol.evidence import Evidence, Outcome, Proof
+from onestep.verify.protocol.order import LedgerError, claims_of, collected, ordered
+from onestep.verify.protocol.verdict import Verdict, decide, weakest
 
 
 @dataclass(frozen=True)

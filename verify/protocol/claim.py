@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import sympy as sp
 
 if TYPE_CHECKING:
-    from verify.protocol.evidence import Evidence
+    from onestep.verify.protocol.evidence import Evidence
 
 
 class Kind(StrEnum):

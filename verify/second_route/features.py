@@ -14,12 +14,11 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
-
-from derivations.language import symbols as s
-from verify.checks.kinds import Point
-from verify.checks.simulation import Measured, column
-from verify.protocol.claim import Profile
-from verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, grid
+from onestep.derivations.language import symbols as s
+from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, grid
 
 _CIRCLE = 16
 

@@ -15,19 +15,18 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
-
-from derivations.free_energy.along_spike import varpi, varrho, vartau
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from numerics.bulk.atoms import SpectralMeasure
-from numerics.saddle_point.ridge import solve
-from verify.checks.evaluate import Functions
-from verify.checks.kinds import ByNumbers, Point
-from verify.protocol.claim import Claim, Domain, Profile, Range
-from verify.protocol.evidence import Evidence
-from verify.protocol.tolerances import QUADRATURE, SOLVER
-from verify.second_route.grids import Array
-from verify.second_route.models import GENERIC, RANGES, functions_of, model_at, numbers
+from onestep.derivations.free_energy.along_spike import varpi, varrho, vartau
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.numerics.bulk.atoms import SpectralMeasure
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.verify.checks.evaluate import Functions
+from onestep.verify.checks.kinds import ByNumbers, Point
+from onestep.verify.protocol.claim import Claim, Domain, Profile, Range
+from onestep.verify.protocol.evidence import Evidence
+from onestep.verify.protocol.tolerances import QUADRATURE, SOLVER
+from onestep.verify.second_route.grids import Array
+from onestep.verify.second_route.models import GENERIC, RANGES, functions_of, model_at, numbers
 
 MODES = 4
 _ATOMS = tuple(

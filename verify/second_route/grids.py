@@ -106,7 +106,7 @@ def hermite_numbers(activation: str, target: str) -> dict[str, float]:
 
     Keys are the glyphs of the symbols.
     """
-    from derivations.language import symbols as s
+    from onestep.derivations.language import symbols as s
 
     student, teacher = SMOOTH[activation], SMOOTH[target]
     h1 = average(lambda z: z * student.value(z))

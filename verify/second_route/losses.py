@@ -18,19 +18,18 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-
-from derivations.activations.activation import activation
-from derivations.language import symbols as s
-from numerics.bounds.any_loss import least_loss
-from numerics.models.model import Model
-from numerics.saddle_point.any_loss.convex import ConvexSolution, solve
-from numerics.saddle_point.any_loss.losses import SQUARE, ProximalLoss
-from numerics.saddle_point.any_loss.losses import Loss as SolverLoss
-from verify.checks.kinds import Point
-from verify.protocol.claim import Domain, Range
-from verify.protocol.claim import Domain as ClaimDomain
-from verify.second_route.grids import SMOOTH, Array
-from verify.second_route.models import functions_of, model_at
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.language import symbols as s
+from onestep.numerics.bounds.any_loss import least_loss
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution, solve
+from onestep.numerics.saddle_point.any_loss.losses import SQUARE, ProximalLoss
+from onestep.numerics.saddle_point.any_loss.losses import Loss as SolverLoss
+from onestep.verify.checks.kinds import Point
+from onestep.verify.protocol.claim import Domain, Range
+from onestep.verify.protocol.claim import Domain as ClaimDomain
+from onestep.verify.second_route.grids import SMOOTH, Array
+from onestep.verify.second_route.models import functions_of, model_at
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,16 @@ from typing import Any
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
-
-from derivations.activations.activation import activation
-from derivations.language import symbols as s
-from numerics.gaussian.coefficients import conditional_coefficients, target_moments
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.models.model import Model
-from numerics.models.solution import Solution
-from numerics.saddle_point.ridge import solve
-from verify.checks.kinds import ByNumbers
-from verify.protocol.claim import Domain, Range
-from verify.protocol.tolerances import SOLVER
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.language import symbols as s
+from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.solution import Solution
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.verify.checks.kinds import ByNumbers
+from onestep.verify.protocol.claim import Domain, Range
+from onestep.verify.protocol.tolerances import SOLVER
 
 Array = NDArray[np.float64]
 Point = Mapping[str, float | str]

@@ -11,18 +11,24 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-
-from derivations.activations.activation import activation
-from derivations.language import symbols as s
-from numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features
-from numerics.experiments.simulate import simulate
-from numerics.gaussian.coefficients import conditional_coefficients
-from numerics.models.model import Model
-from verify.checks.kinds import Point
-from verify.checks.simulation import Measured, column
-from verify.protocol.claim import Domain, Profile, Range
-from verify.second_route.models import GENERIC, LETTERS, PAIRS, solved, value
-from verify.second_route.saddle_point.letters import DOMAIN, GENERIC_LETTERS, functions_at, measured, model_at, numbers
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.language import symbols as s
+from onestep.numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features
+from onestep.numerics.experiments.simulate import simulate
+from onestep.numerics.gaussian.coefficients import conditional_coefficients
+from onestep.numerics.models.model import Model
+from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.protocol.claim import Domain, Profile, Range
+from onestep.verify.second_route.models import GENERIC, LETTERS, PAIRS, solved, value
+from onestep.verify.second_route.saddle_point.letters import (
+    DOMAIN,
+    GENERIC_LETTERS,
+    functions_at,
+    measured,
+    model_at,
+    numbers,
+)
 
 R, B = s.replicas, s.inverse_temperature
 LOGS: Mapping[str, Callable[..., Any]] = {"L": lambda z: np.sin(z) + 0.3 * z + 0.5}

@@ -12,23 +12,31 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
-
-from derivations.activations.activation import Activation, activation
-from derivations.free_energy.along_spike import mu0, mu1, mu2
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
-from numerics.models.model import Model
-from numerics.models.network import Network
-from numerics.saddle_point.ridge import solve
-from verify.checks.evaluate import evaluate
-from verify.checks.simulation import Measured, column
-from verify.protocol.claim import Domain, Profile, Range
-from verify.second_route import models
-from verify.second_route.grids import SMOOTH
-from verify.second_route.models import GENERIC, Point, functions_at, functions_of, measured, model_at, numbers, solved
-from verify.second_route.networks import numbers as network_numbers
-from verify.second_route.networks.formulas import Step, batch_forms, own_law
+from onestep.derivations.activations.activation import Activation, activation
+from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.verify.checks.evaluate import evaluate
+from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.protocol.claim import Domain, Profile, Range
+from onestep.verify.second_route import models
+from onestep.verify.second_route.grids import SMOOTH
+from onestep.verify.second_route.models import (
+    GENERIC,
+    Point,
+    functions_at,
+    functions_of,
+    measured,
+    model_at,
+    numbers,
+    solved,
+)
+from onestep.verify.second_route.networks import numbers as network_numbers
+from onestep.verify.second_route.networks.formulas import Step, batch_forms, own_law
 
 Array = NDArray[np.float64]
 

@@ -16,13 +16,12 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.free_energy.along_spike import varrho
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
-from derivations.language.named_functions import g
-from derivations.saddle_point.random_features import no_spike as random_features
+from onestep.derivations.free_energy.along_spike import varrho
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.named_functions import g
+from onestep.derivations.saddle_point.random_features import no_spike as random_features
 
 SOURCE = "slides, saddle point of random features"
 HYPOTHESES = (

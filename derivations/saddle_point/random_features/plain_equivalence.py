@@ -11,17 +11,16 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
-
-from derivations.equivalence.spike_coefficients import at_spike, mean_square, mu0_of, received
-from derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2, squared_residual, y0
-from derivations.gradient_step.hermite_tensors import average, hermite, z1, z2
-from derivations.gradient_step.leap_scaling import root_d
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
-from derivations.language.named_functions import sigma
-from derivations.saddle_point.equations import equation, isotropic
-from derivations.saddle_point.random_features.no_spike import target_moment_rules
+from onestep.derivations.equivalence.spike_coefficients import at_spike, mean_square, mu0_of, received
+from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2, squared_residual, y0
+from onestep.derivations.gradient_step.hermite_tensors import average, hermite, z1, z2
+from onestep.derivations.gradient_step.leap_scaling import root_d
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.named_functions import sigma
+from onestep.derivations.saddle_point.equations import equation, isotropic
+from onestep.derivations.saddle_point.random_features.no_spike import target_moment_rules
 
 SOURCE = "arXiv 2402.04980, Section 3.2 without spike"
 DEGREE = 3

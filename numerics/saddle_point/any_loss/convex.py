@@ -19,24 +19,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.accepts import accepts
-from numerics.bulk.equivalent import unpack
-from numerics.bulk.of_model import equivalent_of
-from numerics.models.documents import solution_document
-from numerics.models.given import model_of
-from numerics.models.model import Model, ModelError
-from numerics.models.solution import Conjugates, OrderParameters, by_direction
-from numerics.models.width_documents import WIDTH
-from numerics.saddle_point.any_loss.envelope import classification_error, known_by_its_map_alone
-from numerics.saddle_point.any_loss.losses import ClippedLoss, Loss, ProximalLoss, loss_named
-from numerics.saddle_point.any_loss.newton import ROUNDING, Found, along_path, newton, polished
-from numerics.saddle_point.any_loss.sample_averages import has_signs, sign_model
-from numerics.saddle_point.any_loss.system import System
-from numerics.saddle_point.finite_width import checked_width
-from numerics.saddle_point.level import extra_reach, solve_on
-from numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
-from numerics.saddle_point.profile import profile
+from onestep.numerics.accepts import accepts
+from onestep.numerics.bulk.equivalent import unpack
+from onestep.numerics.bulk.of_model import equivalent_of
+from onestep.numerics.models.documents import solution_document
+from onestep.numerics.models.given import model_of
+from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.models.solution import Conjugates, OrderParameters, by_direction
+from onestep.numerics.models.width_documents import WIDTH
+from onestep.numerics.saddle_point.any_loss.envelope import classification_error, known_by_its_map_alone
+from onestep.numerics.saddle_point.any_loss.losses import ClippedLoss, Loss, ProximalLoss, loss_named
+from onestep.numerics.saddle_point.any_loss.newton import ROUNDING, Found, along_path, newton, polished
+from onestep.numerics.saddle_point.any_loss.sample_averages import has_signs, sign_model
+from onestep.numerics.saddle_point.any_loss.system import System
+from onestep.numerics.saddle_point.finite_width import checked_width
+from onestep.numerics.saddle_point.level import extra_reach, solve_on
+from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
+from onestep.numerics.saddle_point.profile import profile
 
 Array = NDArray[np.float64]
 

@@ -20,12 +20,11 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.gaussian.quadrature import WIDEST_PANEL, density, gauss_legendre, integrand
-from numerics.models.model import Model, ModelError
-from numerics.saddle_point.any_loss.losses import ClippedLine, ClippedLoss, Loss, ProximalLoss
-from numerics.saddle_point.any_loss.sample_averages import SignLabel, normal_cdf
-from numerics.saddle_point.any_loss.sample_panels import (
+from onestep.numerics.gaussian.quadrature import WIDEST_PANEL, density, gauss_legendre, integrand
+from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.saddle_point.any_loss.losses import ClippedLine, ClippedLoss, Loss, ProximalLoss
+from onestep.numerics.saddle_point.any_loss.sample_averages import SignLabel, normal_cdf
+from onestep.numerics.saddle_point.any_loss.sample_panels import (
     FAR,
     Nodes,
     Rows,

@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.bulk.equivalent import DeterministicEquivalent
-from numerics.saddle_point.any_loss.system import Linearised, System
+from onestep.numerics.bulk.equivalent import DeterministicEquivalent
+from onestep.numerics.saddle_point.any_loss.system import Linearised, System
 
 Array = NDArray[np.float64]
 

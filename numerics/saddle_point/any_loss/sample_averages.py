@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.activations.activation import Activation, activation
-from derivations.expressions.parser import ExpressionError, to_text
-from numerics.gaussian.quadrature import density, integrand
-from numerics.models.model import Model, ModelError
+from onestep.derivations.activations.activation import Activation, activation
+from onestep.derivations.expressions.parser import ExpressionError, to_text
+from onestep.numerics.gaussian.quadrature import density, integrand
+from onestep.numerics.models.model import Model, ModelError
 
 Array = NDArray[np.float64]
 

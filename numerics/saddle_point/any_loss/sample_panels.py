@@ -13,9 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.activations.activation import Activation
-from numerics.gaussian.quadrature import WIDEST_PANEL, density, gauss_legendre, integrand, reach, with_splits
+from onestep.derivations.activations.activation import Activation
+from onestep.numerics.gaussian.quadrature import WIDEST_PANEL, density, gauss_legendre, integrand, reach, with_splits
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -18,14 +18,13 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.bulk.equivalent import DeterministicEquivalent, EquivalentPoint
-from numerics.gaussian.least_squares import RANK_TOLERANCE
-from numerics.models.model import Model
-from numerics.saddle_point.any_loss.envelope import Output, Sampler, sampler
-from numerics.saddle_point.any_loss.losses import Loss
-from numerics.saddle_point.equations import multiplicity
-from numerics.saddle_point.profile import Profile
+from onestep.numerics.bulk.equivalent import DeterministicEquivalent, EquivalentPoint
+from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.any_loss.envelope import Output, Sampler, sampler
+from onestep.numerics.saddle_point.any_loss.losses import Loss
+from onestep.numerics.saddle_point.equations import multiplicity
+from onestep.numerics.saddle_point.profile import Profile
 
 Array = NDArray[np.float64]
 

@@ -30,15 +30,14 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-
-from numerics.accepts import accepts
-from numerics.gaussian.coefficients import conditional_moments_of
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.gaussian.quadrature import ROUNDING, Moments, integrand
-from numerics.models.given import instance_of, model_of
-from numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
-from numerics.models.solution import Solution
-from numerics.saddle_point.letters.many_letters import (
+from onestep.numerics.accepts import accepts
+from onestep.numerics.gaussian.coefficients import conditional_moments_of
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.gaussian.quadrature import ROUNDING, Moments, integrand
+from onestep.numerics.models.given import instance_of, model_of
+from onestep.numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
+from onestep.numerics.models.solution import Solution
+from onestep.numerics.saddle_point.letters.many_letters import (
     LetterTable,
     Ratios,
     Response,
@@ -46,10 +45,10 @@ from numerics.saddle_point.letters.many_letters import (
     held_means,
     respond,
 )
-from numerics.saddle_point.level import extra_reach, regime_of
-from numerics.saddle_point.map_uncertainty import relative_uncertainty
-from numerics.saddle_point.profile import Profile, profile
-from numerics.saddle_point.ridge import solve
+from onestep.numerics.saddle_point.level import extra_reach, regime_of
+from onestep.numerics.saddle_point.map_uncertainty import relative_uncertainty
+from onestep.numerics.saddle_point.profile import Profile, profile
+from onestep.numerics.saddle_point.ridge import solve
 
 Array = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from reports.command_line.problems import InputProblem
+from onestep.reports.command_line.problems import InputProblem
 
 # Seconds for a scheduler to answer.
 PATIENCE = 10
@@ -32,7 +32,7 @@ def workers_of(count: int, address: str | None) -> Iterator[Workers]:
         with _dask(address) as workers:
             yield workers
     elif count > 1:
-        from reports.command_line.machine.workers import pool
+        from onestep.reports.command_line.machine.workers import pool
 
         with pool(workers=count) as executor:
             yield Workers(executor, 2 * count)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from numerics.experiments.memory import PEAK, experiment_bytes, machine_bytes
-from numerics.experiments.simulate_density import Lettered
-from numerics.models.model import Model
-from numerics.models.network import Network
-from reports.command_line.problems import InputProblem
+from onestep.numerics.experiments.memory import PEAK, experiment_bytes, machine_bytes
+from onestep.numerics.experiments.simulate_density import Lettered
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.network import Network
+from onestep.reports.command_line.problems import InputProblem
 
 
 def fitting(subjects: Iterable[Model | Network | Lettered], dimension: int, option: str, *, square: bool) -> int | None:

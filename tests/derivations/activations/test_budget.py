@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 import sympy as sp
+from onestep.derivations.activations import activation as activations
+from onestep.derivations.activations.activation import Activation, activation
+from onestep.derivations.closed_forms import heat_equation as closed_form
+from onestep.derivations.expressions.budget import TookTooLong, at_most, spend
+from onestep.derivations.expressions.parser import DEEPEST_TREE, Expression, ExpressionError, parse
+from onestep.derivations.expressions.tree import Call, Quotient, Z, depth, walk
+from onestep.derivations.language.algebra_budget import counted_algebra
+from onestep.reports.activation.study import examine
 
-from derivations.activations import activation as activations
-from derivations.activations.activation import Activation, activation
-from derivations.closed_forms import heat_equation as closed_form
-from derivations.expressions.budget import TookTooLong, at_most, spend
-from derivations.expressions.parser import DEEPEST_TREE, Expression, ExpressionError, parse
-from derivations.expressions.tree import Call, Quotient, Z, depth, walk
-from derivations.language.algebra_budget import counted_algebra
-from reports.activation.study import examine
 from tests.shared.command_line import refused
 
 WORKED = ["--alpha", "1.5", "--beta", "1", "--ridge", "0.1"]

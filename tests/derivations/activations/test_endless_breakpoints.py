@@ -7,13 +7,12 @@ import math
 import mpmath
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from derivations.expressions.parser import ExpressionError
-from numerics.balls.arithmetic import BallError, precision
-from numerics.balls.coefficients import conditional_balls, hermite_balls
-from numerics.models.model import Model
-from numerics.saddle_point.ridge import solve
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.expressions.parser import ExpressionError
+from onestep.numerics.balls.arithmetic import BallError, precision
+from onestep.numerics.balls.coefficients import conditional_balls, hermite_balls
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.ridge import solve
 
 
 @pytest.mark.parametrize("rate", [1, 2, 6])

@@ -9,10 +9,9 @@ from typing import Any
 
 import mpmath
 import pytest
-
-from derivations.activations.intervals import LINE, Interval, Undecided, constant_sign, enclose, point
-from derivations.expressions.parser import parse
-from numerics.gaussian.evaluate import evaluate_mpmath
+from onestep.derivations.activations.intervals import LINE, Interval, Undecided, constant_sign, enclose, point
+from onestep.derivations.expressions.parser import parse
+from onestep.numerics.gaussian.evaluate import evaluate_mpmath
 
 FUNCTIONS = ["exp", "tanh", "erf", "erfc", "sigmoid", "softplus", "sinh", "cosh", "asinh", "atan", "sin", "cos", "tan"]
 FUNCTIONS += ["log", "sqrt", "Abs"]

@@ -7,10 +7,9 @@ import random
 from fractions import Fraction
 
 import pytest
-
-from derivations.activations import real_roots
-from derivations.activations.activation import activation
-from derivations.activations.quadratic_roots import surd
+from onestep.derivations.activations import real_roots
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.activations.quadratic_roots import surd
 
 
 def polynomial(*coefficients: int) -> list[Fraction]:

@@ -9,9 +9,15 @@ import mpmath
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-
-from derivations.activations.real_roots import common_divisor, isolate, root_free_height, roots_above, shifted, value_at
-from derivations.expressions.budget import TookTooLong, at_most
+from onestep.derivations.activations.real_roots import (
+    common_divisor,
+    isolate,
+    root_free_height,
+    roots_above,
+    shifted,
+    value_at,
+)
+from onestep.derivations.expressions.budget import TookTooLong, at_most
 
 
 def polynomial(*coefficients: int) -> list[Fraction]:

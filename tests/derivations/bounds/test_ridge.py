@@ -6,15 +6,14 @@ import math
 
 import pytest
 import sympy as sp
-
-from derivations.activations.activation import activation
-from derivations.bounds import closed_form as bounds_closed_form
-from derivations.bounds import ridge as bounds
-from derivations.language import symbols as s
-from numerics.models.model import Model
-from verify.checks.evaluate import evaluate
-from verify.claims.bounds.ridge import lower, upper
-from verify.second_route.models import functions_of
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.bounds import closed_form as bounds_closed_form
+from onestep.derivations.bounds import ridge as bounds
+from onestep.derivations.language import symbols as s
+from onestep.numerics.models.model import Model
+from onestep.verify.checks.evaluate import evaluate
+from onestep.verify.claims.bounds.ridge import lower, upper
+from onestep.verify.second_route.models import functions_of
 
 
 def test_sign_learning_sign_at_unit_spike() -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy as sp
-
-from derivations.bulk import blocks as block
-from derivations.language import symbols as s
-from numerics.bulk.equivalent import IsotropicGroups, pack, unpack
+from onestep.derivations.bulk import blocks as block
+from onestep.derivations.language import symbols as s
+from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
 
 CONJUGATE = np.array([[1.1, -0.4], [-0.4, 0.7]])
 SHIFTS = np.array([0.3, 0.6])

@@ -8,21 +8,34 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
-
-from derivations.activations.activation import activation
-from derivations.closed_forms import semigroup as gaussian
-from derivations.closed_forms.gaussian_class import Member, NotInClassError, Shape, as_expression, even_part, member
-from derivations.closed_forms.heat_equation import ClosedForm, UniformGrowth, beneath, closed_forms, heat_obligations, x
-from derivations.closed_forms.sign_product import SignProduct
-from derivations.language.symbols import c
-from numerics.balls.arithmetic import precision
-from numerics.balls.coefficients import conditional_balls, hermite_balls, hermite_coefficients_ball
-from verify.closed_forms.balls import enclose
-from verify.closed_forms.class_algebra import _Reducer, e, vanishes_in_class
-from verify.closed_forms.limits import UndecidedError, check_growth, limit
-from verify.closed_forms.proof import prove, settle_heat
-from verify.protocol.claim import Domain, Range
-from verify.protocol.evidence import Outcome
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.closed_forms import semigroup as gaussian
+from onestep.derivations.closed_forms.gaussian_class import (
+    Member,
+    NotInClassError,
+    Shape,
+    as_expression,
+    even_part,
+    member,
+)
+from onestep.derivations.closed_forms.heat_equation import (
+    ClosedForm,
+    UniformGrowth,
+    beneath,
+    closed_forms,
+    heat_obligations,
+    x,
+)
+from onestep.derivations.closed_forms.sign_product import SignProduct
+from onestep.derivations.language.symbols import c
+from onestep.numerics.balls.arithmetic import precision
+from onestep.numerics.balls.coefficients import conditional_balls, hermite_balls, hermite_coefficients_ball
+from onestep.verify.closed_forms.balls import enclose
+from onestep.verify.closed_forms.class_algebra import _Reducer, e, vanishes_in_class
+from onestep.verify.closed_forms.limits import UndecidedError, check_growth, limit
+from onestep.verify.closed_forms.proof import prove, settle_heat
+from onestep.verify.protocol.claim import Domain, Range
+from onestep.verify.protocol.evidence import Outcome
 
 # The activations that the suite promises closed forms of, and members of the class that combine its rules.
 NAMED = (

@@ -8,21 +8,20 @@ import mpmath
 import pytest
 import sympy as sp
 from flint import acb, arb
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.closed_forms.gaussian_class import member
+from onestep.derivations.closed_forms.heat_equation import ClosedForm, closed_forms, heat_obligations
+from onestep.derivations.closed_forms.owens_t import OwensT
+from onestep.derivations.closed_forms.sign_product import SignProduct
+from onestep.derivations.language.symbols import c, x
+from onestep.numerics.balls.arithmetic import precision
+from onestep.verify.closed_forms.balls import NoBallError, sign_product
+from onestep.verify.closed_forms.class_algebra import vanishes_in_class
+from onestep.verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
+from onestep.verify.closed_forms.proof import prove, settle_heat
+from onestep.verify.protocol.claim import Domain, Range
+from onestep.verify.protocol.evidence import Outcome
 from scipy.stats import multivariate_normal
-
-from derivations.activations.activation import activation
-from derivations.closed_forms.gaussian_class import member
-from derivations.closed_forms.heat_equation import ClosedForm, closed_forms, heat_obligations
-from derivations.closed_forms.owens_t import OwensT
-from derivations.closed_forms.sign_product import SignProduct
-from derivations.language.symbols import c, x
-from numerics.balls.arithmetic import precision
-from verify.closed_forms.balls import NoBallError, sign_product
-from verify.closed_forms.class_algebra import vanishes_in_class
-from verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
-from verify.closed_forms.proof import prove, settle_heat
-from verify.protocol.claim import Domain, Range
-from verify.protocol.evidence import Outcome
 
 h, k = sp.symbols("h k", real=True)
 rho = sp.Symbol("rho", real=True)

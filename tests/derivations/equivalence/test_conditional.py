@@ -6,18 +6,17 @@ from collections.abc import Callable
 
 import pytest
 import sympy as sp
-
-from derivations.closed_forms import sign_activation
-from derivations.equivalence import conditional as equivalence
-from derivations.equivalence import spike_coefficients
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation
-from derivations.language.expectation import Expectation, expand_expectations
-from derivations.language.named_functions import sigma, sigma_prime, sigma_second
-from verify.checks.checker import settle
-from verify.protocol.claim import Domain
-from verify.protocol.evidence import Outcome
-from verify.second_route.grids import ANY_INTERPRETATIONS
+from onestep.derivations.closed_forms import sign_activation
+from onestep.derivations.equivalence import conditional as equivalence
+from onestep.derivations.equivalence import spike_coefficients
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.named_functions import sigma, sigma_prime, sigma_second
+from onestep.verify.checks.checker import settle
+from onestep.verify.protocol.claim import Domain
+from onestep.verify.protocol.evidence import Outcome
+from onestep.verify.second_route.grids import ANY_INTERPRETATIONS
 
 # Built when a test asks for them: the collection of the tests builds nothing.
 BUILDERS: tuple[Callable[[], Derivation], ...] = (

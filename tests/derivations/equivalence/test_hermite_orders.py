@@ -7,19 +7,19 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import sympy as sp
+from onestep.derivations.equivalence import hermite_orders
+from onestep.derivations.equivalence.hermite_orders import coefficient, index
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Vanishing
+from onestep.verify.checks.checker import settle
+from onestep.verify.claims.equivalence import hermite_orders as claims
+from onestep.verify.claims.gradient_step import result_3_1 as section_3_1
+from onestep.verify.claims.slides import features as slides_features
+from onestep.verify.protocol.claim import Claim, Domain
+from onestep.verify.protocol.evidence import Outcome
+from onestep.verify.protocol.verdict import Verdict
 
-from derivations.equivalence import hermite_orders
-from derivations.equivalence.hermite_orders import coefficient, index
-from derivations.language import symbols as s
-from derivations.language.derivation import Vanishing
 from tests.planting.errors import verdict_by_proof
-from verify.checks.checker import settle
-from verify.claims.equivalence import hermite_orders as claims
-from verify.claims.gradient_step import result_3_1 as section_3_1
-from verify.claims.slides import features as slides_features
-from verify.protocol.claim import Claim, Domain
-from verify.protocol.evidence import Outcome
-from verify.protocol.verdict import Verdict
 
 ALL = (*claims.CLAIMS, section_3_1.PARSEVAL, slides_features.COVARIANCE, slides_features.TERM)
 

@@ -10,9 +10,8 @@ import mpmath
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-
-from derivations.expressions.algebra import add, call, divide, maximum, minimum, multiply, power
-from derivations.expressions.parser import (
+from onestep.derivations.expressions.algebra import add, call, divide, maximum, minimum, multiply, power
+from onestep.derivations.expressions.parser import (
     Call,
     Expression,
     ExpressionError,
@@ -24,8 +23,8 @@ from derivations.expressions.parser import (
     parse,
     substitute,
 )
-from derivations.expressions.tree import number
-from numerics.gaussian.evaluate import evaluate_mpmath
+from onestep.derivations.expressions.tree import number
+from onestep.numerics.gaussian.evaluate import evaluate_mpmath
 
 Z = Variable()
 
@@ -281,8 +280,7 @@ def test_trees_are_compared_by_value_and_hashable() -> None:
 
 def test_sympy_reads_the_same_function() -> None:
     import sympy as sp
-
-    from derivations.language.sympy_expression import to_sympy
+    from onestep.derivations.language.sympy_expression import to_sympy
 
     z = sp.Symbol("z", real=True)
     for text in ACCEPTED:

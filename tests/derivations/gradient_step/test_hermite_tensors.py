@@ -8,13 +8,22 @@ import math
 import numpy as np
 import pytest
 import sympy as sp
-
-from derivations.gradient_step import hermite_tensors as tensors
-from derivations.gradient_step import intermediate_rate, leap_scaling
-from derivations.gradient_step.hermite_tensors import average, entry, leap_index, leap_space, tensor, z1, z2, z3, z4
-from derivations.language.exponents import DIMENSION, ONE, Order, total
-from verify.second_route.gradient_step import leap as leap_numbers
-from verify.second_route.grids import grid
+from onestep.derivations.gradient_step import hermite_tensors as tensors
+from onestep.derivations.gradient_step import intermediate_rate, leap_scaling
+from onestep.derivations.gradient_step.hermite_tensors import (
+    average,
+    entry,
+    leap_index,
+    leap_space,
+    tensor,
+    z1,
+    z2,
+    z3,
+    z4,
+)
+from onestep.derivations.language.exponents import DIMENSION, ONE, Order, total
+from onestep.verify.second_route.gradient_step import leap as leap_numbers
+from onestep.verify.second_route.grids import grid
 
 TWO = (z1, z2)
 

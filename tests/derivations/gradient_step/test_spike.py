@@ -8,19 +8,18 @@ from functools import partial
 
 import pytest
 import sympy as sp
-
-from derivations.free_energy import readout_normalisation
-from derivations.gradient_step import bulk as gradient_bulk
-from derivations.gradient_step import constants as gradient_constants
-from derivations.gradient_step import spike as gradient_step
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, RationalLimit
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import g
-from verify.checks.checker import settle
-from verify.protocol.claim import Domain
-from verify.protocol.evidence import Outcome
-from verify.second_route.grids import INTERPRETATIONS, hermite_numbers
+from onestep.derivations.free_energy import readout_normalisation
+from onestep.derivations.gradient_step import bulk as gradient_bulk
+from onestep.derivations.gradient_step import constants as gradient_constants
+from onestep.derivations.gradient_step import spike as gradient_step
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, RationalLimit
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import g
+from onestep.verify.checks.checker import settle
+from onestep.verify.protocol.claim import Domain
+from onestep.verify.protocol.evidence import Outcome
+from onestep.verify.second_route.grids import INTERPRETATIONS, hermite_numbers
 
 # Built when a test asks for them: the collection of the tests builds nothing.
 BUILDERS: tuple[Callable[[], Derivation], ...] = (

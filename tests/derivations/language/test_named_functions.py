@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import pytest
 import sympy as sp
-
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import differentiate, g, reflect, separate, sigma, sigma_prime, sigma_second
-from derivations.language.symbols import c, overlap, z
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import (
+    differentiate,
+    g,
+    reflect,
+    separate,
+    sigma,
+    sigma_prime,
+    sigma_second,
+)
+from onestep.derivations.language.symbols import c, overlap, z
 
 t = sp.Symbol("t", real=True)
 

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point.random_features import any_loss as any_loss_features
+from onestep.derivations.saddle_point.random_features import convex as convex_features
+from onestep.derivations.saddle_point.random_features import square_loss as convex_square_loss
+from onestep.verify.checks.evaluate import evaluate
+from onestep.verify.claims.random_features import any_loss as claims
+from onestep.verify.protocol.claim import Claim
+from onestep.verify.protocol.verdict import Verdict
+from onestep.verify.second_route.losses import LOSSES, proximal
+from onestep.verify.second_route.models import model_at
+from onestep.verify.second_route.saddle_point.square_loss import overlaps_of
 
-from derivations.language import symbols as s
-from derivations.saddle_point.random_features import any_loss as any_loss_features
-from derivations.saddle_point.random_features import convex as convex_features
-from derivations.saddle_point.random_features import square_loss as convex_square_loss
 from tests.planting.errors import verdict_by_proof
-from verify.checks.evaluate import evaluate
-from verify.claims.random_features import any_loss as claims
-from verify.protocol.claim import Claim
-from verify.protocol.verdict import Verdict
-from verify.second_route.losses import LOSSES, proximal
-from verify.second_route.models import model_at
-from verify.second_route.saddle_point.square_loss import overlaps_of
 
 BY_ID = {claim.id.removeprefix("convex-features.any-loss."): claim for claim in claims.CLAIMS}
 

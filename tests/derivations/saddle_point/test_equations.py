@@ -6,16 +6,15 @@ import functools
 
 import pytest
 import sympy as sp
-
-from derivations.activations.activation import activation
-from derivations.bulk import marchenko_pastur
-from derivations.free_energy.ridge import assembled
-from derivations.free_energy.stationarity import CONJUGATE, solve_linear
-from derivations.language import symbols as s
-from derivations.saddle_point import equations as saddle_point
-from numerics.models.model import Model
-from verify.checks.evaluate import evaluate
-from verify.second_route.models import functions_of, numbers, solved
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.bulk import marchenko_pastur
+from onestep.derivations.free_energy.ridge import assembled
+from onestep.derivations.free_energy.stationarity import CONJUGATE, solve_linear
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import equations as saddle_point
+from onestep.numerics.models.model import Model
+from onestep.verify.checks.evaluate import evaluate
+from onestep.verify.second_route.models import functions_of, numbers, solved
 
 MODEL = Model(
     activation("tanh(z)"),

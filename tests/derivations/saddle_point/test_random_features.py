@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
-from derivations.activations.activation import activation
-from derivations.language import symbols as s
-from derivations.saddle_point.random_features import no_spike as random_features
-from numerics.models.model import Model
-from numerics.saddle_point.ridge import solve
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point.random_features import no_spike as random_features
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.ridge import solve
 
 MODEL = Model(
     activation("tanh(z)"), activation("sin(z)"), alpha=1.5, beta=1.0, ridge=0.1, alignment=0.8, spike=0.0, bulk=1.0

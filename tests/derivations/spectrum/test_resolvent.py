@@ -7,13 +7,12 @@ import math
 import numpy as np
 import pytest
 import sympy as sp
-
-from derivations.free_energy.stationarity import CONJUGATE
-from derivations.language import replica_gaussians
-from derivations.language import symbols as s
-from derivations.language.expectation import expand_expectations
-from derivations.saddle_point import equations as saddle_point
-from derivations.spectrum import resolvent as spectrum
+from onestep.derivations.free_energy.stationarity import CONJUGATE
+from onestep.derivations.language import replica_gaussians
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import expand_expectations
+from onestep.derivations.saddle_point import equations as saddle_point
+from onestep.derivations.spectrum import resolvent as spectrum
 
 
 @pytest.mark.parametrize("variable", [s.q1, s.q2, s.q1_hat, s.q2_hat], ids=str)

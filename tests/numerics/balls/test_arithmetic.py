@@ -8,14 +8,14 @@ from fractions import Fraction
 import mpmath
 import pytest
 from flint import acb, arb, ctx
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.expressions.budget import at_most
+from onestep.derivations.expressions.parser import derivative, parse
+from onestep.numerics.balls.arithmetic import BallError, evaluate_ball, location_ball, precision, program, rational_ball
+from onestep.numerics.balls.gaussian_bounds import Envelope, involutions
+from onestep.numerics.balls.integrals import InfiniteMoment, Moment, expectations
+from onestep.numerics.gaussian.evaluate import evaluate_mpmath
 
-from derivations.activations.activation import activation
-from derivations.expressions.budget import at_most
-from derivations.expressions.parser import derivative, parse
-from numerics.balls.arithmetic import BallError, evaluate_ball, location_ball, precision, program, rational_ball
-from numerics.balls.gaussian_bounds import Envelope, involutions
-from numerics.balls.integrals import InfiniteMoment, Moment, expectations
-from numerics.gaussian.evaluate import evaluate_mpmath
 from tests.derivations.expressions.test_expressions import NAMES
 
 EXPRESSIONS = [

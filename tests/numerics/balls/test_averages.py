@@ -8,12 +8,11 @@ from fractions import Fraction
 import pytest
 from flint import acb, arb
 from mpmath import mp
-
-from derivations.activations.activation import activation
-from numerics.balls.arithmetic import BallError, precision, rational_ball
-from numerics.balls.averages import smoothing
-from numerics.balls.growth_bounds import Line, average_bound
-from numerics.certificates.strip import Student, inverse_bound
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
+from onestep.numerics.balls.averages import smoothing
+from onestep.numerics.balls.growth_bounds import Line, average_bound
+from onestep.numerics.certificates.strip import Student, inverse_bound
 
 VARIANCE = Fraction(3, 2)
 LINE = Line(Fraction(1), Fraction(0), VARIANCE)

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from flint import arb
 from mpmath import mp
-
-from numerics.balls.arithmetic import precision
-from numerics.balls.chebyshev import Interpolated, ellipse, interpolated, needed_points, points
+from onestep.numerics.balls.arithmetic import precision
+from onestep.numerics.balls.chebyshev import Interpolated, ellipse, interpolated, needed_points, points
 
 LOW, HIGH, RHO = Fraction(1), Fraction(3), Fraction(2)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from flint import arb
 from mpmath import mp
-
-from numerics.balls.arithmetic import BallError, precision
-from numerics.balls.growth_bounds import Bound
-from numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
+from onestep.numerics.balls.arithmetic import BallError, precision
+from onestep.numerics.balls.growth_bounds import Bound
+from onestep.numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
 
 
 def integrand(rule: SpikeRule, pole: float, bound: float) -> Along:

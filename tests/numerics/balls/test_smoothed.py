@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from flint import acb, arb
 from mpmath import mp
-
-from derivations.activations.activation import activation
-from numerics.balls.arithmetic import BallError, precision
-from numerics.balls.smoothed import Smoother, complex_size, strip_bound
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.balls.arithmetic import BallError, precision
+from onestep.numerics.balls.smoothed import Smoother, complex_size, strip_bound
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "tanh": mp.tanh,

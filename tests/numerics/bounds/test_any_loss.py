@@ -8,19 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.any_loss import best_ridge_of_loss, least_loss, loss_bounds
+from onestep.numerics.bounds.convex_minimum import convex_minimum
+from onestep.numerics.bounds.noisy_loss import NoisyLoss
+from onestep.numerics.bounds.ridge import bounds
+from onestep.numerics.bounds.split_panels import Array, AveragedLoss, Panels
+from onestep.numerics.gaussian.coefficients import conditional_coefficients
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
+from onestep.numerics.saddle_point.any_loss.convex import solve
+from onestep.numerics.saddle_point.any_loss.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, huber
 from scipy.optimize import minimize
-
-from derivations.activations.activation import activation
-from numerics.bounds.any_loss import best_ridge_of_loss, least_loss, loss_bounds
-from numerics.bounds.convex_minimum import convex_minimum
-from numerics.bounds.noisy_loss import NoisyLoss
-from numerics.bounds.ridge import bounds
-from numerics.bounds.split_panels import Array, AveragedLoss, Panels
-from numerics.gaussian.coefficients import conditional_coefficients
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.saddle_point.any_loss.convex import solve
-from numerics.saddle_point.any_loss.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, huber
 
 TWO = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5, 1.3))
 EVERY: dict[str, Loss] = {

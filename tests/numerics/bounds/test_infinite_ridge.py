@@ -7,13 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.bounds.infinite_ridge import slope_at_infinity
-from numerics.bounds.ridge import best_ridge, bounds
-from numerics.models.model import Model, ReadoutGroup
-from numerics.saddle_point.profile import profile
-from numerics.saddle_point.ridge import solve
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.infinite_ridge import slope_at_infinity
+from onestep.numerics.bounds.ridge import best_ridge, bounds
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.saddle_point.profile import profile
+from onestep.numerics.saddle_point.ridge import solve
 
 STUDENTS = ("tanh", "erf", "relu", "sign", "he3", "z + he2(z)", "100*tanh(z)", "tanh(z)/1000", "softplus")
 TARGETS = ("tanh", "sin", "sign", "relu", "he3", "he2", "1000*sin(z)", "sin(2*z)/1000")

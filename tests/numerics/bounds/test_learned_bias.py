@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.bounds.learned_bias import learned_bias, training_energy, with_bias
-from numerics.models.model import Model, ModelError
-from numerics.saddle_point.any_loss import losses
-from numerics.saddle_point.ridge import solve
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.learned_bias import learned_bias, training_energy, with_bias
+from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.saddle_point.any_loss import losses
+from onestep.numerics.saddle_point.ridge import solve
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 

@@ -7,12 +7,20 @@ import math
 
 import numpy as np
 import pytest
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.ridge import (
+    best_eta,
+    best_ridge,
+    best_spike,
+    bounds,
+    local_minima,
+    lower_bound,
+    upper_bound,
+)
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.saddle_point.ridge import solve
 from scipy.integrate import quad
 
-from derivations.activations.activation import activation
-from numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, local_minima, lower_bound, upper_bound
-from numerics.models.model import Model, ReadoutGroup
-from numerics.saddle_point.ridge import solve
 from tests.references import ridge as reference_ridge
 
 

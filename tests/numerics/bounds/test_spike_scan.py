@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.bounds.ridge import upper_bound
-from numerics.bounds.spike_scan import best_spike_at_alignment_one, upper_bound_of_spike
-from numerics.models.model import Model
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.ridge import upper_bound
+from onestep.numerics.bounds.spike_scan import best_spike_at_alignment_one, upper_bound_of_spike
+from onestep.numerics.models.model import Model
 
 
 @pytest.mark.parametrize("text", ["tanh(z)", "relu(z)", "sign(z)", "Max(z, 0)*sin(z)", "1/cosh(100*z)"])

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-
-from numerics.bulk.derivative_algebra import Divided, Varied, constant, fixed, matrix_functions, stacked, variable
+from onestep.numerics.bulk.derivative_algebra import (
+    Divided,
+    Varied,
+    constant,
+    fixed,
+    matrix_functions,
+    stacked,
+    variable,
+)
 
 PLACES = np.array([0.3, 1.7, 4.1])
 

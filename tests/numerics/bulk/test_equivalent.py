@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from numerics.bulk.equivalent import (
+from onestep.numerics.bulk.equivalent import (
     IsotropicGroups,
     IsotropicUniform,
     groups_of,

@@ -8,14 +8,13 @@ from functools import cache
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
-from derivations.activations.activation import activation
-from numerics.bounds.learned_bias import learned_bias, training_energy, with_bias
-from numerics.bounds.ridge import lower_bound
-from numerics.bulk.equivalent import IsotropicGroups, pack, packed_directions, unpack, upper_triangle
-from numerics.bulk.network import NetworkBulk, NetworkGroups
-from numerics.bulk.network_constants import slope_constants
-from numerics.bulk.network_law import (
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.learned_bias import learned_bias, training_energy, with_bias
+from onestep.numerics.bounds.ridge import lower_bound
+from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, packed_directions, unpack, upper_triangle
+from onestep.numerics.bulk.network import NetworkBulk, NetworkGroups
+from onestep.numerics.bulk.network_constants import slope_constants
+from onestep.numerics.bulk.network_law import (
     GroupsLaw,
     IsotropicLabels,
     groups_law,
@@ -23,20 +22,20 @@ from numerics.bulk.network_law import (
     network_law,
     stepped_groups_law,
 )
-from numerics.bulk.of_model import equivalent_of
-from numerics.bulk.overlapping_rows import stepped
-from numerics.experiments.ensembles import Sizes, trained_network
-from numerics.experiments.measure import order_parameters
-from numerics.experiments.simulate import Simulation, predicted, simulate
-from numerics.experiments.simulate_loss import simulate_loss
-from numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
-from numerics.models.network import Network, SimulationError
-from numerics.saddle_point.any_loss.convex import solve as solve_convex
-from numerics.saddle_point.any_loss.losses import loss_named
-from numerics.saddle_point.equations import multiplicity
-from numerics.saddle_point.finite_width import at_width
-from numerics.saddle_point.ridge import solve
-from verify.checks.finite_size import Observation, compare
+from onestep.numerics.bulk.of_model import equivalent_of
+from onestep.numerics.bulk.overlapping_rows import stepped
+from onestep.numerics.experiments.ensembles import Sizes, trained_network
+from onestep.numerics.experiments.measure import order_parameters
+from onestep.numerics.experiments.simulate import Simulation, predicted, simulate
+from onestep.numerics.experiments.simulate_loss import simulate_loss
+from onestep.numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
+from onestep.numerics.models.network import Network, SimulationError
+from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
+from onestep.numerics.saddle_point.any_loss.losses import loss_named
+from onestep.numerics.saddle_point.equations import multiplicity
+from onestep.numerics.saddle_point.finite_width import at_width
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.verify.checks.finite_size import Observation, compare
 
 Array = NDArray[np.float64]
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.bounds.ridge import lower_bound
-from numerics.bulk.equivalent import IsotropicUniform
-from numerics.bulk.network import NetworkBulk
-from numerics.bulk.network_constants import labels, slope_constants
-from numerics.bulk.network_law import isotropic_law, network_law
-from numerics.bulk.of_model import equivalent_of
-from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.saddle_point.batch import solve_batch
-from numerics.saddle_point.equations import linear_part, nonlinear_part
-from numerics.saddle_point.finite_width import at_width
-from numerics.saddle_point.profile import profile
-from numerics.saddle_point.ridge import solve
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.ridge import lower_bound
+from onestep.numerics.bulk.equivalent import IsotropicUniform
+from onestep.numerics.bulk.network import NetworkBulk
+from onestep.numerics.bulk.network_constants import labels, slope_constants
+from onestep.numerics.bulk.network_law import isotropic_law, network_law
+from onestep.numerics.bulk.of_model import equivalent_of
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
+from onestep.numerics.saddle_point.batch import solve_batch
+from onestep.numerics.saddle_point.equations import linear_part, nonlinear_part
+from onestep.numerics.saddle_point.finite_width import at_width
+from onestep.numerics.saddle_point.profile import profile
+from onestep.numerics.saddle_point.ridge import solve
 
 TANH, SIGN = activation("tanh"), activation("sign")
 

@@ -6,15 +6,14 @@ from functools import partial
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.bulk.equivalent import pack, unpack
-from numerics.bulk.orthogonal import OrthogonalGroups, orthogonal
-from numerics.experiments.ensembles import Sizes
-from numerics.experiments.orthogonal import orthogonal_features, simulated_test_errors
-from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.saddle_point.finite_width import at_width
-from numerics.saddle_point.ridge import solve
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bulk.equivalent import pack, unpack
+from onestep.numerics.bulk.orthogonal import OrthogonalGroups, orthogonal
+from onestep.numerics.experiments.ensembles import Sizes
+from onestep.numerics.experiments.orthogonal import orthogonal_features, simulated_test_errors
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
+from onestep.numerics.saddle_point.finite_width import at_width
+from onestep.numerics.saddle_point.ridge import solve
 
 TWO = OrthogonalGroups(0.3, 0.8, (0.9, 1.4), (0.4, 0.6))
 AT = pack(np.array([[0.7, 0.2], [0.2, 0.5]]), np.array([0.3, 0.1]))

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 from flint import arb
-
-from numerics.balls.arithmetic import BallError, precision
-from numerics.certificates.newton import Box, System, Zero, krawczyk
+from onestep.numerics.balls.arithmetic import BallError, precision
+from onestep.numerics.certificates.newton import Box, System, Zero, krawczyk
 
 Ball = Any
 

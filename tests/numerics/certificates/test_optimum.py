@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 from mpmath import mp
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.balls.arithmetic import precision, rational_ball
+from onestep.numerics.bounds.ridge import bounds
+from onestep.numerics.certificates.bound_series import Series
+from onestep.numerics.certificates.bound_track import ALGEBRA_BITS, Track
+from onestep.numerics.certificates.certified_minima import best_bounds_rate, best_bounds_spike, certified_dip
+from onestep.numerics.certificates.optimum import Optimum, certify_minimum
+from onestep.numerics.certificates.span_moments import Moments, spans
+from onestep.numerics.certificates.spike_path import Constants, Path, along_rate, along_spike
+from onestep.numerics.models.model import Model, ReadoutGroup
 
-from derivations.activations.activation import activation
-from numerics.balls.arithmetic import precision, rational_ball
-from numerics.bounds.ridge import bounds
-from numerics.certificates.bound_series import Series
-from numerics.certificates.bound_track import ALGEBRA_BITS, Track
-from numerics.certificates.certified_minima import best_bounds_rate, best_bounds_spike, certified_dip
-from numerics.certificates.optimum import Optimum, certify_minimum
-from numerics.certificates.span_moments import Moments, spans
-from numerics.certificates.spike_path import Constants, Path, along_rate, along_spike
-from numerics.models.model import Model, ReadoutGroup
 from tests.references.arcsine_bounds import Point, optimum, share, slope
 
 ALPHA0, BETA, NOISE = 3.0, 0.8, 0.2
@@ -403,7 +403,7 @@ def test_a_dip_of_the_test_error_is_certified_only_at_a_minimum() -> None:
     # Several groups have no certificate: the same by the error estimates, at a minimum only.
     pair = (ReadoutGroup(1.0, 0.5, None, 0.3), ReadoutGroup(1.0, 0.5, None, -0.3))
     etas = np.linspace(3.5, 5.0, 61)
-    from numerics.saddle_point.ridge import solve
+    from onestep.numerics.saddle_point.ridge import solve
 
     least = min(etas, key=lambda eta: solve(model(float(eta), pair)).test_error)
     away = certified_dip(lambda eta: model(eta, pair), float(least) * 1.05)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from onestep.numerics.experiments import readout
+from onestep.numerics.experiments.convex_readout import GAP_GOAL, ConvexReadout, fit
+from onestep.numerics.experiments.ensembles import Array
+from onestep.numerics.models.network import SimulationError
+from onestep.numerics.saddle_point.any_loss.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, Loss, ProximalLoss, huber
 from scipy.optimize import minimize
-
-from numerics.experiments import readout
-from numerics.experiments.convex_readout import GAP_GOAL, ConvexReadout, fit
-from numerics.experiments.ensembles import Array
-from numerics.models.network import SimulationError
-from numerics.saddle_point.any_loss.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, Loss, ProximalLoss, huber
 
 LOSSES = (LOGISTIC, HINGE, huber(0.5), ABSOLUTE)
 SHAPES = ((60, 40), (40, 60), (50, 50))
@@ -91,7 +90,7 @@ def test_a_gap_that_stays_open_is_an_error(monkeypatch: pytest.MonkeyPatch) -> N
     def stuck(*_: object) -> ConvexReadout:
         return ConvexReadout(np.zeros(10), np.zeros(20), 1.0, 0.5)
 
-    monkeypatch.setattr("numerics.experiments.convex_readout._in_a_box", stuck)
+    monkeypatch.setattr("onestep.numerics.experiments.convex_readout._in_a_box", stuck)
     phi, y = _problem(20, 10, HINGE)
     with pytest.raises(SimulationError, match="duality gap"):
         fit(phi, y, HINGE, 0.1)

@@ -7,22 +7,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.experiments.ensembles import (
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.experiments.ensembles import (
     FeatureMap,
     Sizes,
     equivalent_map,
     spiked_random_features,
 )
-from numerics.experiments.measure import (
+from onestep.numerics.experiments.measure import (
     exact_test_error,
     lattice,
     order_parameters,
     sampled_test_error,
     shifted_normal_points,
 )
-from numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.models.model import Model, ReadoutGroup
 
 TANH, SIN, LINE = (activation(n) for n in ("tanh", "sin", "z"))
 WORKED = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)

@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.experiments.ensembles import Sizes, gaussian_rows, trained_network
-from numerics.experiments.simulate import predicted, simulate
-from numerics.models.model import Model
-from numerics.models.network import Network, SimulationError
-from numerics.saddle_point.ridge import solve
-from verify.checks.finite_size import Observation, compare
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.experiments.ensembles import Sizes, gaussian_rows, trained_network
+from onestep.numerics.experiments.simulate import predicted, simulate
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.network import Network, SimulationError
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.verify.checks.finite_size import Observation, compare
 
 TANH = activation("tanh")
 GAUSSIAN = Model(TANH, TANH, alpha=1.5, beta=1.0, ridge=0.01, spike=4.0, bulk=1.5, alignment=0.95, gaussian_rows=True)

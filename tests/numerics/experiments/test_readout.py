@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-
-from numerics.experiments import readout
-from numerics.experiments.readout import fit
-from numerics.models.network import SimulationError
+from onestep.numerics.experiments import readout
+from onestep.numerics.experiments.readout import fit
+from onestep.numerics.models.network import SimulationError
 
 
 def blocks(phi: np.ndarray, y: np.ndarray, rows: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:

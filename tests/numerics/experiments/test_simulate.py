@@ -8,14 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.experiments import ensembles
-from numerics.experiments.simulate import Simulation, natural_scales, predicted, simulate, simulate_ridges
-from numerics.models.model import Model, ReadoutGroup
-from numerics.models.network import Network, SimulationError
-from numerics.saddle_point.ridge import solve
-from verify.checks.finite_size import CONFIRMED, REFUTED, Observation, Report, compare_all
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.experiments import ensembles
+from onestep.numerics.experiments.simulate import Simulation, natural_scales, predicted, simulate, simulate_ridges
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.models.network import Network, SimulationError
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.verify.checks.finite_size import CONFIRMED, REFUTED, Observation, Report, compare_all
 
 TANH, SIN, SIGN, RELU, SOFTPLUS = (activation(n) for n in ("tanh", "sin", "sign", "relu", "softplus"))
 WORKED = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)

@@ -6,16 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.bounds.learned_bias import Basins, learned_bias
-from numerics.experiments.simulate import simulate
-from numerics.experiments.simulate_loss import predict, simulate_loss
-from numerics.models.model import Model, ReadoutGroup
-from numerics.models.network import Network, SimulationError
-from numerics.saddle_point.any_loss.losses import HINGE, LOGISTIC, SQUARE, Loss, huber, loss_named
-from reports.answers.comparison import compared
-from verify.checks.finite_size import CONFIRMED, REFUTED, Observation, compare_all
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.learned_bias import Basins, learned_bias
+from onestep.numerics.experiments.simulate import simulate
+from onestep.numerics.experiments.simulate_loss import predict, simulate_loss
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.models.network import Network, SimulationError
+from onestep.numerics.saddle_point.any_loss.losses import HINGE, LOGISTIC, SQUARE, Loss, huber, loss_named
+from onestep.reports.answers.comparison import compared
+from onestep.verify.checks.finite_size import CONFIRMED, REFUTED, Observation, compare_all
 
 TANH, SIGN = activation("tanh"), activation("sign")
 MODEL = Model(TANH, SIGN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)

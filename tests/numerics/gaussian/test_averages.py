@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from mpmath import mp
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.balls.coefficients import Certified, conditional_balls, hermite_balls
+from onestep.numerics.bounds.ridge import bounds
+from onestep.numerics.bulk.network_constants import slope_constants
+from onestep.numerics.gaussian.coefficients import hermite_constants
+from onestep.numerics.gaussian.quadrature import conditional_moments, integrand
+from onestep.numerics.gaussian.settled_moments import settled_moments, still_to_come
+from onestep.numerics.models.model import EXACT, MapErrors, Model, ModelError
+from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
+from onestep.numerics.saddle_point.any_loss.losses import huber
+from onestep.numerics.saddle_point.batch import solve_batch
+from onestep.numerics.saddle_point.map_uncertainty import neighbours
+from onestep.numerics.saddle_point.ridge import solve
 
-from derivations.activations.activation import activation
-from numerics.balls.coefficients import Certified, conditional_balls, hermite_balls
-from numerics.bounds.ridge import bounds
-from numerics.bulk.network_constants import slope_constants
-from numerics.gaussian.coefficients import hermite_constants
-from numerics.gaussian.quadrature import conditional_moments, integrand
-from numerics.gaussian.settled_moments import settled_moments, still_to_come
-from numerics.models.model import EXACT, MapErrors, Model, ModelError
-from numerics.saddle_point.any_loss.convex import solve as solve_loss
-from numerics.saddle_point.any_loss.losses import huber
-from numerics.saddle_point.batch import solve_batch
-from numerics.saddle_point.map_uncertainty import neighbours
-from numerics.saddle_point.ridge import solve
 from tests.shared.drawn_activations import arguments, steep_activations
 
 # Balls are computed to 80 bits, within a time: what they leave undecided is not compared, and counted.
@@ -178,7 +178,7 @@ def test_a_steep_step_learns_with_the_right_bulk() -> None:
 
 def _uncertain(monkeypatch: pytest.MonkeyPatch, errors: MapErrors, student: str = "tanh(z)") -> Model:
     """A model after a gradient step whose averages are said to be off by so much."""
-    monkeypatch.setattr("numerics.models.model.gradient_step_errors", lambda *_, **__: errors)
+    monkeypatch.setattr("onestep.numerics.models.model.gradient_step_errors", lambda *_, **__: errors)
     return Model.from_gradient_step(activation(student), activation("sin"), **STEPPED)
 
 

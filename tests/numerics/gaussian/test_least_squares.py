@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from numerics.gaussian.least_squares import least_norm
+from onestep.numerics.gaussian.least_squares import least_norm
 
 
 def test_full_rank_is_ordinary_least_squares() -> None:

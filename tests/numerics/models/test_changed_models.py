@@ -10,23 +10,22 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from derivations.activations.activation import activation
-from numerics.bounds.any_loss import loss_bounds
-from numerics.bounds.learned_bias import with_bias
-from numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, upper_bound
-from numerics.certificates.certified_minima import best_bounds_spike
-from numerics.experiments.simulate import simulate
-from numerics.experiments.simulate_density import simulate_density
-from numerics.experiments.simulate_loss import simulate_loss
-from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.models.network import Network
-from numerics.saddle_point.any_loss.losses import LOGISTIC, SQUARE
-from numerics.saddle_point.batch import solve_batch, solve_families
-from numerics.saddle_point.letters.density import ReadoutLaw, with_letters
-from numerics.saddle_point.ridge import solve
-from numerics.sweeps.chunk import columns, solve_chunk
-from numerics.sweeps.sweep import Axis, Experiment, Sweep
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.any_loss import loss_bounds
+from onestep.numerics.bounds.learned_bias import with_bias
+from onestep.numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, upper_bound
+from onestep.numerics.certificates.certified_minima import best_bounds_spike
+from onestep.numerics.experiments.simulate import simulate
+from onestep.numerics.experiments.simulate_density import simulate_density
+from onestep.numerics.experiments.simulate_loss import simulate_loss
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.any_loss.losses import LOGISTIC, SQUARE
+from onestep.numerics.saddle_point.batch import solve_batch, solve_families
+from onestep.numerics.saddle_point.letters.density import ReadoutLaw, with_letters
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.numerics.sweeps.chunk import columns, solve_chunk
+from onestep.numerics.sweeps.sweep import Axis, Experiment, Sweep
 
 TANH, SIN, SIGN = activation("tanh"), activation("sin"), activation("sign")
 RATIOS: dict[str, Any] = {"alpha": 1.0, "beta": 1.0, "ridge": 0.1, "noise": 0.0}

@@ -6,9 +6,8 @@ import math
 from dataclasses import FrozenInstanceError
 
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.models.model import Model, ModelError, ReadoutGroup, gradient_step
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup, gradient_step
 
 TANH, SIN, SIGN, RELU = (activation(text) for text in ("tanh", "sin", "sign", "relu"))
 

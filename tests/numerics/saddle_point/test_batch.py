@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.certificates.saddle_point import solve_mp
-from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.saddle_point.batch import NUMBERS, solve_batch, solve_families
-from numerics.saddle_point.batch_equations import Points, Workspace, linear, newton
-from numerics.saddle_point.profile import profile
-from numerics.saddle_point.ridge import solve
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.certificates.saddle_point import solve_mp
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
+from onestep.numerics.saddle_point.batch import NUMBERS, solve_batch, solve_families
+from onestep.numerics.saddle_point.batch_equations import Points, Workspace, linear, newton
+from onestep.numerics.saddle_point.profile import profile
+from onestep.numerics.saddle_point.ridge import solve
 
 SCALARS = ("test_error", "training_error")
 UNIT = {"spike": 1.0, "bulk": 1.0, "alignment": 1.0}

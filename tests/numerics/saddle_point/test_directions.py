@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.ridge import bounds
+from onestep.numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features
+from onestep.numerics.experiments.measure import exact_test_error, overlaps, sampled_test_error
+from onestep.numerics.experiments.simulate import natural_scales, predicted, simulate
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
+from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
+from onestep.numerics.saddle_point.any_loss.losses import SQUARE, loss_named
+from onestep.numerics.saddle_point.profile import profile
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.numerics.spectrum.point import line_of
+from onestep.verify.checks.finite_size import Observation, compare_all
+from onestep.verify.claims.letters import spike_directions
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.verdict import Verdict
 
-from derivations.activations.activation import activation
-from numerics.bounds.ridge import bounds
-from numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features
-from numerics.experiments.measure import exact_test_error, overlaps, sampled_test_error
-from numerics.experiments.simulate import natural_scales, predicted, simulate
-from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.saddle_point.any_loss.convex import solve as solve_convex
-from numerics.saddle_point.any_loss.losses import SQUARE, loss_named
-from numerics.saddle_point.profile import profile
-from numerics.saddle_point.ridge import solve
-from numerics.spectrum.point import line_of
 from tests.references import directions as reference_directions
-from verify.checks.finite_size import Observation, compare_all
-from verify.claims.letters import spike_directions
-from verify.ledger.run import examine
-from verify.protocol.verdict import Verdict
 
 WORKED: dict[str, Any] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.1}
 PLANE = ((1.5, 1.0), (1.5, -1.0))

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 from mpmath import mp
-
-from derivations.activations.activation import activation
-from numerics.bounds.ridge import bounds
-from numerics.certificates.saddle_point import solve_mp
-from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.saddle_point.any_loss.convex import solve as solve_loss
-from numerics.saddle_point.any_loss.losses import SQUARE, huber
-from numerics.saddle_point.batch import solve_batch
-from numerics.saddle_point.profile import Profile, profile
-from numerics.saddle_point.ridge import solve
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.ridge import bounds
+from onestep.numerics.certificates.saddle_point import solve_mp
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
+from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
+from onestep.numerics.saddle_point.any_loss.losses import SQUARE, huber
+from onestep.numerics.saddle_point.batch import solve_batch
+from onestep.numerics.saddle_point.profile import Profile, profile
+from onestep.numerics.saddle_point.ridge import solve
 
 ACTIVATIONS = ("tanh", "erf", "sin", "relu", "sign", "hardtanh", "arctan", "z**3-3*z", "abs(z)", "relu(z-1/2)", "cos")
 TARGETS = ("sin", "sign", "tanh", "relu", "z", "sin(2*z)", "z**2-1", "abs(z)")

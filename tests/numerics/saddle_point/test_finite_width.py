@@ -6,18 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.experiments.simulate import Estimate, predicted, simulate
-from numerics.experiments.simulate_loss import simulate_loss
-from numerics.gaussian.coefficients import conditional_coefficients, target_moments
-from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.models.network import Network
-from numerics.saddle_point.any_loss import convex
-from numerics.saddle_point.any_loss.losses import loss_named
-from numerics.saddle_point.batch import solve_batch
-from numerics.saddle_point.finite_width import at_width
-from numerics.saddle_point.ridge import solve
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.experiments.simulate import Estimate, predicted, simulate
+from onestep.numerics.experiments.simulate_loss import simulate_loss
+from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.any_loss import convex
+from onestep.numerics.saddle_point.any_loss.losses import loss_named
+from onestep.numerics.saddle_point.batch import solve_batch
+from onestep.numerics.saddle_point.finite_width import at_width
+from onestep.numerics.saddle_point.ridge import solve
 
 TANH, SIN = (activation(n) for n in ("tanh", "sin"))
 WORKED = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)

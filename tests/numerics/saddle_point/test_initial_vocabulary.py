@@ -6,12 +6,11 @@ import math
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.experiments.ensembles import unit_rows
-from numerics.models.model import Model, ReadoutGroup
-from numerics.saddle_point.finite_width import at_width
-from numerics.saddle_point.ridge import solve
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.experiments.ensembles import unit_rows
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.saddle_point.finite_width import at_width
+from onestep.numerics.saddle_point.ridge import solve
 
 LETTERS = (1.0, -0.5, 2.0)
 D, P, N0, N = 300, 300, 900, 600

@@ -7,20 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.bounds.any_loss import LeastLoss, loss_bounds
-from numerics.bounds.ridge import bounds
-from numerics.gaussian.coefficients import HermiteConstants, hermite_constants
-from numerics.models.model import EXACT, MapErrors, Model, ReadoutGroup, gradient_step, gradient_step_errors
-from numerics.models.network import Network
-from numerics.saddle_point.any_loss import losses
-from numerics.saddle_point.any_loss.convex import solve as solve_loss
-from numerics.saddle_point.batch import solve_batch, solve_families
-from numerics.saddle_point.letters.density import ReadoutLaw, solve_density
-from numerics.saddle_point.map_uncertainty import bulk_errors, neighbours, relative_uncertainty
-from numerics.saddle_point.overlapping import solve_overlapping
-from numerics.saddle_point.ridge import solve
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.any_loss import LeastLoss, loss_bounds
+from onestep.numerics.bounds.ridge import bounds
+from onestep.numerics.gaussian.coefficients import HermiteConstants, hermite_constants
+from onestep.numerics.models.model import EXACT, MapErrors, Model, ReadoutGroup, gradient_step, gradient_step_errors
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.any_loss import losses
+from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
+from onestep.numerics.saddle_point.batch import solve_batch, solve_families
+from onestep.numerics.saddle_point.letters.density import ReadoutLaw, solve_density
+from onestep.numerics.saddle_point.map_uncertainty import bulk_errors, neighbours, relative_uncertainty
+from onestep.numerics.saddle_point.overlapping import solve_overlapping
+from onestep.numerics.saddle_point.ridge import solve
 
 STEP = {"alpha": 1.5, "beta": 0.7, "ridge": 0.1, "alpha0": 2.0, "eta": 3.0}
 
@@ -93,7 +92,7 @@ def test_bounds_of_a_loss_are_as_uncertain_as_their_model(size: float, monkeypat
         value = model.bulk + (0.5 if across else 2.0) * model.alignment + (0.0 if across else model.spike)
         return LeastLoss(value, (), at_infinity=True, error_estimate=0.0, converged=True)
 
-    monkeypatch.setattr("numerics.bounds.any_loss.least_loss", least)
+    monkeypatch.setattr("onestep.numerics.bounds.any_loss.least_loss", least)
     found, known = (loss_bounds(_given(x), losses.huber(0.7)) for x in (size, 0.0))
     assert known.error_estimate == 0.0
     assert found.error_estimate >= 0.999 * (1.0 + 1.0 + 2.0) * size
@@ -117,7 +116,8 @@ def test_the_bulks_of_all_groups_are_as_uncertain_as_the_step_makes_them(monkeyp
         ReadoutGroup(1.0, 0.25), ReadoutGroup(-3.0, 0.25), ReadoutGroup(0.5, 0.25), ReadoutGroup(2.0, 0.25, bulk=1.1),
     )  # fmt: skip
     # What the averages may be off by is said to be this.
-    monkeypatch.setattr("numerics.models.model.gradient_step_errors", lambda *_, **__: MapErrors(0.0, 1e-5, 0.0))
+    errors = MapErrors(0.0, 1e-5, 0.0)
+    monkeypatch.setattr("onestep.numerics.models.model.gradient_step_errors", lambda *_, **__: errors)
     model = Model.from_gradient_step("tanh", "sin", groups=groups, **STEP)
     c = model.bulk
     there = [1.0 + u * u * (c + 1e-5 - 1.0) for u in (1.0, 3.0, 0.5)] + [1.1]
@@ -156,9 +156,9 @@ def test_the_errors_of_a_step_are_those_of_its_constants(role: str, name: str, m
 
         return constants
 
-    monkeypatch.setattr("numerics.models.model.hermite_constants", said(moved=False))
+    monkeypatch.setattr("onestep.numerics.models.model.hermite_constants", said(moved=False))
     told = gradient_step_errors(student, target, **step)
-    monkeypatch.setattr("numerics.models.model.hermite_constants", said(moved=True))
+    monkeypatch.setattr("onestep.numerics.models.model.hermite_constants", said(moved=True))
     after = gradient_step(student, target, **step)
     for error, x, y in zip(told, before, after, strict=True):
         # To first order: 1e-6 of it and rounding are left. Of an alignment two parts of either sign are added up.
@@ -168,7 +168,7 @@ def test_the_errors_of_a_step_are_those_of_its_constants(role: str, name: str, m
 
 def test_what_a_network_s_law_is_known_to_is_in_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     model = Model.from_gradient_step("tanh", "sin", bulk_model="network", **STEP)
-    monkeypatch.setattr("numerics.bulk.network.law_error", lambda _: 1e-8)
+    monkeypatch.setattr("onestep.numerics.bulk.network.law_error", lambda _: 1e-8)
     assert relative_uncertainty(model) == 1e-8
     found, loss = solve(model), solve_loss(model, losses.huber(0.5))
     assert 1e-9 < found.error_estimate < 1e-6

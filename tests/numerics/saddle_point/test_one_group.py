@@ -6,14 +6,20 @@ import math
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.bulk.equivalent import IsotropicUniform
-from numerics.models.model import Model
-from numerics.saddle_point.equations import LinearPart, NonlinearPart, State, linear_part, nonlinear_part, residual
-from numerics.saddle_point.level import extra_reach
-from numerics.saddle_point.one_group import OneGroupState, Problem, one_group_residual, solve_one_group
-from numerics.saddle_point.profile import Profile, profile
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bulk.equivalent import IsotropicUniform
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.equations import (
+    LinearPart,
+    NonlinearPart,
+    State,
+    linear_part,
+    nonlinear_part,
+    residual,
+)
+from onestep.numerics.saddle_point.level import extra_reach
+from onestep.numerics.saddle_point.one_group import OneGroupState, Problem, one_group_residual, solve_one_group
+from onestep.numerics.saddle_point.profile import Profile, profile
 
 CASES = [
     ("tanh", "sin", {"spike": 1.0, "bulk": 1.0, "alignment": 0.8}, 1.5, 1.0, 0.1, 0.0),

@@ -7,14 +7,14 @@ import math
 
 import numpy as np
 import pytest
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bulk.equivalent import isotropic
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
+from onestep.numerics.saddle_point.equations import nonlinear_part
+from onestep.numerics.saddle_point.level import MOST_REFINEMENTS, RESIDUAL_GOAL, solve_on
+from onestep.numerics.saddle_point.profile import profile
+from onestep.numerics.saddle_point.ridge import solve
 
-from derivations.activations.activation import activation
-from numerics.bulk.equivalent import isotropic
-from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.saddle_point.equations import nonlinear_part
-from numerics.saddle_point.level import MOST_REFINEMENTS, RESIDUAL_GOAL, solve_on
-from numerics.saddle_point.profile import profile
-from numerics.saddle_point.ridge import solve
 from tests.references import ridge as reference_ridge
 
 NAMES = ("tanh", "erf", "sin", "arctan", "hardtanh", "sign", "relu")
@@ -293,8 +293,8 @@ def test_linear_features_interpolate_at_the_input_dimension() -> None:
 
 
 def test_a_rule_too_coarse_is_not_called_converged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("numerics.saddle_point.profile.WIDEST_SPACING", 3.0)
-    monkeypatch.setattr("numerics.saddle_point.ridge.MOST_REFINEMENTS", 1)
+    monkeypatch.setattr("onestep.numerics.saddle_point.profile.WIDEST_SPACING", 3.0)
+    monkeypatch.setattr("onestep.numerics.saddle_point.ridge.MOST_REFINEMENTS", 1)
     # A bulk of its own keeps the spoiled table out of the cache that other tests read.
     solution = solve(_model("tanh", "sin", **(WORKED | {"bulk": 1.000001})))
     assert not solution.converged

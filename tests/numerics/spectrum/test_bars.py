@@ -6,13 +6,12 @@ import math
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.experiments.ensembles import Sizes, spiked_random_features
-from numerics.models.model import Model, ReadoutGroup
-from numerics.spectrum.axis import Axis
-from numerics.spectrum.density import Spectrum, equations_of, spectrum, stieltjes
-from numerics.spectrum.edges import edge_law
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.spectrum.axis import Axis
+from onestep.numerics.spectrum.density import Spectrum, equations_of, spectrum, stieltjes
+from onestep.numerics.spectrum.edges import edge_law
 
 ONE = (ReadoutGroup(1.0, 1.0),)
 TWO = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5, 1.3))

@@ -6,13 +6,12 @@ import math
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.experiments.ensembles import Sizes, spiked_random_features
-from numerics.gaussian.coefficients import conditional_coefficients
-from numerics.models.model import Model, ReadoutGroup
-from numerics.saddle_point.ridge import solve
-from numerics.spectrum.density import Spectrum, spectrum, stieltjes
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features
+from onestep.numerics.gaussian.coefficients import conditional_coefficients
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.numerics.spectrum.density import Spectrum, spectrum, stieltjes
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 TWO = (ReadoutGroup(1.0, 0.5, 1.0, 0.0), ReadoutGroup(-0.5, 0.5, 1.3, 0.2))

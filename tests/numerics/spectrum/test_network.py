@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.bulk.network import NetworkBulk
-from numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
-from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.models.network import Network
-from numerics.saddle_point.ridge import solve
-from numerics.spectrum.axis import Axis, mean_eigenvalue
-from numerics.spectrum.density import equations_of, spectrum, stieltjes
-from numerics.spectrum.network import NetworkEquations
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bulk.network import NetworkBulk
+from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.numerics.spectrum.axis import Axis, mean_eigenvalue
+from onestep.numerics.spectrum.density import equations_of, spectrum, stieltjes
+from onestep.numerics.spectrum.network import NetworkEquations
 
 RATIOS: dict[str, Any] = {"alpha": 1.5, "beta": 0.8, "ridge": 0.1, "alpha0": 1.0, "eta": 6.0, "noise": 0.2}
 

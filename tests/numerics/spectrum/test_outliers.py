@@ -6,13 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features
+from onestep.numerics.gaussian.coefficients import conditional_moments_of
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.spectrum.density import spectrum
 from scipy.sparse.linalg import eigsh
-
-from derivations.activations.activation import activation
-from numerics.experiments.ensembles import Sizes, spiked_random_features
-from numerics.gaussian.coefficients import conditional_moments_of
-from numerics.models.model import Model, ReadoutGroup
-from numerics.spectrum.density import spectrum
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 

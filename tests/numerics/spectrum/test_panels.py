@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.gaussian.quadrature import PANEL_ORDER, gauss_legendre
-from numerics.models.model import Model, ReadoutGroup
-from numerics.spectrum.axis import Axis, accepted
-from numerics.spectrum.density import spectrum
-from numerics.spectrum.panels import Panels, legendre_series
-from numerics.spectrum.point import Equations
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.gaussian.quadrature import PANEL_ORDER, gauss_legendre
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.spectrum.axis import Axis, accepted
+from onestep.numerics.spectrum.density import spectrum
+from onestep.numerics.spectrum.panels import Panels, legendre_series
+from onestep.numerics.spectrum.point import Equations
 
 GROUPS = (ReadoutGroup(1.0, 0.4), ReadoutGroup(-0.6, 0.35, 1.3, 0.4), ReadoutGroup(0.3, 0.25, 0.8, -0.2))
 

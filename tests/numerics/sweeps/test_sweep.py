@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.experiments.simulate import simulate
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
+from onestep.numerics.saddle_point.any_loss.losses import loss_named
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.numerics.sweeps.chunk import columns, solve_chunk
+from onestep.numerics.sweeps.run import WorkerLostError, run
+from onestep.numerics.sweeps.store import FILE, Store, StoreError
+from onestep.numerics.sweeps.sweep import Experiment, Sweep, SweepError
+from onestep.reports.answers.sweep_file import read_sweep, sweep_of
+from onestep.reports.command_line.problems import InputProblem
 
-from derivations.activations.activation import activation
-from numerics.experiments.simulate import simulate
-from numerics.models.model import Model, ReadoutGroup
-from numerics.models.network import Network
-from numerics.saddle_point.any_loss.convex import solve as solve_convex
-from numerics.saddle_point.any_loss.losses import loss_named
-from numerics.saddle_point.ridge import solve
-from numerics.sweeps.chunk import columns, solve_chunk
-from numerics.sweeps.run import WorkerLostError, run
-from numerics.sweeps.store import FILE, Store, StoreError
-from numerics.sweeps.sweep import Experiment, Sweep, SweepError
-from reports.answers.sweep_file import read_sweep, sweep_of
-from reports.command_line.problems import InputProblem
 from tests.shared.sweeping import SAME, WORKED, axes, rows, runs_of_chunks, small, stored, theory, written
 
 

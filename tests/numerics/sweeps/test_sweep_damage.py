@@ -14,14 +14,14 @@ from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
+import onestep.numerics.sweeps.run
 import pytest
+from onestep.numerics.sweeps.chunk import Row, solve_chunk
+from onestep.numerics.sweeps.run import WorkerLostError, run
+from onestep.numerics.sweeps.store import FILE, LOCK, Store, StoreError
+from onestep.numerics.sweeps.sweep import Sweep
+from onestep.reports.answers.sweep_file import read_sweep
 
-import numerics.sweeps.run
-from numerics.sweeps.chunk import Row, solve_chunk
-from numerics.sweeps.run import WorkerLostError, run
-from numerics.sweeps.store import FILE, LOCK, Store, StoreError
-from numerics.sweeps.sweep import Sweep
-from reports.answers.sweep_file import read_sweep
 from tests.shared.sweeping import command, runs_of_chunks, stored, written
 
 # 33 points in chunks of 16, 16 and 1; two of them fail.
@@ -63,7 +63,7 @@ class Case:
 
 def stored_like(rows: list[Row], sweep: Sweep) -> list[dict[str, Any]]:
     """Rows by name."""
-    from numerics.sweeps.chunk import columns
+    from onestep.numerics.sweeps.chunk import columns
 
     return [dict(zip(columns(sweep), row, strict=True)) for row in rows]
 
@@ -76,7 +76,7 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
 @pytest.fixture
 def looked_up(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks are looked up instead of solved."""
-    monkeypatch.setattr(numerics.sweeps.run, "solve_chunk", lambda sweep, start, stop: case.rows[start:stop])
+    monkeypatch.setattr(onestep.numerics.sweeps.run, "solve_chunk", lambda sweep, start, stop: case.rows[start:stop])
 
 
 def executed(*statements: str) -> Damage:
@@ -285,7 +285,7 @@ def test_another_process_that_writes_at_once_is_noticed(
             executed(meddling)(out)
         return case.rows[start:stop]
 
-    monkeypatch.setattr(numerics.sweeps.run, "solve_chunk", chunk)
+    monkeypatch.setattr(onestep.numerics.sweeps.run, "solve_chunk", chunk)
     code, said, err = command(capfd, str(case.grid), "--out", str(out))
     assert (code, said) == (2, "")
     assert err.count("\n") == 1
@@ -307,12 +307,12 @@ def test_a_full_disk_is_one_sentence(
             file.execute("PRAGMA max_page_count = 16")
         return file
 
-    monkeypatch.setattr("numerics.sweeps.store.sqlite3.connect", small)
+    monkeypatch.setattr("onestep.numerics.sweeps.store.sqlite3.connect", small)
     code, said, err = command(capfd, str(case.grid), "--out", str(out))
     assert (code, said, err.count("\n")) == (2, "", 1)
     assert "disk is full" in err
     assert "--resume goes on" in err
-    monkeypatch.setattr("numerics.sweeps.store.sqlite3.connect", connect)
+    monkeypatch.setattr("onestep.numerics.sweeps.store.sqlite3.connect", connect)
     assert len(stored(out)) < 33
     assert command(capfd, str(case.grid), "--out", str(out), "--resume")[0] == 3
     assert stored(out) == stored(case.whole)

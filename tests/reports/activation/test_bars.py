@@ -16,23 +16,23 @@ import pytest
 import sympy as sp
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.closed_forms.gaussian_class import Member, NotInClassError, member
+from onestep.derivations.closed_forms.heat_equation import ClosedForm, closed_forms, heat_obligations, square, x
+from onestep.derivations.expressions.parser import ExpressionError
+from onestep.derivations.language.symbols import c
+from onestep.numerics.balls.arithmetic import BallError, precision
+from onestep.numerics.balls.coefficients import Certified, conditional_balls, hermite_balls, hermite_coefficients_ball
+from onestep.numerics.gaussian.coefficients import hermite_constants
+from onestep.reports.activation.learning import bounds_at, with_best_spike
+from onestep.reports.activation.study import examine
+from onestep.reports.command_line.cli import run
+from onestep.verify.closed_forms.balls import NoBallError, enclose
+from onestep.verify.closed_forms.class_algebra import vanishes_in_class
+from onestep.verify.closed_forms.proof import prove
+from onestep.verify.protocol.evidence import Outcome
 
-from derivations.activations.activation import activation
-from derivations.closed_forms.gaussian_class import Member, NotInClassError, member
-from derivations.closed_forms.heat_equation import ClosedForm, closed_forms, heat_obligations, square, x
-from derivations.expressions.parser import ExpressionError
-from derivations.language.symbols import c
-from numerics.balls.arithmetic import BallError, precision
-from numerics.balls.coefficients import Certified, conditional_balls, hermite_balls, hermite_coefficients_ball
-from numerics.gaussian.coefficients import hermite_constants
-from reports.activation.learning import bounds_at, with_best_spike
-from reports.activation.study import examine
-from reports.command_line.cli import run
 from tests.references.integrals import integrals
-from verify.closed_forms.balls import NoBallError, enclose
-from verify.closed_forms.class_algebra import vanishes_in_class
-from verify.closed_forms.proof import prove
-from verify.protocol.evidence import Outcome
 
 CLOSED = (
     "erf(z)", "sign(z)", "step(z)", "relu(z)", "leaky_relu(z, 1/10)", "elu(z)", "gelu(z)", "hardtanh(z)", "sin(z)",

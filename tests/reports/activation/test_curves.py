@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-
-from derivations.activations.activation import activation
-from reports.activation.curves import block_plot, curves, draw, in_proportion, window
+from onestep.derivations.activations.activation import activation
+from onestep.reports.activation.curves import block_plot, curves, draw, in_proportion, window
 
 
 def test_functions_of_very_different_size_are_scaled_and_say_so() -> None:

@@ -11,13 +11,12 @@ from typing import Any
 
 import mpmath
 import pytest
-
-from derivations.activations.activation import activation
-from derivations.expressions.parser import ExpressionError
-from numerics.balls.coefficients import Certified
-from reports.activation.formulas import Constant, Formulas
-from reports.activation.study import examine, study, study_text
-from reports.command_line.machine.allowance import OutOfTimeError
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.expressions.parser import ExpressionError
+from onestep.numerics.balls.coefficients import Certified
+from onestep.reports.activation.formulas import Constant, Formulas
+from onestep.reports.activation.study import examine, study, study_text
+from onestep.reports.command_line.machine.allowance import OutOfTimeError
 
 
 def page(text: str, **options: Any) -> dict[str, Any]:
@@ -166,8 +165,8 @@ def test_tanh_is_examined_fast() -> None:
     # The command has 3 s in all; a fresh process has the interpreter and the imports in it. Processor time, so that
     # what else the machine does is left out.
     code = (
-        "from derivations.activations.activation import activation; from reports.activation.study import study; "
-        "study(activation('tanh(z)'))"
+        "from onestep.derivations.activations.activation import activation; "
+        "from onestep.reports.activation.study import study; study(activation('tanh(z)'))"
     )
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -8,13 +8,12 @@ import math
 from collections.abc import Sequence
 
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.experiments.simulate_density import Lettered
-from numerics.models.model import Model
-from numerics.saddle_point.letters.density import DensitySolution, ReadoutLaw, solve_density
-from reports.answers import densities
-from reports.command_line import cli
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.experiments.simulate_density import Lettered
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.letters.density import DensitySolution, ReadoutLaw, solve_density
+from onestep.reports.answers import densities
+from onestep.reports.command_line import cli
 
 BASE = ["--activation", "tanh", "--target", "sin(2*z)", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1"]
 SPIKED = [*BASE, "--spike", "1.2", "--bulk", "1.1", "--alignment", "0.9"]

@@ -7,12 +7,11 @@ import math
 from typing import Any
 
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.bounds.any_loss import loss_bounds
-from numerics.models.model import Model
-from numerics.saddle_point.any_loss.losses import ABSOLUTE
-from reports.command_line.cli import run
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.any_loss import loss_bounds
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.any_loss.losses import ABSOLUTE
+from onestep.reports.command_line.cli import run
 
 NOISY = ["--activation", "tanh", "--target", "sign", "--alpha", "2", "--beta", "1", "--ridge", "0.1", "--noise", "0.3"]
 ALIGNED = [*NOISY, "--spike", "1", "--bulk", "1", "--alignment", "1"]
@@ -68,7 +67,7 @@ def test_what_is_refused(arguments: list[str], words: tuple[str, ...], capfd: py
 
 
 def test_a_best_ridge_at_an_end_of_the_scan_is_told_from_one_inside() -> None:
-    from reports.answers.loss_bounds import at_end
+    from onestep.reports.answers.loss_bounds import at_end
 
     ends = [at_end(ridge) for ridge in (1e-3, math.exp(math.log(1e3)), 0.2, {"infinite": True})]
     assert ends == [True, True, False, False]

@@ -6,10 +6,9 @@ import json
 from typing import Any
 
 import pytest
-
-from reports.answers.optima import bound_lines, optimum_lines
-from reports.command_line.cli import run
-from reports.command_line.problems import DONE
+from onestep.reports.answers.optima import bound_lines, optimum_lines
+from onestep.reports.command_line.cli import run
+from onestep.reports.command_line.problems import DONE
 
 CERTIFIED: dict[str, Any] = {
     "eta": 2.0, "bound": 0.5, "certified": True, "bracket": [1.9999999999999, 2.0000000000001],

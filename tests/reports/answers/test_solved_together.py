@@ -6,9 +6,8 @@ import json
 from typing import Any
 
 import pytest
-
-from reports.command_line.cli import run
-from reports.command_line.console import print_json_listing
+from onestep.reports.command_line.cli import run
+from onestep.reports.command_line.console import print_json_listing
 
 SWEEP = ["solve", "--activation", "tanh", "--target", "sign", "--beta", "1", "--bulk", "1.2", "--alignment", "0.8"]
 

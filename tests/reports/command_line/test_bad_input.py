@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from onestep.verify.claims.index import all_claims
 
 from tests.shared.command_line import ROOT, STEPPED, WORKED, outcome, refused, replaced
-from verify.claims.index import all_claims
 
 BAD_EXPRESSIONS = {
     "unknown name": "tanh(q)",

@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 import pytest
+from onestep.reports.command_line.cli import COMMANDS
 
-from reports.command_line.cli import COMMANDS
 from tests.shared.command_line import ROOT, WORKED, in_subprocess, outcome, refused, replaced
 
 
@@ -41,12 +41,12 @@ def test_version(capfd: pytest.CaptureFixture[str]) -> None:
 def test_an_internal_error_is_one_sentence_and_a_traceback_only_with_debug(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import numerics.saddle_point.ridge
+    import onestep.numerics.saddle_point.ridge
 
     def broken(model: object) -> object:
         raise ZeroDivisionError("planted")
 
-    monkeypatch.setattr(numerics.saddle_point.ridge, "solve", broken)
+    monkeypatch.setattr(onestep.numerics.saddle_point.ridge, "solve", broken)
     code, out, err = outcome(capfd, ["solve", *WORKED])
     assert (code, out, err.count("\n")) == (4, "", 1)
     assert "planted" in err
@@ -56,8 +56,8 @@ def test_an_internal_error_is_one_sentence_and_a_traceback_only_with_debug(
 
 
 def test_the_exit_codes_of_a_ledger(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    import reports.commands.verify as command
-    from verify.ledger.run import Ledger
+    import onestep.reports.commands.verify as command
+    from onestep.verify.ledger.run import Ledger
 
     class Ended(Ledger):
         code = 0
@@ -76,11 +76,11 @@ def test_the_exit_codes_of_a_ledger(capfd: pytest.CaptureFixture[str], monkeypat
 def test_an_interruption_is_quiet() -> None:
     # The solver says that it has begun, and would take five minutes.
     script = (
-        "import sys, threading, numerics.saddle_point.ridge\n"
+        "import sys, threading, onestep.numerics.saddle_point.ridge as ridge\n"
         "def endless(model):\n"
         "    print('begun', flush=True)\n"
         "    threading.Event().wait(300)\n"
-        "numerics.saddle_point.ridge.solve = endless\n"
+        "ridge.solve = endless\n"
         f"sys.argv[1:] = {['solve', *WORKED]}\n"
         "from onestep import main\n"
         "sys.exit(main())"
@@ -111,7 +111,7 @@ def test_pipes_and_no_color_get_no_escape_sequences() -> None:
 
 
 def test_colour_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
-    from reports.command_line import console
+    from onestep.reports.command_line import console
 
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -122,12 +122,12 @@ def test_colour_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_memory_that_runs_out_is_bad_input(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    import numerics.saddle_point.ridge
+    import onestep.numerics.saddle_point.ridge
 
     def greedy(model: object) -> object:
         raise MemoryError
 
-    monkeypatch.setattr(numerics.saddle_point.ridge, "solve", greedy)
+    monkeypatch.setattr(onestep.numerics.saddle_point.ridge, "solve", greedy)
     refused(capfd, ["solve", *WORKED], "does not fit in memory", "for example")
 
 
@@ -151,20 +151,20 @@ def test_the_program_is_the_module() -> None:
 def test_what_the_machine_refuses_is_no_defect(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, error: OSError
 ) -> None:
-    import numerics.saddle_point.ridge
+    import onestep.numerics.saddle_point.ridge
 
     def refusing(model: object) -> object:
         raise error
 
-    monkeypatch.setattr(numerics.saddle_point.ridge, "solve", refusing)
+    monkeypatch.setattr(onestep.numerics.saddle_point.ridge, "solve", refusing)
     refused(capfd, ["solve", *WORKED], error.strerror or "", "for example")
 
 
 def test_a_lost_worker_is_no_defect() -> None:
     from concurrent.futures.process import BrokenProcessPool
 
-    from reports.command_line.machine.workers import pool
-    from reports.command_line.problems import InputProblem
+    from onestep.reports.command_line.machine.workers import pool
+    from onestep.reports.command_line.problems import InputProblem
 
     with pytest.raises(InputProblem, match="worker processes were lost"), pool(workers=1):
         raise BrokenProcessPool("a process was terminated abruptly")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import tracemalloc
 
 import pytest
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.experiments import ensembles
+from onestep.numerics.experiments.memory import PEAK, experiment_bytes, machine_bytes
+from onestep.numerics.experiments.simulate import simulate
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.network import Network
+from onestep.reports.command_line.machine import memory
+from onestep.reports.command_line.machine.memory import fitting
+from onestep.reports.command_line.problems import InputProblem
+from onestep.reports.commands.simulate import seeds_pool
 
-import reports.command_line.machine.memory
-from derivations.activations.activation import activation
-from numerics.experiments import ensembles
-from numerics.experiments.memory import PEAK, experiment_bytes, machine_bytes
-from numerics.experiments.simulate import simulate
-from numerics.models.model import Model
-from numerics.models.network import Network
-from reports.command_line.machine.memory import fitting
-from reports.command_line.problems import InputProblem
-from reports.commands.simulate import seeds_pool
 from tests.shared.command_line import STEPPED, refused, replaced
 
 MODEL = Model(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=0.8)
@@ -53,8 +53,8 @@ def test_what_does_not_fit_is_refused_before_it_is_drawn(
 ) -> None:
     option = "dimension" if command == "simulate" else "dimensions"
     args = [command, *replaced("target", "sign"), "--loss", loss, f"--{option}", "100000"]
-    monkeypatch.setattr(reports.command_line.machine.memory, "machine_bytes", lambda: 2**40)
-    monkeypatch.setattr(reports.command_line.machine.memory, "experiment_bytes", lambda *_, **__: 2**41)
+    monkeypatch.setattr(memory, "machine_bytes", lambda: 2**40)
+    monkeypatch.setattr(memory, "experiment_bytes", lambda *_, **__: 2**41)
     said = refused(capfd, args, f"--{option} was given 100000", "2,199 GB", "1,100 GB", "for example", "50000")
     assert said.count("--" + option) == 2
 
@@ -62,7 +62,7 @@ def test_what_does_not_fit_is_refused_before_it_is_drawn(
 def test_a_training_set_held_whole_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     # At alpha = 20, in units of 8 d^2 = 8 MB: weights 1 and the sample 60, or weights 1 and Gram matrix 1.
     wide = MODEL.changed(alpha=20.0)
-    monkeypatch.setattr(reports.command_line.machine.memory, "machine_bytes", lambda: 3 * 8 * 10**6)
+    monkeypatch.setattr(memory, "machine_bytes", lambda: 3 * 8 * 10**6)
     assert fitting([wide], 1000, "dimension", square=True) == 1
     with pytest.raises(InputProblem, match=r"takes 0\.49 GB of memory"):
         fitting([wide], 1000, "dimension", square=False)
@@ -71,9 +71,9 @@ def test_a_training_set_held_whole_counts(monkeypatch: pytest.MonkeyPatch) -> No
 def test_no_more_experiments_run_side_by_side_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     # Two d x d matrices of 8 bytes at d = 1000 take 16 MB, 32 MB at the peak.
     for megabytes, expected in ((20, 1), (100, 3), (320, 10)):
-        monkeypatch.setattr(reports.command_line.machine.memory, "machine_bytes", lambda size=megabytes: size * 10**6)
+        monkeypatch.setattr(memory, "machine_bytes", lambda size=megabytes: size * 10**6)
         assert fitting([MODEL], 1000, "dimension", square=True) == expected
-    monkeypatch.setattr(reports.command_line.machine.memory, "machine_bytes", lambda: None)
+    monkeypatch.setattr(memory, "machine_bytes", lambda: None)
     assert fitting([MODEL], 10**9, "dimension", square=True) is None
     with seeds_pool(1000, 8, 1) as executor:
         assert executor is None
@@ -81,7 +81,7 @@ def test_no_more_experiments_run_side_by_side_than_fit(monkeypatch: pytest.Monke
 
 def test_a_trained_network_counts_twice(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     # 8 d^2 (2 + 1) bytes at alpha = 1.5, beta = 1, d = 1000: 24 MB; features of the same size would fit.
-    monkeypatch.setattr(reports.command_line.machine.memory, "machine_bytes", lambda: 20 * 10**6)
+    monkeypatch.setattr(memory, "machine_bytes", lambda: 20 * 10**6)
     args = [*replaced("alpha", "1.5", STEPPED), "--dimension", "1000"]
     refused(capfd, ["simulate", *args, "--kind", "network"], "0.024 GB", "0.02 GB")
     assert fitting([MODEL], 1000, "dimension", square=True) == 1

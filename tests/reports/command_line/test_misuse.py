@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from onestep.reports.command_line.cli import COMMANDS, cli
+from onestep.reports.command_line.misuse import OTHER_NAMES, examples_in, options_of
+from onestep.verify.claims.index import all_claims
 
-from reports.command_line.cli import COMMANDS, cli
-from reports.command_line.misuse import OTHER_NAMES, examples_in, options_of
 from tests.shared.command_line import STEPPED, WORKED, outcome, refused, replaced
-from verify.claims.index import all_claims
 
 RANK_TWO = replaced("alignment", "0.5/0.5", replaced("spike", "1/1"))
 

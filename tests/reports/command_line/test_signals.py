@@ -12,8 +12,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+from onestep.reports.command_line.machine import signals, workers
 
-from reports.command_line.machine import signals, workers
 from tests.numerics.sweeps.test_sweep_kills import SLOW, begun, wait_for, worker_processes
 from tests.shared.command_line import ROOT, WORKED
 from tests.shared.sweeping import written
@@ -45,14 +45,14 @@ class Interrupting:
         for _ in range(1000):
             pass
 
-import numerics.saddle_point.ridge
+import onestep.numerics.saddle_point.ridge as ridge
 import threading
 
 def endless(model):
     Interrupting()
     threading.Event().wait(300)
 
-numerics.saddle_point.ridge.solve = endless
+ridge.solve = endless
 from onestep import main
 sys.exit(main())
 """
@@ -67,11 +67,11 @@ def python(code: str, *args: str) -> subprocess.CompletedProcess[str]:
 # (mpmath's), and one of this suite; more of them in the thorough profile.
 MODULES = ["click", "numpy", "mpmath", "gmpy2"]
 MORE = [
-    "reports.command_line.cli",
+    "onestep.reports.command_line.cli",
     "click.core",
     "numpy.linalg",
-    "numerics.saddle_point.ridge",
-    "reports.commands.solve",
+    "onestep.numerics.saddle_point.ridge",
+    "onestep.reports.commands.solve",
     "json",
 ]
 
@@ -89,7 +89,7 @@ def test_an_interruption_that_python_drops_is_repeated() -> None:
 
 KILLED = """
 import os, signal, sys
-from reports import signals
+from onestep.reports.command_line.machine import signals
 
 number = int(sys.argv[1])
 try:

@@ -94,7 +94,7 @@ def test_nothing_is_left_to_say_it_with() -> None:
 def test_a_stream_that_cannot_spell_a_letter_says_which() -> None:
     # Standard output is strict by default, standard error is not.
     said = "print('\\u03b3'); print('\\u03b3', file=sys.stderr)"
-    code = f"import sys; from reports import streams; streams.prepare(); {said}"
+    code = f"import sys; from onestep.reports.command_line.machine import streams; streams.prepare(); {said}"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300,
         env=os.environ | {"PYTHONIOENCODING": "ascii"},

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from reports.command_line.cli import run as onestep
+from onestep.reports.command_line.cli import run as onestep
 
 MODEL = ["solve", "--activation", "sign", "--target", "sin", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1",
          "--spike", "1", "--bulk", "1", "--alignment", "0.8", "--quiet"]  # fmt: skip

@@ -52,28 +52,29 @@ def test_one_claim_is_shown_whole(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_changed_statement_loses_its_recorded_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    import reports.text.ledger_files
-    from reports.commands.claims import with_verdicts
+    import onestep.reports.text.ledger_files
+    from onestep.reports.commands.claims import with_verdicts
+    from onestep.verify.ledger.document import statement_latex
+
     from tests.shared.toy import claim as toy_claim
-    from verify.ledger.document import statement_latex
 
     claim = toy_claim()
     entry = {"id": claim.id, "verdict": "PROVED", "weakest": "PROVED", "evidence": [], "mutants": [], "hypotheses": []}
     for statement, verdict in ((statement_latex(claim), "PROVED"), ("x = y", "UNTESTED")):
         ledger = {"claims": [entry | {"statement": statement}]}
-        monkeypatch.setattr(reports.text.ledger_files, "committed", lambda ledger=ledger: ledger)
+        monkeypatch.setattr(onestep.reports.text.ledger_files, "committed", lambda ledger=ledger: ledger)
         assert with_verdicts([claim])[0]["verdict"] == verdict
 
 
 def test_errata_has_printed_and_corrected_forms(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    import reports.command_line.machine.workers
-    import verify.claims.slides.errata
+    import onestep.reports.command_line.machine.workers
+    import onestep.verify.claims.slides.errata
 
-    monkeypatch.setattr(reports.command_line.machine.workers, "pool", lambda: nullcontext(Pickling()))
+    monkeypatch.setattr(onestep.reports.command_line.machine.workers, "pool", lambda: nullcontext(Pickling()))
     # two of them: the command checks what it prints, and all of them are checked in test_errata
-    monkeypatch.setattr(verify.claims.slides.errata, "ERRATA", verify.claims.slides.errata.ERRATA[:2])
+    monkeypatch.setattr(onestep.verify.claims.slides.errata, "ERRATA", onestep.verify.claims.slides.errata.ERRATA[:2])
     found = document(capfd, ["errata"])["errata"]
     assert len(found) == 2
     for erratum in found:
@@ -86,8 +87,8 @@ def test_errata_has_printed_and_corrected_forms(
 
 
 def test_ids_may_be_cut_short(capfd: pytest.CaptureFixture[str]) -> None:
-    from reports.commands.claims import find
-    from verify.claims.index import all_claims
+    from onestep.reports.commands.claims import find
+    from onestep.verify.claims.index import all_claims
 
     ids = [claim.id for claim in all_claims()]
     expected = [id_ for id_ in ids if id_.startswith("result-3-1")]
@@ -104,9 +105,9 @@ def test_ids_may_be_cut_short(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_verify_takes_the_beginnings_of_ids(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    import reports.commands.verify as command
-    from verify.claims.index import all_claims
-    from verify.ledger.run import Ledger
+    import onestep.reports.commands.verify as command
+    from onestep.verify.claims.index import all_claims
+    from onestep.verify.ledger.run import Ledger
 
     asked: list[list[str] | None] = []
 
@@ -125,10 +126,10 @@ def test_verify_takes_the_beginnings_of_ids(capfd: pytest.CaptureFixture[str], m
 def test_errata_takes_an_id_or_its_beginning(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import reports.command_line.machine.workers
-    from verify.claims.slides.errata import ERRATA
+    import onestep.reports.command_line.machine.workers
+    from onestep.verify.claims.slides.errata import ERRATA
 
-    monkeypatch.setattr(reports.command_line.machine.workers, "pool", lambda: nullcontext(Pickling()))
+    monkeypatch.setattr(onestep.reports.command_line.machine.workers, "pool", lambda: nullcontext(Pickling()))
     for text in ("erratum.input-scale", "erratum.input", "input-scale"):
         assert [found["id"] for found in document(capfd, ["errata", text])["errata"]] == ["erratum.input-scale"]
     refused(capfd, ["errata", "erratum.no-such"], "erratum.", "for example")

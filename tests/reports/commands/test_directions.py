@@ -6,8 +6,7 @@ import json
 from collections.abc import Sequence
 
 import pytest
-
-from reports.command_line import cli
+from onestep.reports.command_line import cli
 
 BASE = ["--activation", "tanh", "--target", "sin", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1", "--bulk", "1.1"]
 PLANE = [*BASE, "--alignment", "0.6/0.5", "--readout", "1.5/1:0.5,1.5/-1:0.5", "--spike", "1"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-
-from reports.command_line.cli import run
+from onestep.reports.command_line.cli import run
 
 MODEL = [
     "--activation", "tanh", "--target", "sign", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1",

@@ -6,16 +6,15 @@ import json
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.bulk import network_constants
-from numerics.experiments.simulate import simulate
-from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.models.network import Network
-from numerics.saddle_point.ridge import solve
-from numerics.sweeps.chunk import columns, solve_chunk
-from numerics.sweeps.sweep import Axis, Experiment, Sweep
-from reports.command_line.cli import run
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bulk import network_constants
+from onestep.numerics.experiments.simulate import simulate
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.numerics.sweeps.chunk import columns, solve_chunk
+from onestep.numerics.sweeps.sweep import Axis, Experiment, Sweep
+from onestep.reports.command_line.cli import run
 
 NUMBERS = {"alpha": 1.5, "beta": 1, "ridge": 0.01, "alpha0": 10, "eta": 10}
 STEPPED = ["--activation", "tanh", "--target", "tanh", *(f"--{name}={value}" for name, value in NUMBERS.items())]

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.bounds.ridge import bounds
-from numerics.models.model import Model
-from numerics.saddle_point.ridge import solve
-from reports.answers.sweep_file import sweep_of
-from reports.command_line.cli import run
-from reports.command_line.problems import InputProblem
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.ridge import bounds
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.reports.answers.sweep_file import sweep_of
+from onestep.reports.command_line.cli import run
+from onestep.reports.command_line.problems import InputProblem
 
 BASE = ["--activation", "tanh", "--target", "sin", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1"]
 DIRECT = [*BASE, "--spike", "2", "--bulk", "1.3", "--alignment", "0.8"]

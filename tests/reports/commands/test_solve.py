@@ -113,11 +113,11 @@ def test_every_point_is_printed_when_one_does_not_converge(
 ) -> None:
     from dataclasses import replace
 
-    import numerics.saddle_point.ridge
-    from numerics.models.model import Model
-    from numerics.models.solution import Solution
+    import onestep.numerics.saddle_point.ridge
+    from onestep.numerics.models.model import Model
+    from onestep.numerics.models.solution import Solution
 
-    honest = numerics.saddle_point.ridge.solve
+    honest = onestep.numerics.saddle_point.ridge.solve
 
     def failing(model: Model) -> Solution:
         solution = honest(model)
@@ -131,7 +131,7 @@ def test_every_point_is_printed_when_one_does_not_converge(
             residual=float("nan"),
         )
 
-    monkeypatch.setattr(numerics.saddle_point.ridge, "solve", failing)
+    monkeypatch.setattr(onestep.numerics.saddle_point.ridge, "solve", failing)
     found = document(capfd, ["solve", *replaced("alpha", "0.5,1,1.5")], code=3)
     assert [r["converged"] for r in found["results"]] == [True, False, True]
     failed = found["results"][1]

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-
-from reports.command_line.cli import run
+from onestep.reports.command_line.cli import run
 
 STEPPED = [
     "--activation", "tanh", "--target", "sign", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1", "--alpha0", "1",
@@ -79,7 +78,7 @@ def test_what_is_refused(arguments: list[str], words: tuple[str, ...], capfd: py
 
 
 def test_what_does_not_converge_says_so(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from numerics.spectrum import density as spectrum
+    from onestep.numerics.spectrum import density as spectrum
 
     # Two panels are not enough for any density.
     monkeypatch.setattr(spectrum, "_MOST_PANELS", 0)
@@ -97,8 +96,8 @@ def test_what_does_not_converge_says_so(capfd: pytest.CaptureFixture[str], monke
 def test_what_continuation_does_not_reach_says_so(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from numerics.spectrum import axis as spectrum_axis
-    from numerics.spectrum import density as spectrum
+    from onestep.numerics.spectrum import axis as spectrum_axis
+    from onestep.numerics.spectrum import density as spectrum
 
     monkeypatch.setattr(spectrum_axis, "_MOST_CONTINUATIONS", 0)
     spectrum.spectrum.__wrapped__.cache_clear()

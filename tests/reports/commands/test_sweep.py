@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from onestep.numerics.sweeps.chunk import solve_chunk
+from onestep.numerics.sweeps.store import FILE, Store
+from onestep.reports.answers.sweep_file import read_sweep
 
-from numerics.sweeps.chunk import solve_chunk
-from numerics.sweeps.store import FILE, Store
-from reports.answers.sweep_file import read_sweep
 from tests.shared.sweeping import SAME, WORKED, command, rows, small, stored, written
 
 
@@ -61,7 +61,7 @@ def test_unusable_input_is_refused_in_one_sentence(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], args: list[str], words: tuple[str, ...],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("reports.command_line.machine.clusters.PATIENCE", 1)
+    monkeypatch.setattr("onestep.reports.command_line.machine.clusters.PATIENCE", 1)
     grid = written(tmp_path)
     given = [arg.format(grid=grid, out=tmp_path / "out", tmp=tmp_path) for arg in args]
     code, out, err = command(capfd, *given)
@@ -113,7 +113,7 @@ def test_diagrams_of_other_sweeps(
 
 
 def test_a_diagram_shows_the_numbers_of_the_file(tmp_path: Path) -> None:
-    from reports.figures.sweep_plot import _read
+    from onestep.reports.figures.sweep_plot import _read
 
     sweep = small()
     with Store(tmp_path / "out", sweep, resume=False, origin={}) as store:
@@ -126,7 +126,7 @@ def test_a_diagram_shows_the_numbers_of_the_file(tmp_path: Path) -> None:
 
 
 def test_rate_and_remaining_time_are_said_in_words() -> None:
-    from reports.command_line.console import pace_text
+    from onestep.reports.command_line.console import pace_text
 
     # 100 points in 2 s leave 6250 of them for 125 s.
     assert pace_text(100, 2.0, 6250, "points") == "50 points/s, 2 min 5 s left"

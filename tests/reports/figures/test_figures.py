@@ -7,11 +7,11 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import numpy as np
+import onestep.reports.page.build
 import pytest
+from onestep.reports.figures import figures
+from onestep.reports.figures.files import save
 
-import reports.page.build
-from reports.figures import figures
-from reports.figures.files import save
 from tests.shared.report_page import toy_figures
 
 
@@ -37,7 +37,7 @@ def test_each_figure_can_be_redrawn_by_its_name() -> None:
     assert len(names) == len(set(names))
     for name in names:
         assert callable(getattr(figures, name))
-    assert reports.page.build.draw("functions_along_the_spike") == figures.functions_along_the_spike()
+    assert onestep.reports.page.build.draw("functions_along_the_spike") == figures.functions_along_the_spike()
 
 
 def test_the_best_combination_of_the_figure_is_the_projection() -> None:

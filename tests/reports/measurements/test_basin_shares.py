@@ -6,13 +6,12 @@ import math
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.bounds.learned_bias import Basins, BiasMinimum, LearnedBias
-from numerics.models.model import Model
-from reports.commands.compare import shares_json
-from reports.measurements.basin_shares import basin_shares, ended, scatter, tail, undecided
-from verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, Observation, compare_all
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.learned_bias import Basins, BiasMinimum, LearnedBias
+from onestep.numerics.models.model import Model
+from onestep.reports.commands.compare import shares_json
+from onestep.reports.measurements.basin_shares import basin_shares, ended, scatter, tail, undecided
+from onestep.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, Observation, compare_all
 
 MODEL = Model(activation("tanh"), activation("sin"), alpha=1.0, beta=1.0, ridge=0.1, spike=1.0, alignment=0.5, bulk=1.0)
 FOUND = LearnedBias(

@@ -7,12 +7,9 @@ from functools import cache
 
 import numpy as np
 import pytest
-
-from benchmarks.networks.calibration import seed_of
-from benchmarks.networks.learned_basins import basin_seed
-from reports.measurements.basin_shares import GAP
-from reports.measurements.close_basins import ENERGIES, both_streams, counted, energies, paragraphs, tables
-from reports.measurements.learned_basins import (
+from onestep.reports.measurements.basin_shares import GAP
+from onestep.reports.measurements.close_basins import ENERGIES, both_streams, counted, energies, paragraphs, tables
+from onestep.reports.measurements.learned_basins import (
     BASINS,
     CLOSE,
     ITEM,
@@ -25,10 +22,13 @@ from reports.measurements.learned_basins import (
     shares_of,
     stored,
 )
-from reports.measurements.models import ITEMS, MODELS, RUNS, Drawn
-from reports.measurements.models import stored as calibrated
-from reports.measurements.theory import judge
-from verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, compare_all
+from onestep.reports.measurements.models import ITEMS, MODELS, RUNS, Drawn
+from onestep.reports.measurements.models import stored as calibrated
+from onestep.reports.measurements.theory import judge
+from onestep.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, compare_all
+
+from benchmarks.networks.calibration import seed_of
+from benchmarks.networks.learned_basins import basin_seed
 
 
 @cache

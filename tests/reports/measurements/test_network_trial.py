@@ -7,10 +7,9 @@ from functools import cache
 
 import numpy as np
 import pytest
+from onestep.reports.measurements.measured_networks import CALIBRATED, OBSERVABLES, POINTS, Point, judge, stored
+from onestep.verify.checks.finite_size import Comparison
 from scipy.stats import kstest
-
-from reports.measurements.measured_networks import CALIBRATED, OBSERVABLES, POINTS, Point, judge, stored
-from verify.checks.finite_size import Comparison
 
 DATA = stored()
 

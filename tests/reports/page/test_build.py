@@ -7,24 +7,29 @@ import json
 import re
 
 import numpy as np
+import onestep.reports.measurements.network_trial as network_trial_module
 import pytest
 from markupsafe import Markup
+from onestep.reports.commands.verify import ledger_summary, ledger_table, troubles
+from onestep.reports.measurements import measured_networks
+from onestep.reports.measurements.study import Study
+from onestep.reports.page.build import unique
+from onestep.reports.page.chapters import CHAPTERS
+from onestep.reports.page.dependencies import group_of
+from onestep.reports.page.described import DescribedDerivation, describe
+from onestep.reports.page.misprints import CORRECTED, STANDS, coverage
+from onestep.reports.page.results import RESULTS
+from onestep.reports.page.site import PAGE_BYTES, SiteError, packed
+from onestep.reports.page.sources import DOCUMENTS, by_source
+from onestep.reports.page.views import derivation_views, source_table, summary_table
+from onestep.reports.text.anchors import anchor
+from onestep.reports.text.prose import prose
+from onestep.verify.claims.index import all_claims
+from onestep.verify.ledger.run import Entry, Ledger
+from onestep.verify.protocol.claim import Kind, Role
+from onestep.verify.protocol.evidence import Agreement, Outcome
+from onestep.verify.protocol.verdict import Verdict
 
-import reports.measurements.network_trial as network_trial_module
-from reports.commands.verify import ledger_summary, ledger_table, troubles
-from reports.measurements import measured_networks
-from reports.measurements.study import Study
-from reports.page.build import unique
-from reports.page.chapters import CHAPTERS
-from reports.page.dependencies import group_of
-from reports.page.described import DescribedDerivation, describe
-from reports.page.misprints import CORRECTED, STANDS, coverage
-from reports.page.results import RESULTS
-from reports.page.site import PAGE_BYTES, SiteError, packed
-from reports.page.sources import DOCUMENTS, by_source
-from reports.page.views import derivation_views, source_table, summary_table
-from reports.text.anchors import anchor
-from reports.text.prose import prose
 from tests.shared import toy
 from tests.shared.committed_ledger import committed_ledger
 from tests.shared.report_page import (
@@ -39,11 +44,6 @@ from tests.shared.report_page import (
     toy_site,
     whole_site,
 )
-from verify.claims.index import all_claims
-from verify.ledger.run import Entry, Ledger
-from verify.protocol.claim import Kind, Role
-from verify.protocol.evidence import Agreement, Outcome
-from verify.protocol.verdict import Verdict
 
 
 def test_the_pages_are_whole_and_every_link_leads_somewhere() -> None:

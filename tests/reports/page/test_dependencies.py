@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 
-from reports.page import dependencies, dependency_graph
+from onestep.reports.page import dependencies, dependency_graph
+from onestep.verify.claims.index import all_claims
+from onestep.verify.ledger.run import Entry, Ledger
+from onestep.verify.protocol.verdict import Verdict
+
 from tests.shared.report_page import chained_ledger
-from verify.claims.index import all_claims
-from verify.ledger.run import Entry, Ledger
-from verify.protocol.verdict import Verdict
 
 
 def test_parts_are_as_weak_as_their_own_formulas_and_links_are_counted() -> None:

@@ -7,25 +7,25 @@ import json
 from pathlib import Path
 from typing import Any
 
+import onestep.reports.page.build
 import pytest
+from onestep.reports.command_line.cli import run as run_command
+from onestep.reports.command_line.problems import InputProblem
+from onestep.reports.page.build import write
+from onestep.reports.page.described import describe
+from onestep.reports.text import ledger_files
+from onestep.reports.text.ledger_files import write_together
+from onestep.reports.text.ledger_markdown import markdown, markdown_drift
+from onestep.verify.ledger.document import as_json, dumps
+from onestep.verify.ledger.drift import drift
+from onestep.verify.ledger.run import Ledger
 
-import reports.page.build
-from reports.command_line.cli import run as run_command
-from reports.command_line.problems import InputProblem
-from reports.page.build import write
-from reports.page.described import describe
-from reports.text import ledger_files
-from reports.text.ledger_files import write_together
-from reports.text.ledger_markdown import markdown, markdown_drift
 from tests.shared import toy
 from tests.shared.report_page import toy_figures, toy_ledger
-from verify.ledger.document import as_json, dumps
-from verify.ledger.drift import drift
-from verify.ledger.run import Ledger
 
 
 def test_the_ledger_is_the_same_file_every_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reports.page.build, "in_source_checkout", lambda: False)
+    monkeypatch.setattr(onestep.reports.page.build, "in_source_checkout", lambda: False)
     derivations = [describe(toy.derivation())]
     first = write(toy_ledger(), derivations, toy_figures(), tmp_path / "a")
     toy_ledger.cache_clear()
@@ -52,7 +52,7 @@ def test_files_are_written_all_or_none(tmp_path: Path) -> None:
 def test_pages_that_a_report_no_longer_has_are_removed_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reports.page.build, "in_source_checkout", lambda: False)
+    monkeypatch.setattr(onestep.reports.page.build, "in_source_checkout", lambda: False)
     written = write(toy_ledger(), [], [], tmp_path)
     (tmp_path / "claims-old.html").write_bytes((tmp_path / "index.html").read_bytes())
     (tmp_path / "mine.html").write_text("<!DOCTYPE html><title>mine</title>", encoding="utf-8")
@@ -63,9 +63,9 @@ def test_pages_that_a_report_no_longer_has_are_removed_and_nothing_else(
 def test_the_quick_profile_refreshes_the_committed_ledger_from_a_checkout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reports.page.build, "COMMITTED_JSON", tmp_path / "committed.json")
-    monkeypatch.setattr(reports.page.build, "COMMITTED_MARKDOWN", tmp_path / "committed.md")
-    monkeypatch.setattr(reports.page.build, "in_source_checkout", lambda: True)
+    monkeypatch.setattr(onestep.reports.page.build, "COMMITTED_JSON", tmp_path / "committed.json")
+    monkeypatch.setattr(onestep.reports.page.build, "COMMITTED_MARKDOWN", tmp_path / "committed.md")
+    monkeypatch.setattr(onestep.reports.page.build, "in_source_checkout", lambda: True)
     write(toy_ledger(), [], [], tmp_path / "out")
     assert (tmp_path / "committed.json").read_text(encoding="utf-8") == dumps(toy_ledger())
     assert (tmp_path / "committed.md").read_bytes() == (tmp_path / "out" / "ledger.md").read_bytes()
@@ -92,11 +92,11 @@ def test_markdown_follows_from_the_json(monkeypatch: pytest.MonkeyPatch, tmp_pat
 def test_drift_ends_with_exit_code_1_and_names_the_difference(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import reports.commands.verify
-    import reports.text.ledger_markdown
+    import onestep.reports.commands.verify
+    import onestep.reports.text.ledger_markdown
 
-    monkeypatch.setattr(reports.commands.verify, "run_ledger", lambda profile, ids, quiet: toy_ledger())
-    monkeypatch.setattr(reports.text.ledger_markdown, "markdown_drift", lambda document: [])
+    monkeypatch.setattr(onestep.reports.commands.verify, "run_ledger", lambda profile, ids, quiet: toy_ledger())
+    monkeypatch.setattr(onestep.reports.text.ledger_markdown, "markdown_drift", lambda document: [])
     same = json.loads(dumps(toy_ledger()))
     monkeypatch.setattr(ledger_files, "committed", lambda: same)
     assert run_command(["report", "--check"]) == 0
@@ -144,7 +144,7 @@ def test_a_report_on_a_full_disk_is_one_sentence(
         monkeypatch.setattr(Path, "write_text", refuse)
         write_together([(directory / "index.html", "page")])
 
-    monkeypatch.setattr(reports.page.build, "build", full)
+    monkeypatch.setattr(onestep.reports.page.build, "build", full)
     assert run_command(["report", "--out", str(tmp_path / "out")]) == 2
     out, err = capfd.readouterr()
     assert (out, err.count("\n")) == ("", 1)
@@ -154,7 +154,7 @@ def test_a_report_on_a_full_disk_is_one_sentence(
 def test_a_directory_that_cannot_be_written_to_is_refused_before_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(reports.page.build, "build", lambda *_, **__: pytest.fail("the work was begun"))
+    monkeypatch.setattr(onestep.reports.page.build, "build", lambda *_, **__: pytest.fail("the work was begun"))
     # Whoever runs the tests may be allowed to write everywhere.
     monkeypatch.setattr("os.access", lambda path, mode: Path(path) != tmp_path)
     assert run_command(["report", "--out", str(tmp_path / "a" / "b")]) == 2

@@ -5,13 +5,12 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-
-from derivations.language.symbols import glossary
-from reports.page.described import DescribedDerivation, derivations_of
-from reports.text.mathematics import MathError, mathml
-from reports.text.prose import heading, prose
-from verify.claims.index import MODULES, all_claims
-from verify.ledger.document import statement_latex
+from onestep.derivations.language.symbols import glossary
+from onestep.reports.page.described import DescribedDerivation, derivations_of
+from onestep.reports.text.mathematics import MathError, mathml
+from onestep.reports.text.prose import heading, prose
+from onestep.verify.claims.index import MODULES, all_claims
+from onestep.verify.ledger.document import statement_latex
 
 
 def test_every_statement_of_the_ledger_becomes_mathml() -> None:
@@ -53,7 +52,7 @@ def test_derivations_of_different_title_are_different() -> None:
 
 
 def test_symbols_of_the_glossary_can_be_shown() -> None:
-    from derivations.language.rendering import latex
+    from onestep.derivations.language.rendering import latex
 
     for row in glossary:
         assert "\\" not in mathml(latex(row.symbol)), row.symbol

@@ -8,19 +8,18 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.bounds.ridge import Minimum, bounds
-from numerics.bulk.network import NetworkBulk
-from numerics.bulk.network_law import network_law
-from numerics.bulk.overlapping_bulk import TurnedEquivalent
-from numerics.bulk.overlapping_rows import equivalent_model, stepped, turned_bulk
-from numerics.models.network import Network
-from numerics.saddle_point.overlapping import solve_overlapping
-from numerics.saddle_point.ridge import solve
-from reports.measurements.experiments import FOLDER, complete, stored, text_of
-from reports.measurements.study import Study
-from reports.studies import (
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bounds.ridge import Minimum, bounds
+from onestep.numerics.bulk.network import NetworkBulk
+from onestep.numerics.bulk.network_law import network_law
+from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent
+from onestep.numerics.bulk.overlapping_rows import equivalent_model, stepped, turned_bulk
+from onestep.numerics.models.network import Network
+from onestep.numerics.saddle_point.overlapping import solve_overlapping
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.reports.measurements.experiments import FOLDER, complete, stored, text_of
+from onestep.reports.measurements.study import Study
+from onestep.reports.studies import (
     bound_functions,
     finite_samples,
     initial_overlap,
@@ -30,7 +29,7 @@ from reports.studies import (
     threshold,
     width,
 )
-from reports.text.prose import prose
+from onestep.reports.text.prose import prose
 
 MEASURED = ("finite_samples", "initial_overlap", "second_step", "learning_rate", "width", "threshold", "other_inputs")
 NETWORK = Network(activation("tanh"), activation("tanh"), 1.5, 1.0, 0.1, alpha0=2.0, eta=2.0, noise=0.1)
@@ -47,7 +46,7 @@ def shown(study: Study) -> str:
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_every_experiment_is_stored(name: str) -> None:
-    module = import_module(f"reports.studies.{name}")
+    module = import_module(f"onestep.reports.studies.{name}")
     data = stored(module.SLUG)
     assert complete(data, module.EXPERIMENTS)
     assert len({experiment.name for experiment in module.EXPERIMENTS}) == len(module.EXPERIMENTS)
@@ -57,7 +56,7 @@ def test_every_experiment_is_stored(name: str) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", MEASURED)
 def test_every_page_is_made_with_its_figure(name: str) -> None:
-    study = import_module(f"reports.studies.{name}").study()
+    study = import_module(f"onestep.reports.studies.{name}").study()
     assert study is not None
     shown(study)
     assert len(study.figures) == 1

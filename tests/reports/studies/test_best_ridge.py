@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
-from numerics.bounds.ridge import best_ridge, upper_bound
-from numerics.saddle_point.ridge import solve
-from reports.studies.best_ridge import COUNT, TWO_MINIMA, Found, found_at, page, random_model, scan
-from reports.text.prose import prose
+from onestep.numerics.bounds.ridge import best_ridge, upper_bound
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.reports.studies.best_ridge import COUNT, TWO_MINIMA, Found, found_at, page, random_model, scan
+from onestep.reports.text.prose import prose
 
 
 def test_the_relu_model_has_two_minima() -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from reports.measurements.experiments import Data, complete, stored
-from reports.studies import vocabulary
-from reports.studies.vocabulary import ALPHAS, EXPERIMENTS, VOCABULARIES
+from onestep.reports.measurements.experiments import Data, complete, stored
+from onestep.reports.studies import vocabulary
+from onestep.reports.studies.vocabulary import ALPHAS, EXPERIMENTS, VOCABULARIES
 
 
 def test_the_page_is_made_from_the_samples() -> None:

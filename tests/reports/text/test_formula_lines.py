@@ -6,12 +6,11 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-
-from reports.page.described import derivations_of
-from reports.text.formula_lines import LINE, NAMES, width
-from reports.text.mathematics import mathml
-from verify.claims.index import MODULES, all_claims
-from verify.ledger.document import statement_latex
+from onestep.reports.page.described import derivations_of
+from onestep.reports.text.formula_lines import LINE, NAMES, width
+from onestep.reports.text.mathematics import mathml
+from onestep.verify.claims.index import MODULES, all_claims
+from onestep.verify.ledger.document import statement_latex
 
 # An em of a formula is 17 pixels on the page. Matrices and summands without a cut may be wider than a line, within
 # this bar, far below the 5,000 pixels that a formula may have.

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 import sympy as sp
-
-from derivations.language.derivation import NonNegative, RationalLimit, Vanishing
-from derivations.language.expectation import Expectation
-from derivations.language.symbols import V1, alpha, c, kappa, n0, r
-from verify.checks.checker import find_witness, settle, vanishes
-from verify.protocol.claim import Domain, Range
-from verify.protocol.evidence import Outcome
+from onestep.derivations.language.derivation import NonNegative, RationalLimit, Vanishing
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.symbols import V1, alpha, c, kappa, n0, r
+from onestep.verify.checks.checker import find_witness, settle, vanishes
+from onestep.verify.protocol.claim import Domain, Range
+from onestep.verify.protocol.evidence import Outcome
 
 mu0 = sp.Function("mu0")(kappa)
 DOMAIN = Domain(ranges=(Range(c, 0.5, 2.0), Range(r, 0.1, 3.0)))

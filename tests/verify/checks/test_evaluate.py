@@ -7,10 +7,9 @@ import math
 import numpy as np
 import pytest
 import sympy as sp
-
-from derivations.language.expectation import Expectation
-from derivations.language.symbols import alpha, c, kappa, z
-from verify.checks.evaluate import evaluate
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.symbols import alpha, c, kappa, z
+from onestep.verify.checks.evaluate import evaluate
 
 
 def test_symbols_and_special_functions() -> None:

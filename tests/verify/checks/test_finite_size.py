@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-
-from verify.checks.finite_size import (
+from onestep.verify.checks.finite_size import (
     CONFIRMED,
     DETECTABLE_LIMIT,
     FALSE_ALARM,

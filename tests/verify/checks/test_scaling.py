@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy as sp
+from onestep.derivations.language import symbols as s
+from onestep.verify.checks import scaling
+from onestep.verify.checks.scaling import CONFIRMED, INCONCLUSIVE, REFUTED, Series
+from onestep.verify.checks.scaling_check import ByScaling, Scaled
+from onestep.verify.protocol.claim import PROFILES, Kind
+from onestep.verify.protocol.evidence import Outcome
+from onestep.verify.protocol.verdict import Verdict, decide
 
-from derivations.language import symbols as s
 from tests.shared.toy import claim
-from verify.checks import scaling
-from verify.checks.scaling import CONFIRMED, INCONCLUSIVE, REFUTED, Series
-from verify.checks.scaling_check import ByScaling, Scaled
-from verify.protocol.claim import PROFILES, Kind
-from verify.protocol.evidence import Outcome
-from verify.protocol.verdict import Verdict, decide
 
 DIMENSIONS = (100, 300, 900)
 

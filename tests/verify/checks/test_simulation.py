@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import sympy as sp
+from onestep.derivations.language.symbols import alpha0, h1_star, h2_star
+from onestep.verify.checks.simulation import BySimulation, Measured, column
+from onestep.verify.claims.index import all_claims
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.claim import PROFILES, Profile
+from onestep.verify.protocol.evidence import Outcome
+from onestep.verify.protocol.verdict import Verdict
 
-from derivations.language.symbols import alpha0, h1_star, h2_star
 from tests.shared.toy import LIMIT, claim, norm
-from verify.checks.simulation import BySimulation, Measured, column
-from verify.claims.index import all_claims
-from verify.ledger.run import examine
-from verify.protocol.claim import PROFILES, Profile
-from verify.protocol.evidence import Outcome
-from verify.protocol.verdict import Verdict
 
 QUICK = PROFILES["quick"]
 VALUES = {alpha0.name: 2.0, h1_star.name: 0.7, h2_star.name: 1.0}

@@ -6,13 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-
-from verify.claims.index import all_claims
-from verify.ledger.document import statement_latex
-from verify.ledger.run import examine
-from verify.protocol.claim import Claim, Kind, Role
-from verify.protocol.order import ordered
-from verify.protocol.verdict import Verdict
+from onestep.verify.claims.index import all_claims
+from onestep.verify.ledger.document import statement_latex
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.claim import Claim, Kind, Role
+from onestep.verify.protocol.order import ordered
+from onestep.verify.protocol.verdict import Verdict
 
 CLAIMS = all_claims()
 LEDGER = Path(__file__).resolve().parent.parent.parent.parent / "reports" / "ledger.json"

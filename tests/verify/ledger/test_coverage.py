@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from onestep.verify.claims.index import all_claims
+from onestep.verify.ledger import coverage
+from onestep.verify.ledger.coverage import Coverage, summary
+from onestep.verify.protocol.claim import Claim, Role, Source
+
 from tests.shared import toy
-from verify.claims.index import all_claims
-from verify.ledger import coverage
-from verify.ledger.coverage import Coverage, summary
-from verify.protocol.claim import Claim, Role, Source
 
 
 def covering(id_: str, *equations: int, role: Role = Role.OURS) -> Claim:

@@ -7,18 +7,18 @@ import json
 
 import pytest
 import sympy as sp
+from onestep.derivations.language.symbols import h1_star
+from onestep.verify.claims import index
+from onestep.verify.claims.index import all_claims, run_ledger
+from onestep.verify.ledger import run
+from onestep.verify.ledger.document import dumps
+from onestep.verify.ledger.drift import drift
+from onestep.verify.protocol import order
+from onestep.verify.protocol.claim import Claim, Kind, Role
+from onestep.verify.protocol.order import LedgerError
+from onestep.verify.protocol.verdict import Verdict
 
-from derivations.language.symbols import h1_star
 from tests.shared.toy import LIMIT, claim, norm
-from verify.claims import index
-from verify.claims.index import all_claims, run_ledger
-from verify.ledger import run
-from verify.ledger.document import dumps
-from verify.ledger.drift import drift
-from verify.protocol import order
-from verify.protocol.claim import Claim, Kind, Role
-from verify.protocol.order import LedgerError
-from verify.protocol.verdict import Verdict
 
 
 @pytest.fixture

@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-
-from verify.protocol.claim import Kind
-from verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
-from verify.protocol.verdict import Verdict, decide, weakest
+from onestep.verify.protocol.claim import Kind
+from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
+from onestep.verify.protocol.verdict import Verdict, decide, weakest
 
 PROVED_STEP = Settled("", Outcome.SUPPORTS, "expand")
 OPEN_STEP = Settled("", Outcome.UNDECIDED, "")

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from derivations.language import symbols as s
-from numerics.models.model import Model, ReadoutGroup
-from numerics.saddle_point.ridge import solve as solve_by_numerics
-from verify.second_route.networks.formulas import Step, batch_forms, equivalent
-from verify.second_route.networks.letter_formulas import MASS, NODES, Bulk, Groups, RealBatch, network_groups
-from verify.second_route.networks.letter_networks import NETWORKS
-from verify.second_route.networks.letter_numbers import LAW, SPECTRAL
-from verify.second_route.saddle_point.network_readout import Vocabulary, along, solve
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.language import symbols as s
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.saddle_point.ridge import solve as solve_by_numerics
+from onestep.verify.second_route.networks.formulas import Step, batch_forms, equivalent
+from onestep.verify.second_route.networks.letter_formulas import MASS, NODES, Bulk, Groups, RealBatch, network_groups
+from onestep.verify.second_route.networks.letter_networks import NETWORKS
+from onestep.verify.second_route.networks.letter_numbers import LAW, SPECTRAL
+from onestep.verify.second_route.saddle_point.network_readout import Vocabulary, along, solve
 
 STEP = Step("tanh", "tanh", 2.0, 4.0, 0.8)
 # A letter may be zero.
@@ -128,9 +127,8 @@ def test_the_third_function_is_the_slope_of_the_first_in_the_bulk() -> None:
     network = NETWORKS["erf student, tanh target"]
     at = along(network)
     # erf(x + sqrt(c) z) averages to erf(x/sqrt(1 + 2 c)); its slope in c at c of the first letter.
+    from onestep.verify.second_route.saddle_point.network_readout import spike_and_alignment
     from scipy.special import erf
-
-    from verify.second_route.saddle_point.network_readout import spike_and_alignment
 
     c = network_groups(network.step, network.fractions, network.letters).bulks[0]
     spike, _ = spike_and_alignment(network.step)

@@ -7,20 +7,19 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-
-from derivations.bounds import any_loss as derived
-from derivations.bounds.any_loss import CONVEX, INDEPENDENT, loss_of
-from derivations.language import symbols as s
-from derivations.language.derivation import NonNegative, Obligation, RationalLimit
-from derivations.language.expectation import Expectation
-from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch, Point
-from verify.claims.bounds.ridge import lower
-from verify.claims.saddle_point.formulas import eq, ge, le
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
-from verify.protocol.tolerances import ASYMPTOTIC, CONVEX_SOLVER, QUADRATURE, ROUNDING
-from verify.second_route import losses as numbers
-from verify.second_route.losses import LOSSES
-from verify.second_route.models import DOMAIN, GENERIC
+from onestep.derivations.bounds import any_loss as derived
+from onestep.derivations.bounds.any_loss import CONVEX, INDEPENDENT, loss_of
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import NonNegative, Obligation, RationalLimit
+from onestep.derivations.language.expectation import Expectation
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch, Point
+from onestep.verify.claims.bounds.ridge import lower
+from onestep.verify.claims.saddle_point.formulas import eq, ge, le
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from onestep.verify.protocol.tolerances import ASYMPTOTIC, CONVEX_SOLVER, QUADRATURE, ROUNDING
+from onestep.verify.second_route import losses as numbers
+from onestep.verify.second_route.losses import LOSSES
+from onestep.verify.second_route.models import DOMAIN, GENERIC
 
 BEYOND = Source("this suite", "beyond the paper: bounds for any convex loss")
 MORE = sp.Rational(27, 25)

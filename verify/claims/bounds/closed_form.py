@@ -6,20 +6,19 @@ from collections.abc import Mapping
 
 import numpy as np
 import sympy as sp
-
-from derivations.activations.activation import activation
-from derivations.bounds import closed_form as bounds_closed_form
-from derivations.language import symbols as s
-from derivations.language.derivation import Obligation, Vanishing
-from numerics.bounds import ridge as numeric_bounds
-from numerics.gaussian.coefficients import hermite_constants
-from numerics.models.model import Model
-from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
-from verify.claims.saddle_point.formulas import eq
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Range
-from verify.protocol.tolerances import MINIMUM, QUADRATURE
-from verify.second_route.models import Point
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.bounds import closed_form as bounds_closed_form
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Obligation, Vanishing
+from onestep.numerics.bounds import ridge as numeric_bounds
+from onestep.numerics.gaussian.coefficients import hermite_constants
+from onestep.numerics.models.model import Model
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
+from onestep.verify.claims.saddle_point.formulas import eq
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.tolerances import MINIMUM, QUADRATURE
+from onestep.verify.second_route.models import Point
 
 SECTION, APPENDIX = "Section 4.3", "Appendix E"
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sympy as sp
-
-from derivations.bounds import ridge as bounds
-from derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1, y2
-from derivations.language import inequalities
-from derivations.language import symbols as s
-from derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
-from derivations.language.expectation import expand_expectations
-from verify.claims.saddle_point.formulas import E
+from onestep.derivations.bounds import ridge as bounds
+from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1, y2
+from onestep.derivations.language import inequalities
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
+from onestep.derivations.language.expectation import expand_expectations
+from onestep.verify.claims.saddle_point.formulas import E
 
 # The averages that the bounds are made of.
 overlap, norm = E(mu0 * y0), E(mu0**2)

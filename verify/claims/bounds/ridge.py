@@ -8,15 +8,14 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
-
-from derivations.bounds import ridge as bounds
-from derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1
-from derivations.language import inequalities
-from derivations.language import symbols as s
-from numerics.bounds import ridge as numeric_bounds
-from numerics.models.model import Model
-from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
-from verify.claims.bounds.proofs import (
+from onestep.derivations.bounds import ridge as bounds
+from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1
+from onestep.derivations.language import inequalities
+from onestep.derivations.language import symbols as s
+from onestep.numerics.bounds import ridge as numeric_bounds
+from onestep.numerics.models.model import Model
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
+from onestep.verify.claims.bounds.proofs import (
     above_span,
     at_gamma_one,
     below_limit,
@@ -32,11 +31,11 @@ from verify.claims.bounds.proofs import (
     second_overlap,
     target_square,
 )
-from verify.claims.saddle_point.formulas import E, eq, ge, le
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
-from verify.protocol.tolerances import ASYMPTOTIC, QUADRATURE, SOLVER
-from verify.second_route.models import DOMAIN, GENERIC, Point, functions_of, measured, model_at, numbers, solved
+from onestep.verify.claims.saddle_point.formulas import E, eq, ge, le
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
+from onestep.verify.protocol.tolerances import ASYMPTOTIC, QUADRATURE, SOLVER
+from onestep.verify.second_route.models import DOMAIN, GENERIC, Point, functions_of, measured, model_at, numbers, solved
 
 SECTION, APPENDIX = "Section 4.3", "Appendix E"
 

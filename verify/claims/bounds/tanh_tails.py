@@ -6,16 +6,15 @@ from collections.abc import Mapping
 
 import numpy as np
 import sympy as sp
-
-from derivations.activations.activation import activation
-from derivations.language import symbols as s
-from derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
-from numerics.gaussian.coefficients import conditional_coefficients
-from verify.checks.kinds import ByObligations, BySearch, Point
-from verify.claims.saddle_point.formulas import ge
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.protocol.tolerances import QUADRATURE
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
+from onestep.numerics.gaussian.coefficients import conditional_coefficients
+from onestep.verify.checks.kinds import ByObligations, BySearch, Point
+from onestep.verify.claims.saddle_point.formulas import ge
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.tolerances import QUADRATURE
 
 TAILS = sp.exp(2 * s.c - 2 * s.r * sp.Abs(s.kappa)) * sp.erfc(sp.sqrt(2 * s.c))
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import sympy as sp
-
-from derivations.equivalence import conditional as equivalence
-from derivations.equivalence import spike_coefficients
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import sigma, sigma_prime, sigma_second
-from verify.checks.evaluate import Functions
-from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.claims.sources import paper
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.second_route import features as numbers
-from verify.second_route.grids import ANY, ANY_ENTIRE, ANY_INTERPRETATIONS, interpretation
+from onestep.derivations.equivalence import conditional as equivalence
+from onestep.derivations.equivalence import spike_coefficients
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import sigma, sigma_prime, sigma_second
+from onestep.verify.checks.evaluate import Functions
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.second_route import features as numbers
+from onestep.verify.second_route.grids import ANY, ANY_ENTIRE, ANY_INTERPRETATIONS, interpretation
 
 
 def functions_at(point: Point) -> Functions:

@@ -12,17 +12,16 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
-
-from derivations.activations.activation import Activation, activation
-from derivations.closed_forms.gaussian_class import Member, Shape, member
-from derivations.closed_forms.owens_t import OwensT
-from derivations.closed_forms.sign_product import SignProduct
-from derivations.language import symbols as s
-from numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
-from verify.checks.kinds import ByNumbers, Point
-from verify.closed_forms.proof import ByClosedForm, ByHeatEquation
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
-from verify.protocol.tolerances import QUADRATURE
+from onestep.derivations.activations.activation import Activation, activation
+from onestep.derivations.closed_forms.gaussian_class import Member, Shape, member
+from onestep.derivations.closed_forms.owens_t import OwensT
+from onestep.derivations.closed_forms.sign_product import SignProduct
+from onestep.derivations.language import symbols as s
+from onestep.numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
+from onestep.verify.checks.kinds import ByNumbers, Point
+from onestep.verify.closed_forms.proof import ByClosedForm, ByHeatEquation
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from onestep.verify.protocol.tolerances import QUADRATURE
 
 _LINE = (Range(s.r, 0.3, 2.0), Range(s.kappa, -2.0, 2.0))
 DOMAIN = Domain((*_LINE, Range(s.c, 0.3, 2.0)))
@@ -114,7 +113,7 @@ def _claim(
 
 
 def _power(function: Member, power: int) -> Member:
-    from derivations.closed_forms.heat_equation import square
+    from onestep.derivations.closed_forms.heat_equation import square
 
     return function if power == 1 else square(function)
 

@@ -9,17 +9,16 @@ import math
 
 import numpy as np
 import sympy as sp
-
-from derivations.equivalence import hermite_orders
-from derivations.equivalence.hermite_orders import coefficient, index
-from derivations.language import symbols as s
-from derivations.language.derivation import Obligation, Vanishing
-from verify.checks.evaluate import Functions
-from verify.checks.kinds import ByNumbers, ByObligations, Point
-from verify.claims.sources import paper
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.second_route.grids import SMOOTH, Array, average
+from onestep.derivations.equivalence import hermite_orders
+from onestep.derivations.equivalence.hermite_orders import coefficient, index
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Obligation, Vanishing
+from onestep.verify.checks.evaluate import Functions
+from onestep.verify.checks.kinds import ByNumbers, ByObligations, Point
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.second_route.grids import SMOOTH, Array, average
 
 he = np.polynomial.hermite_e
 BEHIND = "Section 3.1 and Appendix B: Hermite expansions"

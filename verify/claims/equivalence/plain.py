@@ -5,19 +5,18 @@ from __future__ import annotations
 from functools import partial
 
 import sympy as sp
-
-from derivations.language import symbols as s
-from derivations.language.derivation import NonNegative, Obligation
-from derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
-from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
-from verify.checks.simulation import BySimulation
-from verify.claims.random_features.no_spike import ODD
-from verify.claims.sources import paper
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
-from verify.second_route.grids import ANY, ANY_ENTIRE, ANY_INTERPRETATIONS
-from verify.second_route.models import RANGES
-from verify.second_route.saddle_point import plain_equivalence as numbers
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import NonNegative, Obligation
+from onestep.derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.random_features.no_spike import ODD
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from onestep.verify.second_route.grids import ANY, ANY_ENTIRE, ANY_INTERPRETATIONS
+from onestep.verify.second_route.models import RANGES
+from onestep.verify.second_route.saddle_point import plain_equivalence as numbers
 
 PLAIN = Source("slides", "Gaussian equivalence")
 _FLOOR = s.h2_star - s.h1_star**2

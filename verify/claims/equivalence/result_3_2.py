@@ -5,22 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 import sympy as sp
-
-from derivations.equivalence import conditional as equivalence
-from derivations.equivalence import spike_coefficients
-from derivations.language import symbols as s
-from derivations.language.derivation import NonNegative, Obligation
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import sigma_prime, sigma_second
-from verify.checks.evaluate import Functions
-from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
-from verify.checks.simulation import BySimulation
-from verify.claims.sources import paper
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.second_route import features as numbers
-from verify.second_route.features import both_maps
-from verify.second_route.grids import ANY, ANY_INTERPRETATIONS, interpretation
+from onestep.derivations.equivalence import conditional as equivalence
+from onestep.derivations.equivalence import spike_coefficients
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import NonNegative, Obligation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import sigma_prime, sigma_second
+from onestep.verify.checks.evaluate import Functions
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.second_route import features as numbers
+from onestep.verify.second_route.features import both_maps
+from onestep.verify.second_route.grids import ANY, ANY_INTERPRETATIONS, interpretation
 
 
 def functions_at(point: Point) -> Functions:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import sympy as sp
-
-from derivations.closed_forms import sign_activation
-from derivations.language import symbols as s
-from derivations.language.derivation import NonNegative, Obligation
-from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
-from verify.claims.sources import paper
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.second_route import features as numbers
-from verify.second_route.grids import (
+from onestep.derivations.closed_forms import sign_activation
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import NonNegative, Obligation
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.second_route import features as numbers
+from onestep.verify.second_route.grids import (
     half_line,
 )
 

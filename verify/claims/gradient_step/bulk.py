@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sympy as sp
-
-from derivations.gradient_step import bulk as gradient_bulk
-from derivations.gradient_step.bulk import along_w
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import g, g_prime, sigma, sigma_check, sigma_second
-from verify.checks.evaluate import Functions
-from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.checks.simulation import BySimulation
-from verify.claims.sources import paper
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.second_route.gradient_step.steps import SIZES, pieces, row_moments
-from verify.second_route.grids import (
+from onestep.derivations.gradient_step import bulk as gradient_bulk
+from onestep.derivations.gradient_step.bulk import along_w
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import g, g_prime, sigma, sigma_check, sigma_second
+from onestep.verify.checks.evaluate import Functions
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.second_route.gradient_step.steps import SIZES, pieces, row_moments
+from onestep.verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
     ODD_ENTIRE,

@@ -6,16 +6,15 @@ from collections.abc import Callable
 from functools import partial
 
 import sympy as sp
-
-from derivations.gradient_step import hermite_tensors, leap_scaling
-from derivations.gradient_step.hermite_tensors import hermite, leap_index, z1
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, Obligation, Vanishing
-from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
-from verify.checks.scaling_check import ByScaling
-from verify.protocol import tolerances
-from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range, Role, Source
-from verify.second_route.gradient_step import leap as numbers
+from onestep.derivations.gradient_step import hermite_tensors, leap_scaling
+from onestep.derivations.gradient_step.hermite_tensors import hermite, leap_index, z1
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, Obligation, Vanishing
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
+from onestep.verify.checks.scaling_check import ByScaling
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range, Role, Source
+from onestep.verify.second_route.gradient_step import leap as numbers
 
 Build = Callable[[], Derivation]
 

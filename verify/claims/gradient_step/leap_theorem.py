@@ -5,17 +5,16 @@ from __future__ import annotations
 from functools import partial
 
 import sympy as sp
-
-from derivations.gradient_step import leap_scaling, leap_theorem
-from derivations.language import symbols as s
-from derivations.language.derivation import Obligation, Vanishing
-from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
-from verify.checks.scaling_check import ByScaling
-from verify.claims.gradient_step import leap as wider_leap
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.second_route.gradient_step import leap as leap_numbers
-from verify.second_route.gradient_step import leap_theorem as numbers
+from onestep.derivations.gradient_step import leap_scaling, leap_theorem
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Obligation, Vanishing
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
+from onestep.verify.checks.scaling_check import ByScaling
+from onestep.verify.claims.gradient_step import leap as wider_leap
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.second_route.gradient_step import leap as leap_numbers
+from onestep.verify.second_route.gradient_step import leap_theorem as numbers
 
 # ---- the exponent of the share, all regimes in one formula ----
 

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import sympy as sp
-
-from derivations.bulk import overlapping_bulk as bulk
-from derivations.bulk.overlapping_bulk import (
+from onestep.derivations.bulk import overlapping_bulk as bulk
+from onestep.derivations.bulk.overlapping_bulk import (
     averaged,
     residual,
     t,
     turn,
     u,
 )
-from derivations.gradient_step.overlapping_rows import STEP, scatter
-from derivations.language import symbols as s
-from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.checks.simulation import BySimulation
-from verify.claims.gradient_step.overlapping_rows import BEYOND
-from verify.protocol import tolerances
-from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range
-from verify.second_route.networks import overlapping_bulk as numbers
+from onestep.derivations.gradient_step.overlapping_rows import STEP, scatter
+from onestep.derivations.language import symbols as s
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.gradient_step.overlapping_rows import BEYOND
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range
+from onestep.verify.second_route.networks import overlapping_bulk as numbers
 
 _share = 1 - s.row_overlap
 

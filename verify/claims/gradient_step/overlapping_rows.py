@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import sympy as sp
-
-from derivations.gradient_step import overlapping_rows as rows
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import g
-from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.checks.simulation import BySimulation
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
-from verify.second_route.networks import overlapping_draws as draws
+from onestep.derivations.gradient_step import overlapping_rows as rows
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import g
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from onestep.verify.second_route.networks import overlapping_draws as draws
 
 BEYOND = Source("this suite", "beyond the paper: initial rows that overlap")
 STEP = rows.STEP

@@ -5,15 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 import sympy as sp
-
-from derivations.gradient_step import intermediate_rate
-from derivations.language import symbols as s
-from derivations.language.derivation import NonNegative, Obligation, Vanishing
-from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
-from verify.checks.scaling_check import ByScaling
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
-from verify.second_route.gradient_step import rate as numbers
+from onestep.derivations.gradient_step import intermediate_rate
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import NonNegative, Obligation, Vanishing
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
+from onestep.verify.checks.scaling_check import ByScaling
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from onestep.verify.second_route.gradient_step import rate as numbers
 
 SOURCE = Source("arXiv 2310.07891", "learning rate Theta(d^s), 1/2 < s < 1")
 

@@ -7,23 +7,22 @@ from functools import partial
 
 import numpy as np
 import sympy as sp
-
-from derivations.equivalence import hermite_orders
-from derivations.gradient_step import bulk as gradient_bulk
-from derivations.gradient_step import constants as gradient_constants
-from derivations.gradient_step import spike as gradient_step
-from derivations.language import symbols as s
-from derivations.language.derivation import NonNegative, Obligation, Vanishing
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import sigma_prime
-from verify.checks.evaluate import Functions
-from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
-from verify.checks.simulation import BySimulation
-from verify.claims.sources import paper
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.second_route.gradient_step.steps import experiment
-from verify.second_route.grids import (
+from onestep.derivations.equivalence import hermite_orders
+from onestep.derivations.gradient_step import bulk as gradient_bulk
+from onestep.derivations.gradient_step import constants as gradient_constants
+from onestep.derivations.gradient_step import spike as gradient_step
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import NonNegative, Obligation, Vanishing
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import sigma_prime
+from onestep.verify.checks.evaluate import Functions
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.second_route.gradient_step.steps import experiment
+from onestep.verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
     TARGETS,

@@ -6,20 +6,19 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
-
-from derivations.free_energy import readout_normalisation
-from derivations.gradient_step import spike as gradient_step
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import sigma, sigma_prime
-from verify.checks.evaluate import Functions
-from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.checks.simulation import BySimulation
-from verify.claims.sources import PAPER, paper
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
-from verify.second_route.gradient_step.steps import pieces
-from verify.second_route.grids import (
+from onestep.derivations.free_energy import readout_normalisation
+from onestep.derivations.gradient_step import spike as gradient_step
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import sigma, sigma_prime
+from onestep.verify.checks.evaluate import Functions
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.sources import PAPER, paper
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from onestep.verify.second_route.gradient_step.steps import pieces
+from onestep.verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
     SMOOTH,

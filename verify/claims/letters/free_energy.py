@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import sympy as sp
-
-from derivations.language import replica_gaussians
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import sigma
-from derivations.saddle_point import letters as readout_features
-from derivations.saddle_point.letter_energy import assembled, energetic, local_fields, mu0_of, mu1_of, mu2_of
-from derivations.saddle_point.letter_energy import entropic as letter_energy_entropic
-from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.checks.simulation import BySimulation
-from verify.claims.letters.saddle_point import E, V, e2, eq, ratio
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
-from verify.second_route.models import LETTERS
-from verify.second_route.replicas import (
+from onestep.derivations.language import replica_gaussians
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import sigma
+from onestep.derivations.saddle_point import letters as readout_features
+from onestep.derivations.saddle_point.letter_energy import assembled, energetic, local_fields, mu0_of, mu1_of, mu2_of
+from onestep.derivations.saddle_point.letter_energy import entropic as letter_energy_entropic
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.letters.saddle_point import E, V, e2, eq, ratio
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
+from onestep.verify.second_route.models import LETTERS
+from onestep.verify.second_route.replicas import (
     AT_KAPPA,
     REPLICAS,
     SEEDED,
@@ -31,7 +30,7 @@ from verify.second_route.replicas import (
     simulated,
     trained,
 )
-from verify.second_route.saddle_point.letters import (
+from onestep.verify.second_route.saddle_point.letters import (
     DOMAIN,
     GENERIC_LETTERS,
     GIVEN_BULK,

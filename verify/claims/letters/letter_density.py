@@ -6,15 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 import sympy as sp
-
-from derivations.language import symbols as s
-from derivations.saddle_point import many_letters as letter_density
-from derivations.saddle_point.many_letters import fitted, functions, kernel, penalties, places, targets, weights
-from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.protocol.tolerances import ROUNDING
-from verify.second_route.models import Point
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import many_letters as letter_density
+from onestep.derivations.saddle_point.many_letters import fitted, functions, kernel, penalties, places, targets, weights
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.tolerances import ROUNDING
+from onestep.verify.second_route.models import Point
 
 SECTION = "Section 4.4"
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sympy as sp
-
-from derivations.language import symbols as s
-from derivations.saddle_point import many_letters as letter_limit
-from derivations.saddle_point.many_letters import (
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import many_letters as letter_limit
+from onestep.derivations.saddle_point.many_letters import (
     coefficients,
     fluctuation,
     met,
@@ -16,11 +15,11 @@ from derivations.saddle_point.many_letters import (
     of_weight_at_s,
     unexplained,
 )
-from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Kind, Mutant
-from verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
-from verify.second_route.saddle_point import letter_limit as numbers
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Kind, Mutant
+from onestep.verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
+from onestep.verify.second_route.saddle_point import letter_limit as numbers
 
 SECTION = "Section 4.4"
 

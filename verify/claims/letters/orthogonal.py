@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import sympy as sp
-
-from derivations.free_energy.along_spike import y0
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from derivations.saddle_point import orthogonal_bulk
-from derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
-from derivations.saddle_point.orthogonal_bulk import (
+from onestep.derivations.free_energy.along_spike import y0
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.saddle_point import orthogonal_bulk
+from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
+from onestep.derivations.saddle_point.orthogonal_bulk import (
     V_along,
     V_hat_along,
     c_along,
@@ -21,13 +20,13 @@ from derivations.saddle_point.orthogonal_bulk import (
     q_hat_along,
     zeta_along,
 )
-from verify.checks.kinds import ByDerivation
-from verify.checks.simulation import BySimulation
-from verify.claims.sources import paper
-from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range, Role
-from verify.second_route.models import LETTERS
-from verify.second_route.saddle_point.letters import GENERIC_LETTERS
-from verify.second_route.saddle_point.orthogonal import GIVEN, exact, simulated
+from onestep.verify.checks.kinds import ByDerivation
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range, Role
+from onestep.verify.second_route.models import LETTERS
+from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
+from onestep.verify.second_route.saddle_point.orthogonal import GIVEN, exact, simulated
 
 APPENDIX = "Appendix D"
 GROUP = "Appendix D, of the group (159)-(160)"

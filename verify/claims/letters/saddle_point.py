@@ -5,21 +5,20 @@ from __future__ import annotations
 from functools import partial
 
 import sympy as sp
-
-from derivations.bulk import blocks as block_equivalent
-from derivations.free_energy.along_spike import y0, y1, y2
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from derivations.saddle_point import letters as readout_groups
-from derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
-from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.checks.simulation import BySimulation
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
-from verify.second_route.models import LETTERS, PAIRS
-from verify.second_route.networks.blocks import BLOCK_DOMAIN, block_values, one_letter, resolvents
-from verify.second_route.saddle_point.letters import DOMAIN, GIVEN_BULK, functions_at, given_bulk, measured
+from onestep.derivations.bulk import blocks as block_equivalent
+from onestep.derivations.free_energy.along_spike import y0, y1, y2
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.saddle_point import letters as readout_groups
+from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
+from onestep.verify.second_route.models import LETTERS, PAIRS
+from onestep.verify.second_route.networks.blocks import BLOCK_DOMAIN, block_values, one_letter, resolvents
+from onestep.verify.second_route.saddle_point.letters import DOMAIN, GIVEN_BULK, functions_at, given_bulk, measured
 
 CONJUGATES = "Appendix D, of the group (155)"
 OVERLAPS = "Appendix D, of the group (156)"

@@ -5,16 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 import sympy as sp
-
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from derivations.saddle_point import directions
-from derivations.saddle_point.directions import DIRECTIONS, kappa, mu0, mu1, mu2, y0, y1, y2, zeta, zeta_hat
-from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.checks.simulation import BySimulation
-from verify.protocol.claim import Claim, Kind, Mutant, Source
-from verify.protocol.tolerances import ROUNDING, SOLVER
-from verify.second_route.saddle_point.directions import (
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.saddle_point import directions
+from onestep.derivations.saddle_point.directions import DIRECTIONS, kappa, mu0, mu1, mu2, y0, y1, y2, zeta, zeta_hat
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.protocol.claim import Claim, Kind, Mutant, Source
+from onestep.verify.protocol.tolerances import ROUNDING, SOLVER
+from onestep.verify.second_route.saddle_point.directions import (
     DOMAIN,
     GIVEN_BULK,
     experiment,

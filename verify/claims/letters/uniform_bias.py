@@ -8,22 +8,21 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
-
-from derivations.activations.activation import activation
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import sigma
-from numerics.bounds import ridge as numeric_bounds
-from numerics.gaussian.coefficients import conditional_coefficients
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.models.model import Model, ReadoutGroup
-from verify.checks.kinds import ByNumbers, ByObligations, Point
-from verify.claims.bounds.proofs import infima_below
-from verify.claims.saddle_point.formulas import eq, ge
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.protocol.tolerances import QUADRATURE, SOLVER
-from verify.second_route.models import solved
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import sigma
+from onestep.numerics.bounds import ridge as numeric_bounds
+from onestep.numerics.gaussian.coefficients import conditional_coefficients
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.verify.checks.kinds import ByNumbers, ByObligations, Point
+from onestep.verify.claims.bounds.proofs import infima_below
+from onestep.verify.claims.saddle_point.formulas import eq, ge
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.tolerances import QUADRATURE, SOLVER
+from onestep.verify.second_route.models import solved
 
 APPENDIX = "Appendix C"
 

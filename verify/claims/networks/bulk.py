@@ -9,22 +9,21 @@ from collections.abc import Callable
 from functools import partial
 
 import sympy as sp
-
-from derivations.bulk import network as network_bulk
-from derivations.bulk.network import PREDICTION
-from derivations.language import inequalities
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, Obligation, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
-from derivations.language.named_functions import sigma, sigma_check
-from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
-from verify.checks.simulation import BySimulation
-from verify.claims.networks.rows import BEYOND, STEP, STEPS
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.second_route.grids import INTERPRETATIONS
-from verify.second_route.models import GENERIC
-from verify.second_route.networks import draws, numbers
+from onestep.derivations.bulk import network as network_bulk
+from onestep.derivations.bulk.network import PREDICTION
+from onestep.derivations.language import inequalities
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.named_functions import sigma, sigma_check
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.networks.rows import BEYOND, STEP, STEPS
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.second_route.grids import INTERPRETATIONS
+from onestep.verify.second_route.models import GENERIC
+from onestep.verify.second_route.networks import draws, numbers
 
 _ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretations=INTERPRETATIONS)
 

@@ -9,21 +9,20 @@ from __future__ import annotations
 from functools import partial
 
 import sympy as sp
-
-from derivations.bulk import letter_poles as network_groups_poles
-from derivations.bulk import letters as network_groups
-from derivations.bulk import letters as network_groups_cases
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.checks.simulation import BySimulation
-from verify.claims.networks.letters import BEYOND
-from verify.claims.saddle_point.formulas import eq
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.second_route.networks import exact
-from verify.second_route.networks import letter_numbers as numbers
-from verify.second_route.networks import letter_steps as steps
+from onestep.derivations.bulk import letter_poles as network_groups_poles
+from onestep.derivations.bulk import letters as network_groups
+from onestep.derivations.bulk import letters as network_groups_cases
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.networks.letters import BEYOND
+from onestep.verify.claims.saddle_point.formulas import eq
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.second_route.networks import exact
+from onestep.verify.second_route.networks import letter_numbers as numbers
+from onestep.verify.second_route.networks import letter_steps as steps
 
 LETTERS = numbers.LETTERS
 _C11, _C12, _C22 = s.V1_hat_of[0][0], s.V1_hat_of[0][1], s.V1_hat_of[1][1]

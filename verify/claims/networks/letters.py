@@ -10,22 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import sympy as sp
-
-from derivations.bulk import letters as network_groups
-from derivations.bulk import letters as network_groups_rows
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import g, sigma_check
-from derivations.saddle_point import network as network_groups_readout
-from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.checks.simulation import BySimulation
-from verify.claims.networks.rows import STEPS
-from verify.claims.saddle_point.formulas import eq
-from verify.protocol import tolerances
-from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range, Source
-from verify.second_route.networks import letter_numbers as numbers
-from verify.second_route.networks import letter_steps as steps
+from onestep.derivations.bulk import letters as network_groups
+from onestep.derivations.bulk import letters as network_groups_rows
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import g, sigma_check
+from onestep.derivations.saddle_point import network as network_groups_readout
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.networks.rows import STEPS
+from onestep.verify.claims.saddle_point.formulas import eq
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range, Source
+from onestep.verify.second_route.networks import letter_numbers as numbers
+from onestep.verify.second_route.networks import letter_steps as steps
 
 BEYOND = Source("this suite", "beyond the paper: the network's own bulk with a vocabulary")
 

@@ -8,23 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import sympy as sp
-
-from derivations.language import inequalities
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation, NonNegative, Obligation, Vanishing
-from derivations.language.expectation import Expectation, expand_expectations
-from derivations.language.named_functions import sigma
-from derivations.saddle_point import network as network_groups_readout
-from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
-from verify.checks.simulation import BySimulation
-from verify.claims.networks.letters import BEYOND
-from verify.claims.saddle_point.formulas import eq
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.second_route.grids import INTERPRETATIONS, interpretation
-from verify.second_route.networks import letter_networks as networks
-from verify.second_route.networks.letter_numbers import LETTERS, PAIRS
-from verify.second_route.saddle_point.letters import GENERIC_LETTERS
+from onestep.derivations.language import inequalities
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation, Vanishing
+from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.named_functions import sigma
+from onestep.derivations.saddle_point import network as network_groups_readout
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.networks.letters import BEYOND
+from onestep.verify.claims.saddle_point.formulas import eq
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.second_route.grids import INTERPRETATIONS, interpretation
+from onestep.verify.second_route.networks import letter_networks as networks
+from onestep.verify.second_route.networks.letter_numbers import LETTERS, PAIRS
+from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
 
 _argument = s.r * s.letter[0] * s.kappa + s.bias_of[0] + sp.sqrt(s.c_of[0]) * s.z
 THIRD = Claim(

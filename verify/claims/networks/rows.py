@@ -8,19 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import sympy as sp
-
-from derivations.bulk import network as network_bulk
-from derivations.bulk import network_rows
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import g, sigma_check
-from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.checks.simulation import BySimulation
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
-from verify.second_route.grids import INTERPRETATIONS
-from verify.second_route.networks import draws, numbers
+from onestep.derivations.bulk import network as network_bulk
+from onestep.derivations.bulk import network_rows
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import g, sigma_check
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from onestep.verify.second_route.grids import INTERPRETATIONS
+from onestep.verify.second_route.networks import draws, numbers
 
 BEYOND = Source("this suite", "beyond the paper: the network's own bulk")
 STEP = s.eta / s.beta

@@ -7,24 +7,23 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
-
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation
-from derivations.saddle_point.random_features import any_loss as any_loss_features
-from derivations.saddle_point.random_features import square_loss as convex_square_loss
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.models.model import Model
-from numerics.saddle_point.any_loss.convex import solve
-from numerics.saddle_point.any_loss.losses import LOGISTIC, ProximalLoss
-from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.claims.saddle_point.formulas import eq
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.protocol.tolerances import CONVEX_SOLVER
-from verify.second_route.grids import Array, gaussian_average, half_line
-from verify.second_route.losses import LOSSES, Loss, proximal
-from verify.second_route.models import model_at
-from verify.second_route.saddle_point.square_loss import overlaps_of
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.saddle_point.random_features import any_loss as any_loss_features
+from onestep.derivations.saddle_point.random_features import square_loss as convex_square_loss
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.any_loss.convex import solve
+from onestep.numerics.saddle_point.any_loss.losses import LOGISTIC, ProximalLoss
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.claims.saddle_point.formulas import eq
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.tolerances import CONVEX_SOLVER
+from onestep.verify.second_route.grids import Array, gaussian_average, half_line
+from onestep.verify.second_route.losses import LOSSES, Loss, proximal
+from onestep.verify.second_route.models import model_at
+from onestep.verify.second_route.saddle_point.square_loss import overlaps_of
 
 SECTION = "Appendix C, (119)-(120) at r = 0"
 

@@ -7,23 +7,22 @@ from dataclasses import replace
 
 import numpy as np
 import sympy as sp
-
-from derivations.activations.activation import activation
-from derivations.gradient_step import spike as gradient_step
-from derivations.language import symbols as s
-from derivations.language.derivation import NonNegative, Obligation
-from derivations.saddle_point import conventions as invariances
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.models.model import Model
-from verify.checks.kinds import ByDerivation, ByObligations, BySearch
-from verify.claims.bounds.proofs import between
-from verify.claims.bounds.ridge import TIGHT, lower, seek_best, upper
-from verify.claims.saddle_point.formulas import eq, ge, le
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.protocol.tolerances import SOLVER
-from verify.second_route.grids import average
-from verify.second_route.models import GENERIC, RANGES, Point, model_at, solved
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.gradient_step import spike as gradient_step
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import NonNegative, Obligation
+from onestep.derivations.saddle_point import conventions as invariances
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.model import Model
+from onestep.verify.checks.kinds import ByDerivation, ByObligations, BySearch
+from onestep.verify.claims.bounds.proofs import between
+from onestep.verify.claims.bounds.ridge import TIGHT, lower, seek_best, upper
+from onestep.verify.claims.saddle_point.formulas import eq, ge, le
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.tolerances import SOLVER
+from onestep.verify.second_route.grids import average
+from onestep.verify.second_route.models import GENERIC, RANGES, Point, model_at, solved
 
 ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
 MORE = sp.Rational(27, 25)

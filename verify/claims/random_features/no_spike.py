@@ -8,19 +8,18 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
-
-from derivations.language import symbols as s
-from derivations.language.derivation import NonNegative, Obligation
-from derivations.saddle_point.random_features import no_spike as random_features
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.models.model import Model
-from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
-from verify.claims.saddle_point.formulas import eq, ge
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.protocol.tolerances import ASYMPTOTIC, SOLVER
-from verify.second_route.grids import gaussian_average
-from verify.second_route.models import GENERIC, RANGES, Point, density_integrals, model_at, numbers, solved
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import NonNegative, Obligation
+from onestep.derivations.saddle_point.random_features import no_spike as random_features
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.model import Model
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
+from onestep.verify.claims.saddle_point.formulas import eq, ge
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.tolerances import ASYMPTOTIC, SOLVER
+from onestep.verify.second_route.grids import gaussian_average
+from onestep.verify.second_route.models import GENERIC, RANGES, Point, density_integrals, model_at, numbers, solved
 
 ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
 MORE = sp.Rational(27, 25)

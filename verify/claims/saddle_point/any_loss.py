@@ -5,22 +5,21 @@ from __future__ import annotations
 from functools import partial
 
 import sympy as sp
-
-from derivations.free_energy import convex_loss
-from derivations.free_energy.along_spike import mu0, mu1, mu2, varpi, varrho
-from derivations.free_energy.stationarity import CONJUGATE
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from derivations.saddle_point import equations as saddle_point
-from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.claims.saddle_point.formulas import E, I_nu, S, V, e2, eq, fit, nu, ratio, teacher, x
-from verify.claims.saddle_point.result_3_3 import BLOCK_A, BLOCK_B, PLAIN
-from verify.claims.saddle_point.systems import by_derivations, slips, together
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant
-from verify.protocol.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE, MINIMUM
-from verify.second_route.models import functions_at
-from verify.second_route.saddle_point import convex_losses as numbers
+from onestep.derivations.free_energy import convex_loss
+from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, varpi, varrho
+from onestep.derivations.free_energy.stationarity import CONJUGATE
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.saddle_point import equations as saddle_point
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.claims.saddle_point.formulas import E, I_nu, S, V, e2, eq, fit, nu, ratio, teacher, x
+from onestep.verify.claims.saddle_point.result_3_3 import BLOCK_A, BLOCK_B, PLAIN
+from onestep.verify.claims.saddle_point.systems import by_derivations, slips, together
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant
+from onestep.verify.protocol.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE, MINIMUM
+from onestep.verify.second_route.models import functions_at
+from onestep.verify.second_route.saddle_point import convex_losses as numbers
 
 APPENDIX = "Appendix C"
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sympy as sp
-
-from derivations.free_energy.along_spike import g, mu0, mu1, mu2
-from derivations.language import symbols as s
-from verify.claims.saddle_point.formulas import E, I_nu, V, b, eq
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind
+from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2
+from onestep.derivations.language import symbols as s
+from onestep.verify.claims.saddle_point.formulas import E, I_nu, V, b, eq
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind
 
 FIAT = "A definition: true by fiat, with nothing to test."
 

@@ -7,17 +7,16 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
-
-from derivations.free_energy import dropped_terms
-from derivations.language import symbols as s
-from derivations.saddle_point import any_law as spectral
-from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.checks.scaling_check import ByScaling, Scaled
-from verify.claims.saddle_point.formulas import eq
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Profile, Range
-from verify.protocol.tolerances import QUADRATURE
-from verify.second_route.grids import Array
+from onestep.derivations.free_energy import dropped_terms
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import any_law as spectral
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.checks.scaling_check import ByScaling, Scaled
+from onestep.verify.claims.saddle_point.formulas import eq
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Profile, Range
+from onestep.verify.protocol.tolerances import QUADRATURE
+from onestep.verify.second_route.grids import Array
 
 APPENDIX = "Appendix C"
 HALF, ONE = sp.Rational(1, 2), sp.S.One

@@ -6,19 +6,18 @@ from collections.abc import Mapping
 
 import numpy as np
 import sympy as sp
-
-from derivations.bulk import marchenko_pastur
-from derivations.free_energy import ridge as free_energy
-from derivations.free_energy import sample_energy
-from derivations.free_energy.along_spike import mu1, mu2, varpi, varrho
-from derivations.language import symbols as s
-from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.claims.saddle_point.formulas import I_nu, S, V, e2, eq, free_energy_value, nu, x
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Range
-from verify.protocol.tolerances import QUADRATURE, ROUNDING
-from verify.second_route import given_bulk as law_numbers
-from verify.second_route.models import GENERIC, Point, density_integrals
+from onestep.derivations.bulk import marchenko_pastur
+from onestep.derivations.free_energy import ridge as free_energy
+from onestep.derivations.free_energy import sample_energy
+from onestep.derivations.free_energy.along_spike import mu1, mu2, varpi, varrho
+from onestep.derivations.language import symbols as s
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.claims.saddle_point.formulas import I_nu, S, V, e2, eq, free_energy_value, nu, x
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.tolerances import QUADRATURE, ROUNDING
+from onestep.verify.second_route import given_bulk as law_numbers
+from onestep.verify.second_route.models import GENERIC, Point, density_integrals
 
 SECTION = "Section 3.3"
 APPENDIX = "Appendix C"

@@ -6,20 +6,19 @@ from collections.abc import Callable
 from functools import partial
 
 import sympy as sp
-
-from derivations.free_energy.along_spike import mu0, mu1, mu2, y0, y1
-from derivations.free_energy.stationarity import CONJUGATE
-from derivations.language import symbols as s
-from derivations.language.derivation import Derivation
-from derivations.saddle_point import equations as saddle_point
-from derivations.saddle_point import leave_one_out
-from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.claims.saddle_point.formulas import E, V, e2, eq, fit, ratio
-from verify.claims.saddle_point.result_3_3 import solved_with_moments
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Kind
-from verify.protocol.tolerances import SOLVER
-from verify.second_route.models import DOMAIN, functions_at, measured
+from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, y0, y1
+from onestep.derivations.free_energy.stationarity import CONJUGATE
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.saddle_point import equations as saddle_point
+from onestep.derivations.saddle_point import leave_one_out
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.claims.saddle_point.formulas import E, V, e2, eq, fit, ratio
+from onestep.verify.claims.saddle_point.result_3_3 import solved_with_moments
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Kind
+from onestep.verify.protocol.tolerances import SOLVER
+from onestep.verify.second_route.models import DOMAIN, functions_at, measured
 
 _solver = ByNumbers("the solver on random models", measured, SOLVER, functions_at, points=4)
 _moments = ByNumbers(

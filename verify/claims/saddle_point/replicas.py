@@ -7,21 +7,20 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-
-from derivations.activations.activation import activation
-from derivations.free_energy import replicas
-from derivations.free_energy.along_spike import mu0, mu1, mu2
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import sigma
-from numerics.gaussian.evaluate import compile_numpy
-from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.claims.saddle_point.formulas import eq
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.protocol.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE, QUADRATURE, ROUNDING
-from verify.second_route import replicas as replica_numbers
-from verify.second_route.models import GENERIC
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.free_energy import replicas
+from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import sigma
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.claims.saddle_point.formulas import eq
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE, QUADRATURE, ROUNDING
+from onestep.verify.second_route import replicas as replica_numbers
+from onestep.verify.second_route.models import GENERIC
 
 APPENDIX = "Appendix C"
 R, B = s.replicas, s.inverse_temperature

@@ -6,23 +6,22 @@ from collections.abc import Mapping
 from functools import partial
 
 import sympy as sp
-
-from derivations.free_energy import convex_loss
-from derivations.free_energy.along_spike import mu0, mu1, mu2, varpi, varrho, vartau, y0, y1
-from derivations.free_energy.stationarity import CONJUGATE
-from derivations.language import symbols as s
-from derivations.saddle_point import equations as saddle_point
-from derivations.saddle_point import normalisations
-from verify.checks.evaluate import evaluate
-from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.checks.simulation import BySimulation
-from verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, e2, eq, fit, nu, ratio, x
-from verify.claims.saddle_point.systems import by_derivations, slips, together
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant
-from verify.protocol.tolerances import SOLVER
-from verify.second_route import given_bulk as law_numbers
-from verify.second_route.models import (
+from onestep.derivations.free_energy import convex_loss
+from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, varpi, varrho, vartau, y0, y1
+from onestep.derivations.free_energy.stationarity import CONJUGATE
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import equations as saddle_point
+from onestep.derivations.saddle_point import normalisations
+from onestep.verify.checks.evaluate import evaluate
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, e2, eq, fit, nu, ratio, x
+from onestep.verify.claims.saddle_point.systems import by_derivations, slips, together
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant
+from onestep.verify.protocol.tolerances import SOLVER
+from onestep.verify.second_route import given_bulk as law_numbers
+from onestep.verify.second_route.models import (
     DOMAIN,
     GENERIC,
     Point,
@@ -33,7 +32,7 @@ from verify.second_route.models import (
     solver,
     solver_in_two_variables,
 )
-from verify.second_route.saddle_point.simulations import simulated, with_moments
+from onestep.verify.second_route.saddle_point.simulations import simulated, with_moments
 
 SECTION = "Section 3.3"
 APPENDIX = "Appendix C"

@@ -7,18 +7,17 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
-
-from derivations.language import symbols as s
-from derivations.saddle_point import any_law as spectral
-from numerics.bulk.atoms import of_matrix
-from numerics.models.model import Model
-from numerics.saddle_point.ridge import solve
-from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.claims.saddle_point.formulas import eq
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.protocol.tolerances import SOLVER
-from verify.second_route.models import GENERIC, model_at, numbers
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import any_law as spectral
+from onestep.numerics.bulk.atoms import of_matrix
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.claims.saddle_point.formulas import eq
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.tolerances import SOLVER
+from onestep.verify.second_route.models import GENERIC, model_at, numbers
 
 DOMAIN = Domain(
     (

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import sympy as sp
-
-from derivations.language.derivation import Derivation, Obligation, Vanishing
-from verify.checks.kinds import ByObligations
-from verify.checks.mutants import EIGHT_PERCENT
-from verify.protocol.claim import Claim, Mutant
+from onestep.derivations.language.derivation import Derivation, Obligation, Vanishing
+from onestep.verify.checks.kinds import ByObligations
+from onestep.verify.checks.mutants import EIGHT_PERCENT
+from onestep.verify.protocol.claim import Claim, Mutant
 
 
 def together(claims: tuple[Claim, ...]) -> sp.Basic:

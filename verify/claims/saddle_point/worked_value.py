@@ -12,17 +12,16 @@ from typing import Any
 import sympy as sp
 from flint import arb
 from mpmath import mp
-
-from derivations.activations.activation import activation
-from derivations.language import symbols as s
-from numerics.balls.arithmetic import precision, rational_ball
-from numerics.certificates.certify import certify
-from numerics.certificates.saddle_point import solve_mp
-from numerics.models.model import Model
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Profile
-from verify.protocol.evidence import Agreement, Certificate, Evidence
-from verify.protocol.tolerances import MANY_DIGITS
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.language import symbols as s
+from onestep.numerics.balls.arithmetic import precision, rational_ball
+from onestep.numerics.certificates.certify import certify
+from onestep.numerics.certificates.saddle_point import solve_mp
+from onestep.numerics.models.model import Model
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Profile
+from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence
+from onestep.verify.protocol.tolerances import MANY_DIGITS
 
 _WORDS = "tanh student, sin target, alpha = 3/2, beta = 1, ridge 0.1, r = c = 1, gamma = 0.8, no label noise"
 _NAMES: Mapping[sp.Symbol, str] = {s.test_error: "test_error", s.training_error: "training_error"}

@@ -9,22 +9,21 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-
-from derivations.activations.activation import activation
-from derivations.bounds import ridge as bounds
-from derivations.free_energy.along_spike import mu0, mu1, y0, y1, y2
-from derivations.language import symbols as s
-from derivations.language.named_functions import g
-from numerics.models.model import Model
-from verify.checks.kinds import ByDerivation, ByNumbers, BySearch
-from verify.claims.bounds import ridge as section_4_3
-from verify.claims.gradient_step import result_3_1 as section_3_1
-from verify.claims.saddle_point.formulas import E, eq, ge, le
-from verify.claims.slides.printed import as_printed, printed
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
-from verify.protocol.tolerances import QUADRATURE, SOLVER
-from verify.second_route.grids import LINE, WEIGHT
-from verify.second_route.models import GENERIC, Point, functions_of, model_at, solved
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.bounds import ridge as bounds
+from onestep.derivations.free_energy.along_spike import mu0, mu1, y0, y1, y2
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.named_functions import g
+from onestep.numerics.models.model import Model
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch
+from onestep.verify.claims.bounds import ridge as section_4_3
+from onestep.verify.claims.gradient_step import result_3_1 as section_3_1
+from onestep.verify.claims.saddle_point.formulas import E, eq, ge, le
+from onestep.verify.claims.slides.printed import as_printed, printed
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
+from onestep.verify.protocol.tolerances import QUADRATURE, SOLVER
+from onestep.verify.second_route.grids import LINE, WEIGHT
+from onestep.verify.second_route.models import GENERIC, Point, functions_of, model_at, solved
 
 FRAME = "Bounds on the risk"
 _bound = {c.id: c for c in section_4_3.CLAIMS}.__getitem__
@@ -59,7 +58,7 @@ _with_slope = E(y2) - s.noise - _along - E(mu1 * y1) ** 2 / E(mu1**2)
 
 def _functions_with_slope(model: Model) -> Mapping[str, Callable[..., Any]]:
     """The functions along the spike, with mu1' = r E[(z^2 - 1) sigma(r kappa + sqrt(c) z)]/c by Stein's lemma."""
-    from numerics.gaussian.evaluate import compile_numpy
+    from onestep.numerics.gaussian.evaluate import compile_numpy
 
     student = compile_numpy(model.activation.expression)
     weight = WEIGHT * (LINE**2 - 1)

@@ -6,23 +6,22 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import sympy as sp
-
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import g as target
-from derivations.saddle_point.random_features import convex as convex_features
-from derivations.saddle_point.random_features import square_loss as convex_square_loss
-from derivations.saddle_point.random_features.convex import label, omega_1, over_labels, prox, prox_slope
-from numerics.gaussian.evaluate import compile_numpy
-from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.claims.random_features import no_spike as random_features
-from verify.claims.saddle_point.formulas import eq
-from verify.claims.slides.printed import as_printed, printed
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Source
-from verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
-from verify.second_route.losses import CONJUGATE_DOMAIN, MATRIX_DOMAIN, conjugates, functions_at, overlaps
-from verify.second_route.models import model_at, solved
-from verify.second_route.saddle_point.square_loss import dictionary
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import g as target
+from onestep.derivations.saddle_point.random_features import convex as convex_features
+from onestep.derivations.saddle_point.random_features import square_loss as convex_square_loss
+from onestep.derivations.saddle_point.random_features.convex import label, omega_1, over_labels, prox, prox_slope
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.claims.random_features import no_spike as random_features
+from onestep.verify.claims.saddle_point.formulas import eq
+from onestep.verify.claims.slides.printed import as_printed, printed
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Source
+from onestep.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
+from onestep.verify.second_route.losses import CONJUGATE_DOMAIN, MATRIX_DOMAIN, conjugates, functions_at, overlaps
+from onestep.verify.second_route.models import model_at, solved
+from onestep.verify.second_route.saddle_point.square_loss import dictionary
 
 FRAME = "Saddle point of random features"
 k1, k2 = s.mu1_constant, s.mu2_constant

@@ -11,13 +11,13 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 
-from verify.claims.index import MODULES, all_claims
-from verify.ledger.document import statement_latex
-from verify.ledger.run import Entry, Ledger
-from verify.protocol.claim import PROFILES, Claim, Role
-from verify.protocol.evidence import Evidence, Outcome
-from verify.protocol.order import claims_of
-from verify.protocol.verdict import Verdict, decide
+from onestep.verify.claims.index import MODULES, all_claims
+from onestep.verify.ledger.document import statement_latex
+from onestep.verify.ledger.run import Entry, Ledger
+from onestep.verify.protocol.claim import PROFILES, Claim, Role
+from onestep.verify.protocol.evidence import Evidence, Outcome
+from onestep.verify.protocol.order import claims_of
+from onestep.verify.protocol.verdict import Verdict, decide
 
 
 @dataclass(frozen=True)

@@ -7,21 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 import sympy as sp
-
-from derivations.equivalence import hermite_features, hermite_orders
-from derivations.equivalence.hermite_features import hermite
-from derivations.language import symbols as s
-from derivations.language.derivation import Obligation, Vanishing
-from numerics.gaussian.evaluate import compile_numpy
-from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
-from verify.claims.gradient_step import result_3_1 as section_3_1
-from verify.claims.random_features import no_spike as random_features
-from verify.claims.slides.printed import as_printed, printed
-from verify.claims.sources import paper
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
-from verify.second_route.grids import ANY, ANY_INTERPRETATIONS, SMOOTH, TARGETS, average, grid
-from verify.second_route.models import model_at, solved
+from onestep.derivations.equivalence import hermite_features, hermite_orders
+from onestep.derivations.equivalence.hermite_features import hermite
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Obligation, Vanishing
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
+from onestep.verify.claims.gradient_step import result_3_1 as section_3_1
+from onestep.verify.claims.random_features import no_spike as random_features
+from onestep.verify.claims.slides.printed import as_printed, printed
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
+from onestep.verify.second_route.grids import ANY, ANY_INTERPRETATIONS, SMOOTH, TARGETS, average, grid
+from onestep.verify.second_route.models import model_at, solved
 
 SERIES_FRAME = LIMITS_FRAME = "Limitations of random features"
 

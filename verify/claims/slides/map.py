@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 import sympy as sp
-
-from derivations.equivalence import hermite_features
-from derivations.gradient_step import spike as gradient_step
-from derivations.language import symbols as s
-from derivations.language.derivation import NonNegative, Obligation
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import sigma, sigma_check, sigma_prime
-from derivations.saddle_point import conventions as slides_conventions
-from verify.checks.evaluate import Functions
-from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
-from verify.claims.equivalence import appendix_b, sign_activation
-from verify.claims.saddle_point import result_3_3 as section_3_3
-from verify.claims.slides.printed import named, printed
-from verify.claims.sources import paper
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
-from verify.second_route.features import sign_coefficients
-from verify.second_route.grids import INTERPRETATIONS, ODD, SMOOTH, average, grid, hermite_numbers, interpretation
+from onestep.derivations.equivalence import hermite_features
+from onestep.derivations.gradient_step import spike as gradient_step
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import NonNegative, Obligation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import sigma, sigma_check, sigma_prime
+from onestep.derivations.saddle_point import conventions as slides_conventions
+from onestep.verify.checks.evaluate import Functions
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
+from onestep.verify.claims.equivalence import appendix_b, sign_activation
+from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
+from onestep.verify.claims.slides.printed import named, printed
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
+from onestep.verify.second_route.features import sign_coefficients
+from onestep.verify.second_route.grids import (
+    INTERPRETATIONS,
+    ODD,
+    SMOOTH,
+    average,
+    grid,
+    hermite_numbers,
+    interpretation,
+)
 
 STEP_FRAME, MAP_FRAME, RESULT_FRAME = "Mapping to spiked features", "Conditional GEP", "Spiked random features"
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sympy as sp
-
-from derivations.gradient_step import orders as slides_orders
-from derivations.language import symbols as s
-from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.checks.scaling_check import ByScaling
-from verify.claims.bounds import ridge as section_4_3
-from verify.claims.slides.printed import as_printed, named, printed
-from verify.claims.sources import paper
-from verify.protocol import tolerances
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
-from verify.second_route.gradient_step import orders as numbers
+from onestep.derivations.gradient_step import orders as slides_orders
+from onestep.derivations.language import symbols as s
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.scaling_check import ByScaling
+from onestep.verify.claims.bounds import ridge as section_4_3
+from onestep.verify.claims.slides.printed import as_printed, named, printed
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol import tolerances
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from onestep.verify.second_route.gradient_step import orders as numbers
 
 STEP_FRAME, LEARN_FRAME = "One step of GD", "What one step learns"
 

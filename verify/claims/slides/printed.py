@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import sympy as sp
-
-from verify.protocol.claim import Claim, Mutant, Role, Source
+from onestep.verify.protocol.claim import Claim, Mutant, Role, Source
 
 
 def printed(

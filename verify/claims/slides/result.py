@@ -6,19 +6,18 @@ from functools import partial
 
 import numpy as np
 import sympy as sp
-
-from derivations.free_energy.along_spike import mu1, mu2, varpi, varrho, vartau
-from derivations.language import symbols as s
-from derivations.saddle_point import conventions as slides_conventions
-from derivations.saddle_point.conventions import resolvent_of_modes
-from verify.checks.kinds import ByDerivation, ByNumbers, Point
-from verify.claims.saddle_point import result_3_3 as section_3_3
-from verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, eq, nu, ratio, x
-from verify.claims.slides import saddle_point as slides_saddle_point
-from verify.claims.slides.printed import as_printed, named, printed
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.protocol.tolerances import ROUNDING
+from onestep.derivations.free_energy.along_spike import mu1, mu2, varpi, varrho, vartau
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import conventions as slides_conventions
+from onestep.derivations.saddle_point.conventions import resolvent_of_modes
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
+from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, eq, nu, ratio, x
+from onestep.verify.claims.slides import saddle_point as slides_saddle_point
+from onestep.verify.claims.slides.printed import as_printed, named, printed
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.tolerances import ROUNDING
 
 FRAME, LAW_FRAME = "Exact asymptotics", "Exact asymptotics, the law nu"
 

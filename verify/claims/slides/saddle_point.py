@@ -5,16 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 import sympy as sp
-
-from derivations.free_energy.along_spike import mu1, mu2, varpi, varrho
-from derivations.language import symbols as s
-from derivations.saddle_point import equations as saddle_point
-from derivations.saddle_point import normalisations
-from verify.checks.kinds import ByDerivation
-from verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, eq, nu, ratio, x
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Role, Source
-from verify.second_route.models import DOMAIN, GENERIC, solver, solver_in_two_variables
+from onestep.derivations.free_energy.along_spike import mu1, mu2, varpi, varrho
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import equations as saddle_point
+from onestep.derivations.saddle_point import normalisations
+from onestep.verify.checks.kinds import ByDerivation
+from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, eq, nu, ratio, x
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Role, Source
+from onestep.verify.second_route.models import DOMAIN, GENERIC, solver, solver_in_two_variables
 
 SECTION = "Section 3.3"
 PLAIN = Domain(interpretations=(GENERIC,))

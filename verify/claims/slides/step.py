@@ -7,16 +7,15 @@ eta is the slides' learning rate over d, n_B is n0, mu_1 is h1.
 from __future__ import annotations
 
 import sympy as sp
-
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import sigma, sigma_prime
-from verify.claims.equivalence import result_3_2 as section_3_2
-from verify.claims.gradient_step import result_3_1 as section_3_1
-from verify.claims.gradient_step import setting as section_2
-from verify.claims.gradient_step import spike as appendix_a
-from verify.claims.slides.printed import printed
-from verify.protocol.claim import Claim, Mutant
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import sigma, sigma_prime
+from onestep.verify.claims.equivalence import result_3_2 as section_3_2
+from onestep.verify.claims.gradient_step import result_3_1 as section_3_1
+from onestep.verify.claims.gradient_step import setting as section_2
+from onestep.verify.claims.gradient_step import spike as appendix_a
+from onestep.verify.claims.slides.printed import printed
+from onestep.verify.protocol.claim import Claim, Mutant
 
 _root = sp.sqrt(s.h2_star / s.alpha0 + s.h1_star)
 # E[(sigma(z) z - h1)^2], the slides' definition of the constant in c

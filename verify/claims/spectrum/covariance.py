@@ -6,21 +6,20 @@ from dataclasses import replace
 from functools import partial
 
 import sympy as sp
-
-from derivations.free_energy.along_spike import mu0, mu1, mu2, varrho, vartau
-from derivations.language import replica_gaussians
-from derivations.language import symbols as s
-from derivations.language.derivation import NonNegative, Obligation
-from derivations.language.expectation import Expectation
-from derivations.spectrum import feature_covariance
-from derivations.spectrum import resolvent as spectrum
-from verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
-from verify.checks.simulation import BySimulation
-from verify.claims.sources import paper
-from verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range
-from verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
-from verify.second_route.models import DOMAIN, functions_at, measured
-from verify.second_route.spectra import (
+from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, varrho, vartau
+from onestep.derivations.language import replica_gaussians
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import NonNegative, Obligation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.spectrum import feature_covariance
+from onestep.derivations.spectrum import resolvent as spectrum
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
+from onestep.verify.second_route.models import DOMAIN, functions_at, measured
+from onestep.verify.second_route.spectra import (
     MODES,
     PLAIN,
     SEEDED,

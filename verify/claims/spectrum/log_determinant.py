@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import sympy as sp
-
-from derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import g
-from derivations.spectrum import log_determinant as spectrum_log_determinant
-from verify.checks.kinds import ByDerivation, ByNumbers
-from verify.checks.simulation import BySimulation
-from verify.claims.networks.rows import BEYOND
-from verify.claims.sources import paper
-from verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from verify.protocol.tolerances import SOLVER
-from verify.second_route import spectra as numbers
-from verify.second_route.models import GENERIC, RANGES, functions_at
-from verify.second_route.networks.numbers import solved_functions
-from verify.second_route.spectra import eq
+from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import g
+from onestep.derivations.spectrum import log_determinant as spectrum_log_determinant
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.networks.rows import BEYOND
+from onestep.verify.claims.sources import paper
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.tolerances import SOLVER
+from onestep.verify.second_route import spectra as numbers
+from onestep.verify.second_route.models import GENERIC, RANGES, functions_at
+from onestep.verify.second_route.networks.numbers import solved_functions
+from onestep.verify.second_route.spectra import eq
 
 _V = sp.log(1 + V_of_kappa)
 # The formulas as they are claimed, typed here and nowhere derived.

@@ -15,13 +15,12 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
-
-from derivations.language import symbols as s
-from verify.checks.kinds import Point
-from verify.checks.scaling_check import Scaled
-from verify.checks.simulation import column
-from verify.protocol.claim import Profile
-from verify.second_route.grids import Array, average, grid
+from onestep.derivations.language import symbols as s
+from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.scaling_check import Scaled
+from onestep.verify.checks.simulation import column
+from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.grids import Array, average, grid
 
 he = np.polynomial.hermite_e
 

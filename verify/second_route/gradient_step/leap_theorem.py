@@ -13,14 +13,13 @@ from functools import lru_cache, partial
 
 import numpy as np
 import sympy as sp
-
-from derivations.language import symbols as s
-from verify.checks.kinds import Point
-from verify.checks.scaling_check import Scaled
-from verify.checks.simulation import column
-from verify.protocol.claim import Profile
-from verify.second_route.gradient_step.leap import HIDDEN, UNCOVERED, one_step
-from verify.second_route.grids import Array, half_line
+from onestep.derivations.language import symbols as s
+from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.scaling_check import Scaled
+from onestep.verify.checks.simulation import column
+from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.gradient_step.leap import HIDDEN, UNCOVERED, one_step
+from onestep.verify.second_route.grids import Array, half_line
 
 he = np.polynomial.hermite_e
 Target = Callable[..., Array]

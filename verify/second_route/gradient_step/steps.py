@@ -7,12 +7,11 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
-
-from derivations.language import symbols as s
-from verify.checks.kinds import Point
-from verify.checks.simulation import Measured, column
-from verify.protocol.claim import Profile
-from verify.second_route.grids import SMOOTH, Array, grid, hermite_numbers, interpretation
+from onestep.derivations.language import symbols as s
+from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.grids import SMOOTH, Array, grid, hermite_numbers, interpretation
 
 # samples x inputs; all coordinates of all samples are summed over, four at most
 SIZES = ("1x2", "1x3", "1x4", "2x2")

@@ -6,12 +6,11 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
-
-from derivations.language import symbols as s
-from numerics.bulk.equivalent import IsotropicGroups, pack, unpack
-from verify.checks.simulation import Measured, column
-from verify.protocol.claim import Domain, Profile, Range
-from verify.second_route.models import LETTERS, PAIRS, Point, value
+from onestep.derivations.language import symbols as s
+from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
+from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.protocol.claim import Domain, Profile, Range
+from onestep.verify.second_route.models import LETTERS, PAIRS, Point, value
 
 _BULK_RANGES = (
     Range(s.beta, 0.4, 2.5, log=True),

@@ -13,12 +13,11 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
-
-from derivations.language import symbols as s
-from verify.checks.simulation import Measured, column
-from verify.protocol.claim import Profile
-from verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
-from verify.second_route.networks.formulas import Step, batch_forms, equivalent, functions_for, own_law
+from onestep.derivations.language import symbols as s
+from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
+from onestep.verify.second_route.networks.formulas import Step, batch_forms, equivalent, functions_for, own_law
 
 # Rows are drawn at p = 4 d; the rates are large enough for every term of v_c to count.
 ROW_MODELS = {

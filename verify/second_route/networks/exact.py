@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-
-from derivations.language import symbols as s
-from numerics.bulk.equivalent import IsotropicGroups, pack, unpack
-from verify.checks.kinds import Point
-from verify.second_route.grids import SMOOTH, Array
-from verify.second_route.networks.letter_formulas import AnyLaw, Bulk, Groups
-from verify.second_route.networks.letter_numbers import LAW, LETTERS, PAIRS
+from onestep.derivations.language import symbols as s
+from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
+from onestep.verify.checks.kinds import Point
+from onestep.verify.second_route.grids import SMOOTH, Array
+from onestep.verify.second_route.networks.letter_formulas import AnyLaw, Bulk, Groups
+from onestep.verify.second_route.networks.letter_numbers import LAW, LETTERS, PAIRS
 
 
 def _value(point: Point, symbol: sp.Symbol) -> float:

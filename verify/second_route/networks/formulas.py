@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from derivations.language import symbols as s
-from verify.checks.evaluate import Functions
-from verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, hermite_numbers, interpretation
+from onestep.derivations.language import symbols as s
+from onestep.verify.checks.evaluate import Functions
+from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, hermite_numbers, interpretation
 
 
 @dataclass(frozen=True)

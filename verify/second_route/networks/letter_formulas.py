@@ -17,9 +17,8 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from verify.second_route.grids import SMOOTH, Array
-from verify.second_route.networks.formulas import Step, own_law
+from onestep.verify.second_route.grids import SMOOTH, Array
+from onestep.verify.second_route.networks.formulas import Step, own_law
 
 # A trapezoidal rule: exact to rounding for functions analytic within 0.4 of the line, exp(-2 pi 0.4/0.1) = 1e-11.
 NODES: Array = np.arange(-9.0, 9.05, 0.1)

@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-
-from derivations.language import symbols as s
-from verify.checks.kinds import Point
-from verify.checks.simulation import Measured, column
-from verify.protocol.claim import Profile
-from verify.second_route.grids import SMOOTH, Array
-from verify.second_route.networks.formulas import Step
-from verify.second_route.networks.letter_formulas import MASS, NODES
-from verify.second_route.networks.letter_numbers import LETTERS, PAIRS
-from verify.second_route.saddle_point.network_readout import Vocabulary, along, solve
+from onestep.derivations.language import symbols as s
+from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.grids import SMOOTH, Array
+from onestep.verify.second_route.networks.formulas import Step
+from onestep.verify.second_route.networks.letter_formulas import MASS, NODES
+from onestep.verify.second_route.networks.letter_numbers import LETTERS, PAIRS
+from onestep.verify.second_route.saddle_point.network_readout import Vocabulary, along, solve
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-
-from derivations.language import symbols as s
-from verify.checks.kinds import Point
-from verify.checks.simulation import Measured, column
-from verify.protocol.claim import Profile
-from verify.second_route.grids import Array
-from verify.second_route.networks.letter_formulas import AnyLaw, Bulk, Groups
+from onestep.derivations.language import symbols as s
+from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.grids import Array
+from onestep.verify.second_route.networks.letter_formulas import AnyLaw, Bulk, Groups
 
 Function = Callable[[Array], Any]
 LETTERS = (0, 1)

@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-
-from derivations.language import symbols as s
-from verify.checks.kinds import Point
-from verify.checks.simulation import Measured, column
-from verify.protocol.claim import Profile
-from verify.second_route.grids import SMOOTH, Array, hermite_numbers
-from verify.second_route.networks.formulas import Step, functions_for, own_law
-from verify.second_route.networks.letter_formulas import MASS, NODES, Bulk, RealBatch, network_groups
-from verify.second_route.networks.letter_numbers import LETTERS, PAIRS
+from onestep.derivations.language import symbols as s
+from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.grids import SMOOTH, Array, hermite_numbers
+from onestep.verify.second_route.networks.formulas import Step, functions_for, own_law
+from onestep.verify.second_route.networks.letter_formulas import MASS, NODES, Bulk, RealBatch, network_groups
+from onestep.verify.second_route.networks.letter_numbers import LETTERS, PAIRS
 
 Function = Callable[[Array], Any]
 

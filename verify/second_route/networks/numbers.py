@@ -7,25 +7,24 @@ from collections.abc import Mapping
 
 import numpy as np
 import sympy as sp
-
-from derivations.activations.activation import activation
-from derivations.language import symbols as s
-from numerics.bulk.network import NetworkBulk
-from numerics.bulk.network_law import network_law
-from numerics.experiments.simulate import simulate
-from numerics.gaussian.coefficients import conditional_moments_of
-from numerics.models.model import Model
-from numerics.models.network import Network
-from numerics.models.solution import Solution
-from numerics.saddle_point.ridge import solve
-from verify.checks.evaluate import Functions
-from verify.checks.kinds import Point
-from verify.checks.simulation import Measured, column
-from verify.protocol.claim import Profile
-from verify.second_route.grids import LINE, WEIGHT, Array, hermite_numbers, interpretation
-from verify.second_route.models import functions_of, numbers, solved
-from verify.second_route.networks.draws import BULK_COLUMNS
-from verify.second_route.networks.formulas import Step, equivalent, functions_for
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.language import symbols as s
+from onestep.numerics.bulk.network import NetworkBulk
+from onestep.numerics.bulk.network_law import network_law
+from onestep.numerics.experiments.simulate import simulate
+from onestep.numerics.gaussian.coefficients import conditional_moments_of
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.network import Network
+from onestep.numerics.models.solution import Solution
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.verify.checks.evaluate import Functions
+from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.grids import LINE, WEIGHT, Array, hermite_numbers, interpretation
+from onestep.verify.second_route.models import functions_of, numbers, solved
+from onestep.verify.second_route.networks.draws import BULK_COLUMNS
+from onestep.verify.second_route.networks.formulas import Step, equivalent, functions_for
 
 
 def step_at(point: Point) -> Step:

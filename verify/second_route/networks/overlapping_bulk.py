@@ -8,9 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
-
-from derivations.activations.activation import activation
-from derivations.bulk.overlapping_bulk import (
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.bulk.overlapping_bulk import (
     alone,
     answer,
     blocks,
@@ -21,16 +20,16 @@ from derivations.bulk.overlapping_bulk import (
     with_ut,
     with_uu,
 )
-from derivations.language import symbols as s
-from numerics.bulk.overlapping_bulk import TurnedEquivalent
-from numerics.bulk.overlapping_rows import turned_bulk
-from numerics.models.network import Network
-from verify.checks.evaluate import Functions
-from verify.checks.kinds import Point
-from verify.checks.simulation import Measured, column
-from verify.protocol.claim import Domain, Profile, Range
-from verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, Function
-from verify.second_route.networks.overlapping_draws import Start, functions_for, shared_functions
+from onestep.derivations.language import symbols as s
+from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent
+from onestep.numerics.bulk.overlapping_rows import turned_bulk
+from onestep.numerics.models.network import Network
+from onestep.verify.checks.evaluate import Functions
+from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.protocol.claim import Domain, Profile, Range
+from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, Function
+from onestep.verify.second_route.networks.overlapping_draws import Start, functions_for, shared_functions
 
 NO_NOISE = "no label noise"
 # Rates and overlaps at which turning counts; the second student is not odd.

@@ -9,16 +9,15 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
-
-from derivations.activations.activation import activation
-from derivations.language import symbols as s
-from numerics.bulk.overlapping_rows import stepped
-from numerics.models.network import Network
-from verify.checks.evaluate import Functions
-from verify.checks.kinds import Point
-from verify.checks.simulation import Measured, column
-from verify.protocol.claim import Profile
-from verify.second_route.grids import SMOOTH, Array, Function, hermite_numbers, interpretation
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.language import symbols as s
+from onestep.numerics.bulk.overlapping_rows import stepped
+from onestep.numerics.models.network import Network
+from onestep.verify.checks.evaluate import Functions
+from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.grids import SMOOTH, Array, Function, hermite_numbers, interpretation
 
 
 @dataclass(frozen=True)

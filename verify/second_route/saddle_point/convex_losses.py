@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-
-from derivations.language import symbols as s
-from numerics.bulk.equivalent import marchenko_pastur
-from numerics.models.model import Model
-from verify.checks.kinds import Point
-from verify.protocol.claim import Domain, Range
-from verify.second_route.grids import Array
-from verify.second_route.losses import LOSSES, Loss, proximal
-from verify.second_route.models import GENERIC, functions_of, model_at, solved
+from onestep.derivations.language import symbols as s
+from onestep.numerics.bulk.equivalent import marchenko_pastur
+from onestep.numerics.models.model import Model
+from onestep.verify.checks.kinds import Point
+from onestep.verify.protocol.claim import Domain, Range
+from onestep.verify.second_route.grids import Array
+from onestep.verify.second_route.losses import LOSSES, Loss, proximal
+from onestep.verify.second_route.models import GENERIC, functions_of, model_at, solved
 
 # The Huber loss: quadratic up to one, linear beyond.
 HUBER = Loss(

@@ -13,18 +13,17 @@ from typing import Any
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
-
-from derivations.activations.activation import activation
-from derivations.language import symbols as s
-from derivations.saddle_point import directions
-from numerics.experiments.simulate import simulate
-from numerics.gaussian.coefficients import conditional_coefficients
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.models.model import Model, ReadoutGroup
-from numerics.models.solution import Solution
-from verify.checks.simulation import Measured, column
-from verify.protocol.claim import Domain, Profile, Range
-from verify.second_route.models import GENERIC, Point, common_numbers, density_integrals, solved
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import directions
+from onestep.numerics.experiments.simulate import simulate
+from onestep.numerics.gaussian.coefficients import conditional_coefficients
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.models.solution import Solution
+from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.protocol.claim import Domain, Profile, Range
+from onestep.verify.second_route.models import GENERIC, Point, common_numbers, density_integrals, solved
 
 Array = NDArray[np.float64]
 

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.activations.activation import activation
-from derivations.language import symbols as s
-from derivations.saddle_point.many_letters import (
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point.many_letters import (
     coefficients,
     exponent,
     fluctuation,
@@ -28,10 +27,10 @@ from derivations.saddle_point.many_letters import (
     of_weight_at_s,
     unexplained,
 )
-from numerics.models.model import Model
-from numerics.saddle_point.letters.density import ReadoutLaw, solve_density
-from verify.protocol.claim import Domain, Range
-from verify.second_route.models import Point
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.letters.density import ReadoutLaw, solve_density
+from onestep.verify.protocol.claim import Domain, Range
+from onestep.verify.second_route.models import Point
 
 Array = NDArray[Any]
 

@@ -12,15 +12,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from derivations.activations.activation import activation
-from derivations.language import symbols as s
-from numerics.gaussian.coefficients import conditional_coefficients, target_moments
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.models.model import Model, ReadoutGroup
-from numerics.models.solution import Solution
-from verify.protocol.claim import Domain, Range
-from verify.second_route.models import GENERIC, LETTERS, PAIRS, SMOOTH, Point, solved, value
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.language import symbols as s
+from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.models.solution import Solution
+from onestep.verify.protocol.claim import Domain, Range
+from onestep.verify.second_route.models import GENERIC, LETTERS, PAIRS, SMOOTH, Point, solved, value
 
 Array = NDArray[np.float64]
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-
-from verify.second_route.grids import SMOOTH, Array
-from verify.second_route.networks.formulas import Step, own_law
-from verify.second_route.networks.letter_formulas import (
+from onestep.verify.second_route.grids import SMOOTH, Array
+from onestep.verify.second_route.networks.formulas import Step, own_law
+from onestep.verify.second_route.networks.letter_formulas import (
     MASS,
     NODES,
     AnyLaw,

@@ -8,15 +8,14 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
-
-from derivations.language import symbols as s
-from verify.checks.evaluate import Functions
-from verify.checks.kinds import ByNumbers
-from verify.checks.simulation import Measured, column
-from verify.protocol.claim import Domain, Profile, Range
-from verify.protocol.tolerances import ROUNDING
-from verify.second_route.models import LETTERS, Point, value
-from verify.second_route.saddle_point.letters import GENERIC_LETTERS
+from onestep.derivations.language import symbols as s
+from onestep.verify.checks.evaluate import Functions
+from onestep.verify.checks.kinds import ByNumbers
+from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.protocol.claim import Domain, Profile, Range
+from onestep.verify.protocol.tolerances import ROUNDING
+from onestep.verify.second_route.models import LETTERS, Point, value
+from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
 
 Array = NDArray[np.float64]
 

@@ -9,18 +9,17 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
-
-from derivations.activations.activation import activation
-from derivations.language import symbols as s
-from numerics.experiments.simulate import simulate
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.models.model import Model
-from verify.checks.kinds import Point
-from verify.checks.simulation import Measured, column
-from verify.protocol.claim import Profile
-from verify.second_route import features as feature_numbers
-from verify.second_route.grids import SMOOTH, average, grid
-from verify.second_route.models import model_at, numbers, solved
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.language import symbols as s
+from onestep.numerics.experiments.simulate import simulate
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.model import Model
+from onestep.verify.checks.kinds import Point
+from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route import features as feature_numbers
+from onestep.verify.second_route.grids import SMOOTH, average, grid
+from onestep.verify.second_route.models import model_at, numbers, solved
 
 he = np.polynomial.hermite_e
 

@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from functools import partial
 
 import sympy as sp
-
-from derivations.activations.activation import activation
-from derivations.language import symbols as s
-from numerics.experiments.simulate import simulate
-from numerics.models.model import Model
-from numerics.models.solution import Solution
-from verify.checks.simulation import BySimulation, Measured, column
-from verify.protocol.claim import Profile
-from verify.second_route.models import density_integrals, functions_of, numbers, solved
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.language import symbols as s
+from onestep.numerics.experiments.simulate import simulate
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.solution import Solution
+from onestep.verify.checks.simulation import BySimulation, Measured, column
+from onestep.verify.protocol.claim import Profile
+from onestep.verify.second_route.models import density_integrals, functions_of, numbers, solved
 
 # Two models with label noise, one of them with a student that cannot follow the target along the spike.
 MODELS: Mapping[str, Model] = {

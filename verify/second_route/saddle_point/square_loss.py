@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-
-from derivations.language import symbols as s
-from numerics.gaussian.evaluate import compile_numpy
-from numerics.models.model import Model
-from verify.checks.kinds import Point
-from verify.second_route.grids import gaussian_average
-from verify.second_route.losses import LOSSES, proximal
-from verify.second_route.models import density_integrals, model_at, numbers, solved
+from onestep.derivations.language import symbols as s
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.model import Model
+from onestep.verify.checks.kinds import Point
+from onestep.verify.second_route.grids import gaussian_average
+from onestep.verify.second_route.losses import LOSSES, proximal
+from onestep.verify.second_route.models import density_integrals, model_at, numbers, solved
 
 # Trapezoidal rule for functions analytic in a strip of half width > 0.5: error exp(-2 pi 0.5/0.15) < 1e-9.
 _STEP = 0.15

@@ -8,20 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features
+from onestep.numerics.gaussian.quadrature import density
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
+from onestep.numerics.saddle_point.any_loss import losses
+from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution, solve
+from onestep.numerics.saddle_point.any_loss.envelope import clipped_moments
+from onestep.numerics.saddle_point.any_loss.losses import ClippedLine
+from onestep.numerics.saddle_point.any_loss.sample_averages import SignLabel, normal_cdf
+from onestep.numerics.saddle_point.finite_width import at_width
+from onestep.numerics.saddle_point.profile import profile
+from onestep.numerics.saddle_point.ridge import solve as solve_ridge
 from scipy.optimize import minimize
-
-from derivations.activations.activation import activation
-from numerics.experiments.ensembles import Sizes, spiked_random_features
-from numerics.gaussian.quadrature import density
-from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.saddle_point.any_loss import losses
-from numerics.saddle_point.any_loss.convex import ConvexSolution, solve
-from numerics.saddle_point.any_loss.envelope import clipped_moments
-from numerics.saddle_point.any_loss.losses import ClippedLine
-from numerics.saddle_point.any_loss.sample_averages import SignLabel, normal_cdf
-from numerics.saddle_point.finite_width import at_width
-from numerics.saddle_point.profile import profile
-from numerics.saddle_point.ridge import solve as solve_ridge
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 TWO = (ReadoutGroup(1.0, 0.5, 1.0, 0.0), ReadoutGroup(-0.5, 0.5, 1.3, 0.2))

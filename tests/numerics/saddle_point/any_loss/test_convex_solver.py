@@ -7,16 +7,16 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.bulk.of_model import equivalent_of
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.any_loss import losses
+from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution, solve
+from onestep.numerics.saddle_point.any_loss.envelope import Output, sampler
+from onestep.numerics.saddle_point.any_loss.newton import Found, along_path
+from onestep.numerics.saddle_point.any_loss.system import System
+from onestep.numerics.saddle_point.profile import profile
 
-from derivations.activations.activation import activation
-from numerics.bulk.of_model import equivalent_of
-from numerics.models.model import Model
-from numerics.saddle_point.any_loss import losses
-from numerics.saddle_point.any_loss.convex import ConvexSolution, solve
-from numerics.saddle_point.any_loss.envelope import Output, sampler
-from numerics.saddle_point.any_loss.newton import Found, along_path
-from numerics.saddle_point.any_loss.system import System
-from numerics.saddle_point.profile import profile
 from tests.references import convex as reference_convex
 from tests.references.convex import Case
 
@@ -101,7 +101,7 @@ def test_a_path_ends_where_it_leads_or_nowhere(until: float, monkeypatch: pytest
     start = np.concatenate([[1.0, 1.0], [0.1], [0.1, 0.1], [1.0, 1.0]])
     # Nothing is found closer to the end than this; the noise at t of the path is 1e-9^(1 - t), at its end none.
     monkeypatch.setattr(
-        "numerics.saddle_point.any_loss.newton.newton", _newton_until(1e-9 ** (1.0 - until) if until else 0.0)
+        "onestep.numerics.saddle_point.any_loss.newton.newton", _newton_until(1e-9 ** (1.0 - until) if until else 0.0)
     )
     found = along_path(system, start, 1.0, lambda ridge: equivalent_of(model, ridge))
     assert found.ended is (until == 0.0)
@@ -119,7 +119,7 @@ def _newton_until(smoothing: float) -> Callable[[System, np.ndarray], Found]:
 @pytest.mark.parametrize("loss", [losses.SQUARE, losses.huber(0.5)], ids=lambda loss: loss.name)
 def test_the_estimate_is_what_the_last_refinement_moved(loss: losses.Loss, monkeypatch: pytest.MonkeyPatch) -> None:
     # A steep student on rules that are refined once: what is left is far above rounding.
-    monkeypatch.setattr("numerics.saddle_point.any_loss.convex.QUADRATURE_GOAL", math.inf)
+    monkeypatch.setattr("onestep.numerics.saddle_point.any_loss.convex.QUADRATURE_GOAL", math.inf)
     model = Model("erf(3*z)", "tanh(3*z)", alpha=1.5, beta=1.0, ridge=1e-3, spike=2.0, bulk=0.3, alignment=0.9)
     once, twice = (solve(model, loss, refine=refine) for refine in (0, 1))
     moved = abs(twice.test_error - once.test_error)

@@ -7,13 +7,12 @@ import math
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from numerics.experiments.ensembles import Sizes, unit_rows
-from numerics.experiments.simulate_density import OBSERVABLES, draw, limits, predicted, simulate_density
-from numerics.models.model import Model, ModelError, ReadoutGroup
-from numerics.saddle_point.finite_width import at_width
-from numerics.saddle_point.letters.density import (
+from onestep.derivations.activations.activation import activation
+from onestep.numerics.experiments.ensembles import Sizes, unit_rows
+from onestep.numerics.experiments.simulate_density import OBSERVABLES, draw, limits, predicted, simulate_density
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
+from onestep.numerics.saddle_point.finite_width import at_width
+from onestep.numerics.saddle_point.letters.density import (
     ReadoutLaw,
     bulk_of,
     letter_table,
@@ -21,11 +20,11 @@ from numerics.saddle_point.letters.density import (
     spanned,
     with_letters,
 )
-from numerics.saddle_point.letters.many_letters import LetterTable, Ratios, errors, held_means, respond
-from numerics.saddle_point.level import solve_on
-from numerics.saddle_point.profile import profile
-from numerics.saddle_point.ridge import solve
-from verify.checks.finite_size import Observation, compare_all
+from onestep.numerics.saddle_point.letters.many_letters import LetterTable, Ratios, errors, held_means, respond
+from onestep.numerics.saddle_point.level import solve_on
+from onestep.numerics.saddle_point.profile import profile
+from onestep.numerics.saddle_point.ridge import solve
+from onestep.verify.checks.finite_size import Observation, compare_all
 
 MODEL = Model(
     activation("tanh"), activation("sin(2*z)"), alpha=1.5, beta=1.0, ridge=0.1, spike=1.2, bulk=1.1, alignment=0.9

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import pytest
-
-from derivations.bounds import any_loss as loss_bounds
-from derivations.language import symbols
-from verify.checks.checker import settle
-from verify.claims.bounds.any_loss import CLAIMS
-from verify.ledger.run import examine
-from verify.protocol.claim import Domain
-from verify.protocol.evidence import Outcome
-from verify.protocol.verdict import Verdict
-from verify.second_route import losses as numbers
+from onestep.derivations.bounds import any_loss as loss_bounds
+from onestep.derivations.language import symbols
+from onestep.verify.checks.checker import settle
+from onestep.verify.claims.bounds.any_loss import CLAIMS
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.claim import Domain
+from onestep.verify.protocol.evidence import Outcome
+from onestep.verify.protocol.verdict import Verdict
+from onestep.verify.second_route import losses as numbers
 
 BY_ID = {claim.id.rsplit(".", 1)[1]: claim for claim in CLAIMS}
 

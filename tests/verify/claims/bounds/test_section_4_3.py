@@ -6,22 +6,22 @@ from collections.abc import Callable
 
 import pytest
 import sympy as sp
+from onestep.derivations.bounds import closed_form as bounds_closed_form
+from onestep.derivations.bounds import ridge as bounds
+from onestep.derivations.free_energy.along_spike import mu0, over_kappa
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import conventions as invariances
+from onestep.derivations.saddle_point.random_features import no_spike as random_features
+from onestep.verify.checks.kinds import ByDerivation, ByObligations
+from onestep.verify.claims.bounds import closed_form as closed_form_claims
+from onestep.verify.claims.bounds import ridge as section_4_3
+from onestep.verify.claims.random_features import limits
+from onestep.verify.claims.random_features import no_spike as random_feature_claims
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.claim import Claim, Role
+from onestep.verify.protocol.verdict import Verdict
 
-from derivations.bounds import closed_form as bounds_closed_form
-from derivations.bounds import ridge as bounds
-from derivations.free_energy.along_spike import mu0, over_kappa
-from derivations.language import symbols as s
-from derivations.saddle_point import conventions as invariances
-from derivations.saddle_point.random_features import no_spike as random_features
 from tests.planting.saddle_point import planting, verdict_by_proof
-from verify.checks.kinds import ByDerivation, ByObligations
-from verify.claims.bounds import closed_form as closed_form_claims
-from verify.claims.bounds import ridge as section_4_3
-from verify.claims.random_features import limits
-from verify.claims.random_features import no_spike as random_feature_claims
-from verify.ledger.run import examine
-from verify.protocol.claim import Claim, Role
-from verify.protocol.verdict import Verdict
 
 __all__ = ["planting"]
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-
-from derivations.closed_forms import heat_equation as closed_form
-from derivations.closed_forms import semigroup as gaussian
-from derivations.language.derivation import Vanishing
-from verify.claims.equivalence.closed_forms import CLAIMS
-from verify.closed_forms import proof as closed_form_proof
-from verify.ledger.run import examine
-from verify.protocol.claim import Claim
-from verify.protocol.verdict import Verdict
+from onestep.derivations.closed_forms import heat_equation as closed_form
+from onestep.derivations.closed_forms import semigroup as gaussian
+from onestep.derivations.language.derivation import Vanishing
+from onestep.verify.claims.equivalence.closed_forms import CLAIMS
+from onestep.verify.closed_forms import proof as closed_form_proof
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.claim import Claim
+from onestep.verify.protocol.verdict import Verdict
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 

@@ -7,21 +7,21 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import sympy as sp
+from onestep.derivations.closed_forms import sign_activation
+from onestep.derivations.equivalence import conditional as equivalence
+from onestep.derivations.equivalence import spike_coefficients
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import sigma
+from onestep.verify.claims.equivalence import appendix_b
+from onestep.verify.claims.equivalence import result_3_2 as section_3_2
+from onestep.verify.claims.equivalence import sign_activation as sign_claims
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.claim import Claim
+from onestep.verify.protocol.verdict import Verdict
+from onestep.verify.second_route import features as map_numbers
 
-from derivations.closed_forms import sign_activation
-from derivations.equivalence import conditional as equivalence
-from derivations.equivalence import spike_coefficients
-from derivations.language import symbols as s
-from derivations.language.expectation import Expectation
-from derivations.language.named_functions import sigma
 from tests.planting.errors import planting, verdict_by_proof
-from verify.claims.equivalence import appendix_b
-from verify.claims.equivalence import result_3_2 as section_3_2
-from verify.claims.equivalence import sign_activation as sign_claims
-from verify.ledger.run import examine
-from verify.protocol.claim import Claim
-from verify.protocol.verdict import Verdict
-from verify.second_route import features as map_numbers
 
 __all__ = ["planting"]
 

@@ -8,21 +8,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from derivations.activations.activation import activation
-from derivations.bulk import overlapping_bulk as derived
-from numerics.bulk.equivalent import isotropic
-from numerics.bulk.overlapping_bulk import TurnedEquivalent
-from numerics.bulk.overlapping_rows import stepped, turned_bulk
-from numerics.models.network import Network
-from verify.checks.simulation import BySimulation
-from verify.claims.gradient_step.overlapping_bulk import CLAIMS
-from verify.claims.index import all_claims
-from verify.ledger.run import examine
-from verify.protocol.claim import Claim
-from verify.protocol.verdict import Verdict
-from verify.second_route.grids import SMOOTH
-from verify.second_route.networks.overlapping_draws import shared_functions
+from onestep.derivations.activations.activation import activation
+from onestep.derivations.bulk import overlapping_bulk as derived
+from onestep.numerics.bulk.equivalent import isotropic
+from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent
+from onestep.numerics.bulk.overlapping_rows import stepped, turned_bulk
+from onestep.numerics.models.network import Network
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.gradient_step.overlapping_bulk import CLAIMS
+from onestep.verify.claims.index import all_claims
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.claim import Claim
+from onestep.verify.protocol.verdict import Verdict
+from onestep.verify.second_route.grids import SMOOTH
+from onestep.verify.second_route.networks.overlapping_draws import shared_functions
 
 NETWORK = Network(
     activation("tanh"), activation("sin(z+7/10)"), 1.5, 0.8, 0.1, alpha0=2.0, eta=1.6, overlap=0.4

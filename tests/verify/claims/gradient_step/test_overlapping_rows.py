@@ -10,15 +10,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from derivations.gradient_step import overlapping_rows
-from verify.checks.simulation import BySimulation
-from verify.claims.gradient_step.overlapping_rows import CLAIMS
-from verify.claims.index import all_claims
-from verify.ledger.run import examine
-from verify.protocol.claim import PROFILES
-from verify.protocol.verdict import Verdict
-from verify.second_route.networks.overlapping_draws import STARTS, functions_for, measured_step
+from onestep.derivations.gradient_step import overlapping_rows
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.gradient_step.overlapping_rows import CLAIMS
+from onestep.verify.claims.index import all_claims
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.claim import PROFILES
+from onestep.verify.protocol.verdict import Verdict
+from onestep.verify.second_route.networks.overlapping_draws import STARTS, functions_for, measured_step
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 

@@ -8,21 +8,21 @@ from collections.abc import Callable
 
 import pytest
 import sympy as sp
+from onestep.derivations.free_energy import readout_normalisation
+from onestep.derivations.gradient_step import bulk as gradient_bulk
+from onestep.derivations.gradient_step import constants as gradient_constants
+from onestep.derivations.gradient_step import spike as gradient_step
+from onestep.derivations.language import symbols as s
+from onestep.verify.claims.gradient_step import bulk as appendix_a_bulk
+from onestep.verify.claims.gradient_step import result_3_1 as section_3_1
+from onestep.verify.claims.gradient_step import setting as section_2
+from onestep.verify.claims.gradient_step import spike as appendix_a
+from onestep.verify.claims.slides import step as slides_step
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.claim import Claim, Role
+from onestep.verify.protocol.verdict import Verdict
 
-from derivations.free_energy import readout_normalisation
-from derivations.gradient_step import bulk as gradient_bulk
-from derivations.gradient_step import constants as gradient_constants
-from derivations.gradient_step import spike as gradient_step
-from derivations.language import symbols as s
 from tests.planting.errors import planting, verdict_by_proof
-from verify.claims.gradient_step import bulk as appendix_a_bulk
-from verify.claims.gradient_step import result_3_1 as section_3_1
-from verify.claims.gradient_step import setting as section_2
-from verify.claims.gradient_step import spike as appendix_a
-from verify.claims.slides import step as slides_step
-from verify.ledger.run import examine
-from verify.protocol.claim import Claim, Role
-from verify.protocol.verdict import Verdict
 
 __all__ = ["planting"]
 

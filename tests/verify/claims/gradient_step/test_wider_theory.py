@@ -7,23 +7,23 @@ from types import ModuleType
 
 import pytest
 import sympy as sp
+from onestep.derivations.gradient_step import hermite_tensors, intermediate_rate, leap_scaling
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.exponents import Order
+from onestep.derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
+from onestep.verify.checks.kinds import ByDerivation, ByObligations
+from onestep.verify.claims.equivalence import plain as wider_equivalence
+from onestep.verify.claims.gradient_step import leap as wider_leap
+from onestep.verify.claims.gradient_step import rate as wider_rate
+from onestep.verify.claims.random_features.no_spike import plain_random_features
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.claim import Claim, Kind, Role
+from onestep.verify.protocol.verdict import Verdict
+from onestep.verify.second_route.models import solved
+from onestep.verify.second_route.saddle_point import plain_equivalence as equivalence_numbers
+from onestep.verify.second_route.saddle_point.plain_equivalence import plain_equivalence
 
-from derivations.gradient_step import hermite_tensors, intermediate_rate, leap_scaling
-from derivations.language import symbols as s
-from derivations.language.exponents import Order
-from derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
 from tests.planting.errors import verdict_by_proof
-from verify.checks.kinds import ByDerivation, ByObligations
-from verify.claims.equivalence import plain as wider_equivalence
-from verify.claims.gradient_step import leap as wider_leap
-from verify.claims.gradient_step import rate as wider_rate
-from verify.claims.random_features.no_spike import plain_random_features
-from verify.ledger.run import examine
-from verify.protocol.claim import Claim, Kind, Role
-from verify.protocol.verdict import Verdict
-from verify.second_route.models import solved
-from verify.second_route.saddle_point import plain_equivalence as equivalence_numbers
-from verify.second_route.saddle_point.plain_equivalence import plain_equivalence
 
 ALL = (*wider_equivalence.CLAIMS, *wider_leap.CLAIMS, *wider_rate.CLAIMS)
 BY_ID = {claim.id: claim for claim in ALL}

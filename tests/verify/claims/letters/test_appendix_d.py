@@ -7,24 +7,24 @@ from collections.abc import Callable
 
 import pytest
 import sympy as sp
+from onestep.derivations.bulk import blocks as block_equivalent
+from onestep.derivations.bulk.blocks import C, Theta, X
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import letters as readout_features
+from onestep.derivations.saddle_point import letters as readout_groups
+from onestep.derivations.saddle_point import orthogonal_bulk
+from onestep.derivations.saddle_point.letter_energy import double_sum
+from onestep.verify.checks.kinds import ByDerivation, ByObligations
+from onestep.verify.claims.letters import free_energy as appendix_d
+from onestep.verify.claims.letters import orthogonal as appendix_d_orthogonal
+from onestep.verify.claims.letters import saddle_point as appendix_d_saddle
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.claim import PROFILES, Claim, Kind, Role
+from onestep.verify.protocol.evidence import Outcome
+from onestep.verify.protocol.verdict import Verdict
+from onestep.verify.second_route.saddle_point.orthogonal import exact
 
-from derivations.bulk import blocks as block_equivalent
-from derivations.bulk.blocks import C, Theta, X
-from derivations.language import symbols as s
-from derivations.saddle_point import letters as readout_features
-from derivations.saddle_point import letters as readout_groups
-from derivations.saddle_point import orthogonal_bulk
-from derivations.saddle_point.letter_energy import double_sum
 from tests.planting.appendices import planting, verdict_by_proof
-from verify.checks.kinds import ByDerivation, ByObligations
-from verify.claims.letters import free_energy as appendix_d
-from verify.claims.letters import orthogonal as appendix_d_orthogonal
-from verify.claims.letters import saddle_point as appendix_d_saddle
-from verify.ledger.run import examine
-from verify.protocol.claim import PROFILES, Claim, Kind, Role
-from verify.protocol.evidence import Outcome
-from verify.protocol.verdict import Verdict
-from verify.second_route.saddle_point.orthogonal import exact
 
 __all__ = ["planting"]
 

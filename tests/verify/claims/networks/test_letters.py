@@ -9,24 +9,24 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import sympy as sp
+from onestep.derivations.bulk import letter_poles as poles
+from onestep.derivations.bulk import letters as cases
+from onestep.derivations.bulk import letters as groups
+from onestep.derivations.bulk import letters as rows
+from onestep.derivations.bulk.blocks import IDENTITY, C, Theta
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import network as readout
+from onestep.derivations.saddle_point.letter_energy import mu1_of
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.index import all_claims
+from onestep.verify.claims.networks import exact as network_groups_exact
+from onestep.verify.claims.networks import letters as network_groups
+from onestep.verify.claims.networks import readout as network_groups_saddle
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.claim import PROFILES, Kind
+from onestep.verify.protocol.verdict import Verdict, decide
 
-from derivations.bulk import letter_poles as poles
-from derivations.bulk import letters as cases
-from derivations.bulk import letters as groups
-from derivations.bulk import letters as rows
-from derivations.bulk.blocks import IDENTITY, C, Theta
-from derivations.language import symbols as s
-from derivations.saddle_point import network as readout
-from derivations.saddle_point.letter_energy import mu1_of
 from tests.planting.network import clearing, without_simulation
-from verify.checks.simulation import BySimulation
-from verify.claims.index import all_claims
-from verify.claims.networks import exact as network_groups_exact
-from verify.claims.networks import letters as network_groups
-from verify.claims.networks import readout as network_groups_saddle
-from verify.ledger.run import examine
-from verify.protocol.claim import PROFILES, Kind
-from verify.protocol.verdict import Verdict, decide
 
 CLAIMS = (*network_groups.CLAIMS, *network_groups_exact.CLAIMS, *network_groups_saddle.CLAIMS)
 BY_ID = {claim.id.removeprefix("beyond.groups."): claim for claim in CLAIMS}

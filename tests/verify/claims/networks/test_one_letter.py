@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
+from onestep.derivations.bulk import network as network_bulk
+from onestep.derivations.bulk import network_rows
+from onestep.derivations.gradient_step import constants as gradient_constants
+from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.index import all_claims
+from onestep.verify.claims.networks import bulk as bulk_claims
+from onestep.verify.claims.networks import rows as row_claims
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.claim import PROFILES, Claim
+from onestep.verify.protocol.verdict import Verdict
 
-from derivations.bulk import network as network_bulk
-from derivations.bulk import network_rows
-from derivations.gradient_step import constants as gradient_constants
 from tests.planting.network import clearing, without_simulation
-from verify.checks.simulation import BySimulation
-from verify.claims.index import all_claims
-from verify.claims.networks import bulk as bulk_claims
-from verify.claims.networks import rows as row_claims
-from verify.ledger.run import examine
-from verify.protocol.claim import PROFILES, Claim
-from verify.protocol.verdict import Verdict
 
 CLAIMS = (*row_claims.CLAIMS, *bulk_claims.CLAIMS)
 BY_ID = {claim.id: claim for claim in CLAIMS}

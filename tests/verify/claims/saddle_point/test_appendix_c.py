@@ -7,28 +7,28 @@ from collections.abc import Callable
 
 import pytest
 import sympy as sp
+from onestep.derivations.free_energy import convex_loss, dropped_terms, replicas
+from onestep.derivations.free_energy import ridge as free_energy
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import any_law as spectral
+from onestep.derivations.saddle_point import leave_one_out
+from onestep.verify.checks.kinds import ByDerivation, ByObligations
+from onestep.verify.claims.bounds import tanh_tails
+from onestep.verify.claims.index import all_claims
+from onestep.verify.claims.letters import uniform_bias
+from onestep.verify.claims.saddle_point import any_loss as appendix_c_convex
+from onestep.verify.claims.saddle_point import definitions as paper_definitions
+from onestep.verify.claims.saddle_point import dropped_terms as dropped_claims
+from onestep.verify.claims.saddle_point import leave_one_out as cavity_claims
+from onestep.verify.claims.saddle_point import replicas as appendix_c_replicas
+from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
+from onestep.verify.claims.saddle_point import spectral_measure
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.claim import PROFILES, Claim, Kind, Role
+from onestep.verify.protocol.evidence import Outcome
+from onestep.verify.protocol.verdict import Verdict
 
-from derivations.free_energy import convex_loss, dropped_terms, replicas
-from derivations.free_energy import ridge as free_energy
-from derivations.language import symbols as s
-from derivations.saddle_point import any_law as spectral
-from derivations.saddle_point import leave_one_out
 from tests.planting.saddle_point import planting, verdict_by_proof
-from verify.checks.kinds import ByDerivation, ByObligations
-from verify.claims.bounds import tanh_tails
-from verify.claims.index import all_claims
-from verify.claims.letters import uniform_bias
-from verify.claims.saddle_point import any_loss as appendix_c_convex
-from verify.claims.saddle_point import definitions as paper_definitions
-from verify.claims.saddle_point import dropped_terms as dropped_claims
-from verify.claims.saddle_point import leave_one_out as cavity_claims
-from verify.claims.saddle_point import replicas as appendix_c_replicas
-from verify.claims.saddle_point import result_3_3 as section_3_3
-from verify.claims.saddle_point import spectral_measure
-from verify.ledger.run import examine
-from verify.protocol.claim import PROFILES, Claim, Kind, Role
-from verify.protocol.evidence import Outcome
-from verify.protocol.verdict import Verdict
 
 __all__ = ["planting"]
 

@@ -7,23 +7,23 @@ from dataclasses import replace
 
 import pytest
 import sympy as sp
+from onestep.derivations.bulk import marchenko_pastur
+from onestep.derivations.free_energy import ridge as free_energy
+from onestep.derivations.free_energy import sample_energy
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import equations as saddle_point
+from onestep.derivations.saddle_point import normalisations
+from onestep.verify.checks.kinds import ByDerivation
+from onestep.verify.claims.saddle_point import free_energy as appendix_c
+from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
+from onestep.verify.claims.slides import saddle_point as slides_saddle_point
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.claim import PROFILES, Claim, Role
+from onestep.verify.protocol.evidence import Outcome
+from onestep.verify.protocol.verdict import Verdict
+from onestep.verify.second_route.models import density_integrals
 
-from derivations.bulk import marchenko_pastur
-from derivations.free_energy import ridge as free_energy
-from derivations.free_energy import sample_energy
-from derivations.language import symbols as s
-from derivations.saddle_point import equations as saddle_point
-from derivations.saddle_point import normalisations
 from tests.planting.saddle_point import planting, verdict_by_proof
-from verify.checks.kinds import ByDerivation
-from verify.claims.saddle_point import free_energy as appendix_c
-from verify.claims.saddle_point import result_3_3 as section_3_3
-from verify.claims.slides import saddle_point as slides_saddle_point
-from verify.ledger.run import examine
-from verify.protocol.claim import PROFILES, Claim, Role
-from verify.protocol.evidence import Outcome
-from verify.protocol.verdict import Verdict
-from verify.second_route.models import density_integrals
 
 __all__ = ["planting"]
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
-from verify.claims.index import all_claims
-from verify.claims.slides import coverage as slides_coverage
-from verify.claims.slides.coverage import DEFINITION, FORMULAS, missing, unlisted
-from verify.protocol.claim import Role
+from onestep.verify.claims.index import all_claims
+from onestep.verify.claims.slides import coverage as slides_coverage
+from onestep.verify.claims.slides.coverage import DEFINITION, FORMULAS, missing, unlisted
+from onestep.verify.protocol.claim import Role
 
 
 def test_every_formula_has_a_claim_of_the_ledger() -> None:

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 import sympy as sp
+from onestep.reports.page.misprints import document_of_errata_section as document
+from onestep.reports.page.misprints import section
+from onestep.verify.claims.index import all_claims
+from onestep.verify.claims.slides import errata as module
+from onestep.verify.claims.slides.errata import ERRATA, Erratum, errata, examine_errata, unlisted
+from onestep.verify.ledger.run import Entry, Ledger, examine
+from onestep.verify.protocol.claim import Claim, Role, Source
+from onestep.verify.protocol.verdict import Verdict
 
-from reports.page.misprints import document_of_errata_section as document
-from reports.page.misprints import section
 from tests.shared import toy
-from verify.claims.index import all_claims
-from verify.claims.slides import errata as module
-from verify.claims.slides.errata import ERRATA, Erratum, errata, examine_errata, unlisted
-from verify.ledger.run import Entry, Ledger, examine
-from verify.protocol.claim import Claim, Role, Source
-from verify.protocol.verdict import Verdict
 
 RIGHT = toy.claim(id="toy.right")
 WRONG = toy.claim(

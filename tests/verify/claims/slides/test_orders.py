@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from onestep.derivations.gradient_step import orders as slides_orders
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.exponents import Order
+from onestep.verify.claims.slides import orders as claims
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.claim import Claim, Kind, Role
+from onestep.verify.protocol.verdict import Verdict
+from onestep.verify.second_route.gradient_step import orders as slides_orders_numbers
 
-from derivations.gradient_step import orders as slides_orders
-from derivations.language import symbols as s
-from derivations.language.exponents import Order
 from tests.planting.errors import verdict_by_proof
-from verify.claims.slides import orders as claims
-from verify.ledger.run import examine
-from verify.protocol.claim import Claim, Kind, Role
-from verify.protocol.verdict import Verdict
-from verify.second_route.gradient_step import orders as slides_orders_numbers
 
 
 def expected(claim: Claim) -> Verdict:

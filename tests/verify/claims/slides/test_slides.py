@@ -7,25 +7,25 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import sympy as sp
+from onestep.derivations.equivalence import hermite_features
+from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import conventions as slides_conventions
+from onestep.derivations.saddle_point.random_features import convex as convex_features
+from onestep.derivations.saddle_point.random_features import square_loss as convex_square_loss
+from onestep.verify.checks.mutants import mutants_of
+from onestep.verify.claims.slides import bounds as slides_bounds
+from onestep.verify.claims.slides import convex as slides_convex
+from onestep.verify.claims.slides import features as slides_features
+from onestep.verify.claims.slides import map as slides_map
+from onestep.verify.claims.slides import result as slides_result
+from onestep.verify.claims.slides import step as slides_step
+from onestep.verify.claims.slides.printed import as_printed, named, printed
+from onestep.verify.protocol.claim import Claim, Mutant, Role
+from onestep.verify.protocol.verdict import Verdict
+from onestep.verify.second_route import losses as convex_numbers
 
-from derivations.equivalence import hermite_features
-from derivations.language import symbols as s
-from derivations.saddle_point import conventions as slides_conventions
-from derivations.saddle_point.random_features import convex as convex_features
-from derivations.saddle_point.random_features import square_loss as convex_square_loss
 from tests.planting.errors import verdict_by_proof
 from tests.shared import toy
-from verify.checks.mutants import mutants_of
-from verify.claims.slides import bounds as slides_bounds
-from verify.claims.slides import convex as slides_convex
-from verify.claims.slides import features as slides_features
-from verify.claims.slides import map as slides_map
-from verify.claims.slides import result as slides_result
-from verify.claims.slides import step as slides_step
-from verify.claims.slides.printed import as_printed, named, printed
-from verify.protocol.claim import Claim, Mutant, Role
-from verify.protocol.verdict import Verdict
-from verify.second_route import losses as convex_numbers
 
 MODULES = (slides_bounds, slides_convex, slides_features, slides_map, slides_result, slides_step)
 ALL = tuple(claim for module in MODULES for claim in module.CLAIMS)

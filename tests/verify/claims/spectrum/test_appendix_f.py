@@ -7,16 +7,16 @@ from collections.abc import Callable
 
 import pytest
 import sympy as sp
+from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, over_kappa
+from onestep.derivations.language import replica_gaussians
+from onestep.derivations.language import symbols as s
+from onestep.derivations.spectrum import resolvent as spectrum
+from onestep.verify.claims.spectrum import covariance as appendix_f
+from onestep.verify.ledger.run import examine
+from onestep.verify.protocol.claim import Claim, Kind
+from onestep.verify.protocol.verdict import Verdict
 
-from derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, over_kappa
-from derivations.language import replica_gaussians
-from derivations.language import symbols as s
-from derivations.spectrum import resolvent as spectrum
 from tests.planting.appendices import planting, verdict_by_proof
-from verify.claims.spectrum import covariance as appendix_f
-from verify.ledger.run import examine
-from verify.protocol.claim import Claim, Kind
-from verify.protocol.verdict import Verdict
 
 __all__ = ["planting"]
 
