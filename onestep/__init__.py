@@ -14,9 +14,9 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# The rooms of the house are sub-packages of this one name: in a checkout they stand beside this file, in a wheel, where
-# this file is `onestep/__init__.py`, as well.
-__path__ = [os.path.dirname(os.path.abspath(__file__))]
+# The rooms are sub-packages of this one name: in a wheel they stand in this folder, in a checkout beside it.
+_HERE = os.path.dirname(os.path.abspath(__file__))
+__path__ = [_HERE] if os.path.isdir(os.path.join(_HERE, "numerics")) else [_HERE, os.path.dirname(_HERE)]
 
 if TYPE_CHECKING:
     from onestep.derivations.activations.activation import Activation, activation
@@ -136,6 +136,10 @@ _HOMES: dict[str, tuple[str, str]] = {
 
 def __getattr__(name: str) -> Any:
     """Import a public name on first use."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("onestep")
     if name not in _HOMES:
         raise AttributeError(f"module 'onestep' has no attribute {name!r}; it offers {', '.join(__all__)}")
     module, original = _HOMES[name]
@@ -157,7 +161,3 @@ def main() -> int:
     from onestep.reports.command_line.cli import main as command_line
 
     return command_line()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
