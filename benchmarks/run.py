@@ -22,14 +22,13 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
-from onestep.numerics.models.model import ReadoutGroup
-from onestep.reports.studies.speed import DATA, bars, text_table
-
 from benchmarks.speed import (
     one_thread,
     simulation_speed,
     solver_speed,  # one_thread first: it speaks to NumPy
 )
+from onestep.numerics.models.model import ReadoutGroup
+from onestep.reports.studies.speed import DATA, bars, text_table
 
 WORKED = ["--activation", "tanh", "--target", "sin", "--beta", "1", "--spike", "1", "--bulk", "1", "--alignment", "0.8"]
 COMMANDS: dict[str, list[str]] = {

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import click
 import pytest
+
 from onestep.reports.command_line.cli import COMMANDS, cli
 from onestep.reports.command_line.misuse import examples_in
 from onestep.reports.studies.speed import DATA, bars
-
 from tests.shared.documents import PAGES, ROOT, Sample, differs, links, python_examples, samples, shell
 
 TEXTS = {path: path.read_text(encoding="utf-8") for path in PAGES}

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import onestep
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.expressions.parser import ExpressionError
 from onestep.numerics.balls.arithmetic import PrecisionError
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.saddle_point.any_loss.losses import huber
-
-import onestep
 from tests.shared.command_line import document
 
 WORKED: dict[str, Any] = {

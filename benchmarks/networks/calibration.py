@@ -21,6 +21,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
+
+from benchmarks.networks.stored_runs import Wanted, measured, write_all
 from onestep.numerics.experiments.simulate_loss import simulate_loss
 from onestep.numerics.saddle_point.any_loss.losses import loss_named
 from onestep.reports.measurements import learned_basins
@@ -37,8 +39,6 @@ from onestep.reports.measurements.models import (
 )
 from onestep.reports.measurements.normal_deviates import normality
 from onestep.reports.measurements.theory import landmark, write_theory
-
-from benchmarks.networks.stored_runs import Wanted, measured, write_all
 
 # Of the first model; every model has its own, or all would share their draws and their deviates.
 SEED = 1

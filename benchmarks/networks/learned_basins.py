@@ -14,15 +14,14 @@ import sys
 import time
 from collections.abc import Iterator
 
+from benchmarks.networks.calibration import seed_of
+from benchmarks.networks.stored_runs import Wanted, measured, write_all
 from onestep.numerics.experiments.simulate_loss import simulate_loss
 from onestep.numerics.saddle_point.any_loss.losses import loss_named
 from onestep.reports.measurements import close_basins
 from onestep.reports.measurements.learned_basins import BASINS, DATA, ITEM, confined, runs_of, stored
 from onestep.reports.measurements.models import Data, Samples
 from onestep.reports.measurements.models import stored as calibrated
-
-from benchmarks.networks.calibration import seed_of
-from benchmarks.networks.stored_runs import Wanted, measured, write_all
 
 # Between the seeds of one stream and those of the next.
 STREAM = 1000

@@ -23,6 +23,7 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
+
 from onestep.numerics.experiments.simulate import simulate
 from onestep.reports.measurements.measured_networks import CALIBRATED, DATA, OBSERVABLES, POINTS, Data, judge, stored
 

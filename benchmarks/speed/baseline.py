@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.integrate import quad
+
 from onestep.derivations.expressions.parser import to_text
 from onestep.numerics.models.model import Model
-from scipy.integrate import quad
 
 Array = NDArray[np.float64]
 

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from onestep.numerics.experiments.ensembles import Array, block_rows
-from onestep.numerics.experiments.simulate import TEST_FACTOR, simulate, simulate_ridges
 
 from benchmarks.speed.solver_speed import worked
 from benchmarks.speed.timing import best, peak_bytes
+from onestep.numerics.experiments.ensembles import Array, block_rows
+from onestep.numerics.experiments.simulate import TEST_FACTOR, simulate, simulate_ridges
 
 DIMENSIONS = (500, 1000, 2000, 4000)
 RIDGES = 24

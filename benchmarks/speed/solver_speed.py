@@ -7,6 +7,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+
+from benchmarks.speed import baseline
+from benchmarks.speed.timing import best, best_per_call, peak_bytes
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.certificates.saddle_point import solve_mp
 from onestep.numerics.models.model import Model, ReadoutGroup
@@ -16,9 +19,6 @@ from onestep.numerics.saddle_point.batch import BatchSolution, solve_batch
 from onestep.numerics.saddle_point.batch_equations import Array
 from onestep.numerics.saddle_point.profile import profile
 from onestep.numerics.saddle_point.ridge import solve
-
-from benchmarks.speed import baseline
-from benchmarks.speed.timing import best, best_per_call, peak_bytes
 
 Entry = dict[str, Any]
 

@@ -10,6 +10,7 @@ import json
 import sys
 
 import numpy as np
+
 from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network

@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.bounds import ridge as bounds
 from onestep.derivations.free_energy.along_spike import PAPER, mu0
 from onestep.derivations.language import symbols as s

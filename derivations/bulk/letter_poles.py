@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, C, Theta, mixed_matrix, theta
 from onestep.derivations.bulk.letters import NU, SOURCE, form, theta_at
 from onestep.derivations.language import symbols as s

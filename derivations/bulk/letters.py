@@ -26,6 +26,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.bulk.blocks import (
     IDENTITY,
     LETTERS,

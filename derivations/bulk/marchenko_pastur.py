@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.free_energy.along_spike import PAPER
 from onestep.derivations.free_energy.ridge import sherman_morrison
 from onestep.derivations.language import symbols as s

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.bulk.marchenko_pastur import shift
 from onestep.derivations.bulk.network_rows import SECOND, SOURCE, STEP, norm_variance
 from onestep.derivations.gradient_step.constants import stein_step

@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.gradient_step.bulk import bulk, zero_means
 from onestep.derivations.gradient_step.constants import stein_step
 from onestep.derivations.gradient_step.spike import chi_square_moments, moments_of_v

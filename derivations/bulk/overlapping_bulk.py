@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.bulk.network import SAMPLES
 from onestep.derivations.gradient_step.overlapping_rows import (
     GIVEN_A_ROW,

@@ -18,6 +18,7 @@ from itertools import pairwise
 from typing import NoReturn
 
 import sympy as sp
+
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.locations import Location
 from onestep.derivations.expressions.tree import (

@@ -22,6 +22,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import sympy as sp
+
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.closed_forms.gaussian_class import (
     Member,

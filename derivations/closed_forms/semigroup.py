@@ -21,6 +21,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 import sympy as sp
+
 from onestep.derivations.closed_forms.gaussian_class import (
     Member,
     NotInClassError,

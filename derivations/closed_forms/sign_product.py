@@ -21,8 +21,9 @@ from __future__ import annotations
 from typing import Any
 
 import sympy as sp
-from onestep.derivations.closed_forms.owens_t import OwensT
 from sympy.printing.printer import Printer
+
+from onestep.derivations.closed_forms.owens_t import OwensT
 
 
 class SignProduct(sp.Function):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.equivalence.spike_coefficients import (
     REGULAR,
     at_spike,

@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, g, over_kappa, prediction
 from onestep.derivations.free_energy.ridge import assembled, entropic, trace
 from onestep.derivations.free_energy.sample_energy import (

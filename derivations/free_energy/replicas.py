@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
 from onestep.derivations.language import replica_gaussians
 from onestep.derivations.language import symbols as s

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.free_energy.along_spike import (
     PAPER,
     V_of_kappa,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sympy as sp
+
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import expand_expectations
 

@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Sequence
 
 import sympy as sp
+
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 from onestep.derivations.language.expectation import gaussian_moment

@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.gradient_step.hermite_tensors import average, hermite, z1, z2
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing

@@ -11,6 +11,7 @@ import functools
 from collections.abc import Sequence
 
 import sympy as sp
+
 from onestep.derivations.gradient_step.hermite_tensors import (
     SOURCE,
     entry,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.gradient_step.leap_scaling import SIGNAL, root_d
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing

@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.gradient_step.bulk import bulk
 from onestep.derivations.gradient_step.constants import first_coefficient, stein_step
 from onestep.derivations.gradient_step.spike import NAMED, SELF_AVERAGING, mean_over_pairs, spike

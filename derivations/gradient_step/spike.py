@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment

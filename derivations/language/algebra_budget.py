@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any
 
 import sympy as sp
+
 from onestep.derivations.expressions.budget import TookTooLong, spend
 
 # What a new sum or product costs, and each of its terms or factors, all that SymPy does in between included.

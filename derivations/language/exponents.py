@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sympy as sp
+
 from onestep.derivations.language.derivation import NonNegative
 
 

@@ -8,6 +8,7 @@ Gaussian average. Derivations call them by name, so that a test can plant a wron
 from __future__ import annotations
 
 import sympy as sp
+
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.symbols import z
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import sympy as sp
+
 from onestep.derivations.expressions.parser import (
     Call,
     Condition,

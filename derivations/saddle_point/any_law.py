@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
 from onestep.derivations.free_energy.ridge import sherman_morrison
 from onestep.derivations.language import symbols as s

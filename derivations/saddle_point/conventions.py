@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from itertools import product
 
 import sympy as sp
+
 from onestep.derivations.bulk.marchenko_pastur import closure
 from onestep.derivations.closed_forms import sign_activation
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, squared_residual, y0, y1, y2

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.bulk.marchenko_pastur import second_moments, spike_direction
 from onestep.derivations.free_energy.ridge import linear_in_replicas, replicated_overlap, trace
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES, square_loss

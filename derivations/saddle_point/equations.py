@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.bulk.marchenko_pastur import second_moments, spike_direction
 from onestep.derivations.free_energy.along_spike import (
     PAPER,

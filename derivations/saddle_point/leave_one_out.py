@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.bulk.marchenko_pastur import cavity, quadratic, second_moments
 from onestep.derivations.free_energy.along_spike import (
     PAPER,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.bulk.blocks import LETTERS, PAIRS
 from onestep.derivations.free_energy.along_spike import PAPER, over_kappa, y0, y1, y2
 from onestep.derivations.free_energy.ridge import replicated_trace

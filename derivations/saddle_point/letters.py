@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.bulk.blocks import (
     ISOTROPIC_GROUPS,
     LETTERS,

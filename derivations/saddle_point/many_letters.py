@@ -31,6 +31,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.bulk.blocks import LETTERS
 from onestep.derivations.equivalence.hermite_features import DEGREE, average, hermite, polynomial
 from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, PAIRS, C, Theta, mixed_matrix, shift, theta, traces_of
 from onestep.derivations.bulk.letters import ROWS_OF_GROUPS, SOURCE, form, gain_of_tau, over_spectrum, traces
 from onestep.derivations.free_energy.along_spike import y0, y1, y2

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.free_energy.along_spike import PAPER, g, y0, y1, y2
 from onestep.derivations.free_energy.ridge import assembled
 from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.bulk.blocks import LETTERS, PAIRS, C, vanishing
 from onestep.derivations.free_energy.along_spike import PAPER, over_kappa, y0
 from onestep.derivations.language import symbols as s

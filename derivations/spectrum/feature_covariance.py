@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
 from onestep.derivations.language import symbols as s

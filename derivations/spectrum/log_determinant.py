@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.bulk.network import ROWS, SAMPLES, rows, width
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu1, mu2, over_kappa
 from onestep.derivations.language import symbols as s

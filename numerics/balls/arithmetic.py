@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from flint import acb, arb, ctx, fmpq
+
 from onestep.derivations.activations.locations import Location
 from onestep.derivations.expressions.parser import (
     Call,

@@ -17,6 +17,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple, Protocol
 
 from flint import acb, arb
+
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.strip_growth import strip_growth
 from onestep.derivations.expressions.normal_form import as_polynomial

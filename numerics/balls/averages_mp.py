@@ -16,6 +16,7 @@ from operator import mul
 from typing import Any, NamedTuple
 
 from flint import arb, arb_mat, ctx
+
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.strip_growth import strip_growth
 from onestep.derivations.expressions.normal_form import as_polynomial

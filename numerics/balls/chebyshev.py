@@ -20,6 +20,7 @@ from functools import lru_cache, reduce
 from typing import Any
 
 from flint import arb, arb_poly, ctx
+
 from onestep.numerics.balls.arithmetic import rational_ball
 
 Ball = Any

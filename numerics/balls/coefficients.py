@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from flint import arb, ctx
+
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.locations import Location, difference_sign
 from onestep.derivations.expressions.algebra import split_coefficient

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from flint import arb
+
 from onestep.derivations.activations.growth import Growth
 from onestep.numerics.balls.arithmetic import rational_ball
 

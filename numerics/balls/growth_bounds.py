@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from flint import arb
+
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.growth import Growth
 from onestep.derivations.activations.strip_growth import strip_growth

@@ -18,6 +18,7 @@ from operator import add, mul
 from typing import Any
 
 from flint import arb, ctx
+
 from onestep.numerics.balls.arithmetic import BallError, PrecisionError, rational_ball
 from onestep.numerics.balls.averages_mp import Average, averages
 from onestep.numerics.balls.growth_bounds import Bound

@@ -17,6 +17,7 @@ from operator import mul
 from typing import Any
 
 from flint import arb, arb_mat
+
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.strip_growth import strip_growth
 from onestep.numerics.balls.arithmetic import BallError, Program, program, rational_ball

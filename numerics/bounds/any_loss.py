@@ -24,6 +24,7 @@ from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.accepts import accepts
 from onestep.numerics.bounds.convex_minimum import convex_minimum
 from onestep.numerics.bounds.loss_panels import panels_of

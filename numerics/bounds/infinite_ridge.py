@@ -17,6 +17,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.gaussian.least_squares import least_norm
 from onestep.numerics.models.model import Model

@@ -21,6 +21,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
+
 from onestep.numerics.accepts import accepts
 from onestep.numerics.bounds.ridge import local_minima
 from onestep.numerics.models.given import model_of

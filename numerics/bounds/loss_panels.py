@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.bounds.split_panels import Panels, Places
 from onestep.numerics.gaussian.coefficients import conditional_moments_of
 from onestep.numerics.gaussian.quadrature import Integrand, across_rule, density, gauss_legendre, integrand

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.gaussian.quadrature import density
 from onestep.numerics.models.model import ModelError
 from onestep.numerics.saddle_point.any_loss.losses import (

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.activation import activation as function
 from onestep.numerics.accepts import accepts

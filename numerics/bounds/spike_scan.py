@@ -12,6 +12,7 @@ from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import Activation
 from onestep.numerics.bounds.ridge import local_minima
 from onestep.numerics.gaussian.quadrature import (

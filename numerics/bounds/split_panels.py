@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.bounds.noisy_loss import NoisyLoss
 from onestep.numerics.gaussian.quadrature import gauss_legendre
 

@@ -61,6 +61,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.bulk.derivative_algebra import Divided, Varied, fixed, matrix_functions
 from onestep.numerics.bulk.equivalent import ExplicitPoint, pack, packed_directions, unpack, upper_triangle
 from onestep.numerics.bulk.network_constants import LabelAverages

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import Activation
 from onestep.numerics.bulk.derivative_algebra import Divided
 from onestep.numerics.gaussian.coefficients import hermite_constants

@@ -16,6 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import Activation
 from onestep.numerics.bulk.derivative_algebra import Divided, constant, stacked, variable
 from onestep.numerics.bulk.network_constants import DividedAverages, LabelAverages, Labels, labels, slope_constants

@@ -35,6 +35,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.bulk.equivalent import ExplicitPoint, isotropic
 
 Array = NDArray[np.float64]

@@ -29,6 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.bulk.overlapping_bulk import Samples, TurnedBulk
 from onestep.numerics.gaussian.coefficients import conditional_moments_of, hermite_constants
 from onestep.numerics.gaussian.quadrature import (

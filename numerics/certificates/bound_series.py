@@ -23,6 +23,7 @@ from functools import lru_cache
 from typing import Any
 
 from flint import arb, arb_mat, arb_poly, ctx
+
 from onestep.numerics.balls.arithmetic import BallError, rational_ball
 from onestep.numerics.balls.chebyshev import Interpolated, Jet, largest, nodes, through
 

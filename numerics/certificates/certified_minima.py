@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+
 from onestep.derivations.activations.activation import Activation
 from onestep.numerics.balls.arithmetic import BallError
 from onestep.numerics.bounds.ridge import Bounds, Minimum, bounds, local_minima

@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from flint import arb
+
 from onestep.numerics.accepts import accepts
 from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
 from onestep.numerics.balls.averages import smoothing

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from flint import arb
+
 from onestep.derivations.activations.activation import Activation
 from onestep.numerics.balls.arithmetic import rational_ball
 from onestep.numerics.balls.averages import Averages, Smoothing, smoothing

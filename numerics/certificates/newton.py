@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flint import arb, arb_mat
+
 from onestep.numerics.balls.arithmetic import BallError
 
 Ball = Any

@@ -22,6 +22,7 @@ from itertools import pairwise
 from typing import Any
 
 from flint import arb
+
 from onestep.numerics.balls.arithmetic import BallError, precision
 from onestep.numerics.balls.chebyshev import Jet
 from onestep.numerics.balls.growth_bounds import rational_upper

@@ -31,6 +31,7 @@ from typing import Any
 
 from flint import arb, arb_mat, ctx
 from mpmath import mp
+
 from onestep.numerics.accepts import accepts
 from onestep.numerics.balls.arithmetic import BallError, PrecisionError, precision, rational_ball
 from onestep.numerics.balls.rules import Along, ProfileMp, Rule, SpikeRule, profile_mp, trapezoid

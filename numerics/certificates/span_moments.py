@@ -24,6 +24,7 @@ from functools import lru_cache
 from typing import Any
 
 from flint import acb, arb, ctx
+
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.strip_growth import strip_growth
 from onestep.derivations.expressions.normal_form import as_affine

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from flint import acb, arb
+
 from onestep.numerics.balls.arithmetic import rational_ball
 from onestep.numerics.balls.averages import Smoothing
 from onestep.numerics.balls.growth_bounds import Line

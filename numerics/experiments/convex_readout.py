@@ -19,6 +19,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+
 from onestep.numerics.experiments.ensembles import Array
 from onestep.numerics.models.network import SimulationError
 from onestep.numerics.saddle_point.any_loss.losses import ClippedLoss, Loss, ProximalLoss

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.network import Network, SimulationError

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+
 from onestep.numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
 from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
 from onestep.numerics.gaussian.quadrature import MOST_UNSETTLED

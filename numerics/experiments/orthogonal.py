@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+
 from onestep.numerics.bulk.orthogonal import Array
 from onestep.numerics.experiments.ensembles import FeatureMap, Sizes, block_rows
 from onestep.numerics.experiments.measure import sampled_test_error

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
 from onestep.numerics.experiments.ensembles import Array
 from onestep.numerics.models.network import SimulationError
 

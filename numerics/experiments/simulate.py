@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+
 from onestep.numerics.accepts import accepts
 from onestep.numerics.experiments.ensembles import (
     Array,

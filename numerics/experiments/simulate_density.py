@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.experiments.ensembles import FeatureMap, Sizes, block_rows, unit_rows
 from onestep.numerics.experiments.measure import Row, overlaps, sampled_test_error
 from onestep.numerics.experiments.readout import fit

@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+
 from onestep.numerics.accepts import accepts
 from onestep.numerics.bounds.learned_bias import Basins, learned_bias, scan_reach, with_bias
 from onestep.numerics.experiments import convex_readout, readout

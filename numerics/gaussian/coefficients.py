@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.activation import activation as function
 from onestep.derivations.expressions.parser import derivative

@@ -14,6 +14,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import numpy.typing as npt
+
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.expressions.parser import (
     Call,

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import Activation, Growth
 from onestep.derivations.expressions.budget import spend
 from onestep.derivations.expressions.parser import Expression, ExpressionError, derivative

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.expressions.tree import Call, Expression, walk
 from onestep.numerics.gaussian.evaluate import compile_numpy
 

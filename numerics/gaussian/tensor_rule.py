@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.gaussian.quadrature import (
     FINER,
     WIDEST_STEP,

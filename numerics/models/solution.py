@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.models.documents import solution_document
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.width_documents import WIDTH

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
 from onestep.numerics.accepts import accepts
 from onestep.numerics.gaussian.quadrature import ROUNDING
 from onestep.numerics.models.documents import batch_document

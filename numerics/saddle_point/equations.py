@@ -20,6 +20,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.bulk.equivalent import (
     DeterministicEquivalent,
     EquivalentPoint,

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+
 from onestep.numerics.bulk.equivalent import DeterministicEquivalent, unpack
 from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.gaussian.quadrature import ROUNDING

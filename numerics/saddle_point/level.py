@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.bulk.equivalent import DeterministicEquivalent, IsotropicUniform
 from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.gaussian.quadrature import ROUNDING

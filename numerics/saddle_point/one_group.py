@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.bulk.equivalent import IsotropicUniform
 from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
 from onestep.numerics.saddle_point.profile import OneGroupTable

@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.expressions.parser import ExpressionError
 from onestep.numerics.bulk.equivalent import upper_triangle

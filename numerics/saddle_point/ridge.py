@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+
 from onestep.numerics.accepts import accepts
 from onestep.numerics.bulk.equivalent import unpack
 from onestep.numerics.gaussian.quadrature import ROUNDING

@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.bulk.equivalent import unpack
 from onestep.numerics.spectrum.point import Equations, Solution
 

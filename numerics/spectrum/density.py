@@ -14,6 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.accepts import accepts
 from onestep.numerics.gaussian.quadrature import gauss_legendre
 from onestep.numerics.models.given import model_of

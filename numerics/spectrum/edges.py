@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+
 from onestep.numerics.spectrum.axis import Axis
 
 # Mean and standard deviation of the Tracy-Widom law of real symmetric matrices.

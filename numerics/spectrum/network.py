@@ -19,6 +19,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import Activation
 from onestep.numerics.bulk.network_law import BulkLaw, network_law
 from onestep.numerics.gaussian.evaluate import compile_numpy

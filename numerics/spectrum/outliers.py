@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.gaussian.coefficients import conditional_moments_of
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.profile import Profile

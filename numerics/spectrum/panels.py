@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.gaussian.quadrature import PANEL_ORDER, gauss_legendre
 
 Array = NDArray[np.float64]

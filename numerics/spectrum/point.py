@@ -22,6 +22,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.bulk.equivalent import packed_directions, upper_triangle
 from onestep.numerics.gaussian.coefficients import conditional_moments_of
 from onestep.numerics.gaussian.quadrature import PANEL_ORDER, density, gauss_legendre, half_length, integrand, reach

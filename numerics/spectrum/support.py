@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.spectrum.axis import Axis
 from onestep.numerics.spectrum.point import Equations, Solution
 

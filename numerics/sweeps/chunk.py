@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from onestep.numerics.experiments.ensembles import Sizes
 from onestep.numerics.experiments.measure import named
 from onestep.numerics.experiments.simulate import Simulation, at_sizes, simulate_ridges

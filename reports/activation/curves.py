@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import Activation
 from onestep.numerics.gaussian.least_squares import least_norm
 from onestep.reports.figures.files import save

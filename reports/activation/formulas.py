@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import sympy as sp
+
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.closed_forms.gaussian_class import NotInClassError
 from onestep.derivations.closed_forms.heat_equation import (

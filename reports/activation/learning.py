@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.expressions.budget import TookTooLong
 from onestep.numerics.balls.coefficients import HermiteBalls
@@ -201,6 +202,7 @@ def _lost_in_rounding(activation: Activation, target: Activation, spike: float, 
 def _rounding_trouble(function: Activation, variance: float) -> str:
     """What keeps the function's digits under N(0, variance) from double precision; empty if nothing does."""
     import mpmath
+
     from onestep.derivations.expressions.normal_form import vanishes
     from onestep.numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from flint import arb
+
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.expressions.budget import TookTooLong, at_most
 from onestep.derivations.expressions.normal_form import as_polynomial

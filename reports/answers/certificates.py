@@ -57,6 +57,7 @@ def extras(model: Model, certify: bool, digits: int | None) -> tuple[dict[str, A
 
 def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tuple[str, str]], bool]:
     from mpmath import mp
+
     from onestep.numerics.balls.arithmetic import PrecisionError
     from onestep.numerics.certificates.saddle_point import solve_mp
 

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from types import TracebackType
 
 import click
+
+from onestep.reports.command_line.extras import missing
 from onestep.reports.command_line.machine import signals, streams
 from onestep.reports.command_line.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem
 
@@ -171,6 +173,8 @@ class Boundary:
                 self.code = complain(usage_sentence(error, self.args), UNUSABLE)
             case click.ClickException():
                 self.code = complain(error.format_message(), UNUSABLE)
+            case ModuleNotFoundError() if sentence := missing(error):
+                self.code = complain(sentence, UNUSABLE)
             case MemoryError():
                 self.code = complain(
                     "what was asked for does not fit in memory; ask for fewer points or a smaller dimension, for "

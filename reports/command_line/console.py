@@ -192,9 +192,12 @@ class Progress:
         self.step(done=before + done)
 
     def _show(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
-        from rich.progress import Progress as Bar
+        try:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import Progress as Bar
+        except ModuleNotFoundError:  # it comes with the extra `report`; without it a command works in silence
+            return
 
         with self._lock:
             if not self._wanted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import click
+
 from onestep.reports.command_line.values import RULES
 
 # What a parameter is called elsewhere, and its option here.

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
 from onestep.reports.command_line.problems import InputProblem, not_built
 from onestep.reports.command_line.request import Request
 from onestep.reports.command_line.values import RULES, Values, check_size, parse_number, parse_values

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
 from onestep.reports.command_line.options import common_options, expression_of
 from onestep.reports.command_line.problems import DONE, UNDECIDED, InputProblem
 from onestep.reports.command_line.values import parse_number, parse_values, parse_whole

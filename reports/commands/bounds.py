@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+
 from onestep.numerics.models.width_documents import warnings_of
 from onestep.reports.answers.widths import apart_line, best_at_width, parse_width, shown, tell_warnings
 from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option

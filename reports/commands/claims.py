@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+
 from onestep.reports.command_line.options import common_options
 from onestep.reports.command_line.problems import DONE, InputProblem
 from onestep.reports.text.words import by_fiat, evidence_line, verdict_mark

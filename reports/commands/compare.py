@@ -8,6 +8,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import click
+
 from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
 from onestep.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem
 from onestep.reports.command_line.values import parse_whole, parse_wholes

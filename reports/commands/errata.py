@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
+
 from onestep.reports.command_line.options import common_options
 from onestep.reports.command_line.problems import DONE, InputProblem
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+
 from onestep.reports.command_line.options import common_options
 from onestep.reports.command_line.problems import DONE, FAILED, InputProblem
 

@@ -11,6 +11,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import click
+
 from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
 from onestep.reports.command_line.problems import DONE, InputProblem
 from onestep.reports.command_line.request import Request

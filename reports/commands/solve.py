@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+
 from onestep.numerics.models.width_documents import apart_sentence, with_warnings
 from onestep.reports.answers.widths import apart_line, parse_width, shown, tell_warnings, width_rows
 from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import click
+
 from onestep.reports.answers.widths import tell_warnings
 from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
 from onestep.reports.command_line.problems import DONE, UNDECIDED, InputProblem
@@ -169,9 +170,10 @@ def _kind(kind: str | None, bulk_model: str) -> str:
 def sample(subject: Model | Network, dimension: int, seed: int) -> Any:
     """The eigenvalues of Phi^T Phi/p of one draw of a network, or of spiked random features, increasing."""
     import numpy as np
+    from scipy.linalg import eigvalsh
+
     from onestep.numerics.experiments.ensembles import Sizes, block_rows, spiked_random_features, trained_network
     from onestep.numerics.models.network import Network
-    from scipy.linalg import eigvalsh
 
     weights, inputs, batch = (np.random.default_rng([seed, dimension, k]) for k in range(3))
     if isinstance(subject, Network):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
 from onestep.reports.answers.widths import tell_warnings
 from onestep.reports.command_line.machine.signals import Terminated
 from onestep.reports.command_line.options import common_options

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+
 from onestep.reports.command_line.problems import not_built
 
 

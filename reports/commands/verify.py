@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+
 from onestep.reports.command_line.options import common_options
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import best_ridge, lower_bound, upper_bound
 from onestep.numerics.experiments.simulate import simulate, simulate_ridges

@@ -13,6 +13,7 @@ from onestep.reports.figures.files import save
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
+
     from onestep.numerics.sweeps.sweep import Axis, Sweep
 
 SUFFIXES = (".svg", ".png", ".pdf")
@@ -70,6 +71,7 @@ def draw(sweep: Sweep, results: Path, path: Path) -> None:
 def apart_sentence(sweep: Sweep, results: Path) -> str | None:
     """The sentence over a diagram whose limits are far from their values at the sweep's width; None where none is."""
     import numpy as np
+
     from onestep.numerics.models.width_documents import APART
 
     if sweep.kind == "simulation":

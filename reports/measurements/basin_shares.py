@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+
 from onestep.numerics.bounds.learned_bias import Basins, LearnedBias
 from onestep.verify.checks.finite_size import INCONCLUSIVE, Report
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+
 from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
 from onestep.numerics.experiments.simulate import estimate, simulate
 from onestep.numerics.models.model import Model

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.learned_bias import Basins, learned_bias
 from onestep.numerics.experiments.ensembles import Sizes

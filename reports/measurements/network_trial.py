@@ -12,6 +12,7 @@ from onestep.reports.measurements.measured_networks import CALIBRATED, DATA, POI
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
     from onestep.verify.checks.finite_size import Comparison
 
 COMMAND = "python -m benchmarks.networks.network_trial simulate"

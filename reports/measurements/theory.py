@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+
 from onestep.numerics.experiments.simulate_loss import Prediction, predict
 from onestep.numerics.saddle_point.any_loss.losses import loss_named
 from onestep.reports.measurements.models import ITEMS, LANDMARK, LANDMARK_RUN, RUNS, Data, Drawn, Samples, models_of

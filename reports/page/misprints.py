@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from markupsafe import Markup
+
 from onestep.reports.page.sources import DOCUMENTS, Document, document
 from onestep.reports.text.mathematics import mathml
 from onestep.verify.claims.slides.coverage import DEFINITION, FORMULAS, Formula

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+
 from onestep.derivations.language.rendering import latex
 from onestep.derivations.language.symbols import Entry as Symbol
 from onestep.reports.figures.figures import Figure

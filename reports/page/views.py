@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
+
 from onestep.reports.page.described import DescribedDerivation, DescribedStep
 from onestep.reports.page.sources import SLIDES, Document, by_source, document
 from onestep.reports.text.anchors import anchor

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import best_ridge, upper_bound
 from onestep.numerics.models.model import Model, ReadoutGroup

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import BallError
 from onestep.numerics.bounds.ridge import Minimum, best_ridge, bounds, local_minima

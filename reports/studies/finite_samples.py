@@ -8,6 +8,7 @@ from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import chdtrc, ndtr, ndtri, stdtr
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk.overlapping_rows import stepped, turned_bulk
 from onestep.numerics.models.network import Network
@@ -18,7 +20,6 @@ from onestep.reports.measurements.drawing import STYLES, finished, legend, panel
 from onestep.reports.measurements.experiments import Data, Experiment, studied
 from onestep.reports.measurements.study import Study, Table
 from onestep.verify.checks.finite_size import fit_line
-from scipy.special import chdtrc, ndtr, ndtri, stdtr
 
 SLUG, SEED = "initial_overlap", 72
 RUNS = ((200, 40), (400, 24), (800, 12))

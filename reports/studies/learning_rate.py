@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import BestEta, best_eta
 from onestep.numerics.models.network import Network

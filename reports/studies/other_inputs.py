@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.inputs import DEGREES_OF_FREEDOM, LAWS, Inputs
 from onestep.numerics.gaussian.coefficients import hermite_constants

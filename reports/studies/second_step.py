@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.models.network import Network
 from onestep.numerics.saddle_point.ridge import solve

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.network import Network

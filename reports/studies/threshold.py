@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.saddle_point.ridge import solve

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import lower_bound
 from onestep.numerics.bulk.orthogonal import orthogonal

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
 import numpy as np
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
 from onestep.numerics.models.model import Model

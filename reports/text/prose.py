@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from markupsafe import Markup, escape
+
 from onestep.reports.text.mathematics import mathml
 
 # What a subscript or superscript can be in LaTeX, and a letter that carries at least one.

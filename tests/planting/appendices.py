@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
+
 from onestep.derivations.bulk import blocks as block_equivalent
 from onestep.derivations.free_energy import ridge as free_energy
 from onestep.derivations.free_energy import sample_energy
@@ -15,7 +16,6 @@ from onestep.derivations.saddle_point import letters as readout_groups
 from onestep.derivations.saddle_point import orthogonal_bulk
 from onestep.derivations.spectrum import feature_covariance
 from onestep.derivations.spectrum import resolvent as spectrum
-
 from tests.planting.errors import verdict_by_proof
 
 __all__ = ["planting", "verdict_by_proof"]

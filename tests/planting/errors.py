@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import ModuleType
 
 import pytest
+
 from onestep.derivations.closed_forms import sign_activation
 from onestep.derivations.equivalence import conditional as equivalence
 from onestep.derivations.equivalence import spike_coefficients

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
+
 from onestep.derivations.bounds import closed_form as bounds_closed_form
 from onestep.derivations.bounds import ridge as bounds
 from onestep.derivations.bulk import marchenko_pastur
@@ -17,7 +18,6 @@ from onestep.derivations.saddle_point import conventions as invariances
 from onestep.derivations.saddle_point import equations as saddle_point
 from onestep.derivations.saddle_point import leave_one_out, normalisations
 from onestep.derivations.saddle_point.random_features import no_spike as random_features
-
 from tests.planting.errors import verdict_by_proof
 
 __all__ = ["planting", "verdict_by_proof"]

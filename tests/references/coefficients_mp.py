@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from mpmath import mp, mpf
+
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.expressions.parser import derivative
 from onestep.numerics.balls.arithmetic import PrecisionError

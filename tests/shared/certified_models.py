@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from flint import arb
 from mpmath import mp
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import precision
 from onestep.numerics.certificates.certify import Certificate

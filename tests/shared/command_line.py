@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from onestep.reports.command_line.cli import run
 
 ROOT = Path(__file__).resolve().parent.parent.parent

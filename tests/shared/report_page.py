@@ -15,7 +15,6 @@ from onestep.reports.page.site import Material, site
 from onestep.verify.ledger.run import Entry, Ledger, examine
 from onestep.verify.protocol.claim import Claim, Role
 from onestep.verify.protocol.verdict import Verdict, weakest
-
 from tests.shared import toy
 from tests.shared.committed_ledger import committed_ledger
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.models.model import Model, ReadoutGroup
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from onestep.numerics.sweeps.chunk import columns, solve_chunk
 from onestep.numerics.sweeps.store import FILE
 from onestep.numerics.sweeps.sweep import Axis, Sweep

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 
 import sympy as sp
+
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step
 from onestep.derivations.language.symbols import alpha0, d, h1_star, h2_star
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 import sympy as sp
+
 from onestep.derivations.language import symbols
 from onestep.derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
+
 from onestep.derivations.language.expectation import Expectation
 
 Functions = Mapping[str, Callable[..., Any]]

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import hypothesis
 import sympy as sp
+
 from onestep.derivations.language.derivation import Derivation, Obligation, Vanishing
 from onestep.verify.checks.checker import sample, settle, takes_limit, vanishes
 from onestep.verify.checks.evaluate import Functions, evaluate

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Iterator
 
 import sympy as sp
+
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.verify.checks.checker import find_witness, vanishes

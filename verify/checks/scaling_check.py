@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import sympy as sp
+
 from onestep.verify.checks import scaling
 from onestep.verify.checks.evaluate import Functions, evaluate
 from onestep.verify.protocol.claim import Claim, Profile

@@ -6,6 +6,7 @@ import math
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
+
 from onestep.verify.protocol.claim import Domain, Range
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import sympy as sp
+
 from onestep.derivations.closed_forms.owens_t import OwensT
 from onestep.derivations.closed_forms.sign_product import SignProduct
 from onestep.derivations.language import symbols

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import sympy as sp
+
 from onestep.derivations.closed_forms.owens_t import OwensT
 from onestep.derivations.closed_forms.sign_product import SignProduct
 from onestep.derivations.language import symbols

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import sympy as sp
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.closed_forms.gaussian_class import Member
 from onestep.derivations.closed_forms.heat_equation import (

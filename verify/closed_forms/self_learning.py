@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import sympy as sp
+
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.closed_forms.gaussian_class import NotInClassError, as_expression, member
 from onestep.derivations.closed_forms.heat_equation import closed_forms

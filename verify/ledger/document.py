@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import sympy as sp
+
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Claim
 from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
+
 from onestep.verify.checks.mutants import mutants_of
 from onestep.verify.protocol.claim import PROFILES, Claim, Kind, Role
 from onestep.verify.protocol.evidence import Evidence, Outcome, Proof

@@ -15,6 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.free_energy.along_spike import varpi, varrho, vartau
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation

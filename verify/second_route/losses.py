@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.language import symbols as s
 from onestep.numerics.bounds.any_loss import least_loss

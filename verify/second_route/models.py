@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.language import symbols as s
 from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.language import symbols as s
 from onestep.numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features

@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import Activation, activation
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2
 from onestep.derivations.language import symbols as s

@@ -13,6 +13,7 @@ import functools
 from collections.abc import Mapping
 
 import sympy as sp
+
 from onestep.derivations.free_energy import convex_loss
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2
 from onestep.derivations.free_energy.convex_loss import force_of, force_slope_of

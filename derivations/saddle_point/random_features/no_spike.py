@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.bulk.marchenko_pastur import second_moments
 from onestep.derivations.free_energy.along_spike import PAPER, g, mu0, mu1, mu2, squared_residual, y0, y1, y2
 from onestep.derivations.free_energy.stationarity import solve_linear

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.equivalence.spike_coefficients import at_spike, mean_square, mu0_of, received
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2, squared_residual, y0
 from onestep.derivations.gradient_step.hermite_tensors import average, hermite, z1, z2

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+
 from onestep.derivations.free_energy.along_spike import varrho
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.accepts import accepts
 from onestep.numerics.bulk.equivalent import unpack
 from onestep.numerics.bulk.of_model import equivalent_of

@@ -20,6 +20,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.gaussian.quadrature import WIDEST_PANEL, density, gauss_legendre, integrand
 from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.saddle_point.any_loss.losses import ClippedLine, ClippedLoss, Loss, ProximalLoss

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.bulk.equivalent import DeterministicEquivalent
 from onestep.numerics.saddle_point.any_loss.system import Linearised, System
 

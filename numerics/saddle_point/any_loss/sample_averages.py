@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import Activation, activation
 from onestep.derivations.expressions.parser import ExpressionError, to_text
 from onestep.numerics.gaussian.quadrature import density, integrand

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import Activation
 from onestep.numerics.gaussian.quadrature import WIDEST_PANEL, density, gauss_legendre, integrand, reach, with_splits
 

@@ -18,6 +18,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.bulk.equivalent import DeterministicEquivalent, EquivalentPoint
 from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
 from onestep.numerics.models.model import Model

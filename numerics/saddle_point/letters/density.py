@@ -30,6 +30,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.numerics.accepts import accepts
 from onestep.numerics.gaussian.coefficients import conditional_moments_of
 from onestep.numerics.gaussian.evaluate import compile_numpy

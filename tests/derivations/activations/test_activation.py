@@ -9,11 +9,11 @@ import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, seed, settings
+
 from onestep.derivations.activations.activation import Activation, activation, integrable_square
 from onestep.derivations.expressions.budget import at_most
 from onestep.derivations.expressions.parser import Expression, ExpressionError
 from onestep.numerics.gaussian.evaluate import compile_numpy
-
 from tests.derivations.expressions.test_expressions import trees
 
 # text: parity, breakpoints (place, j for jump, k for kink, s for smooth to first order), strip; all by inspection

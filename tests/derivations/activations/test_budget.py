@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.activations import activation as activations
 from onestep.derivations.activations.activation import Activation, activation
 from onestep.derivations.closed_forms import heat_equation as closed_form
@@ -20,7 +21,6 @@ from onestep.derivations.expressions.parser import DEEPEST_TREE, Expression, Exp
 from onestep.derivations.expressions.tree import Call, Quotient, Z, depth, walk
 from onestep.derivations.language.algebra_budget import counted_algebra
 from onestep.reports.activation.study import examine
-
 from tests.shared.command_line import refused
 
 WORKED = ["--alpha", "1.5", "--beta", "1", "--ridge", "0.1"]

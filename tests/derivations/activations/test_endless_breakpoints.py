@@ -7,6 +7,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.expressions.parser import ExpressionError
 from onestep.numerics.balls.arithmetic import BallError, precision

@@ -9,6 +9,7 @@ from typing import Any
 
 import mpmath
 import pytest
+
 from onestep.derivations.activations.intervals import LINE, Interval, Undecided, constant_sign, enclose, point
 from onestep.derivations.expressions.parser import parse
 from onestep.numerics.gaussian.evaluate import evaluate_mpmath

@@ -7,6 +7,7 @@ import random
 from fractions import Fraction
 
 import pytest
+
 from onestep.derivations.activations import real_roots
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.activations.quadratic_roots import surd

@@ -9,6 +9,7 @@ import mpmath
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
+
 from onestep.derivations.activations.real_roots import (
     common_divisor,
     isolate,

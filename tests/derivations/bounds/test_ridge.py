@@ -6,6 +6,7 @@ import math
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.bounds import closed_form as bounds_closed_form
 from onestep.derivations.bounds import ridge as bounds

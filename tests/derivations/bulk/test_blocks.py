@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy as sp
+
 from onestep.derivations.bulk import blocks as block
 from onestep.derivations.language import symbols as s
 from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, unpack

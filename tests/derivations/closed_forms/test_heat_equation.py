@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.closed_forms import semigroup as gaussian
 from onestep.derivations.closed_forms.gaussian_class import (

@@ -8,6 +8,8 @@ import mpmath
 import pytest
 import sympy as sp
 from flint import acb, arb
+from scipy.stats import multivariate_normal
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.closed_forms.gaussian_class import member
 from onestep.derivations.closed_forms.heat_equation import ClosedForm, closed_forms, heat_obligations
@@ -21,7 +23,6 @@ from onestep.verify.closed_forms.limits import UndecidedError, check_growth, che
 from onestep.verify.closed_forms.proof import prove, settle_heat
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.evidence import Outcome
-from scipy.stats import multivariate_normal
 
 h, k = sp.symbols("h k", real=True)
 rho = sp.Symbol("rho", real=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.closed_forms import sign_activation
 from onestep.derivations.equivalence import conditional as equivalence
 from onestep.derivations.equivalence import spike_coefficients

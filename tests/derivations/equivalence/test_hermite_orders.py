@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import sympy as sp
+
 from onestep.derivations.equivalence import hermite_orders
 from onestep.derivations.equivalence.hermite_orders import coefficient, index
 from onestep.derivations.language import symbols as s
@@ -18,7 +19,6 @@ from onestep.verify.claims.slides import features as slides_features
 from onestep.verify.protocol.claim import Claim, Domain
 from onestep.verify.protocol.evidence import Outcome
 from onestep.verify.protocol.verdict import Verdict
-
 from tests.planting.errors import verdict_by_proof
 
 ALL = (*claims.CLAIMS, section_3_1.PARSEVAL, slides_features.COVARIANCE, slides_features.TERM)

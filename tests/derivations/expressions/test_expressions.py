@@ -10,6 +10,7 @@ import mpmath
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
+
 from onestep.derivations.expressions.algebra import add, call, divide, maximum, minimum, multiply, power
 from onestep.derivations.expressions.parser import (
     Call,
@@ -280,6 +281,7 @@ def test_trees_are_compared_by_value_and_hashable() -> None:
 
 def test_sympy_reads_the_same_function() -> None:
     import sympy as sp
+
     from onestep.derivations.language.sympy_expression import to_sympy
 
     z = sp.Symbol("z", real=True)

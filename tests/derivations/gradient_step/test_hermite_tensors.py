@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 import sympy as sp
+
 from onestep.derivations.gradient_step import hermite_tensors as tensors
 from onestep.derivations.gradient_step import intermediate_rate, leap_scaling
 from onestep.derivations.gradient_step.hermite_tensors import (

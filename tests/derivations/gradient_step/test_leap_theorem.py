@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import sympy as sp
+
 from onestep.derivations.gradient_step import leap_theorem
 from onestep.derivations.gradient_step.hermite_tensors import hermite, leap_index, leap_space, z1, z2, z3
 from onestep.derivations.language import symbols as s
@@ -15,7 +16,6 @@ from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import Claim, Kind
 from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.gradient_step import leap_theorem as numbers
-
 from tests.planting.errors import verdict_by_proof
 
 PROOFS = tuple(c for c in claims.CLAIMS if c.id != "wider.leap.span")

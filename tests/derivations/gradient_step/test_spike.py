@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.free_energy import readout_normalisation
 from onestep.derivations.gradient_step import bulk as gradient_bulk
 from onestep.derivations.gradient_step import constants as gradient_constants

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment, stein
 from onestep.derivations.language.symbols import V1, alpha, kappa, z
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+
 from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point.random_features import any_loss as any_loss_features
 from onestep.derivations.saddle_point.random_features import convex as convex_features
@@ -17,7 +18,6 @@ from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.losses import LOSSES, proximal
 from onestep.verify.second_route.models import model_at
 from onestep.verify.second_route.saddle_point.square_loss import overlaps_of
-
 from tests.planting.errors import verdict_by_proof
 
 BY_ID = {claim.id.removeprefix("convex-features.any-loss."): claim for claim in claims.CLAIMS}

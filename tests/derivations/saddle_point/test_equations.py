@@ -6,6 +6,7 @@ import functools
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.bulk import marchenko_pastur
 from onestep.derivations.free_energy.ridge import assembled

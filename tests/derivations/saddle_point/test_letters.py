@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.bulk.blocks import LETTERS
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2
 from onestep.derivations.free_energy.ridge import sherman_morrison

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point.random_features import no_spike as random_features

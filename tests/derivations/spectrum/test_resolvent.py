@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 import sympy as sp
+
 from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.language import replica_gaussians
 from onestep.derivations.language import symbols as s

@@ -8,6 +8,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 from flint import acb, arb, ctx
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.expressions.budget import at_most
 from onestep.derivations.expressions.parser import derivative, parse
@@ -15,7 +16,6 @@ from onestep.numerics.balls.arithmetic import BallError, evaluate_ball, location
 from onestep.numerics.balls.gaussian_bounds import Envelope, involutions
 from onestep.numerics.balls.integrals import InfiniteMoment, Moment, expectations
 from onestep.numerics.gaussian.evaluate import evaluate_mpmath
-
 from tests.derivations.expressions.test_expressions import NAMES
 
 EXPRESSIONS = [

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from flint import acb, arb
 from mpmath import mp
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
 from onestep.numerics.balls.averages import smoothing

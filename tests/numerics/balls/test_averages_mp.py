@@ -7,10 +7,10 @@ from fractions import Fraction
 import pytest
 from flint import arb
 from mpmath import mp
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import PrecisionError, precision
 from onestep.numerics.balls.averages_mp import averages
-
 from tests.references.coefficients_mp import gaussian_moments_mp
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from flint import arb
 from mpmath import mp
+
 from onestep.numerics.balls.arithmetic import precision
 from onestep.numerics.balls.chebyshev import Interpolated, ellipse, interpolated, needed_points, points
 

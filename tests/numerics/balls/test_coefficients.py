@@ -15,6 +15,7 @@ import pytest
 from flint import arb
 from hypothesis import given, seed, settings
 from mpmath import erf, erfc, exp, mpf, pi, sqrt
+
 from onestep.derivations.activations.activation import Activation, activation
 from onestep.derivations.expressions.parser import Expression, ExpressionError, derivative
 from onestep.numerics.balls import integrals as ball_integrals
@@ -27,7 +28,6 @@ from onestep.numerics.balls.coefficients import (
     overlaps,
 )
 from onestep.numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
-
 from tests.derivations.expressions.test_expressions import trees
 from tests.numerics.balls.test_arithmetic import contains
 

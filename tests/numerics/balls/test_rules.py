@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from flint import arb
 from mpmath import mp
+
 from onestep.numerics.balls.arithmetic import BallError, precision
 from onestep.numerics.balls.growth_bounds import Bound
 from onestep.numerics.balls.rules import Along, SpikeRule, panels, trapezoidal

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from flint import acb, arb
 from mpmath import mp
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import BallError, precision
 from onestep.numerics.balls.smoothed import Smoother, complex_size, strip_bound

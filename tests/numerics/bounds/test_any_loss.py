@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.any_loss import best_ridge_of_loss, least_loss, loss_bounds
 from onestep.numerics.bounds.convex_minimum import convex_minimum
@@ -19,7 +21,6 @@ from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.saddle_point.any_loss.convex import solve
 from onestep.numerics.saddle_point.any_loss.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, huber
-from scipy.optimize import minimize
 
 TWO = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5, 1.3))
 EVERY: dict[str, Loss] = {

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.infinite_ridge import slope_at_infinity
 from onestep.numerics.bounds.ridge import best_ridge, bounds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.learned_bias import learned_bias, training_energy, with_bias
 from onestep.numerics.models.model import Model, ModelError

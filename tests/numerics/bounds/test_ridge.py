@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import (
     best_eta,
@@ -19,8 +21,6 @@ from onestep.numerics.bounds.ridge import (
 )
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.saddle_point.ridge import solve
-from scipy.integrate import quad
-
 from tests.references import ridge as reference_ridge
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import upper_bound
 from onestep.numerics.bounds.spike_scan import best_spike_at_alignment_one, upper_bound_of_spike

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk.atoms import SpectralMeasure, marchenko_pastur_atoms, of_matrix
 from onestep.numerics.models.model import Model

@@ -8,13 +8,13 @@ import re
 from pathlib import Path
 
 import pytest
+
+from benchmarks.studies.even_part import DIMENSIONS, SEED, SLUG, experiments, ranges
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.models.even_part import DIMENSION, MEASURED, even_part_warning, strength
 from onestep.numerics.models.model import UNIFORM, Model, ReadoutGroup
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.reports.measurements.experiments import stored
-
-from benchmarks.studies.even_part import DIMENSIONS, SEED, SLUG, experiments, ranges
 from tests.shared.command_line import outcome
 
 TANH, LEANING = activation("tanh"), activation("tanh(z) + 0.2*(z**2 - 1)")

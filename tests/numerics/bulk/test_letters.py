@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.learned_bias import learned_bias, training_energy, with_bias
 from onestep.numerics.bounds.ridge import lower_bound

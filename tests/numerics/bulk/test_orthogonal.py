@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk.equivalent import pack, unpack
 from onestep.numerics.bulk.orthogonal import OrthogonalGroups, orthogonal

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import pytest
 from flint import ctx
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.certificates import certify as certifying
 from onestep.numerics.certificates.certify import Certificate, certify
 from onestep.numerics.certificates.saddle_point import solve_mp
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.saddle_point.ridge import solve
-
 from tests.shared.certified_models import ANALYTIC, outside, random_models, worked
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from flint import arb
+
 from onestep.numerics.balls.arithmetic import BallError, precision
 from onestep.numerics.certificates.newton import Box, System, Zero, krawczyk
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mpmath import mp
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import precision, rational_ball
 from onestep.numerics.bounds.ridge import bounds
@@ -22,7 +23,6 @@ from onestep.numerics.certificates.optimum import Optimum, certify_minimum
 from onestep.numerics.certificates.span_moments import Moments, spans
 from onestep.numerics.certificates.spike_path import Constants, Path, along_rate, along_spike
 from onestep.numerics.models.model import Model, ReadoutGroup
-
 from tests.references.arcsine_bounds import Point, optimum, share, slope
 
 ALPHA0, BETA, NOISE = 3.0, 0.8, 0.2

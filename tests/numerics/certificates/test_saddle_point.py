@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from flint import arb
+
 from onestep.numerics.balls.arithmetic import BallError, precision
 from onestep.numerics.certificates import certify as certifying
 from onestep.numerics.certificates.newton import Box, System, krawczyk
 from onestep.numerics.certificates.saddle_point import nonlinear_system, solve_two
 from onestep.numerics.saddle_point.ridge import solve
-
 from tests.shared.certified_models import worked
 
 Ball = Any

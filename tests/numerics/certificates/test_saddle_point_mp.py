@@ -7,12 +7,12 @@ import time
 
 import pytest
 from mpmath import mp
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import PrecisionError
 from onestep.numerics.certificates.saddle_point import SolutionMp, solve_mp
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.saddle_point.ridge import solve
-
 from tests.shared.certified_models import VALUES, random_models, worked
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import pytest
+
 from onestep.numerics.experiments.bias_search import best_bias
 
 WHOLE = (-math.inf, math.inf)

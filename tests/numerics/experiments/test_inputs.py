@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.ensembles import Sizes, gradient_step, overlapping_rows, trained_network, unit_rows
 from onestep.numerics.experiments.inputs import GAUSSIAN, LAWS, Inputs, InputsError

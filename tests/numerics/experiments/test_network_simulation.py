@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.ensembles import Sizes, gaussian_rows, trained_network
 from onestep.numerics.experiments.simulate import predicted, simulate

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+
 from onestep.numerics.experiments import readout
 from onestep.numerics.experiments.readout import fit
 from onestep.numerics.models.network import SimulationError

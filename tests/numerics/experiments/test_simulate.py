@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments import ensembles
 from onestep.numerics.experiments.simulate import Simulation, natural_scales, predicted, simulate, simulate_ridges

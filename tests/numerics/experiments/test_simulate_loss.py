@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.learned_bias import Basins, learned_bias
 from onestep.numerics.experiments.simulate import simulate

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from mpmath import mp
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.coefficients import Certified, conditional_balls, hermite_balls
 from onestep.numerics.bounds.ridge import bounds
@@ -23,7 +24,6 @@ from onestep.numerics.saddle_point.any_loss.losses import huber
 from onestep.numerics.saddle_point.batch import solve_batch
 from onestep.numerics.saddle_point.map_uncertainty import neighbours
 from onestep.numerics.saddle_point.ridge import solve
-
 from tests.shared.drawn_activations import arguments, steep_activations
 
 # Balls are computed to 80 bits, within a time: what they leave undecided is not compared, and counted.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import mpmath
 import numpy as np
 import pytest
+
 from onestep.derivations.expressions.parser import ExpressionError, derivative, parse
 from onestep.numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
-
 from tests.derivations.expressions.test_expressions import NAMES
 
 EXPRESSIONS = [

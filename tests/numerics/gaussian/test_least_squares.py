@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from onestep.numerics.gaussian.least_squares import least_norm
 
 

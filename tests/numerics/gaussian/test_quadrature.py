@@ -7,6 +7,9 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.special import erf
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.expressions.parser import ExpressionError
 from onestep.numerics.gaussian.quadrature import (
@@ -24,8 +27,6 @@ from onestep.numerics.gaussian.quadrature import (
     spike_rule,
     step,
 )
-from scipy.integrate import quad
-from scipy.special import erf
 
 SHIFTS = np.array([-6.0, -1.3, -0.2, 0.0, 0.7, 2.5, 9.0])
 # Sums of a few hundred rounded terms of order one: 1e-14 is a hundred units in the last place.

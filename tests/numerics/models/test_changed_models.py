@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.any_loss import loss_bounds
 from onestep.numerics.bounds.learned_bias import with_bias

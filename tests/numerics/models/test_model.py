@@ -6,6 +6,7 @@ import math
 from dataclasses import FrozenInstanceError
 
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup, gradient_step
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.certificates.saddle_point import solve_mp
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup

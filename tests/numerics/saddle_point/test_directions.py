@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import bounds
 from onestep.numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features
@@ -22,7 +23,6 @@ from onestep.verify.checks.finite_size import Observation, compare_all
 from onestep.verify.claims.letters import spike_directions
 from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.verdict import Verdict
-
 from tests.references import directions as reference_directions
 
 WORKED: dict[str, Any] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.1}

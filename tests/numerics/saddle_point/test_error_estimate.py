@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mpmath import mp
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import bounds
 from onestep.numerics.certificates.saddle_point import solve_mp

@@ -7,11 +7,11 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.saddle_point.batch import solve_batch
 from onestep.numerics.saddle_point.ridge import solve
-
 from tests.references import extended as reference_extended
 from tests.references.extended import FUNCTIONS, Problem
 from tests.references.ridge import ERF, SIN

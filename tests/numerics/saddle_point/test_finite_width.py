@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.simulate import Estimate, predicted, simulate
 from onestep.numerics.experiments.simulate_loss import simulate_loss

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.ensembles import unit_rows
 from onestep.numerics.models.model import Model, ReadoutGroup

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.any_loss import LeastLoss, loss_bounds
 from onestep.numerics.bounds.ridge import bounds

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk.equivalent import IsotropicUniform
 from onestep.numerics.models.model import Model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import lower_bound, upper_bound
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk.equivalent import isotropic
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
@@ -14,7 +15,6 @@ from onestep.numerics.saddle_point.equations import nonlinear_part
 from onestep.numerics.saddle_point.level import MOST_REFINEMENTS, RESIDUAL_GOAL, solve_on
 from onestep.numerics.saddle_point.profile import profile
 from onestep.numerics.saddle_point.ridge import solve
-
 from tests.references import ridge as reference_ridge
 
 NAMES = ("tanh", "erf", "sin", "arctan", "hardtanh", "sign", "relu")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk.network import NetworkBulk
 from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network

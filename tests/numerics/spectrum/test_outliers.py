@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from scipy.sparse.linalg import eigsh
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features
 from onestep.numerics.gaussian.coefficients import conditional_moments_of
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.spectrum.density import spectrum
-from scipy.sparse.linalg import eigsh
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.gaussian.quadrature import PANEL_ORDER, gauss_legendre
 from onestep.numerics.models.model import Model, ReadoutGroup

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.models.model import Model, ReadoutGroup
@@ -24,7 +25,6 @@ from onestep.numerics.sweeps.store import FILE, Store, StoreError
 from onestep.numerics.sweeps.sweep import Experiment, Sweep, SweepError
 from onestep.reports.answers.sweep_file import read_sweep, sweep_of
 from onestep.reports.command_line.problems import InputProblem
-
 from tests.shared.sweeping import SAME, WORKED, axes, rows, runs_of_chunks, small, stored, theory, written
 
 

@@ -14,14 +14,14 @@ from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
-import onestep.numerics.sweeps.run
 import pytest
+
+import onestep.numerics.sweeps.run
 from onestep.numerics.sweeps.chunk import Row, solve_chunk
 from onestep.numerics.sweeps.run import WorkerLostError, run
 from onestep.numerics.sweeps.store import FILE, LOCK, Store, StoreError
 from onestep.numerics.sweeps.sweep import Sweep
 from onestep.reports.answers.sweep_file import read_sweep
-
 from tests.shared.sweeping import command, runs_of_chunks, stored, written
 
 # 33 points in chunks of 16, 16 and 1; two of them fail.

@@ -15,10 +15,10 @@ from typing import Any
 
 import psutil
 import pytest
+
 from onestep.numerics.sweeps.chunk import solve_chunk
 from onestep.numerics.sweeps.store import FILE
 from onestep.reports.answers.sweep_file import read_sweep
-
 from tests.shared.sweeping import runs_of_chunks, stored, written
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent

@@ -16,6 +16,7 @@ import pytest
 import sympy as sp
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.closed_forms.gaussian_class import Member, NotInClassError, member
 from onestep.derivations.closed_forms.heat_equation import ClosedForm, closed_forms, heat_obligations, square, x
@@ -31,7 +32,6 @@ from onestep.verify.closed_forms.balls import NoBallError, enclose
 from onestep.verify.closed_forms.class_algebra import vanishes_in_class
 from onestep.verify.closed_forms.proof import prove
 from onestep.verify.protocol.evidence import Outcome
-
 from tests.references.integrals import integrals
 
 CLOSED = (

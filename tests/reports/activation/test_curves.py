@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from onestep.derivations.activations.activation import activation
 from onestep.reports.activation.curves import block_plot, curves, draw, in_proportion, window
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import mpmath
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.expressions.parser import ExpressionError
 from onestep.numerics.balls.coefficients import Certified

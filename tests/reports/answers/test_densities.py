@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.simulate_density import Lettered
 from onestep.numerics.models.model import Model

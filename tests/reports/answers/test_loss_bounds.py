@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.any_loss import loss_bounds
 from onestep.numerics.models.model import Model

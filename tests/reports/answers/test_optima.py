@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+
 from onestep.reports.answers.optima import bound_lines, optimum_lines
 from onestep.reports.command_line.cli import run
 from onestep.reports.command_line.problems import DONE

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+
 from onestep.reports.command_line.cli import run
 from onestep.reports.command_line.console import print_json_listing
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import matplotlib
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.numerics.sweeps.run import run
 from onestep.numerics.sweeps.store import Store
-
 from tests.shared.command_line import WORKED, document, outcome, refused, replaced
 
 SMALL_STEP = [

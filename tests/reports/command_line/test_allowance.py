@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from flint import acb
+
 from onestep.reports.command_line.machine.allowance import OutOfTimeError, allowance
 
 # Limits are tenths of a second of processor time, and what is to be interrupted takes five seconds or for ever.

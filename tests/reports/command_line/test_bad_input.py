@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from onestep.verify.claims.index import all_claims
 
+from onestep.verify.claims.index import all_claims
 from tests.shared.command_line import ROOT, STEPPED, WORKED, outcome, refused, replaced
 
 BAD_EXPRESSIONS = {

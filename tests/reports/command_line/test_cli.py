@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from onestep.reports.command_line.cli import COMMANDS
 
+from onestep.reports.command_line.cli import COMMANDS
 from tests.shared.command_line import ROOT, WORKED, in_subprocess, outcome, refused, replaced
 
 

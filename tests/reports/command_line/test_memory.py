@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments import ensembles
 from onestep.numerics.experiments.memory import PEAK, experiment_bytes, machine_bytes
@@ -15,7 +16,6 @@ from onestep.reports.command_line.machine import memory
 from onestep.reports.command_line.machine.memory import fitting
 from onestep.reports.command_line.problems import InputProblem
 from onestep.reports.commands.simulate import seeds_pool
-
 from tests.shared.command_line import STEPPED, refused, replaced
 
 MODEL = Model(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=0.8)

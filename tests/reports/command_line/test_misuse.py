@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+
 from onestep.reports.command_line.cli import COMMANDS, cli
 from onestep.reports.command_line.misuse import OTHER_NAMES, examples_in, options_of
 from onestep.verify.claims.index import all_claims
-
 from tests.shared.command_line import STEPPED, WORKED, outcome, refused, replaced
 
 RANK_TWO = replaced("alignment", "0.5/0.5", replaced("spike", "1/1"))

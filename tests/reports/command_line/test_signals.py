@@ -12,8 +12,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from onestep.reports.command_line.machine import signals, workers
 
+from onestep.reports.command_line.machine import signals, workers
 from tests.numerics.sweeps.test_sweep_kills import SLOW, begun, wait_for, worker_processes
 from tests.shared.command_line import ROOT, WORKED
 from tests.shared.sweeping import written

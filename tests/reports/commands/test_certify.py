@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from onestep.reports.command_line.cli import run as onestep
 
 MODEL = ["solve", "--activation", "sign", "--target", "sin", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1",

@@ -55,7 +55,6 @@ def test_a_changed_statement_loses_its_recorded_verdict(monkeypatch: pytest.Monk
     import onestep.reports.text.ledger_files
     from onestep.reports.commands.claims import with_verdicts
     from onestep.verify.ledger.document import statement_latex
-
     from tests.shared.toy import claim as toy_claim
 
     claim = toy_claim()

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 import pytest
+
 from onestep.reports.command_line import cli
 
 BASE = ["--activation", "tanh", "--target", "sin", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1", "--bulk", "1.1"]

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk import network_constants
 from onestep.numerics.experiments.simulate import simulate

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import bounds
 from onestep.numerics.models.model import Model

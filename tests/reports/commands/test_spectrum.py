@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from onestep.reports.command_line.cli import run
 
 STEPPED = [

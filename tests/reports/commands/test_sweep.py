@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from onestep.numerics.sweeps.chunk import solve_chunk
 from onestep.numerics.sweeps.store import FILE, Store
 from onestep.reports.answers.sweep_file import read_sweep
-
 from tests.shared.sweeping import SAME, WORKED, command, rows, small, stored, written
 
 

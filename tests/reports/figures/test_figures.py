@@ -7,11 +7,11 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import numpy as np
-import onestep.reports.page.build
 import pytest
+
+import onestep.reports.page.build
 from onestep.reports.figures import figures
 from onestep.reports.figures.files import save
-
 from tests.shared.report_page import toy_figures
 
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.learned_bias import Basins, BiasMinimum, LearnedBias
 from onestep.numerics.models.model import Model

@@ -7,6 +7,8 @@ from functools import cache
 
 import numpy as np
 import pytest
+
+from benchmarks.networks.calibration import seed_of
 from onestep.reports.measurements.calibration import deviates
 from onestep.reports.measurements.models import (
     ITEMS,
@@ -26,8 +28,6 @@ from onestep.reports.measurements.theory import (
     stored_theory,
 )
 from onestep.verify.checks.finite_size import INCONCLUSIVE, REFUTED, Report
-
-from benchmarks.networks.calibration import seed_of
 
 # Cheap to judge; the page judges all of them.
 QUICK = ("ridge", "noise", "plain", "gaussian-rows", "huber")

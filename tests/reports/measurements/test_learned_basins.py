@@ -7,6 +7,9 @@ from functools import cache
 
 import numpy as np
 import pytest
+
+from benchmarks.networks.calibration import seed_of
+from benchmarks.networks.learned_basins import basin_seed
 from onestep.reports.measurements.basin_shares import GAP
 from onestep.reports.measurements.close_basins import ENERGIES, both_streams, counted, energies, paragraphs, tables
 from onestep.reports.measurements.learned_basins import (
@@ -26,9 +29,6 @@ from onestep.reports.measurements.models import ITEMS, MODELS, RUNS, Drawn
 from onestep.reports.measurements.models import stored as calibrated
 from onestep.reports.measurements.theory import judge
 from onestep.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, compare_all
-
-from benchmarks.networks.calibration import seed_of
-from benchmarks.networks.learned_basins import basin_seed
 
 
 @cache

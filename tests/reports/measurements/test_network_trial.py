@@ -7,9 +7,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.stats import kstest
+
 from onestep.reports.measurements.measured_networks import CALIBRATED, OBSERVABLES, POINTS, Point, judge, stored
 from onestep.verify.checks.finite_size import Comparison
-from scipy.stats import kstest
 
 DATA = stored()
 

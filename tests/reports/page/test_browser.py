@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from onestep.reports.text.ledger_files import write_together
 
+from onestep.reports.text.ledger_files import write_together
 from tests.shared.browser import Browser, chromium
 from tests.shared.report_page import whole_site
 

@@ -7,9 +7,10 @@ import json
 import re
 
 import numpy as np
-import onestep.reports.measurements.network_trial as network_trial_module
 import pytest
 from markupsafe import Markup
+
+import onestep.reports.measurements.network_trial as network_trial_module
 from onestep.reports.commands.verify import ledger_summary, ledger_table, troubles
 from onestep.reports.measurements import measured_networks
 from onestep.reports.measurements.study import Study
@@ -29,7 +30,6 @@ from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Kind, Role
 from onestep.verify.protocol.evidence import Agreement, Outcome
 from onestep.verify.protocol.verdict import Verdict
-
 from tests.shared import toy
 from tests.shared.committed_ledger import committed_ledger
 from tests.shared.report_page import (

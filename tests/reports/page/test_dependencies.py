@@ -8,7 +8,6 @@ from onestep.reports.page import dependencies, dependency_graph
 from onestep.verify.claims.index import all_claims
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.verdict import Verdict
-
 from tests.shared.report_page import chained_ledger
 
 

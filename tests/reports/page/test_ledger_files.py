@@ -7,8 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import onestep.reports.page.build
 import pytest
+
+import onestep.reports.page.build
 from onestep.reports.command_line.cli import run as run_command
 from onestep.reports.command_line.problems import InputProblem
 from onestep.reports.page.build import write
@@ -19,7 +20,6 @@ from onestep.reports.text.ledger_markdown import markdown, markdown_drift
 from onestep.verify.ledger.document import as_json, dumps
 from onestep.verify.ledger.drift import drift
 from onestep.verify.ledger.run import Ledger
-
 from tests.shared import toy
 from tests.shared.report_page import toy_figures, toy_ledger
 

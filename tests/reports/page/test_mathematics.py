@@ -5,6 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+
 from onestep.derivations.language.symbols import glossary
 from onestep.reports.page.described import DescribedDerivation, derivations_of
 from onestep.reports.text.mathematics import MathError, mathml

@@ -8,6 +8,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import Minimum, bounds
 from onestep.numerics.bulk.network import NetworkBulk

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from onestep.numerics.bounds.ridge import best_ridge, upper_bound
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.reports.studies.best_ridge import COUNT, TWO_MINIMA, Found, found_at, page, random_model, scan

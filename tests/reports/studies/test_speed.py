@@ -7,12 +7,12 @@ import json
 from typing import Any
 
 import pytest
+
+from benchmarks.speed import baseline
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.reports.studies.speed import DATA, bars, page, study, text_table
-
-from benchmarks.speed import baseline
 
 
 def _stored() -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from onestep.reports.measurements.experiments import Data, complete, stored
 from onestep.reports.studies import vocabulary
 from onestep.reports.studies.vocabulary import ALPHAS, EXPERIMENTS, VOCABULARIES

@@ -6,6 +6,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+
 from onestep.reports.page.described import derivations_of
 from onestep.reports.text.formula_lines import LINE, NAMES, width
 from onestep.reports.text.mathematics import mathml

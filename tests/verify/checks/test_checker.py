@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.language.derivation import NonNegative, RationalLimit, Vanishing
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.symbols import V1, alpha, c, kappa, n0, r

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 import sympy as sp
+
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.symbols import alpha, c, kappa, z
 from onestep.verify.checks.evaluate import evaluate

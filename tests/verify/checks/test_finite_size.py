@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+
 from onestep.verify.checks.finite_size import (
     CONFIRMED,
     DETECTABLE_LIMIT,

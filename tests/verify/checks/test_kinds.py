@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
 from onestep.derivations.language.symbols import alpha0, d, h1_star, h2_star
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch, Point
@@ -11,7 +12,6 @@ from onestep.verify.checks.strategies import coordinate_of, points_of
 from onestep.verify.protocol.claim import PROFILES, Claim, Domain, Kind, Range
 from onestep.verify.protocol.evidence import Evidence, Outcome, Proof
 from onestep.verify.protocol.verdict import Verdict, decide
-
 from tests.shared.toy import DOMAIN, EXACT, LIMIT, TOLERANCE, claim, derivation, measure, norm
 
 QUICK = PROFILES["quick"]

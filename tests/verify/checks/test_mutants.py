@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sympy as sp
+
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.symbols import V1, V2, alpha0, c, h1_star, h2_star, kappa
 from onestep.verify.checks.mutants import equivalent, generate, mutants_of
 from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import Mutant
 from onestep.verify.protocol.verdict import Verdict
-
 from tests.shared.toy import LIMIT, claim, norm
 
 
@@ -50,7 +50,6 @@ def test_a_check_that_cannot_fail_leaves_its_mutants_alive() -> None:
     # A tolerance of 100 % passes the claim and every mutant near it: the ledger must show the survivors.
     from onestep.verify.checks.kinds import ByNumbers
     from onestep.verify.protocol.tolerances import Tolerance
-
     from tests.shared.toy import measure
 
     blind = claim(checks=(ByNumbers("blind", measure, Tolerance(1.0, "blind on purpose")),))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy as sp
+
 from onestep.derivations.language import symbols as s
 from onestep.verify.checks import scaling
 from onestep.verify.checks.scaling import CONFIRMED, INCONCLUSIVE, REFUTED, Series
@@ -12,7 +13,6 @@ from onestep.verify.checks.scaling_check import ByScaling, Scaled
 from onestep.verify.protocol.claim import PROFILES, Kind
 from onestep.verify.protocol.evidence import Outcome
 from onestep.verify.protocol.verdict import Verdict, decide
-
 from tests.shared.toy import claim
 
 DIMENSIONS = (100, 300, 900)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import sympy as sp
+
 from onestep.derivations.language.symbols import alpha0, h1_star, h2_star
 from onestep.verify.checks.simulation import BySimulation, Measured, column
 from onestep.verify.claims.index import all_claims
@@ -15,7 +16,6 @@ from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import PROFILES, Profile
 from onestep.verify.protocol.evidence import Outcome
 from onestep.verify.protocol.verdict import Verdict
-
 from tests.shared.toy import LIMIT, claim, norm
 
 QUICK = PROFILES["quick"]

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from onestep.verify.claims.index import all_claims
 from onestep.verify.ledger.document import statement_latex
 from onestep.verify.ledger.run import examine

@@ -6,7 +6,6 @@ from onestep.verify.claims.index import all_claims
 from onestep.verify.ledger import coverage
 from onestep.verify.ledger.coverage import Coverage, summary
 from onestep.verify.protocol.claim import Claim, Role, Source
-
 from tests.shared import toy
 
 

@@ -7,6 +7,7 @@ import json
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.language.symbols import h1_star
 from onestep.verify.claims import index
 from onestep.verify.claims.index import all_claims, run_ledger
@@ -17,7 +18,6 @@ from onestep.verify.protocol import order
 from onestep.verify.protocol.claim import Claim, Kind, Role
 from onestep.verify.protocol.order import LedgerError
 from onestep.verify.protocol.verdict import Verdict
-
 from tests.shared.toy import LIMIT, claim, norm
 
 

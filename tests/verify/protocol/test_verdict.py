@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+
 from onestep.verify.protocol.claim import Kind
 from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Outcome, Proof, Settled
 from onestep.verify.protocol.verdict import Verdict, decide, weakest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.language import symbols as s
 from onestep.numerics.models.model import Model, ReadoutGroup
@@ -127,8 +128,9 @@ def test_the_third_function_is_the_slope_of_the_first_in_the_bulk() -> None:
     network = NETWORKS["erf student, tanh target"]
     at = along(network)
     # erf(x + sqrt(c) z) averages to erf(x/sqrt(1 + 2 c)); its slope in c at c of the first letter.
-    from onestep.verify.second_route.saddle_point.network_readout import spike_and_alignment
     from scipy.special import erf
+
+    from onestep.verify.second_route.saddle_point.network_readout import spike_and_alignment
 
     c = network_groups(network.step, network.fractions, network.letters).bulks[0]
     spike, _ = spike_and_alignment(network.step)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.bounds import any_loss as derived
 from onestep.derivations.bounds.any_loss import CONVEX, INDEPENDENT, loss_of
 from onestep.derivations.language import symbols as s

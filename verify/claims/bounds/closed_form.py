@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.bounds import closed_form as bounds_closed_form
 from onestep.derivations.language import symbols as s

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sympy as sp
+
 from onestep.derivations.bounds import ridge as bounds
 from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1, y2
 from onestep.derivations.language import inequalities

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.bounds import ridge as bounds
 from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1
 from onestep.derivations.language import inequalities

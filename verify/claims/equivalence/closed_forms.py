@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.activations.activation import Activation, activation
 from onestep.derivations.closed_forms.gaussian_class import Member, Shape, member
 from onestep.derivations.closed_forms.owens_t import OwensT

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.equivalence import hermite_orders
 from onestep.derivations.equivalence.hermite_orders import coefficient, index
 from onestep.derivations.language import symbols as s

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import sympy as sp
+
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import NonNegative, Obligation
 from onestep.derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence

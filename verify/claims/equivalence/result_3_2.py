@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import sympy as sp
+
 from onestep.derivations.equivalence import conditional as equivalence
 from onestep.derivations.equivalence import spike_coefficients
 from onestep.derivations.language import symbols as s

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.closed_forms import sign_activation
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import NonNegative, Obligation

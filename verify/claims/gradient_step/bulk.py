@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sympy as sp
+
 from onestep.derivations.gradient_step import bulk as gradient_bulk
 from onestep.derivations.gradient_step.bulk import along_w
 from onestep.derivations.language import symbols as s

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 import sympy as sp
+
 from onestep.derivations.gradient_step import hermite_tensors, leap_scaling
 from onestep.derivations.gradient_step.hermite_tensors import hermite, leap_index, z1
 from onestep.derivations.language import symbols as s

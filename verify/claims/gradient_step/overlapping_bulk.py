@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sympy as sp
+
 from onestep.derivations.bulk import overlapping_bulk as bulk
 from onestep.derivations.bulk.overlapping_bulk import (
     averaged,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import sympy as sp
+
 from onestep.derivations.gradient_step import overlapping_rows as rows
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import sympy as sp
+
 from onestep.derivations.gradient_step import intermediate_rate
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import NonNegative, Obligation, Vanishing

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.equivalence import hermite_orders
 from onestep.derivations.gradient_step import bulk as gradient_bulk
 from onestep.derivations.gradient_step import constants as gradient_constants

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.free_energy import readout_normalisation
 from onestep.derivations.gradient_step import spike as gradient_step
 from onestep.derivations.language import symbols as s

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.gradient_step import spike as gradient_step
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point import many_letters as letter_density
 from onestep.derivations.saddle_point.many_letters import fitted, functions, kernel, penalties, places, targets, weights

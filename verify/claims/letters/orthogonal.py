@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.free_energy.along_spike import y0
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import sympy as sp
+
 from onestep.derivations.bulk import blocks as block_equivalent
 from onestep.derivations.free_energy.along_spike import y0, y1, y2
 from onestep.derivations.language import symbols as s

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import sympy as sp
+
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.saddle_point import directions

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 
 import sympy as sp
+
 from onestep.derivations.bulk import network as network_bulk
 from onestep.derivations.bulk.network import PREDICTION
 from onestep.derivations.language import inequalities

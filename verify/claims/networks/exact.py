@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 import sympy as sp
+
 from onestep.derivations.bulk import letter_poles as network_groups_poles
 from onestep.derivations.bulk import letters as network_groups
 from onestep.derivations.bulk import letters as network_groups_cases

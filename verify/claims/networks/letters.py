@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import sympy as sp
+
 from onestep.derivations.bulk import letters as network_groups
 from onestep.derivations.bulk import letters as network_groups_rows
 from onestep.derivations.language import symbols as s

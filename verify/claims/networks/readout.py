@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import sympy as sp
+
 from onestep.derivations.language import inequalities
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation, Vanishing

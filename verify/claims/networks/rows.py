@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import sympy as sp
+
 from onestep.derivations.bulk import network as network_bulk
 from onestep.derivations.bulk import network_rows
 from onestep.derivations.language import symbols as s

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.gradient_step import spike as gradient_step
 from onestep.derivations.language import symbols as s

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import NonNegative, Obligation
 from onestep.derivations.saddle_point.random_features import no_spike as random_features

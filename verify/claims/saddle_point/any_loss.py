@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import sympy as sp
+
 from onestep.derivations.free_energy import convex_loss
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, varpi, varrho
 from onestep.derivations.free_energy.stationarity import CONJUGATE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sympy as sp
+
 from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2
 from onestep.derivations.language import symbols as s
 from onestep.verify.claims.saddle_point.formulas import E, I_nu, V, b, eq

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.bulk import marchenko_pastur
 from onestep.derivations.free_energy import ridge as free_energy
 from onestep.derivations.free_energy import sample_energy

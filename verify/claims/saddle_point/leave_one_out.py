@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 import sympy as sp
+
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, y0, y1
 from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.language import symbols as s

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.free_energy import replicas
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 import sympy as sp
+
 from onestep.derivations.free_energy import convex_loss
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, varpi, varrho, vartau, y0, y1
 from onestep.derivations.free_energy.stationarity import CONJUGATE

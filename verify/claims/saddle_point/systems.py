@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import sympy as sp
+
 from onestep.derivations.language.derivation import Derivation, Obligation, Vanishing
 from onestep.verify.checks.kinds import ByObligations
 from onestep.verify.checks.mutants import EIGHT_PERCENT

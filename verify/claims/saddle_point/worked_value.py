@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 from flint import arb
 from mpmath import mp
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.language import symbols as s
 from onestep.numerics.balls.arithmetic import precision, rational_ball

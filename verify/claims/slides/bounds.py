@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.bounds import ridge as bounds
 from onestep.derivations.free_energy.along_spike import mu0, mu1, y0, y1, y2

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import sympy as sp
+
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g as target

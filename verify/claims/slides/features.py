@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.equivalence import hermite_features, hermite_orders
 from onestep.derivations.equivalence.hermite_features import hermite
 from onestep.derivations.language import symbols as s

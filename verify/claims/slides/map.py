@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.equivalence import hermite_features
 from onestep.derivations.gradient_step import spike as gradient_step
 from onestep.derivations.language import symbols as s

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sympy as sp
+
 from onestep.derivations.gradient_step import orders as slides_orders
 from onestep.derivations.language import symbols as s
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import sympy as sp
+
 from onestep.verify.protocol.claim import Claim, Mutant, Role, Source
 
 

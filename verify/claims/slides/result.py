@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.free_energy.along_spike import mu1, mu2, varpi, varrho, vartau
 from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point import conventions as slides_conventions

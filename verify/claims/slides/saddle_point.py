@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import sympy as sp
+
 from onestep.derivations.free_energy.along_spike import mu1, mu2, varpi, varrho
 from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point import equations as saddle_point

@@ -7,6 +7,7 @@ eta is the slides' learning rate over d, n_B is n0, mu_1 is h1.
 from __future__ import annotations
 
 import sympy as sp
+
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_prime

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 import sympy as sp
+
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, varrho, vartau
 from onestep.derivations.language import replica_gaussians
 from onestep.derivations.language import symbols as s

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sympy as sp
+
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.language import symbols as s
 from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
 from onestep.verify.checks.simulation import Measured, column

@@ -17,6 +17,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
 from onestep.verify.second_route.grids import SMOOTH, Array
 from onestep.verify.second_route.networks.formulas import Step, own_law
 

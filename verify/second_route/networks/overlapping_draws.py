@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.language import symbols as s
 from onestep.numerics.bulk.overlapping_rows import stepped

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+
 from onestep.derivations.language import symbols as s
 from onestep.numerics.bulk.equivalent import marchenko_pastur
 from onestep.numerics.models.model import Model

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
+
 from onestep.verify.second_route.grids import SMOOTH, Array
 from onestep.verify.second_route.networks.formulas import Step, own_law
 from onestep.verify.second_route.networks.letter_formulas import (

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
+
 from onestep.derivations.language import symbols as s
 from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import ByNumbers

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 import sympy as sp
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.language import symbols as s
 from onestep.numerics.experiments.simulate import simulate

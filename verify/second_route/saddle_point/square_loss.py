@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+
 from onestep.derivations.language import symbols as s
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model

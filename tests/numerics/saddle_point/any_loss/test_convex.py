@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features
 from onestep.numerics.gaussian.quadrature import density
@@ -20,7 +22,6 @@ from onestep.numerics.saddle_point.any_loss.sample_averages import SignLabel, no
 from onestep.numerics.saddle_point.finite_width import at_width
 from onestep.numerics.saddle_point.profile import profile
 from onestep.numerics.saddle_point.ridge import solve as solve_ridge
-from scipy.optimize import minimize
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 TWO = (ReadoutGroup(1.0, 0.5, 1.0, 0.0), ReadoutGroup(-0.5, 0.5, 1.3, 0.2))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.models.model import Model
@@ -16,7 +17,6 @@ from onestep.numerics.saddle_point.any_loss.envelope import Output, sampler
 from onestep.numerics.saddle_point.any_loss.newton import Found, along_path
 from onestep.numerics.saddle_point.any_loss.system import System
 from onestep.numerics.saddle_point.profile import profile
-
 from tests.references import convex as reference_convex
 from tests.references.convex import Case
 

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.ensembles import Sizes, unit_rows
 from onestep.numerics.experiments.simulate_density import OBSERVABLES, draw, limits, predicted, simulate_density

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from onestep.derivations.bounds import any_loss as loss_bounds
 from onestep.derivations.language import symbols
 from onestep.verify.checks.checker import settle

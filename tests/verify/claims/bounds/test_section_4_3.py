@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.bounds import closed_form as bounds_closed_form
 from onestep.derivations.bounds import ridge as bounds
 from onestep.derivations.free_energy.along_spike import mu0, over_kappa
@@ -20,7 +21,6 @@ from onestep.verify.claims.random_features import no_spike as random_feature_cla
 from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import Claim, Role
 from onestep.verify.protocol.verdict import Verdict
-
 from tests.planting.saddle_point import planting, verdict_by_proof
 
 __all__ = ["planting"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
+
 from onestep.derivations.closed_forms import heat_equation as closed_form
 from onestep.derivations.closed_forms import semigroup as gaussian
 from onestep.derivations.language.derivation import Vanishing

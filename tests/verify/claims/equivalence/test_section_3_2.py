@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import sympy as sp
+
 from onestep.derivations.closed_forms import sign_activation
 from onestep.derivations.equivalence import conditional as equivalence
 from onestep.derivations.equivalence import spike_coefficients
@@ -20,7 +21,6 @@ from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import Claim
 from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route import features as map_numbers
-
 from tests.planting.errors import planting, verdict_by_proof
 
 __all__ = ["planting"]

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.bulk import overlapping_bulk as derived
 from onestep.numerics.bulk.equivalent import isotropic

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from onestep.derivations.gradient_step import overlapping_rows
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.gradient_step.overlapping_rows import CLAIMS

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.free_energy import readout_normalisation
 from onestep.derivations.gradient_step import bulk as gradient_bulk
 from onestep.derivations.gradient_step import constants as gradient_constants
@@ -21,7 +22,6 @@ from onestep.verify.claims.slides import step as slides_step
 from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import Claim, Role
 from onestep.verify.protocol.verdict import Verdict
-
 from tests.planting.errors import planting, verdict_by_proof
 
 __all__ = ["planting"]

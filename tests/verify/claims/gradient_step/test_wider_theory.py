@@ -7,6 +7,7 @@ from types import ModuleType
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.gradient_step import hermite_tensors, intermediate_rate, leap_scaling
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.exponents import Order
@@ -22,7 +23,6 @@ from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.models import solved
 from onestep.verify.second_route.saddle_point import plain_equivalence as equivalence_numbers
 from onestep.verify.second_route.saddle_point.plain_equivalence import plain_equivalence
-
 from tests.planting.errors import verdict_by_proof
 
 ALL = (*wider_equivalence.CLAIMS, *wider_leap.CLAIMS, *wider_rate.CLAIMS)

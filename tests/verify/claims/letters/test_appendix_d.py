@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.bulk import blocks as block_equivalent
 from onestep.derivations.bulk.blocks import C, Theta, X
 from onestep.derivations.language import symbols as s
@@ -23,7 +24,6 @@ from onestep.verify.protocol.claim import PROFILES, Claim, Kind, Role
 from onestep.verify.protocol.evidence import Outcome
 from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.saddle_point.orthogonal import exact
-
 from tests.planting.appendices import planting, verdict_by_proof
 
 __all__ = ["planting"]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.bulk import letter_poles as poles
 from onestep.derivations.bulk import letters as cases
 from onestep.derivations.bulk import letters as groups
@@ -25,7 +26,6 @@ from onestep.verify.claims.networks import readout as network_groups_saddle
 from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import PROFILES, Kind
 from onestep.verify.protocol.verdict import Verdict, decide
-
 from tests.planting.network import clearing, without_simulation
 
 CLAIMS = (*network_groups.CLAIMS, *network_groups_exact.CLAIMS, *network_groups_saddle.CLAIMS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
+
 from onestep.derivations.bulk import network as network_bulk
 from onestep.derivations.bulk import network_rows
 from onestep.derivations.gradient_step import constants as gradient_constants
@@ -18,7 +19,6 @@ from onestep.verify.claims.networks import rows as row_claims
 from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import PROFILES, Claim
 from onestep.verify.protocol.verdict import Verdict
-
 from tests.planting.network import clearing, without_simulation
 
 CLAIMS = (*row_claims.CLAIMS, *bulk_claims.CLAIMS)

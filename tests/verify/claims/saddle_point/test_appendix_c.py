@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.free_energy import convex_loss, dropped_terms, replicas
 from onestep.derivations.free_energy import ridge as free_energy
 from onestep.derivations.language import symbols as s
@@ -27,7 +28,6 @@ from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import PROFILES, Claim, Kind, Role
 from onestep.verify.protocol.evidence import Outcome
 from onestep.verify.protocol.verdict import Verdict
-
 from tests.planting.saddle_point import planting, verdict_by_proof
 
 __all__ = ["planting"]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.bulk import marchenko_pastur
 from onestep.derivations.free_energy import ridge as free_energy
 from onestep.derivations.free_energy import sample_energy
@@ -22,7 +23,6 @@ from onestep.verify.protocol.claim import PROFILES, Claim, Role
 from onestep.verify.protocol.evidence import Outcome
 from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.models import density_integrals
-
 from tests.planting.saddle_point import planting, verdict_by_proof
 
 __all__ = ["planting"]

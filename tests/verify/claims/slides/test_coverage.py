@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from onestep.verify.claims.index import all_claims
 from onestep.verify.claims.slides import coverage as slides_coverage
 from onestep.verify.claims.slides.coverage import DEFINITION, FORMULAS, missing, unlisted

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import sympy as sp
+
 from onestep.reports.page.misprints import document_of_errata_section as document
 from onestep.reports.page.misprints import section
 from onestep.verify.claims.index import all_claims
@@ -16,7 +17,6 @@ from onestep.verify.claims.slides.errata import ERRATA, Erratum, errata, examine
 from onestep.verify.ledger.run import Entry, Ledger, examine
 from onestep.verify.protocol.claim import Claim, Role, Source
 from onestep.verify.protocol.verdict import Verdict
-
 from tests.shared import toy
 
 RIGHT = toy.claim(id="toy.right")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from onestep.derivations.gradient_step import orders as slides_orders
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.exponents import Order
@@ -12,7 +13,6 @@ from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import Claim, Kind, Role
 from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.gradient_step import orders as slides_orders_numbers
-
 from tests.planting.errors import verdict_by_proof
 
 

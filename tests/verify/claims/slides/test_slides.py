@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import sympy as sp
+
 from onestep.derivations.equivalence import hermite_features
 from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point import conventions as slides_conventions
@@ -23,7 +24,6 @@ from onestep.verify.claims.slides.printed import as_printed, named, printed
 from onestep.verify.protocol.claim import Claim, Mutant, Role
 from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route import losses as convex_numbers
-
 from tests.planting.errors import verdict_by_proof
 from tests.shared import toy
 

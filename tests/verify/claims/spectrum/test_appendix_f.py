@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import sympy as sp
+
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, over_kappa
 from onestep.derivations.language import replica_gaussians
 from onestep.derivations.language import symbols as s
@@ -15,7 +16,6 @@ from onestep.verify.claims.spectrum import covariance as appendix_f
 from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import Claim, Kind
 from onestep.verify.protocol.verdict import Verdict
-
 from tests.planting.appendices import planting, verdict_by_proof
 
 __all__ = ["planting"]
