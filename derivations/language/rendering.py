@@ -50,12 +50,20 @@ _ABBREVIATED = {
     "force_slope": r"\partial_\omega f(y, \omega, V)",
 }
 
+# Symbols that the paper writes as another one: their names tell them apart, what is printed does not.
+_SYMBOL_NAMES = {
+    "B_fit": "B",
+    r"\ell_{\mathrm{out}}": r"\ell",
+}
+
 # A glyph with one of these is LaTeX already; SymPy would take its carets and underscores apart.
 _VERBATIM = frozenset("\\{}[]()|/ '")
 
 
 class _Printer(LatexPrinter):
     def _print_Symbol(self, expr: sp.Symbol, style: str = "plain") -> str:
+        if expr.name in _SYMBOL_NAMES:
+            return _SYMBOL_NAMES[expr.name]
         if _VERBATIM & set(expr.name):
             return str(expr.name)
         return str(super()._print_Symbol(expr, style))

@@ -6,28 +6,12 @@ The names follow the paper (arXiv 2402.04980). ``h2`` and ``h2_star`` are second
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sympy as sp
 
+from onestep.derivations.language.glossary import Entry, Glossary
 
-@dataclass(frozen=True)
-class Entry:
-    """One row of the glossary."""
-
-    symbol: sp.Symbol
-    meaning: str
-    scaling: str
-
-
-_entries: list[Entry] = []
-
-
-def _define(glyph: str, meaning: str, scaling: str = "O(1)", **assumptions: bool) -> sp.Symbol:
-    symbol = sp.Symbol(glyph, **(assumptions or {"real": True}))
-    _entries.append(Entry(symbol, meaning, scaling))
-    return symbol
-
+_TABLE = Glossary()
+_define = _TABLE.define
 
 # Sizes. They are real symbols, not integers, so that limits of rational functions can be taken.
 d = _define("d", "input dimension", "d", positive=True)
@@ -199,7 +183,7 @@ hadamard_variance = _define(
 )
 
 fit_constant = _define("A", "constant of a linear fit of a feature")
-fit_slope = _define("B", "slope of a linear fit of a feature")
+fit_slope = _define("B_fit", "slope of a linear fit of a feature")
 scaled_overlap = _define("tau", "sqrt(d) times an overlap of order d^(-1/2)")
 mean_gap = _define(
     r"d\,\delta\mathbb{E}[\varphi_{k}|\kappa]",
@@ -261,7 +245,7 @@ feature_square = _define(
 )
 leak = _define("ell", "slope of a leaky relu below zero", positive=True)
 sharpness = _define("q", "exponent of a Gaussian factor exp(-q z^2) or exp(q z^2)", positive=True)
-s3 = _define("s_3", "E[He_3(z) sigma(z)]/sqrt(3!), third Hermite coefficient of the activation")
+s3 = hermite_coefficients[3]
 
 
 def _by_letter(glyph: str, meaning: str, **assumptions: bool) -> tuple[sp.Symbol, sp.Symbol]:
@@ -456,7 +440,9 @@ row_norm_variance = _define(
 )
 batch_shift = _define(r"\mathsf{t}", "shift of the resolvent Q = (A + t)^-1", positive=True)
 batch_trace = _define(r"\mathsf{q}", "(1/d) tr Q", positive=True)
-leverage = _define(r"\ell", "q/alpha0, the limit of x.Qx/n0 for a sample that Q has not seen", positive=True)
+leverage = _define(
+    r"\ell_{\mathrm{out}}", "q/alpha0, the limit of x.Qx/n0 for a sample that Q has not seen", positive=True
+)
 batch_target = _define(r"\theta^\top Q\theta", "the resolvent along the target", positive=True)
 batch_mixed = _define(r"\theta^\top Q\tilde{v}", "the resolvent between theta and v~")
 batch_cube = _define(r"\theta^\top Qw_3", "the resolvent between theta and w3 = (1/n0) sum y^3 x")
@@ -727,4 +713,4 @@ features_log_det = _define(
     r"\frac{1}{p}\ln\det(\tfrac{1}{p}\Phi^\top\Phi+\lambda)", "log-determinant of the features, without their outliers"
 )
 
-glossary: tuple[Entry, ...] = tuple(_entries)
+glossary: tuple[Entry, ...] = _TABLE.entries

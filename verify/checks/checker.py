@@ -16,6 +16,7 @@ import sympy as sp
 from onestep.derivations.language import symbols
 from onestep.derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.glossary import refuse_repeated_names
 from onestep.verify.checks.evaluate import evaluate
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.evidence import Outcome, Settled
@@ -189,9 +190,11 @@ def find_witness(residual: sp.Expr, domain: Domain) -> str:
     """A point at which ``residual`` is visibly non-zero, as text; empty if none was found.
 
     Symbols outside the ranges of the domain get generic positive values. Undefined functions take the domain's
-    interpretations in turn; without one that covers them there is no witness.
+    interpretations in turn; without one that covers them there is no witness. Raises GlyphError for two symbols of one
+    name.
     """
     residual = expand_expectations(sp.expand(sp.sympify(residual)))
+    refuse_repeated_names(residual.free_symbols, residual)
     undefined = {f.func.__name__ for f in _undefined(residual)}
     interpretations: tuple[Mapping[str, Callable[..., object]], ...] = domain.interpretations or ({},)
     generator = random.Random(20240204)

@@ -16,6 +16,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.glossary import refuse_repeated_names
 
 Functions = Mapping[str, Callable[..., Any]]
 
@@ -30,8 +31,8 @@ def evaluate(
     """The value of ``expression`` at ``values`` (symbol name -> number), in double precision.
 
     ``shifted`` moves the grid by half a step: for smooth integrands the value stays, for others it shows the error.
-    Raises ValueError naming a symbol that has no value, or for a value that is not real. A result that is not finite
-    is returned as it is.
+    Raises ValueError naming a symbol that has no value, or for a value that is not real, and GlyphError for two symbols
+    of one name. A result that is not finite is returned as it is.
     """
     prepared, averages = _without_expectations(sp.sympify(expression))
     named = dict(values)
@@ -98,6 +99,7 @@ def _call(expression: sp.Expr, values: Mapping[str, Any], functions: Functions) 
 
 @lru_cache(maxsize=4096)
 def _symbols(expression: sp.Expr) -> tuple[sp.Symbol, ...]:
+    refuse_repeated_names(expression.free_symbols, expression)
     return tuple(sorted(expression.free_symbols, key=lambda s: s.name))
 
 
