@@ -48,10 +48,11 @@ def claims(claim: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
         parameters = {} if claim is None else {"claim": claim}
         print_json({"claims": documents, "summary": summary(documents), "provenance": provenance("claims", parameters)})
     elif claim is None:
+        from onestep.verify.claims.paper import PAPER
         from onestep.verify.ledger.coverage import summary as coverage_summary
 
         print(claims_table(documents))
-        print(coverage_summary(known).sentence)
+        print(coverage_summary(known, PAPER).sentence)
     elif len(chosen) == 1:
         print(claim_text(documents[0], [check.name for check in chosen[0].checks]))
     else:

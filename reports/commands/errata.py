@@ -12,7 +12,8 @@ from onestep.reports.command_line.options import common_options
 from onestep.reports.command_line.problems import DONE, InputProblem
 
 if TYPE_CHECKING:
-    from onestep.verify.claims.slides.errata import Erratum, ErratumReport
+    from onestep.verify.ledger.errata import ErratumReport
+    from onestep.verify.protocol.paper import Erratum
 
 HELP = """\b
 Examples:
@@ -30,20 +31,20 @@ the correction changes. Nothing is listed that the checks did not refute in this
 @common_options
 def errata(erratum: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
     """Print the errata; the exit code."""
-    from onestep.verify.claims.slides.errata import ERRATA
+    from onestep.verify.claims.paper import PAPER
 
-    chosen = ERRATA if erratum is None else find(ERRATA, erratum)
+    chosen = PAPER.errata if erratum is None else find(PAPER.errata, erratum)
     from onestep.reports.command_line.console import note, print_json, provenance
     from onestep.reports.command_line.machine.workers import pool
     from onestep.reports.page.misprints import document_of_errata_section as document
-    from onestep.verify.claims.slides.errata import errata as found_in
-    from onestep.verify.claims.slides.errata import examine_errata
+    from onestep.verify.ledger.errata import errata as found_in
+    from onestep.verify.ledger.errata import examine_errata
 
     parameters = {} if erratum is None else {"erratum": erratum}
     if not as_json:
         note("checking the printed formulas and their corrections", quiet)
     with pool() as executor:
-        found = found_in(examine_errata("quick", executor, chosen))
+        found = found_in(examine_errata(PAPER, "quick", executor, chosen), PAPER)
     if as_json:
         print_json({"errata": [document(report) for report in found], "provenance": provenance("errata", parameters)})
     else:

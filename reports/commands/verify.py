@@ -54,10 +54,10 @@ def run_ledger(profile: str, ids: list[str] | None, quiet: bool) -> Ledger:
     """Run the ledger on all cores, with progress."""
     from onestep.reports.command_line.console import Progress
     from onestep.reports.command_line.machine.workers import pool
-    from onestep.verify.claims.index import MODULES
     from onestep.verify.claims.index import run_ledger as run
+    from onestep.verify.claims.paper import PAPER
 
-    with Progress("checking claims", len(MODULES), quiet=quiet) as progress, pool() as executor:
+    with Progress("checking claims", len(PAPER.modules), quiet=quiet) as progress, pool() as executor:
         return run(profile, ids, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]))
 
 

@@ -20,8 +20,9 @@ from onestep.reports.text.ledger_files import (
     remove_stale,
     write_together,
 )
-from onestep.verify.claims.index import MODULES, all_claims
+from onestep.verify.claims.index import all_claims
 from onestep.verify.claims.index import run_ledger as run
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import as_json, dumps
 from onestep.verify.ledger.run import Ledger
 
@@ -46,14 +47,14 @@ def build(profile: str, directory: Path, *, quiet: bool = False) -> Built:
 
     all_claims()  # a ledger that does not hang together is reported before anything is run
     drawings = all_figures()
-    units = len(MODULES) + len(drawings) + len(STUDIES) + 1
+    units = len(PAPER.modules) + len(drawings) + len(STUDIES) + 1
     with Progress("report", units, quiet=quiet) as progress, pool() as executor:
         # Submitted first, so that the figures fill the gaps that the longest modules of claims leave.
         pending = [executor.submit(draw, drawing.__name__) for drawing in drawings]
         pending_trial = executor.submit(network_trial)
         pending_studies = [executor.submit(study_of, name) for name in STUDIES]
         ledger = run(profile, None, executor, lambda module: progress.step(module.rsplit(".", 1)[-1]))
-        described = [executor.submit(derivations_of, module) for module in MODULES]
+        described = [executor.submit(derivations_of, module) for module in PAPER.modules]
         figures = []
         for future in pending:
             figures.append(future.result())

@@ -14,12 +14,13 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from onestep.reports.page.sources import DOCUMENTS, Document, document
+from onestep.reports.page.sources import DOCUMENTS, SLIDES, document
 from onestep.reports.text.mathematics import mathml
-from onestep.verify.claims.slides.coverage import DEFINITION, FORMULAS, Formula
-from onestep.verify.claims.slides.errata import ErratumReport, errata
+from onestep.verify.claims.paper import PAPER
+from onestep.verify.ledger.errata import ErratumReport, errata
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Role
+from onestep.verify.protocol.paper import DEFINITION, Document, Formula, Paper
 from onestep.verify.protocol.verdict import Verdict
 
 
@@ -42,8 +43,8 @@ class MisprintView:
 def misprint_views(ledger: Ledger) -> list[tuple[Document, list[tuple[str, list[MisprintView]]]]]:
     """The errata of a ledger by document, and within it by the frame that prints them, with MathML. Raises MathError.
 
-    Documents stand in the order of `reports.page.sources.DOCUMENTS`, frames and errata in that of
-    `verify.claims.slides.errata.ERRATA`.
+    Documents stand in the order of `Paper.sources`, frames and errata in that of
+    `Paper.errata`.
     """
     found: dict[str, list[tuple[str, list[MisprintView]]]] = {name: [] for name in DOCUMENTS}
     for source, rows in section(ledger):
@@ -83,13 +84,13 @@ def document_of_errata_section(report: ErratumReport) -> dict[str, str]:
     }
 
 
-def section(ledger: Ledger) -> tuple[tuple[str, tuple[dict[str, str], ...]], ...]:
+def section(ledger: Ledger, paper: Paper = PAPER) -> tuple[tuple[str, tuple[dict[str, str], ...]], ...]:
     """The errata of a ledger, grouped by the frame that prints them, in the order of
-    ``verify.claims.slides.errata.ERRATA``.
+    ``Paper.errata``.
 
     A frame that comes up again after another starts a group of its own, so that the order is kept.
     """
-    documents = [document_of_errata_section(report) for report in errata(ledger)]
+    documents = [document_of_errata_section(report) for report in errata(ledger, paper)]
     return tuple((source, tuple(group)) for source, group in groupby(documents, key=_frame))
 
 
@@ -127,11 +128,11 @@ class Coverage:
 
 
 def coverage(ledger: Ledger) -> Coverage:
-    """The list of `verify.claims.slides.coverage` with the verdicts of this ledger; formulas without a claim in it are
+    """The list of the slides' formulas with the verdicts of this ledger; formulas without a claim in it are
     left out."""
     entries = {entry.claim.id: entry for entry in ledger.entries}
     frames: dict[str, list[CoveredFormula]] = {}
-    for formula in FORMULAS:
+    for formula in DOCUMENTS[SLIDES].formulas:
         if any(id_ in entries for id_ in formula.claims):
             frames.setdefault(formula.frame, []).append(_covered(formula, entries))
     counted = Counter(one.outcome for rows in frames.values() for one in rows)

@@ -16,11 +16,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from onestep.derivations.language.rendering import latex
-from onestep.derivations.language.symbols import Entry as Symbol
+from onestep.derivations.language.glossary import Entry as Symbol
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.network_trial import BEYOND, Trial
 from onestep.reports.measurements.study import Study
-from onestep.reports.page.chapters import CHAPTERS, OTHER, Chapter, chapter_of
+from onestep.reports.page.chapters import OTHER, chapter_of
 from onestep.reports.page.dependencies import groups, headlines, links
 from onestep.reports.page.dependency_graph import svg
 from onestep.reports.page.described import DescribedDerivation
@@ -32,9 +32,11 @@ from onestep.reports.text.anchors import anchor
 from onestep.reports.text.ledger_markdown import MEANINGS
 from onestep.reports.text.mathematics import mathml
 from onestep.reports.text.prose import heading, prose
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import as_json
 from onestep.verify.ledger.run import Ledger
 from onestep.verify.protocol.claim import Role
+from onestep.verify.protocol.paper import Chapter
 from onestep.verify.protocol.verdict import Verdict
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
@@ -157,7 +159,7 @@ def _landing(environment: Environment, material: Material, claims: Sequence[Clai
 
 def _by_chapter(views: Iterable[tuple[str, View]]) -> dict[Chapter, list[View]]:
     """The views by the chapter of the claim named beside each; chapters without any are left out."""
-    found: dict[Chapter, list[View]] = {chapter: [] for chapter in (*CHAPTERS, OTHER)}
+    found: dict[Chapter, list[View]] = {chapter: [] for chapter in (*PAPER.chapters, OTHER)}
     for claim, view in views:
         found[chapter_of(claim)].append(view)
     return {chapter: members for chapter, members in found.items() if members}

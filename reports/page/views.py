@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from onestep.reports.page.described import DescribedDerivation, DescribedStep
-from onestep.reports.page.sources import SLIDES, Document, by_source, document
+from onestep.reports.page.sources import SLIDES, by_source, document
 from onestep.reports.text.anchors import anchor
 from onestep.reports.text.mathematics import mathml
 from onestep.reports.text.prose import prose
@@ -16,6 +16,7 @@ from onestep.verify.ledger.document import statement_latex
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Kind
 from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
+from onestep.verify.protocol.paper import Document
 from onestep.verify.protocol.verdict import Verdict
 
 

@@ -15,6 +15,7 @@ from onestep.derivations.gradient_step import bulk as gradient_bulk
 from onestep.derivations.gradient_step import constants as gradient_constants
 from onestep.derivations.gradient_step import spike as gradient_step
 from onestep.verify.checks.kinds import ByDerivation, ByObligations
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES, Claim
 from onestep.verify.protocol.evidence import Proof
 from onestep.verify.protocol.verdict import Verdict, decide
@@ -41,7 +42,7 @@ def clear_caches() -> None:
 def verdict_by_proof(claim: Claim) -> Verdict:
     """The verdict that the proofs of a claim earn; its numbers and simulations, if any, are taken to agree."""
     proofs = [check for check in claim.checks if isinstance(check, ByDerivation | ByObligations)]
-    found = [check.run(claim, PROFILES["quick"]) for check in proofs]
+    found = [check.run(claim, PROFILES["quick"], PAPER) for check in proofs]
     if len(proofs) < len(claim.checks):  # a proof beside which independent evidence stands
         found = [replace(e, established=True) if isinstance(e, Proof) else e for e in found]
     return decide(claim.kind, found)

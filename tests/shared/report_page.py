@@ -12,7 +12,8 @@ from onestep.derivations.language.symbols import glossary
 from onestep.reports.figures import figures
 from onestep.reports.page.described import DescribedDerivation, describe
 from onestep.reports.page.site import Material, site
-from onestep.verify.ledger.run import Entry, Ledger, examine
+from onestep.verify.claims.index import examine
+from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Claim, Role
 from onestep.verify.protocol.verdict import Verdict, weakest
 from tests.shared import toy

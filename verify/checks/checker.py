@@ -13,7 +13,6 @@ from functools import lru_cache
 
 import sympy as sp
 
-from onestep.derivations.language import symbols
 from onestep.derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.glossary import refuse_repeated_names
@@ -27,8 +26,6 @@ VISIBLE = 1e-7
 WITNESS_ATTEMPTS = 8
 # A witness has to be one on two grids: the error of a trapezoidal sum over a kink or a jump changes between them.
 SAME_ON_BOTH_GRIDS = 0.3
-# Sizes that grow with the dimension: a limit in one of them may not hold another one fixed by mistake.
-GROWING = frozenset({symbols.d, symbols.n, symbols.n0, symbols.p})
 NOT_SETTLED = "not reduced to zero, and no witness against it"
 
 _REWRITINGS: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
@@ -86,8 +83,12 @@ def _cheaply_vanishes(residual: sp.Expr) -> bool:
 _REDUCED: set[sp.Expr] = set()
 
 
-def settle(obligation: Obligation, domain: Domain) -> Settled:
-    """Recheck one obligation on ``domain``."""
+def settle(obligation: Obligation, domain: Domain, growing: frozenset[sp.Symbol]) -> Settled:
+    """Recheck one obligation on ``domain``.
+
+    ``growing`` are the symbols that grow without bound together: a limit in one of them may not hold another one fixed
+    by mistake.
+    """
     match obligation:
         case Vanishing(says, residual):
             # A false residual is most cheaply refuted by a witness, before the dearer rewritings are tried on it.
@@ -100,19 +101,20 @@ def settle(obligation: Obligation, domain: Domain) -> Settled:
                 _REDUCED.add(residual)
                 return Settled(says, Outcome.SUPPORTS, method)
             return Settled(says, Outcome.UNDECIDED, NOT_SETTLED)
-        case RationalLimit(says, expression, variable, value):
-            return _settle_limit(says, expression, variable, value, domain)
+        case RationalLimit():
+            return _settle_limit(obligation, domain, growing)
         case NonNegative(says, expression, squares):
             return _settle_squares(says, expression, squares, domain)
 
 
-def _settle_limit(says: str, expression: sp.Expr, variable: sp.Symbol, value: sp.Expr, domain: Domain) -> Settled:
+def _settle_limit(limit: RationalLimit, domain: Domain, growing: frozenset[sp.Symbol]) -> Settled:
+    says, expression, variable, value = limit.says, limit.expression, limit.variable, limit.value
     if sp.sympify(value).has(variable):
         return Settled(says, Outcome.UNDECIDED, f"the limit depends on {variable}")
     numerator, denominator = _distance_from(value, expression)
     if vanishes(numerator):
         return Settled(says, Outcome.SUPPORTS, "identical before the limit")
-    others = sp.sympify(expression - value).free_symbols & GROWING - {variable}
+    others = sp.sympify(expression - value).free_symbols & growing - {variable}
     if others:
         return Settled(says, Outcome.UNDECIDED, f"{', '.join(map(str, others))} may grow with {variable}")
     over, under = numerator.as_poly(variable), denominator.as_poly(variable)

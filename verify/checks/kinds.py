@@ -18,6 +18,7 @@ from onestep.verify.checks.evaluate import Functions, evaluate
 from onestep.verify.checks.strategies import points_of
 from onestep.verify.protocol.claim import Claim, Domain, Profile
 from onestep.verify.protocol.evidence import Agreement, Evidence, Outcome, Proof, Settled
+from onestep.verify.protocol.paper import Paper
 from onestep.verify.protocol.tolerances import Tolerance
 
 Point = Mapping[str, float | str]
@@ -39,18 +40,18 @@ class ByDerivation:
     def name(self) -> str:
         return f"derivation: {self.build().title}"
 
-    def run(self, claim: Claim, profile: Profile) -> Evidence:
+    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         derivation = self.build()
         statement = claim.statement
         if not isinstance(statement, sp.Equality):
             raise TypeError(f"{claim.id}: a derivation proves an equation, not {statement}")
         derived = {s: e for s, e in derivation.results.items() if statement.has(s)}
         residual = (statement.lhs - statement.rhs).xreplace(derived)
-        steps = tuple(_settled(derivation, claim.domain))
+        steps = tuple(_settled(derivation, claim.domain, paper.growing))
         if not derived:
             final = Settled("the statement speaks of what was derived", Outcome.UNDECIDED, "no symbol in common")
         else:
-            final = settle(Vanishing("the statement equals what was derived", residual), claim.domain)
+            final = settle(Vanishing("the statement equals what was derived", residual), claim.domain, paper.growing)
         return Proof(
             self.name,
             (*steps, final),
@@ -104,8 +105,8 @@ def _is_result(derivation: Derivation, symbol: sp.Basic, stated: sp.Expr, behind
 
 
 @lru_cache(maxsize=256)
-def _settled(derivation: Derivation, domain: Domain) -> tuple[Settled, ...]:
-    return tuple(settle(obligation, domain) for obligation in derivation.obligations)
+def _settled(derivation: Derivation, domain: Domain, growing: frozenset[sp.Symbol]) -> tuple[Settled, ...]:
+    return tuple(settle(obligation, domain, growing) for obligation in derivation.obligations)
 
 
 @dataclass(frozen=True)
@@ -120,9 +121,9 @@ class ByObligations:
     def name(self) -> str:
         return f"proof: {self.title}"
 
-    def run(self, claim: Claim, profile: Profile) -> Evidence:
+    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         obligations = self.obligations(claim.statement)
-        settled = tuple(settle(o, claim.domain) for o in obligations)
+        settled = tuple(settle(o, claim.domain, paper.growing) for o in obligations)
         return Proof(self.name, settled, _takes_limit(obligations), self.hypotheses)
 
 
@@ -146,7 +147,7 @@ class ByNumbers:
     def name(self) -> str:
         return f"numbers: {self.title}"
 
-    def run(self, claim: Claim, profile: Profile) -> Evidence:
+    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         generator = random.Random(f"{claim.id.split('~')[0]}/{self.title}")
         found: list[tuple[Violation, str]] = []
         asked = self.points or profile.points
@@ -177,7 +178,7 @@ class BySearch:
     def name(self) -> str:
         return f"search for a counterexample: {self.title}"
 
-    def run(self, claim: Claim, profile: Profile) -> Evidence:
+    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         found: list[tuple[Violation, str]] = []
 
         def property_holds(point: Point) -> None:

@@ -1,42 +1,32 @@
 """Wrong neighbours of a statement: what a slip of the pen would make of it.
 
 Mutants are generated from the expression tree of the right-hand side (of an equation) by one change each: the sign of
-a term, a factor dropped, a square or a root lost, one symbol for its sibling, eight per cent more. At most one of each
-sort is taken, always in the order of the tree, so that the same statement has the same mutants on every machine.
+a term, a factor dropped, a square or a root lost, one symbol for its sibling (a table of the paper), eight per cent
+more. At most one of each sort is taken, always in the order of the tree, so that the same statement has the same
+mutants on every machine.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.verify.checks.checker import find_witness, vanishes
 from onestep.verify.protocol.claim import Claim, Domain, Mutant
 
-# Siblings that are easily taken for each other, and ratios that are easily forgotten.
-_SIBLINGS: tuple[tuple[sp.Symbol, sp.Expr], ...] = (
-    (s.h1, s.h2),
-    (s.h1_star, s.h2_star),
-    (s.q1, s.q2),
-    (s.V1, s.V2),
-    (s.V1_hat, s.V2_hat),
-    (s.q1_hat, s.q2_hat),
-    (s.beta, sp.S.One),
-    (s.alpha0, sp.S.One),
-    (s.c, sp.S.One),
-)
+# Symbols that are easily taken for another one, and ratios that are easily forgotten, with what is written instead.
+Siblings = Sequence[tuple[sp.Symbol, sp.Expr]]
 
 # Within ten per cent of the truth: what a numerical check has to be able to see.
 EIGHT_PERCENT = sp.Rational(27, 25)
 
 
-def mutants_of(claim: Claim) -> tuple[Mutant, ...]:
+def mutants_of(claim: Claim, siblings: Siblings) -> tuple[Mutant, ...]:
     """The claim's own mutants, then the generated ones that are not provably the same statement."""
-    generated = generate(claim.statement) if isinstance(claim.statement, sp.Equality) else ()
+    generated = generate(claim.statement, siblings) if isinstance(claim.statement, sp.Equality) else ()
     seen: set[sp.Basic] = {claim.statement}
     kept: list[Mutant] = []
     for mutant in (*claim.mutants, *generated):
@@ -87,16 +77,16 @@ def _by_symmetry(expression: sp.Expr) -> sp.Expr:
     return expression.replace(lambda e: isinstance(e, Expectation), chosen)
 
 
-def generate(statement: sp.Equality) -> tuple[Mutant, ...]:
+def generate(statement: sp.Equality, siblings: Siblings) -> tuple[Mutant, ...]:
     """One mutant of each sort that the right-hand side admits."""
     return tuple(
         Mutant(name, sp.Eq(statement.lhs, changed, evaluate=False))
-        for name, changed in _changes(statement.rhs)
+        for name, changed in _changes(statement.rhs, siblings)
         if changed != statement.rhs
     )
 
 
-def _changes(expression: sp.Expr) -> Iterator[tuple[str, sp.Expr]]:
+def _changes(expression: sp.Expr, siblings: Siblings) -> Iterator[tuple[str, sp.Expr]]:
     if expression != 0:
         yield "eight per cent more", EIGHT_PERCENT * expression
     sorts = {
@@ -111,7 +101,7 @@ def _changes(expression: sp.Expr) -> Iterator[tuple[str, sp.Expr]]:
             if replacement is not None:
                 yield name, _replace_once(expression, node, replacement)
                 break
-    for symbol, sibling in _SIBLINGS:
+    for symbol, sibling in siblings:
         if expression.has(symbol):
             yield f"{sibling} for {symbol}", expression.subs(symbol, sibling)
             break

@@ -11,6 +11,7 @@ from onestep.verify.checks import scaling
 from onestep.verify.checks.evaluate import Functions, evaluate
 from onestep.verify.protocol.claim import Claim, Profile
 from onestep.verify.protocol.evidence import Evidence, FiniteSize, Outcome
+from onestep.verify.protocol.paper import Paper
 
 _OUTCOMES = {
     scaling.CONFIRMED: Outcome.SUPPORTS,
@@ -52,7 +53,7 @@ class ByScaling:
         """A few words for the reader."""
         return f"scaling: {self.title}"
 
-    def run(self, claim: Claim, profile: Profile) -> Evidence:
+    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         """The evidence; raises TypeError for a statement that is not an equation."""
         statement = claim.statement
         if not isinstance(statement, sp.Equality):

@@ -11,6 +11,7 @@ from onestep.verify.checks import finite_size
 from onestep.verify.checks.evaluate import Functions, evaluate
 from onestep.verify.protocol.claim import Claim, Profile
 from onestep.verify.protocol.evidence import Evidence, FiniteSize, Outcome
+from onestep.verify.protocol.paper import Paper
 
 _OUTCOMES = {
     finite_size.CONFIRMED: Outcome.SUPPORTS,
@@ -61,7 +62,7 @@ class BySimulation:
         """A few words for the reader."""
         return f"simulation: {self.title}"
 
-    def run(self, claim: Claim, profile: Profile) -> Evidence:
+    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         """The evidence; raises TypeError for a statement that is not an equation."""
         statement = claim.statement
         if not isinstance(statement, sp.Equality):

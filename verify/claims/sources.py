@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from onestep.verify.protocol.claim import Source
 
-PAPER = "arXiv 2402.04980"
+ARXIV = "arXiv 2402.04980"
 
 
 def paper(section: str, *equations: int) -> Source:
     """A place in the paper: section, and the numbers of the equations."""
-    return Source(PAPER, section, equations)
+    return Source(ARXIV, section, equations)

@@ -36,6 +36,7 @@ from onestep.verify.closed_forms.class_algebra import vanishes_in_class
 from onestep.verify.closed_forms.limits import UndecidedError, check_growth, check_positive, limit
 from onestep.verify.protocol.claim import Claim, Domain, Profile, Range
 from onestep.verify.protocol.evidence import Evidence, Outcome, Proof, Settled
+from onestep.verify.protocol.paper import Paper
 
 x, c = symbols.x, symbols.c
 
@@ -86,7 +87,7 @@ def _settle_residual(says: str, residual: sp.Expr, domain: Domain) -> Settled:
         return Settled(says, Outcome.REFUTES, "a witness", witness)
     if sp.count_ops(residual) > _LONG:
         return Settled(says, Outcome.UNDECIDED, "not reduced to zero, and no witness against it")
-    return settle(Vanishing(says, residual), domain)
+    return settle(Vanishing(says, residual), domain, growing=frozenset())  # there is no limit to take
 
 
 def _undefined_at(expression: sp.Expr, domain: Domain) -> str:
@@ -148,7 +149,7 @@ class ByHeatEquation:
     def name(self) -> str:
         return "proof: heat equation, initial value, growth"
 
-    def run(self, claim: Claim, profile: Profile) -> Evidence:
+    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         statement = claim.statement
         if not isinstance(statement, sp.Equality):
             raise TypeError(f"{claim.id}: the heat equation proves a formula, not {statement}")
@@ -174,7 +175,7 @@ class ByClosedForm:
     def name(self) -> str:
         return f"derivation: closed forms of {self.activation}"
 
-    def run(self, claim: Claim, profile: Profile) -> Evidence:
+    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         statement = claim.statement
         if not isinstance(statement, sp.Equality):
             raise TypeError(f"{claim.id}: a closed form proves a formula, not {statement}")

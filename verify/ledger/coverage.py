@@ -1,17 +1,17 @@
-"""Which numbered equations of the paper the ledger covers: every number stands on exactly one claim of ours.
+"""Which equations of a paper the ledger covers: every number stands on exactly one claim of ours.
 
 That claim states the equation, or what replaces it. Claims that prove a part of it, a limit or an example say in words
-which equation they are on and do not list its number. Printed claims list the numbers of what they quote.
+which equation they are on and do not list its number. Printed claims list the numbers of what they quote. A source
+without numbers has a list of its formulas; each names the claims that decide on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from onestep.verify.protocol.claim import Claim, Role
-
-FIRST, LAST = 1, 191
+from onestep.verify.protocol.paper import Formula, Paper
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,9 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Summary:
-    """How many numbers have exactly one claim of ours, which have none, and which have several."""
+    """How many of all numbers have exactly one claim of ours, which have none, and which have several."""
+
+    total: int
 
     covered: int
     missing: tuple[int, ...]
@@ -34,8 +36,7 @@ class Summary:
     @property
     def sentence(self) -> str:
         """One line for the reader."""
-        total = LAST - FIRST + 1
-        parts = [f"{self.covered} of {total} numbered equations, each in exactly one claim"]
+        parts = [f"{self.covered} of {self.total} numbered equations, each in exactly one claim"]
         if self.missing:
             parts.append(f"missing {_ranges(self.missing)}")
         if self.repeated:
@@ -43,29 +44,50 @@ class Summary:
         return "; ".join(parts)
 
 
-def coverage(claims: Iterable[Claim]) -> tuple[Coverage, ...]:
-    """Equation by equation, (1) to (191): who covers it."""
+def coverage(claims: Iterable[Claim], paper: Paper) -> tuple[Coverage, ...]:
+    """Equation by equation of the paper: who covers it."""
     ours: dict[int, list[str]] = {}
     printed: dict[int, list[str]] = {}
     for claim in claims:
         for number in claim.source.equations:
             (ours if claim.role is Role.OURS else printed).setdefault(number, []).append(claim.id)
-    return tuple(Coverage(n, tuple(ours.get(n, ())), tuple(printed.get(n, ()))) for n in range(FIRST, LAST + 1))
+    return tuple(Coverage(n, tuple(ours.get(n, ())), tuple(printed.get(n, ()))) for n in paper.equations)
 
 
-def summary(claims: Iterable[Claim]) -> Summary:
+def summary(claims: Iterable[Claim], paper: Paper) -> Summary:
     """What is missing or repeated at this moment."""
-    rows = coverage(claims)
+    rows = coverage(claims, paper)
     return Summary(
+        total=len(rows),
         covered=sum(len(row.ours) == 1 for row in rows),
         missing=tuple(row.number for row in rows if not row.ours),
         repeated={row.number: row.ours for row in rows if len(row.ours) > 1},
     )
 
 
-def strays(claims: Iterable[Claim]) -> tuple[str, ...]:
+def strays(claims: Iterable[Claim], paper: Paper) -> tuple[str, ...]:
     """Numbers that the paper does not have."""
-    return tuple(f"{c.id} lists ({n})" for c in claims for n in c.source.equations if not FIRST <= n <= LAST)
+    return tuple(f"{c.id} lists ({n})" for c in claims for n in c.source.equations if n not in paper.equations)
+
+
+def missing_formulas(claims: Iterable[Claim], paper: Paper) -> tuple[str, ...]:
+    """Listed formulas that name no claim of the ledger, or one that it does not hold; as sentences."""
+    known = {claim.id for claim in claims}
+    return (
+        *(f"{f.frame}: {f.says}: no claim" for f in _formulas(paper) if not f.claims),
+        *(f"{f.frame}: {f.says}: {id_} is no claim" for f in _formulas(paper) for id_ in f.claims if id_ not in known),
+    )
+
+
+def unlisted_claims(claims: Iterable[Claim], paper: Paper) -> tuple[str, ...]:
+    """Printed claims about a source with a list of its formulas that no formula of the list names."""
+    lists = {source.name for source in paper.sources if source.formulas}
+    named = {id_ for formula in _formulas(paper) for id_ in formula.claims}
+    return tuple(c.id for c in claims if c.role is Role.PRINTED and c.source.document in lists and c.id not in named)
+
+
+def _formulas(paper: Paper) -> Iterator[Formula]:
+    return (formula for source in paper.sources for formula in source.formulas)
 
 
 def _ranges(numbers: tuple[int, ...]) -> str:

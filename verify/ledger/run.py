@@ -16,6 +16,7 @@ from onestep.verify.checks.mutants import mutants_of
 from onestep.verify.protocol.claim import PROFILES, Claim, Kind, Role
 from onestep.verify.protocol.evidence import Evidence, Outcome, Proof
 from onestep.verify.protocol.order import LedgerError, claims_of, collected, ordered
+from onestep.verify.protocol.paper import Paper
 from onestep.verify.protocol.verdict import Verdict, decide, weakest
 
 
@@ -76,17 +77,19 @@ class Ledger:
         return 3 if any(e.verdict in undecided and not e.by_fiat for e in ours) else 0
 
 
-def examine(claim: Claim, profile_name: str) -> tuple[Verdict, tuple[Evidence, ...], tuple[MutantResult, ...]]:
-    """Run the checks of one claim, then the same checks on each of its mutants until one refutes it."""
+def examine(
+    claim: Claim, profile_name: str, paper: Paper
+) -> tuple[Verdict, tuple[Evidence, ...], tuple[MutantResult, ...]]:
+    """Run the checks of one claim of ``paper``, then the same checks on each of its mutants until one refutes it."""
     profile = PROFILES[profile_name]
-    evidence = tuple(check.run(claim, profile) for check in claim.checks)
+    evidence = tuple(check.run(claim, profile, paper) for check in claim.checks)
     verdict = decide(claim.kind, evidence)
     results: list[MutantResult] = []
-    for mutant in mutants_of(claim) if claim.checks else ():
+    for mutant in mutants_of(claim, paper.siblings) if claim.checks else ():
         mutated = claim.mutated(mutant)
         found: list[Evidence] = []
         for check in claim.checks:
-            found.append(check.run(mutated, profile))
+            found.append(check.run(mutated, profile, paper))
             if found[-1].outcome is Outcome.REFUTES:
                 break
         decided = decide(claim.kind, found)
@@ -96,24 +99,23 @@ def examine(claim: Claim, profile_name: str) -> tuple[Verdict, tuple[Evidence, .
 
 
 def examine_module(
-    module: str, profile_name: str, ids: frozenset[str]
+    module: str, profile_name: str, ids: frozenset[str], paper: Paper
 ) -> list[tuple[str, Verdict, tuple[Evidence, ...], tuple[MutantResult, ...]]]:
     """Examine the claims of one module that are among ``ids``; one unit of parallel work."""
-    return [(c.id, *examine(c, profile_name)) for c in claims_of(module) if c.id in ids]
+    return [(c.id, *examine(c, profile_name, paper)) for c in claims_of(module) if c.id in ids]
 
 
 def run(
-    modules: Sequence[str],
+    paper: Paper,
     profile_name: str,
     ids: Iterable[str] | None = None,
     executor: Executor | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Ledger:
-    """Run the claims of these modules, or of them ``ids`` with all they rest on. Raises LedgerError for an unknown
-    id."""
+    """Run the claims of a paper, or of them ``ids`` with all they rest on. Raises LedgerError for an unknown id."""
     if profile_name not in PROFILES:
         raise LedgerError(f"profile {profile_name!r} is not known: one of {', '.join(PROFILES)}, for example quick")
-    claims = collected(modules)
+    claims = collected(paper.modules)
     chosen = _closure(claims, ids)
     found: dict[str, tuple[Verdict, tuple[Evidence, ...], tuple[MutantResult, ...]]] = {}
 
@@ -122,12 +124,12 @@ def run(
         if progress:
             progress(module)
 
-    needed = [m for m in modules if any(c.id in chosen for c in claims_of(m))]
+    needed = [m for m in paper.modules if any(c.id in chosen for c in claims_of(m))]
     if executor is None:
         for module in needed:
-            record(module, examine_module(module, profile_name, chosen))
+            record(module, examine_module(module, profile_name, chosen, paper))
     else:
-        futures = {executor.submit(examine_module, m, profile_name, chosen): m for m in needed}
+        futures = {executor.submit(examine_module, m, profile_name, chosen, paper): m for m in needed}
         for future in as_completed(futures):
             record(futures[future], future.result())
 

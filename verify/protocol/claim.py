@@ -15,6 +15,7 @@ import sympy as sp
 
 if TYPE_CHECKING:
     from onestep.verify.protocol.evidence import Evidence
+    from onestep.verify.protocol.paper import Paper
 
 
 class Kind(StrEnum):
@@ -110,8 +111,8 @@ class Check(Protocol):
     def name(self) -> str:
         """A few words for the reader: how this evidence is got."""
 
-    def run(self, claim: Claim, profile: Profile) -> Evidence:
-        """Evidence for or against ``claim.statement``."""
+    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
+        """Evidence for or against ``claim.statement``, a claim of ``paper``."""
 
 
 @dataclass(frozen=True, eq=False)

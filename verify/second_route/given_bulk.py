@@ -25,6 +25,7 @@ from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import ByNumbers, Point
 from onestep.verify.protocol.claim import Claim, Domain, Profile, Range
 from onestep.verify.protocol.evidence import Evidence
+from onestep.verify.protocol.paper import Paper
 from onestep.verify.protocol.tolerances import QUADRATURE, SOLVER
 from onestep.verify.second_route.grids import Array
 from onestep.verify.second_route.models import GENERIC, RANGES, functions_of, model_at, numbers
@@ -73,8 +74,8 @@ class OnAtoms:
     def name(self) -> str:
         return self.numbers.name
 
-    def run(self, claim: Claim, profile: Profile) -> Evidence:
-        return self.numbers.run(replace(claim, statement=over_atoms(claim.statement), mutants=()), profile)
+    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
+        return self.numbers.run(replace(claim, statement=over_atoms(claim.statement), mutants=()), profile, paper)
 
 
 @lru_cache(maxsize=512)

@@ -15,6 +15,7 @@ from onestep.derivations.language.derivation import Vanishing
 from onestep.verify.checks.checker import settle
 from onestep.verify.claims.equivalence import hermite_orders as claims
 from onestep.verify.claims.gradient_step import result_3_1 as section_3_1
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.claims.slides import features as slides_features
 from onestep.verify.protocol.claim import Claim, Domain
 from onestep.verify.protocol.evidence import Outcome
@@ -39,12 +40,12 @@ def test_every_induction_holds(claim: Claim) -> None:
 
 def test_a_wrong_generating_function_refutes_the_rules(planting: pytest.MonkeyPatch) -> None:
     planting.setattr(hermite_orders, "generating", lambda z, t: sp.exp(t * z + t**2 / 2))
-    outcomes = {settle(o, Domain()).outcome for o in hermite_orders.rules().obligations}
+    outcomes = {settle(o, Domain(), PAPER.growing).outcome for o in hermite_orders.rules().obligations}
     assert Outcome.REFUTES in outcomes
 
 
 def refuted(obligations: tuple[Vanishing, ...], domain: Domain) -> list[str]:
-    return [o.says for o in obligations if settle(o, domain).outcome is Outcome.REFUTES]
+    return [o.says for o in obligations if settle(o, domain, PAPER.growing).outcome is Outcome.REFUTES]
 
 
 def test_an_induction_says_where_a_formula_fails() -> None:

@@ -20,8 +20,8 @@ from onestep.numerics.saddle_point.profile import profile
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.numerics.spectrum.point import line_of
 from onestep.verify.checks.finite_size import Observation, compare_all
+from onestep.verify.claims.index import examine
 from onestep.verify.claims.letters import spike_directions
-from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.verdict import Verdict
 from tests.references import directions as reference_directions
 

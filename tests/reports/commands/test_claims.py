@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -69,11 +70,11 @@ def test_errata_has_printed_and_corrected_forms(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     import onestep.reports.command_line.machine.workers
-    import onestep.verify.claims.slides.errata
+    from onestep.verify.claims import paper
 
     monkeypatch.setattr(onestep.reports.command_line.machine.workers, "pool", lambda: nullcontext(Pickling()))
     # two of them: the command checks what it prints, and all of them are checked in test_errata
-    monkeypatch.setattr(onestep.verify.claims.slides.errata, "ERRATA", onestep.verify.claims.slides.errata.ERRATA[:2])
+    monkeypatch.setattr(paper, "PAPER", replace(paper.PAPER, errata=paper.PAPER.errata[:2]))
     found = document(capfd, ["errata"])["errata"]
     assert len(found) == 2
     for erratum in found:

@@ -15,7 +15,6 @@ from onestep.reports.commands.verify import ledger_summary, ledger_table, troubl
 from onestep.reports.measurements import measured_networks
 from onestep.reports.measurements.study import Study
 from onestep.reports.page.build import unique
-from onestep.reports.page.chapters import CHAPTERS
 from onestep.reports.page.dependencies import group_of
 from onestep.reports.page.described import DescribedDerivation, describe
 from onestep.reports.page.misprints import CORRECTED, STANDS, coverage
@@ -26,6 +25,7 @@ from onestep.reports.page.views import derivation_views, source_table, summary_t
 from onestep.reports.text.anchors import anchor
 from onestep.reports.text.prose import prose
 from onestep.verify.claims.index import all_claims
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Kind, Role
 from onestep.verify.protocol.evidence import Agreement, Outcome
@@ -110,7 +110,7 @@ def test_a_chapter_that_is_too_large_is_cut_into_pages_of_equal_size() -> None:
 
 
 def test_every_part_of_the_ledger_is_in_one_chapter() -> None:
-    parts = [part for chapter in CHAPTERS for part in chapter.parts]
+    parts = [part for chapter in PAPER.chapters for part in chapter.parts]
     assert sorted(parts) == sorted({group_of(claim.id) for claim in all_claims()})
 
 

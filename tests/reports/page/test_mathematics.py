@@ -10,7 +10,8 @@ from onestep.derivations.language.symbols import glossary
 from onestep.reports.page.described import DescribedDerivation, derivations_of
 from onestep.reports.text.mathematics import MathError, mathml
 from onestep.reports.text.prose import heading, prose
-from onestep.verify.claims.index import MODULES, all_claims
+from onestep.verify.claims.index import all_claims
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import statement_latex
 
 
@@ -21,7 +22,7 @@ def test_every_statement_of_the_ledger_becomes_mathml() -> None:
         ElementTree.fromstring(shown)  # well-formed
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", PAPER.modules)
 def test_every_step_of_every_derivation_can_be_shown(module: str) -> None:
     for derivation in derivations_of(module):
         formulas = [*(step.formula for step in derivation.steps), *derivation.results]
@@ -47,7 +48,7 @@ def test_every_title_and_note_can_be_shown() -> None:
 def test_derivations_of_different_title_are_different() -> None:
     # The ledger names a proof by the title of its derivation: one title must not stand for two derivations.
     found: dict[str, DescribedDerivation] = {}
-    for module in MODULES:
+    for module in PAPER.modules:
         for derivation in derivations_of(module):
             assert found.setdefault(derivation.check, derivation) == derivation, derivation.title
 

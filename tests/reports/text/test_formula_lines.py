@@ -10,7 +10,8 @@ import pytest
 from onestep.reports.page.described import derivations_of
 from onestep.reports.text.formula_lines import LINE, NAMES, width
 from onestep.reports.text.mathematics import mathml
-from onestep.verify.claims.index import MODULES, all_claims
+from onestep.verify.claims.index import all_claims
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import statement_latex
 
 # An em of a formula is 17 pixels on the page. Matrices and summands without a cut may be wider than a line, within
@@ -81,7 +82,7 @@ def test_no_statement_is_wider_than_the_bar() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", PAPER.modules)
 def test_no_step_of_a_derivation_is_wider_than_the_bar(module: str) -> None:
     for derivation in derivations_of(module):
         for formula in [*(step.formula for step in derivation.steps), *derivation.results]:

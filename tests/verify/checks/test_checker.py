@@ -9,6 +9,7 @@ from onestep.derivations.language.derivation import NonNegative, RationalLimit, 
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.symbols import V1, alpha, c, kappa, n0, r
 from onestep.verify.checks.checker import find_witness, settle, vanishes
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.evidence import Outcome
 
@@ -31,7 +32,7 @@ WITH_MU0 = Domain(interpretations=({"mu0": lambda k: k / (1 + k**2)},))
     ],
 )
 def test_identities_are_discharged(zero: sp.Expr) -> None:
-    assert settle(Vanishing("", zero), WITH_MU0).outcome is Outcome.SUPPORTS
+    assert settle(Vanishing("", zero), WITH_MU0, PAPER.growing).outcome is Outcome.SUPPORTS
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_identities_are_discharged(zero: sp.Expr) -> None:
     ],
 )
 def test_wrong_identities_are_refuted_with_a_witness(wrong: sp.Expr) -> None:
-    settled = settle(Vanishing("", wrong), WITH_MU0)
+    settled = settle(Vanishing("", wrong), WITH_MU0, PAPER.growing)
     assert settled.outcome is Outcome.REFUTES
     assert settled.witness
 
@@ -53,14 +54,14 @@ def test_wrong_identities_are_refuted_with_a_witness(wrong: sp.Expr) -> None:
 def test_what_cannot_be_decided_stays_open() -> None:
     # Two undefined functions without an interpretation: neither reducible nor evaluable.
     f, g = sp.Function("f")(kappa), sp.Function("g")(kappa)
-    assert settle(Vanishing("", f - g), Domain()).outcome is Outcome.UNDECIDED
+    assert settle(Vanishing("", f - g), Domain(), PAPER.growing).outcome is Outcome.UNDECIDED
 
 
 def test_a_true_identity_beyond_the_rewritings_is_open_not_refuted() -> None:
     # sin^2 + cos^2 - 1 needs a trigonometric rule that the checker does not have.
     residual = sp.sin(r) ** 2 + sp.cos(r) ** 2 - 1
     assert vanishes(residual) is None
-    assert settle(Vanishing("", residual), DOMAIN).outcome is Outcome.UNDECIDED
+    assert settle(Vanishing("", residual), DOMAIN, PAPER.growing).outcome is Outcome.UNDECIDED
 
 
 @pytest.mark.parametrize(
@@ -73,26 +74,26 @@ def test_a_true_identity_beyond_the_rewritings_is_open_not_refuted() -> None:
     ],
 )
 def test_limits_of_rational_functions(expression: sp.Expr, value: sp.Expr, outcome: Outcome) -> None:
-    assert settle(RationalLimit("", expression, n0, value), DOMAIN).outcome is outcome
+    assert settle(RationalLimit("", expression, n0, value), DOMAIN, PAPER.growing).outcome is outcome
 
 
 def test_a_limit_may_not_depend_on_its_variable() -> None:
-    assert settle(RationalLimit("", n0, n0, n0), DOMAIN).outcome is Outcome.UNDECIDED
+    assert settle(RationalLimit("", n0, n0, n0), DOMAIN, PAPER.growing).outcome is Outcome.UNDECIDED
 
 
 def test_sums_of_squares() -> None:
     square = NonNegative("", c * r**2 + 2 * c * r + c, ((c, r + 1),))
-    assert settle(square, DOMAIN).outcome is Outcome.SUPPORTS
+    assert settle(square, DOMAIN, PAPER.growing).outcome is Outcome.SUPPORTS
     wrong = NonNegative("", c * r**2 + c * r + c, ((c, r + 1),))
-    assert settle(wrong, DOMAIN).outcome is Outcome.REFUTES
+    assert settle(wrong, DOMAIN, PAPER.growing).outcome is Outcome.REFUTES
     negative_weight = NonNegative("", -c * r**2, ((-c, r),))
-    assert settle(negative_weight, DOMAIN).outcome is Outcome.UNDECIDED
+    assert settle(negative_weight, DOMAIN, PAPER.growing).outcome is Outcome.UNDECIDED
 
 
 def test_an_expectation_is_not_confused_with_its_free_variable() -> None:
     # kappa is averaged in one term and free in the other: not zero, although the integrands cancel.
     residual = Expectation(mu0, kappa) - mu0
-    assert settle(Vanishing("", residual), WITH_MU0).outcome is Outcome.REFUTES
+    assert settle(Vanishing("", residual), WITH_MU0, PAPER.growing).outcome is Outcome.REFUTES
 
 
 def test_a_witness_lies_in_the_domain() -> None:
@@ -106,7 +107,7 @@ def test_a_residual_known_to_vanish_is_settled_the_same_on_every_domain() -> Non
     right = Vanishing("right", sp.sqrt(x) * sp.sqrt(y) - sp.sqrt(x * y) + 1 / (x + 1) - 1 / x + 1 / (x * (x + 1)))
     wrong = Vanishing("wrong", 1 / (x + 1) - 1 / x + 1 / (x * (x + 2)))
     domains = (Domain((Range(x, 0.5, 1.0),)), Domain((Range(x, 2.0, 3.0),)))
-    assert [settle(right, domain).outcome for domain in domains] == [Outcome.SUPPORTS] * 2
-    found = [settle(wrong, domain) for domain in domains]
+    assert [settle(right, domain, PAPER.growing).outcome for domain in domains] == [Outcome.SUPPORTS] * 2
+    found = [settle(wrong, domain, PAPER.growing) for domain in domains]
     assert [one.outcome for one in found] == [Outcome.REFUTES] * 2
     assert found[0].witness != found[1].witness

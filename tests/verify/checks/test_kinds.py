@@ -9,6 +9,7 @@ from onestep.derivations.language.derivation import Derivation, RationalLimit, S
 from onestep.derivations.language.symbols import alpha0, d, h1_star, h2_star
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch, Point
 from onestep.verify.checks.strategies import coordinate_of, points_of
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES, Claim, Domain, Kind, Range
 from onestep.verify.protocol.evidence import Evidence, Outcome, Proof
 from onestep.verify.protocol.verdict import Verdict, decide
@@ -18,7 +19,7 @@ QUICK = PROFILES["quick"]
 
 
 def run(check: ByDerivation | ByNumbers | ByObligations | BySearch, **changes: object) -> Evidence:
-    return check.run(claim(**changes), QUICK)
+    return check.run(claim(**changes), QUICK, PAPER)
 
 
 def test_a_wrong_step_refutes_a_right_conclusion() -> None:
@@ -114,14 +115,16 @@ def test_a_search_finds_a_rare_violation() -> None:
         statement=sp.Le(x, sp.Rational(9, 10), evaluate=False),
         domain=Domain(ranges=(Range(x, 0.0, 1.0),)),
     )
-    evidence = BySearch("rare", lambda point: {}, TOLERANCE).run(rare, PROFILES["thorough"])
+    evidence = BySearch("rare", lambda point: {}, TOLERANCE).run(rare, PROFILES["thorough"], PAPER)
     assert evidence.outcome is Outcome.REFUTES
 
 
 def test_a_search_repeats_itself() -> None:
     def once() -> list[Point]:
         seen: list[Point] = []
-        BySearch("repeat", lambda point: (seen.append(dict(point)), measure(point))[1], TOLERANCE).run(claim(), QUICK)
+        BySearch("repeat", lambda point: (seen.append(dict(point)), measure(point))[1], TOLERANCE).run(
+            claim(), QUICK, PAPER
+        )
         return seen
 
     assert once() == once()
@@ -138,7 +141,7 @@ def test_inequalities_are_one_sided() -> None:
 
 def test_conjunctions_need_every_part() -> None:
     both = sp.And(sp.Ge(norm, h1_star**2), sp.Le(norm, h2_star / 1000))
-    assert ByNumbers("both", measure, TOLERANCE).run(claim(statement=both), QUICK).outcome is Outcome.REFUTES
+    assert ByNumbers("both", measure, TOLERANCE).run(claim(statement=both), QUICK, PAPER).outcome is Outcome.REFUTES
 
 
 def test_strategies_stay_inside_their_domain() -> None:

@@ -10,6 +10,7 @@ from onestep.derivations.language import symbols as s
 from onestep.verify.checks import scaling
 from onestep.verify.checks.scaling import CONFIRMED, INCONCLUSIVE, REFUTED, Series
 from onestep.verify.checks.scaling_check import ByScaling, Scaled
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES, Kind
 from onestep.verify.protocol.evidence import Outcome
 from onestep.verify.protocol.verdict import Verdict, decide
@@ -137,9 +138,9 @@ def check(exponent: float) -> ByScaling:
 
 def test_the_check_confirms_and_refutes_through_the_statement() -> None:
     stated = claim(statement=sp.Eq(s.overlap_rate, -s.shortfall / 2), kind=Kind.CONCENTRATION)
-    evidence = check(-0.5).run(stated, PROFILES["quick"])
+    evidence = check(-0.5).run(stated, PROFILES["quick"], PAPER)
     assert evidence.outcome is Outcome.SUPPORTS
     assert decide(Kind.CONCENTRATION, [evidence]) is Verdict.CONFIRMED
-    assert check(-0.9).run(stated, PROFILES["quick"]).outcome is Outcome.REFUTES
+    assert check(-0.9).run(stated, PROFILES["quick"], PAPER).outcome is Outcome.REFUTES
     with pytest.raises(TypeError, match="tests an equation"):
         check(-0.5).run(claim(statement=sp.Le(s.overlap_rate, 0)), PROFILES["quick"])

@@ -11,8 +11,8 @@ import sympy as sp
 
 from onestep.derivations.language.symbols import alpha0, h1_star, h2_star
 from onestep.verify.checks.simulation import BySimulation, Measured, column
-from onestep.verify.claims.index import all_claims
-from onestep.verify.ledger.run import examine
+from onestep.verify.claims.index import all_claims, examine
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES, Profile
 from onestep.verify.protocol.evidence import Outcome
 from onestep.verify.protocol.verdict import Verdict
@@ -36,7 +36,7 @@ def noisy(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, 
 
 
 def test_a_right_prediction_is_supported_and_says_what_it_would_have_caught() -> None:
-    evidence = BySimulation("toy", noisy).run(claim(), QUICK)
+    evidence = BySimulation("toy", noisy).run(claim(), QUICK, PAPER)
     assert evidence.outcome is Outcome.SUPPORTS
     assert 0 < evidence.smallest_detectable < 0.08
 
@@ -48,19 +48,19 @@ def test_every_mutant_is_refuted_by_the_simulation_alone() -> None:
 
 
 def test_no_experiment_decides_nothing() -> None:
-    evidence = BySimulation("toy", lambda quantity, profile: {}).run(claim(), QUICK)
+    evidence = BySimulation("toy", lambda quantity, profile: {}).run(claim(), QUICK, PAPER)
     assert evidence.outcome is Outcome.UNDECIDED
 
 
 def test_the_prediction_is_the_right_hand_side() -> None:
     shifted = claim(statement=sp.Eq(norm, LIMIT + sp.Rational(1, 10)))
-    assert BySimulation("toy", noisy).run(shifted, QUICK).outcome is Outcome.REFUTES
+    assert BySimulation("toy", noisy).run(shifted, QUICK, PAPER).outcome is Outcome.REFUTES
 
 
 def test_an_experiment_is_asked_for_the_left_hand_side_and_refuses_what_it_does_not_measure() -> None:
     other = claim(statement=sp.Eq(h1_star, LIMIT))
     with pytest.raises(ValueError, match=r"asked for .*, but this experiment measures"):
-        BySimulation("toy", noisy).run(other, QUICK)
+        BySimulation("toy", noisy).run(other, QUICK, PAPER)
 
 
 # Every simulation of the ledger, asked at no dimensions: it measures nothing, and refuses a quantity not its own.

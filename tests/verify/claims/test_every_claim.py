@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from onestep.verify.claims.index import all_claims
+from onestep.verify.claims.index import all_claims, examine
 from onestep.verify.ledger.document import statement_latex
-from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import Claim, Kind, Role
 from onestep.verify.protocol.order import ordered
 from onestep.verify.protocol.verdict import Verdict

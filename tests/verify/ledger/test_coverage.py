@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from onestep.verify.claims.index import all_claims
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger import coverage
 from onestep.verify.ledger.coverage import Coverage, summary
 from onestep.verify.protocol.claim import Claim, Role, Source
@@ -14,22 +15,22 @@ def covering(id_: str, *equations: int, role: Role = Role.OURS) -> Claim:
 
 
 def test_claims_of_ours_and_printed_ones_are_counted_apart() -> None:
-    rows = coverage.coverage([covering("a", 1, 100), covering("b", 100, role=Role.PRINTED)])
+    rows = coverage.coverage([covering("a", 1, 100), covering("b", 100, role=Role.PRINTED)], PAPER)
     assert rows[99] == Coverage(100, ("a",), ("b",))
     assert rows[1] == Coverage(2, (), ())
 
 
 def test_printed_claims_cover_nothing() -> None:
-    assert 100 in summary([covering("b", 100, role=Role.PRINTED)]).missing
+    assert 100 in summary([covering("b", 100, role=Role.PRINTED)], PAPER).missing
 
 
 def test_a_number_beyond_the_paper_is_a_stray() -> None:
-    assert coverage.strays([covering("a", 191, 192)]) == ("a lists (192)",)
+    assert coverage.strays([covering("a", 191, 192)], PAPER) == ("a lists (192)",)
 
 
 def test_the_summary_counts_and_joins_runs_of_numbers() -> None:
     # 191 numbers of which (1) is covered, and (4), (5) are listed twice: 188 missing.
-    found = summary([covering("a", 1, 4, 5), covering("b", 4, 5)])
+    found = summary([covering("a", 1, 4, 5), covering("b", 4, 5)], PAPER)
     assert found.covered == 1
     assert len(found.missing) == 191 - 3
     assert dict(found.repeated) == {4: ("a", "b"), 5: ("a", "b")}
@@ -39,9 +40,9 @@ def test_the_summary_counts_and_joins_runs_of_numbers() -> None:
 
 
 def test_every_number_of_the_paper_is_in_exactly_one_claim_of_ours() -> None:
-    counts = {row.number: len(row.ours) for row in coverage.coverage(all_claims())}
+    counts = {row.number: len(row.ours) for row in coverage.coverage(all_claims(), PAPER)}
     assert counts == dict.fromkeys(range(1, 192), 1)
 
 
 def test_no_claim_lists_a_number_that_the_paper_does_not_have() -> None:
-    assert coverage.strays(all_claims()) == ()
+    assert coverage.strays(all_claims(), PAPER) == ()

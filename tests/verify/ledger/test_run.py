@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 
 import pytest
 import sympy as sp
@@ -25,7 +26,7 @@ from tests.shared.toy import LIMIT, claim, norm
 def planted(monkeypatch: pytest.MonkeyPatch) -> list[Claim]:
     """A ledger whose only module states the claims of this list."""
     claims: list[Claim] = [claim()]
-    monkeypatch.setattr(index, "MODULES", ("toy",))
+    monkeypatch.setattr(index, "PAPER", replace(index.PAPER, modules=("toy",)))
     monkeypatch.setattr(order, "claims_of", lambda module: tuple(claims))
     monkeypatch.setattr(run, "claims_of", lambda module: tuple(claims))
     all_claims.cache_clear()

@@ -15,7 +15,7 @@ from onestep.derivations.language.named_functions import sigma, sigma_prime
 from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
 from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.sources import PAPER, paper
+from onestep.verify.claims.sources import ARXIV, paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
 from onestep.verify.second_route.gradient_step.steps import pieces
@@ -264,7 +264,7 @@ def _readouts(seed: float, size: int) -> dict[str, float]:
 SLIDES_RIDGE = Claim(
     id="section-2.ridge-of-the-slides",
     title="The slides' penalty in the normalisation of equation (4)",
-    source=Source("slides and " + PAPER, "Section 2, on (4)"),
+    source=Source("slides and " + ARXIV, "Section 2, on (4)"),
     kind=Kind.IDENTITY,
     statement=sp.Eq(s.ridge, 2 * s.slides_ridge * s.n / s.p),
     domain=Domain(ranges=(Range("seed"), Range("neurons", choices=("2", "3", "5", "11")))),
@@ -286,7 +286,7 @@ SLIDES_RIDGE = Claim(
 SLIDES_RIDGE_RATIO = Claim(
     id="section-2.ridge-of-the-slides-in-ratios",
     title="The slides' penalty at fixed ratios",
-    source=Source("slides and " + PAPER, "Section 2, on (4)"),
+    source=Source("slides and " + ARXIV, "Section 2, on (4)"),
     kind=Kind.IDENTITY,
     statement=sp.Eq(s.ridge, 2 * s.slides_ridge * s.alpha / s.beta),
     domain=SLIDES_RIDGE.domain,

@@ -22,6 +22,7 @@ from onestep.numerics.models.model import Model
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Profile
 from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence
+from onestep.verify.protocol.paper import Paper
 from onestep.verify.protocol.tolerances import MANY_DIGITS
 
 _WORDS = "tanh student, sin target, alpha = 3/2, beta = 1, ridge 0.1, r = c = 1, gamma = 0.8, no label noise"
@@ -64,7 +65,7 @@ class ByEnclosure:
 
     name: str = "ball arithmetic: Krawczyk's test, and quadrature with enclosed errors"
 
-    def run(self, claim: Claim, profile: Profile) -> Evidence:
+    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         """Supports or refutes only where the whole ball does; no certificate is no evidence."""
         quantity, value, tolerance = _parts(claim.statement)
         balls = _enclosed()
@@ -85,7 +86,7 @@ class ByManyDigits:
 
     name: str = "numbers: fifty digits by the spectral form of the equations"
 
-    def run(self, claim: Claim, profile: Profile) -> Evidence:
+    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         """The violation of the statement on an absolute scale."""
         quantity, value, tolerance = _parts(claim.statement)
         with mp.workdps(60):

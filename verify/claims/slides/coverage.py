@@ -6,23 +6,7 @@ and names the claim that uses it. Nothing is listed without a claim.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-
-from onestep.verify.protocol.claim import Claim, Role
-
-
-@dataclass(frozen=True)
-class Formula:
-    """One formula of the slides: its frame, what it says in words, and the claims about it.
-
-    ``remark`` says what of it is a definition, or what is left to named theorems.
-    """
-
-    frame: str
-    says: str
-    claims: tuple[str, ...]
-    remark: str = ""
+from onestep.verify.protocol.paper import DEFINITION, Formula
 
 
 def _f(frame: str, says: str, *claims: str, remark: str = "") -> Formula:
@@ -35,7 +19,6 @@ _STEP, _LEARN = "One step of GD", "What one step learns"
 _MAP, _CONDITIONAL, _RESULT = "Mapping to spiked features", "Conditional GEP", "Main result"
 _EXACT, _BOUNDS, _NOTE = "Exact asymptotics", "Bounds on the risk", "A note on initialisation"
 _RATE, _IDEAS = "Complementary regime", "Main ideas"
-DEFINITION = "a definition"
 
 FORMULAS: tuple[Formula, ...] = (
     _f(
@@ -221,21 +204,3 @@ FORMULAS: tuple[Formula, ...] = (
         "appendix-d.block.tau",
     ),
 )
-
-
-def missing(claims: Iterable[Claim]) -> tuple[str, ...]:
-    """Formulas that name no claim of the ledger, or one that it does not hold; as sentences."""
-    known = {claim.id for claim in claims}
-    found = [f"{f.frame}: {f.says}: no claim" for f in FORMULAS if not f.claims]
-    return (
-        *found,
-        *(f"{f.frame}: {f.says}: {id_} is no claim" for f in FORMULAS for id_ in f.claims if id_ not in known),
-    )
-
-
-def unlisted(claims: Iterable[Claim]) -> tuple[str, ...]:
-    """Printed claims about the slides that no formula lists."""
-    listed = {id_ for f in FORMULAS for id_ in f.claims}
-    return tuple(
-        c.id for c in claims if c.role is Role.PRINTED and c.source.document == "slides" and c.id not in listed
-    )

@@ -1,49 +1,11 @@
-"""Errata: what the sources print wrong, what corrects it, and what that changes for a reader.
+"""What the sources print wrong: the printed claim, the claim that corrects it, and what that changes for a reader.
 
-Which formulas are wrong is not decided here: an erratum is reported only where the ledger refuted the printed claim,
-and its witness is the evidence of that run.
+Which formulas are wrong is not decided here: see `verify.ledger.errata`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass
-from functools import partial
-
-from onestep.verify.claims.index import MODULES, all_claims
-from onestep.verify.ledger.document import statement_latex
-from onestep.verify.ledger.run import Entry, Ledger
-from onestep.verify.protocol.claim import PROFILES, Claim, Role
-from onestep.verify.protocol.evidence import Evidence, Outcome
-from onestep.verify.protocol.order import claims_of
-from onestep.verify.protocol.verdict import Verdict, decide
-
-
-@dataclass(frozen=True)
-class Erratum:
-    """A printed claim, the claim that corrects it, and what the correction changes for a reader."""
-
-    id: str
-    printed: str
-    corrected: str
-    consequence: str
-
-
-@dataclass(frozen=True)
-class ErratumReport:
-    """An erratum with what the ledger found: both formulas in LaTeX, the witness, the verdict of the correction."""
-
-    id: str
-    title: str
-    source: str
-    printed_claim: str
-    printed: str
-    corrected_claim: str
-    corrected: str
-    corrected_verdict: Verdict
-    witness: str
-    consequence: str
+from onestep.verify.protocol.paper import Erratum
 
 
 def _erratum(name: str, corrected: str, consequence: str) -> Erratum:
@@ -338,69 +300,3 @@ ERRATA: tuple[Erratum, ...] = (
         "projection, not a signed overlap with one direction.",
     ),
 )
-
-
-def errata(ledger: Ledger) -> tuple[ErratumReport, ...]:
-    """The errata whose printed claim the ledger refuted, with printed and corrected LaTeX and the witness.
-
-    Errata whose claims are not both in the ledger are left out, and so are printed claims that passed.
-    """
-    entries = {entry.claim.id: entry for entry in ledger.entries}
-    return tuple(
-        _report(erratum, entries[erratum.printed], entries[erratum.corrected])
-        for erratum in ERRATA
-        if erratum.printed in entries
-        and erratum.corrected in entries
-        and entries[erratum.printed].verdict is Verdict.REFUTED
-    )
-
-
-def _report(erratum: Erratum, printed: Entry, corrected: Entry) -> ErratumReport:
-    return ErratumReport(
-        id=erratum.id,
-        title=printed.claim.title,
-        source=str(printed.claim.source),
-        printed_claim=printed.claim.id,
-        printed=statement_latex(printed.claim),
-        corrected_claim=corrected.claim.id,
-        corrected=statement_latex(corrected.claim),
-        corrected_verdict=corrected.verdict,
-        witness="; ".join(e.summary for e in printed.evidence if e.outcome is Outcome.REFUTES),
-        consequence=erratum.consequence,
-    )
-
-
-def unlisted(ledger: Ledger) -> tuple[str, ...]:
-    """Printed claims that the ledger refuted and no erratum is about."""
-    listed = {erratum.printed for erratum in ERRATA}
-    return tuple(
-        entry.claim.id
-        for entry in ledger.entries
-        if entry.claim.role is Role.PRINTED and entry.verdict is Verdict.REFUTED and entry.claim.id not in listed
-    )
-
-
-def examine_errata(
-    profile_name: str = "quick", executor: Executor | None = None, chosen: Sequence[Erratum] | None = None
-) -> Ledger:
-    """The printed claims of errata (all of them, unless chosen) and those that correct them, checked alone.
-
-    That is without their mutants and without what they rest on.
-    """
-    listed = ERRATA if chosen is None else chosen
-    wanted = frozenset(id_ for erratum in listed for id_ in (erratum.printed, erratum.corrected))
-    run = executor.map if executor else map
-    found = dict(pair for part in run(partial(_evidence, wanted, profile_name), MODULES) for pair in part)
-    return Ledger(profile_name, tuple(_entry(c, found[c.id]) for c in all_claims() if c.id in wanted))
-
-
-def _evidence(wanted: frozenset[str], profile_name: str, module: str) -> tuple[tuple[str, tuple[Evidence, ...]], ...]:
-    """What the checks of the wanted claims of one module find; one unit of parallel work."""
-    profile = PROFILES[profile_name]
-    chosen = (claim for claim in claims_of(module) if claim.id in wanted)
-    return tuple((claim.id, tuple(check.run(claim, profile) for check in claim.checks)) for claim in chosen)
-
-
-def _entry(claim: Claim, evidence: tuple[Evidence, ...]) -> Entry:
-    verdict = decide(claim.kind, evidence)
-    return Entry(claim, verdict, evidence, (), verdict, claim.domain.hypotheses)

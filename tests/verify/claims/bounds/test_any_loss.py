@@ -8,7 +8,8 @@ from onestep.derivations.bounds import any_loss as loss_bounds
 from onestep.derivations.language import symbols
 from onestep.verify.checks.checker import settle
 from onestep.verify.claims.bounds.any_loss import CLAIMS
-from onestep.verify.ledger.run import examine
+from onestep.verify.claims.index import examine
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import Domain
 from onestep.verify.protocol.evidence import Outcome
 from onestep.verify.protocol.verdict import Verdict
@@ -20,7 +21,7 @@ BY_ID = {claim.id.rsplit(".", 1)[1]: claim for claim in CLAIMS}
 @pytest.mark.parametrize("build", [loss_bounds.heavy_ridge, loss_bounds.square], ids=["heavy ridge", "square"])
 def test_every_obligation_of_the_derivations_holds(build: object) -> None:
     derivation = build()  # type: ignore[operator]
-    settled = [settle(obligation, Domain()) for obligation in derivation.obligations]
+    settled = [settle(obligation, Domain(), PAPER.growing) for obligation in derivation.obligations]
     assert settled
     assert {found.outcome for found in settled} == {Outcome.SUPPORTS}
 

@@ -16,9 +16,9 @@ from onestep.derivations.saddle_point.random_features import no_spike as random_
 from onestep.verify.checks.kinds import ByDerivation, ByObligations
 from onestep.verify.claims.bounds import closed_form as closed_form_claims
 from onestep.verify.claims.bounds import ridge as section_4_3
+from onestep.verify.claims.index import examine
 from onestep.verify.claims.random_features import limits
 from onestep.verify.claims.random_features import no_spike as random_feature_claims
-from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import Claim, Role
 from onestep.verify.protocol.verdict import Verdict
 from tests.planting.saddle_point import planting, verdict_by_proof

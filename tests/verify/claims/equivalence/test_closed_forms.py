@@ -10,8 +10,8 @@ from onestep.derivations.closed_forms import heat_equation as closed_form
 from onestep.derivations.closed_forms import semigroup as gaussian
 from onestep.derivations.language.derivation import Vanishing
 from onestep.verify.claims.equivalence.closed_forms import CLAIMS
+from onestep.verify.claims.index import examine
 from onestep.verify.closed_forms import proof as closed_form_proof
-from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import Claim
 from onestep.verify.protocol.verdict import Verdict
 

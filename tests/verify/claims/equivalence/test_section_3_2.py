@@ -17,7 +17,7 @@ from onestep.derivations.language.named_functions import sigma
 from onestep.verify.claims.equivalence import appendix_b
 from onestep.verify.claims.equivalence import result_3_2 as section_3_2
 from onestep.verify.claims.equivalence import sign_activation as sign_claims
-from onestep.verify.ledger.run import examine
+from onestep.verify.claims.index import examine
 from onestep.verify.protocol.claim import Claim
 from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route import features as map_numbers

@@ -17,8 +17,7 @@ from onestep.numerics.bulk.overlapping_rows import stepped, turned_bulk
 from onestep.numerics.models.network import Network
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.gradient_step.overlapping_bulk import CLAIMS
-from onestep.verify.claims.index import all_claims
-from onestep.verify.ledger.run import examine
+from onestep.verify.claims.index import all_claims, examine
 from onestep.verify.protocol.claim import Claim
 from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.grids import SMOOTH

@@ -14,8 +14,8 @@ import pytest
 from onestep.derivations.gradient_step import overlapping_rows
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.gradient_step.overlapping_rows import CLAIMS
-from onestep.verify.claims.index import all_claims
-from onestep.verify.ledger.run import examine
+from onestep.verify.claims.index import all_claims, examine
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES
 from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.networks.overlapping_draws import STARTS, functions_for, measured_step
@@ -58,7 +58,7 @@ def test_verdict_and_mutants(claim) -> None:  # type: ignore[no-untyped-def]
 def test_the_simulation_confirms_the_bulk() -> None:
     # The protocol's false-alarm rate is 1e-3 per claim.
     (check,) = (one for one in BY_ID["beyond.overlapping-rows-bulk"].checks if isinstance(one, BySimulation))
-    assert check.run(BY_ID["beyond.overlapping-rows-bulk"], PROFILES["quick"]).outcome == "supports"
+    assert check.run(BY_ID["beyond.overlapping-rows-bulk"], PROFILES["quick"], PAPER).outcome == "supports"
 
 
 def test_a_residual_without_the_output_refutes(fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:

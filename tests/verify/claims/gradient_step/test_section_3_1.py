@@ -18,8 +18,8 @@ from onestep.verify.claims.gradient_step import bulk as appendix_a_bulk
 from onestep.verify.claims.gradient_step import result_3_1 as section_3_1
 from onestep.verify.claims.gradient_step import setting as section_2
 from onestep.verify.claims.gradient_step import spike as appendix_a
+from onestep.verify.claims.index import examine
 from onestep.verify.claims.slides import step as slides_step
-from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import Claim, Role
 from onestep.verify.protocol.verdict import Verdict
 from tests.planting.errors import planting, verdict_by_proof

@@ -16,8 +16,8 @@ from onestep.verify.checks.kinds import ByDerivation, ByObligations
 from onestep.verify.claims.equivalence import plain as wider_equivalence
 from onestep.verify.claims.gradient_step import leap as wider_leap
 from onestep.verify.claims.gradient_step import rate as wider_rate
+from onestep.verify.claims.index import examine
 from onestep.verify.claims.random_features.no_spike import plain_random_features
-from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import Claim, Kind, Role
 from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.models import solved

@@ -16,10 +16,11 @@ from onestep.derivations.saddle_point import letters as readout_groups
 from onestep.derivations.saddle_point import orthogonal_bulk
 from onestep.derivations.saddle_point.letter_energy import double_sum
 from onestep.verify.checks.kinds import ByDerivation, ByObligations
+from onestep.verify.claims.index import examine
 from onestep.verify.claims.letters import free_energy as appendix_d
 from onestep.verify.claims.letters import orthogonal as appendix_d_orthogonal
 from onestep.verify.claims.letters import saddle_point as appendix_d_saddle
-from onestep.verify.ledger.run import examine
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES, Claim, Kind, Role
 from onestep.verify.protocol.evidence import Outcome
 from onestep.verify.protocol.verdict import Verdict
@@ -72,7 +73,7 @@ def test_leaving_the_spike_in_an_orthogonal_bulk_is_refuted() -> None:
     for claim in printed:
         checks = [check for check in claim.checks if check is exact]
         assert len(checks) == 1  # the exact algebra of one finite bulk is enough, no simulation needed
-        assert checks[0].run(claim, PROFILES["quick"]).outcome is Outcome.REFUTES
+        assert checks[0].run(claim, PROFILES["quick"], PAPER).outcome is Outcome.REFUTES
 
 
 def wrong_inverse(a: int, traces: sp.Matrix) -> sp.Expr:

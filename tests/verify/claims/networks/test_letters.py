@@ -19,11 +19,11 @@ from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point import network as readout
 from onestep.derivations.saddle_point.letter_energy import mu1_of
 from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.index import all_claims
+from onestep.verify.claims.index import all_claims, examine
 from onestep.verify.claims.networks import exact as network_groups_exact
 from onestep.verify.claims.networks import letters as network_groups
 from onestep.verify.claims.networks import readout as network_groups_saddle
-from onestep.verify.ledger.run import examine
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES, Kind
 from onestep.verify.protocol.verdict import Verdict, decide
 from tests.planting.network import clearing, without_simulation
@@ -89,7 +89,7 @@ def fresh() -> Iterator[Callable[[], None]]:
 def verdict_of(name: str) -> Verdict:
     """By all checks but simulations; mutants are not asked."""
     claim = without_simulation(BY_ID[name])
-    return decide(claim.kind, [check.run(claim, PROFILES["quick"]) for check in claim.checks])
+    return decide(claim.kind, [check.run(claim, PROFILES["quick"], PAPER) for check in claim.checks])
 
 
 def test_the_ledger_has_them_under_one_prefix() -> None:
@@ -123,7 +123,7 @@ def test_a_simulation_confirms() -> None:
     # Seeded: the protocol's false-alarm rate is 1e-3, met once when the seeds were chosen.
     claim = BY_ID["V2-by-filter"]
     (check,) = (c for c in claim.checks if isinstance(c, BySimulation))
-    assert check.run(claim, PROFILES["quick"]).outcome == "supports"
+    assert check.run(claim, PROFILES["quick"], PAPER).outcome == "supports"
 
 
 def test_a_letter_that_enters_once_too_often_refutes(

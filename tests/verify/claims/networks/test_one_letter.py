@@ -13,10 +13,10 @@ from onestep.derivations.bulk import network as network_bulk
 from onestep.derivations.bulk import network_rows
 from onestep.derivations.gradient_step import constants as gradient_constants
 from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.index import all_claims
+from onestep.verify.claims.index import all_claims, examine
 from onestep.verify.claims.networks import bulk as bulk_claims
 from onestep.verify.claims.networks import rows as row_claims
-from onestep.verify.ledger.run import examine
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES, Claim
 from onestep.verify.protocol.verdict import Verdict
 from tests.planting.network import clearing, without_simulation
@@ -72,7 +72,7 @@ def test_simulations_confirm(id_: str) -> None:
     # Seeded: the protocol's false-alarm rate is 1e-3 per claim, met once when the seeds were chosen.
     claim = BY_ID[id_]
     (check,) = (c for c in claim.checks if isinstance(c, BySimulation))
-    assert check.run(claim, PROFILES["quick"]).outcome == "supports"
+    assert check.run(claim, PROFILES["quick"], PAPER).outcome == "supports"
 
 
 def test_a_wrong_sign_in_leave_one_out_refutes(fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:

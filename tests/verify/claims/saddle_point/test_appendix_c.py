@@ -15,8 +15,9 @@ from onestep.derivations.saddle_point import any_law as spectral
 from onestep.derivations.saddle_point import leave_one_out
 from onestep.verify.checks.kinds import ByDerivation, ByObligations
 from onestep.verify.claims.bounds import tanh_tails
-from onestep.verify.claims.index import all_claims
+from onestep.verify.claims.index import all_claims, examine
 from onestep.verify.claims.letters import uniform_bias
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.claims.saddle_point import any_loss as appendix_c_convex
 from onestep.verify.claims.saddle_point import definitions as paper_definitions
 from onestep.verify.claims.saddle_point import dropped_terms as dropped_claims
@@ -24,7 +25,6 @@ from onestep.verify.claims.saddle_point import leave_one_out as cavity_claims
 from onestep.verify.claims.saddle_point import replicas as appendix_c_replicas
 from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
 from onestep.verify.claims.saddle_point import spectral_measure
-from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import PROFILES, Claim, Kind, Role
 from onestep.verify.protocol.evidence import Outcome
 from onestep.verify.protocol.verdict import Verdict
@@ -50,7 +50,7 @@ PROVABLE = [c for c in ALL if any(isinstance(check, ByDerivation | ByObligations
 def test_the_proofs_of_every_claim_go_through(claim: Claim) -> None:
     proofs = [check for check in claim.checks if isinstance(check, ByDerivation | ByObligations)]
     for proof in proofs:
-        evidence = proof.run(claim, PROFILES["quick"])
+        evidence = proof.run(claim, PROFILES["quick"], PAPER)
         assert evidence.outcome is Outcome.SUPPORTS, evidence.summary
 
 

@@ -15,10 +15,11 @@ from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point import equations as saddle_point
 from onestep.derivations.saddle_point import normalisations
 from onestep.verify.checks.kinds import ByDerivation
+from onestep.verify.claims.index import examine
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.claims.saddle_point import free_energy as appendix_c
 from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
 from onestep.verify.claims.slides import saddle_point as slides_saddle_point
-from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import PROFILES, Claim, Role
 from onestep.verify.protocol.evidence import Outcome
 from onestep.verify.protocol.verdict import Verdict
@@ -174,8 +175,8 @@ def test_a_statement_and_its_derivation_wrong_alike_are_refuted_by_numbers(name:
     claim = BY_ID[f"result-3-3.{name}"]
     wrong = claim.statement.xreplace({s.psi_hat: sp.sqrt(3) * s.psi_hat})
     check = next(c for c in claim.checks if not isinstance(c, ByDerivation))
-    assert check.run(claim, PROFILES["quick"]).outcome is Outcome.SUPPORTS
-    assert check.run(replace(claim, statement=wrong), PROFILES["quick"]).outcome is Outcome.REFUTES
+    assert check.run(claim, PROFILES["quick"], PAPER).outcome is Outcome.SUPPORTS
+    assert check.run(replace(claim, statement=wrong), PROFILES["quick"], PAPER).outcome is Outcome.REFUTES
 
 
 @pytest.mark.parametrize("beta", [0.4, 0.999, 1.001, 2.5])

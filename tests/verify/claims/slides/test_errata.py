@@ -11,11 +11,13 @@ import sympy as sp
 
 from onestep.reports.page.misprints import document_of_errata_section as document
 from onestep.reports.page.misprints import section
-from onestep.verify.claims.index import all_claims
-from onestep.verify.claims.slides import errata as module
-from onestep.verify.claims.slides.errata import ERRATA, Erratum, errata, examine_errata, unlisted
-from onestep.verify.ledger.run import Entry, Ledger, examine
+from onestep.verify.claims.index import all_claims, examine
+from onestep.verify.claims.paper import PAPER
+from onestep.verify.claims.slides.errata import ERRATA
+from onestep.verify.ledger.errata import errata, examine_errata, unlisted
+from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Claim, Role, Source
+from onestep.verify.protocol.paper import Erratum
 from onestep.verify.protocol.verdict import Verdict
 from tests.shared import toy
 
@@ -26,7 +28,7 @@ WRONG = toy.claim(
     source=Source("slides", "a frame", (3,)),
     statement=sp.Eq(toy.norm, toy.LIMIT / 2),
 )
-TOY = Erratum("erratum.toy", "toy.wrong", "toy.right", "twice as much")
+TOY = replace(PAPER, errata=(Erratum("erratum.toy", "toy.wrong", "toy.right", "twice as much"),))
 
 
 def ledger_of(*claims: Claim) -> Ledger:
@@ -37,15 +39,9 @@ def ledger_of(*claims: Claim) -> Ledger:
     return Ledger("quick", tuple(entries))
 
 
-@pytest.fixture
-def toy_errata(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "ERRATA", (TOY,))
-
-
-@pytest.mark.usefixtures("toy_errata")
 def test_a_refuted_printed_claim_is_reported_with_the_evidence_of_the_run() -> None:
     ledger = ledger_of(RIGHT, WRONG)
-    (report,) = errata(ledger)
+    (report,) = errata(ledger, TOY)
     assert report.corrected_verdict is Verdict.PROVED
     assert report.source == "slides, a frame, (3)"
     assert "\\frac" in report.printed
@@ -54,24 +50,22 @@ def test_a_refuted_printed_claim_is_reported_with_the_evidence_of_the_run() -> N
     # the witness is word for word what the checks said
     assert report.witness == "; ".join(e.summary for e in wrong.evidence)
     assert document(report)["corrected_verdict"] == "PROVED"
-    assert section(ledger) == (("slides, a frame", (document(report),)),)
+    assert section(ledger, TOY) == (("slides, a frame", (document(report),)),)
 
 
-@pytest.mark.usefixtures("toy_errata")
 def test_a_printed_claim_that_passes_is_no_erratum() -> None:
     passing = replace(WRONG, statement=RIGHT.statement)
     ledger = ledger_of(RIGHT, passing)
-    assert errata(ledger) == ()
-    assert unlisted(ledger) == ()
+    assert errata(ledger, TOY) == ()
+    assert unlisted(ledger, TOY) == ()
 
 
-@pytest.mark.usefixtures("toy_errata")
 def test_claims_outside_the_ledger_make_no_erratum() -> None:
-    assert errata(ledger_of(WRONG)) == ()
+    assert errata(ledger_of(WRONG), TOY) == ()
 
 
 def test_a_refuted_printed_claim_without_an_erratum_is_noticed() -> None:
-    assert unlisted(ledger_of(WRONG)) == ("toy.wrong",)
+    assert unlisted(ledger_of(WRONG), PAPER) == ("toy.wrong",)
 
 
 def test_every_erratum_names_a_printed_claim_and_one_of_ours() -> None:
@@ -86,14 +80,14 @@ def test_every_erratum_names_a_printed_claim_and_one_of_ours() -> None:
 
 @pytest.fixture(scope="module")
 def examined() -> Ledger:
-    return examine_errata()
+    return examine_errata(PAPER)
 
 
 def test_every_erratum_is_found_by_running_its_checks(examined: Ledger) -> None:
-    found = errata(examined)
+    found = errata(examined, PAPER)
     assert [report.id for report in found] == [erratum.id for erratum in ERRATA]
     assert all(report.witness for report in found)
-    assert unlisted(examined) == ()
+    assert unlisted(examined, PAPER) == ()
 
 
 def test_no_refuted_formula_of_the_committed_ledger_is_missing() -> None:
@@ -106,7 +100,7 @@ def test_no_refuted_formula_of_the_committed_ledger_is_missing() -> None:
 
 def test_every_correction_passes(examined: Ledger) -> None:
     passing = {Verdict.PROVED, Verdict.CERTIFIED, Verdict.CONFIRMED}
-    assert {report.id for report in errata(examined) if report.corrected_verdict not in passing} == set()
+    assert {report.id for report in errata(examined, PAPER) if report.corrected_verdict not in passing} == set()
 
 
 def test_the_misprints_named_in_advance_are_found(examined: Ledger) -> None:
@@ -126,4 +120,4 @@ def test_the_misprints_named_in_advance_are_found(examined: Ledger) -> None:
         "mu-star-without-root",
         "same-ridge",
     }
-    assert expected <= {report.id.removeprefix("erratum.") for report in errata(examined)}
+    assert expected <= {report.id.removeprefix("erratum.") for report in errata(examined, PAPER)}

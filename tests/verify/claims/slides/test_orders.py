@@ -8,8 +8,8 @@ import pytest
 from onestep.derivations.gradient_step import orders as slides_orders
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.exponents import Order
+from onestep.verify.claims.index import examine
 from onestep.verify.claims.slides import orders as claims
-from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import Claim, Kind, Role
 from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.gradient_step import orders as slides_orders_numbers

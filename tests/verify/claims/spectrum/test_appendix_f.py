@@ -12,8 +12,8 @@ from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, ov
 from onestep.derivations.language import replica_gaussians
 from onestep.derivations.language import symbols as s
 from onestep.derivations.spectrum import resolvent as spectrum
+from onestep.verify.claims.index import examine
 from onestep.verify.claims.spectrum import covariance as appendix_f
-from onestep.verify.ledger.run import examine
 from onestep.verify.protocol.claim import Claim, Kind
 from onestep.verify.protocol.verdict import Verdict
 from tests.planting.appendices import planting, verdict_by_proof

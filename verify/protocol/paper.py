@@ -1,0 +1,110 @@
+"""A paper as data: what the ledger, the mutants, the checker, coverage, errata and pages have to know of one.
+
+Nothing else of this floor or of `verify.checks` and `verify.ledger` knows a name, a number or a symbol of any paper.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import sympy as sp
+
+from onestep.derivations.language.glossary import Entry, GlyphError
+
+# What is no statement but a name for something: it has claims that use it and none that decides on it.
+DEFINITION = "a definition"
+
+
+@dataclass(frozen=True)
+class Formula:
+    """One formula of a source without numbers: its place, what it says in words, and the claims about it.
+
+    ``remark`` says what of it is a definition, or what is left to named theorems.
+    """
+
+    frame: str
+    says: str
+    claims: tuple[str, ...]
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A source: the name by which claims call it, its title as its own first page has it, whose it is and where it is
+    found, and, where its formulas have no numbers, the list of them.
+    """
+
+    name: str
+    title: str
+    details: str
+    formulas: tuple[Formula, ...] = ()
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter: the slug of its pages, its title, and the parts (what ids of claims begin with) that it holds."""
+
+    slug: str
+    title: str
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """A printed claim, the claim that corrects it, and what the correction changes for a reader."""
+
+    id: str
+    printed: str
+    corrected: str
+    consequence: str
+
+
+class PaperError(ValueError):
+    """A paper whose parts do not fit each other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Paper:
+    """One theory and its sources.
+
+    - ``name``: what claims call the document whose numbered ``equations`` are to be covered;
+    - ``symbols``: the glossary, each name once; ``growing``: those that grow without bound together with the dimension,
+      so that a limit in one may not hold another one fixed;
+    - ``siblings``: symbols with what a slip of the pen takes for them, the first that fits is tried;
+    - ``modules``: where the claims are stated, in the order of the paper; ``chapters``: in which they stand together;
+    - ``sources``: all documents that claims come from; ``errata``: what they print wrong.
+
+    Raises GlyphError for two symbols of one name and PaperError for a growing symbol that the glossary does not have,
+    an unnamed paper or an erratum that stands twice.
+    """
+
+    name: str
+    equations: range
+    symbols: tuple[Entry, ...]
+    growing: frozenset[sp.Symbol]
+    siblings: tuple[tuple[sp.Symbol, sp.Expr], ...]
+    modules: tuple[str, ...]
+    chapters: tuple[Chapter, ...]
+    sources: tuple[Document, ...]
+    errata: tuple[Erratum, ...] = ()
+
+    def __post_init__(self) -> None:
+        _once("symbols", (entry.symbol.name for entry in self.symbols), GlyphError)
+        _once("sources", (source.name for source in self.sources), PaperError)
+        _once("errata", (erratum.id for erratum in self.errata), PaperError)
+        _once("errata on printed claims", (erratum.printed for erratum in self.errata), PaperError)
+        _once("parts of chapters", (part for chapter in self.chapters for part in chapter.parts), PaperError)
+        known = {entry.symbol for entry in self.symbols}
+        unknown = {symbol.name for symbol in (*self.growing, *(s for s, _ in self.siblings)) if symbol not in known}
+        if unknown:
+            raise PaperError(f"{self.name}: not in its glossary: {', '.join(sorted(unknown))}")
+        if self.name not in {source.name for source in self.sources}:
+            raise PaperError(f"{self.name!r} is none of its sources")
+
+
+def _once(what: str, names: Iterable[str], error: type[Exception]) -> None:
+    repeated = sorted(name for name, count in Counter(names).items() if count > 1)
+    if repeated:
+        raise error(f"{what} of one name: {', '.join(repeated)}")
