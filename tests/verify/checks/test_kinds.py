@@ -135,8 +135,8 @@ def test_inequalities_are_one_sided() -> None:
         return claim(kind=Kind.INEQUALITY, statement=statement)
 
     numbers = ByNumbers("both sides", measure, TOLERANCE)
-    assert numbers.run(with_statement(sp.Le(norm, LIMIT + 1)), QUICK).outcome is Outcome.SUPPORTS
-    assert numbers.run(with_statement(sp.Ge(norm, LIMIT + 1)), QUICK).outcome is Outcome.REFUTES
+    assert numbers.run(with_statement(sp.Le(norm, LIMIT + 1)), QUICK, PAPER).outcome is Outcome.SUPPORTS
+    assert numbers.run(with_statement(sp.Ge(norm, LIMIT + 1)), QUICK, PAPER).outcome is Outcome.REFUTES
 
 
 def test_conjunctions_need_every_part() -> None:

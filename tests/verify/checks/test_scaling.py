@@ -143,4 +143,4 @@ def test_the_check_confirms_and_refutes_through_the_statement() -> None:
     assert decide(Kind.CONCENTRATION, [evidence]) is Verdict.CONFIRMED
     assert check(-0.9).run(stated, PROFILES["quick"], PAPER).outcome is Outcome.REFUTES
     with pytest.raises(TypeError, match="tests an equation"):
-        check(-0.5).run(claim(statement=sp.Le(s.overlap_rate, 0)), PROFILES["quick"])
+        check(-0.5).run(claim(statement=sp.Le(s.overlap_rate, 0)), PROFILES["quick"], PAPER)
