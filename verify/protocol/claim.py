@@ -119,7 +119,7 @@ class Check(Protocol):
 class Claim:
     """One formula, where it comes from, where it holds, what it rests on, how it is checked, and how it could be wrong.
 
-    ``id`` is a permanent slug (``result-3-1.spike-strength``). ``uses`` are the ids of the claims it rests on.
+    ``id`` is a permanent slug (``part.what-it-says``). ``uses`` are the ids of the claims it rests on.
     ``correction`` is, for a formula printed wrongly, the claim of ours that corrects it: a slip of the pen may lead
     from the misprint back to it, and is then no wrong neighbour. ``missing_lemma`` says, for an identity, inequality or
     fixed point that is neither proved nor certified, what its proof lacks.

@@ -1,0 +1,131 @@
+"""The core runs another paper as it is: ledger, mutants, checker, coverage, errata, Markdown, with its own symbols."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sympy as sp
+
+from onestep.derivations.language.derivation import RationalLimit
+from onestep.derivations.language.glossary import GlyphError
+from onestep.derivations.language.symbols import d as other_dimension
+from onestep.reports.text.ledger_markdown import markdown
+from onestep.verify.checks.checker import settle
+from onestep.verify.checks.mutants import mutants_of
+from onestep.verify.ledger.coverage import missing_formulas, strays, summary, unlisted_claims
+from onestep.verify.ledger.document import as_json
+from onestep.verify.ledger.errata import errata, examine_errata, unlisted
+from onestep.verify.ledger.run import Ledger, run
+from onestep.verify.protocol.evidence import Outcome
+from onestep.verify.protocol.paper import Erratum, PaperError
+from onestep.verify.protocol.verdict import Verdict
+from tests.second_paper import claims, derivations
+from tests.second_paper import symbols as s
+from tests.second_paper.paper import SECOND
+
+VERIFY = Path(__file__).resolve().parent.parent.parent / "verify"
+
+
+@pytest.fixture(scope="module")
+def ledger() -> Ledger:
+    return run(SECOND, "quick")
+
+
+def test_claims_pass_and_the_misprint_is_refuted(ledger: Ledger) -> None:
+    verdicts = {entry.claim.id: entry.verdict for entry in ledger.entries}
+    assert verdicts.pop("lecture.variance") is Verdict.REFUTED
+    assert len(verdicts) == 7
+    assert set(verdicts.values()) == {Verdict.PROVED}
+    assert ledger.exit_code == 0
+
+
+def test_every_mutant_is_refuted(ledger: Ledger) -> None:
+    assert [m.name for entry in ledger.entries for m in entry.surviving_mutants] == []
+    assert all(len(entry.mutants) >= 2 for entry in ledger.entries)
+
+
+def test_siblings_are_those_of_the_paper() -> None:
+    assert "S for N" in {mutant.name for mutant in mutants_of(claims.PEAK, SECOND.siblings)}
+    assert not any(" for N" in mutant.name for mutant in mutants_of(claims.PEAK, ()))
+
+
+def test_a_limit_holds_no_growing_symbol_of_the_paper_fixed() -> None:
+    one_fixed = RationalLimit("D/(D + T) at fixed T", s.dimension / (s.dimension + s.samples), s.dimension, sp.S.One)
+    assert settle(one_fixed, claims.ANYWHERE, SECOND.growing).outcome is Outcome.UNDECIDED
+    assert settle(one_fixed, claims.ANYWHERE, frozenset({s.dimension, other_dimension})).outcome is Outcome.SUPPORTS
+    # the derivation says how many samples there are, and passes
+    obligations = derivations.fixed_point().obligations
+    assert {settle(o, claims.ANYWHERE, SECOND.growing).outcome for o in obligations} == {Outcome.SUPPORTS}
+
+
+def test_its_own_equations_are_covered() -> None:
+    found = summary(claims.CLAIMS, SECOND)
+    assert found.sentence == "7 of 7 numbered equations, each in exactly one claim"
+    assert strays(claims.CLAIMS, SECOND) == ()
+    without = [claim for claim in claims.CLAIMS if claim.id != "double-descent.peak"]
+    assert summary(without, SECOND).missing == (6,)
+    assert missing_formulas(without, SECOND) == unlisted_claims(without, SECOND) == ()
+    assert strays(claims.CLAIMS, replace(SECOND, equations=range(1, 7))) == ("ridge.best lists (7)",)
+
+
+def test_its_erratum_is_found_by_the_checks(ledger: Ledger) -> None:
+    (report,) = errata(ledger, SECOND)
+    assert (report.id, report.source) == ("erratum.variance", "Lecture, Bias and variance, (3)")
+    assert report.corrected_verdict is Verdict.PROVED
+    assert report.witness
+    assert unlisted(ledger, SECOND) == ()
+    assert unlisted(ledger, replace(SECOND, errata=())) == ("lecture.variance",)
+    assert errata(examine_errata(SECOND), SECOND) == (report,)
+
+
+def test_its_ledger_is_written_down(ledger: Ledger) -> None:
+    text = markdown(as_json(ledger))
+    for claim in claims.CLAIMS:
+        assert f"## {claim.id}\n" in text
+    assert "slides" not in text
+    assert "2402.04980" not in text
+
+
+def test_a_paper_travels_to_another_process() -> None:
+    again = pickle.loads(pickle.dumps(SECOND))
+    assert (again.symbols, again.growing, again.siblings) == (SECOND.symbols, SECOND.growing, SECOND.siblings)
+
+
+def test_a_paper_whose_parts_do_not_fit_is_refused() -> None:
+    impostor = replace(SECOND.symbols[0], symbol=sp.Symbol(s.bias.name, real=True), meaning="another B")
+    with pytest.raises(GlyphError, match="symbols of one name: B"):
+        replace(SECOND, symbols=(*SECOND.symbols, impostor))
+    with pytest.raises(PaperError, match="not in its glossary: d"):
+        replace(SECOND, growing=frozenset({other_dimension}))
+    with pytest.raises(PaperError, match="none of its sources"):
+        replace(SECOND, sources=SECOND.sources[1:])
+    with pytest.raises(PaperError, match=r"errata on printed claims of one name: lecture\.variance"):
+        replace(SECOND, errata=(*SECOND.errata, Erratum("another", "lecture.variance", "ridge.variance", "")))
+
+
+def test_the_core_knows_no_symbol_of_any_paper() -> None:
+    """Protocol, checks and ledger import no table of symbols and none of the floors that state a theory."""
+    of_a_paper = ("onestep.verify.claims", "onestep.verify.second_route", "onestep.derivations.language.symbols")
+    language = ("derivation", "expectation", "glossary", "rendering", "algebra_budget")
+    wrong = []
+    for path in (path for floor in ("protocol", "checks", "ledger") for path in (VERIFY / floor).glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or node.module is None:
+                continue
+            named = [f"{node.module}.{alias.name}" for alias in node.names]
+            stated = node.module.startswith("onestep.derivations") and not node.module.endswith(language)
+            if stated or any(name.startswith(of_a_paper) for name in [node.module, *named]):
+                wrong.append(f"{path.name} imports from {node.module}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("word", ["191", "slides", "2402.04980", "section-", "result-3"])
+def test_the_core_holds_no_word_of_the_first_paper(word: str) -> None:
+    texts = {
+        path: path.read_text("utf-8") for f in ("protocol", "checks", "ledger") for path in (VERIFY / f).glob("*.py")
+    }
+    assert [path.name for path, text in texts.items() if word in text] == []
