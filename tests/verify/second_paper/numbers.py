@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from onestep.verify.checks.kinds import Point
-from tests.second_paper import symbols as s
+from tests.verify.second_paper import symbols as s
 
 NODES = 4000
 MANY_NODES = 400_000

@@ -11,7 +11,7 @@ from functools import cache
 import sympy as sp
 
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
-from tests.second_paper import symbols as s
+from tests.verify.second_paper import symbols as s
 
 GAUSSIAN = "inputs have independent standard normal coordinates"
 TITLE = "ridge regression in high dimensions"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onestep.verify.protocol.paper import Chapter, Document, Erratum, Formula, Paper
-from tests.second_paper import symbols as s
+from tests.verify.second_paper import symbols as s
 
 SECOND = Paper(
     name="Ridge regression",
@@ -11,7 +11,7 @@ SECOND = Paper(
     symbols=s.TABLE.entries,
     growing=frozenset({s.dimension, s.samples}),
     siblings=((s.noise, s.signal), (s.ratio, s.ridge)),
-    modules=("tests.second_paper.claims",),
+    modules=("tests.verify.second_paper.claims",),
     chapters=(
         Chapter("errors", "Errors of the ridge readout", ("ridge",)),
         Chapter("double-descent", "Double descent", ("double-descent",)),

@@ -9,9 +9,9 @@ import sympy as sp
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
 from onestep.verify.protocol.tolerances import ASYMPTOTIC, MINIMUM, QUADRATURE
-from tests.second_paper import derivations as d
-from tests.second_paper import numbers
-from tests.second_paper import symbols as s
+from tests.verify.second_paper import derivations as d
+from tests.verify.second_paper import numbers
+from tests.verify.second_paper import symbols as s
 
 NAME = "Ridge regression"
 _RANGES = (Range(s.signal, 0.5, 2.0), Range(s.noise, 0.2, 1.0))

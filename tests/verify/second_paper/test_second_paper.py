@@ -23,11 +23,11 @@ from onestep.verify.ledger.run import Ledger, run
 from onestep.verify.protocol.evidence import Outcome
 from onestep.verify.protocol.paper import Erratum, PaperError
 from onestep.verify.protocol.verdict import Verdict
-from tests.second_paper import claims, derivations
-from tests.second_paper import symbols as s
-from tests.second_paper.paper import SECOND
+from tests.verify.second_paper import claims, derivations
+from tests.verify.second_paper import symbols as s
+from tests.verify.second_paper.paper import SECOND
 
-VERIFY = Path(__file__).resolve().parent.parent.parent / "verify"
+VERIFY = Path(__file__).resolve().parent.parent.parent.parent / "verify"
 
 
 @pytest.fixture(scope="module")
