@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from onestep.derivations.language.rendering import latex
 from onestep.derivations.language.glossary import Entry as Symbol
+from onestep.derivations.language.rendering import latex
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.network_trial import BEYOND, Trial
 from onestep.reports.measurements.study import Study
