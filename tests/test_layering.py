@@ -259,6 +259,20 @@ def test_no_folder_has_more_than_twelve_entries() -> None:
     assert crowded == {}
 
 
+# Files that are one list: symbols, and closed forms with their proofs.
+LISTS = {"derivations/language/symbols.py", "verify/claims/equivalence/closed_forms.py"}
+MOST_LINES = 450
+
+
+def test_no_file_is_longer_than_a_person_reads_at_once() -> None:
+    lengths = {
+        path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
+        for room in (*PACKAGES, "tests", "benchmarks")
+        for path in files(room)
+    }
+    assert {name for name, lines in lengths.items() if lines > MOST_LINES} == LISTS
+
+
 def graph() -> dict[str, set[str]]:
     """Which modules import which, inside functions too; what is imported for types alone loads nothing."""
     names = {

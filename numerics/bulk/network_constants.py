@@ -23,15 +23,12 @@ from onestep.numerics.gaussian.quadrature import (
     ROUNDING,
     Integrand,
     Rule,
-    half_length,
     integrand,
-    layers,
     reach,
     slope_integrand,
-    spacing,
-    spike_rule,
 )
 from onestep.numerics.gaussian.settled_moments import still_to_come
+from onestep.numerics.gaussian.spike_rule import half_length, layers, spacing, spike_rule
 from onestep.numerics.models.model import ModelError
 
 Array = NDArray[np.float64]

@@ -39,13 +39,12 @@ from onestep.numerics.gaussian.quadrature import (
     conditional_moments,
     density,
     integrand,
-    layers,
     slope_integrand,
-    spacing,
-    spike_rule,
 )
-from onestep.numerics.models.model import UNIFORM, MapErrors, Model, ModelError
+from onestep.numerics.gaussian.spike_rule import layers, spacing, spike_rule
+from onestep.numerics.models.model import UNIFORM, Model, ModelError
 from onestep.numerics.models.network import Network
+from onestep.numerics.models.parameters import MapErrors
 
 Array = NDArray[np.float64]
 

@@ -47,7 +47,8 @@ from onestep.numerics.experiments.simulate import (
 )
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.given import instance_of, model_of, subject_of
-from onestep.numerics.models.model import INSTEAD, Model, ModelError
+from onestep.numerics.models.gradient_step import INSTEAD
+from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.models.network import Network, SimulationError
 from onestep.numerics.models.solution import Solution
 from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution

@@ -12,7 +12,7 @@ over kappa ~ N(0, 1) on a rule that follows the layers of its integrand (`spike_
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -59,7 +59,6 @@ MOST_UNSETTLED = 1e-7
 # Rounding of an average, relative to the root mean square of what is averaged: sums of some hundred terms of either
 # sign. It is some eps; the rest is reserve.
 ROUNDING = 24.0 * float(np.finfo(float).eps)
-_MOST_LAYERS = 400
 _CHUNK = 1 << 19
 # Where operations are counted, these many values of a function are one.
 _VALUES_PER_OPERATION = 20
@@ -364,94 +363,13 @@ def _panel_rule(function: Integrand, shift: Array, scale: float, refine: int) ->
         # Panels found by bisection are halved like the others.
         middle = 0.5 * (edges[:, 1:] + edges[:, :-1])
         edges = np.sort(np.concatenate([edges, middle], axis=1), axis=1)
-    return _composite(edges)
+    return composite(edges)
 
 
-def _composite(edges: Array) -> tuple[Array, Array]:
+def composite(edges: Array) -> tuple[Array, Array]:
     """The composite Gauss-Legendre rule with Gaussian density between edges of shape (..., panels + 1)."""
     nodes, weights = gauss_legendre(PANEL_ORDER)
     half = 0.5 * np.diff(edges, axis=-1)[..., None]
     shape = (*edges.shape[:-1], -1)
     z: Array = np.reshape(edges[..., :-1, None] + half * (1.0 + nodes), shape).astype(np.float64, copy=False)
     return z, np.reshape(half * weights, shape) * density(z)
-
-
-class Layer(NamedTuple):
-    """A place along the spike where an integrand changes over a given width; width 0 is a kink or a jump."""
-
-    location: float
-    width: float
-
-
-def layers(function: Integrand, slope: float, variance: float, bias: float = 0.0) -> tuple[Layer, ...]:
-    """Where E_z f(slope kappa + bias + sqrt(variance) z) follows breakpoints and steep places of f along kappa."""
-    if slope == 0.0:
-        return ()
-    width = math.sqrt(variance) / abs(slope)
-    places = function.breakpoints if function.splits is None else function.splits
-    return tuple(Layer((place - bias) / slope, width) for place in places)
-
-
-def spacing(function: Integrand, slope: float, variance: float) -> float:
-    """A trapezoidal step in kappa for E_z f(slope kappa + sqrt(variance) z) with f analytic.
-
-    The Fourier transform of the average at frequency w in x decays like exp(-strip w - variance w^2/2).
-    """
-    if slope == 0.0 or function.splits is not None or math.isinf(function.strip):
-        return math.inf
-    a = function.strip
-    if variance > 0:
-        # The stable root of variance w^2/2 + a w = LOG_ACCURACY.
-        frequency = 2.0 * LOG_ACCURACY / (a + math.sqrt(a * a + 2.0 * variance * LOG_ACCURACY))
-    else:
-        frequency = LOG_ACCURACY / a
-    return 2.0 * math.pi / (abs(slope) * frequency)
-
-
-@lru_cache(maxsize=256)
-def spike_rule(
-    features: tuple[Layer, ...], widest: float, half_length: float, refine: int = 0, even: bool = False
-) -> Rule:
-    """A rule for kappa ~ N(0, 1) on [-half_length, half_length] that resolves the given layers.
-
-    Without narrow layers: the trapezoidal rule of step at most `widest`, divided by FINER `refine` times
-    (-1 makes it coarser). With narrow layers: Gauss-Legendre panels that end on each layer's centre and flanks.
-    For an even integrand (`even`) the rule lives on kappa >= 0, with the weight of both sides.
-    """
-    # Beyond nine widths of the rule a layer has no part in it, not even in its step.
-    features = tuple(f for f in features if abs(f.location) < half_length + 9.0 * f.width)
-    narrow = tuple(f for f in features if f.width < NARROW_LAYER)
-    # Places of width 0 take one end of a panel each, and a trapezoidal node on a jump is wrong: they always count.
-    if sum(f.width > 0.0 for f in narrow) > _MOST_LAYERS:
-        narrow = tuple(f for f in narrow if f.width == 0.0)
-    h = widest
-    for feature in features:
-        if feature not in narrow:
-            # A Gaussian of this width times the density of kappa.
-            h = min(h, WIDEST_STEP * feature.width / math.hypot(1.0, feature.width))
-    h = max(h, 2.0 * half_length / MOST_NODES)
-    if not narrow:
-        h /= FINER**refine
-        count = math.ceil(half_length / h)
-        nodes: Array = h * np.arange(0 if even else -count, count + 1, dtype=np.float64)
-        weights = h * density(nodes)
-        return Rule(nodes, np.where(nodes > 0.0, 2.0 * weights, weights) if even else weights)
-    # Sixteen Gauss-Legendre nodes on six steps resolve what the trapezoidal rule resolves at one.
-    panels = math.ceil(half_length / min(1.5, 6.0 * h) * 2.0 ** min(refine, 0))
-    lowest = 0.0 if even else -half_length
-    edges = [np.linspace(lowest, half_length, (1 if even else 2) * panels + 1)]
-    for location, width in narrow:
-        flanks = np.linspace(-9.0, 9.0, 5) if width > 0 else np.zeros(1)
-        places = location + width * flanks
-        edges.append(np.clip(np.concatenate([places, -places]) if even else places, lowest, half_length))
-    ends = distinct(edges)
-    for _ in range(refine):
-        # All of them, those that bisection found for the function itself too: its powers vary faster.
-        ends = np.sort(np.concatenate([ends, 0.5 * (ends[1:] + ends[:-1])]))
-    nodes, weights = _composite(ends)
-    return Rule(nodes, 2.0 * weights if even else weights)
-
-
-def half_length(reaches: Iterable[float]) -> float:
-    """The longest of several reaches, rounded up so that rules are shared between models."""
-    return math.ceil(4.0 * max(reaches)) / 4.0

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from onestep.derivations.activations.activation import Activation, integrable_square
+from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.activation import activation as function
-from onestep.derivations.expressions.parser import ExpressionError
-from onestep.numerics.gaussian.coefficients import hermite_constants
-from onestep.numerics.gaussian.quadrature import MOST_UNSETTLED
 from onestep.numerics.models.documents import described, model_document
+from onestep.numerics.models.gradient_step import SAME, check_second_moment, gradient_step, gradient_step_errors
 from onestep.numerics.models.parameters import (
+    EXACT,
     LARGEST,
     MOST_DIRECTIONS,
     NOT_NEGATIVE,
@@ -21,6 +20,7 @@ from onestep.numerics.models.parameters import (
     ROUNDED_NORM,
     SMALLEST,
     UNIFORM,
+    MapErrors,
     ModelError,
     ReadoutGroup,
     checked_alignments,
@@ -44,17 +44,6 @@ class GradientStep:
     def __post_init__(self) -> None:
         for name in ("alpha0", "eta"):
             object.__setattr__(self, name, checked_number(name, getattr(self, name), *NOT_NEGATIVE))
-
-
-class MapErrors(NamedTuple):
-    """How far spike, bulk and alignment may be off because the averages that they are made of are (an estimate)."""
-
-    spike: float
-    bulk: float
-    alignment: float
-
-
-EXACT = MapErrors(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -317,68 +306,6 @@ def check_changes(model: Model, values: Mapping[str, object]) -> None:
         raise ModelError(f"a model has no parameter {name}: one of {', '.join(known)} is accepted, for example beta=2")
 
 
-# A mean that is zero in exact arithmetic comes out of the quadrature at the rounding of double precision.
-_ZERO = 1e-11
-INSTEAD = "give --spike, --bulk and --alignment directly instead, for example --spike 1 --bulk 1 --alignment 0.8"
-
-
-def gradient_step(
-    activation: Activation, target: Activation, *, alpha0: float, eta: float, beta: float, noise: float = 0.0
-) -> tuple[float, float, float]:
-    """(spike, bulk, alignment) after one gradient step; see `Model.from_gradient_step`."""
-    if alpha0 == 0.0 or eta == 0.0:
-        return 0.0, 1.0, 0.0
-    for role, given in (("activation", activation), ("target", target)):
-        _check_second_moment(role, given, 1.0, 0.0)
-    student, teacher = hermite_constants(activation), hermite_constants(target)
-    for role, found in (("activation", student), ("target", teacher)):
-        if max(found.errors.mean, found.errors.h1) > MOST_UNSETTLED * math.sqrt(found.h2):
-            raise ModelError(
-                f"the averages of the {role} in the gradient-step map do not settle in double precision, it varies too "
-                f"fast; {INSTEAD}"
-            )
-    if abs(student.mean) > max(_ZERO * math.sqrt(student.h2), student.errors.mean):
-        raise ModelError(f"the gradient-step map needs E[sigma] = 0, and here E[sigma] = {student.mean:.6g}; {INSTEAD}")
-    if abs(student.curvature * teacher.mean) > _ZERO * math.sqrt(student.h2 * teacher.h2):
-        raise ModelError(
-            "the gradient-step map needs E[sigma''] E[g] = 0, and here "
-            f"E[sigma''] = {student.curvature:.6g} and E[g] = {teacher.mean:.6g}; {INSTEAD}"
-        )
-    if math.isinf(student.h1_check):
-        raise ModelError(
-            "the gradient-step map needs a finite E[(sigma' - h1)^2], and here it is infinite "
-            f"because {student.h1_check_reason}; {INSTEAD}"
-        )
-    second = (teacher.h2 + noise) / alpha0
-    length = math.hypot(teacher.h1, math.sqrt(second))
-    rate = eta / beta
-    alignment = teacher.h1 / length if length > 0.0 else 0.0
-    return rate * student.h1 * length, 1.0 + rate**2 * second * student.h1_check, alignment
-
-
-# Spike, bulk and alignment are a function of the same numbers, so that no more than rounding is between two of them.
-_SAME = 1e-12
-
-
-def gradient_step_errors(
-    activation: Activation, target: Activation, *, alpha0: float, eta: float, beta: float, noise: float = 0.0
-) -> MapErrors:
-    """How far the errors of the Hermite constants move what `gradient_step` returns, to first order."""
-    if alpha0 == 0.0 or eta == 0.0:
-        return EXACT
-    student, teacher = hermite_constants(activation), hermite_constants(target)
-    rate, second, second_error = abs(eta / beta), (teacher.h2 + noise) / alpha0, teacher.errors.h2 / alpha0
-    length = math.hypot(teacher.h1, math.sqrt(second))
-    if length == 0.0:
-        return EXACT
-    length_error = (abs(teacher.h1) * teacher.errors.h1 + 0.5 * second_error) / length
-    return MapErrors(
-        spike=rate * (student.errors.h1 * length + abs(student.h1) * length_error),
-        bulk=rate**2 * (second_error * student.h1_check + second * student.errors.h1_check),
-        alignment=(teacher.errors.h1 + abs(teacher.h1 / length) * length_error) / length,
-    )
-
-
 def _check_step(model: Model) -> None:
     """Spike, bulk and alignment are those of the step, and a network's own bulk is one that is built."""
     if model.bulk_model not in ("isotropic", "network"):
@@ -399,7 +326,7 @@ def _check_step(model: Model) -> None:
         model.activation, model.target, alpha0=step.alpha0, eta=step.eta, beta=model.beta, noise=model.noise
     )
     given = (model.spike, model.bulk, model.alignment)
-    if any(abs(x - y) > _SAME * (1.0 + abs(y)) for x, y in zip(given, own, strict=True)):
+    if any(abs(x - y) > SAME * (1.0 + abs(y)) for x, y in zip(given, own, strict=True)):
         raise ModelError(
             "spike, bulk and alignment of this model follow from its gradient step and cannot be changed alone: use "
             "model.changed, which maps through the step again, make it anew with Model.from_gradient_step, or forget "
@@ -449,20 +376,5 @@ def _check_moments(model: Model) -> None:
     if model.activation.growth.quadratic:
         slopes = [math.hypot(*spike) for spike in model.spikes]
         for slope, bulk in sorted(set(zip(slopes, model.bulks, strict=True))):
-            _check_second_moment("activation", model.activation, slope, bulk)
-    _check_second_moment("target", model.target, 1.0, 0.0)
-
-
-def _check_second_moment(role: str, function: Activation, spike: float, bulk: float) -> None:
-    """E[f(spike kappa + bias + sqrt(bulk) z)^2] is finite; a bias does not change whether it is."""
-    if function.growth.quadratic == 0:
-        return
-    try:
-        finite = integrable_square(function, spike, bulk)
-    except ExpressionError as reason:
-        raise ModelError(f"the {role} is not accepted here: {reason}") from reason
-    if not finite:
-        raise ModelError(
-            f"the second moment of the {role} is infinite when its argument has variance {spike**2 + bulk:.6g}: "
-            "give a smaller spike or bulk, or a function that grows more slowly, for example tanh(z)"
-        )
+            check_second_moment("activation", model.activation, slope, bulk)
+    check_second_moment("target", model.target, 1.0, 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class ModelError(ValueError):
@@ -36,6 +37,17 @@ class ReadoutGroup:
 
 
 UNIFORM = (ReadoutGroup(),)
+
+
+class MapErrors(NamedTuple):
+    """How far spike, bulk and alignment may be off because the averages that they are made of are (an estimate)."""
+
+    spike: float
+    bulk: float
+    alignment: float
+
+
+EXACT = MapErrors(0.0, 0.0, 0.0)
 
 
 Range = tuple[Callable[[float], bool], str, str]

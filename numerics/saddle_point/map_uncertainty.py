@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from onestep.numerics.gaussian.quadrature import ROUNDING
-from onestep.numerics.models.model import EXACT, Model
+from onestep.numerics.models.model import Model
+from onestep.numerics.models.parameters import EXACT
 
 SMALL = 1e-12
 

@@ -21,19 +21,15 @@ from onestep.numerics.bulk.equivalent import upper_triangle
 from onestep.numerics.gaussian.coefficients import conditional_moments_of
 from onestep.numerics.gaussian.line_moments import moments_on_line
 from onestep.numerics.gaussian.quadrature import (
-    Layer,
     Moments,
     conditional_moments,
     doublings,
-    half_length,
     integrand,
-    layers,
     reach,
     resolvable,
-    spacing,
     span,
-    spike_rule,
 )
+from onestep.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
 from onestep.numerics.gaussian.tensor_rule import Line, tensor_rule
 from onestep.numerics.models.model import Model, ModelError
 

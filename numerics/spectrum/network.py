@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from onestep.derivations.activations.activation import Activation
 from onestep.numerics.bulk.network_law import BulkLaw, network_law
 from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.gaussian.quadrature import PANEL_ORDER, density, gauss_legendre, half_length, integrand, reach
+from onestep.numerics.gaussian.quadrature import PANEL_ORDER, density, gauss_legendre, integrand, reach
+from onestep.numerics.gaussian.spike_rule import half_length
 from onestep.numerics.models.model import Model
 from onestep.numerics.spectrum.panels import Panels, legendre_series
 from onestep.numerics.spectrum.point import Complex, Equations, RowLaw, upper_argument

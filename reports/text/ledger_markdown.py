@@ -21,7 +21,8 @@ def markdown(document: Mapping[str, Any]) -> str:
     """The ledger for people who read text: a pure function of its JSON document."""
     from onestep.reports.text.words import by_fiat, verdict_mark
 
-    claims, counts, mutants = document["claims"], document["summary"], document["mutants"]
+    claims, mutants = document["claims"], document["mutants"]
+    counts = {verdict: document["summary"].get(verdict, 0) for verdict in MEANINGS}
     lines = [
         "# Ledger of claims",
         "",
@@ -45,7 +46,7 @@ def markdown(document: Mapping[str, Any]) -> str:
         )
     for claim in claims:
         lines += ["", *_markdown_claim(claim)]
-    provenance = ", ".join(f"{name} {value}" for name, value in document["provenance"].items())
+    provenance = ", ".join(f"{name} {value}" for name, value in sorted(document["provenance"].items()))
     return "\n".join([*lines, "", f"Provenance: {provenance}.", ""])
 
 

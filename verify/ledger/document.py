@@ -28,8 +28,15 @@ def as_json(ledger: Ledger) -> dict[str, Any]:
 
 
 def dumps(ledger: Ledger) -> str:
-    """The ledger as text: keys in a fixed order, one newline at the end."""
-    return json.dumps(as_json(ledger), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """The ledger as JSON with one line a claim and sorted keys, so that a change shows as the claims it changes."""
+
+    def text(value: Any) -> str:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True)
+
+    document = as_json(ledger)
+    claims = ",\n".join(map(text, document.pop("claims")))
+    rest = "".join(f",\n{text(key)}: {text(value)}" for key, value in sorted(document.items()))
+    return f'{{"claims": [\n{claims}\n]{rest}}}\n'
 
 
 def statement_latex(claim: Claim) -> str:
@@ -51,6 +58,7 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
         "statement": statement_latex(claim),
         "uses": list(claim.uses),
         "hypotheses": list(entry.hypotheses),
+        "note": claim.remark,
         "verdict": entry.verdict.value,
         "weakest": entry.weakest.value,
         "evidence": [evidence_json(e) for e in entry.evidence],

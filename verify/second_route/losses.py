@@ -234,11 +234,21 @@ def _proximal(name: str) -> SolverLoss:
         return SQUARE
     loss = LOSSES[name]
 
+    last: tuple[tuple[Array, ...], Array] | None = None
+
+    def prox(y: Array, omega: Array, V: Array) -> Array:
+        # The slope is asked for where the force is: the same arrays, kept here so that no others take their place.
+        nonlocal last
+        given = (y, omega, V)
+        if last is None or any(a is not b for a, b in zip(last[0], given, strict=True)):
+            last = given, proximal(loss, y, omega, V)
+        return last[1]
+
     def slope(y: Array, omega: Array, V: Array) -> Array:
-        curvature = loss.curvature(y, proximal(loss, y, omega, V))
+        curvature = loss.curvature(y, prox(y, omega, V))
         return np.asarray(curvature / (1 + V * curvature))
 
-    return ProximalLoss(name, loss.value, lambda y, omega, V: proximal(loss, y, omega, V), slope)
+    return ProximalLoss(name, loss.value, prox, slope)
 
 
 @lru_cache(maxsize=256)

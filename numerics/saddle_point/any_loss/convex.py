@@ -13,6 +13,7 @@ and overlaps and (Q, q2) follow from Gamma as for the ridge readout, for any num
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -165,20 +166,23 @@ def _solve(model: Model, labelled: Model, loss: Loss, refine: int, width: float 
         found = _by_the_path(system, start, found)
     evaluations = found.evaluations
     coarse = _level(model, system, found)
-    goal = _GOAL_BY_THE_MAP if known_by_its_map_alone(loss) else QUADRATURE_GOAL
+    costly = known_by_its_map_alone(loss)
+    goal, moved = _GOAL_BY_THE_MAP if costly else QUADRATURE_GOAL, math.inf
     for level in range(refine + 1, refine + 1 + _MOST_REFINEMENTS):
         finer = _system(labelled, loss, level, width)
         fine = _level(model, finer, polished(finer, coarse.found.x))
         evaluations += fine.found.evaluations
         before, now, unresolved = coarse.numbers, fine.numbers, finer.table.unresolved
         # A correction that is not worth taking is a difference between the rules as well.
-        moved = float(np.max(np.abs(now - before) / (1.0 + np.abs(now)))) + unresolved
+        last, moved = moved, float(np.max(np.abs(now - before) / (1.0 + np.abs(now)))) + unresolved
         moved += min(fine.found.correction, ROUNDING)
         test_moved = abs(fine.test - coarse.test) + unresolved * (1.0 + abs(fine.test))
         if loss.name == "square":  # whose test error is the mean squared error
             test_moved = abs(fine.squared - coarse.squared) + unresolved * (1.0 + fine.squared)
         coarse = fine
         if not moved > goal or not fine.found.ended or unresolved == 1.0:
+            break
+        if costly and moved > 0.5 * last:  # rounding, which no finer rule takes away
             break
         if 4 * fine.found.at.averages.count > _MOST_NODES or finer.table.exhausted:
             break

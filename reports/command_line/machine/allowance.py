@@ -22,10 +22,13 @@ class OutOfTimeError(BaseException):
 def allowance(seconds: float) -> Iterator[None]:
     """Raises OutOfTimeError inside the block after so many seconds of processor time of this process.
 
+    Before the block where none are left: then nothing depends on how long the first thing in it takes.
     An interruption that falls where Python can only report exceptions is repeated until it arrives, without a report.
     Needs the main thread and a system with interval timers; elsewhere the loops that look at the clock themselves have
     to end on their own. Blocks must not be nested.
     """
+    if seconds <= 0.0:
+        raise OutOfTimeError
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return

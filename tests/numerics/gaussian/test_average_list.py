@@ -33,9 +33,10 @@ AVERAGES: dict[str, dict[str, str]] = {
     },
     "numerics/saddle_point/any_loss/convex.py": {"_solve": REFINED, "_system": PASSED, "_mean_squared_error": REFINED},
     "numerics/experiments/ensembles.py": {"equivalent_map": REFUSED},
-    "numerics/saddle_point/any_loss/envelope.py": {
-        "clipped_loss": PASSED, "_long_line": PASSED, "_short_line": PASSED, "_General": PASSED,
+    "numerics/saddle_point/any_loss/clipped_lines.py": {
+        "clipped_loss": PASSED, "_long_line": PASSED, "_short_line": PASSED,
     },
+    "numerics/saddle_point/any_loss/envelope.py": {"_General": PASSED},
     "numerics/models/even_part.py": {"even_part_warning": DRAWN, "strength": DRAWN},
     "numerics/saddle_point/finite_width.py": {"_refined": REFINED},
     "numerics/bounds/learned_bias.py": {"training_energy": OPEN},
@@ -44,7 +45,7 @@ AVERAGES: dict[str, dict[str, str]] = {
         "_across_panels": PASSED,
     },
     "numerics/experiments/measure.py": {"exact_test_error": REFUSED},
-    "numerics/models/model.py": {"gradient_step": REFINED, "gradient_step_errors": REFINED},
+    "numerics/models/gradient_step.py": {"gradient_step": REFINED, "gradient_step_errors": REFINED},
     "numerics/bulk/network_constants.py": {"slope_constants": REFUSED, "_fine_rule": PASSED},
     "numerics/bounds/noisy_loss.py": {"_bell": PASSED},
     "numerics/spectrum/outliers.py": {"_second_order": REFUSED},
@@ -53,9 +54,9 @@ AVERAGES: dict[str, dict[str, str]] = {
     },
     "numerics/saddle_point/profile.py": {"_rule": PASSED, "_moments_at": PASSED, "_mismatch": CHECKED},
     "numerics/gaussian/quadrature.py": {
-        "gauss_legendre": PASSED, "_composite": PASSED, "with_splits": PASSED, "_trapezoid": PASSED,
-        "spike_rule": PASSED,
+        "gauss_legendre": PASSED, "composite": PASSED, "with_splits": PASSED, "_trapezoid": PASSED,
     },
+    "numerics/gaussian/spike_rule.py": {"spike_rule": PASSED},
     "numerics/saddle_point/letters/density.py": {
         "_along": REFINED, "_functions": REFUSED, "_deviation": REFUSED, "ReadoutLaw": REFINED,
     },

@@ -18,7 +18,8 @@ from onestep.numerics.bulk.network_constants import slope_constants
 from onestep.numerics.gaussian.coefficients import hermite_constants
 from onestep.numerics.gaussian.quadrature import conditional_moments, integrand
 from onestep.numerics.gaussian.settled_moments import settled_moments, still_to_come
-from onestep.numerics.models.model import EXACT, MapErrors, Model, ModelError
+from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.models.parameters import EXACT, MapErrors
 from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
 from onestep.numerics.saddle_point.any_loss.losses import huber
 from onestep.numerics.saddle_point.batch import solve_batch

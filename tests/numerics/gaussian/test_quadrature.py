@@ -14,19 +14,15 @@ from onestep.derivations.activations.activation import activation
 from onestep.derivations.expressions.parser import ExpressionError
 from onestep.numerics.gaussian.quadrature import (
     NARROW_LAYER,
-    Layer,
     Rule,
     conditional_moments,
     doublings,
     gauss_legendre,
-    half_length,
     integrand,
-    layers,
     reach,
-    spacing,
-    spike_rule,
     step,
 )
+from onestep.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
 
 SHIFTS = np.array([-6.0, -1.3, -0.2, 0.0, 0.7, 2.5, 9.0])
 # Sums of a few hundred rounded terms of order one: 1e-14 is a hundred units in the last place.

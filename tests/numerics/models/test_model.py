@@ -8,7 +8,8 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from onestep.derivations.activations.activation import activation
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup, gradient_step
+from onestep.numerics.models.gradient_step import gradient_step
+from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 
 TANH, SIN, SIGN, RELU = (activation(text) for text in ("tanh", "sin", "sign", "relu"))
 

@@ -78,8 +78,9 @@ def test_what_is_left_of_inner_integrals_is_in_every_estimate(left: float, monke
     def told(*args: Any, **options: Any) -> Profile:
         return dataclasses.replace(profile(*args, **options), unresolved=left)
 
-    for module in ("ridge", "finite_width", "batch", "convex", "bounds"):
-        monkeypatch.setattr(f"numerics.{module}.profile", told)
+    solvers = ("saddle_point.ridge", "saddle_point.finite_width", "saddle_point.batch", "saddle_point.any_loss.convex")
+    for module in (*solvers, "bounds.ridge"):
+        monkeypatch.setattr(f"onestep.numerics.{module}.profile", told)
     model = Model("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.7 + left)
     batch, loss = solve_batch(model, alpha=[model.alpha]), solve_loss(model, huber(0.5))
     found = {

@@ -12,8 +12,10 @@ from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.any_loss import LeastLoss, loss_bounds
 from onestep.numerics.bounds.ridge import bounds
 from onestep.numerics.gaussian.coefficients import HermiteConstants, hermite_constants
-from onestep.numerics.models.model import EXACT, MapErrors, Model, ReadoutGroup, gradient_step, gradient_step_errors
+from onestep.numerics.models.gradient_step import gradient_step, gradient_step_errors
+from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.network import Network
+from onestep.numerics.models.parameters import EXACT, MapErrors
 from onestep.numerics.saddle_point.any_loss import losses
 from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
 from onestep.numerics.saddle_point.batch import solve_batch, solve_families
@@ -157,9 +159,9 @@ def test_the_errors_of_a_step_are_those_of_its_constants(role: str, name: str, m
 
         return constants
 
-    monkeypatch.setattr("onestep.numerics.models.model.hermite_constants", said(moved=False))
+    monkeypatch.setattr("onestep.numerics.models.gradient_step.hermite_constants", said(moved=False))
     told = gradient_step_errors(student, target, **step)
-    monkeypatch.setattr("onestep.numerics.models.model.hermite_constants", said(moved=True))
+    monkeypatch.setattr("onestep.numerics.models.gradient_step.hermite_constants", said(moved=True))
     after = gradient_step(student, target, **step)
     for error, x, y in zip(told, before, after, strict=True):
         # To first order: 1e-6 of it and rounding are left. Of an alignment two parts of either sign are added up.

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from onestep.reports.command_line.cli import run
 from tests.shared.command_line import document, outcome, refused
 
 
@@ -50,6 +51,24 @@ def test_one_claim_is_shown_whole(capfd: pytest.CaptureFixture[str]) -> None:
     assert code == 0
     assert out.startswith(id_)
     assert "verdict" in out
+
+
+def test_one_claim_is_read_from_the_committed_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
+    import onestep.verify.claims.index as index
+    from onestep.reports.commands.claims import on_record, with_verdicts
+
+    # What the record says is what the claims say, key by key and in the same order.
+    known = index.all_claims()
+    for claim in (known[0], known[len(known) // 2], known[-1]):
+        (recorded,), (built,) = on_record(claim.id) or [], with_verdicts([claim])
+        assert list(recorded.items()) == list(built.items())
+
+    def unwanted() -> None:
+        pytest.fail("the claims are built")
+
+    monkeypatch.setattr(index, "all_claims", unwanted)
+    assert run(["claims", known[0].id, "--quiet"]) == 0
+    assert on_record("result-3-1") is None  # what only begins an id is looked for among all claims
 
 
 def test_a_changed_statement_loses_its_recorded_verdict(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,6 +74,17 @@ def test_the_quick_profile_refreshes_the_committed_ledger_from_a_checkout(
     assert not (tmp_path / "committed.json").exists()
 
 
+def test_the_ledger_has_one_line_a_claim_with_sorted_keys() -> None:
+    ledger = toy_ledger()
+    lines = dumps(ledger).splitlines()
+    assert len(lines) == len(ledger.entries) + 5  # the first, and behind the claims mutants, provenance and summary
+    for line, entry in zip(lines[1:], ledger.entries, strict=False):
+        claim = json.loads(line.removesuffix(","))
+        assert claim["id"] == entry.claim.id
+        assert list(claim) == sorted(claim)
+    assert json.loads(dumps(ledger)) == as_json(ledger)
+
+
 def test_markdown_follows_from_the_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     document = json.loads(dumps(toy_ledger()))
     text = markdown(document)

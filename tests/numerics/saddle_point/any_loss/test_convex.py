@@ -15,8 +15,8 @@ from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features
 from onestep.numerics.gaussian.quadrature import density
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.saddle_point.any_loss import losses
+from onestep.numerics.saddle_point.any_loss.clipped_lines import clipped_moments
 from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution, solve
-from onestep.numerics.saddle_point.any_loss.envelope import clipped_moments
 from onestep.numerics.saddle_point.any_loss.losses import ClippedLine
 from onestep.numerics.saddle_point.any_loss.sample_averages import SignLabel, normal_cdf
 from onestep.numerics.saddle_point.finite_width import at_width
