@@ -1,4 +1,4 @@
-"""Which studies the report shows, in its order; each is a module of this package with one function, `study`."""
+"""Which studies the report shows, in its order; each is a module with a function `study`."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from importlib import import_module
 from onestep.reports.measurements.study import Study
 
 STUDIES: tuple[str, ...] = (
-    "vocabulary",
-    "calibration",
-    "finite_samples",
-    "other_inputs",
-    "initial_overlap",
-    "second_step",
-    "learning_rate",
-    "width",
-    "threshold",
-    "bound_functions",
-    "best_ridge",
-    "spectrum_sample",
-    "speed",
+    "studies.vocabulary",
+    "measurements.calibration",
+    "studies.finite_samples",
+    "studies.other_inputs",
+    "studies.initial_overlap",
+    "studies.second_step",
+    "studies.learning_rate",
+    "studies.width",
+    "studies.threshold",
+    "studies.bound_functions",
+    "studies.best_ridge",
+    "studies.spectrum_sample",
+    "studies.speed",
 )
 
 
 def study_of(name: str) -> Study | None:
     """The study of one module, a unit of parallel work; None where its measurements are not installed."""
-    found: Study | None = import_module(f"onestep.reports.studies.{name}").study()
+    found: Study | None = import_module(f"onestep.reports.{name}").study()
     return found
