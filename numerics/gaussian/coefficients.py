@@ -152,22 +152,6 @@ def conditional_coefficients(
     return Coefficients(moments.mean, moments.slope / math.sqrt(bulk), np.sqrt(moments.rest))
 
 
-def coefficient_errors(
-    activation: Activation, spike: float, bulk: float, bias: float, kappa: Array, refine: int = 0
-) -> Coefficients:
-    """How far each of the `conditional_coefficients` may be off (an estimate): a finer rule's difference and rounding.
-
-    Never raises for lack of convergence: errors as large as the numbers say that there is none.
-    """
-    shift = spike * np.asarray(kappa, dtype=float) + bias
-    moments, errors = settled_moments(integrand(activation), shift, math.sqrt(bulk), refine)
-    root = np.sqrt(moments.rest)
-    # sqrt(x + e) - sqrt(x), without a difference.
-    return Coefficients(
-        errors.mean, errors.slope / math.sqrt(bulk), errors.rest / (root + np.sqrt(moments.rest + errors.rest) + 1e-300)
-    )
-
-
 @accepts(target=function)
 def target_moments(target: Activation, alignment: float, kappa: Array, refine: int = 0) -> TargetMoments:
     """y0, y1, y2 of y = g(alignment kappa + sqrt(1 - alignment^2) z), one entry per kappa, without label noise.

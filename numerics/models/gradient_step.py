@@ -8,16 +8,10 @@ from onestep.derivations.activations.activation import Activation, integrable_sq
 from onestep.derivations.expressions.parser import ExpressionError
 from onestep.numerics.gaussian.coefficients import hermite_constants
 from onestep.numerics.gaussian.quadrature import MOST_UNSETTLED
-from onestep.numerics.models.parameters import (
-    EXACT,
-    MapErrors,
-    ModelError,
-)
+from onestep.numerics.models.parameters import EXACT, MapErrors, ModelError
 
 # A mean that is zero in exact arithmetic comes out of the quadrature at the rounding of double precision.
 _ZERO = 1e-11
-
-
 INSTEAD = "give --spike, --bulk and --alignment directly instead, for example --spike 1 --bulk 1 --alignment 0.8"
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-FORMATS = (".svg", ".png", ".pdf")
 _REACH = 3.0
 _POINTS = 301
 _COLUMNS, _ROWS = 61, 12

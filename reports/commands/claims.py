@@ -112,26 +112,19 @@ def meant(known: Sequence[Claim], text: str) -> list[str]:
 def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
     """The claims as documents, with what the committed ledger says of those whose statement is unchanged."""
     from onestep.reports.text.ledger_files import committed
-    from onestep.verify.ledger.document import statement_latex
+    from onestep.verify.ledger.document import claim_json
 
     ledger = committed()
     recorded = {entry["id"]: entry for entry in ledger["claims"]} if ledger else {}
     documents = []
     for claim in chosen:
-        statement = statement_latex(claim)
+        stated = claim_json(claim)
         entry = recorded.get(claim.id)
-        if entry is None or entry["statement"] != statement:
+        if entry is None or entry["statement"] != stated["statement"]:
             entry = {"verdict": "UNTESTED", "weakest": "UNTESTED", "evidence": [], "mutants": []}
         documents.append(
-            {
-                "id": claim.id,
-                "title": claim.title,
-                "source": str(claim.source),
-                "equations": list(claim.source.equations),
-                "kind": claim.kind.value,
-                "role": claim.role.value,
-                "statement": statement,
-                "uses": list(claim.uses),
+            stated
+            | {
                 "hypotheses": entry.get("hypotheses", list(claim.domain.hypotheses)),
                 "note": claim.remark,
                 "verdict": entry["verdict"],

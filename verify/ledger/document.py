@@ -46,8 +46,8 @@ def statement_latex(claim: Claim) -> str:
     return latex(claim.statement)
 
 
-def _entry_json(entry: Entry) -> dict[str, Any]:
-    claim = entry.claim
+def claim_json(claim: Claim) -> dict[str, Any]:
+    """What a claim says of itself, before anything is run."""
     return {
         "id": claim.id,
         "title": claim.title,
@@ -57,8 +57,13 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
         "role": claim.role.value,
         "statement": statement_latex(claim),
         "uses": list(claim.uses),
+    }
+
+
+def _entry_json(entry: Entry) -> dict[str, Any]:
+    return claim_json(entry.claim) | {
         "hypotheses": list(entry.hypotheses),
-        "note": claim.remark,
+        "note": entry.claim.remark,
         "verdict": entry.verdict.value,
         "weakest": entry.weakest.value,
         "evidence": [evidence_json(e) for e in entry.evidence],
