@@ -37,6 +37,7 @@ from onestep.numerics.saddle_point.batch_equations import (
     newton,
     test_errors,
 )
+from onestep.numerics.saddle_point.equations import UNDECIDED
 from onestep.numerics.saddle_point.finite_width import checked_width
 from onestep.numerics.saddle_point.level import (
     MOST_REFINEMENTS,
@@ -378,6 +379,7 @@ _REASONS = (
     "not converged in the quadrature: a finer rule along the spike still moves the test error",
     "not converged in double precision: its rounding moves the test error; a larger ridge makes the problem better "
     "conditioned",
+    f"not converged in double precision: {UNDECIDED}",
     "converged",
 )
 
@@ -392,16 +394,17 @@ def _judged(
 ) -> BatchSolution:
     """The solution in the shape of its grid."""
     residual, scale = rows[9], 1.0 + np.abs(rows[0])
-    solved = (residual <= RESIDUAL_GOAL) & np.isfinite(rows).all(axis=0)
+    solved = (residual <= RESIDUAL_GOAL) & np.isfinite(rows[:10]).all(axis=0) & ~np.isnan(rows[10])
     resolved, precise = moved <= QUADRATURE_LIMIT * scale, rows[10] <= QUADRATURE_LIMIT * scale
-    codes = np.select([~accepted, ~solved, ~resolved, ~precise], [0, 1, 2, 3], 4)
+    conditions = [~accepted, ~solved, ~resolved, np.isinf(rows[10]), ~precise]
+    codes = np.select(conditions, [0, 1, 2, 4, 3], 5)
     status = np.array(_REASONS, dtype=object)[codes]
     for places, reason in refused:
         status[places] = reason
     numbers = dict(zip(NUMBERS, (*rows[:10], moved + rows[10]), strict=True))
     return BatchSolution(
         **{name: row.reshape(shape) for name, row in numbers.items()},
-        converged=(codes == 4).reshape(shape),
+        converged=(codes == 5).reshape(shape),
         status=status.reshape(shape),
         _families=tuple(families),
     )

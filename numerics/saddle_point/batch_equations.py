@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
-from onestep.numerics.saddle_point.equations import MOST_ITERATIONS
+from onestep.numerics.saddle_point.equations import MOST_ITERATIONS, fit_rounding, in_all
 from onestep.numerics.saddle_point.profile import OneGroupTable
 
 Array = NDArray[np.float64]
@@ -175,7 +175,7 @@ def _solve_pairs(matrix: Pairs, right: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Means:
-    """m, zeta, psi, their forces, and `OneGroupTable.moments` of 1/(1+V)."""
+    """m, zeta, psi, their forces, `OneGroupTable.moments` of 1/(1+V), and the activation's size over mu0's."""
 
     m: Array
     zeta: Array
@@ -185,6 +185,7 @@ class _Means:
     stiffness: Array
     present: Flags
     moments: Array
+    share: Array
 
 
 def _means(table: OneGroupTable, points: Points, values: Array, inverse: Array) -> _Means:
@@ -194,21 +195,24 @@ def _means(table: OneGroupTable, points: Points, values: Array, inverse: Array) 
     stiffness = pull * points.bulk * values[1]
     held = 1.0 + stiffness * g11
     grip = stiffness / held
-    present = g00 > RANK_TOLERANCE**2 * (table.sizes @ inverse)
+    size = table.sizes @ inverse
+    present = g00 > RANK_TOLERANCE**2 * size
+    share = np.where(present, np.sqrt(size / g00), table.lost if math.isinf(points.width) else 0.0)
     # What a uniform readout costs at finite width, zero in the limit.
     cost = 1.0 / (points.ratio * points.width * values[1])
     m = np.where(present, (f0 - g01 * grip * f1) / (g00 + cost - g01 * grip * g01), 0.0)
     left = f1 - g01 * m
     # The force is left - g11 zeta, which may be a small difference of large numbers.
     zeta, zeta_force = grip * left, left / held
-    return _Means(m, zeta, pull * values[0] * force, zeta_force, force, stiffness, present, moments)
+    return _Means(m, zeta, pull * values[0] * force, zeta_force, force, stiffness, present, moments, share)
 
 
 @dataclass(frozen=True)
 class _Errors:
     """The test error, with q, E of e2 at q = 0 over (1+V)^2 times mu1^2, mu2^2, 1, and what it was made from.
 
-    magnitude: as in `saddle_point.LinearPart`.
+    magnitude: the sum of the sizes of the terms that the test error is the sum of. whole: those without q. fitted: how
+    far the rounding of the fit moves these.
     """
 
     test: Array
@@ -217,6 +221,8 @@ class _Errors:
     signal: Array
     features: Array
     magnitude: Array
+    whole: Array
+    fitted: Array
 
 
 def _errors(
@@ -243,7 +249,9 @@ def _errors(
     fitted, quadratic = squared + rest, mu1 * q[0] + mu2 * q[1]
     across = (2.0 * cross) * means.psi
     magnitude = fitted + points.noise + np.abs(across) + np.abs(quadratic)
-    return _Errors(fitted - across + quadratic, q, fixed, signal, products[2::3], magnitude)
+    moved = fit_rounding(squared, table.terms(means.m, means.zeta), means.share)
+    whole = fitted + points.noise - across
+    return _Errors(fitted - across + quadratic, q, fixed, signal, products[2::3], magnitude, whole, moved)
 
 
 def test_errors(table: OneGroupTable, points: Points, values: Array, workspace: Workspace) -> Array:
@@ -297,7 +305,8 @@ def _rounding(
 ) -> Array:
     """The rounding of the test error per eps, as in `saddle_point.LinearPart`."""
     condition = np.abs(_solve_pairs(slope, values) / values).max(axis=0)
-    return np.asarray(found.magnitude * condition * (1.0 + _roughness(table, values, conjugates, square)))
+    condition = condition * (1.0 + _roughness(table, values, conjugates, square))
+    return np.asarray(in_all(found.magnitude, condition, found.fitted, found.whole))
 
 
 def _roughness(table: OneGroupTable, values: Array, conjugates: Array, square: Array) -> Array:

@@ -28,11 +28,17 @@ from onestep.numerics.bulk.equivalent import (
     upper_triangle,
 )
 from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE, least_norm
-from onestep.numerics.saddle_point.profile import Profile
+from onestep.numerics.gaussian.quadrature import ROUNDING
+from onestep.numerics.saddle_point.profile import Number, Profile
 
 Array = NDArray[np.float64]
 
 MOST_ITERATIONS = 80
+_TINY = 1e-300
+UNDECIDED = (
+    "the mean of the features along the spike is lost in rounding, and in the limit of infinite width a readout may "
+    "take any multiple of it; a larger spike or a smaller bulk brings it back"
+)
 
 
 @dataclass(frozen=True)
@@ -122,9 +128,9 @@ def _evaluate(
 class LinearPart:
     """All that follows linearly from the nonlinear part; q packed as (Q, q2), forces as (zeta, psi) of 2k entries.
 
-    condition: the largest relative change of (T, tau), and so of q, when operations and tabulated functions in F change
-    by one part. magnitude: the sum of the sizes of the terms that the test error is the
-    sum of. Their product times the rounding of one operation is about the error of rounding in the test error.
+    rounding: about how far the test error moves per rounding of one operation. That is the largest relative change of
+    (T, tau), and so of q, when operations and tabulated functions in F change by one part, times the sizes of the terms
+    that the test error is the sum of; and what moves the fit (`fit_rounding`). Infinite where the fit is `undecided`.
     """
 
     m: Array
@@ -134,8 +140,7 @@ class LinearPart:
     hats: Array
     test_error: float
     training_error: float
-    condition: float
-    magnitude: float
+    rounding: float
 
 
 def linear_part(
@@ -177,7 +182,13 @@ def linear_part(
     quadratic = q @ table.multiplied_features
     error = fixed + quadratic
     cross = 2.0 * float(table.weights @ (table.y1 * (overlaps[count:] @ table.mu1)))
-    condition = _condition(matrix, _magnitude(solved.values))
+    condition = _condition(matrix, _magnitude(solved.values)) * (
+        1.0 + _roughness(table, weights, squared, solved.values)
+    )
+    whole, parts = float(table.weights @ fixed), float(table.weights @ np.abs(quadratic))
+    fitted = _fit_rounding(table, weights, m, zeta)
+    magnitude = whole + parts + cross + abs(cross)
+    lost = not math.isfinite(width) and undecided(table, weights)
     return LinearPart(
         m=m,
         overlaps=overlaps,
@@ -186,9 +197,42 @@ def linear_part(
         hats=ratio * (table.features @ (squared * error)),
         test_error=float(table.weights @ error) - noise,
         training_error=unit**2 * float(squared @ error),
-        condition=condition * (1.0 + _roughness(table, weights, squared, solved.values)),
-        magnitude=float(table.weights @ (fixed + np.abs(quadratic))) + cross + abs(cross),
+        rounding=math.inf if lost else in_all(magnitude, condition, fitted, whole),
     )
+
+
+def _fit_rounding(table: Profile, weights: Array, m: Array, zeta: Array) -> float:
+    """`fit_rounding` of yhat = sum_a m_a mu0_a + sum_i zeta_i along_i."""
+    left = float(table.weights @ (table.y0 - _prediction(table, m, zeta)) ** 2)
+    present = _present(table, weights)
+    shares = np.sqrt(table.squares @ weights)[present] / np.sqrt(table.mu0**2 @ weights)[present]
+    terms = np.concatenate([np.abs(m), np.abs(zeta), [1.0]]) @ table.reaches
+    return float(fit_rounding(left, terms, float(shares.max(initial=0.0))))
+
+
+def fit_rounding(left: Number, terms: Number, share: Number) -> Number:
+    """How far E[(y0 - yhat)^2] = `left` moves per rounding of the functions that yhat is made of.
+
+    A function of the rows is an average of the activation, and is known to eps of the activation's size. `terms` is the
+    sum of these sizes times their coefficients, the norm of what is left off by terms eps: 2 sqrt(left) terms eps and
+    the square of it. The coefficient of a mean that is `share` times smaller than the activation moves by share eps.
+    """
+    return 2.0 * left**0.5 * terms + ROUNDING * terms**2 + 2.0 * left * share
+
+
+def in_all(magnitude: Number, condition: Number, fitted: Number, whole: Number) -> Number:
+    """The `rounding` of a `LinearPart`: what moves the part without q, `whole`, moves q in proportion."""
+    return magnitude * (condition + fitted / (whole + _TINY))
+
+
+def undecided(table: Profile, weights: Array) -> bool:
+    """Whether a function mu0_a that is not zero is lost in the rounding of the activation.
+
+    Without a spike mu0_a is a number, and one below rounding is taken for zero: that of an activation without mean.
+    With one, E sigma(r kappa + sqrt(c) z) vanishes nowhere else than for sigma = 0; and however small it is, in the
+    limit of infinite width m_a may be any size, so that the fit of y0 makes use of it.
+    """
+    return table.fitted and bool(np.any(table.spiked & ~_present(table, weights)))
 
 
 def _roughness(table: Profile, weights: Array, squared: Array, values: Array) -> float:

@@ -71,7 +71,7 @@ def _refined(solution: Solution, width: float, bulk: Callable[[float], Determini
         equivalent = equivalent_of(model, regime.ridge) if bulk is None else bulk(regime.ridge)
         solved = nonlinear_part(table, equivalent, model.alpha / model.beta, start, regime.unit)
         found = linear_part(table, solved, model.alpha / model.beta, model.noise, regime.unit, width)
-        scale, rounding = 1.0 + abs(found.test_error), ROUNDING * found.condition * found.magnitude
+        scale, rounding = 1.0 + abs(found.test_error), ROUNDING * found.rounding
         moved = abs(found.test_error - before)
         settled = moved <= max(QUADRATURE_GOAL * scale, rounding) and table.unresolved <= QUADRATURE_GOAL
         if settled or table.unresolved == 1.0 or not solved.converged or table.exhausted:

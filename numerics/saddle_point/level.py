@@ -75,7 +75,7 @@ def solve_on(table: Profile, model: Model, start: Array | None = None, bulk: Bul
     left = partial(residual, table, equivalent, ratio, model.noise, state, regime.unit)
     return Level(
         state, regime, linear.test_error, linear.training_error, left, solved.iterations, solved.converged,
-        rounding=ROUNDING * linear.condition * linear.magnitude,
+        rounding=ROUNDING * linear.rounding,
     )  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def _solve_one_group(table: Profile, problem: Problem, regime: Regime, start: Ar
     left = partial(one_group_residual, table.one_group, problem, found)
     return Level(
         state, regime, found.test_error, found.training_error, left, found.iterations, found.converged,
-        rounding=ROUNDING * found.condition * found.magnitude,
+        rounding=ROUNDING * found.rounding,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from onestep.numerics.bulk.equivalent import IsotropicUniform
 from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
+from onestep.numerics.saddle_point.equations import fit_rounding, in_all
 from onestep.numerics.saddle_point.profile import OneGroupTable
 
 Array = NDArray[np.float64]
@@ -45,7 +46,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class OneGroupState:
-    """All unknowns, as scalars and pairs, and the errors; condition and magnitude as in `saddle_point.LinearPart`."""
+    """All unknowns, as scalars and pairs, and the errors; rounding as in `saddle_point.LinearPart`."""
 
     values: tuple[float, float]
     conjugates: tuple[float, float]
@@ -58,8 +59,7 @@ class OneGroupState:
     hats: tuple[float, float]
     test_error: float
     training_error: float
-    condition: float
-    magnitude: float
+    rounding: float
     iterations: int
     converged: bool
 
@@ -124,12 +124,13 @@ def _followed(
 ) -> OneGroupState:
     """The linear part: m, zeta, psi, q and the errors."""
     inverse, square, conjugates, _, jacobian, bend = point
-    m, zeta, zeta_force = _fit(table, inverse, problem.along * values[1])
+    m, zeta, zeta_force, share = _fit(table, inverse, problem.along * values[1])
     psi_force = float(table.whole[3] @ inverse)
     psi = problem.across * values[0] * psi_force
     # yhat - y0, whose square is formed before it is averaged.
     deviation = table.lines @ np.array([m, zeta, 1.0])
-    fixed = deviation * deviation + (table.rest[0] + problem.noise - 2.0 * psi * table.rest[1])
+    deviation *= deviation
+    fixed = deviation + (table.rest[0] + problem.noise - 2.0 * psi * table.rest[1])
     first, second, training = (table.weighted_rows @ (square * fixed)).tolist()
     first, second = problem.ratio * first, problem.ratio * second
     signal = _signal(problem, zeta_force, psi_force, jacobian)
@@ -140,6 +141,8 @@ def _followed(
     whole = float(table.whole[0] @ fixed)
     features = q[0] * float(table.expected[1]) + q[1] * float(table.expected[2])
     cross = 2.0 * psi * float(table.expected[3])
+    condition = _condition(matrix, values) * (1.0 + _roughness(table, problem, values, square, conjugates))
+    fitted = fit_rounding(float(table.whole[0] @ deviation), table.terms(m, zeta), share)
     return OneGroupState(
         values=values,
         conjugates=(conjugates[0], conjugates[1]),
@@ -152,8 +155,7 @@ def _followed(
         hats=(first + bend[0] * q[0] + bend[1] * q[1], second + bend[1] * q[0] + bend[2] * q[1]),
         test_error=whole + features - problem.noise,
         training_error=problem.unit**2 * (training + q[0] * means[0] + q[1] * means[1]),
-        condition=_condition(matrix, values) * (1.0 + _roughness(table, problem, values, square, conjugates)),
-        magnitude=whole + cross + abs(cross) + abs(features),
+        rounding=in_all(whole + cross + abs(cross) + abs(features), condition, fitted, whole),
         iterations=iterations,
         converged=converged,
     )
@@ -174,8 +176,9 @@ def _roughness(
     return problem.ratio * max(x / y if y > 0.0 else 0.0 for x, y in zip(moved, conjugates, strict=True))
 
 
-def _fit(table: OneGroupTable, inverse: Array, stiffness: float) -> tuple[float, float, float]:
-    """(m, zeta) of `saddle_point.fit`: its factorisations are two projections here. And the force zeta/stiffness.
+def _fit(table: OneGroupTable, inverse: Array, stiffness: float) -> tuple[float, float, float, float]:
+    """(m, zeta) of `equations.fit`: its factorisations are two projections here. The force zeta/stiffness, and how many
+    times smaller than the activation mu0 is: infinitely where the fit is `equations.undecided`.
 
     The force is E[kappa mu1 (y0 - yhat)/(1+V)], which may be a small difference of large terms.
     """
@@ -189,10 +192,13 @@ def _fit(table: OneGroupTable, inverse: Array, stiffness: float) -> tuple[float,
     free = mean - share * spike
     square = float(free @ free) + (share / length) ** 2
     size = float(table.sizes @ inverse)
-    present = float(mean @ mean) > RANK_TOLERANCE**2 * size and square > (0.01 * RANK_TOLERANCE) ** 2 * size
+    norm = float(mean @ mean)
+    held = norm > RANK_TOLERANCE**2 * size
+    present = held and square > (0.01 * RANK_TOLERANCE) ** 2 * size
     m = float(free @ y) / square if present else 0.0
     force = float(line @ (y - m * mean)) / length**2
-    return m, stiffness * force, force
+    share = math.sqrt(size / norm) if held else table.lost
+    return m, stiffness * force, force, share
 
 
 def _signal(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from onestep.derivations.activations.activation import Activation
 from onestep.derivations.expressions.parser import ExpressionError
 from onestep.numerics.bulk.equivalent import upper_triangle
 from onestep.numerics.gaussian.coefficients import conditional_moments_of
+from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
 from onestep.numerics.gaussian.line_moments import moments_on_line
 from onestep.numerics.gaussian.quadrature import (
     Moments,
@@ -34,6 +36,7 @@ from onestep.numerics.gaussian.tensor_rule import Line, tensor_rule
 from onestep.numerics.models.model import Model, ModelError
 
 Array = NDArray[np.float64]
+Number = TypeVar("Number", float, Array)
 
 # The step of the coarsest rule along the spike; the poles of 1/(1 + V) limit it, and no formula gives them.
 WIDEST_SPACING = 0.2
@@ -61,6 +64,7 @@ class Profile:
     of the other parts, which nothing in yhat can meet, are in spread.
 
     mu0_bulk_slope holds dmu0_a/dc_a, (k, n), where the rows of the bulk differ in norm, and nothing, (0, n), elsewhere.
+    spiked (k,) says which groups have a spike that is not zero.
     """
 
     nodes: Array
@@ -72,6 +76,7 @@ class Profile:
     y0: Array
     y1: Array
     spread: Array
+    spiked: Array
     unresolved: float
 
     @property
@@ -138,6 +143,19 @@ class Profile:
     def squares(self) -> Array:
         """mu0_a^2 + mu1_a^2 + mu2_a^2, the size of the features beside which a part of them counts as zero; (k, n)."""
         return np.asarray(self.mu0**2 + self.mu1**2 + self.mu2_squared)
+
+    @cached_property
+    def reaches(self) -> Array:
+        """Norms of the sizes to whose eps mu0_a, `along` and y0 are known, one after another; (k + i + 1,)."""
+        own = np.sqrt(self.squares @ self.weights)
+        spiked = np.sqrt((self.squares[:, None, :] * self.nodes**2) @ self.weights).ravel()
+        return np.concatenate([own, spiked, own[: len(self.mu0_bulk_slope)], [math.sqrt(self.weights @ self.y0**2)]])
+
+    @cached_property
+    def fitted(self) -> bool:
+        """Whether y0 is more than rounding beside the target."""
+        whole = self.weights @ (self.y0**2 + self.y1**2 + self.spread)
+        return float(self.weights @ self.y0**2) > RANK_TOLERANCE**2 * float(whole)
 
     @cached_property
     def one_group(self) -> OneGroupTable:
@@ -215,6 +233,7 @@ def _profile(
         y0=y0,
         y1=y1,
         spread=spread,
+        spiked=np.array([any(direction) for direction, _, _ in groups]),
         unresolved=max(_unresolved(line, shift) for line, shift in zip(lines, shifts, strict=True)),
     )
     return replace(found, unresolved=max(found.unresolved, _mismatch(found, lines)))
@@ -315,6 +334,21 @@ class OneGroupTable:
         rest, cross = self.rest
         weighted: Array = np.stack([np.ones(len(rest)), *self.rows.T[:2], cross, rest]) * self.profile.weights
         return weighted
+
+    @property
+    def lost(self) -> float:
+        """Infinity where a mean below rounding leaves the fit undecided (`equations.undecided`), 0 elsewhere."""
+        return math.inf if self.profile.fitted and self.profile.spiked[0] else 0.0
+
+    @cached_property
+    def _reaches(self) -> tuple[float, float, float]:
+        mean, line, y = self.profile.reaches.tolist()
+        return mean, line, y
+
+    def terms(self, m: Number, zeta: Number) -> Number:
+        """The `terms` of `equations.fit_rounding`."""
+        mean, line, y = self._reaches
+        return abs(m) * mean + abs(zeta) * line + y
 
     @cached_property
     def expected(self) -> Array:

@@ -13,6 +13,7 @@ from onestep.numerics.gaussian.quadrature import ROUNDING
 from onestep.numerics.models.given import model_of
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction
+from onestep.numerics.saddle_point.equations import UNDECIDED
 from onestep.numerics.saddle_point.finite_width import at_width
 from onestep.numerics.saddle_point.level import (
     MOST_REFINEMENTS,
@@ -107,6 +108,8 @@ def judged(level: Level, left: float, moved: float, scale: float) -> tuple[bool,
             f"not converged in the quadrature: finer rules still move the test error by {moved:.1e}; "
             "the activation or the target varies too fast for rules in double precision"
         )
+    if math.isinf(level.rounding):
+        return False, f"not converged in double precision: {UNDECIDED}"
     if not level.rounding <= QUADRATURE_LIMIT * scale:
         return False, (
             f"not converged in double precision: rounding moves the test error by about {level.rounding:.1e}; "

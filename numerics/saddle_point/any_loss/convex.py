@@ -34,6 +34,7 @@ from onestep.numerics.saddle_point.any_loss.losses import ClippedLoss, Loss, Pro
 from onestep.numerics.saddle_point.any_loss.newton import ROUNDING, Found, along_path, newton, polished
 from onestep.numerics.saddle_point.any_loss.sample_averages import has_signs, sign_model
 from onestep.numerics.saddle_point.any_loss.system import System
+from onestep.numerics.saddle_point.equations import UNDECIDED, undecided
 from onestep.numerics.saddle_point.finite_width import checked_width
 from onestep.numerics.saddle_point.level import extra_reach, solve_on
 from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
@@ -306,6 +307,8 @@ def _judged(level: _Level, residual: float, moved: float, loss: Loss) -> tuple[b
             f"not converged: Newton's method and a path of smoothed problems end at a residual of {residual:.1e}, "
             f"which has to be under {RESIDUAL_GOAL:.0e}{advice}"
         )
+    if system.width is None and undecided(system.table, system.table.weights):
+        return False, f"not converged in double precision: {UNDECIDED}"
     if not moved <= QUADRATURE_LIMIT:
         return False, (
             f"not converged in the quadrature: finer rules still move the order parameters by {moved:.1e}; the "

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.saddle_point.any_loss import losses
+from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
 from onestep.numerics.saddle_point.batch import solve_batch
 from onestep.numerics.saddle_point.ridge import solve
 from tests.references import extended as reference_extended
@@ -46,20 +48,32 @@ def model_of(problem: Problem) -> Model:
     return Model(activation(values.pop("student")), activation(values.pop("target")), **values)
 
 
-def _compared(index: int) -> int:
-    """How many of three ways to solve (one, one of two equal groups, a batch) converged, each within its estimate."""
-    problem = drawn(index)
+Found = list[tuple[float, float, bool, str]]
+
+
+def _three_ways(problem: Problem) -> Found:
+    """Test error, estimate, whether it converged and the status: of one group, of two equal ones, of a batch."""
     model = model_of(problem)
     halves = Model(**{**vars(model), "groups": (ReadoutGroup(fraction=0.5), ReadoutGroup(fraction=0.5))})
     batch = solve_batch(model, alpha=[model.alpha], beta=model.beta, ridge=model.ridge, noise=model.noise)
-    found = [(one.test_error, one.error_estimate, one.converged) for one in (solve(model), solve(halves))]
-    found.append((float(batch.test_error[0]), float(batch.error_estimate[0]), bool(batch.converged[0])))
-    if not any(converged for *_, converged in found):
+    found = [(one.test_error, one.error_estimate, one.converged, one.status) for one in (solve(model), solve(halves))]
+    numbers = float(batch.test_error[0]), float(batch.error_estimate[0])
+    return [*found, (*numbers, bool(batch.converged[0]), str(batch.status[0]))]
+
+
+def _compared(index: int) -> int | None:
+    """How many of three ways to solve converged, each within its estimate; None where the reference did not."""
+    problem = drawn(index)
+    found = _three_ways(problem)
+    if not any(converged for *_, converged, _ in found):
         return 0
-    exact = reference_extended.solve(problem)
-    for value, estimate, converged in found:
+    try:
+        exact = reference_extended.solve(problem)
+    except ArithmeticError:
+        return None
+    for value, estimate, converged, _ in found:
         assert abs(value - exact) <= estimate or not converged, (index, problem, value, exact, estimate)
-    return sum(converged for *_, converged in found)
+    return sum(converged for *_, converged, _ in found)
 
 
 def test_two_references_of_different_make_agree() -> None:
@@ -79,8 +93,52 @@ def test_solutions_are_within_their_estimates_of_extended_precision(index: int) 
 @pytest.mark.thorough
 def test_three_thousand_solutions_are_within_their_estimates_of_extended_precision() -> None:
     counts = [_compared(index) for index in range(_MANY)]
-    print(f"{counts.count(0)} of {_MANY} models did not converge in any way, {sum(counts)} solutions were compared")
-    assert sum(counts) >= 0.85 * 3 * _MANY
+    compared = sum(count or 0 for count in counts)
+    print(f"{counts.count(0)} of {_MANY} models did not converge in any way, {compared} solutions were compared")
+    assert compared >= 0.85 * 3 * _MANY
+    # The reference takes features at small bulks to 1e-19 of their size, where those of hardtanh are smaller still.
+    assert counts.count(None) <= 0.02 * _MANY
+
+
+# mu0 = exp(-c/2) sin(r kappa), where sin is of size 1: in the limit a readout that is e^(c/2) long fits y0 with it.
+@pytest.mark.parametrize("bulk", [70.0, 170.58374236169337, 350.0])
+@pytest.mark.parametrize("target", ["z", "sign", "z**3-3*z"])
+def test_a_mean_below_rounding_is_not_taken_for_zero(bulk: float, target: str) -> None:
+    problem = Problem("sin", target, alpha=2.0, beta=0.5, ridge=0.1, spike=0.3, bulk=bulk, alignment=0.8, noise=0.0)
+    exact = reference_extended.solve(problem)
+    ways = _three_ways(problem)
+    for value, estimate, converged, status in ways:
+        assert abs(value - exact) > 1e-3
+        assert estimate == math.inf
+        assert not converged
+        assert "lost in rounding" in status
+    huber = solve_loss(model_of(problem), losses.huber(0.5))
+    assert not huber.converged
+    assert "lost in rounding" in huber.status
+    # At a finite width a long readout has its cost, and without a spike or without y0 there is nothing to be lost.
+    assert solve_loss(model_of(problem), losses.huber(0.5), width=300).converged
+    assert all(converged for *_, converged, _ in _three_ways(replace(problem, spike=0.0)))
+    for other in (replace(problem, target="z**2-1"), replace(problem, alignment=0.0)):
+        for value, estimate, converged, _ in _three_ways(other):
+            assert converged
+            assert abs(value - reference_extended.solve(other)) <= estimate
+
+
+def test_a_small_mean_enters_the_estimate_with_its_rounding() -> None:
+    """A mean a million times smaller than the activation is known to a millionth of the digits."""
+    problem = Problem("sin", "z", alpha=2.0, beta=0.5, ridge=0.1, spike=0.3, bulk=28.0, alignment=0.8, noise=0.0)
+    exact = reference_extended.solve(problem)
+    for value, estimate, converged, _ in _three_ways(problem):
+        assert converged
+        assert abs(value - exact) <= estimate
+        assert 1e-10 < estimate < 1e-6
+    # The target is fitted by sign's mean to 1e-4 of its size: the square of what is left knows that much less.
+    problem = drawn(134)
+    exact = reference_extended.solve(problem)
+    assert exact < 1e-8
+    for value, estimate, converged, _ in _three_ways(problem):
+        assert converged
+        assert abs(value - exact) <= estimate < 1e-15
 
 
 def test_a_force_that_is_a_small_difference_of_large_terms_keeps_its_digits() -> None:
@@ -91,5 +149,6 @@ def test_a_force_that_is_a_small_difference_of_large_terms_keeps_its_digits() ->
         alignment=-0.012856880113207625, noise=0.1,
     )  # fmt: skip
     exact, found = reference_extended.solve(problem), solve(model_of(problem))
-    assert abs(found.test_error - exact) <= found.error_estimate < 1e-11
+    assert abs(found.test_error - exact) < 1e-12
+    assert abs(found.test_error - exact) <= found.error_estimate < 1e-10
     assert math.isfinite(exact)
