@@ -206,8 +206,8 @@ def _fit_rounding(table: Profile, weights: Array, m: Array, zeta: Array) -> floa
     left = float(table.weights @ (table.y0 - _prediction(table, m, zeta)) ** 2)
     present = _present(table, weights)
     shares = np.sqrt(table.squares @ weights)[present] / np.sqrt(table.mu0**2 @ weights)[present]
-    terms = np.concatenate([np.abs(m), np.abs(zeta), [1.0]]) @ table.reaches
-    return float(fit_rounding(left, terms, float(shares.max(initial=0.0))))
+    terms = float(np.concatenate([np.abs(m), np.abs(zeta), [1.0]]) @ table.reaches)
+    return fit_rounding(left, terms, float(shares.max(initial=0.0)))
 
 
 def fit_rounding(left: Number, terms: Number, share: Number) -> Number:
@@ -217,7 +217,8 @@ def fit_rounding(left: Number, terms: Number, share: Number) -> Number:
     sum of these sizes times their coefficients, the norm of what is left off by terms eps: 2 sqrt(left) terms eps and
     the square of it. The coefficient of a mean that is `share` times smaller than the activation moves by share eps.
     """
-    return 2.0 * left**0.5 * terms + ROUNDING * terms**2 + 2.0 * left * share
+    moved: Number = 2.0 * (left**0.5 * terms + left * share) + ROUNDING * terms**2
+    return moved
 
 
 def in_all(magnitude: Number, condition: Number, fitted: Number, whole: Number) -> Number:
@@ -232,7 +233,7 @@ def undecided(table: Profile, weights: Array) -> bool:
     With one, E sigma(r kappa + sqrt(c) z) vanishes nowhere else than for sigma = 0; and however small it is, in the
     limit of infinite width m_a may be any size, so that the fit of y0 makes use of it.
     """
-    return table.fitted and bool(np.any(table.spiked & ~_present(table, weights)))
+    return table.fitted and bool(np.any(~_present(table, weights)[table.spiked]))
 
 
 def _roughness(table: Profile, weights: Array, squared: Array, values: Array) -> float:

@@ -76,7 +76,7 @@ class Profile:
     y0: Array
     y1: Array
     spread: Array
-    spiked: Array
+    spiked: NDArray[np.bool_]
     unresolved: float
 
     @property
