@@ -240,7 +240,7 @@ def solve(case: Case, start: Array, grids: int = 4) -> tuple[Array, float, float
     before, error = np.full(8, math.inf), math.inf
     for away, (panels, order) in enumerate(((5, 8), (7, 10), (12, 12), (20, 14))[:grids], start=1):
         grid = Grid(case, panels, order)
-        # From some per cent away, to either side in turn: an agreement with the coarser grid is not the start's. Where the
+        # From some per cent away, to either side: an agreement with the coarser grid is not the start's. Where the
         # outputs on a grid hardly scatter, the forces of a loss with kinks are sums of signs, and zero at many m.
         x = (1.0 + 0.01 * away * (-1.0) ** away) * x
         for step in range(24):
