@@ -17,9 +17,9 @@ Examples:
   onestep report --out build/report
   onestep report --check
 
-Run the ledger, draw the figures, and write the pages (begin at index.html), ledger.md and ledger.json. From a source
-checkout the quick profile refreshes the committed ledger as well. It takes minutes. With --check nothing is written:
-the fresh ledger is compared with the committed one, and the exit code is 1 if they differ.
+Run the ledger, draw the figures, and write the pages (begin at index.html), ledger.json and the same as Markdown in the
+folder ledger. From a source checkout the quick profile refreshes the committed ledger as well. It takes minutes. With
+--check nothing is written: the fresh ledger is compared with the committed one, and the exit code is 1 if they differ.
 
 Exit code 1 also if a claim is refuted or a mutant is not, 3 if a claim stays undecided.
 """
@@ -100,12 +100,15 @@ def check_drift(profile: str, as_json: bool, quiet: bool) -> int:
 
     from onestep.reports.command_line.console import note, print_json
     from onestep.reports.commands.verify import ledger_summary, remarks, run_ledger
+    from onestep.reports.text.ledger_files import COMMITTED_JSON
     from onestep.reports.text.ledger_markdown import markdown_drift
+    from onestep.verify.claims.paper import PAPER
     from onestep.verify.ledger.document import as_json as document_of
     from onestep.verify.ledger.drift import drift
 
     ledger = run_ledger(profile, None, quiet)
-    differences = [*drift(old, document_of(ledger)), *markdown_drift(old)]
+    beside = markdown_drift(old, PAPER.chapters, COMMITTED_JSON.parent)
+    differences = [*drift(old, document_of(ledger)), *beside]
     if as_json:
         print_json(document_of(ledger) | {"drift": differences})
     else:

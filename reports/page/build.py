@@ -14,7 +14,6 @@ from onestep.reports.page.described import DescribedDerivation, derivations_of
 from onestep.reports.page.studies import STUDIES, study_of
 from onestep.reports.text.ledger_files import (
     COMMITTED_JSON,
-    COMMITTED_MARKDOWN,
     COMMITTED_PROFILE,
     in_source_checkout,
     remove_stale,
@@ -37,7 +36,9 @@ class Built:
 
 
 def build(profile: str, directory: Path, *, quiet: bool = False) -> Built:
-    """Run everything and write the pages, ledger.md and ledger.json into ``directory``; index.html is the first page.
+    """Run everything and write the pages, ledger.json and as Markdown the folder ledger into ``directory``.
+
+    index.html is the first page.
 
     From a source checkout the quick profile refreshes the committed ledger too. Files are written whole and last: an
     interrupted or failing run changes nothing.
@@ -98,11 +99,12 @@ def write(
 
     document = as_json(ledger)
     pages = site(Material(ledger, derivations, figures, glossary, trial, studies))
-    text, data = markdown(document), dumps(ledger)
-    files = [(directory / name, content) for name, content in pages.items()]
-    files += [(directory / "ledger.md", text), (directory / "ledger.json", data)]
+    texts, data = markdown(document, PAPER.chapters), dumps(ledger)
+    files = [(directory / name, content) for name, content in (*pages.items(), *texts.items())]
+    files.append((directory / "ledger.json", data))
     if ledger.profile == COMMITTED_PROFILE and in_source_checkout():
-        files += [(COMMITTED_MARKDOWN, text), (COMMITTED_JSON, data)]
+        files += [(COMMITTED_JSON.parent / name, text) for name, text in texts.items()]
+        files.append((COMMITTED_JSON, data))
     write_together(files)
     remove_stale(directory, pages)
     return Built(ledger, document, tuple(path for path, _ in files))

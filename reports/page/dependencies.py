@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Role
+from onestep.verify.protocol.paper import part_of
 from onestep.verify.protocol.verdict import Verdict, weakest
 
 
@@ -53,11 +54,6 @@ class Headline:
     weakest_claims: tuple[str, ...]
 
 
-def group_of(id_: str) -> str:
-    """The part of the theory that a claim belongs to."""
-    return id_.split(".")[0]
-
-
 def groups(ledger: Ledger) -> tuple[Group, ...]:
     """The parts in the order of the ledger.
 
@@ -66,7 +62,7 @@ def groups(ledger: Ledger) -> tuple[Group, ...]:
     """
     members: dict[str, list[Entry]] = {}
     for entry in ledger.entries:
-        members.setdefault(group_of(entry.claim.id), []).append(entry)
+        members.setdefault(part_of(entry.claim.id), []).append(entry)
     return tuple(_group(name, entries) for name, entries in members.items())
 
 
@@ -86,10 +82,10 @@ def links(ledger: Ledger) -> tuple[Link, ...]:
     """Between which parts claims rest on one another, and how often."""
     known = {entry.claim.id for entry in ledger.entries}
     counted = Counter(
-        (group_of(used), group_of(entry.claim.id))
+        (part_of(used), part_of(entry.claim.id))
         for entry in ledger.entries
         for used in entry.claim.uses
-        if used in known and group_of(used) != group_of(entry.claim.id)
+        if used in known and part_of(used) != part_of(entry.claim.id)
     )
     return tuple(Link(source, target, count) for (source, target), count in counted.items())
 

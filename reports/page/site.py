@@ -20,7 +20,6 @@ from onestep.derivations.language.rendering import latex
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.network_trial import BEYOND, Trial
 from onestep.reports.measurements.study import Study
-from onestep.reports.page.chapters import OTHER, chapter_of
 from onestep.reports.page.dependencies import groups, headlines, links
 from onestep.reports.page.dependency_graph import svg
 from onestep.reports.page.described import DescribedDerivation
@@ -36,7 +35,7 @@ from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import as_json
 from onestep.verify.ledger.run import Ledger
 from onestep.verify.protocol.claim import Role
-from onestep.verify.protocol.paper import Chapter
+from onestep.verify.protocol.paper import OTHER, Chapter, chapter_of
 from onestep.verify.protocol.verdict import Verdict
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
@@ -161,7 +160,7 @@ def _by_chapter(views: Iterable[tuple[str, View]]) -> dict[Chapter, list[View]]:
     """The views by the chapter of the claim named beside each; chapters without any are left out."""
     found: dict[Chapter, list[View]] = {chapter: [] for chapter in (*PAPER.chapters, OTHER)}
     for claim, view in views:
-        found[chapter_of(claim)].append(view)
+        found[chapter_of(claim, PAPER.chapters)].append(view)
     return {chapter: members for chapter, members in found.items() if members}
 
 

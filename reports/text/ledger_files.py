@@ -12,7 +12,6 @@ from onestep.reports.command_line.problems import InputProblem
 
 HERE = Path(__file__).parent.parent
 COMMITTED_JSON = HERE / "ledger.json"
-COMMITTED_MARKDOWN = HERE / "ledger.md"
 COMMITTED_PROFILE = "quick"
 
 

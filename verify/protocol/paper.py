@@ -51,6 +51,20 @@ class Chapter:
     parts: tuple[str, ...]
 
 
+# Of claims whose part is in no chapter.
+OTHER = Chapter("other", "Other claims", ())
+
+
+def part_of(claim: str) -> str:
+    """The part of the theory that a claim belongs to: what its id begins with."""
+    return claim.split(".")[0]
+
+
+def chapter_of(claim: str, chapters: Iterable[Chapter]) -> Chapter:
+    """The chapter of a claim, by its id; OTHER where there is none."""
+    return next((chapter for chapter in chapters if part_of(claim) in chapter.parts), OTHER)
+
+
 @dataclass(frozen=True)
 class Erratum:
     """A printed claim, the claim that corrects it, and what the correction changes for a reader."""

@@ -15,7 +15,6 @@ from onestep.reports.commands.verify import ledger_summary, ledger_table, troubl
 from onestep.reports.measurements import measured_networks
 from onestep.reports.measurements.study import Study
 from onestep.reports.page.build import unique
-from onestep.reports.page.dependencies import group_of
 from onestep.reports.page.described import DescribedDerivation, describe
 from onestep.reports.page.misprints import CORRECTED, STANDS, coverage
 from onestep.reports.page.results import RESULTS
@@ -29,6 +28,7 @@ from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Kind, Role
 from onestep.verify.protocol.evidence import Agreement, Outcome
+from onestep.verify.protocol.paper import part_of
 from onestep.verify.protocol.verdict import Verdict
 from tests.shared import toy
 from tests.shared.committed_ledger import committed_ledger
@@ -111,7 +111,7 @@ def test_a_chapter_that_is_too_large_is_cut_into_pages_of_equal_size() -> None:
 
 def test_every_part_of_the_ledger_is_in_one_chapter() -> None:
     parts = [part for chapter in PAPER.chapters for part in chapter.parts]
-    assert sorted(parts) == sorted({group_of(claim.id) for claim in all_claims()})
+    assert sorted(parts) == sorted({part_of(claim.id) for claim in all_claims()})
 
 
 def test_the_results_of_the_first_page_are_claims_of_ours() -> None:

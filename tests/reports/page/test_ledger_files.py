@@ -20,6 +20,7 @@ from onestep.reports.text.ledger_markdown import markdown, markdown_drift
 from onestep.verify.ledger.document import as_json, dumps
 from onestep.verify.ledger.drift import drift
 from onestep.verify.ledger.run import Ledger
+from onestep.verify.protocol.paper import Chapter, part_of
 from tests.shared import toy
 from tests.shared.report_page import toy_figures, toy_ledger
 
@@ -32,8 +33,8 @@ def test_the_ledger_is_the_same_file_every_time(tmp_path: Path, monkeypatch: pyt
     second = write(toy_ledger(), derivations, toy_figures(), tmp_path / "b")
     names = [p.name for p in first.files]
     assert names[0] == "index.html"
-    assert names[-2:] == ["ledger.md", "ledger.json"]
-    assert {p.name for p in (tmp_path / "a").iterdir()} == set(names)
+    assert names[-3:] == ["README.md", "other.md", "ledger.json"]
+    assert {p.name for p in (tmp_path / "a").rglob("*") if p.is_file()} == set(names)
     for one, other in zip(first.files, second.files, strict=True):
         assert one.read_bytes() == other.read_bytes()
 
@@ -57,18 +58,18 @@ def test_pages_that_a_report_no_longer_has_are_removed_and_nothing_else(
     (tmp_path / "claims-old.html").write_bytes((tmp_path / "index.html").read_bytes())
     (tmp_path / "mine.html").write_text("<!DOCTYPE html><title>mine</title>", encoding="utf-8")
     write(toy_ledger(), [], [], tmp_path)
-    assert {p.name for p in tmp_path.iterdir()} == {p.name for p in written.files} | {"mine.html"}
+    assert {p for p in tmp_path.rglob("*") if p.is_file()} == {*written.files, tmp_path / "mine.html"}
 
 
 def test_the_quick_profile_refreshes_the_committed_ledger_from_a_checkout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(onestep.reports.page.build, "COMMITTED_JSON", tmp_path / "committed.json")
-    monkeypatch.setattr(onestep.reports.page.build, "COMMITTED_MARKDOWN", tmp_path / "committed.md")
     monkeypatch.setattr(onestep.reports.page.build, "in_source_checkout", lambda: True)
     write(toy_ledger(), [], [], tmp_path / "out")
     assert (tmp_path / "committed.json").read_text(encoding="utf-8") == dumps(toy_ledger())
-    assert (tmp_path / "committed.md").read_bytes() == (tmp_path / "out" / "ledger.md").read_bytes()
+    for name in ("ledger/README.md", "ledger/other.md"):
+        assert (tmp_path / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
     (tmp_path / "committed.json").unlink()
     write(Ledger("ci", toy_ledger().entries), [], [], tmp_path / "out")
     assert not (tmp_path / "committed.json").exists()
@@ -87,17 +88,31 @@ def test_the_ledger_has_one_line_a_claim_with_sorted_keys() -> None:
 
 def test_markdown_follows_from_the_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     document = json.loads(dumps(toy_ledger()))
-    text = markdown(document)
-    assert text == markdown(as_json(toy_ledger()))
-    assert toy_ledger().entries[0].claim.id in text
-    assert "PROVED" in text
-    assert "\t" not in text
-    monkeypatch.setattr(ledger_files, "COMMITTED_MARKDOWN", tmp_path / "ledger.md")
-    assert markdown_drift(document) == ["ledger.md is missing"]
-    (tmp_path / "ledger.md").write_text(text, encoding="utf-8")
-    assert markdown_drift(document) == []
-    (tmp_path / "ledger.md").write_text(text + "typed by hand\n", encoding="utf-8")
-    assert markdown_drift(document) == ["ledger.md does not follow from ledger.json"]
+    first, last = (toy_ledger().entries[place].claim.id for place in (0, -1))
+    chapters = (Chapter("first", "The first", (part_of(first),)),)
+    files = markdown(document, chapters)
+    assert files == markdown(as_json(toy_ledger()), chapters)
+    assert list(files) == ["ledger/README.md", "ledger/first.md"]
+    assert f"[{first}](first.md#" in files["ledger/README.md"]
+    assert f"## {first}\n" in files["ledger/first.md"]
+    assert f"## {last}\n" in markdown(document, ())["ledger/other.md"]
+    assert "PROVED" in files["ledger/README.md"]
+    assert not any("\t" in text for text in files.values())
+
+    def drifted() -> list[str]:
+        return markdown_drift(document, chapters, tmp_path)
+
+    assert drifted() == ["ledger/README.md is missing", "ledger/first.md is missing"]
+    (tmp_path / "ledger").mkdir()
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert drifted() == []
+    for name, text in files.items():
+        (tmp_path / name).write_text(text + "typed by hand\n", encoding="utf-8")
+        assert drifted() == [f"{name} does not follow from ledger.json"]
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "ledger" / "old.md").write_text("", encoding="utf-8")
+    assert drifted() == ["ledger/old.md is of no chapter"]
 
 
 def test_drift_ends_with_exit_code_1_and_names_the_difference(
@@ -107,7 +122,7 @@ def test_drift_ends_with_exit_code_1_and_names_the_difference(
     import onestep.reports.text.ledger_markdown
 
     monkeypatch.setattr(onestep.reports.commands.verify, "run_ledger", lambda profile, ids, quiet: toy_ledger())
-    monkeypatch.setattr(onestep.reports.text.ledger_markdown, "markdown_drift", lambda document: [])
+    monkeypatch.setattr(onestep.reports.text.ledger_markdown, "markdown_drift", lambda *_: [])
     same = json.loads(dumps(toy_ledger()))
     monkeypatch.setattr(ledger_files, "committed", lambda: same)
     assert run_command(["report", "--check"]) == 0

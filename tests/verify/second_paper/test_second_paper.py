@@ -21,7 +21,7 @@ from onestep.verify.ledger.document import as_json
 from onestep.verify.ledger.errata import errata, examine_errata, unlisted
 from onestep.verify.ledger.run import Ledger, run
 from onestep.verify.protocol.evidence import Outcome
-from onestep.verify.protocol.paper import Erratum, PaperError
+from onestep.verify.protocol.paper import Erratum, PaperError, chapter_of
 from onestep.verify.protocol.verdict import Verdict
 from tests.verify.second_paper import claims, derivations
 from tests.verify.second_paper import symbols as s
@@ -83,11 +83,13 @@ def test_its_erratum_is_found_by_the_checks(ledger: Ledger) -> None:
 
 
 def test_its_ledger_is_written_down(ledger: Ledger) -> None:
-    text = markdown(as_json(ledger))
+    files = markdown(as_json(ledger), SECOND.chapters)
+    assert len(files) == 1 + len({chapter_of(claim.id, SECOND.chapters) for claim in claims.CLAIMS})
     for claim in claims.CLAIMS:
-        assert f"## {claim.id}\n" in text
-    assert "slides" not in text
-    assert "2402.04980" not in text
+        assert f"## {claim.id}\n" in files[f"ledger/{chapter_of(claim.id, SECOND.chapters).slug}.md"]
+    for text in files.values():
+        assert "slides" not in text
+        assert "2402.04980" not in text
 
 
 def test_a_paper_travels_to_another_process() -> None:
