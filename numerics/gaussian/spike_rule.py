@@ -60,13 +60,19 @@ def spacing(function: Integrand, slope: float, variance: float) -> float:
 
 @lru_cache(maxsize=256)
 def spike_rule(
-    features: tuple[Layer, ...], widest: float, half_length: float, refine: int = 0, even: bool = False
+    features: tuple[Layer, ...],
+    widest: float,
+    half_length: float,
+    refine: int = 0,
+    even: bool = False,
+    extra: float = 0.0,
 ) -> Rule:
     """A rule for kappa ~ N(0, 1) on [-half_length, half_length] that resolves the given layers.
 
     Without narrow layers: the trapezoidal rule of step at most `widest`, divided by FINER `refine` times
     (-1 makes it coarser). With narrow layers: Gauss-Legendre panels that end on each layer's centre and flanks.
-    For an even integrand (`even`) the rule lives on kappa >= 0, with the weight of both sides.
+    For an even integrand (`even`) the rule lives on kappa >= 0, with the weight of both sides. `extra` is the logarithm
+    of a factor by which the tails of a layer matter more than their Gaussian weight: panels follow them as far.
     """
     # Beyond nine widths of the rule a layer has no part in it, not even in its step.
     features = tuple(f for f in features if abs(f.location) < half_length + 9.0 * f.width)
@@ -89,9 +95,10 @@ def spike_rule(
     # Sixteen Gauss-Legendre nodes on six steps resolve what the trapezoidal rule resolves at one.
     panels = math.ceil(half_length / min(1.5, 6.0 * h) * 2.0 ** min(refine, 0))
     lowest = 0.0 if even else -half_length
+    around = np.array([4.5, 9.0] if extra == 0.0 else [4.5, 9.0, math.sqrt(81.0 + 2.0 * extra)])
     edges = [np.linspace(lowest, half_length, (1 if even else 2) * panels + 1)]
     for location, width in narrow:
-        flanks = np.linspace(-9.0, 9.0, 5) if width > 0 else np.zeros(1)
+        flanks = np.concatenate([-around, [0.0], around]) if width > 0 else np.zeros(1)
         places = location + width * flanks
         edges.append(np.clip(np.concatenate([places, -places]) if even else places, lowest, half_length))
     ends = distinct(edges)

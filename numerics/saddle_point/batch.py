@@ -45,6 +45,7 @@ from onestep.numerics.saddle_point.level import (
     QUADRATURE_LIMIT,
     RESIDUAL_GOAL,
     extra_reach,
+    settled,
 )
 from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
 from onestep.numerics.saddle_point.profile import OneGroupTable, profile
@@ -345,12 +346,12 @@ def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Arra
     """
     count = len(points.beta)
     values = newton(levels[0], points, points.largest(), _CLOSE, workspace)
-    rows, moved, unresolved = np.empty((11, count)), np.full(count, np.inf), np.zeros(count)
+    rows, moved, unresolved = np.empty((11, count)), np.zeros(count), np.zeros(count)
     rows[7:9] = values
     for part in in_parts(levels[0], count):
         rows[0, part] = test_errors(levels[0], points.at(part), values[:, part], workspace)
     pending: Index | slice = slice(None)
-    last = np.zeros(count, dtype=np.intp)
+    last, finished = np.zeros(count, dtype=np.intp), np.zeros(count, dtype=bool)
     for level in range(1, 1 + levels.last):
         some = points.at(pending)
         values = newton(levels[level], some, rows[7:9, pending], _FULL, workspace)
@@ -358,6 +359,7 @@ def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Arra
         pieces = [linear(levels[level], some.at(part), values[:, part], workspace) for part in parts]
         finer = np.concatenate(pieces, axis=1)
         finer[10] *= ROUNDING
+        before = moved.copy()
         moved[pending] = np.abs(finer[0] - rows[0, pending])
         rows[:, pending] = finer
         last[pending] = level
@@ -367,7 +369,9 @@ def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Arra
         if table.exhausted or table.unresolved == 1.0:
             break
         if table.unresolved <= QUADRATURE_GOAL:
-            pending = np.flatnonzero(moved > np.maximum(QUADRATURE_GOAL * (1.0 + np.abs(rows[0])), rows[10]))
+            done = settled(moved, before, 1.0 + np.abs(rows[0]), rows[10])
+            pending = np.flatnonzero(~(done | finished))
+            finished |= done
             if not len(pending):
                 break
     return rows, moved + unresolved * (1.0 + np.abs(rows[0])), last

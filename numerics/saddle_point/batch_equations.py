@@ -211,8 +211,8 @@ def _means(table: OneGroupTable, points: Points, values: Array, inverse: Array) 
 class _Errors:
     """The test error, with q, E of e2 at q = 0 over (1+V)^2 times mu1^2, mu2^2, 1, and what it was made from.
 
-    magnitude: the sum of the sizes of the terms that the test error is the sum of. whole: those without q. fitted: how
-    far the rounding of the fit moves these.
+    magnitude: the sum of the sizes of the terms that the test error is the sum of. positive: of those without q that
+    are squares. moved: how far the rounding of the fit moves these.
     """
 
     test: Array
@@ -221,8 +221,8 @@ class _Errors:
     signal: Array
     features: Array
     magnitude: Array
-    whole: Array
-    fitted: Array
+    positive: Array
+    moved: Array
 
 
 def _errors(
@@ -250,8 +250,8 @@ def _errors(
     across = (2.0 * cross) * means.psi
     magnitude = fitted + points.noise + np.abs(across) + np.abs(quadratic)
     moved = fit_rounding(squared, table.terms(means.m, means.zeta), means.share)
-    whole = fitted + points.noise - across
-    return _Errors(fitted - across + quadratic, q, fixed, signal, products[2::3], magnitude, whole, moved)
+    test = fitted - across + quadratic
+    return _Errors(test, q, fixed, signal, products[2::3], magnitude, fitted + points.noise, moved)
 
 
 def test_errors(table: OneGroupTable, points: Points, values: Array, workspace: Workspace) -> Array:
@@ -306,7 +306,7 @@ def _rounding(
     """The rounding of the test error per eps, as in `saddle_point.LinearPart`."""
     condition = np.abs(_solve_pairs(slope, values) / values).max(axis=0)
     condition = condition * (1.0 + _roughness(table, values, conjugates, square))
-    return np.asarray(in_all(found.magnitude, condition, found.fitted, found.whole))
+    return np.asarray(in_all(found.magnitude, condition, found.moved, found.positive))
 
 
 def _roughness(table: OneGroupTable, values: Array, conjugates: Array, square: Array) -> Array:

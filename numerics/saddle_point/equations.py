@@ -80,7 +80,7 @@ def nonlinear_part(
         if converged:
             break
         previous = size
-        moved = values - _solution(identity - slope, gap)
+        moved = values - _solution(identity - slope, gap, sizes)
         if moved[-equivalent.groups :].min() > 0.0:
             values = moved
         else:
@@ -88,8 +88,11 @@ def nonlinear_part(
     return NonlinearPart(values, conjugates, point, inverse, slope, iteration, converged)
 
 
-def _solution(matrix: Array, right: Array) -> Array:
-    """x with matrix x = right; two unknowns by Cramer's rule, faster than LAPACK; NaN if singular."""
+def _solution(matrix: Array, right: Array, sizes: Array) -> Array:
+    """x with matrix x = right; two unknowns by Cramer's rule, faster than LAPACK; NaN if singular.
+
+    `sizes` are about those of the unknowns, which differ by many powers of ten: elimination may not mix them.
+    """
     if len(right) == 2:
         (a, b), (c, d) = matrix.tolist()
         x, y = right.tolist()
@@ -98,7 +101,9 @@ def _solution(matrix: Array, right: Array) -> Array:
             return np.array([(d * x - b * y) / determinant, (a * y - c * x) / determinant])
         return np.full(2, math.nan)
     try:
-        return np.asarray(np.linalg.solve(matrix, right), dtype=float)
+        sizes = np.where(sizes > 0.0, sizes, 1.0)
+        balanced = np.linalg.solve(matrix * sizes / sizes[:, None], right / sizes)
+        return np.asarray(sizes * balanced, dtype=float)
     except np.linalg.LinAlgError:
         return np.full(len(right), math.nan)
 
@@ -178,13 +183,12 @@ def linear_part(
         )
     right = -solved.point.jacobian @ (ratio * (table.features @ (squared * fixed))) - signal
     matrix = np.eye(len(right)) - solved.slope
-    q = _solution(matrix, right)
+    sizes = _magnitude(solved.values)
+    q = _solution(matrix, right, sizes)
     quadratic = q @ table.multiplied_features
     error = fixed + quadratic
     cross = 2.0 * float(table.weights @ (table.y1 * (overlaps[count:] @ table.mu1)))
-    condition = _condition(matrix, _magnitude(solved.values)) * (
-        1.0 + _roughness(table, weights, squared, solved.values)
-    )
+    condition = _condition(matrix, sizes) * (1.0 + _roughness(table, weights, squared, solved.values))
     whole, parts = float(table.weights @ fixed), float(table.weights @ np.abs(quadratic))
     fitted = _fit_rounding(table, weights, m, zeta)
     magnitude = whole + parts + cross + abs(cross)
@@ -197,7 +201,7 @@ def linear_part(
         hats=ratio * (table.features @ (squared * error)),
         test_error=float(table.weights @ error) - noise,
         training_error=unit**2 * float(squared @ error),
-        rounding=math.inf if lost else in_all(magnitude, condition, fitted, whole),
+        rounding=math.inf if lost else in_all(magnitude, condition, fitted, whole + cross),
     )
 
 
@@ -221,9 +225,9 @@ def fit_rounding(left: Number, terms: Number, share: Number) -> Number:
     return moved
 
 
-def in_all(magnitude: Number, condition: Number, fitted: Number, whole: Number) -> Number:
-    """The `rounding` of a `LinearPart`: what moves the part without q, `whole`, moves q in proportion."""
-    return magnitude * (condition + fitted / (whole + _TINY))
+def in_all(magnitude: Number, condition: Number, fitted: Number, fixed: Number) -> Number:
+    """The `rounding` of a `LinearPart`: what moves the sum `fixed` of the positive terms without q, moves q with it."""
+    return magnitude * (condition + fitted / (fixed + _TINY))
 
 
 def undecided(table: Profile, weights: Array) -> bool:
@@ -239,13 +243,14 @@ def undecided(table: Profile, weights: Array) -> bool:
 def _roughness(table: Profile, weights: Array, squared: Array, values: Array) -> float:
     """The relative rounding of C and D, per eps, through that of the functions they are integrals of.
 
-    mu1_a and mu2_a come to eps times the size of the activation, which moves V where they are small beside it. For
-    several directions of the spike mu2_a^2 does, to eps times the square of that size: it is interpolated.
+    sqrt(c_a) mu1_a and mu2_a come to eps times the size of the activation, which moves V where they are small beside
+    it: for one group by 2 eps size (|mu1| T/sqrt(c) + mu2 tau). For several directions of the spike mu2_a^2 comes to
+    eps times the square of that size: it is interpolated.
     """
     overlap, tau = unpack(values)
-    size, mu1 = np.sqrt(np.maximum(table.squares, 0.0)), np.abs(table.mu1)
+    size, mu1 = np.sqrt(table.squares), np.abs(table.mu1)
     mu2 = np.sqrt(np.maximum(table.mu2_squared, 0.0)) if table.rank == 1 else 0.5 * size
-    moved = 2.0 * (size * (np.abs(overlap) @ mu1 + tau[:, None] * mu2)).sum(axis=0)
+    moved = 2.0 * (table.scatter * (np.abs(overlap) @ mu1) + size * (tau[:, None] * mu2)).sum(axis=0)
     functions = np.concatenate([table.mu1**2, table.mu2_squared])
     conjugates = functions @ weights
     return float(((functions @ (squared * moved)) / np.where(conjugates > 0.0, conjugates, math.inf)).max())

@@ -31,6 +31,7 @@ from onestep.numerics.saddle_point.level import (
     QUADRATURE_LIMIT,
     extra_reach,
     regime_of,
+    settled,
 )
 from onestep.numerics.saddle_point.map_uncertainty import rounding_growth
 from onestep.numerics.saddle_point.profile import Profile, profile
@@ -64,7 +65,7 @@ def at_width(
 
 def _refined(solution: Solution, width: float, bulk: Callable[[float], DeterministicEquivalent] | None) -> Solution:
     model = solution.model
-    extra, start, before = extra_reach(model.ridge), None, math.inf
+    extra, start, last, moved = extra_reach(model.ridge), None, math.inf, math.inf
     for level in range(1 + MOST_REFINEMENTS):
         table = profile(model, level, 0, extra)
         regime = regime_of(table, model)
@@ -72,11 +73,11 @@ def _refined(solution: Solution, width: float, bulk: Callable[[float], Determini
         solved = nonlinear_part(table, equivalent, model.alpha / model.beta, start, regime.unit)
         found = linear_part(table, solved, model.alpha / model.beta, model.noise, regime.unit, width)
         scale, rounding = 1.0 + abs(found.test_error), ROUNDING * found.rounding
-        moved = abs(found.test_error - before)
-        settled = moved <= max(QUADRATURE_GOAL * scale, rounding) and table.unresolved <= QUADRATURE_GOAL
-        if settled or table.unresolved == 1.0 or not solved.converged or table.exhausted:
+        before, moved = moved if level > 1 else 0.0, abs(found.test_error - last)
+        done = settled(moved, before, scale, rounding) and table.unresolved <= QUADRATURE_GOAL
+        if done or table.unresolved == 1.0 or not solved.converged or table.exhausted:
             break
-        start, before = solved.values, found.test_error
+        start, last = solved.values, found.test_error
     estimate = moved + table.unresolved * scale + rounding * rounding_growth(model) + solution.map_error
     converged = bool(solved.converged and estimate <= 2.0 * QUADRATURE_LIMIT * scale)
     status = f"converged at width {width:g}" if converged else (

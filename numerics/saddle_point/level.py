@@ -21,11 +21,24 @@ from onestep.numerics.saddle_point.profile import Profile
 Array = NDArray[np.float64]
 Bulk = Callable[[float], DeterministicEquivalent]
 RESIDUAL_GOAL = 1e-12
-# The quadrature is refined until a finer one moves the test error by less than this share of 1 + test error.
+# The quadrature is refined until a finer one moves the test error by less than this share of 1 + test error, or as far
+# as there are rules; what then is more than the goal is said.
+_SETTLED = 1e-13
 QUADRATURE_GOAL = 1e-11
 # Moving more than this share is not convergence.
 QUADRATURE_LIMIT = 1e-7
 MOST_REFINEMENTS = 6
+
+
+def settled(
+    moved: Array | float, before: Array | float, scale: Array | float, rounding: Array | float
+) -> NDArray[np.bool_]:
+    """Whether a finer rule is not needed: it `moved` the test error by no more than rounding, or by less than _SETTLED
+    of its scale and by half as much as the rule before it (`before`, 0 where there was none).
+
+    A pole of 1/(1+V) near the line leaves errors that fall slowly and change sign: one small move is often luck.
+    """
+    return np.asarray((moved <= rounding) | ((moved <= _SETTLED * scale) & (moved <= 0.5 * before)))
 
 
 @dataclass(frozen=True)

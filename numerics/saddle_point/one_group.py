@@ -155,7 +155,7 @@ def _followed(
         hats=(first + bend[0] * q[0] + bend[1] * q[1], second + bend[1] * q[0] + bend[2] * q[1]),
         test_error=whole + features - problem.noise,
         training_error=problem.unit**2 * (training + q[0] * means[0] + q[1] * means[1]),
-        rounding=in_all(whole + cross + abs(cross) + abs(features), condition, fitted, whole),
+        rounding=in_all(whole + cross + abs(cross) + abs(features), condition, fitted, whole + cross),
         iterations=iterations,
         converged=converged,
     )

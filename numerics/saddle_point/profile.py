@@ -64,7 +64,7 @@ class Profile:
     of the other parts, which nothing in yhat can meet, are in spread.
 
     mu0_bulk_slope holds dmu0_a/dc_a, (k, n), where the rows of the bulk differ in norm, and nothing, (0, n), elsewhere.
-    spiked (k,) says which groups have a spike that is not zero.
+    bulks (k,) are c_a; spiked (k,) says which groups have a spike that is not zero.
     """
 
     nodes: Array
@@ -76,6 +76,7 @@ class Profile:
     y0: Array
     y1: Array
     spread: Array
+    bulks: Array
     spiked: NDArray[np.bool_]
     unresolved: float
 
@@ -141,15 +142,21 @@ class Profile:
 
     @cached_property
     def squares(self) -> Array:
-        """mu0_a^2 + mu1_a^2 + mu2_a^2, the size of the features beside which a part of them counts as zero; (k, n)."""
-        return np.asarray(self.mu0**2 + self.mu1**2 + self.mu2_squared)
+        """E sigma^2 = mu0_a^2 + c_a mu1_a^2 + mu2_a^2, beside which a part of the features counts as zero; (k, n)."""
+        return np.asarray(self.mu0**2 + self.bulks[:, None] * self.mu1**2 + self.mu2_squared)
+
+    @cached_property
+    def scatter(self) -> Array:
+        """mu0_a is known to eps times sqrt(E sigma^2), mu1_a = E[z sigma]/sqrt(c_a) to eps times this; (k, n)."""
+        return np.asarray(np.sqrt(self.squares / self.bulks[:, None]))
 
     @cached_property
     def reaches(self) -> Array:
         """Norms of the sizes to whose eps mu0_a, `along` and y0 are known, one after another; (k + i + 1,)."""
         own = np.sqrt(self.squares @ self.weights)
-        spiked = np.sqrt((self.squares[:, None, :] * self.nodes**2) @ self.weights).ravel()
-        return np.concatenate([own, spiked, own[: len(self.mu0_bulk_slope)], [math.sqrt(self.weights @ self.y0**2)]])
+        spiked = np.sqrt((self.scatter[:, None, :] * self.nodes) ** 2 @ self.weights).ravel()
+        slopes = (own / self.bulks)[: len(self.mu0_bulk_slope)]
+        return np.concatenate([own, spiked, slopes, [math.sqrt(self.weights @ self.y0**2)]])
 
     @cached_property
     def fitted(self) -> bool:
@@ -233,6 +240,7 @@ def _profile(
         y0=y0,
         y1=y1,
         spread=spread,
+        bulks=root**2,
         spiked=np.array([any(direction) for direction, _, _ in groups]),
         unresolved=max(_unresolved(line, shift) for line, shift in zip(lines, shifts, strict=True)),
     )
@@ -250,7 +258,7 @@ def _rule(lines: list[Line], refine: int, extra: float, even: bool) -> tuple[Arr
         features.update(layers(line.function, slope, line.variance, line.bias))
         widest = min(widest, spacing(line.function, slope, line.variance))
         reaches.append(reach(line.function, slope, line.variance, extra))
-    rule = spike_rule(tuple(sorted(features)), widest, half_length(reaches), refine, even)
+    rule = spike_rule(tuple(sorted(features)), widest, half_length(reaches), refine, even, extra)
     return rule.nodes[None, :], rule.weights
 
 
@@ -370,12 +378,11 @@ class OneGroupTable:
     def roughness(self) -> Array:
         """Rounding of C and D through that of the tabulated functions, per eps and unit of T and tau, of 1/(1+V)^2.
 
-        mu1 and mu2 come to eps times the size of the activation, so that V moves by 2 eps size (|mu1| T + mu2 tau);
-        (4, n): C by T, C by tau, D by T, D by tau.
+        As in `equations.linear_part`; (4, n): C by T, C by tau, D by T, D by tau.
         """
         table = self.profile
-        size = 2.0 * np.sqrt(np.maximum(table.squares[0], 0.0))
-        moved = np.stack([size * np.abs(table.mu1[0]), size * np.sqrt(np.maximum(table.mu2_squared[0], 0.0))])
+        slopes, size = table.scatter[0], np.sqrt(table.squares[0])
+        moved = 2.0 * np.stack([slopes * np.abs(table.mu1[0]), size * np.sqrt(np.maximum(table.mu2_squared[0], 0.0))])
         return np.concatenate([row * moved for row in self.conjugates])
 
     @cached_property

@@ -24,6 +24,7 @@ from onestep.numerics.saddle_point.level import (
     Level,
     check_tails,
     extra_reach,
+    settled,
     solve_on,
 )
 from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
@@ -47,16 +48,15 @@ def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
     extra = extra_reach(model.ridge)
     coarse = solve_on(profile(model, refine, refine, extra), model, bulk=bulk)
     scale = abs(coarse.test_error) + 1.0
-    iterations = coarse.iterations
+    iterations, moved = coarse.iterations, 0.0
     for level in range(refine + 1, refine + 1 + MOST_REFINEMENTS):
         # The inner integrals are checked where they are made, and bring what is left of their error along.
         table = profile(model, level, refine, extra)
         fine = solve_on(table, model, coarse.state.values, bulk)
         iterations += fine.iterations
-        moved = abs(fine.test_error - coarse.test_error)
-        enough = max(QUADRATURE_GOAL * scale, fine.rounding)
-        settled = moved <= enough and table.unresolved <= QUADRATURE_GOAL
-        if settled or table.unresolved == 1.0 or not fine.converged or table.exhausted:
+        before, moved = moved, abs(fine.test_error - coarse.test_error)
+        done = settled(moved, before, scale, fine.rounding) and table.unresolved <= QUADRATURE_GOAL
+        if done or table.unresolved == 1.0 or not fine.converged or table.exhausted:
             break
         coarse = fine
     moved += table.unresolved * scale
