@@ -143,7 +143,8 @@ class Profile:
     @cached_property
     def squares(self) -> Array:
         """E sigma^2 = mu0_a^2 + c_a mu1_a^2 + mu2_a^2, beside which a part of the features counts as zero; (k, n)."""
-        return np.asarray(self.mu0**2 + self.bulks[:, None] * self.mu1**2 + self.mu2_squared)
+        whole = self.mu0**2 + self.bulks[:, None] * self.mu1**2 + self.mu2_squared
+        return np.asarray(np.maximum(whole, 0.0))
 
     @cached_property
     def scatter(self) -> Array:
