@@ -188,7 +188,9 @@ def linear_part(
     quadratic = q @ table.multiplied_features
     error = fixed + quadratic
     cross = 2.0 * float(table.weights @ (table.y1 * (overlaps[count:] @ table.mu1)))
-    condition = _condition(matrix, sizes) * (1.0 + _roughness(table, weights, squared, solved.values))
+    condition = _condition(matrix, sizes) * (
+        1.0 + solved.point.lost + _roughness(table, weights, squared, solved.values)
+    )
     whole, parts = float(table.weights @ fixed), float(table.weights @ np.abs(quadratic))
     fitted = _fit_rounding(table, weights, m, zeta)
     magnitude = whole + parts + cross + abs(cross)
