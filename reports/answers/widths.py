@@ -6,7 +6,7 @@ weakly: after a small step, for functions mu0 that nearly vanish or nearly coinc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +15,6 @@ from onestep.reports.command_line.values import parse_whole
 
 if TYPE_CHECKING:
     from onestep.numerics.models.model import Model
-    from onestep.numerics.models.solution import Solution
-    from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution
-
-    Solved = Solution | ConvexSolution
 
 # As `numerics.models.solution.WIDTH`, which a start of the command line does not wait for; and the widest that is asked
 # for.
@@ -65,8 +61,10 @@ def width_rows(document: dict[str, Any]) -> list[tuple[str, str]]:
     return [(f"at width {there['width']}", f"test error {errors[0]}, training error {errors[1]}")]
 
 
-def best_at_width(best: dict[str, Any], width: int, model: Model, solve: Callable[[Model], Solved]) -> dict[str, Any]:
+def best_at_width(best: dict[str, Any], width: int, model: Model) -> dict[str, Any]:
     """The document of a best ridge with the errors at the finite width there."""
+    from onestep.numerics.saddle_point.solve import solve
+
     ridge = best["ridge"]
     if not isinstance(ridge, float):
         return best | {"at_width": None, "why": "at infinite ridge a readout of finite width vanishes"}

@@ -210,7 +210,7 @@ def _check_names(options: Mapping[str, Any], any_loss: bool) -> None:
         )
     if loss == "square":
         return
-    from onestep.numerics.saddle_point.any_loss.losses import LossError, loss_named
+    from onestep.numerics.models.losses import LossError, loss_named
 
     try:
         loss_named(loss)

@@ -45,7 +45,7 @@ AVERAGES: dict[str, dict[str, str]] = {
         "_across_panels": PASSED,
     },
     "numerics/experiments/measure.py": {"exact_test_error": REFUSED},
-    "numerics/models/gradient_step.py": {"gradient_step": REFINED, "gradient_step_errors": REFINED},
+    "numerics/models/gradient_step.py": {"gradient_step": REFINED},
     "numerics/bulk/network_constants.py": {"slope_constants": REFUSED, "_fine_rule": PASSED},
     "numerics/bounds/noisy_loss.py": {"_bell": PASSED},
     "numerics/spectrum/outliers.py": {"_second_order": REFUSED},

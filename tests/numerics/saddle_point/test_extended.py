@@ -10,7 +10,7 @@ import pytest
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.saddle_point.batch import solve_batch
+from onestep.numerics.saddle_point.one_group.batch import solve_batch
 from onestep.numerics.saddle_point.ridge import solve
 from tests.references import extended as reference_extended
 from tests.references.extended import FUNCTIONS, Problem
@@ -50,7 +50,7 @@ def _compared(index: int) -> int:
     """How many of three ways to solve (one, one of two equal groups, a batch) converged, each within its estimate."""
     problem = drawn(index)
     model = model_of(problem)
-    halves = Model(**{**vars(model), "groups": (ReadoutGroup(fraction=0.5), ReadoutGroup(fraction=0.5))})
+    halves = Model(**{**vars(model), "readout": (ReadoutGroup(fraction=0.5), ReadoutGroup(fraction=0.5))})
     batch = solve_batch(model, alpha=[model.alpha], beta=model.beta, ridge=model.ridge, noise=model.noise)
     found = [(one.test_error, one.error_estimate, one.converged) for one in (solve(model), solve(halves))]
     found.append((float(batch.test_error[0]), float(batch.error_estimate[0]), bool(batch.converged[0])))
