@@ -339,7 +339,8 @@ def test_biases_and_other_losses_are_those_of_the_single_solvers(tmp_path: Path)
     row = dict(zip(names, found, strict=True))
     model = sweep.subject(sweep.point(0))
     assert isinstance(model, Model)
-    expected = solve_convex(model, loss_named("huber:1"))
+    expected = solve_convex(model)
+    assert model.loss == loss_named("huber:1")
     assert row["converged"] == 1
     for name in ("test_error", "training_error", "mean_squared_error", "error_estimate"):
         assert row[name] == pytest.approx(getattr(expected, name), rel=1e-12)
