@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from onestep.numerics.models.width_documents import at_width_json, is_apart
+from onestep.numerics.models.width_documents import apart_points, apart_sentence, at_width_json, is_apart
 from onestep.reports.command_line.values import parse_whole
 
 if TYPE_CHECKING:
@@ -27,17 +27,10 @@ def parse_width(text: str | None) -> int:
 
 
 def apart_line(documents: Sequence[dict[str, Any]], width: int) -> str | None:
-    """The sentence for a sweep; None where all points agree."""
-    count = sum(map(is_apart, documents))
-    if not count:
-        return None
+    """The sentence for one point or a sweep; None where all points agree."""
     if len(documents) == 1:
-        limit, there = documents[0]["test_error"], documents[0]["at_width"]["test_error"]
-        if isinstance(limit, float) and isinstance(there, float) and limit > 0.0:
-            return f"at width {width} the test error differs from its limit by {100.0 * (there / limit - 1.0):+.3g} %"
-    return (
-        f"at width {width} the test error differs from its limit by more than 5 % at {count} of {len(documents)} points"
-    )
+        return apart_sentence(documents[0])
+    return apart_points(width, sum(map(is_apart, documents)), len(documents))
 
 
 def shown(document: dict[str, Any], digits: int = 10) -> str:

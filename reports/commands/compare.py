@@ -16,6 +16,7 @@ from onestep.reports.commands.simulate import (
     LARGEST_DIMENSION,
     MOST_SEEDS,
     check_kind,
+    kind_option,
     plain_ridge,
     seeds_pool,
     subjects_of,
@@ -56,7 +57,7 @@ _EXIT = {"CONFIRMED": DONE, "REFUTED": FAILED, "INCONCLUSIVE": UNDECIDED}
 @model_options
 @click.option("--dimensions", default="400,800,1600", metavar="D,D,...", help="Dimensions (default 400,800,1600).")
 @click.option("--seeds", default="8", metavar="K", help="Independent experiments per dimension (default 8).")
-@click.option("--kind", default="srf", metavar="NAME", help="srf (default), network or equivalent.")
+@kind_option
 @click.option("--seed", default="0", metavar="S", help="Seed of the whole experiment (default 0).")
 @common_options
 def compare(
