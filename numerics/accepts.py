@@ -12,7 +12,10 @@ R = TypeVar("R")
 
 
 def accepts(**readers: Callable[[Any], Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """The function with these parameters read by these readers first, which raise for what they cannot read."""
+    """The function with these parameters read by these readers first, which raise for what they cannot read.
+
+    A cache of the function keeps its handle: `cache_clear` of the reading function clears it.
+    """
 
     def reading(function: Callable[P, R]) -> Callable[P, R]:
         order = tuple(readers.get(name) for name in signature(function).parameters)
@@ -23,6 +26,8 @@ def accepts(**readers: Callable[[Any], Any]) -> Callable[[Callable[P, R]], Calla
             named: dict[str, Any] = {name: readers[name](x) if name in readers else x for name, x in kwargs.items()}
             return function(*values, *args[len(order) :], **named)  # type: ignore[arg-type]
 
+        if hasattr(function, "cache_clear"):
+            read.cache_clear = function.cache_clear  # type: ignore[attr-defined]
         return read
 
     return reading

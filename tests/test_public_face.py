@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,14 +15,17 @@ import onestep
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.expressions.parser import ExpressionError
 from onestep.numerics.balls.arithmetic import PrecisionError
+from onestep.numerics.bounds.learned_bias import learned_bias
+from onestep.numerics.experiments.simulate import predict
+from onestep.numerics.models.losses import huber
 from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.saddle_point.any_loss.losses import huber
 from tests.shared.command_line import document
 
 WORKED: dict[str, Any] = {
     "alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8,
 }  # fmt: skip
 HUBER = huber(0.5)
+_LAW = onestep.ReadoutLaw("uniform", 0.5)
 STEP: dict[str, Any] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 2.0}
 
 
@@ -81,7 +86,7 @@ def test_what_is_no_formula_is_told_what_is(given: Any, what: str, instead: str)
 
 def test_reprs_are_a_line() -> None:
     model, stepped = worked(), Model.from_gradient_step("tanh", "sin", **STEP, bulk_model="network")
-    groups = worked(groups=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5)), gaussian_rows=True)
+    groups = worked(readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5)), gaussian_rows=True)
     network = onestep.Network("tanh", "sin", **STEP, steps=2)
     said = {
         repr(activation("tanh")): "activation('tanh(z)')",
@@ -90,15 +95,17 @@ def test_reprs_are_a_line() -> None:
         repr(stepped): "alpha0=2, eta=2, spike=",
         repr(network): "Network(tanh(z) learns sin(z), alpha=1.5, beta=1, ridge=0.1, alpha0=2, eta=2, steps=2)",
         repr(onestep.solve(model)): "Solution(test_error=0.125865608",
-        repr(onestep.solve_loss(worked(), HUBER)): "ConvexSolution(huber:0.5, test_error=",
+        repr(worked(loss="huber:0.5")): "alignment=0.8, huber:0.5 loss)",
+        repr(worked(readout=_LAW)): "alignment=0.8, readout uniform:0.5)",
+        repr(onestep.solve(worked(loss=HUBER))): "Solution(test_error=",
         repr(onestep.solve_batch(model, ridge=[[0.1], [-1.0]])): "BatchSolution(shape=(2, 1), 1 of 2 converged)",
         repr(onestep.certify(worked(ridge=0.0))): "Certificate(not certified",
-        repr(onestep.solve_mp(model, 20)): "SolutionMp(test_error=0.12586560",
+        repr(onestep.solve(model, digits=20)): "Solution(test_error=0.12586560",
         repr(onestep.Spectrum(((0.0, 2.5),), 0.25, (), (), *[np.zeros(9)] * 3, *[0.0] * 4, True, "converged")): (
             "Spectrum([0, 2.5], atom_at_zero=0.25, converged)"
         ),
         repr(onestep.simulate(model, dimension=20, seeds=2)): "Simulation(srf, dimension=20, seeds=2, test_error=",
-        repr(onestep.solve_density(model, onestep.ReadoutLaw("uniform", 0.5), most=1)): "DensitySolution(uniform:0.5",
+        repr(onestep.solve(worked(readout=_LAW))): "Solution(test_error=",
     }
     for text, expected in said.items():
         assert expected in text
@@ -124,12 +131,17 @@ def test_documents_are_what_the_command_line_prints(capfd: pytest.CaptureFixture
     stepped = Model.from_gradient_step("tanh", "sin", **STEP)
     assert plain(onestep.solve(stepped).to_dict()) == printed(capfd, "solve", *options(STEP))
     loss = printed(capfd, "solve", *options(WORKED), "--loss", "huber:0.5")
-    assert plain(onestep.solve_loss(model, HUBER).to_dict()) == loss
+    assert plain(onestep.solve(model.changed(loss=HUBER)).to_dict()) == loss
+    law = printed(capfd, "solve", *options(WORKED), "--readout", "uniform:0.5")
+    assert plain(onestep.solve(worked(readout=_LAW)).to_dict()) == law
+    digits = printed(capfd, "solve", *options(WORKED), "--digits", "20")["any_precision"]
+    assert plain(onestep.solve(model, digits=20).to_dict()) == digits
     certified = printed(capfd, "solve", *options(WORKED), "--certify")["certificate"]
     assert plain(onestep.certify(model).to_dict()) == certified
     both = printed(capfd, "bounds", *options(WORKED))
-    assert plain(onestep.best_ridge(model).to_dict()).items() <= both["best_ridge"].items()
-    assert plain(onestep.bounds(model).to_dict()).items() <= both.items()
+    found = onestep.bounds(model)
+    assert plain(found.best_ridge().to_dict()).items() <= both["best_ridge"].items()
+    assert plain(found.to_dict()).items() <= both.items()
     run = onestep.simulate(network, dimension=20, seeds=2)
     asked = ["simulate", *options(STEP), "--kind", "network", "--dimension", "20", "--seeds", "2"]
     assert plain(run.to_dict()) == printed(capfd, *asked)
@@ -141,11 +153,11 @@ def test_documents_of_infinite_numbers_are_json() -> None:
     alone = plain(onestep.simulate(worked(), dimension=20, seeds=1).to_dict())
     assert alone["test_error"]["standard_error"]["infinite"]
     # A target that no feature of the student meets is best not learned at all.
-    assert plain(onestep.best_ridge(worked("he3", spike=0.0, alignment=0.0)).to_dict())["ridge"]["infinite"]
+    assert plain(onestep.bounds(worked("he3", spike=0.0, alignment=0.0)).best_ridge().to_dict())["ridge"]["infinite"]
 
 
 def test_documents_of_models_and_batches() -> None:
-    model = worked(groups=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5, 1.3)))
+    model = worked(readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5, 1.3)))
     described = plain(model.to_dict())
     assert described["bulk"] == [1.0, 1.3]
     assert described["readout"][1] == {"weight": -1.0, "fraction": 0.5, "bulk": 1.3, "bias": 0.0}
@@ -162,54 +174,32 @@ def test_documents_of_models_and_batches() -> None:
 
 
 NETWORK = onestep.Network("tanh", "sin", **STEP)  # type: ignore[arg-type]
-_LAW = onestep.ReadoutLaw("uniform", 0.5)
 # Every public function of a model, each asked with what it would take anyhow.
 OF_A_MODEL: dict[str, Callable[[Any], Any]] = {
     "solve": onestep.solve,
-    "solve_loss": lambda m: onestep.solve_loss(m, "huber:1"),
     "solve_batch": lambda m: onestep.solve_batch(m, ridge=[0.1]),
-    "solve_density": lambda m: onestep.solve_density(m, _LAW, most=1),
-    "solve_mp": lambda m: onestep.solve_mp(m, 20),
-    "best_ridge": onestep.best_ridge,
-    "best_ridge_of_loss": lambda m: onestep.best_ridge_of_loss(m, "huber:1"),
-    "best_spike": onestep.best_spike,
+    "digits": lambda m: onestep.solve(m, digits=20),
     "bounds": onestep.bounds,
-    "lower_bound": onestep.lower_bound,
-    "upper_bound": onestep.upper_bound,
-    "loss_bounds": lambda m: onestep.loss_bounds(m, "huber:1"),
     "certify": onestep.certify,
-    "learned_bias": onestep.learned_bias,
-    "predict": lambda m: onestep.predict(m, "huber:1"),
+    "learned_bias": learned_bias,
+    "predict": predict,
     "simulate": lambda m: onestep.simulate(m, dimension=10, seeds=1),
-    "simulate_loss": lambda m: onestep.simulate_loss(m, "huber:1", dimension=10, seeds=1),
     "spectrum": onestep.spectrum,
     "compare": lambda m: onestep.compare(m, dimensions=[10], seeds=1),
-}
-OF_A_LOSS: dict[str, Callable[[Any], Any]] = {
-    "solve_loss": lambda loss: onestep.solve_loss(worked(), loss),
-    "best_ridge_of_loss": lambda loss: onestep.best_ridge_of_loss(worked(), loss),
-    "loss_bounds": lambda loss: onestep.loss_bounds(worked(), loss),
-    "learned_bias": lambda loss: onestep.learned_bias(worked(), loss),
-    "loss_named": onestep.loss_named,
-    "predict": lambda loss: onestep.predict(worked(), loss),
-    "simulate_loss": lambda loss: onestep.simulate_loss(worked(), loss, dimension=10, seeds=1),
-    "compare": lambda loss: onestep.compare(worked(), dimensions=[10], seeds=1, loss=loss),
 }
 
 
 def test_a_network_is_solved_with_its_own_bulk() -> None:
     own = NETWORK.model("network")
     assert onestep.solve(NETWORK).test_error == onestep.solve(own).test_error
-    assert onestep.solve_loss(NETWORK, "huber:1").test_error == onestep.solve_loss(own, HUBER_1).test_error
+    robust = onestep.Network("tanh", "sin", **STEP, loss="huber:1")  # type: ignore[arg-type]
+    assert onestep.solve(robust).test_error == onestep.solve(own.changed(loss="huber:1")).test_error
     assert onestep.bounds(NETWORK) == onestep.bounds(own)
     for more in ({"steps": 2}, {"overlap": 0.1}):
         with pytest.raises(onestep.ModelError, match="one gradient step from rows without overlap"):
             onestep.solve(onestep.Network("tanh", "sin", **STEP, **more))  # type: ignore[arg-type]
     with pytest.raises(onestep.ModelError, match="odd"):
         onestep.solve(onestep.Network("z**2-1", "z**2-1", **STEP))  # type: ignore[arg-type]
-
-
-HUBER_1 = onestep.loss_named("huber:1")
 
 
 @pytest.mark.parametrize("name", OF_A_MODEL)
@@ -221,49 +211,63 @@ def test_what_is_no_model_is_answered_in_a_sentence(name: str, given: Any) -> No
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("best_spike", "follows from the gradient step"), ("solve_batch", "a batch takes an isotropic bulk"),
-     ("solve_mp", "built for the uniform readout"), ("solve_density", "built for a spike of one direction")],
+    [("solve_batch", "a batch takes an isotropic bulk"), ("digits", "the uniform readout")],
 )  # fmt: skip
 def test_where_the_bulk_of_a_network_is_not_built_the_function_says_so(name: str, why: str) -> None:
     with pytest.raises((ValueError, PrecisionError), match=why):
         OF_A_MODEL[name](NETWORK)
 
 
-@pytest.mark.parametrize("name", OF_A_LOSS)
-def test_what_is_no_loss_is_answered_in_a_sentence(name: str) -> None:
-    for given in ("hubr", 3, None):
-        with pytest.raises(ValueError, match="accepted are square, logistic, hinge, huber:DELTA and absolute"):
-            OF_A_LOSS[name](given)
+@pytest.mark.parametrize("given", ["hubr", 3, None])
+def test_what_is_no_loss_is_answered_in_a_sentence(given: Any) -> None:
+    for build in (worked, lambda loss: onestep.Network("tanh", "sin", **STEP, loss=loss), worked().changed):
+        with pytest.raises(onestep.ModelError, match="accepted are square, logistic, hinge, huber:DELTA and absolute"):
+            build(loss=given)
+
+
+@pytest.mark.parametrize("name", ["solve_batch", "certify", "digits", "compare", "simulate", "spectrum", "bounds"])
+@pytest.mark.parametrize("changes", [{"loss": "huber:1"}, {"readout": _LAW}], ids=["loss", "law"])
+def test_no_function_takes_a_model_for_one_of_another_loss_or_readout(name: str, changes: dict[str, Any]) -> None:
+    # Either the answer is another one than that of the plain model, or a sentence says what is not built.
+    def told(model: Model) -> str:
+        try:
+            found = OF_A_MODEL[name](model)
+            return str(found.density if name == "spectrum" else found.limit if name == "compare" else found.to_dict())
+        except (onestep.ModelError, PrecisionError) as refused:
+            return str(refused)
+
+    answers = [told(model) for model in (worked(), worked(**changes))]
+    # The features do not know what is fitted on them.
+    assert (answers[0] == answers[1]) is (name == "spectrum" and "loss" in changes)
 
 
 def test_a_loss_is_given_by_its_name() -> None:
-    assert onestep.solve_loss(worked(), "huber:1").test_error == onestep.solve_loss(worked(), HUBER_1).test_error
-    assert onestep.loss_named(HUBER_1) is HUBER_1
+    assert worked(loss="huber:0.5").loss == HUBER
+    assert worked(loss=HUBER) == worked(loss="huber:0.5") != worked()
+    assert pickle.loads(pickle.dumps(worked(loss="hinge"))) == worked(loss="hinge")
 
 
-def test_functions_of_an_activation_take_text() -> None:
-    places = np.array([0.0, 1.0])
-    assert onestep.hermite_constants("tanh") is onestep.hermite_constants(activation("tanh"))
-    for found, expected in (
-        (onestep.conditional_coefficients("tanh", 1.0, 1.0, 0.0, places),
-         onestep.conditional_coefficients(activation("tanh"), 1.0, 1.0, 0.0, places)),
-        (onestep.target_moments("sin", 0.8, places), onestep.target_moments(activation("sin"), 0.8, places)),
-    ):  # fmt: skip
-        assert np.array_equal(found, expected)
-    with pytest.raises(ExpressionError, match="formula in z"):
-        onestep.hermite_constants(0.5)  # type: ignore[arg-type]
+@pytest.mark.parametrize("digits", [15, 301, 20.5])
+def test_digits_are_a_whole_number_that_is_built(digits: Any) -> None:
+    with pytest.raises(onestep.ModelError, match="a whole number from 16 to 300"):
+        onestep.solve(worked(), digits=digits)
+
+
+def test_claims_are_asked_for_by_the_beginning_of_their_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = tuple(SimpleNamespace(id=id_) for id_ in ("result-3-1.spike", "result-3-1.bulk", "result-3-3.spike"))
+    monkeypatch.setattr("onestep.verify.claims.index.all_claims", lambda: known)
+    assert onestep.claims("result-3-1.") == known[:2]  # type: ignore[comparison-overlap]
+    assert onestep.claims() == known  # type: ignore[comparison-overlap]
+    assert onestep.claims("result-3-1.spikes") == ()
 
 
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda: worked(groups="1:0.5,-1:0.5"),
-        lambda: onestep.Network("tanh", "sin", **STEP, groups="1:0.5,-1:0.5"),
+        lambda: worked(readout="1:0.5,-1:0.5"),
+        lambda: onestep.Network("tanh", "sin", **STEP, readout="1:0.5,-1:0.5"),
         lambda: onestep.Network("tanh", "sin", **(STEP | {"alpha": "many"})),
         lambda: worked(alpha="many"),
-        lambda: onestep.parse(3),  # type: ignore[arg-type]
-        lambda: onestep.run_ledger("slow"),
-        lambda: onestep.solve_density(worked(), "uniform:0.5"),  # type: ignore[arg-type]
         lambda: onestep.simulate(NETWORK, dimension=10, seeds=1, inputs="rademacher"),  # type: ignore[arg-type]
     ],
 )

@@ -23,8 +23,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.networks.stored_runs import Wanted, measured, write_all
-from onestep.numerics.experiments.simulate_loss import simulate_loss
-from onestep.numerics.saddle_point.any_loss.losses import loss_named
+from onestep.numerics.experiments.simulate import simulate
 from onestep.reports.measurements import learned_basins
 from onestep.reports.measurements.models import (
     DATA,
@@ -50,9 +49,9 @@ def run(key: str, index: int, dimension: int, seeds: int) -> tuple[Samples, floa
     """The samples of one model at one dimension, to six digits, and the processor time; q1 is left out."""
     start = time.process_time()
     drawn = models_of(key)[index] if key != "landmark" else LANDMARK
-    found = simulate_loss(
-        drawn.subject, loss_named(drawn.loss), dimension=dimension, seeds=seeds, seed=seed_of(key, index),
-        kind=drawn.kind, learned=drawn.learned,
+    found = simulate(
+        drawn.subject, dimension=dimension, seeds=seeds, seed=seed_of(key, index), kind=drawn.kind,
+        learned=drawn.learned,
     )  # fmt: skip
     expected = ("q1", "spike", "alignment", "bulk")
     kept = {name: values for name, values in found.samples if not name.startswith(expected)}

@@ -16,8 +16,7 @@ from collections.abc import Iterator
 
 from benchmarks.networks.calibration import seed_of
 from benchmarks.networks.stored_runs import Wanted, measured, write_all
-from onestep.numerics.experiments.simulate_loss import simulate_loss
-from onestep.numerics.saddle_point.any_loss.losses import loss_named
+from onestep.numerics.experiments.simulate import simulate
 from onestep.reports.measurements import close_basins
 from onestep.reports.measurements.learned_basins import BASINS, DATA, ITEM, confined, runs_of, stored
 from onestep.reports.measurements.models import Data, Samples
@@ -31,9 +30,8 @@ def run(key: str, index: int, dimension: int, seeds: int) -> tuple[Samples, floa
     """The samples of one model in one basin at one dimension, to six digits, and the processor time."""
     start = time.process_time()
     drawn = confined(key)[index]
-    found = simulate_loss(
-        drawn.subject, loss_named(drawn.loss), dimension=dimension, seeds=seeds, seed=basin_seed(key, index),
-        learned=True, basins=drawn.basins,
+    found = simulate(
+        drawn.subject, dimension=dimension, seeds=seeds, seed=basin_seed(key, index), learned=True, basins=drawn.basins,
     )  # fmt: skip
     kept = {name: values for name, values in found.samples if not name.startswith("q1")}
     return {name: [float(f"{x:.6g}") for x in values] for name, values in kept.items()}, time.process_time() - start

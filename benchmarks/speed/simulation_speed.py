@@ -10,7 +10,8 @@ import numpy as np
 from benchmarks.speed.solver_speed import worked
 from benchmarks.speed.timing import best, peak_bytes
 from onestep.numerics.experiments.ensembles import Array, block_rows
-from onestep.numerics.experiments.simulate import TEST_FACTOR, simulate, simulate_ridges
+from onestep.numerics.experiments.ridge import TEST_FACTOR, simulate_ridges
+from onestep.numerics.experiments.simulate import simulate
 
 DIMENSIONS = (500, 1000, 2000, 4000)
 RIDGES = 24

@@ -11,12 +11,12 @@ import numpy as np
 from benchmarks.speed import baseline
 from benchmarks.speed.timing import best, best_per_call, peak_bytes
 from onestep.derivations.activations.activation import activation
-from onestep.numerics.certificates.saddle_point import solve_mp
+from onestep.numerics.models.losses import loss_named
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
-from onestep.numerics.saddle_point.any_loss.losses import loss_named
-from onestep.numerics.saddle_point.batch import BatchSolution, solve_batch
-from onestep.numerics.saddle_point.batch_equations import Array
+from onestep.numerics.saddle_point.one_group.any_precision import solve_to
+from onestep.numerics.saddle_point.one_group.batch import BatchSolution, solve_batch
+from onestep.numerics.saddle_point.one_group.batch_equations import Array
 from onestep.numerics.saddle_point.profile import profile
 from onestep.numerics.saddle_point.ridge import solve
 
@@ -37,7 +37,7 @@ def worked(student: str = "tanh", target: str = "sin", **changes: Any) -> Model:
 
 def reference(model: Model) -> float:
     """The test error by the equations in their spectral form, in 30 digits."""
-    return float(solve_mp(model, REFERENCE_DIGITS).test_error)
+    return float(solve_to(model, REFERENCE_DIGITS).test_error)
 
 
 def relative(found: float, expected: float) -> float:
@@ -145,7 +145,7 @@ def by_groups() -> list[Entry]:
     rows = []
     for count in GROUPS:
         groups = tuple(ReadoutGroup(1.0 - 1.5 * k / count, 1.0 / count) for k in range(count))
-        rows.append({"groups": count} | single(worked(groups=groups), calls=5))
+        rows.append({"groups": count} | single(worked(readout=groups), calls=5))
     return rows
 
 
@@ -153,6 +153,7 @@ def by_digits() -> list[Entry]:
     """The time of the saddle point in multiple precision."""
     rows = []
     for digits in DIGITS:
-        seconds = best([partial(solve_mp, worked(), digits)] * 2)
-        rows.append({"digits": digits, "seconds": seconds, "check": f"{float(solve_mp(worked(), digits).check):.1e}"})
+        seconds = best([partial(solve_to, worked(), digits)] * 2)
+        check = float(solve_to(worked(), digits).error_estimate)
+        rows.append({"digits": digits, "seconds": seconds, "check": f"{check:.1e}"})
     return rows

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.ensembles import Sizes
-from onestep.numerics.experiments.simulate import at_sizes
+from onestep.numerics.experiments.ridge import at_sizes
 from onestep.numerics.gaussian.coefficients import hermite_constants
 from onestep.numerics.models.network import Network
 from onestep.numerics.saddle_point.finite_width import at_width

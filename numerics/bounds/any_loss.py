@@ -18,26 +18,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.accepts import accepts
 from onestep.numerics.bounds.convex_minimum import convex_minimum
 from onestep.numerics.bounds.loss_panels import panels_of
 from onestep.numerics.bounds.noisy_loss import NoisyLoss
-from onestep.numerics.bounds.ridge import BestRidge, Minimum
+from onestep.numerics.bounds.results import BestRidge, Bounds, LeastLoss, Minimum
 from onestep.numerics.bounds.ridge import bounds as square_bounds
 from onestep.numerics.bounds.split_panels import AveragedLoss
 from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
-from onestep.numerics.models.given import model_of
+from onestep.numerics.models.losses import SQUARE, Loss, ProximalLoss
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.any_loss.convex import solve
-from onestep.numerics.saddle_point.any_loss.losses import SQUARE, Loss, ProximalLoss, loss_named
-from onestep.numerics.saddle_point.any_loss.sample_averages import has_signs, sign_model
+from onestep.numerics.saddle_point.any_loss.sample_averages import has_signs, labelled_model
 from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
 
 Array = NDArray[np.float64]
@@ -56,61 +53,25 @@ _GROWING = 1e4
 _NEVER = 1e-12
 
 
-@dataclass(frozen=True)
-class LeastLoss:
-    """inf of E l(y, f) over a span.
-
-    coefficients: of mu0_a, kappa_j mu1_a, dmu0_a/dc_a, mu1_a z, in this order; of a function of the label's sign where
-    `at_infinity`: the infimum is approached as a multiple of that function grows, and not reached.
-    """
-
-    value: float
-    coefficients: tuple[float, ...]
-    at_infinity: bool
-    error_estimate: float
-    converged: bool
-
-
-@dataclass(frozen=True)
-class LossBounds:
-    """Bounds on inf over the ridge of the test loss (of the mean squared error for the square loss).
-
-    mean_squared_error: the square bound on E(g - omega)^2, which holds whatever the loss, and its value at infinite
-    ridge (None where the readout there grows without bound). classification_error: P(sign omega != g) at infinite
-    ridge, for targets in {-1, 1}: an upper bound on its infimum over the ridge.
-    """
-
-    loss: Loss
-    lower: float
-    upper: float
-    least: LeastLoss
-    at_infinite_ridge: LeastLoss
-    mean_squared_error: tuple[float, float | None]
-    classification_error: float | None
-    error_estimate: float
-    converged: bool
-
-
-@accepts(model=model_of, loss=loss_named)
 @lru_cache(maxsize=256)
-def loss_bounds(model: Model, loss: Loss) -> LossBounds:
-    """Both bounds. Margin losses take the sign of the target as label.
+def loss_bounds(model: Model) -> Bounds:
+    """Both bounds of the model's loss. Margin losses take the sign of the target as label.
 
     Raises ModelError as `numerics.saddle_point.any_loss.convex.solve` for what is not built, label noise beside a
     margin loss and a target that is not +-1 for one.
     """
-    least = least_loss(model, loss, across=True)
-    limit = least_loss(model, loss, across=False)
+    loss = model.loss
+    least = least_loss(model, across=True)
+    limit = least_loss(model, across=False)
     if loss == SQUARE:
         # From (y - f)^2/2 with the noise of the label to E(g - f)^2.
         lower, upper = (max(0.0, 2.0 * found.value - model.noise) for found in (least, limit))
     else:
         lower, upper = least.value, limit.value
-    mapped = _moved_by_the_map(model, loss, least, limit)
+    mapped = _moved_by_the_map(model, least, limit)
     estimate = least.error_estimate + limit.error_estimate + mapped
-    square, signs = square_bounds(model), has_signs(model.target)
-    return LossBounds(
-        loss=loss,
+    square, signs = square_bounds(model.changed(loss=SQUARE)), has_signs(model.target)
+    return Bounds(
         # In exact arithmetic lower <= upper: the smaller span lies in the larger one.
         lower=min(lower, upper),
         upper=upper,
@@ -123,33 +84,28 @@ def loss_bounds(model: Model, loss: Loss) -> LossBounds:
     )
 
 
-def _moved_by_the_map(model: Model, loss: Loss, least: LeastLoss, limit: LeastLoss) -> float:
+def _moved_by_the_map(model: Model, least: LeastLoss, limit: LeastLoss) -> float:
     """How far the errors of a gradient step's averages move both bounds, as for `numerics.bounds.ridge`."""
     uncertain = relative_uncertainty(model)
     if uncertain <= SMALL or model.network_step is not None:
         return 3.0 * uncertain * (1.0 + limit.value)
     return sum(
-        abs(least_loss(other, loss, across=True).value - least.value)
-        + abs(least_loss(other, loss, across=False).value - limit.value)
+        abs(least_loss(other, across=True).value - least.value)
+        + abs(least_loss(other, across=False).value - limit.value)
         for other in neighbours(model)
     )
 
 
-def labelled(model: Model, loss: Loss) -> Model:
-    """The model whose target is the noiseless label: its sign for a margin loss."""
-    return sign_model(model) if isinstance(loss, ProximalLoss) and loss.margin else model
-
-
 @lru_cache(maxsize=512)
-def least_loss(model: Model, loss: Loss, *, across: bool) -> LeastLoss:
+def least_loss(model: Model, *, across: bool) -> LeastLoss:
     """inf of E l(y, f) over the span of the means mu0_a, or with `across` of all that a prediction is made of."""
     before: LeastLoss | None = None
     moved = math.inf
     for refine in range(_MOST_HALVINGS + 1):
         average = AveragedLoss(
-            panels_of(labelled(model, loss), across=across, refine=refine), NoisyLoss(loss, model.noise)
+            panels_of(labelled_model(model), across=across, refine=refine), NoisyLoss(model.loss, model.noise)
         )
-        now = _least(model, loss, across, average, before)
+        now = _least(model, across, average, before)
         if before is not None:
             moved = abs(now.value - before.value)
             if moved <= _GOAL * (1.0 + now.value) and now.error_estimate <= _GOAL * (1.0 + now.value):
@@ -161,9 +117,9 @@ def least_loss(model: Model, loss: Loss, *, across: bool) -> LeastLoss:
     return LeastLoss(now.value, now.coefficients, now.at_infinity, estimate, estimate <= _LIMIT * (1.0 + now.value))
 
 
-def _least(model: Model, loss: Loss, across: bool, average: AveragedLoss, before: LeastLoss | None) -> LeastLoss:
+def _least(model: Model, across: bool, average: AveragedLoss, before: LeastLoss | None) -> LeastLoss:
     """The infimum on one rule; error_estimate is what the search leaves."""
-    margin = isinstance(loss, ProximalLoss) and loss.margin
+    margin = isinstance(model.loss, ProximalLoss) and model.loss.margin
     basis = _orthonormal(average)
     if margin and model.noise == 0.0:
         for candidate in _sign_functions(model, across, average, before):
@@ -224,43 +180,25 @@ def _error(model: Model, loss: Loss | None, found: LeastLoss) -> float:
     return 2.0 * average.value_and_slope(b)[0]
 
 
-@dataclass(frozen=True)
-class BestRidgeOfLoss:
-    """The ridge of least test loss (mean squared error for the square loss), as in `numerics.bounds.ridge.BestRidge`.
-
-    left_out: how many ridges at the ends of the scan were not used; `converged` is False where the loss still fell
-    there.
-    """
-
-    best: BestRidge
-    left_out: int
-
-    @property
-    def converged(self) -> bool:
-        """Whether the least loss does not lie at the end of a scan that had to end early."""
-        return self.best.converged
-
-
 # The scan, one point a decade, and solves spent on each dip. The parabola through three of them halves the distance to
 # the minimum or better each time, and the loss is flat there.
 SMALLEST_RIDGE, LARGEST_RIDGE = 1e-3, 1e3
 _SCAN, _SOLVES_OF_A_DIP = 7, 7
 
 
-@accepts(model=model_of, loss=loss_named)
-def best_ridge_of_loss(model: Model, loss: Loss) -> BestRidgeOfLoss:
+def best_ridge_of_loss(model: Model) -> BestRidge:
     """The ridge of least test loss: a scan of [1e-3, 1e3], every dip refined, beside the limit of infinite ridge.
 
     The model's own ridge is ignored. The scan goes from ridge 1 both ways as far as the solver converges (large ridges
     leave no noise in the output, which the rules rely on), and no further down than to the second loss in a row above
     the limit.
     """
-    limit = loss_bounds(model, loss).upper
+    limit = loss_bounds(model).upper
 
     @cache
     def error(log_ridge: float) -> float:
         # What does not converge is left out.
-        solution = solve(model.changed(ridge=math.exp(log_ridge)), loss)
+        solution = solve(model.changed(ridge=math.exp(log_ridge)))
         return solution.test_error if solution.converged else math.inf
 
     grid = [float(x) for x in np.linspace(math.log(SMALLEST_RIDGE), math.log(LARGEST_RIDGE), _SCAN)]
@@ -284,8 +222,8 @@ def best_ridge_of_loss(model: Model, loss: Loss) -> BestRidgeOfLoss:
     # What still falls where the scan had to end, or between its last ridge and infinity, is not the least.
     whole = grid[0] in kept
     at_smallest = whole and best == ends[0]
-    found = BestRidge(best.at, best.error, at_smallest, minima, best not in ends or at_smallest)
-    return BestRidgeOfLoss(found, len(grid) - len(kept))
+    converged = best not in ends or at_smallest
+    return BestRidge(best.at, best.error, at_smallest, minima, converged, left_out=len(grid) - len(kept))
 
 
 def _refined(error: Callable[[float], float], dip: tuple[float, float, float]) -> float:

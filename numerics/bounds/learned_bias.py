@@ -26,7 +26,6 @@ from onestep.numerics.accepts import accepts
 from onestep.numerics.bounds.ridge import local_minima
 from onestep.numerics.models.given import model_of
 from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.saddle_point.any_loss.losses import SQUARE, Loss, loss_named
 from onestep.numerics.saddle_point.level import solve_on
 from onestep.numerics.saddle_point.profile import profile
 
@@ -97,18 +96,20 @@ class LearnedBias:
 def with_bias(model: Model, bias: float) -> Model:
     """The model with a number added to the biases of all groups."""
     groups = tuple(replace(group, bias=group.bias + bias) for group in model.groups)
-    return replace(model, groups=groups)
+    return replace(model, readout=groups)
 
 
-def training_energy(model: Model, loss: Loss = SQUARE) -> float:
+def training_energy(model: Model) -> float:
     """E, the minimum over readouts of (sum of losses + (ridge/2) |a|^2)/p in the limit."""
-    if loss == SQUARE:
+    if model.loss.name == "square":
         level = solve_on(profile(model, 1), model)
         q2 = float(np.sum(level.state.q[-len(model.groups) :]))
         return 0.5 * (model.alpha / model.beta * level.training_error + model.ridge * q2)
     from onestep.numerics.saddle_point.any_loss.convex import solve
 
-    return solve(model, loss).energy
+    energy = solve(model).energy
+    assert energy is not None, "a convex readout has its minimum"
+    return energy
 
 
 def scan_reach(model: Model) -> float:
@@ -117,9 +118,9 @@ def scan_reach(model: Model) -> float:
     return _REACH * max(deviations) + max(abs(bias) for bias in model.biases)
 
 
-@accepts(model=model_of, loss=loss_named)
+@accepts(model=model_of)
 @lru_cache(maxsize=256)
-def learned_bias(model: Model, loss: Loss = SQUARE, points: int = _POINTS) -> LearnedBias:
+def learned_bias(model: Model, points: int = _POINTS) -> LearnedBias:
     """The bias of least training free energy. Raises ModelError at ridge = 0."""
     if model.ridge == 0.0:
         raise ModelError("a learned bias needs a positive ridge, for example ridge = 1e-3")
@@ -128,7 +129,7 @@ def learned_bias(model: Model, loss: Loss = SQUARE, points: int = _POINTS) -> Le
     grid = [float(b) for b in np.linspace(-reach, reach, points + (points + 1) % 2)]
 
     def energy(bias: float) -> float:
-        return training_energy(with_bias(model, bias), loss)
+        return training_energy(with_bias(model, bias))
 
     minima = tuple(BiasMinimum(dip.at, dip.error) for dip in local_minima(energy, grid, noise=1e-13))
     ends = [BiasMinimum(b, energy(b)) for b in (grid[-1], grid[0])]

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onestep.numerics.gaussian.quadrature import density
-from onestep.numerics.models.model import ModelError
-from onestep.numerics.saddle_point.any_loss.losses import (
+from onestep.numerics.models.losses import (
     ABSOLUTE,
     HINGE,
     LOGISTIC,
@@ -23,6 +22,7 @@ from onestep.numerics.saddle_point.any_loss.losses import (
     Loss,
     ProximalLoss,
 )
+from onestep.numerics.models.model import ModelError
 
 Array = NDArray[np.float64]
 

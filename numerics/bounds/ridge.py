@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onestep.derivations.activations.activation import Activation
-from onestep.derivations.activations.activation import activation as function
-from onestep.numerics.accepts import accepts
 from onestep.numerics.bounds.infinite_ridge import left_over, slope_at_infinity
-from onestep.numerics.models.documents import bounds_document, eta_document, ridge_document, spike_document
-from onestep.numerics.models.given import model_of
+from onestep.numerics.bounds.results import BestEta, BestRidge, BestSpike, Bounds, Minimum
+from onestep.numerics.models.given import square_only
 from onestep.numerics.models.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
 from onestep.numerics.saddle_point.level import solve_on
 from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
@@ -42,29 +38,13 @@ _GOAL = 1e-11
 _LIMIT = 1e-7
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """Both bounds on a rule doubled `refine` times; error_estimate is what the last doubling moved them by.
-
-    converged: the estimate is under 1e-7 of E[g^2], and E[g^2] and E[sigma^2] along the spike agree with those of the
-    inner rules.
-    """
-
-    lower: float
-    upper: float
-    error_estimate: float
-    converged: bool
-    refine: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON, in the words of the command line."""
-        return bounds_document(self)
-
-
-@accepts(model=model_of)
 @lru_cache(maxsize=256)
 def bounds(model: Model) -> Bounds:
-    """Lower and upper bound, equations (27) and (26), on a rule along the spike doubled until they stay put."""
+    """Lower and upper bound, equations (27) and (26), on a rule along the spike doubled until they stay put.
+
+    Raises ModelError for another loss than the square one: `numerics.bounds.of_model` takes any.
+    """
+    square_only(model, "the bound of equations (26) and (27)")
     before = _upper(model, _RULE - 1), _lower(model, _RULE - 1)
     for refine in range(_RULE, _MOST_DOUBLINGS + 1):
         table = profile(model, refine)
@@ -98,7 +78,6 @@ def _moved_by_the_map(model: Model, now: tuple[float, float], refine: int, squar
     )
 
 
-@accepts(model=model_of)
 def upper_bound(model: Model, refine: int | None = None) -> float:
     """dist^2(g, span{mu0_a}) = |g|^2 - <g, mu0>^2/|mu0|^2 for one group: the test error at ridge -> infinity.
 
@@ -114,7 +93,6 @@ def _upper(model: Model, refine: int) -> float:
     return _distance(table, table.mu0, table.y0) + across
 
 
-@accepts(model=model_of)
 def lower_bound(model: Model, refine: int | None = None) -> float:
     """dist^2(g, span{mu0_a, kappa mu1_a, mu1_a z}): no ridge, alpha or beta gets below it.
 
@@ -135,71 +113,6 @@ def _distance(table: Profile, functions: Array, target: Array) -> float:
     """min over coefficients of E(target - sum coefficient function)^2, as the square it is."""
     left = left_over(table, functions, target)
     return float(left @ left)
-
-
-@dataclass(frozen=True)
-class Minimum:
-    """A local minimum of an error along one parameter."""
-
-    at: float
-    error: float
-
-
-@dataclass(frozen=True)
-class BestRidge:
-    """The ridge of least test error.
-
-    ridge may be infinite (the infimum is the upper bound, and the error does not fall from it as the ridge comes down
-    from infinity) or, when `at_zero`, the smallest ridge tried, below which the error still falls. `minima` lists the
-    local minima at finite ridge; `converged` says that `solve` confirms the least error, to `error_estimate`.
-    """
-
-    ridge: float
-    test_error: float
-    at_zero: bool
-    minima: tuple[Minimum, ...]
-    converged: bool = True
-    error_estimate: float = 0.0
-
-    @property
-    def at_infinity(self) -> bool:
-        """Whether no finite ridge does better than the limit."""
-        return math.isinf(self.ridge)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON, in the words of the command line."""
-        return ridge_document(self)
-
-
-@dataclass(frozen=True)
-class BestEta:
-    """The learning rate of least test error, with the model it leads to.
-
-    at_edge: the least error was found at the largest eta tried. `minima` lists the local minima inside.
-    """
-
-    eta: float
-    test_error: float
-    model: Model
-    at_edge: bool
-    minima: tuple[Minimum, ...]
-    converged: bool = True
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON, in the words of the command line."""
-        return eta_document(self)
-
-
-@dataclass(frozen=True)
-class BestSpike:
-    """A spike strength that minimises a bound, equations (28)-(31)."""
-
-    spike: float
-    bound: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON, in the words of the command line."""
-        return spike_document(self)
 
 
 def local_minima(
@@ -257,7 +170,6 @@ _FAR = 1e-2
 _SHALLOW = 1e-14
 
 
-@accepts(model=model_of)
 def best_ridge(model: Model) -> BestRidge:
     """Scan the ridge, refine every dip, and follow the error to infinite ridge (`numerics.bounds.infinite_ridge`).
 
@@ -329,7 +241,6 @@ def _confirmed(model: Model, best: Minimum, found: Bounds) -> tuple[bool, float]
     return found.converged and holds, solution.error_estimate + moved
 
 
-@accepts(activation=function, target=function)
 def best_eta(
     activation: Activation,
     target: Activation,
@@ -343,7 +254,7 @@ def best_eta(
     points: int = 61,
     bulk_model: str = "isotropic",
     gaussian_rows: bool = False,
-    groups: tuple[ReadoutGroup, ...] = UNIFORM,
+    readout: tuple[ReadoutGroup, ...] = UNIFORM,
 ) -> BestEta:
     """The learning rate eta in [0, largest] of least test error at fixed ridge, or at the best ridge when None.
 
@@ -353,7 +264,7 @@ def best_eta(
     def at(eta: float) -> Model:
         return Model.from_gradient_step(
             activation, target, alpha=alpha, beta=beta, ridge=1.0 if ridge is None else ridge,
-            alpha0=alpha0, eta=eta, noise=noise, groups=groups, bulk_model=bulk_model, gaussian_rows=gaussian_rows,
+            alpha0=alpha0, eta=eta, noise=noise, readout=readout, bulk_model=bulk_model, gaussian_rows=gaussian_rows,
         )  # fmt: skip
 
     def error(eta: float) -> float:
@@ -368,7 +279,6 @@ def best_eta(
     return BestEta(best.at, best.error, found, best.at == largest, minima, converged)
 
 
-@accepts(model=model_of)
 def best_spike(
     model: Model, bound: Callable[[Model], float] = upper_bound, *, largest: float = 10.0, points: int = 101
 ) -> BestSpike:

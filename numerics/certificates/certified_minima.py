@@ -16,7 +16,8 @@ import numpy as np
 
 from onestep.derivations.activations.activation import Activation
 from onestep.numerics.balls.arithmetic import BallError
-from onestep.numerics.bounds.ridge import Bounds, Minimum, bounds, local_minima
+from onestep.numerics.bounds.results import Bounds, Minimum
+from onestep.numerics.bounds.ridge import bounds, local_minima
 from onestep.numerics.certificates.bound_track import LOWER, UPPER, Track
 from onestep.numerics.certificates.certify import certify
 from onestep.numerics.certificates.optimum import Optimum, certify_minimum
@@ -97,7 +98,7 @@ def best_bounds_rate(
 
     def at(eta: float) -> Bounds:
         model = Model.from_gradient_step(
-            activation, target, alpha=1.0, beta=beta, ridge=1.0, alpha0=alpha0, eta=eta, noise=noise, groups=groups,
+            activation, target, alpha=1.0, beta=beta, ridge=1.0, alpha0=alpha0, eta=eta, noise=noise, readout=groups,
             bulk_model=bulk_model, gaussian_rows=gaussian_rows,
         )  # fmt: skip
         return bounds(model)

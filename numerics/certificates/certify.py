@@ -116,7 +116,9 @@ def certify(model: Model, digits: int = 12) -> Certificate:
 
 
 def _unsupported(model: Model) -> str:
-    if len(model.groups) > 1 or model.rank > 1:
+    if model.loss.name != "square":
+        return "certificates are built for the square loss"
+    if model.law is not None or len(model.groups) > 1 or model.rank > 1:
         return "certificates are built for the uniform readout and a spike of one direction"
     if model.unequal_norms:
         return "certificates are built for the isotropic bulk with rows of equal norm"

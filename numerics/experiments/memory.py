@@ -2,7 +2,7 @@
 
 The largest arrays grow like d^2: the weights, p x d; the normal equations of the ridge readout, p x p, or n x p and
 n x n where n <= p (`numerics.experiments.readout`); the inputs of the whole sample, n x d, and its arguments and
-features, n x p each, where another loss or a learned bias takes them at once (`numerics.experiments.simulate_loss`).
+features, n x p each, where another loss or a learned bias takes them at once (`numerics.experiments.any_loss`).
 Blocks of samples do not count.
 """
 

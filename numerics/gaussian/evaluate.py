@@ -15,7 +15,8 @@ import mpmath
 import numpy as np
 import numpy.typing as npt
 
-from onestep.derivations.activations.activation import Activation
+from onestep.derivations.activations.activation import Activation as Activation
+from onestep.derivations.activations.activation import activation as activation  # the public one, which can be called
 from onestep.derivations.expressions.parser import (
     Call,
     Condition,

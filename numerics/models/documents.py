@@ -15,14 +15,14 @@ from onestep.numerics.models.parameters import UNIFORM
 from onestep.numerics.models.width_documents import at_width_json, finite, with_warnings
 
 if TYPE_CHECKING:
-    from onestep.numerics.bounds.ridge import BestEta, BestRidge, BestSpike, Bounds
+    from onestep.numerics.bounds.results import BestEta, BestRidge, BestSpike, Bounds
     from onestep.numerics.certificates.certify import Certificate
-    from onestep.numerics.experiments.simulate import Estimate, Simulation
+    from onestep.numerics.experiments.ridge import Estimate, Simulation
     from onestep.numerics.models.model import Model, ReadoutGroup
     from onestep.numerics.models.network import Network
+    from onestep.numerics.models.readout_law import ReadoutLaw
     from onestep.numerics.models.solution import Solution
-    from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution
-    from onestep.numerics.saddle_point.batch import BatchSolution
+    from onestep.numerics.saddle_point.one_group.batch import BatchSolution
 
 Document = dict[str, Any]
 
@@ -47,6 +47,16 @@ def group_document(group: ReadoutGroup) -> Document:
     return {"weight": weight, "fraction": group.fraction, "bulk": group.bulk, "bias": group.bias}
 
 
+def law_document(law: ReadoutLaw) -> Document:
+    """The density of an initial readout."""
+    return {"law": law.name, "scale": law.scale}
+
+
+def letter_bulk_text(model: Model) -> str:
+    """The bulk variance of a letter u of a density, in words: `Model.letter_bulk`."""
+    return "1 + u^2 (bulk - 1)" if model.bulk > 1.0 else "bulk"
+
+
 def model_document(model: Model) -> Document:
     """A model under the names of the command line's options."""
     from onestep.derivations.expressions.parser import to_text
@@ -59,9 +69,10 @@ def model_document(model: Model) -> Document:
     if model.step is not None:
         document |= {"alpha0": model.step.alpha0, "eta": model.step.eta, "bulk_model": model.bulk_model}
     document |= spiked_document(model)
-    document["readout"] = [group_document(group) for group in model.groups]
+    law = model.law
+    document["readout"] = [group_document(group) for group in model.groups] if law is None else law_document(law)
     document["rows"] = "gaussian" if model.gaussian_rows else "unit"
-    return document
+    return document | {"loss": model.loss.name}
 
 
 def described(model: Model | Network) -> str:
@@ -73,18 +84,25 @@ def described(model: Model | Network) -> str:
     if (alignments := getattr(model, "alignments", None)) is not None:
         alignment = "/".join(f"{value:g}" for value in alignments)
         parts += [f"{name}={getattr(model, name):g}" for name in ("spike", "bulk")] + [f"alignment={alignment}"]
-    if model.groups != UNIFORM:
+    if not isinstance(model.readout, tuple):
+        parts.append(f"readout {model.readout}")
+    elif model.readout != UNIFORM:
         parts.append(f"{len(model.groups)} readout group{'s' if len(model.groups) > 1 else ''}")
     if getattr(model, "bulk_model", "isotropic") == "network":
         parts.append("network's own bulk")
     parts += ["gaussian rows"] if model.gaussian_rows else []
+    parts += [f"{model.loss.name} loss"] if model.loss.name != "square" else []
     return f"{model.activation} learns {model.target}, " + ", ".join(parts)
 
 
 def spiked_document(model: Model) -> Document:
     """Spike, bulk and alignment: lists where groups or directions differ."""
     alignment = model.alignment if model.rank == 1 else list(model.alignments)
-    return {"spike": model.spike, "bulk": bulk_document(model.bulks), "alignment": alignment}
+    bulk = model.bulk if model.law else bulk_document(model.bulks)
+    document: Document = {"spike": model.spike, "bulk": bulk, "alignment": alignment}
+    if model.law is not None:
+        document |= {"readout": law_document(model.law), "bulk_of_letter": letter_bulk_text(model)}
+    return document
 
 
 def point_document(
@@ -107,24 +125,28 @@ def point_document(
     }
 
 
-def solution_document(solution: Solution | ConvexSolution, width: int = 1000) -> Document:
+def solution_document(solution: Solution, width: int = 1000) -> Document:
     """A solution with its warnings and its errors at a finite width, or with the width that it is at.
 
     One of a loss has its name, the other errors, the energy and the error of the order parameters as well.
     """
+    if solution.digits is not None:
+        return digits_document(solution)
     model, order = solution.model, solution.order_parameters
     names = ("test_error", "training_error", "residual", "error_estimate")
     numbers = {name: float(getattr(solution, name)) for name in names}
+    # Of a density the totals over all neurons.
     parameters = {name: nested(getattr(order, name)) for name in ORDER_PARAMETERS}
+    if model.law is not None:
+        parameters = {name: parameters[name][0] for name in ("zeta", "psi")}
     document = point_document(model, numbers, parameters, bool(solution.converged), solution.status)
     if model.gaussian_rows:
         document["rows"] = "gaussian"
     if order.chi.size:
         # Rows of unequal norm: the readout's overlap with them is one order parameter more.
         document["order_parameters"]["chi"] = nested(order.chi)
-    loss = getattr(solution, "loss", None)
-    if loss is not None:
-        document["loss"] = loss.name
+    if solution.energy is not None:
+        document["loss"] = model.loss.name
         for name in ("mean_squared_error", "classification_error", "energy", "parameter_error"):
             if getattr(solution, name) is not None:
                 document[name] = getattr(solution, name)
@@ -133,6 +155,23 @@ def solution_document(solution: Solution | ConvexSolution, width: int = 1000) ->
         return cleaned | {"width": solution.width, "warnings": list(model.warnings)}
     cleaned |= at_width_json(width, bool(solution.converged), partial(solution.at_width, width))
     return with_warnings(cleaned, model)
+
+
+def digits_document(solution: Solution) -> Document:
+    """A solution to many digits: its numbers as text."""
+    from mpmath import mp
+
+    assert solution.digits is not None, "a solution in double precision has numbers"
+    order = solution.order_parameters
+    numbers = {"test_error": solution.test_error, "training_error": solution.training_error}
+    numbers |= {name: getattr(order, name).flat[0] for name in ORDER_PARAMETERS}
+    return {
+        "status": solution.status,
+        "digits": solution.digits,
+        **{name: mp.nstr(value, solution.digits) for name, value in numbers.items()},
+        "residual": mp.nstr(solution.residual, 2),
+        "check": mp.nstr(solution.error_estimate, 2),
+    }
 
 
 def batch_document(batch: BatchSolution) -> Document:
@@ -151,10 +190,17 @@ def batch_document(batch: BatchSolution) -> Document:
 
 def bounds_document(found: Bounds) -> Document:
     """Both bounds, in the words of `onestep bounds`."""
-    document: Document = {
-        "lower": found.lower, "upper": found.upper,
-        "error_estimate": found.error_estimate, "converged": found.converged,
-    }  # fmt: skip
+    document: Document = {"lower": found.lower, "upper": found.upper}
+    if found.least is not None and found.at_infinite_ridge is not None and found.mean_squared_error is not None:
+        square, limit = found.mean_squared_error
+        document |= {
+            "lower_reached": not found.least.at_infinity,
+            "upper_reached": not found.at_infinite_ridge.at_infinity,
+            "mean_squared_error": {"lower": square, "upper": limit},
+        }
+    if found.classification_error is not None:
+        document["classification_error"] = {"upper": found.classification_error}
+    document |= {"error_estimate": found.error_estimate, "converged": found.converged}
     cleaned: Document = finite(document, "out of reach of double precision")
     return cleaned
 

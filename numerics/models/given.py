@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from onestep.numerics.models.model import Model, ModelError
+
+if TYPE_CHECKING:
+    from onestep.numerics.models.network import Network
 
 _EXAMPLE = 'for example Model("tanh", "sin", alpha=1.5, beta=1, ridge=0.1, spike=1, bulk=1, alignment=0.8)'
 
@@ -24,6 +28,15 @@ def model_of(given: object) -> Model:
             'network.model("network")'
         )
     return given.model("network")
+
+
+def square_only(model: Model | Network, what: str) -> None:
+    """Raises ModelError for another loss, naming what is built for the square one only."""
+    if model.loss.name != "square":
+        raise ModelError(
+            f"{what} is built for the square loss, and here the loss is {model.loss.name}: take "
+            'model.changed(loss="square")'
+        )
 
 
 def subject_of(given: object) -> object:

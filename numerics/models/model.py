@@ -10,7 +10,8 @@ from typing import Any
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.activation import activation as function
 from onestep.numerics.models.documents import described, model_document
-from onestep.numerics.models.gradient_step import SAME, check_second_moment, gradient_step, gradient_step_errors
+from onestep.numerics.models.gradient_step import SAME, StepMap, check_second_moment, gradient_step
+from onestep.numerics.models.losses import SQUARE, Loss, loss_named
 from onestep.numerics.models.parameters import (
     EXACT,
     LARGEST,
@@ -27,6 +28,7 @@ from onestep.numerics.models.parameters import (
     checked_groups,
     checked_number,
 )
+from onestep.numerics.models.readout_law import ReadoutLaw
 
 __all__ = [
     "LARGEST", "SMALLEST", "UNIFORM", "GradientStep", "Model", "ModelError", "ReadoutGroup", "check_changes",
@@ -48,11 +50,14 @@ class GradientStep:
 
 @dataclass(frozen=True, repr=False)
 class Model:
-    """Ridge regression on spiked random features, in the proportional limit.
+    """A readout fitted on spiked random features, in the proportional limit.
 
     Features sigma(u_a r kappa + b_a + sqrt(c_a) z) with kappa = v.x, target y = g(theta.x) + sqrt(noise) N(0, 1),
     v.theta = alignment, |v| = |theta| = 1. Ratios alpha = n/d, beta = p/d; spike r, bulk c and alignment gamma are
-    O(1); the ridge multiplies |a|^2 beside sum_mu (y_mu - a.phi_mu/sqrt p)^2, equations (4)-(7).
+    O(1); the ridge multiplies |a|^2 beside sum_mu (y_mu - a.phi_mu/sqrt p)^2, equations (4)-(7). Another `loss` (or its
+    name: logistic, hinge, huber:DELTA, absolute) has (ridge/2) |a|^2 beside the sum of its losses.
+
+    `readout`: the initial readout, by groups of neurons that share a weight u, or a density of weights (`ReadoutLaw`).
 
     A model is given by spike, bulk and alignment, or comes from a gradient `step` (`from_gradient_step`). One that
     came from a step has the spike, bulk and alignment of that step and no others: `changed` maps through the step
@@ -81,19 +86,22 @@ class Model:
     spike: float = field(kw_only=True)
     bulk: float = field(kw_only=True)
     alignment: float = field(kw_only=True)
-    groups: tuple[ReadoutGroup, ...] = field(default=UNIFORM)
+    readout: tuple[ReadoutGroup, ...] | ReadoutLaw = field(default=UNIFORM)
     step: GradientStep | None = None
     bulk_model: str = "isotropic"
     gaussian_rows: bool = False
     further_alignments: tuple[float, ...] = ()
     given_uncertainty: MapErrors = EXACT
+    loss: Loss = field(default=SQUARE, kw_only=True)
 
     def __post_init__(self) -> None:
         for name in ("activation", "target"):
             object.__setattr__(self, name, function(getattr(self, name)))
         for name, (accepts, range_, example) in RANGES.items():
             object.__setattr__(self, name, checked_number(name, getattr(self, name), accepts, range_, example))
-        object.__setattr__(self, "groups", checked_groups(self.groups))
+        if not isinstance(self.readout, ReadoutLaw):
+            object.__setattr__(self, "readout", checked_groups(self.readout))
+        object.__setattr__(self, "loss", loss_named(self.loss))
         object.__setattr__(self, "further_alignments", checked_alignments(self.alignment, self.further_alignments))
         _check_step(self)
         _check_rank(self)
@@ -105,6 +113,21 @@ class Model:
     def to_dict(self) -> dict[str, Any]:
         """As plain data for JSON, under the names of the command line's options."""
         return model_document(self)
+
+    @property
+    def law(self) -> ReadoutLaw | None:
+        """The law of the initial readout where it has a density; None where it has groups."""
+        return self.readout if isinstance(self.readout, ReadoutLaw) else None
+
+    @property
+    def groups(self) -> tuple[ReadoutGroup, ...]:
+        """The groups of the initial readout. Raises ModelError where it has a density."""
+        if isinstance(self.readout, ReadoutLaw):
+            raise ModelError(
+                f"this is built for groups of the initial readout, and here it has a density, {self.readout}: give for "
+                "example (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))"
+            )
+        return self.readout
 
     @property
     def network_step(self) -> GradientStep | None:
@@ -168,10 +191,7 @@ class Model:
         """How far spike, bulk and alignment may be off where averages gave them: of a gradient step, or as given."""
         if self.step is None:
             return self.given_uncertainty
-        step = self.step
-        return gradient_step_errors(
-            self.activation, self.target, alpha0=step.alpha0, eta=step.eta, beta=self.beta, noise=self.noise
-        )
+        return _mapped(self, self.step).errors
 
     @property
     def fractions(self) -> tuple[float, ...]:
@@ -217,14 +237,15 @@ class Model:
                 "a network's own bulk follows from its gradient step: take the isotropic bulk first, "
                 'model.changed(bulk_model="isotropic").as_given()'
             )
-        errors = self.uncertainty
-        groups = tuple(
-            group
-            if group.bulk is not None or abs(group.weight) == 1.0
-            else replace(group, bulk=self._bulk_of(group), bulk_error=group.weight**2 * errors.bulk)
-            for group in self.groups
-        )
-        return replace(self, step=None, bulk_model="isotropic", groups=groups, given_uncertainty=errors)
+        errors, readout = self.uncertainty, self.readout
+        if not isinstance(readout, ReadoutLaw):
+            readout = tuple(
+                group
+                if group.bulk is not None or abs(group.weight) == 1.0
+                else replace(group, bulk=self._bulk_of(group), bulk_error=group.weight**2 * errors.bulk)
+                for group in readout
+            )
+        return replace(self, step=None, bulk_model="isotropic", readout=readout, given_uncertainty=errors)
 
     @classmethod
     def from_gradient_step(
@@ -238,9 +259,10 @@ class Model:
         alpha0: float,
         eta: float,
         noise: float = 0.0,
-        groups: tuple[ReadoutGroup, ...] = UNIFORM,
+        readout: tuple[ReadoutGroup, ...] | ReadoutLaw = UNIFORM,
         bulk_model: str = "isotropic",
         gaussian_rows: bool = False,
+        loss: Loss | str = SQUARE,
     ) -> Model:
         """The spiked random features equivalent to one gradient step, equations (9)-(12) (Result 3.1).
 
@@ -263,12 +285,11 @@ class Model:
         beta = checked_number("beta", beta, *RANGES["beta"])
         noise = checked_number("noise", noise, *RANGES["noise"])
         step, student, teacher = GradientStep(alpha0, eta), function(activation), function(target)
-        spike, bulk, alignment = gradient_step(
-            student, teacher, alpha0=step.alpha0, eta=step.eta, beta=beta, noise=noise
-        )
+        made = gradient_step(student, teacher, alpha0=step.alpha0, eta=step.eta, beta=beta, noise=noise)
         return cls(
-            student, teacher, alpha=alpha, beta=beta, ridge=ridge, noise=noise, spike=spike, bulk=bulk,
-            alignment=alignment, groups=groups, step=step, bulk_model=bulk_model, gaussian_rows=gaussian_rows,
+            student, teacher, alpha=alpha, beta=beta, ridge=ridge, noise=noise, spike=made.spike, bulk=made.bulk,
+            alignment=made.alignment, readout=readout, step=step, bulk_model=bulk_model, gaussian_rows=gaussian_rows,
+            loss=loss_named(loss),
         )  # fmt: skip
 
 
@@ -276,7 +297,8 @@ def _neglected(model: Model, step: GradientStep) -> str | None:
     """What the isotropic bulk leaves out after this step, in a sentence, or None."""
     from onestep.numerics.models.even_part import even_part_warning
 
-    largest = max(abs(group.weight) for group in model.groups)
+    # Of a density the letter 1, by which the step is named.
+    largest = 1.0 if model.law else max(abs(group.weight) for group in model.groups)
     return even_part_warning(model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise, largest)
 
 
@@ -306,6 +328,13 @@ def check_changes(model: Model, values: Mapping[str, object]) -> None:
         raise ModelError(f"a model has no parameter {name}: one of {', '.join(known)} is accepted, for example beta=2")
 
 
+def _mapped(model: Model, step: GradientStep) -> StepMap:
+    """What the step makes of the model's functions, from the one table of such maps."""
+    return gradient_step(
+        model.activation, model.target, alpha0=step.alpha0, eta=step.eta, beta=model.beta, noise=model.noise
+    )
+
+
 def _check_step(model: Model) -> None:
     """Spike, bulk and alignment are those of the step, and a network's own bulk is one that is built."""
     if model.bulk_model not in ("isotropic", "network"):
@@ -318,15 +347,12 @@ def _check_step(model: Model) -> None:
                 "for example with alpha0=2, eta=3"
             )
         return
-    if model.rank > 1 or any(group.further_weights for group in model.groups):
+    if model.rank > 1 or (model.law is None and any(group.further_weights for group in model.groups)):
         raise ModelError(
             "one gradient step makes a spike of one direction: give one readout weight per group, for example 1:1"
         )
-    own = gradient_step(
-        model.activation, model.target, alpha0=step.alpha0, eta=step.eta, beta=model.beta, noise=model.noise
-    )
     given = (model.spike, model.bulk, model.alignment)
-    if any(abs(x - y) > SAME * (1.0 + abs(y)) for x, y in zip(given, own, strict=True)):
+    if any(abs(x - y) > SAME * (1.0 + abs(y)) for x, y in zip(given, _mapped(model, step)[:3], strict=True)):
         raise ModelError(
             "spike, bulk and alignment of this model follow from its gradient step and cannot be changed alone: use "
             "model.changed, which maps through the step again, make it anew with Model.from_gradient_step, or forget "
@@ -356,12 +382,19 @@ def _check_network_bulk(model: Model) -> None:
 
 
 def _check_rank(model: Model) -> None:
-    """As many components in every readout weight as there are alignments, at most three; one for a gradient step."""
+    """As many components in every readout weight as there are alignments, at most three; a density has one."""
     if model.rank > MOST_DIRECTIONS:
         raise ModelError(
             f"a spike of {model.rank} directions was given: at most {MOST_DIRECTIONS} are accepted, for example "
             "--alignment 0.6/0.5"
         )
+    if model.law is not None:
+        if model.rank > 1 or model.unequal_norms:
+            raise ModelError(
+                "a density of readout weights is built for a spike of one direction and the isotropic bulk of rows of "
+                "equal norm"
+            )
+        return
     counts = sorted({len(group.weights) for group in model.groups} | {model.rank})
     if len(counts) > 1:
         raise ModelError(
@@ -374,7 +407,9 @@ def _check_rank(model: Model) -> None:
 
 def _check_moments(model: Model) -> None:
     if model.activation.growth.quadratic:
-        slopes = [math.hypot(*spike) for spike in model.spikes]
-        for slope, bulk in sorted(set(zip(slopes, model.bulks, strict=True))):
+        letters = [(model.spike, model.bulk)]
+        if model.law is None:
+            letters = [(math.hypot(*spike), bulk) for spike, bulk in zip(model.spikes, model.bulks, strict=True)]
+        for slope, bulk in sorted(set(letters)):
             check_second_moment("activation", model.activation, slope, bulk)
     check_second_moment("target", model.target, 1.0, 0.0)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from onestep.derivations.activations.activation import Activation, activation
 from onestep.numerics.models.documents import described
+from onestep.numerics.models.losses import SQUARE, Loss, loss_named
 from onestep.numerics.models.model import LARGEST, SMALLEST, UNIFORM, ReadoutGroup
 from onestep.numerics.models.parameters import refuse_other_groups
 
@@ -39,7 +40,8 @@ class Network:
 
     `eta` is eta~. The readout starts at a0 = u/sqrt(p), u = 1_p or the weight of each neuron's group, the rows at
     |w| = 1, or with `gaussian_rows` at w ~ N(0, I/d); the biases of the groups are added after the step. `noise` is the
-    variance of the label noise in both steps. The activation need not be odd here: the step is taken, not modelled.
+    variance of the label noise in both steps, `loss` what the readout is fitted with (the step takes the square loss).
+    The activation need not be odd here: the step is taken, not modelled.
 
     Two departures from what the theory covers: `overlap`, the mean of w_i.w_j over pairs of initial rows
     (`overlapping_rows`), and `steps`, how many gradient steps are taken, each on n0 fresh samples.
@@ -61,7 +63,8 @@ class Network:
     gaussian_rows: bool = False
     overlap: float = 0.0
     steps: int = 1
-    groups: tuple[ReadoutGroup, ...] = UNIFORM
+    readout: tuple[ReadoutGroup, ...] = UNIFORM
+    loss: Loss = field(default=SQUARE, kw_only=True)
 
     def __post_init__(self) -> None:
         for name in ("activation", "target"):
@@ -73,7 +76,8 @@ class Network:
                 raise SimulationError(
                     f"{name} = {getattr(self, name)!r} is not accepted: it has to be a number, like 1.5"
                 ) from None
-        refuse_other_groups(self.groups)
+        object.__setattr__(self, "loss", loss_named(self.loss))
+        refuse_other_groups(self.readout)
         if any(group.bulk is not None or group.further_weights for group in self.groups):
             raise SimulationError(
                 "the readout groups of a network have one weight and a fraction, and their bulk follows from the step: "
@@ -120,6 +124,11 @@ class Network:
         return f"Network({described(self)}{more}{f', steps={self.steps}' if self.steps > 1 else ''})"
 
     @property
+    def groups(self) -> tuple[ReadoutGroup, ...]:
+        """The groups of the initial readout."""
+        return self.readout
+
+    @property
     def fractions(self) -> tuple[float, ...]:
         """pi_a of each readout group."""
         return tuple(group.fraction for group in self.groups)
@@ -147,7 +156,8 @@ class Network:
             alpha0=self.alpha0,
             eta=self.eta,
             noise=self.noise,
-            groups=self.groups,
+            readout=self.readout,
             bulk_model=bulk_model,
             gaussian_rows=self.gaussian_rows,
+            loss=self.loss,
         )

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onestep.numerics.models.documents import solution_document
-from onestep.numerics.models.model import Model
+from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.models.width_documents import WIDTH
 
 if TYPE_CHECKING:
     from onestep.numerics.bulk.equivalent import DeterministicEquivalent
+    from onestep.numerics.saddle_point.letters.density import Level as LetterLevel
 
 Array = NDArray[np.float64]
 
@@ -69,16 +70,24 @@ class OrderParameters:
 
 @dataclass(frozen=True, repr=False)
 class Solution:
-    """The saddle point of a model.
+    """The saddle point of a model, with the loss and the readout that it has.
 
     test_error: E(g - f)^2 on new inputs, label noise excluded, equation (25); training_error: the mean squared
-    residual on the n labels. residual: max over all unknowns of |x - F(x)|/(1 + |x|). error_estimate: how far the
+    residual on the n labels. With another loss both are that loss per sample, E l(y, omega) on new labels and
+    E l(y, prox), and beside them stand mean_squared_error, E(g - omega)^2; classification_error, P(sign omega != g) for
+    targets in {-1, 1}; energy, (alpha/beta) E l(y, prox) + (ridge/2) sum_a q2_a, the minimum over p; parameter_error,
+    how far the order parameters and all other numbers, beside 1 + their size, moved on the last finer rule.
+
+    residual: max over all unknowns of |x - F(x)|/(1 + |x|). error_estimate: how far the
     test error moved when the rule along the spike was made finer, plus what is left of the error of the integrals
     across it, plus the rounding of double precision times the condition of the equations, plus what the errors of the
     averages in a gradient step do to it (`numerics.saddle_point.map_uncertainty`); an estimate, not a bound.
     `bulk`: the equivalent that it was solved with, where that was not the model's own. `map_error`: the part of the
     estimate that the averages of a gradient step have. `width`: None for the limit, else the width that it is at;
     `widened` is the function behind `at_width`.
+    `letters`: for a density of readout weights the finest rules, with psi by letter; zeta and psi are totals over all
+    neurons there, and the other order parameters have no entries. `digits`: where more than double precision was asked
+    for, all numbers are of mpmath, with so many digits, and error_estimate is what a coarser rule says of them.
     `status` says what a user can do with it; a solution with converged False is not one.
     """
 
@@ -95,6 +104,12 @@ class Solution:
     map_error: float = 0.0
     width: float | None = None
     widened: Callable[[Solution, float], Solution] | None = field(default=None, repr=False, compare=False)
+    mean_squared_error: float | None = None
+    classification_error: float | None = None
+    energy: float | None = None
+    parameter_error: float | None = None
+    letters: LetterLevel | None = field(default=None, repr=False, compare=False)
+    digits: int | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -105,9 +120,10 @@ class Solution:
         """The same at a finite width of p neurons, with what the limit drops at order 1/p
         (`numerics.saddle_point.finite_width`).
 
-        Computed when asked for. Raises ModelError for a width below one.
+        Computed when asked for. Raises ModelError for a width below one, and for more than double precision.
         """
-        assert self.widened is not None, "whoever solves a model says how a finite width changes it"
+        if self.widened is None:
+            raise ModelError("a finite width is built for double precision: take solve(model).at_width(1000)")
         return self.widened(self, width)
 
     def to_dict(self) -> dict[str, Any]:
@@ -115,4 +131,5 @@ class Solution:
         return solution_document(self)
 
     def __repr__(self) -> str:
-        return f"Solution(test_error={self.test_error:.10g}, training_error={self.training_error:.10g}, {self.status})"
+        errors = f"test_error={float(self.test_error):.10g}, training_error={float(self.training_error):.10g}"
+        return f"Solution({errors}, {self.status})"

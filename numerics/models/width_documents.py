@@ -77,6 +77,14 @@ def apart_sentence(document: dict[str, Any]) -> str | None:
     )
 
 
+def apart_points(width: float, count: int, total: int) -> str | None:
+    """The sentence for many solutions; None where both values agree at all of them."""
+    if not count:
+        return None
+    share = f"by more than {100 * APART:g} % at {count} of {total} points"
+    return f"at width {width:g} the test error differs from its limit {share}"
+
+
 def warnings_of(document: dict[str, Any], model: Model) -> list[str]:
     """What has to be known before the numbers of a document are used, one sentence each."""
     apart = apart_sentence(document)

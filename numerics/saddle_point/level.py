@@ -15,7 +15,7 @@ from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.gaussian.quadrature import ROUNDING
 from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.saddle_point.equations import State, linear_part, nonlinear_part, residual
-from onestep.numerics.saddle_point.one_group import Problem, one_group_residual, solve_one_group
+from onestep.numerics.saddle_point.one_group.point import Problem, one_group_residual, solve_one_group
 from onestep.numerics.saddle_point.profile import Profile
 
 Array = NDArray[np.float64]

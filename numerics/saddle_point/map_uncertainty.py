@@ -70,7 +70,7 @@ def neighbours(model: Model) -> Iterator[Model]:
             group if group.bulk is None else replace(group, bulk=group.bulk + error, bulk_error=0.0)
             for group, error in zip(given.groups, errors, strict=True)
         )
-        yield given.changed(bulk=model.bulk + bulk, groups=groups)
+        yield given.changed(bulk=model.bulk + bulk, readout=groups)
     if alignment > 0.0:
         # Towards 0, so that it stays an alignment.
         moved = model.alignment - alignment if model.alignment >= 0.0 else model.alignment + alignment

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from onestep.numerics.accepts import accepts
 from onestep.numerics.bulk.equivalent import unpack
 from onestep.numerics.gaussian.quadrature import ROUNDING
-from onestep.numerics.models.given import model_of
+from onestep.numerics.models.given import square_only
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction
 from onestep.numerics.saddle_point.equations import UNDECIDED
@@ -31,15 +30,16 @@ from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, rel
 from onestep.numerics.saddle_point.profile import profile
 
 
-@accepts(model=model_of)
 def solve(model: Model, *, refine: int = 0, bulk: Bulk | None = None) -> Solution:
     """The saddle point, test error (25) and training error of a ridge readout.
 
     The rules of quadrature are refined until the test error stays put; `refine` asks for that many steps more.
     `bulk` gives another deterministic equivalent at a ridge (`numerics.bulk.atoms`) in place of the model's own.
     ridge = 0 is the limit from above. Raises ModelError where that limit diverges (the interpolation threshold) or is
-    out of reach of double precision. Never raises for lack of convergence: `converged` and `status` say so.
+    out of reach of double precision, and for another loss than the square one. Never raises for lack of convergence:
+    `converged` and `status` say so.
     """
+    square_only(model, "the ridge readout")
     with np.errstate(all="ignore"):  # what goes wrong becomes NaN, and the residual with it
         return _solve(model, refine, bulk)
 

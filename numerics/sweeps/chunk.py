@@ -11,23 +11,19 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from onestep.numerics.experiments.ensembles import Sizes
 from onestep.numerics.experiments.measure import named
-from onestep.numerics.experiments.simulate import Simulation, at_sizes, simulate_ridges
+from onestep.numerics.experiments.ridge import Simulation, at_sizes, simulate_ridges
 from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.models.network import Network, SimulationError
 from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.any_loss.losses import loss_named
-from onestep.numerics.saddle_point.batch import AT_WIDTH, NUMBERS, solve_together
-from onestep.numerics.saddle_point.ridge import solve
+from onestep.numerics.saddle_point.one_group.batch import AT_WIDTH, NUMBERS, solve_together
+from onestep.numerics.saddle_point.solve import solve
 from onestep.numerics.sweeps.sweep import DIRECT, Experiment, Sweep
-
-if TYPE_CHECKING:
-    from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution
 
 # What may go wrong at one point, and is said there. Anything else is a defect of the suite and ends the sweep.
 FAILURES = (ModelError, SimulationError, ArithmeticError, np.linalg.LinAlgError)
@@ -110,7 +106,7 @@ def _sizes(experiment: Experiment, subject: Model | Network) -> Sizes:
 def _solve(sweep: Sweep, entries: Sequence[_Entry]) -> None:
     """The theory at every point: together where points share their functions of kappa, else one by one."""
     modelled = [(entry, entry.model) for entry in entries if entry.model is not None]
-    together = solve_together([model for _, model in modelled], sweep.width) if sweep.loss == "square" else {}
+    together = solve_together([model for _, model in modelled], sweep.width)
     names = _theory_names(sweep)
     for place, (entry, _) in enumerate(modelled):
         if place in together:
@@ -122,14 +118,8 @@ def _solve(sweep: Sweep, entries: Sequence[_Entry]) -> None:
 
 def _solve_one(entry: _Entry, names: tuple[str, ...], sweep: Sweep) -> None:
     assert entry.model is not None
-    solution: Solution | ConvexSolution
     try:
-        if sweep.loss == "square":
-            solution = solve(entry.model)
-        else:
-            from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
-
-            solution = solve_convex(entry.model, loss_named(sweep.loss))
+        solution = solve(entry.model)
     except FAILURES as error:
         entry.failures.append(str(error))
         return
@@ -140,7 +130,7 @@ def _solve_one(entry: _Entry, names: tuple[str, ...], sweep: Sweep) -> None:
         entry.values.update(_at_width(solution, sweep.width))
 
 
-def _at_width(solution: Solution | ConvexSolution, width: int) -> dict[str, float]:
+def _at_width(solution: Solution, width: int) -> dict[str, float]:
     """AT_WIDTH of a point solved alone; nothing where that does not converge."""
     try:
         there = solution.at_width(width)
@@ -150,7 +140,7 @@ def _at_width(solution: Solution | ConvexSolution, width: int) -> dict[str, floa
     return dict(zip(AT_WIDTH, numbers, strict=True)) if there.converged else {}
 
 
-def _numbers(solution: Solution | ConvexSolution, names: tuple[str, ...]) -> dict[str, float]:
+def _numbers(solution: Solution, names: tuple[str, ...]) -> dict[str, float]:
     order = solution.order_parameters
     found = {"test_error": solution.test_error, "training_error": solution.training_error}
     for name in ("m", "zeta", "psi", "q1", "q2", "V1", "V2", *(["chi"] if order.chi.size else [])):

@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from onestep.numerics.models.losses import loss_named
 from onestep.numerics.models.model import UNIFORM, Model, ReadoutGroup
 from onestep.numerics.models.width_documents import WIDTH
-from onestep.numerics.saddle_point.any_loss.losses import loss_named
 
 if TYPE_CHECKING:
     from onestep.derivations.activations.activation import Activation
@@ -188,16 +188,18 @@ class Sweep:
         Raises ModelError or SimulationError where there is none.
         """
         activation, target = function(self.activation), function(self.target)
-        given: dict[str, Any] = dict(point) | {"gaussian_rows": self.rows == "gaussian"}
+        given: dict[str, Any] = dict(point) | {
+            "readout": self.groups, "loss": self.loss, "gaussian_rows": self.rows == "gaussian",
+        }  # fmt: skip
         if self.experiment is not None and self.experiment.kind == "network":
             from onestep.numerics.models.network import Network
 
-            return Network(activation, target, groups=self.groups, **given)
+            return Network(activation, target, **given)
         if self.has_step:
             given["bulk_model"] = self.bulk_model
-            return Model.from_gradient_step(activation, target, groups=self.groups, **given)
+            return Model.from_gradient_step(activation, target, **given)
         # Where every group brings a bulk of its own, that of the model plays no part.
-        return Model(activation, target, groups=self.groups, **({"bulk": 1.0} | given))
+        return Model(activation, target, **({"bulk": 1.0} | given))
 
 
 @lru_cache(maxsize=16)

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from onestep.numerics.certificates.certify import Certificate
     from onestep.numerics.models.model import Model
 
-FEWEST_DIGITS, MOST_DIGITS = 16, 300
 _VALUES = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2")
 
 
@@ -20,6 +19,11 @@ def check_options(asked: Request, certify: bool, digits: int | None) -> None:
     for option, given in (("--certify", certify), ("--digits", digits is not None)):
         if not given:
             continue
+        if asked.law is not None:
+            raise InputProblem(
+                "--certify and --digits are for one readout group, and a density was given; leave --readout away, or "
+                "them"
+            )
         if asked.swept:
             raise InputProblem(
                 f"{option} was given with a sweep over {', '.join(asked.swept)}; it takes one point, for example "
@@ -30,6 +34,8 @@ def check_options(asked: Request, certify: bool, digits: int | None) -> None:
             raise InputProblem(
                 f"{option} was given with {what}; it takes the square loss and a given bias, for example --loss square"
             )
+    from onestep.numerics.saddle_point.solve import FEWEST_DIGITS, MOST_DIGITS
+
     if digits is not None and not FEWEST_DIGITS <= digits <= MOST_DIGITS:
         raise InputProblem(
             f"--digits was given {digits}; accepted is a whole number from {FEWEST_DIGITS} to {MOST_DIGITS}, for "
@@ -56,20 +62,15 @@ def extras(model: Model, certify: bool, digits: int | None) -> tuple[dict[str, A
 
 
 def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tuple[str, str]], bool]:
-    from mpmath import mp
-
     from onestep.numerics.balls.arithmetic import PrecisionError
-    from onestep.numerics.certificates.saddle_point import solve_mp
+    from onestep.numerics.saddle_point.solve import solve
 
     try:
-        found = solve_mp(model, digits)
+        document = solve(model, digits=digits).to_dict()
     except PrecisionError as reason:
         status = f"not reached: {reason}"
         return {"status": status, "digits": digits}, [(f"{digits} digits", status)], False
-    values = {name: mp.nstr(getattr(found, name), digits) for name in _VALUES}
-    rows = [(f"{name.replace('_', ' ')}, {digits} digits", text) for name, text in values.items()]
-    check = {name: mp.nstr(getattr(found, name), 2) for name in ("residual", "check")}
-    return {"status": "converged", "digits": digits, **values, **check}, rows, True
+    return document, [(f"{name.replace('_', ' ')}, {digits} digits", document[name]) for name in _VALUES], True
 
 
 def certificate_rows(certificate: Certificate) -> list[tuple[str, str]]:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 
 from onestep.numerics.accepts import accepts
 from onestep.numerics.bounds.learned_bias import learned_bias
-from onestep.numerics.experiments.simulate import Simulation, usual_kind
-from onestep.numerics.experiments.simulate_loss import predict, simulate_loss
+from onestep.numerics.experiments.ridge import Simulation, usual_kind
+from onestep.numerics.experiments.simulate import predict, simulate
 from onestep.numerics.models.given import subject_of
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.any_loss.losses import SQUARE, Loss, loss_named
 from onestep.reports.measurements.basin_shares import BasinShares, basin_shares, undecided
 from onestep.verify.checks.finite_size import Comparison, Observation, Report, compare_all
 
@@ -38,15 +37,14 @@ class Compared:
         return None if comparison.fit is None else self.limit[comparison.observable] + comparison.fit.intercept
 
 
-@accepts(subject=subject_of, loss=loss_named)
-def compared(
+@accepts(subject=subject_of)
+def compare(
     subject: Model | Network,
     *,
     dimensions: Sequence[int],
     seeds: int,
     seed: int = 0,
     kind: str | None = None,
-    loss: Loss = SQUARE,
     learned: bool = False,
     executor: Executor | None = None,
     progress: Callable[[int], None] | None = None,
@@ -59,8 +57,10 @@ def compared(
     Raises SimulationError and ModelError.
     """
     kind = kind or usual_kind(subject)
-    found = learned_bias(_model(subject, kind), loss) if learned else None
+    found = learned_bias(_model(subject, kind)) if learned else None
     basins = found.basins() if found is not None and len(found.ranked) > 1 else None
+    # Before anything is simulated: what the theory is not built for is refused here.
+    limit = predict(_model(subject, kind), learned=learned, basins=basins)
     simulations: list[Simulation] = []
     for k, dimension in enumerate(sorted(dimensions)):
         done = k * seeds
@@ -70,9 +70,8 @@ def compared(
                 progress(done + count)
 
         simulations.append(
-            simulate_loss(
+            simulate(
                 subject,
-                loss,
                 dimension=dimension,
                 seeds=seeds,
                 seed=seed,
@@ -84,7 +83,7 @@ def compared(
             )
         )
     theories = tuple(
-        predict(_model(run.model, kind), loss, learned=learned, basins=basins, sizes=run.sizes) for run in simulations
+        predict(_model(run.model, kind), learned=learned, basins=basins, sizes=run.sizes) for run in simulations
     )
     observables = {
         name: [
@@ -95,7 +94,6 @@ def compared(
         for name in theories[-1].values
     }
     # An order parameter too noisy to confirm does not spoil the verdict; any of them may refute.
-    limit = predict(_model(subject, kind), loss, learned=learned, basins=basins)
     report = compare_all(observables, limits=limit.values, scales=limit.scales, required=("test_error",))
     values = tuple(theory.values for theory in theories)
     shares = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from onestep.numerics.models.width_documents import warnings_of
@@ -11,7 +10,6 @@ from onestep.reports.answers.widths import best_at_width, shown
 
 if TYPE_CHECKING:
     from onestep.numerics.models.model import Model
-    from onestep.numerics.saddle_point.any_loss.losses import Loss
 
 Points = list[tuple[dict[str, float], "dict[str, Any]"]]
 
@@ -19,36 +17,26 @@ _NONE_TRIED = "the loss falls towards the upper bound as the ridge grows, and no
 _GROWS = "the loss falls towards the bound as the output grows without limit, and does not reach it"
 
 
-def loss_bounds_json(model: Model, loss: Loss, step: Callable[[], None], width: int) -> dict[str, Any]:
+def loss_bounds_json(model: Model, step: Callable[[], None], width: int) -> dict[str, Any]:
     """Both bounds and the best ridge of the test loss; the bounds on other errors that hold beside them.
 
     Raises ModelError where the loss is not built for the model.
     """
-    from onestep.numerics.bounds.any_loss import best_ridge_of_loss, loss_bounds
+    from onestep.numerics.bounds.of_model import bounds
     from onestep.numerics.models.documents import ridge_document
-    from onestep.numerics.saddle_point.any_loss.convex import solve
 
-    found = loss_bounds(model, loss)
+    found = bounds(model)
     step()
-    best = best_ridge_of_loss(model, loss)
+    best = found.best_ridge()
     step()
-    least = best_at_width(ridge_document(best.best, _NONE_TRIED), width, model, partial(solve, loss=loss))
-    square, limit = found.mean_squared_error
-    document: dict[str, Any] = {
-        "loss": loss.name,
-        "optimised": "test loss per sample, label noise included",
-        "lower": found.lower,
-        "upper": found.upper,
-        "lower_reached": not found.least.at_infinity,
-        "upper_reached": not found.at_infinite_ridge.at_infinity,
+    least = best_at_width(ridge_document(best, _NONE_TRIED), width, model)
+    document: dict[str, Any] = {"loss": model.loss.name, "optimised": "test loss per sample, label noise included"}
+    return document | found.to_dict() | {
         "best_ridge": least | {"ridges_left_out": best.left_out},
         "best_eta": None,
-        "mean_squared_error": {"lower": square, "upper": limit},
-    }
-    if found.classification_error is not None:
-        document["classification_error"] = {"upper": found.classification_error}
-    document |= {"error_estimate": found.error_estimate, "converged": found.converged and best.converged}
-    return document | {"warnings": warnings_of(least, model)}
+        "converged": found.converged and best.converged,
+        "warnings": warnings_of(least, model),
+    }  # fmt: skip
 
 
 def loss_bounds_text(swept: tuple[str, ...], results: Points, width: int) -> str:

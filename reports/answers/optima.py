@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from onestep.numerics.bounds.ridge import BestEta
+    from onestep.numerics.bounds.results import BestEta
     from onestep.numerics.certificates.certified_minima import BestBound
     from onestep.numerics.models.model import Model
     from onestep.reports.command_line.request import Request
@@ -29,13 +29,13 @@ def best_eta_json(asked: Request, point: Mapping[str, float]) -> tuple[BestEta, 
     groups = asked.groups or UNIFORM
     rate = best_eta(
         asked.activation, asked.target, alpha=point["alpha"], beta=beta, alpha0=alpha0, ridge=point["ridge"],
-        noise=noise, bulk_model=asked.bulk_model, gaussian_rows=asked.gaussian_rows, groups=groups,
+        noise=noise, bulk_model=asked.bulk_model, gaussian_rows=asked.gaussian_rows, readout=groups,
     )  # fmt: skip
 
     def model(eta: float) -> Model:
         return Model.from_gradient_step(
             asked.activation, asked.target, alpha=point["alpha"], beta=beta, ridge=point["ridge"], alpha0=alpha0,
-            eta=eta, noise=noise, bulk_model=asked.bulk_model, gaussian_rows=asked.gaussian_rows, groups=groups,
+            eta=eta, noise=noise, bulk_model=asked.bulk_model, gaussian_rows=asked.gaussian_rows, readout=groups,
         )  # fmt: skip
 
     inside = any(minimum.at == rate.eta for minimum in rate.minima)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SolvedPoint:
-    """A converged point of a batch: the numbers of `numerics.saddle_point.batch.NUMBERS`, then those of `AT_WIDTH`."""
+    """A converged point of a batch: NUMBERS and AT_WIDTH of `numerics.saddle_point.one_group.batch`."""
 
     model: Model
     numbers: list[float]
@@ -26,7 +26,7 @@ class SolvedPoint:
     def document(self) -> dict[str, Any]:
         """The JSON of one solution."""
         from onestep.numerics.models.documents import ORDER_PARAMETERS, point_document
-        from onestep.numerics.saddle_point.batch import NUMBERS
+        from onestep.numerics.saddle_point.one_group.batch import NUMBERS
 
         found = dict(zip(NUMBERS, self.numbers[: len(NUMBERS)], strict=True))
         test, training, _ = self.numbers[len(NUMBERS) :]
@@ -38,7 +38,7 @@ class SolvedPoint:
 
 def solved_together(models: Sequence[Model], width: int) -> dict[int, SolvedPoint]:
     """The converged points among those that a batch can take, by their place in `models`."""
-    from onestep.numerics.saddle_point.batch import solve_together
+    from onestep.numerics.saddle_point.one_group.batch import solve_together
 
     found = solve_together(models, width)
     return {place: SolvedPoint(models[place], numbers, width) for place, numbers in found.items()}

@@ -6,19 +6,15 @@ weakly: after a small step, for functions mu0 that nearly vanish or nearly coinc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from onestep.numerics.models.width_documents import at_width_json, is_apart
+from onestep.numerics.models.width_documents import apart_points, apart_sentence, at_width_json, is_apart
 from onestep.reports.command_line.values import parse_whole
 
 if TYPE_CHECKING:
     from onestep.numerics.models.model import Model
-    from onestep.numerics.models.solution import Solution
-    from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution
-
-    Solved = Solution | ConvexSolution
 
 # As `numerics.models.solution.WIDTH`, which a start of the command line does not wait for; and the widest that is asked
 # for.
@@ -31,17 +27,10 @@ def parse_width(text: str | None) -> int:
 
 
 def apart_line(documents: Sequence[dict[str, Any]], width: int) -> str | None:
-    """The sentence for a sweep; None where all points agree."""
-    count = sum(map(is_apart, documents))
-    if not count:
-        return None
+    """The sentence for one point or a sweep; None where all points agree."""
     if len(documents) == 1:
-        limit, there = documents[0]["test_error"], documents[0]["at_width"]["test_error"]
-        if isinstance(limit, float) and isinstance(there, float) and limit > 0.0:
-            return f"at width {width} the test error differs from its limit by {100.0 * (there / limit - 1.0):+.3g} %"
-    return (
-        f"at width {width} the test error differs from its limit by more than 5 % at {count} of {len(documents)} points"
-    )
+        return apart_sentence(documents[0])
+    return apart_points(width, sum(map(is_apart, documents)), len(documents))
 
 
 def shown(document: dict[str, Any], digits: int = 10) -> str:
@@ -65,8 +54,10 @@ def width_rows(document: dict[str, Any]) -> list[tuple[str, str]]:
     return [(f"at width {there['width']}", f"test error {errors[0]}, training error {errors[1]}")]
 
 
-def best_at_width(best: dict[str, Any], width: int, model: Model, solve: Callable[[Model], Solved]) -> dict[str, Any]:
+def best_at_width(best: dict[str, Any], width: int, model: Model) -> dict[str, Any]:
     """The document of a best ridge with the errors at the finite width there."""
+    from onestep.numerics.saddle_point.solve import solve
+
     ridge = best["ridge"]
     if not isinstance(ridge, float):
         return best | {"at_width": None, "why": "at infinite ridge a readout of finite width vanishes"}

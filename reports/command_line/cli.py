@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import errno
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import click
 
+from onestep.reports.command_line import completion
 from onestep.reports.command_line.extras import missing
 from onestep.reports.command_line.machine import signals, streams
 from onestep.reports.command_line.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # Name, module, one line of help: the help of the group must not import the commands.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -76,6 +82,13 @@ class LazyGroup(click.Group):
             )
         return super().resolve_command(ctx, args)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands that begin so, without importing any of them, then options."""
+        from click.shell_completion import CompletionItem
+
+        table = [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
+        return [*table, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table of commands, without importing any of them."""
         with formatter.section("Commands"):
@@ -96,11 +109,27 @@ def print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         ctx.exit(0)
 
 
+def print_completion(ctx: click.Context, _: click.Parameter, shell: str | None) -> None:
+    """Print what makes a shell complete commands and options, and stop."""
+    if shell is not None and not ctx.resilient_parsing:
+        click.echo(completion.script(shell, cli))
+        ctx.exit(0)
+
+
 @click.group(
     cls=LazyGroup, help=EXAMPLES, context_settings={"max_content_width": 120, "help_option_names": ["--help", "-h"]}
 )
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=print_version, help="Print the version."
+)
+@click.option(
+    "--completion",
+    metavar="SHELL",
+    is_eager=True,
+    expose_value=False,
+    callback=print_completion,
+    shell_complete=completion.values(*completion.SHELLS),
+    help='Print the completion for bash, zsh or fish: eval "$(onestep --completion bash)".',
 )
 def cli() -> None:
     """The group; its help text is EXAMPLES."""
@@ -244,6 +273,8 @@ def main() -> int:
         streams.prepare()
     except InputProblem as closed:
         return complain(str(closed), closed.code)
+    if completion.VARIABLE in os.environ and (answered := completion.answer(cli)) is not None:
+        return answered
     return run(args)
 
 

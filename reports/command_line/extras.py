@@ -1,23 +1,34 @@
-"""Packages that only some commands need: which extra of the distribution brings each."""
+"""Packages that only some commands need: the distribution itself says which extra brings each."""
 
 from __future__ import annotations
 
-# Packages by the name that is imported.
-EXTRAS = {
-    "hypothesis": "verify",
-    "pytest": "verify",
-    "jinja2": "report",
-    "latex2mathml": "report",
-    "markupsafe": "report",
-    "matplotlib": "report",
-    "distributed": "cluster",
-}
+import re
+from importlib.metadata import PackageNotFoundError, requires
+
+# What is imported under another name than its distribution has, or comes with one that an extra asks for.
+DISTRIBUTIONS = {"distributed": "dask", "markupsafe": "jinja2"}
+
+
+def extra_of(package: str) -> str | None:
+    """The smallest extra that brings a package by the name that is imported; None where none does."""
+    wanted = DISTRIBUTIONS.get(package, package)
+    try:
+        asked = requires("onestep") or []
+    except PackageNotFoundError:  # a checkout that was not installed
+        return None
+    extras: dict[str, list[str]] = {}
+    for requirement in asked:
+        extra = re.search(r"extra\s*==\s*['\"]([\w-]+)['\"]", requirement)
+        if extra:
+            extras.setdefault(extra[1], []).append(re.split(r"[^A-Za-z0-9_-]", requirement, maxsplit=1)[0].lower())
+    bringing = [extra for extra, names in extras.items() if wanted in names and extra != "dev"]
+    return min(bringing, key=lambda extra: len(extras[extra]), default=None)
 
 
 def missing(error: ModuleNotFoundError) -> str | None:
     """The sentence for a package that an extra brings and that is not installed; None for any other module."""
     package = (error.name or "").partition(".")[0]
-    extra = EXTRAS.get(package)
+    extra = extra_of(package)
     if extra is None:
         return None
     return f"this needs {package}, which is not installed; it comes with an extra: pip install 'onestep[{extra}]'"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from onestep.reports.command_line.completion import values as completed
 from onestep.reports.command_line.problems import InputProblem, not_built
 from onestep.reports.command_line.request import Request
 from onestep.reports.command_line.values import RULES, Values, check_size, parse_number, parse_values
@@ -64,18 +65,31 @@ def model_options(command: Command) -> Command:
             'bulk left empty, "1:0.5::0.3,-1:0.5::-0.3"; or a density, normal:SCALE or uniform:SCALE; '
             "there a letter u has the bulk 1 + u^2 (c - 1) where the bulk c of the model is above 1, else c.",
         ),
-        click.option("--bulk-model", metavar="NAME", default="isotropic", help="isotropic (default) or network."),
+        click.option(
+            "--bulk-model",
+            metavar="NAME",
+            default="isotropic",
+            help="isotropic (default) or network.",
+            shell_complete=completed("isotropic", "network"),
+        ),
         click.option(
             "--rows",
             metavar="NAME",
             default="unit",
+            shell_complete=completed("unit", "gaussian"),
             help="Rows before the step, or of the bulk: unit (default, equal norms) or gaussian.",
         ),
-        click.option("--bias", metavar="TEXT", help='Quenched biases, for example "0.3:0.5,-0.3:0.5", or learned.'),
+        click.option(
+            "--bias",
+            metavar="TEXT",
+            help='Quenched biases, for example "0.3:0.5,-0.3:0.5", or learned.',
+            shell_complete=completed("learned"),
+        ),
         click.option(
             "--loss",
             metavar="NAME",
             default="square",
+            shell_complete=completed("square", "logistic", "hinge", "huber:", "absolute"),
             help="square (default), logistic, hinge, huber:DELTA or absolute.",
         ),
     ]
@@ -210,7 +224,7 @@ def _check_names(options: Mapping[str, Any], any_loss: bool) -> None:
         )
     if loss == "square":
         return
-    from onestep.numerics.saddle_point.any_loss.losses import LossError, loss_named
+    from onestep.numerics.models.losses import LossError, loss_named
 
     try:
         loss_named(loss)

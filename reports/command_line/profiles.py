@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import click
+
+from onestep.reports.command_line.completion import values as completed
 from onestep.reports.command_line.problems import InputProblem
 
 NAMES = ("quick", "ci", "thorough")
+
+
+profile_option = click.option(
+    "--profile",
+    default="quick",
+    metavar="NAME",
+    help="quick (default), ci or thorough.",
+    shell_complete=completed(*NAMES),
+)
 
 
 def check_profile(name: str) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from onestep.derivations.activations.activation import Activation
     from onestep.numerics.models.model import Model, ReadoutGroup
     from onestep.numerics.models.network import Network
-    from onestep.numerics.saddle_point.letters.density import ReadoutLaw
+    from onestep.numerics.models.readout_law import ReadoutLaw
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Request:
     def parameters(self) -> dict[str, object]:
         """The model as given, for the provenance."""
         from onestep.derivations.expressions.parser import to_text
-        from onestep.numerics.models.documents import group_document
+        from onestep.numerics.models.documents import group_document, law_document
 
         given: dict[str, object] = {
             "activation": to_text(self.activation.expression),
@@ -54,7 +54,7 @@ class Request:
         if self.groups:
             given["readout"] = [group_document(group) for group in self.groups]
         if self.law is not None:
-            given["readout"] = {"law": self.law.name, "scale": self.law.scale}
+            given["readout"] = law_document(self.law)
         if self.further_alignments:
             given["alignment"] = [*self.values["alignment"].values, *self.further_alignments]
         if self.bulk_model != "isotropic":
@@ -76,6 +76,12 @@ class Request:
         """Every point of the sweep (one, if nothing is swept)."""
         return grid(self.values)
 
+    @property
+    def _fitted(self) -> dict[str, Any]:
+        """Loss and readout."""
+        readout = self.law or self.groups
+        return {"loss": self.loss} | ({"readout": readout} if readout else {})
+
     def model_without_bias(self, point: Mapping[str, float]) -> Model:
         """The model at one point before its bias is learned. Raises InputProblem where it does not exist."""
         return replace(self, learned_bias=False).model(point)
@@ -85,7 +91,7 @@ class Request:
         from onestep.numerics.models.model import Model, ModelError
 
         try:
-            given: dict[str, Any] = dict(point) | ({"groups": self.groups} if self.groups else {})
+            given: dict[str, Any] = dict(point) | self._fitted
             if self.further_alignments:
                 given["further_alignments"] = self.further_alignments
             if self.gaussian_rows:
@@ -98,9 +104,8 @@ class Request:
                 model = Model(self.activation, self.target, **({"bulk": 1.0} | given))
             if self.learned_bias:
                 from onestep.numerics.bounds.learned_bias import learned_bias
-                from onestep.numerics.saddle_point.any_loss.losses import loss_named
 
-                model = learned_bias(model, loss_named(self.loss)).model
+                model = learned_bias(model).model
             return model
         except ModelError as error:
             where = " at " + ", ".join(f"{k} = {point[k]:g}" for k in self.swept) if self.swept else ""
@@ -120,9 +125,7 @@ class Request:
                 "and --eta are "
                 "accepted, for example --alpha0 2 --eta 3"
             )
-        given: dict[str, Any] = dict(point) | {"gaussian_rows": self.gaussian_rows}
-        if self.groups:
-            given["groups"] = self.groups
+        given: dict[str, Any] = dict(point) | {"gaussian_rows": self.gaussian_rows} | self._fitted
         try:
             return Network(self.activation, self.target, **given)
         except SimulationError as error:
@@ -135,7 +138,7 @@ _SMALLEST, _LARGEST = 1e-6, 1e6
 
 def law_of(text: str) -> ReadoutLaw:
     """The law that --readout names, as normal, normal:SCALE, uniform or uniform:SCALE. Raises InputProblem."""
-    from onestep.numerics.saddle_point.letters.density import LAWS, ReadoutLaw
+    from onestep.numerics.models.readout_law import LAWS, ReadoutLaw
 
     name, _, scale = (part.strip() for part in text.partition(":"))
     value = parse_number(scale) if ":" in text else 1.0

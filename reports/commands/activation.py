@@ -163,11 +163,12 @@ def _curves(found: ActivationStudy, end: float) -> Curves | None:
 
 def figure_file(name: str) -> Path:
     """The file of --plot. Raises InputProblem for another suffix or a folder that does not exist."""
-    formats = (".svg", ".png", ".pdf")
+    from onestep.reports.figures.files import SUFFIXES
+
     file = Path(name)
-    if file.suffix not in formats:
+    if file.suffix not in SUFFIXES:
         raise InputProblem(
-            f"--plot was given {name[:60]!a}; a name ending in {', '.join(formats)} is accepted, for example "
+            f"--plot was given {name[:60]!a}; a name ending in {', '.join(SUFFIXES)} is accepted, for example "
             "--plot activation.svg"
         )
     if not file.parent.is_dir():

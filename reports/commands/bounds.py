@@ -86,7 +86,6 @@ def bounds(
     tell_warnings([model for _, model in models], quiet)
 
     from onestep.numerics.models.model import ModelError
-    from onestep.numerics.saddle_point.any_loss.losses import loss_named
     from onestep.reports.answers.loss_bounds import loss_bounds_json
     from onestep.reports.answers.optima import best_eta_json, best_spike_json
     from onestep.reports.command_line.console import Progress, finite, note, print_json, provenance
@@ -97,7 +96,7 @@ def bounds(
         for point, model in models:
             try:
                 if asked.loss != "square":
-                    found_loss = loss_bounds_json(model, loss_named(asked.loss), progress.step, wide)
+                    found_loss = loss_bounds_json(model, progress.step, wide)
                     results.append((point, finite(found_loss)))
                     continue
                 document = _bounds_json(model, wide)
@@ -135,11 +134,11 @@ def bounds(
 
 def _bounds_json(model: Model, width: int) -> dict[str, Any]:
     """Both bounds and the best ridge for the square loss, with its value at the width, as a document."""
-    from onestep.numerics.bounds import ridge as numeric
-    from onestep.numerics.saddle_point.ridge import solve
+    from onestep.numerics.bounds.of_model import bounds
 
-    found, best = numeric.bounds(model), numeric.best_ridge(model)
-    least = best_at_width(best.to_dict(), width, model, solve)
+    found = bounds(model)
+    best = found.best_ridge()
+    least = best_at_width(best.to_dict(), width, model)
     return found.to_dict() | {
         "best_ridge": least,
         "best_eta": None,

@@ -16,6 +16,7 @@ from onestep.reports.commands.simulate import (
     LARGEST_DIMENSION,
     MOST_SEEDS,
     check_kind,
+    kind_option,
     plain_ridge,
     seeds_pool,
     subjects_of,
@@ -56,7 +57,7 @@ _EXIT = {"CONFIRMED": DONE, "REFUTED": FAILED, "INCONCLUSIVE": UNDECIDED}
 @model_options
 @click.option("--dimensions", default="400,800,1600", metavar="D,D,...", help="Dimensions (default 400,800,1600).")
 @click.option("--seeds", default="8", metavar="K", help="Independent experiments per dimension (default 8).")
-@click.option("--kind", default="srf", metavar="NAME", help="srf (default), network or equivalent.")
+@kind_option
 @click.option("--seed", default="0", metavar="S", help="Seed of the whole experiment (default 0).")
 @common_options
 def compare(
@@ -77,12 +78,9 @@ def compare(
         asked.model_without_bias(point)
     subjects = subjects_of(asked, kind)
 
-    from onestep.numerics.experiments.simulate_density import Lettered
     from onestep.numerics.models.model import ModelError
     from onestep.numerics.models.network import SimulationError
-    from onestep.numerics.saddle_point.any_loss.losses import loss_named
-    from onestep.reports.answers import densities
-    from onestep.reports.answers.comparison import compared
+    from onestep.reports.answers.comparison import compare as comparison_of
     from onestep.reports.command_line.console import Progress, print_json, provenance
     from onestep.reports.command_line.machine.memory import fitting
 
@@ -94,14 +92,11 @@ def compare(
         seeds_pool(max(sizes), count, at_once) as executor,
     ):
         for k, (point, subject) in enumerate(subjects):
-            protocol: dict[str, Any] = {"dimensions": sizes, "seeds": count, "seed": start, "executor": executor}
-            progressed = partial(progress.advance, k * each)
             try:
-                if isinstance(subject, Lettered):
-                    found = densities.compared(subject, **protocol, progress=progressed)
-                else:
-                    loss, learned = loss_named(asked.loss), asked.learned_bias
-                    found = compared(subject, **protocol, kind=kind, loss=loss, learned=learned, progress=progressed)
+                found = comparison_of(
+                    subject, dimensions=sizes, seeds=count, seed=start, kind=kind, learned=asked.learned_bias,
+                    executor=executor, progress=partial(progress.advance, k * each),
+                )  # fmt: skip
             except (SimulationError, ModelError) as error:
                 raise InputProblem(str(error)) from None
             results.append((point, found))

@@ -10,6 +10,7 @@ import click
 
 from onestep.reports.command_line.options import common_options
 from onestep.reports.command_line.problems import DONE, FAILED, InputProblem
+from onestep.reports.command_line.profiles import check_profile, profile_option
 
 HELP = """\b
 Examples:
@@ -26,13 +27,12 @@ Exit code 1 also if a claim is refuted or a mutant is not, 3 if a claim stays un
 
 
 @click.command(help=HELP)
-@click.option("--profile", default="quick", metavar="NAME", help="quick (default), ci or thorough.")
+@profile_option
 @click.option("--out", metavar="DIR", help="Where to write (default build/report).")
 @click.option("--check", is_flag=True, help="Compare the fresh ledger with the committed one.")
 @common_options
 def report(profile: str, out: str | None, check: bool, as_json: bool, quiet: bool, debug: bool) -> int:
     """Build the report, or check the ledger; the exit code."""
-    from onestep.reports.command_line.profiles import check_profile
 
     check_profile(profile)
     if check:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from onestep.reports.command_line.completion import values as completed
 from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
 from onestep.reports.command_line.problems import DONE, InputProblem
 from onestep.reports.command_line.request import Request
@@ -19,8 +20,7 @@ from onestep.reports.command_line.values import parse_number, parse_whole
 
 if TYPE_CHECKING:
     from onestep.numerics.experiments.inputs import Inputs
-    from onestep.numerics.experiments.simulate import Simulation
-    from onestep.numerics.experiments.simulate_density import Lettered
+    from onestep.numerics.experiments.ridge import Simulation
     from onestep.numerics.models.model import Model
     from onestep.numerics.models.network import Network
     from onestep.reports.measurements.basin_shares import Ended
@@ -51,11 +51,20 @@ there are several. --inputs, --directions, --initial-overlap and --gradient-step
 {EXPRESSIONS}"""
 
 
+kind_option = click.option(
+    "--kind",
+    default="srf",
+    metavar="NAME",
+    help="srf (default), network or equivalent.",
+    shell_complete=completed(*KINDS),
+)
+
+
 @click.command(help=HELP)
 @model_options
 @click.option("--dimension", default="400", metavar="D", help="Input dimension d (default 400).")
 @click.option("--seeds", default="8", metavar="K", help="Independent experiments (default 8).")
-@click.option("--kind", default="srf", metavar="NAME", help="srf (default), network or equivalent.")
+@kind_option
 @click.option("--seed", default="0", metavar="S", help="Seed of the whole experiment (default 0).")
 @click.option(
     "--inputs",
@@ -63,12 +72,14 @@ there are several. --inputs, --directions, --initial-overlap and --gradient-step
     metavar="NAME",
     help="Law of the coordinates, variance 1: gaussian (default), uniform, rademacher or student-t (5 degrees of "
     "freedom); kinds srf and network.",
+    shell_complete=completed("gaussian", "uniform", "rademacher", "student-t"),
 )
 @click.option(
     "--directions",
     default="dense",
     metavar="NAME",
     help="Target and spike: dense (default), random directions, or sparse, axes; the same for Gaussian inputs.",
+    shell_complete=completed("dense", "sparse"),
 )
 @click.option(
     "--initial-overlap",
@@ -188,7 +199,7 @@ def departures_of(overlap: str, steps: str, kind: str) -> tuple[float, int]:
     return value, count
 
 
-def _departed(subject: Model | Network | Lettered, overlap: float, steps: int) -> Model | Network | Lettered:
+def _departed(subject: Model | Network, overlap: float, steps: int) -> Model | Network:
     from onestep.numerics.models.network import Network, SimulationError
 
     if not isinstance(subject, Network):
@@ -199,16 +210,12 @@ def _departed(subject: Model | Network | Lettered, overlap: float, steps: int) -
         raise InputProblem(str(error)) from None
 
 
-def subjects_of(asked: Request, kind: str) -> list[tuple[dict[str, float], Model | Network | Lettered]]:
+def subjects_of(asked: Request, kind: str) -> list[tuple[dict[str, float], Model | Network]]:
     """What is simulated at each point: the network itself for kind network, its spiked random features otherwise."""
-    if asked.law is not None:
-        from onestep.reports.answers.densities import subjects
-
-        if kind != "srf":
-            raise InputProblem(
-                f"--kind {kind} was given with a density of --readout; --kind srf takes one, for example --kind srf"
-            )
-        return list(subjects(asked))
+    if asked.law is not None and kind != "srf":
+        raise InputProblem(
+            f"--kind {kind} was given with a density of --readout; --kind srf takes one, for example --kind srf"
+        )
     if kind == "network":
         return [(point, asked.network(point)) for point in asked.points()]
     if asked.learned_bias:
@@ -233,7 +240,7 @@ def seeds_pool(dimension: int, seeds: int, at_once: int | None) -> AbstractConte
 
 def experiment(
     asked: Request,
-    subject: Model | Network | Lettered,
+    subject: Model | Network,
     dimension: int,
     seeds: int,
     seed: int,
@@ -244,38 +251,18 @@ def experiment(
 ) -> Simulation:
     """One finite-size experiment. Raises InputProblem where it cannot be run as asked."""
     from onestep.numerics.experiments.inputs import GAUSSIAN
-    from onestep.numerics.experiments.simulate_density import Lettered, simulate_density
-    from onestep.numerics.experiments.simulate_loss import simulate_loss
+    from onestep.numerics.experiments.simulate import simulate as simulated
     from onestep.numerics.models.model import ModelError
     from onestep.numerics.models.network import SimulationError
-    from onestep.numerics.saddle_point.any_loss.losses import loss_named
 
     def step(done: int, _total: int) -> None:
         progress(done)
 
     try:
-        if isinstance(subject, Lettered):
-            return simulate_density(
-                subject.model,
-                subject.law,
-                dimension=dimension,
-                seeds=seeds,
-                seed=seed,
-                progress=step,
-                executor=executor,
-            )
-        return simulate_loss(
-            subject,
-            loss_named(asked.loss),
-            dimension=dimension,
-            seeds=seeds,
-            seed=seed,
-            kind=kind,
-            learned=asked.learned_bias,
-            inputs=inputs or GAUSSIAN,
-            progress=step,
-            executor=executor,
-        )
+        return simulated(
+            subject, dimension=dimension, seeds=seeds, seed=seed, kind=kind, learned=asked.learned_bias,
+            inputs=inputs or GAUSSIAN, progress=step, executor=executor,
+        )  # fmt: skip
     except (SimulationError, ModelError) as error:
         raise InputProblem(str(error)) from None
 

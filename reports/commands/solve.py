@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,11 +17,9 @@ from onestep.reports.command_line.request import Request
 if TYPE_CHECKING:
     from onestep.numerics.models.model import Model
     from onestep.numerics.models.solution import Solution
-    from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution
     from onestep.reports.answers.solved_together import SolvedPoint
 
-    Solved = Solution | ConvexSolution
-    Results = list[tuple[dict[str, float], Solved | SolvedPoint | str]]
+    Results = list[tuple[dict[str, float], Solution | SolvedPoint | str]]
 
 # JSON fields, rows of text, and whether what was asked for was reached.
 Extras = tuple[dict[str, Any], list[tuple[str, str]], bool]
@@ -77,8 +74,6 @@ def solve(
 
     wide = parse_width(width)
     asked = request(options, any_loss=True, any_law=True)
-    if asked.law is not None:
-        return _solve_density(asked, as_json, quiet, certify or digits is not None, wide)
     if certify or digits is not None:
         from onestep.reports.answers.certificates import check_options
 
@@ -88,9 +83,9 @@ def solve(
     with Progress("solving", len(models), quiet=quiet) as progress:
         if not asked.swept:
             ((point, model),) = models
-            solution = solve_single(solver(asked.loss), model)
+            solution = solve_single(model)
         else:
-            results = solve_all(asked.loss, models, progress.step, wide)
+            results = solve_all(models, progress.step, wide)
     tell_warnings([model for _, model in models], quiet)
     if not asked.swept:
         more: Extras = ({}, [], True)
@@ -111,53 +106,28 @@ def solve(
     return DONE if all(not isinstance(s, str) and s.converged for _, s in results) else UNDECIDED
 
 
-def _solve_density(asked: Request, as_json: bool, quiet: bool, digits: bool, width: int) -> int:
-    """The limit of many letters at every point asked for; the exit code."""
-    from onestep.reports.answers import densities
-    from onestep.reports.command_line.console import Progress, print_json, provenance
-
-    if digits:
-        raise InputProblem(
-            "--certify and --digits are for one readout group, and a density was given; leave --readout away, or them"
-        )
-    with Progress("solving", sum(1 for _ in asked.points()), quiet=quiet) as progress:
-        results = densities.solve_points(asked, progress.step)
-    tell_warnings([found.model for _, found in results if not isinstance(found, str)], quiet)
-    documents = [densities.solution_json(found, width) for _, found in results]
-    origin = provenance("solve", asked.parameters)
-    if as_json and asked.swept:
-        listed = [{"parameters": point, **document} for (point, _), document in zip(results, documents, strict=True)]
-        print_json({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin})
-    elif as_json:
-        print_json(documents[0] | {"provenance": origin})
-    elif asked.swept:
-        print(densities.sweep_table(asked.swept, results, documents, width))
-    else:
-        print(densities.solution_text(results[0][1], documents[0]))
-    return DONE if all(densities.converged(found) for _, found in results) else UNDECIDED
-
-
-def solve_single(solve_one: Callable[[Model], Solved], model: Model) -> Solved:
+def solve_single(model: Model) -> Solution:
     """The one solution of a command without a sweep. Raises InputProblem where there is none."""
     from onestep.numerics.models.model import ModelError
+    from onestep.numerics.saddle_point.solve import solve as solution_of
 
     try:
-        return solve_one(model)
+        return solution_of(model)
     except ModelError as error:
         raise InputProblem(str(error)) from None
 
 
-def solve_all(loss: str, models: list[tuple[dict[str, float], Model]], step: Callable[[], None], width: int) -> Results:
+def solve_all(models: list[tuple[dict[str, float], Model]], step: Callable[[], None], width: int) -> Results:
     """Every point of a sweep, together where that can be; a point without a solution has a sentence in its place."""
     from onestep.numerics.models.model import ModelError
+    from onestep.numerics.saddle_point.solve import solve as solution_of
     from onestep.reports.answers.solved_together import solved_together
 
-    solve_one = solver(loss)
-    together = solved_together([model for _, model in models], width) if loss == "square" else {}
+    together = solved_together([model for _, model in models], width)
     results: Results = []
     for place, (point, model) in enumerate(models):
         try:
-            results.append((point, together[place] if place in together else solve_one(model)))
+            results.append((point, together[place] if place in together else solution_of(model)))
         except ModelError as error:
             # One point without a solution does not keep the others from being printed.
             results.append((point, str(error)))
@@ -165,26 +135,13 @@ def solve_all(loss: str, models: list[tuple[dict[str, float], Model]], step: Cal
     return results
 
 
-def solver(loss: str) -> Callable[[Model], Solved]:
-    """What solves a model with a loss."""
-    if loss == "square":
-        from onestep.numerics.saddle_point.ridge import solve as solve_ridge
-
-        return solve_ridge
-    from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
-    from onestep.numerics.saddle_point.any_loss.losses import loss_named
-
-    return partial(solve_convex, loss=loss_named(loss))
-
-
 def learned_json(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
     """The learned bias with all local minima of the training free energy; nothing where it is not learned."""
     if not asked.learned_bias:
         return {}
     from onestep.numerics.bounds.learned_bias import learned_bias
-    from onestep.numerics.saddle_point.any_loss.losses import loss_named
 
-    found = learned_bias(asked.model_without_bias(point), loss_named(asked.loss))
+    found = learned_bias(asked.model_without_bias(point))
     return {
         "learned_bias": {
             "bias": found.bias,
@@ -197,7 +154,7 @@ def learned_json(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
 
 
 def print_one(
-    solution: Solved, learned: dict[str, Any], origin: dict[str, Any], as_json: bool, more: Extras, width: int
+    solution: Solution, learned: dict[str, Any], origin: dict[str, Any], as_json: bool, more: Extras, width: int
 ) -> None:
     """The one solution of a command without a sweep, with what --certify and --digits add to it."""
     from onestep.reports.command_line.console import print_json, table
@@ -219,7 +176,7 @@ def sweep_json(values: Any) -> dict[str, list[float]]:
     return {name: list(value.values) for name, value in values.items() if value.swept}
 
 
-def solution_json(solution: Solved | SolvedPoint | str, width: int) -> dict[str, Any]:
+def solution_json(solution: Solution | SolvedPoint | str, width: int) -> dict[str, Any]:
     """One solution as the command line promises it; what is infinite carries the solution's own reason.
 
     Beside it stand the errors at a finite width. A sentence stands for a point without a solution: its errors are null
@@ -237,22 +194,28 @@ def solution_json(solution: Solved | SolvedPoint | str, width: int) -> dict[str,
     return solution_document(solution, width)
 
 
-def solution_rows(solution: Solved, document: dict[str, Any]) -> list[tuple[str, str]]:
+def solution_rows(solution: Solution, document: dict[str, Any]) -> list[tuple[str, str]]:
     """One solution and its document for people, as names and values."""
     from onestep.numerics.models.documents import nested, spiked_document
     from onestep.reports.command_line.console import number
 
     model, order = solution.model, solution.order_parameters
-    spiked = spiked_document(model).values()
+    spiked = spiked_document(model)
     rows = [
         ("test error", number(solution.test_error)),
         ("training error", number(solution.training_error)),
         *width_rows(document),
-        ("spike, bulk, alignment", ", ".join(_compact(x) for x in spiked)),
+        ("spike, bulk, alignment", ", ".join(_compact(spiked[name]) for name in ("spike", "bulk", "alignment"))),
     ]
     if model.gaussian_rows:
         rows.append(("rows", "gaussian"))
-    for name in ("m", "zeta", *(["chi"] if order.chi.size else []), "psi", "q1", "q2", "V1", "V2"):
+    names = ["m", "zeta", *(["chi"] if order.chi.size else []), "psi", "q1", "q2", "V1", "V2"]
+    if (law := model.law) is not None:
+        spread = "standard deviation" if law.name == "normal" else "half width"
+        rows.append(("readout", f"{law.name}, {spread} {number(law.scale)}; limit of many letters"))
+        rows.append(("bulk of a letter u", spiked["bulk_of_letter"]))
+        names = ["psi"]
+    for name in names:
         rows.append((name, _compact(nested(getattr(order, name)))))
     for name in ("loss", "mean_squared_error", "classification_error", "energy"):
         if name in document:

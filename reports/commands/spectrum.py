@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onestep.reports.answers.widths import tell_warnings
+from onestep.reports.command_line.completion import values as completed
 from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
 from onestep.reports.command_line.problems import DONE, UNDECIDED, InputProblem
 from onestep.reports.commands.activation import figure_file
@@ -46,7 +47,12 @@ Exit code 3 if atom and density do not add up to 1.
 @click.command(help=HELP)
 @model_options
 @click.option("--simulate", "dimension", metavar="D", help="Draw one sample at input dimension D beside it.")
-@click.option("--kind", metavar="NAME", help="What is drawn: srf or network (default: by --bulk-model).")
+@click.option(
+    "--kind",
+    metavar="NAME",
+    help="What is drawn: srf or network (default: by --bulk-model).",
+    shell_complete=completed("srf", "network"),
+)
 @click.option("--seed", default="0", metavar="S", help="Seed of the sample (default 0).")
 @click.option("--plot", metavar="FILE", help="Write the figure to a .svg, .png or .pdf file.")
 @common_options
@@ -110,6 +116,12 @@ def spectrum(
         except OSError as error:
             raise InputProblem(f"--plot: {file} could not be written: {error.strerror}") from None
     return DONE if found.converged else UNDECIDED
+
+
+# What plays no part is taken, so that the options of `onestep solve` can be used again, and not offered.
+for _option in spectrum.params:
+    if isinstance(_option, click.Option) and _option.name in ("ridge", "alignment", "loss"):
+        _option.hidden = True
 
 
 def with_idle(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onestep.reports.command_line.options import common_options
+from onestep.reports.command_line.profiles import check_profile, profile_option
 
 if TYPE_CHECKING:
     from onestep.verify.ledger.run import Entry, Ledger
@@ -27,11 +28,10 @@ Exit code 1 if a claim is refuted or a mutant is not, 3 if a claim stays undecid
 
 @click.command(help=HELP)
 @click.argument("claims", nargs=-1, metavar="[CLAIM ...]")
-@click.option("--profile", default="quick", metavar="NAME", help="quick (default), ci or thorough.")
+@profile_option
 @common_options
 def verify(claims: tuple[str, ...], profile: str, as_json: bool, quiet: bool, debug: bool) -> int:
     """Run the ledger and print it; the exit code."""
-    from onestep.reports.command_line.profiles import check_profile
     from onestep.reports.commands.claims import find
 
     check_profile(profile)

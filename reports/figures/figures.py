@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import best_ridge, lower_bound, upper_bound
-from onestep.numerics.experiments.simulate import simulate, simulate_ridges
+from onestep.numerics.experiments.ridge import simulate_ridges
+from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.ridge import solve

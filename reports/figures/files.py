@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from onestep.reports.command_line.machine.whole_files import placed
+
+SUFFIXES = (".svg", ".png", ".pdf")
+
 
 def save(figure: Any, file: Path) -> None:
-    """Write a Matplotlib figure, without its date; the suffix (.svg, .png or .pdf) chooses the format. Raises OSError.
+    """Write a Matplotlib figure, without its date; the suffix, one of SUFFIXES, chooses the format. Raises OSError.
 
     It is drawn beside its place and takes it when it is whole.
     """
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(file.suffix, {})
-    partial = file.with_name(file.name + ".partial")
-    try:
-        figure.savefig(partial, format=file.suffix[1:], metadata=metadata)
-        partial.replace(file)
-    finally:
-        partial.unlink(missing_ok=True)
+    with placed() as beside:
+        figure.savefig(beside(file), format=file.suffix[1:], metadata=metadata)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onestep.reports.command_line.problems import InputProblem
-from onestep.reports.figures.files import save
+from onestep.reports.figures.files import SUFFIXES, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from onestep.numerics.sweeps.sweep import Axis, Sweep
 
-SUFFIXES = (".svg", ".png", ".pdf")
 MOST_PANELS = 9
 _SIZE = (4.6, 3.6)  # inches of one panel
 
@@ -72,17 +71,14 @@ def apart_sentence(sweep: Sweep, results: Path) -> str | None:
     """The sentence over a diagram whose limits are far from their values at the sweep's width; None where none is."""
     import numpy as np
 
-    from onestep.numerics.models.width_documents import APART
+    from onestep.numerics.models.width_documents import APART, apart_points
 
     if sweep.kind == "simulation":
         return None
     limit, wide = _read(sweep, results, "test_error"), _read(sweep, results, "test_error_at_width")
     known = np.isfinite(limit) & np.isfinite(wide)
     count = int(np.sum(np.abs(wide - limit)[known] > APART * np.abs(limit)[known]))
-    if not count:
-        return None
-    share = f"more than {100 * APART:g} % from its limit at {count} of {len(sweep)} points"
-    return f"at width {sweep.width} the test error is {share}"
+    return apart_points(sweep.width, count, len(sweep))
 
 
 def _drawn_axes(sweep: Sweep) -> list[Axis]:

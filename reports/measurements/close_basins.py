@@ -67,7 +67,7 @@ def _whole_line(data: Data) -> str:
     item = next(item for item in ITEMS if item.key == ITEM)
     reports: dict[str, Report] = {}
     for drawn in confined("lowest").values():
-        whole = Drawn(drawn.name, drawn.subject, drawn.loss, drawn.learned)
+        whole = Drawn(drawn.name, drawn.subject, drawn.learned)
         runs = data[ITEM].get(drawn.name, {})
         if len(runs) == len(item.runs):
             reports[drawn.name.split(":")[0]] = judge(whole, runs)

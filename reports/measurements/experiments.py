@@ -17,7 +17,8 @@ from typing import TypeVar
 import numpy as np
 
 from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
-from onestep.numerics.experiments.simulate import estimate, simulate
+from onestep.numerics.experiments.ridge import estimate
+from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network
 from onestep.reports.figures.figures import Figure

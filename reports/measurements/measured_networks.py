@@ -13,7 +13,7 @@ from pathlib import Path
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.ensembles import Sizes
-from onestep.numerics.experiments.simulate import predicted
+from onestep.numerics.experiments.ridge import predicted
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network
 from onestep.numerics.saddle_point.ridge import solve

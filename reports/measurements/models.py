@@ -22,10 +22,10 @@ import numpy as np
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.learned_bias import Basins, learned_bias
 from onestep.numerics.experiments.ensembles import Sizes
-from onestep.numerics.experiments.simulate import at_sizes
+from onestep.numerics.experiments.ridge import at_sizes
+from onestep.numerics.models.losses import LOGISTIC, loss_named
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.any_loss.losses import loss_named
 
 DATA = Path(__file__).parent.parent.parent / "benchmarks" / "networks" / "calibration.json"
 DRAW = 2402
@@ -48,12 +48,10 @@ _SHIFTED = ("sin(z + 1/2)", "tanh(z - 1)", "relu", "z + z**2/3", "softplus", "si
 
 @dataclass(frozen=True)
 class Drawn:
-    """One model to simulate: what it is called, and the arguments of
-    `numerics.experiments.simulate_loss.simulate_loss`."""
+    """One model to simulate: what it is called, and the arguments of `numerics.experiments.simulate.simulate`."""
 
     name: str
     subject: Model | Network
-    loss: str = "square"
     learned: bool = False
     # Of a learned bias: the rank by energy of the minimum in whose basin it is learned; None: on the whole line.
     rank: int | None = None
@@ -63,7 +61,7 @@ class Drawn:
         """The basins of the limiting training energy, at home in that of `rank`; None on the whole line."""
         if self.rank is None or not isinstance(self.subject, Model):
             return None
-        return learned_bias(self.subject, loss_named(self.loss)).basins(self.rank)
+        return learned_bias(self.subject).basins(self.rank)
 
     @property
     def kind(self) -> str:
@@ -140,9 +138,9 @@ def _srf(
 ) -> Drawn:
     student, target = _pick(rng, students), _pick(rng, targets)
     values = _spiked(rng) | changes
-    model = Model(activation(student), activation(target), **values)
+    model = Model(activation(student), activation(target), loss=loss_named(loss), **values)
     more = f", {loss}" if loss != "square" else ""
-    return Drawn(_named(student, target, values, more), model, loss, learned)
+    return Drawn(_named(student, target, values, more), model, learned)
 
 
 def _with_groups(drawn: Drawn, groups: tuple[ReadoutGroup, ...], text: str, **changes: Any) -> Drawn:
@@ -150,9 +148,9 @@ def _with_groups(drawn: Drawn, groups: tuple[ReadoutGroup, ...], text: str, **ch
     model = drawn.subject
     made = Model(
         model.activation, model.target, model.alpha, model.beta, model.ridge, spike=model.spike, bulk=model.bulk,
-        alignment=model.alignment, noise=model.noise, groups=groups, **changes,
+        alignment=model.alignment, noise=model.noise, readout=groups, **changes,
     )  # fmt: skip
-    return Drawn(f"{drawn.name}, {text}", made, drawn.loss)
+    return Drawn(f"{drawn.name}, {text}", made)
 
 
 def _vocabulary(rng: np.random.Generator) -> Drawn:
@@ -197,7 +195,7 @@ def _stepped(rng: np.random.Generator, targets: tuple[str, ...], groups: tuple[R
     """A network that takes its step from the given groups."""
     student, target = _pick(rng, _ODD), _pick(rng, targets)
     values = _ratios(rng) | {"alpha0": _log(rng, 1.0, 6.0), "eta": _log(rng, 1.0, 10.0)}
-    network = Network(activation(student), activation(target), **values, groups=groups)
+    network = Network(activation(student), activation(target), **values, readout=groups)
     return Drawn(_named(student, target, values, f", {text}"), network)
 
 
@@ -222,7 +220,7 @@ def _margin(loss: str) -> Callable[[np.random.Generator], Drawn]:
         model = drawn.subject
         # Label noise is built for targets in {-1, 1}.
         if rng.random() < 0.5 and isinstance(model, Model) and "sign" in drawn.name.split(":")[0].split("/")[1]:
-            return Drawn(f"{drawn.name}, noise {noise:g}", model.changed(noise=noise), loss)
+            return Drawn(f"{drawn.name}, noise {noise:g}", model.changed(noise=noise))
         return drawn
 
     return draw
@@ -281,9 +279,9 @@ ITEMS = (
 LANDMARK = Drawn(
     "tanh / sign, logistic loss",
     Model(
-        activation("tanh"), activation("sign"), alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8
+        activation("tanh"), activation("sign"), alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8,
+        loss=LOGISTIC,
     ),
-    "logistic",
 )  # fmt: skip
 LANDMARK_RUN = (1000, 12)
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from onestep.numerics.experiments.simulate_loss import Prediction, predict
-from onestep.numerics.saddle_point.any_loss.losses import loss_named
+from onestep.numerics.experiments.ridge import Prediction
+from onestep.numerics.experiments.simulate import predict
 from onestep.reports.measurements.models import ITEMS, LANDMARK, LANDMARK_RUN, RUNS, Data, Drawn, Samples, models_of
 from onestep.verify.checks.finite_size import Observation, Report, compare_all
 
@@ -27,7 +27,7 @@ DIGITS = 9
 def computed(drawn: Drawn, dimension: int) -> Prediction:
     """The theory of a model at the ratios realised at dimension d, computed now."""
     sizes = drawn.sizes(dimension)
-    return predict(drawn.theory(sizes), loss_named(drawn.loss), learned=drawn.learned, basins=drawn.basins, sizes=sizes)
+    return predict(drawn.theory(sizes), learned=drawn.learned, basins=drawn.basins, sizes=sizes)
 
 
 def theory_of(drawn: Drawn, dimension: int) -> Prediction:

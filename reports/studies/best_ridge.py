@@ -28,7 +28,7 @@ CHECKED = 24
 LARGE_RIDGE = 1e4
 TWO_MINIMA = Model(
     activation("relu"), activation("relu"), alpha=3.256, beta=1.562, ridge=0.1, spike=2.029, bulk=1.243, alignment=1.0,
-    groups=(ReadoutGroup(1.0, 1.0, bias=0.7),),
+    readout=(ReadoutGroup(1.0, 1.0, bias=0.7),),
 )  # fmt: skip
 RIDGES = np.exp(np.linspace(math.log(1e-3), math.log(1e4), 141))
 
@@ -58,7 +58,7 @@ def random_model(index: int) -> Model:
         spike=float(rng.uniform(0.0, 3.0)),
         bulk=float(rng.uniform(0.5, 2.0)),
         alignment=float(rng.uniform(-1.0, 1.0)),
-        groups=(ReadoutGroup(1.0, 1.0, bias=bias),),
+        readout=(ReadoutGroup(1.0, 1.0, bias=bias),),
     )
 
 

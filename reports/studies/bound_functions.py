@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import BallError
-from onestep.numerics.bounds.ridge import Minimum, best_ridge, bounds, local_minima
+from onestep.numerics.bounds.results import Minimum
+from onestep.numerics.bounds.ridge import best_ridge, bounds, local_minima
 from onestep.numerics.certificates import optimum as certify_optimum
 from onestep.numerics.certificates.bound_track import LOWER, UPPER, Track
 from onestep.numerics.certificates.optimum import certify_minimum

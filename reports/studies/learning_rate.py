@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.ridge import BestEta, best_eta
+from onestep.numerics.bounds.results import BestEta
+from onestep.numerics.bounds.ridge import best_eta
 from onestep.numerics.models.network import Network
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.reports.command_line.console import estimate_text

@@ -40,7 +40,7 @@ CASES: tuple[tuple[str, Model | Network], ...] = (
     ),
     (
         "tanh, three biased groups",
-        Model(activation("tanh"), activation("sin"), 1.5, 0.8, 0.1, spike=1.0, alignment=0.8, groups=THREE, bulk=1.0),
+        Model(activation("tanh"), activation("sin"), 1.5, 0.8, 0.1, spike=1.0, alignment=0.8, readout=THREE, bulk=1.0),
     ),
     ("tanh network", NETWORK),
 )

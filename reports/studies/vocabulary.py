@@ -13,10 +13,12 @@ from onestep.numerics.bounds.ridge import lower_bound
 from onestep.numerics.bulk.orthogonal import orthogonal
 from onestep.numerics.experiments.ensembles import Sizes
 from onestep.numerics.experiments.orthogonal import simulated_test_errors
-from onestep.numerics.experiments.simulate import at_sizes, predicted
+from onestep.numerics.experiments.ridge import at_sizes, predicted
 from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.models.readout_law import ReadoutLaw
+from onestep.numerics.models.solution import Solution
 from onestep.numerics.saddle_point.finite_width import at_width
-from onestep.numerics.saddle_point.letters.density import DensitySolution, ReadoutLaw, solve_density
+from onestep.numerics.saddle_point.letters.density import few_letters, solve_letters
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.reports.figures.figures import Figure
 from onestep.reports.measurements.drawing import STYLES, finished, legend, panels, points
@@ -45,7 +47,7 @@ SHOWN = 300  # the dimension whose simulations are drawn
 def with_vocabulary(letters: Sequence[float], alpha: float) -> Model:
     """Letters in equal fractions."""
     groups = tuple(ReadoutGroup(letter, 1.0 / len(letters)) for letter in letters)
-    return replace(BASE, alpha=alpha, groups=groups)
+    return replace(BASE, alpha=alpha, readout=groups)
 
 
 def name_of(vocabulary: str, alpha: float, dimension: int) -> str:
@@ -178,7 +180,8 @@ def page(data: Data) -> Study:
     refuted = [p for p in found if any(c.verdict == "REFUTED" for c in p.comparisons.values())]
     sign = solve(with_vocabulary((-1.0, 1.0), 1.0)).test_error - solve(with_vocabulary((1.0,), 1.0)).test_error
     density, less_aligned = (
-        solve_density(replace(BASE, alpha=1.0, alignment=gamma), LAW) for gamma in (BASE.alignment, LESS_ALIGNED)
+        solve_letters(replace(BASE, alpha=1.0, alignment=gamma, readout=LAW))
+        for gamma in (BASE.alignment, LESS_ALIGNED)
     )
     text = (
         "Section 4.4 of the paper says that more variability of the initial readout means better feature learning: "
@@ -196,12 +199,12 @@ def page(data: Data) -> Study:
         _special(found),
         f"A density of letters (uniform on [-{LAW.scale:g}, {LAW.scale:g}], alpha = 1) is the limit of many groups: "
         "the test error of Gauss rules with 1, 2, ... positive letters is "
-        + ", ".join(f"{error:.2g}" for _, error in density.errors)
+        + ", ".join(f"{solution.test_error:.2g}" for solution in few_letters(density.model))
         + ". The functions of a density span all that their parity allows, so that the means reproduce the mean of the "
         f"target along the spike and cost nothing: the limit itself is {_rounded(density)} at alignment "
         f"{BASE.alignment:g} and {_rounded(less_aligned)} at {LESS_ALIGNED:g}. At finite width, and alignment "
         f"{BASE.alignment:g}, the network is far from that: "
-        + " and ".join(f"{density.at_width(width):.3g} at {width} neurons" for width in (300, 3000))
+        + " and ".join(f"{density.at_width(width).test_error:.3g} at {width} neurons" for width in (300, 3000))
         + ".",
     )
     return Study(
@@ -214,7 +217,7 @@ def page(data: Data) -> Study:
     )
 
 
-def _rounded(density: DensitySolution) -> str:
+def _rounded(density: Solution) -> str:
     """The limit's test error; zero where it is within its own error estimate of it."""
     error = density.test_error
     return "zero" if abs(error) <= density.error_estimate else f"{error:.4g}"

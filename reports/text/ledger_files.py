@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Any
 
+from onestep.reports.command_line.machine.whole_files import placed
 from onestep.reports.command_line.problems import InputProblem
 
 HERE = Path(__file__).parent.parent
@@ -34,24 +35,17 @@ def write_together(files: Iterable[tuple[Path, str]]) -> None:
     An interrupted run leaves the old ones, never half of the new. Raises InputProblem, with nothing changed, where one
     cannot be written: a full disk, no permission.
     """
-    partials: list[tuple[Path, Path]] = []
     path = Path()
     try:
-        for path, text in files:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            partials.append((path.with_name(path.name + ".partial"), path))
-            partials[-1][0].write_text(text, encoding="utf-8", newline="\n")
-        while partials:
-            partials[-1][0].replace(partials[-1][1])
-            partials.pop()
+        with placed() as beside:
+            for path, text in files:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                beside(path).write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise InputProblem(
             f"{path} cannot be written ({error.strerror}); free some space, or give a directory that can be written "
             "to, for example --out build/report"
         ) from None
-    finally:  # what is left was not put in place
-        for partial, _ in partials:
-            partial.unlink(missing_ok=True)
 
 
 # What `reports/templates/layout.html` puts on every page.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from flint import arb
@@ -12,8 +13,8 @@ from mpmath import mp
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.balls.arithmetic import precision
 from onestep.numerics.certificates.certify import Certificate
-from onestep.numerics.certificates.saddle_point import SolutionMp
 from onestep.numerics.models.model import Model
+from onestep.numerics.models.solution import Solution
 
 STUDENTS, TARGETS = ("sign", "erf", "tanh", "relu"), ("sign", "sin", "tanh")
 VALUES = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2")
@@ -53,17 +54,24 @@ def random_models(count: int, seed: int) -> Iterator[tuple[str, Model]]:
         )
 
 
-def outside(certificate: Certificate, solution: SolutionMp) -> list[str]:
+def value_of(solution: Solution, name: str) -> Any:
+    """A number of the solution of one group, by its name."""
+    error = getattr(solution, name, None)
+    return getattr(solution.order_parameters, name).flat[0] if error is None else error
+
+
+def outside(certificate: Certificate, solution: Solution) -> list[str]:
     """The quantities whose enclosure is further than 10^-(digits - 10) from the value of `solution`.
 
     The value's own check says 10^-digits; the radii of the enclosures are above 10^-39, far from the slack.
     """
+    assert solution.digits is not None
     with precision(4 * solution.digits), mp.workdps(solution.digits):
         slack = arb(10) ** -(solution.digits - 10)
         return [
             name
             for name in VALUES
             if not getattr(certificate.balls, name).overlaps(
-                arb(mp.nstr(getattr(solution, name), solution.digits)) + arb(0, slack)
+                arb(mp.nstr(value_of(solution, name), solution.digits)) + arb(0, slack)
             )
         ]

@@ -40,5 +40,5 @@ def drawn(seed: int) -> Model:
     spike = float(rng.uniform(0.0, 4.0))
     return Model(
         activation(student), activation("sin"), min(max(alpha, 0.2), 4.0), beta, 0.1, spike=spike, bulk=1.0,
-        alignment=0.8, groups=groups,
+        alignment=0.8, readout=groups,
     )  # fmt: skip

@@ -21,6 +21,11 @@ def all_claims() -> tuple[Claim, ...]:
     return collected(PAPER.modules)
 
 
+def claims(beginning: str = "") -> tuple[Claim, ...]:
+    """The claims whose ids begin so, by default all, in the order of the paper; none where none does."""
+    return tuple(claim for claim in all_claims() if claim.id.startswith(beginning))
+
+
 def run_ledger(
     profile_name: str,
     ids: Iterable[str] | None = None,

@@ -22,10 +22,11 @@ import sympy as sp
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.language import symbols as s
 from onestep.numerics.bounds.any_loss import least_loss
+from onestep.numerics.models.losses import SQUARE, ProximalLoss
+from onestep.numerics.models.losses import Loss as SolverLoss
 from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution, solve
-from onestep.numerics.saddle_point.any_loss.losses import SQUARE, ProximalLoss
-from onestep.numerics.saddle_point.any_loss.losses import Loss as SolverLoss
+from onestep.numerics.models.solution import Solution
+from onestep.numerics.saddle_point.any_loss.convex import solve
 from onestep.verify.checks.kinds import Point
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.claim import Domain as ClaimDomain
@@ -252,8 +253,8 @@ def _proximal(name: str) -> SolverLoss:
 
 
 @lru_cache(maxsize=256)
-def _solved(model: Model, loss: str) -> ConvexSolution | None:
-    solution = solve(model, _proximal(loss))
+def _solved(model: Model, loss: str) -> Solution | None:
+    solution = solve(replace(model, loss=_proximal(loss)))
     return solution if solution.converged else None
 
 
@@ -293,28 +294,28 @@ def one_ridge(point: Point) -> Mapping[str, float] | None:
     """The test loss at the regime's ridge, and the least losses."""
     model, loss = _model(point), str(point["loss"])
     solution = _solved(model, loss)
-    return None if solution is None else {**_least(model, loss), s.test_loss.name: solution.test_loss}
+    return None if solution is None else {**_least(model, loss), s.test_loss.name: solution.test_error}
 
 
 def large_ridge(point: Point) -> Mapping[str, float] | None:
     """The test loss at ridge 1e4, and the least losses."""
     model, loss = _model(point), str(point["loss"])
     solution = _solved(replace(model, ridge=_LARGE), loss)
-    return None if solution is None else {**_least(model, loss), s.loss_infinity.name: solution.test_loss}
+    return None if solution is None else {**_least(model, loss), s.loss_infinity.name: solution.test_error}
 
 
 def best_of_ridges(point: Point) -> Mapping[str, float] | None:
     """The least test loss over two ridges and one that stands for infinity."""
     model, loss = _model(point), str(point["loss"])
     solutions = [_solved(replace(model, ridge=ridge), loss) for ridge in (0.02, 0.3, _LARGE)]
-    losses = [solution.test_loss for solution in solutions if solution is not None]
+    losses = [solution.test_error for solution in solutions if solution is not None]
     return {**_least(model, loss), s.best_loss.name: min(losses)} if losses else None
 
 
 def square(point: Point) -> Mapping[str, float]:
     """The least square loss on split panels."""
     model = model_at(point)
-    return {s.least_loss.name: least_loss(model, SQUARE, across=True).value, s.noise.name: model.noise}
+    return {s.least_loss.name: least_loss(model, across=True).value, s.noise.name: model.noise}
 
 
 def plain_functions(point: Point) -> Mapping[str, Callable[..., Any]]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onestep.numerics.gaussian.quadrature import density, gauss_legendre
-from onestep.numerics.saddle_point.any_loss.losses import ClippedLine
+from onestep.numerics.models.losses import ClippedLine
 from onestep.numerics.saddle_point.any_loss.sample_averages import normal_cdf
 
 Array = NDArray[np.float64]

@@ -16,23 +16,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.accepts import accepts
 from onestep.numerics.bulk.equivalent import unpack
 from onestep.numerics.bulk.of_model import equivalent_of
-from onestep.numerics.models.documents import solution_document
-from onestep.numerics.models.given import model_of
+from onestep.numerics.models.losses import ClippedLoss, Loss, ProximalLoss
 from onestep.numerics.models.model import Model, ModelError
-from onestep.numerics.models.solution import Conjugates, OrderParameters, by_direction
-from onestep.numerics.models.width_documents import WIDTH
+from onestep.numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction
 from onestep.numerics.saddle_point.any_loss.envelope import classification_error, known_by_its_map_alone
-from onestep.numerics.saddle_point.any_loss.losses import ClippedLoss, Loss, ProximalLoss, loss_named
 from onestep.numerics.saddle_point.any_loss.newton import ROUNDING, Found, along_path, newton, polished
-from onestep.numerics.saddle_point.any_loss.sample_averages import has_signs, sign_model
+from onestep.numerics.saddle_point.any_loss.sample_averages import has_signs, labelled_model
 from onestep.numerics.saddle_point.any_loss.system import System
 from onestep.numerics.saddle_point.equations import UNDECIDED, undecided
 from onestep.numerics.saddle_point.finite_width import checked_width
@@ -55,65 +50,6 @@ _QUIET = 1e-2
 _MOST_NODES = 3_000_000
 
 
-@dataclass(frozen=True, repr=False)
-class ConvexSolution:
-    """The readout of least sum of losses plus (ridge/2) |a|^2.
-
-    test_loss, training_loss: E l(y, omega) on new labels and E l(y, prox), per sample. mean_squared_error:
-    E(g - omega)^2, noiseless target; classification_error: P(sign omega != g) for targets in {-1, 1}, else None.
-    energy: (alpha/beta) E l(y, prox) + (ridge/2) sum_a q2_a, the minimum over p. residual: max over all unknowns of
-    |x - F(x)|/(1 + |x|). error_estimate, parameter_error: how far the test loss, and the order parameters and all other
-    numbers beside 1 + their size, moved when the rules along the spike and across it were made finer for the last time,
-    with what is left of the error of the functions of kappa (estimates, not bounds).
-    """
-
-    model: Model
-    loss: Loss
-    test_loss: float
-    training_loss: float
-    mean_squared_error: float
-    classification_error: float | None
-    energy: float
-    order_parameters: OrderParameters
-    residual: float
-    error_estimate: float
-    parameter_error: float
-    converged: bool
-    status: str
-    iterations: int
-    width: float | None = None
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What has to be known before these numbers are used: the model's warnings."""
-        return self.model.warnings
-
-    def at_width(self, width: float = WIDTH) -> ConvexSolution:
-        """The same at a finite width of p neurons, with what the limit drops at order 1/p
-        (`numerics.saddle_point.finite_width`).
-
-        Computed when asked for. Raises ModelError for a width below one.
-        """
-        return solve(self.model, self.loss, width=checked_width(width))
-
-    @property
-    def test_error(self) -> float:
-        """The loss on new samples; for the square loss the mean squared error."""
-        return self.mean_squared_error if self.loss.name == "square" else self.test_loss
-
-    @property
-    def training_error(self) -> float:
-        """The loss on the training samples; for the square loss the mean squared residual."""
-        return 2.0 * self.training_loss if self.loss.name == "square" else self.training_loss
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON, in the words of the command line."""
-        return solution_document(self)
-
-    def __repr__(self) -> str:
-        return f"ConvexSolution({self.loss.name}, test_error={self.test_error:.10g}, {self.status})"
-
-
 @dataclass(frozen=True)
 class _Level:
     """The saddle point on one rule, with the test loss and the squared error there."""
@@ -129,13 +65,13 @@ class _Level:
         return np.concatenate([self.system.least_means(self.found.x), [self.test, self.squared]])
 
 
-@accepts(model=model_of, loss=loss_named)
-def solve(model: Model, loss: Loss, *, refine: int = 0, width: float | None = None) -> ConvexSolution:
-    """The saddle point for a convex loss; the rules are refined until nothing moves, or `refine` times more.
+def solve(model: Model, *, refine: int = 0, width: float | None = None) -> Solution:
+    """The saddle point for the model's loss, the square one among them.
 
-    Margin losses take the sign of the target as label. With a `width` p the one known term of order 1/p is kept
-    (`numerics.saddle_point.finite_width`), and q1, q2 are without the uniform readout's own c_a m_a^2/(pi_a p) and
-    m_a^2/(pi_a p), as a simulation reports them; residual and status are those of the equations with that term.
+    The rules are refined until nothing moves, or `refine` times more. Margin losses take the sign of the target as
+    label. With a `width` p the one known term of order 1/p is kept (`numerics.saddle_point.finite_width`), and q1, q2
+    are without the uniform readout's own c_a m_a^2/(pi_a p) and m_a^2/(pi_a p), as a simulation reports them; residual
+    and status are those of the equations with that term.
 
     Raises ModelError at ridge = 0, and for what is not built: label noise beside margin losses and targets that are
     not +-1, a network's own bulk beside a margin loss and a target that is not +-1. Never raises for lack of
@@ -148,18 +84,17 @@ def solve(model: Model, loss: Loss, *, refine: int = 0, width: float | None = No
             f"convex losses are built for spikes of at most two directions, and here there are {model.rank}: take the "
             "square loss, or for example --alignment 0.6/0.5"
         )
-    labelled = _labelled(model, loss)
+    labelled = labelled_model(model)
     with np.errstate(all="ignore"):  # what goes wrong becomes NaN, and the residual with it
-        return _solve(model, labelled, loss, refine, width)
+        return _solve(model, labelled, refine, width)
 
 
-def _labelled(model: Model, loss: Loss) -> Model:
-    """The model that the loss sees: a margin loss takes the sign of the target as label."""
-    return sign_model(model) if isinstance(loss, ProximalLoss) and loss.margin else model
+def _at_width(solution: Solution, width: float) -> Solution:
+    return solve(solution.model, width=checked_width(width))
 
 
-def _solve(model: Model, labelled: Model, loss: Loss, refine: int, width: float | None) -> ConvexSolution:
-    system = _system(labelled, loss, refine, width)
+def _solve(model: Model, labelled: Model, refine: int, width: float | None) -> Solution:
+    loss, system = model.loss, _system(labelled, refine, width)
     square = solve_on(system.table, labelled).state
     start = np.concatenate([square.values, square.m, square.overlaps, square.q])
     found = newton(system, start)
@@ -170,7 +105,7 @@ def _solve(model: Model, labelled: Model, loss: Loss, refine: int, width: float 
     costly = known_by_its_map_alone(loss)
     goal, moved = _GOAL_BY_THE_MAP if costly else QUADRATURE_GOAL, math.inf
     for level in range(refine + 1, refine + 1 + _MOST_REFINEMENTS):
-        finer = _system(labelled, loss, level, width)
+        finer = _system(labelled, level, width)
         fine = _level(model, finer, polished(finer, coarse.found.x))
         evaluations += fine.found.evaluations
         before, now, unresolved = coarse.numbers, fine.numbers, finer.table.unresolved
@@ -187,14 +122,14 @@ def _solve(model: Model, labelled: Model, loss: Loss, refine: int, width: float 
             break
         if 4 * fine.found.at.averages.count > _MOST_NODES or finer.table.exhausted:
             break
-    mapped, test_mapped = _moved_by_the_map(model, labelled, loss, coarse)
-    return _solution(model, loss, coarse, moved + mapped, test_moved + test_mapped, evaluations)
+    mapped, test_mapped = _moved_by_the_map(model, coarse)
+    return _solution(model, coarse, moved + mapped, test_moved + test_mapped, evaluations)
 
 
-def _moved_by_the_map(model: Model, labelled: Model, loss: Loss, level: _Level) -> tuple[float, float]:
+def _moved_by_the_map(model: Model, level: _Level) -> tuple[float, float]:
     """How far numbers (shares of 1 + size) and the test error move with the errors of a gradient step."""
     # From the model as it was given: signs of the target as labels keep no step.
-    uncertain, square = relative_uncertainty(model), loss.name == "square"
+    uncertain, square = relative_uncertainty(model), model.loss.name == "square"
     if uncertain == 0.0:
         return 0.0, 0.0
     if uncertain <= SMALL or model.network_step is not None:
@@ -202,7 +137,7 @@ def _moved_by_the_map(model: Model, labelled: Model, loss: Loss, level: _Level) 
         return moved, moved * (1.0 + abs(level.squared if square else level.test))
     system, moved, test_moved = level.system, 0.0, 0.0
     for other in neighbours(model):
-        there = _system(_labelled(other, loss), loss, system.refine, system.width)
+        there = _system(labelled_model(other), system.refine, system.width)
         found = _level(other, there, polished(there, level.found.x))
         gap = np.abs(found.numbers - level.numbers)
         moved += float(np.max(gap / (1.0 + np.abs(level.numbers))))
@@ -226,17 +161,17 @@ def _by_the_path(system: System, start: Array, tried: Found) -> Found:
     return replace(tried, evaluations=evaluations)
 
 
-def _system(model: Model, loss: Loss, refine: int, width: float | None) -> System:
-    table = profile(model, refine, 0, extra_reach(model.ridge), whole=not _mirrored(model, loss))
-    return System(table, model, equivalent_of(model, model.ridge), loss, refine, width)
+def _system(model: Model, refine: int, width: float | None) -> System:
+    table = profile(model, refine, 0, extra_reach(model.ridge), whole=not _mirrored(model))
+    return System(table, model, equivalent_of(model, model.ridge), model.loss, refine, width)
 
 
-def _mirrored(model: Model, loss: Loss) -> bool:
+def _mirrored(model: Model) -> bool:
     """Whether (kappa, z, y, omega) and its mirror image are as good, so that kappa >= 0 is enough.
 
     At -x an odd student and an odd target change sign, and no loss that is built here minds; even ones do not change.
     """
-    symmetric = isinstance(loss, ClippedLoss) or loss.margin
+    symmetric = isinstance(model.loss, ClippedLoss) or model.loss.margin
     parity = model.activation.parity
     return symmetric and parity in ("odd", "even") and model.target.parity == parity and not any(model.biases)
 
@@ -257,19 +192,18 @@ def _mean_squared_error(model: Model, system: System, x: Array) -> float:
     return float(table.weights @ error)
 
 
-def _solution(
-    model: Model, loss: Loss, level: _Level, moved: float, test_moved: float, evaluations: int
-) -> ConvexSolution:
+def _solution(model: Model, level: _Level, moved: float, test_moved: float, evaluations: int) -> Solution:
     system, at, x = level.system, level.found.at, level.found.x
     residual = at.residual
     q2 = unpack(system.split(x)[-1])[1]
     training = float(system.table.weights @ at.averages.loss(system.output(x), new=False))
-    converged, status = _judged(level, residual, moved, loss)
-    return ConvexSolution(
+    converged, status = _judged(level, residual, moved, model.loss)
+    # The square loss is (y - h)^2/2 here, and its errors are squares.
+    square = model.loss.name == "square"
+    return Solution(
         model=model,
-        loss=loss,
-        test_loss=level.test,
-        training_loss=training,
+        test_error=level.squared if square else level.test,
+        training_error=2.0 * training if square else training,
         mean_squared_error=level.squared,
         classification_error=_classification_error(system, x) if has_signs(model.target) else None,
         energy=model.alpha / model.beta * training + 0.5 * model.ridge * float(np.sum(q2)),
@@ -281,6 +215,7 @@ def _solution(
         status=status,
         iterations=evaluations,
         width=system.width,
+        widened=_at_width,
     )
 
 

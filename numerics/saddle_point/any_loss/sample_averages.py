@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from onestep.derivations.activations.activation import Activation, activation
 from onestep.derivations.expressions.parser import ExpressionError, to_text
 from onestep.numerics.gaussian.quadrature import density, integrand
+from onestep.numerics.models.losses import ProximalLoss
 from onestep.numerics.models.model import Model, ModelError
 
 Array = NDArray[np.float64]
@@ -77,8 +78,13 @@ def sign_of(target: Activation) -> Activation:
         raise ModelError(f"a margin loss takes the sign of the target as label, and {error}") from error
 
 
-def sign_model(model: Model) -> Model:
-    """The model with its labels' sign as target. Raises ModelError for label noise beside a target that is not +-1."""
+def labelled_model(model: Model) -> Model:
+    """The model that its loss sees: a margin loss takes the sign of the target as label.
+
+    Raises ModelError for label noise, or a network's own bulk, beside a margin loss and a target that is not +-1.
+    """
+    if not (isinstance(model.loss, ProximalLoss) and model.loss.margin):
+        return model
     if model.noise > 0.0 and not has_signs(model.target):
         raise ModelError(
             "label noise beside a margin loss is built for targets in {-1, 1}: leave --noise out, or take for example "

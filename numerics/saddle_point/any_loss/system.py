@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from onestep.numerics.bulk.equivalent import DeterministicEquivalent, EquivalentPoint
 from onestep.numerics.gaussian.least_squares import RANK_TOLERANCE
+from onestep.numerics.models.losses import Loss
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.any_loss.envelope import Output, Sampler, sampler
-from onestep.numerics.saddle_point.any_loss.losses import Loss
 from onestep.numerics.saddle_point.equations import multiplicity
 from onestep.numerics.saddle_point.profile import Profile
 

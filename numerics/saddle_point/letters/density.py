@@ -14,7 +14,7 @@ is orthogonal to every power of that variable. So
 and what is left, V, T, tau, psi and q, are averages over the law of functions that are analytic in u: rules in u and
 kappa settle to rounding (`numerics.saddle_point.letters.many_letters`). Groups on the nodes of a Gauss rule come near
 it, until the means of nearly collinear functions grow too large for double precision. At a finite width p the means
-cost sum m_u^2/(p tau_u), which makes them kernel ridge regression along the spike (`DensitySolution.at_width`), and
+cost sum m_u^2/(p tau_u), which makes them kernel ridge regression along the spike (`Solution.at_width`), and
 networks approach the limit slowly.
 
 Hypotheses: |sigma| grows no faster than a power; its even part is no polynomial, or constant; its odd part is no
@@ -26,18 +26,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.accepts import accepts
 from onestep.numerics.gaussian.coefficients import conditional_moments_of
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.gaussian.quadrature import ROUNDING, Moments, integrand
-from onestep.numerics.models.given import instance_of, model_of
+from onestep.numerics.models.given import square_only
 from onestep.numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
-from onestep.numerics.models.solution import Solution
+from onestep.numerics.models.readout_law import ReadoutLaw
+from onestep.numerics.models.solution import Conjugates, OrderParameters, Solution
+from onestep.numerics.saddle_point.finite_width import checked_width
 from onestep.numerics.saddle_point.letters.many_letters import (
     LetterTable,
     Ratios,
@@ -53,7 +53,6 @@ from onestep.numerics.saddle_point.ridge import solve
 
 Array = NDArray[np.float64]
 
-LAWS = ("normal", "uniform")
 # The rules in u and kappa are refined until a finer one moves the test error by less than this share of 1 + it.
 SETTLED = 1e-11
 # Moving more than this share is not convergence.
@@ -63,58 +62,11 @@ LETTERS, MOST_LETTERS = 24, 192
 MOST_REFINEMENTS = 5
 # A solve by groups costs the sixth power of their number.
 MOST_GROUPS = 12
-# Letters beyond this many standard deviations of a normal law have less weight than rounding.
-_FARTHEST = 9.0
 # The farthest letter times sqrt(r^2 + c - 1), the scale of its argument: rules in z grow with it, and here a solution
 # takes 5 to 20 seconds. Rules on panels (relu, sign) have more nodes.
 MOST_SCALE, MOST_SCALE_OF_PANELS = 300.0, 100.0
 # Parts of an activation that are smaller than this share of it are its rounding.
 _PART = 1e-11
-
-
-@dataclass(frozen=True)
-class ReadoutLaw:
-    """The law of u: "normal" N(0, scale^2), or "uniform" on [-scale, scale]; scale > 0."""
-
-    name: str = "normal"
-    scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.name not in LAWS:
-            raise ModelError(f"a readout law {self.name!r} is not known: {' or '.join(LAWS)}, for example normal")
-        if not (math.isfinite(self.scale) and self.scale > 0.0):
-            raise ModelError(f"scale = {self.scale} of a readout law is not accepted: a number > 0 is, for example 1")
-
-    def groups(self, count: int, folded: bool = False) -> tuple[ReadoutGroup, ...]:
-        """`count` groups: nodes u and weights pi of a Gauss rule, or the positive half of a rule of twice as many."""
-        nodes_in_all = 2 * count if folded else count
-        if self.name == "uniform":
-            nodes, weights = np.polynomial.legendre.leggauss(nodes_in_all)
-        else:
-            nodes, weights = np.polynomial.hermite_e.hermegauss(nodes_in_all)
-        if folded:
-            nodes, weights = nodes[count:], weights[count:]
-        weights = weights / np.sum(weights)
-        return tuple(ReadoutGroup(self.scale * float(u), float(pi)) for u, pi in zip(nodes, weights, strict=True))
-
-    def letters(self, count: int) -> tuple[Array, Array]:
-        """2 `count` letters u (both signs, in order) and weights pi of a rule that converges geometrically.
-
-        Gauss-Legendre for the uniform law; for the normal one the trapezoidal rule, which needs no more nodes where
-        the features follow u on a scale far shorter than the law's.
-        """
-        if self.name == "uniform":
-            u, pi = np.polynomial.legendre.leggauss(2 * count)
-        else:
-            u = (np.arange(2 * count) + 0.5 - count) * _FARTHEST / count
-            pi = np.exp(-0.5 * u * u)
-        return self.scale * u, np.asarray(pi / np.sum(pi))
-
-    def draw(self, generator: np.random.Generator, count: int) -> Array:
-        """`count` independent letters."""
-        if self.name == "uniform":
-            return np.asarray(self.scale * generator.uniform(-1.0, 1.0, count))
-        return np.asarray(self.scale * generator.standard_normal(count))
 
 
 @dataclass(frozen=True)
@@ -144,113 +96,32 @@ class Level:
     rounding: float
 
 
-@dataclass(frozen=True)
-class WidthSolution:
-    """At a finite width p: both errors; zeta = a.W v/sqrt(p) and psi = a.W theta_perp/sqrt(p) over all neurons."""
+def few_letters(model: Model, most: int = MOST_GROUPS) -> tuple[Solution, ...]:
+    """The saddle points of Gauss rules with 1, 2, ..., `most` groups, up to the first that does not converge.
 
-    test_error: float
-    training_error: float
-    zeta: float
-    psi: float
-
-
-@dataclass(frozen=True, repr=False)
-class DensitySolution:
-    """What a density of letters leads to, at infinite width.
-
-    test_error, training_error: of the limit of many letters. error_estimate: how far finer rules in u and in kappa move
-    the test error, plus rounding (an estimate, not a bound). level: the finest rules, with psi by letter, V along the
-    spike and tau_u. few: the solutions of Gauss rules with 1, 2, ... groups, which approach the limit.
+    They approach the limit, and means of collinear functions grow with the number of groups, until rounding decides.
     """
-
-    model: Model
-    law: ReadoutLaw
-    level: Level
-    error_estimate: float
-    converged: bool
-    status: str
-    most: int = MOST_GROUPS
-
-    def __repr__(self) -> str:
-        return f"DensitySolution({self.law.name}:{self.law.scale:g}, test_error={self.test_error:.10g}, {self.status})"
-
-    @property
-    def test_error(self) -> float:
-        """The test error in the limit of many letters."""
-        return self.level.test_error
-
-    @property
-    def training_error(self) -> float:
-        """The training error in the limit of many letters."""
-        return self.level.training_error
-
-    @property
-    def psi(self) -> float:
-        """a.W theta_perp/sqrt(p), |theta_perp| = 1, over all neurons."""
-        return float(np.sum(self.level.psi))
-
-    @property
-    def zeta(self) -> float:
-        """a.W v/sqrt(p) over all neurons: nothing is left along the spike that the means have not taken."""
-        level = self.level
-        forces = level.table.weights * level.response.inverse * level.deviation * level.table.kappa
-        tau = level.table.fractions * level.response.scaled_tau
-        return self.model.alpha * float((level.table.bulks * tau) @ (level.table.mu1 @ forces))
-
-    @property
-    def scales(self) -> dict[str, float]:
-        """What an error of an observable is relative to: itself, or for zeta and psi |psi| by letter, added up."""
-        size = float(np.sum(np.abs(self.level.psi)))
-        errors = {"test_error": self.test_error, "training_error": self.training_error}
-        return errors | {"zeta": size, "psi": size}
-
-    @property
-    def residual(self) -> float:
-        """max |x - F(x)|/(1 + |x|) over V and tau."""
-        return self.level.response.residual
-
-    @cached_property
-    def few(self) -> tuple[Solution, ...]:
-        """The saddle points of Gauss rules with 1, 2, ..., `most` groups, up to the first that does not converge.
-
-        Means of collinear functions grow with the number of groups, until rounding decides.
-        """
-        found: list[Solution] = []
-        for count in range(1, self.most + 1):
-            found.append(solve(with_letters(self.model, self.law, count)))
-            if not found[-1].converged:
-                return tuple(found[:-1])
-        return tuple(found)
-
-    @property
-    def errors(self) -> tuple[tuple[int, float], ...]:
-        """(groups, test error) of the same."""
-        return tuple((count, solution.test_error) for count, solution in enumerate(self.few, start=1))
-
-    def width_solution(self, width: int) -> WidthSolution:
-        """Errors and totals at finite width p, with the cost of the means kept; raises ModelError for no width."""
-        if not width >= 1:
-            raise ModelError(f"width = {width} is not accepted: a whole number >= 1 is, for example 1000")
-        level = self.level
-        deviation, _, zeta = held_means(level.table, level.ratios, level.response, width)
-        found = errors(level.table, level.ratios, level.response, deviation, width)
-        return WidthSolution(found.test_error, found.training_error, float(np.sum(zeta)), float(np.sum(found.psi)))
-
-    def at_width(self, width: int) -> float:
-        """The test error at finite width p, with the cost of the means kept."""
-        return self.width_solution(width).test_error
+    found: list[Solution] = []
+    for count in range(1, most + 1):
+        found.append(solve(with_letters(model, count)))
+        if not found[-1].converged:
+            return tuple(found[:-1])
+    return tuple(found)
 
 
-def with_letters(model: Model, law: ReadoutLaw, count: int) -> Model:
-    """The model with `count` groups in place of the law, each of bulk 1 + u^2 (c - 1) where c > 1, else of the bulk c.
-
-    Raises ModelError for a spike of several directions or a network's own bulk.
-    """
-    check(model)
-    groups = law.groups(count, folded=model.activation.parity in ("odd", "even"))
+def with_letters(model: Model, count: int) -> Model:
+    """The model with `count` groups in place of its law, each of bulk 1 + u^2 (c - 1) where c > 1, else c."""
+    groups = law_of(model).groups(count, folded=model.activation.parity in ("odd", "even"))
     if model.step is not None:
-        return model.changed(groups=groups)
-    return replace(model, groups=tuple(replace(g, bulk=bulk_of(model, g.weight)) for g in groups))
+        return model.changed(readout=groups)
+    return replace(model, readout=tuple(replace(g, bulk=bulk_of(model, g.weight)) for g in groups))
+
+
+def law_of(model: Model) -> ReadoutLaw:
+    """The law of the initial readout. Raises ModelError where it has groups."""
+    if model.law is None:
+        raise ModelError('this is built for a density of the initial readout: give for example ReadoutLaw("normal")')
+    return model.law
 
 
 def bulk_of(model: Model, letter: float) -> float:
@@ -258,43 +129,86 @@ def bulk_of(model: Model, letter: float) -> float:
     return 1.0 + letter**2 * (model.bulk - 1.0) if model.bulk > 1.0 else model.bulk
 
 
-def check(model: Model) -> None:
-    """Raises ModelError for a spike of several directions or a network's own bulk."""
-    if model.rank > 1 or model.unequal_norms:
-        raise ModelError("a density of readout weights is built for a spike of one direction and the isotropic bulk")
-
-
 def check_scale(model: Model, law: ReadoutLaw) -> None:
     """Raises ModelError where the farthest letters need rules beyond reach."""
-    farthest = law.scale * (_FARTHEST if law.name == "normal" else 1.0)
     spread = math.sqrt(model.spike**2 + max(model.bulk - 1.0, 0.0))
     most = MOST_SCALE if integrand(model.activation).splits is None else MOST_SCALE_OF_PANELS
-    if farthest * spread > most:
-        largest = law.scale * most / (farthest * spread)
+    if law.farthest * spread > most:
+        largest = law.scale * most / (law.farthest * spread)
         raise ModelError(
-            f"letters of {law.name}:{law.scale:g} are out of reach at spike {model.spike:g} and bulk {model.bulk:g}: "
+            f"letters of {law} are out of reach at spike {model.spike:g} and bulk {model.bulk:g}: "
             f"built are scales up to {largest:.3g} there, for example {law.name}:{0.5 * largest:.2g}"
         )
 
 
-@accepts(model=model_of, law=instance_of(ReadoutLaw, 'ReadoutLaw("uniform", 0.5)'))
-def solve_density(model: Model, law: ReadoutLaw, *, most: int = MOST_GROUPS) -> DensitySolution:
-    """The saddle point for a density of letters; the model's own groups are ignored.
+def solve_letters(model: Model) -> Solution:
+    """The saddle point for a density of letters: zeta and psi are totals over all neurons.
 
-    Rules in u and along the spike are refined until neither moves the test error. `most` is the largest number of
-    groups that `DensitySolution.few` goes to. Raises ModelError where the hypotheses of the limit do not hold; never
-    for lack of convergence.
+    Rules in u and along the spike are refined until neither moves the test error. error_estimate: how far finer ones
+    do, plus rounding (an estimate, not a bound). Raises ModelError where the hypotheses of the limit do not hold, and
+    for another loss than the square one; never for lack of convergence.
     """
-    check(model)
-    model = replace(model, groups=UNIFORM)
-    span = spanned(model)
-    check_scale(model, law)
+    law, uniform = law_of(model), replace(model, readout=UNIFORM)
+    square_only(model, "a density of readout weights")
+    span = spanned(uniform)
+    check_scale(uniform, law)
     with np.errstate(all="ignore"):  # what goes wrong becomes NaN, and the residual with it
-        return _refined(model, law, span, most)
+        best, estimate, steps = _refined(uniform, law, span)
+    residual, scale = best.response.residual, 1.0 + abs(best.test_error)
+    solved = best.response.converged and residual <= 1e-12
+    converged = bool(solved and estimate <= UNSETTLED * scale)
+    status = "converged" if converged else "not converged: "
+    if not solved:
+        status += f"the residual is {residual:.1e}; a larger ridge makes the problem better conditioned"
+    elif not converged:
+        status += f"finer rules still move the test error by {estimate:.1e}"
+    return Solution(
+        model=model,
+        test_error=best.test_error,
+        training_error=best.training_error,
+        order_parameters=_totals(_zeta(uniform, best), float(np.sum(best.psi))),
+        residual=residual,
+        error_estimate=estimate,
+        converged=converged,
+        status=status,
+        iterations=steps,
+        widened=_at_width,
+        letters=best,
+    )
 
 
-def _refined(model: Model, law: ReadoutLaw, span: Spanned, most: int) -> DensitySolution:
-    letters, refine = LETTERS, 0
+def _zeta(model: Model, level: Level) -> float:
+    """a.W v/sqrt(p) over all neurons: nothing is left along the spike that the means have not taken."""
+    forces = level.table.weights * level.response.inverse * level.deviation * level.table.kappa
+    tau = level.table.fractions * level.response.scaled_tau
+    return model.alpha * float((level.table.bulks * tau) @ (level.table.mu1 @ forces))
+
+
+def _totals(zeta: float, psi: float) -> OrderParameters:
+    """Order parameters of which there are the totals a.W v/sqrt(p) and a.W theta_perp/sqrt(p), |theta_perp| = 1."""
+    none, square = np.zeros(0), np.zeros((0, 0))
+    forces = Conjugates(square, none, square, none, none, none)
+    return OrderParameters(none, np.array([zeta]), np.array([psi]), square, none, square, none, forces)
+
+
+def _at_width(solution: Solution, width: float) -> Solution:
+    """Errors and totals at finite width p, with the cost of the means kept."""
+    p, level = checked_width(width), solution.letters
+    assert level is not None, "the limit of many letters has its rules"
+    deviation, _, zeta = held_means(level.table, level.ratios, level.response, p)
+    found = errors(level.table, level.ratios, level.response, deviation, p)
+    return replace(
+        solution,
+        width=p,
+        test_error=found.test_error,
+        training_error=found.training_error,
+        order_parameters=_totals(float(np.sum(zeta)), float(np.sum(found.psi))),
+    )
+
+
+def _refined(model: Model, law: ReadoutLaw, span: Spanned) -> tuple[Level, float, int]:
+    """The finest rules, what they leave, and how often they were made finer."""
+    letters, refine, steps = LETTERS, 0, 1
     level = limit_on(model, law, span, letters, refine)
     while True:
         scale = 1.0 + abs(level.test_error)
@@ -308,20 +222,12 @@ def _refined(model: Model, law: ReadoutLaw, span: Spanned, most: int) -> Density
         exhausted = (wanting[0] and 2 * letters >= MOST_LETTERS) or (wanting[1] and refine + 1 >= MOST_REFINEMENTS)
         if not any(wanting) or exhausted:
             break
-        letters, refine = letters * (1 + wanting[0]), refine + wanting[1]
+        letters, refine, steps = letters * (1 + wanting[0]), refine + wanting[1], steps + 1
         level = limit_on(model, law, span, letters, refine) if all(wanting) else (more if wanting[0] else finer)
     best = finer if wanting[1] else more
     # What a gradient step is known to counts like rounding, as for a network's own bulk.
     growth = 1.0 + relative_uncertainty(model) / ROUNDING
-    estimate = sum(moves) + best.rounding * growth + best.unresolved * scale
-    solved = best.response.converged and best.response.residual <= 1e-12
-    converged = bool(solved and estimate <= UNSETTLED * scale)
-    status = "converged" if converged else "not converged: "
-    if not solved:
-        status += f"the residual is {best.response.residual:.1e}; a larger ridge makes the problem better conditioned"
-    elif not converged:
-        status += f"finer rules still move the test error by {estimate:.1e}"
-    return DensitySolution(model, law, best, estimate, converged, status, most)
+    return best, sum(moves) + best.rounding * growth + best.unresolved * scale, steps
 
 
 def limit_on(model: Model, law: ReadoutLaw, span: Spanned, count: int, refine: int) -> Level:
@@ -354,7 +260,7 @@ def _along(model: Model, law: ReadoutLaw, refine: int) -> Profile:
     """The rule along the spike, fit for a typical letter, with the moments of the target."""
     letter = law.scale * (2.0 if law.name == "normal" else 1.0)
     group = ReadoutGroup(letter, 1.0, bulk_of(model, letter))
-    return profile(replace(model, groups=(group,)), refine, refine, extra_reach(model.ridge))
+    return profile(replace(model, readout=(group,)), refine, refine, extra_reach(model.ridge))
 
 
 def letter_table(model: Model, letters: Array, fractions: Array, base: Profile) -> LetterTable:

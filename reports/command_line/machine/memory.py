@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterable
 
 from onestep.numerics.experiments.memory import PEAK, experiment_bytes, machine_bytes
-from onestep.numerics.experiments.simulate_density import Lettered
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network
 from onestep.reports.command_line.problems import InputProblem
 
 
-def fitting(subjects: Iterable[Model | Network | Lettered], dimension: int, option: str, *, square: bool) -> int | None:
+def fitting(subjects: Iterable[Model | Network], dimension: int, option: str, *, square: bool) -> int | None:
     """How many of the largest experiment fit in memory side by side; None where the machine does not say.
 
     Raises InputProblem where not one does; `option` is what named the dimension.
@@ -33,10 +32,9 @@ def fitting(subjects: Iterable[Model | Network | Lettered], dimension: int, opti
     return max(1, available // (PEAK * needed))
 
 
-def _needed(subject: Model | Network | Lettered, dimension: int, square: bool) -> int:
-    ratios = subject.model if isinstance(subject, Lettered) else subject
+def _needed(subject: Model | Network, dimension: int, square: bool) -> int:
     return experiment_bytes(
-        dimension, alpha=ratios.alpha, beta=ratios.beta, square=square, trained=isinstance(subject, Network)
+        dimension, alpha=subject.alpha, beta=subject.beta, square=square, trained=isinstance(subject, Network)
     )
 
 

@@ -18,9 +18,9 @@ from onestep.numerics.bounds.ridge import bounds
 from onestep.numerics.bounds.split_panels import Array, AveragedLoss, Panels
 from onestep.numerics.gaussian.coefficients import conditional_coefficients
 from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, huber
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.saddle_point.any_loss.convex import solve
-from onestep.numerics.saddle_point.any_loss.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, huber
 
 TWO = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5, 1.3))
 EVERY: dict[str, Loss] = {
@@ -40,8 +40,8 @@ def model(student: str = "tanh", target: str = "sin", **changes: Any) -> Model:
         model(noise=0.3),
         model(alignment=1.0, noise=0.2),
         model("relu", "tanh(z) + he(2, z)/2"),
-        model(groups=TWO),
-        model(groups=(ReadoutGroup(1.0, 1.0, None, 0.4),)),
+        model(readout=TWO),
+        model(readout=(ReadoutGroup(1.0, 1.0, None, 0.4),)),
         model(gaussian_rows=True),
         model(target="sign", alignment=0.99),
         model(spike=0.0),
@@ -49,7 +49,7 @@ def model(student: str = "tanh", target: str = "sin", **changes: Any) -> Model:
     ids=["plain", "noise", "aligned", "kinked", "two groups", "bias", "Gaussian rows", "steep", "no spike"],
 )
 def test_the_square_loss_gives_the_direct_bounds(given: Model) -> None:
-    found, direct = loss_bounds(given, SQUARE), bounds(given)
+    found, direct = loss_bounds(given), bounds(given)
     # Two rules, each within 1e-10; the same infimum by orthogonal projection and by descent.
     assert found.lower == pytest.approx(direct.lower, abs=1e-8)
     assert found.upper == pytest.approx(direct.upper, abs=1e-8)
@@ -86,7 +86,7 @@ def directly(given: Model, value: Callable[[Array, Array], Array], across: bool)
 )
 def test_direct_minimisation_agrees(given: Model, name: str, across: bool) -> None:
     loss = EVERY[name]
-    found = least_loss(given, loss, across=across)
+    found = least_loss(given.changed(loss=loss), across=across)
     # Midpoints 0.045 apart miss jumps of the label by half a step at the density 0.4, kinks by less; with jumps of the
     # loss of order one that is 9e-3 on a line, of either sign on 400 lines, of which 100 count: 9e-4. (At alignment 0.6
     # the jump runs along the grid, and all lines err alike.)
@@ -106,7 +106,7 @@ def test_label_noise_is_averaged_out(name: str) -> None:
         column = (label[:, :1] - f[:, :1]) + math.sqrt(noise) * x
         return np.broadcast_to((loss.value(column, np.zeros_like(column)) @ density)[:, None], label.shape)
 
-    found = least_loss(given.changed(noise=noise), loss, across=False)
+    found = least_loss(given.changed(noise=noise, loss=loss), across=False)
     assert found.value == pytest.approx(directly(given, noisy, across=False), abs=1e-5)
 
 
@@ -116,12 +116,12 @@ def test_every_ridge_lies_above_the_lower_bound_and_large_ones_near_the_upper(na
     loss = EVERY[name]
     spike, bulk, alignment, alpha = rng.uniform([0.5, 0.7, 0.3, 0.5], [2.0, 1.4, 0.9, 3.0])
     given = model(target="sign(z - 1/3)", spike=spike, bulk=bulk, alignment=alignment, alpha=alpha, noise=0.4)
-    found = loss_bounds(given, loss)
+    found = loss_bounds(given.changed(loss=loss))
     assert found.converged
     assert 0.0 < found.lower < found.upper
     # The rules of the solver rely on noise in the output: with the hinge loss they fail beyond.
     large = 10.0 if name == "hinge" else 300.0
-    solutions = [solve(given.changed(ridge=ridge), loss) for ridge in (0.3, large)]
+    solutions = [solve(given.changed(ridge=ridge, loss=loss)) for ridge in (0.3, large)]
     errors = [solution.test_error for solution in solutions]
     assert all(solution.residual < 1e-9 for solution in solutions)
     assert min(errors) > found.lower - 1e-6  # what the solver is good for
@@ -143,10 +143,10 @@ def test_ordering_of_drawn_models(seed: int) -> None:
         spike=rng.uniform(0.0, 2.5), bulk=rng.uniform(0.5, 2.0), alignment=rng.uniform(-1.0, 1.0),
         noise=rng.uniform(0.1, 0.5), alpha=rng.uniform(0.3 if clipped else 1.0, 4.0), beta=rng.uniform(0.3, 3.0),
     )  # fmt: skip
-    found = loss_bounds(given, loss)
+    found = loss_bounds(given.changed(loss=loss))
     assert found.lower <= found.upper
     with np.errstate(all="ignore"):  # the solver does not reach large ridges with every loss, and says so
-        solutions = {ridge: solve(given.changed(ridge=ridge), loss) for ridge in (0.1, 1.0, 3.0, 1e3)}
+        solutions = {ridge: solve(given.changed(ridge=ridge, loss=loss)) for ridge in (0.1, 1.0, 3.0, 1e3)}
     errors = {ridge: s for ridge, s in solutions.items() if s.residual <= 1e-9 and s.error_estimate <= 1e-3}
     assert errors
     assert all(s.test_error >= found.lower - 1e-6 - s.error_estimate for s in errors.values())
@@ -157,24 +157,24 @@ def test_a_label_that_is_the_sign_of_a_line_is_learned_by_a_growing_output() -> 
     """mu1 is positive for an increasing activation, and mu1 theta.x has the sign of theta.x."""
     given = model(target="sign")
     for loss in (LOGISTIC, HINGE):
-        found = loss_bounds(given, loss)
+        found = loss_bounds(given.changed(loss=loss))
         assert found.lower == 0.0
         assert found.least.at_infinity
         assert not found.at_infinite_ridge.at_infinity
         assert found.upper > 0.3
-    aligned = loss_bounds(model(target="sign", alignment=1.0), LOGISTIC)
+    aligned = loss_bounds(model(target="sign", alignment=1.0).changed(loss=LOGISTIC))
     assert aligned.upper == 0.0
     assert aligned.mean_squared_error[1] is None
 
 
 def test_a_label_off_that_line_is_not() -> None:
-    found = loss_bounds(model(target="sign(z - 1/2)", alignment=0.6), HINGE)
+    found = loss_bounds(model(target="sign(z - 1/2)", alignment=0.6).changed(loss=HINGE))
     assert found.lower > 1e-3
     assert not found.least.at_infinity
 
 
 def test_errors_beside_the_loss() -> None:
-    found = loss_bounds(model(target="sign"), ABSOLUTE)
+    found = loss_bounds(model(target="sign").changed(loss=ABSOLUTE))
     # The sign of mu0(kappa) is that of kappa, which differs from theta.x's with probability acos(gamma)/pi.
     assert found.classification_error == pytest.approx(math.acos(0.8) / math.pi, abs=1e-10)
     least, limit = found.mean_squared_error
@@ -183,37 +183,37 @@ def test_errors_beside_the_loss() -> None:
     assert least == direct.lower
     # The readout that is best for another loss is not better in mean square.
     assert limit >= direct.upper - 1e-10
-    assert loss_bounds(model(target="sign"), SQUARE).mean_squared_error[1] == pytest.approx(direct.upper, abs=1e-9)
-    assert loss_bounds(model(), ABSOLUTE).classification_error is None
+    assert loss_bounds(model(target="sign")).mean_squared_error[1] == pytest.approx(direct.upper, abs=1e-9)
+    assert loss_bounds(model().changed(loss=ABSOLUTE)).classification_error is None
 
 
 def test_a_readout_without_means_predicts_nothing_at_infinite_ridge() -> None:
-    found = loss_bounds(model(target="sign", spike=0.0), LOGISTIC)
+    found = loss_bounds(model(target="sign", spike=0.0).changed(loss=LOGISTIC))
     assert found.upper == pytest.approx(math.log(2.0), abs=1e-12)
     assert found.classification_error == 0.5
 
 
 def test_the_best_ridge_is_between_the_bounds_and_a_minimum() -> None:
     given, loss = model(), huber(0.5)
-    found, limits = best_ridge_of_loss(given, loss), loss_bounds(given, loss)
+    found, limits = best_ridge_of_loss(given.changed(loss=loss)), loss_bounds(given.changed(loss=loss))
     assert found.converged
-    best = found.best
+    best = found
     assert limits.lower < best.test_error < limits.upper
-    around = [solve(given.changed(ridge=best.ridge * factor), loss).test_error for factor in (0.8, 1.0, 1.25)]
+    around = [solve(given.changed(ridge=best.ridge * factor, loss=loss)).test_error for factor in (0.8, 1.0, 1.25)]
     assert around[1] == pytest.approx(best.test_error, rel=1e-9)
     # Parabolas leave 1e-6 of the loss; 25 % of the ridge change it by far more.
     assert min(around[0], around[2]) > around[1] + 1e-5
 
 
 def test_the_best_ridge_of_the_square_loss_is_the_known_one() -> None:
-    found = best_ridge_of_loss(model(), SQUARE).best
+    found = best_ridge_of_loss(model())
     assert found.ridge == pytest.approx(0.152000, rel=0.02)
-    assert found.test_error == pytest.approx(solve(model(ridge=0.152000), SQUARE).test_error, rel=1e-6)
+    assert found.test_error == pytest.approx(solve(model(ridge=0.152000)).test_error, rel=1e-6)
 
 
 def test_what_is_not_built_says_so() -> None:
     with pytest.raises(ModelError, match="label noise"):
-        loss_bounds(model(target="tanh", noise=0.1), LOGISTIC)
+        loss_bounds(model(target="tanh", noise=0.1).changed(loss=LOGISTIC))
 
 
 @pytest.mark.parametrize("b", [0.0, 0.3, -1.7])

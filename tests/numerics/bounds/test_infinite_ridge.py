@@ -32,7 +32,7 @@ def drawn(index: int) -> Model:
         alpha=float(alpha), beta=float(beta), ridge=1.0,
         noise=float(rng.choice([0.0, 0.1, 30.0])), spike=float(rng.uniform(-2.0, 2.0)),
         bulk=float(rng.uniform(0.2, 2.0)), alignment=float(rng.choice([0.0, 0.7, 0.999, 1.0])),
-        groups=groups,
+        readout=groups,
     )  # fmt: skip
 
 
@@ -86,11 +86,11 @@ def test_no_ridge_beats_the_best_of_many_models(block: int) -> None:
         Model(activation("tanh"), activation("sin"), 1.5, 1.0, 1.0, spike=1.0, bulk=1.0, alignment=0.8),
         Model(
             activation("relu"), activation("softplus"), 0.7, 2.0, 1.0, spike=1.0, bulk=1.0, alignment=0.5, noise=0.3,
-            groups=(ReadoutGroup(1.0, 0.4, bias=0.3), ReadoutGroup(-0.5, 0.6, 1.4)),
+            readout=(ReadoutGroup(1.0, 0.4, bias=0.3), ReadoutGroup(-0.5, 0.6, 1.4)),
         ),
         Model.from_gradient_step(
             activation("tanh"), activation("sin"), alpha=1.5, beta=0.7, ridge=1.0, alpha0=2.0, eta=3.0,
-            bulk_model="network", groups=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5)),
+            bulk_model="network", readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5)),
         ),
         Model(
             activation("relu"), activation("sin"), 1.5, 1.0, 1.0, spike=1.0, bulk=1.0, alignment=0.6,
@@ -99,7 +99,7 @@ def test_no_ridge_beats_the_best_of_many_models(block: int) -> None:
         Model(
             activation("erf"), activation("sin(2*z)"), 1.5, 1.0, 1.0, spike=1.0, bulk=1.0, alignment=0.6,
             further_alignments=(0.5,),
-            groups=(ReadoutGroup(1.5, 0.5, further_weights=(1.0,)), ReadoutGroup(1.5, 0.5, further_weights=(-1.0,))),
+            readout=(ReadoutGroup(1.5, 0.5, further_weights=(1.0,)), ReadoutGroup(1.5, 0.5, further_weights=(-1.0,))),
         ),
     ],
     ids=["worked", "groups", "network", "gaussian rows", "two directions"],

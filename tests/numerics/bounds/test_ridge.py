@@ -65,7 +65,7 @@ def test_sign_student_in_closed_form_functions() -> None:
 @pytest.mark.parametrize("groups", [(ReadoutGroup(),), (ReadoutGroup(1.0, 0.3), ReadoutGroup(-0.4, 0.7, 1.5, 0.2))])
 def test_the_error_at_large_ridge_is_the_upper_bound(student: str, alignment: float, groups: tuple) -> None:
     # V = O(1/ridge), so the distance to the limit is O(1/ridge) = 1e-9 times a factor of order 10.
-    model = _model(student, "relu", alignment=alignment, groups=groups, ridge=1e9, noise=0.3)
+    model = _model(student, "relu", alignment=alignment, readout=groups, ridge=1e9, noise=0.3)
     assert solve(model).test_error == pytest.approx(upper_bound(model), abs=1e-7)
 
 
@@ -110,7 +110,7 @@ def test_perfect_learning_of_erf_by_erf() -> None:
 def test_two_minima_in_the_ridge_are_both_found() -> None:
     model = _model(
         "relu", "relu", alpha=3.256, beta=1.562, spike=2.029, bulk=1.243,
-        alignment=1.0, groups=(ReadoutGroup(bias=0.7),)
+        alignment=1.0, readout=(ReadoutGroup(bias=0.7),)
     )  # fmt: skip
     best = best_ridge(model)
     assert len(best.minima) == 2

@@ -70,11 +70,11 @@ def test_the_largest_readout_weight_decides() -> None:
     for eta, weights in ((0.5, (1.0, -3.0)), (1e-3, (1.0, 20.0))):
         groups = tuple(ReadoutGroup(weight, 0.5) for weight in weights)
         step = {"alpha0": 8.0, "eta": eta, "beta": 1.0}
-        model = Model.from_gradient_step(LEANING, TANH, alpha=1.5, ridge=0.1, groups=groups, **step)
+        model = Model.from_gradient_step(LEANING, TANH, alpha=1.5, ridge=0.1, readout=groups, **step)
         (warning,) = model.warnings
         largest = max(map(abs, weights)) * strength(LEANING, TANH, **step)
         assert f"strength {largest:.2g})" in warning
-        assert (len(model.changed(groups=UNIFORM).warnings) == 1) is (eta == 0.5)
+        assert (len(model.changed(readout=UNIFORM).warnings) == 1) is (eta == 0.5)
 
 
 def test_only_isotropic_steps_of_activations_with_an_even_part_are_warned_of() -> None:

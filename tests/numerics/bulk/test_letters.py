@@ -27,12 +27,12 @@ from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.bulk.overlapping_rows import stepped
 from onestep.numerics.experiments.ensembles import Sizes, trained_network
 from onestep.numerics.experiments.measure import order_parameters
-from onestep.numerics.experiments.simulate import Simulation, predicted, simulate
-from onestep.numerics.experiments.simulate_loss import simulate_loss
+from onestep.numerics.experiments.ridge import Simulation, predicted
+from onestep.numerics.experiments.simulate import simulate
+from onestep.numerics.models.losses import loss_named
 from onestep.numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
 from onestep.numerics.models.network import Network, SimulationError
 from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
-from onestep.numerics.saddle_point.any_loss.losses import loss_named
 from onestep.numerics.saddle_point.equations import multiplicity
 from onestep.numerics.saddle_point.finite_width import at_width
 from onestep.numerics.saddle_point.ridge import solve
@@ -50,7 +50,7 @@ BIASED = (ReadoutGroup(1.0, 0.6, None, 0.8), ReadoutGroup(1.0, 0.4, None, -0.5))
 def step(groups: tuple[ReadoutGroup, ...] = UNIFORM, **changes: object) -> Model:
     """tanh on tanh at a large learning rate, where the two bulks differ most."""
     values: dict[str, object] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.01, "alpha0": 10.0, "eta": 10.0}
-    return Model.from_gradient_step(TANH, TANH, groups=groups, **({"bulk_model": "network"} | values | changes))  # type: ignore[arg-type]
+    return Model.from_gradient_step(TANH, TANH, readout=groups, **({"bulk_model": "network"} | values | changes))  # type: ignore[arg-type]
 
 
 def five_groups() -> NetworkGroups:
@@ -218,9 +218,9 @@ def test_duplicated_groups_for_another_loss_and_for_gaussian_rows() -> None:
     halves = (ReadoutGroup(1.0, 0.5), ReadoutGroup(1.0, 0.5))
     huber = loss_named("huber:1")
     models = [step(groups, ridge=0.1) for groups in (UNIFORM, halves)]
-    one, two = (solve_convex(model, huber) for model in models)
+    one, two = (solve_convex(model.changed(loss=huber)) for model in models)
     # The iteration stops at a residual of 1e-9 at most.
-    assert two.test_loss == pytest.approx(one.test_loss, abs=1e-8)
+    assert two.test_error == pytest.approx(one.test_error, abs=1e-8)
     rows = [step(groups, gaussian_rows=True) for groups in (UNIFORM, halves)]
     assert solve(rows[1]).test_error == pytest.approx(solve(rows[0]).test_error, abs=1e-10)
 
@@ -275,7 +275,7 @@ def test_the_step_of_a_vocabulary() -> None:
     # One step from a0 = u/sqrt(p), by the gradient of the loss written out neuron by neuron; biases come after it.
     sizes = Sizes.rounded(20, alpha=1.0, beta=1.5, alpha0=2.0, fractions=(0.5, 0.5))
     groups = (ReadoutGroup(1.0, 0.5, None, 0.4), ReadoutGroup(-0.3, 0.5))
-    network = replace(NETWORK, groups=groups, noise=0.1)
+    network = replace(NETWORK, readout=groups, noise=0.1)
     drawn = trained_network(network, sizes, np.random.default_rng(1), np.random.default_rng(2))
     still = trained_network(replace(network, eta=0.0), sizes, np.random.default_rng(1), np.random.default_rng(2))
     rows, theta, batch = still.weights, still.theta, np.random.default_rng(2)
@@ -297,7 +297,7 @@ def test_the_step_of_a_vocabulary() -> None:
 def test_what_a_uniform_readout_leaves_in_q1_is_taken_off() -> None:
     # For a = 1_a m/p_a, the same in every group, q1 is nothing but the known terms of order 1/p: off on average.
     sizes = Sizes.rounded(60, alpha=1.0, beta=1.0, alpha0=2.0, fractions=(0.5, 0.5))
-    network = replace(NETWORK, groups=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.4, 0.5)), eta=2.0)
+    network = replace(NETWORK, readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.4, 0.5)), eta=2.0)
     left = []
     for k in range(40):
         drawn = trained_network(network, sizes, np.random.default_rng([1, k]), np.random.default_rng([2, k]))
@@ -311,9 +311,9 @@ def test_what_a_uniform_readout_leaves_in_q1_is_taken_off() -> None:
 
 def test_a_zero_readout_takes_no_step() -> None:
     with pytest.raises(SimulationError, match="takes no gradient step"):
-        replace(NETWORK, groups=(ReadoutGroup(0.0, 1.0),))
+        replace(NETWORK, readout=(ReadoutGroup(0.0, 1.0),))
     with pytest.raises(SimulationError, match="add up to 1"):
-        replace(NETWORK, groups=(ReadoutGroup(1.0, 0.5),))
+        replace(NETWORK, readout=(ReadoutGroup(1.0, 0.5),))
 
 
 FAST, LONG = ((80, 24), (160, 12), (320, 6)), ((100, 96), (200, 60), (400, 36))
@@ -321,7 +321,7 @@ FAST, LONG = ((80, 24), (160, 12), (320, 6)), ((100, 96), (200, 60), (400, 36))
 
 @cache
 def simulated(groups: tuple[ReadoutGroup, ...], sizes: tuple[tuple[int, int], ...]) -> tuple[Simulation, ...]:
-    network = replace(NETWORK, groups=groups)
+    network = replace(NETWORK, readout=groups)
     return tuple(simulate(network, dimension=d, seeds=k, kind="network") for d, k in sizes)
 
 
@@ -364,7 +364,7 @@ def test_the_isotropic_theory_of_biases_is_refuted() -> None:
 
 def test_a_learned_bias_is_simulated() -> None:
     network = replace(NETWORK, target=activation("tanh(z - 1)"), eta=4.0, ridge=0.1)
-    run = simulate_loss(network, loss_named("square"), dimension=40, seeds=2, kind="network", learned=True)
+    run = simulate(replace(network, loss=loss_named("square")), dimension=40, seeds=2, kind="network", learned=True)
     assert {"bias", "energy", "chi"} <= set(run.estimates)
 
 
@@ -376,4 +376,4 @@ def test_packing_has_the_order_of_the_equivalent() -> None:
 
 def test_rows_that_overlap_take_no_groups() -> None:
     with pytest.raises(ModelError, match="uniform readout"):
-        stepped(replace(NETWORK, overlap=0.1, groups=THREE))
+        stepped(replace(NETWORK, overlap=0.1, readout=THREE))

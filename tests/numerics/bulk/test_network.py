@@ -13,9 +13,9 @@ from onestep.numerics.bulk.network_constants import labels, slope_constants
 from onestep.numerics.bulk.network_law import isotropic_law, network_law
 from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.saddle_point.batch import solve_batch
 from onestep.numerics.saddle_point.equations import linear_part, nonlinear_part
 from onestep.numerics.saddle_point.finite_width import at_width
+from onestep.numerics.saddle_point.one_group.batch import solve_batch
 from onestep.numerics.saddle_point.profile import profile
 from onestep.numerics.saddle_point.ridge import solve
 
@@ -207,7 +207,7 @@ def test_without_a_step_both_bulks_are_one() -> None:
     [
         ({"activation": "relu(z) - 1/sqrt(2*pi)"}, "odd"),
         ({"bulk_model": "spherical"}, "isotropic or network"),
-        ({"groups": (ReadoutGroup(1.0, 0.5, 1.2), ReadoutGroup(-1.0, 0.5))}, "follows from the network"),
+        ({"readout": (ReadoutGroup(1.0, 0.5, 1.2), ReadoutGroup(-1.0, 0.5))}, "follows from the network"),
         ({"target": "exp(z**2/10)"}, "moment of order 8"),
     ],
 )

@@ -20,7 +20,7 @@ TWO = OrthogonalGroups(0.3, 0.8, (0.9, 1.4), (0.4, 0.6))
 AT = pack(np.array([[0.7, 0.2], [0.2, 0.5]]), np.array([0.3, 0.1]))
 MODEL = Model(
     activation("tanh"), activation("sin(2*z)"), alpha=2.0, beta=0.8, ridge=0.1, spike=1.5, alignment=0.7, noise=0.05,
-    groups=(ReadoutGroup(0.5, 0.5, 0.9), ReadoutGroup(-1.2, 0.5, 1.4)), bulk=1.0,
+    readout=(ReadoutGroup(0.5, 0.5, 0.9), ReadoutGroup(-1.2, 0.5, 1.4)), bulk=1.0,
 )  # fmt: skip
 
 

@@ -11,8 +11,8 @@ from flint import ctx
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.certificates import certify as certifying
 from onestep.numerics.certificates.certify import Certificate, certify
-from onestep.numerics.certificates.saddle_point import solve_mp
 from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.saddle_point.one_group.any_precision import solve_to
 from onestep.numerics.saddle_point.ridge import solve
 from tests.shared.certified_models import ANALYTIC, outside, random_models, worked
 
@@ -36,7 +36,7 @@ def test_the_enclosures_hold_the_fifty_digits(student: str, model: Model) -> Non
     assert certificate.status == "certified"
     assert certificate.digits >= wanted_digits(student)
     assert certificate.contraction < 1.0
-    assert outside(certificate, solve_mp(model, 50)) == []
+    assert outside(certificate, solve_to(model, 50)) == []
 
 
 @pytest.mark.thorough
@@ -46,7 +46,7 @@ def test_the_enclosures_of_two_hundred_models_hold_the_fifty_digits() -> None:
         certificate = certify(model)
         if not certificate.certified or certificate.digits < wanted_digits(student):
             failed.append(f"{i}: {certificate.status}, {certificate.digits} digits")
-        elif missed := outside(certificate, solve_mp(model, 50)):
+        elif missed := outside(certificate, solve_to(model, 50)):
             failed.append(f"{i}: {missed}")
     assert failed == []
 
@@ -69,7 +69,7 @@ def test_a_neighbour_is_not_contained() -> None:
     # The comparison can fail: fifty digits of a model whose ridge differs in the last bit of its double.
     model = quick()
     other = model.changed(ridge=model.ridge * (1.0 + 2.0**-52))
-    missed = outside(certify(model), solve_mp(other, 50))
+    missed = outside(certify(model), solve_to(other, 50))
     assert {"test_error", "training_error", "V1", "V2", "q1", "q2"} <= set(missed)
 
 
@@ -77,7 +77,7 @@ def test_a_neighbour_is_not_contained() -> None:
     ("changes", "words"),
     [
         ({"ridge": 0.0}, "positive ridge"),
-        ({"groups": (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))}, "uniform readout"),
+        ({"readout": (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))}, "uniform readout"),
         ({"gaussian_rows": True}, "rows of equal norm"),
         ({"activation": activation("elu(z)")}, "breakpoints"),
         ({"target": activation("exp(z/4)")}, "no bound by a power"),
@@ -101,15 +101,15 @@ def test_no_spike_and_an_odd_activation_leave_m_at_zero() -> None:
     certificate = certify(model)
     assert certificate.balls is not None
     assert certificate.balls.m == 0
-    assert outside(certificate, solve_mp(model, 50)) == []
+    assert outside(certificate, solve_to(model, 50)) == []
 
 
 def test_bias_and_tiny_ridge() -> None:
     # No parity left, V near 1e5, and a condition that costs several digits.
-    model = quick(activation=activation("relu"), groups=(ReadoutGroup(bias=0.3),), ridge=1e-5, alpha=0.4)
+    model = quick(activation=activation("relu"), readout=(ReadoutGroup(bias=0.3),), ridge=1e-5, alpha=0.4)
     certificate = certify(model)
     assert certificate.digits >= 8
-    assert outside(certificate, solve_mp(model, 50)) == []
+    assert outside(certificate, solve_to(model, 50)) == []
 
 
 @pytest.mark.parametrize("student", ["sign", "relu"])
@@ -121,7 +121,7 @@ def test_coarse_rules_still_enclose(student: str, bits: int, monkeypatch: pytest
     model = quick(activation=activation(student), noise=0.1)
     certificate = certify(model)
     assert 1 <= certificate.digits <= bits // 3
-    assert outside(certificate, solve_mp(model, 50)) == []
+    assert outside(certificate, solve_to(model, 50)) == []
 
 
 def test_more_digits_take_more_bits() -> None:
@@ -131,4 +131,4 @@ def test_more_digits_take_more_bits() -> None:
     assert twelve.balls is not None
     assert thirty.balls is not None
     assert twelve.balls.test_error.contains(thirty.balls.test_error)
-    assert outside(thirty, solve_mp(quick(), 50)) == []
+    assert outside(thirty, solve_to(quick(), 50)) == []

@@ -253,7 +253,7 @@ def test_bounds_of_drawn_models_agree_with_least_squares(seed: int) -> None:
     found = []
     for eta in (Fraction(1), Fraction(5, 2)):
         model = Model.from_gradient_step(
-            activation(student), activation(target), alpha=1.0, ridge=1.0, eta=float(eta), groups=groups,
+            activation(student), activation(target), alpha=1.0, ridge=1.0, eta=float(eta), readout=groups,
             gaussian_rows=unequal, **step,
         )  # fmt: skip
         with precision(88):
@@ -282,7 +282,7 @@ def test_a_bound_that_falls_to_the_end_is_said_to() -> None:
     # and one that rises: the constant that a strong bias makes of the feature is the best of it for an even target
     rising = model.changed(alignment=0.5)
     rising = replace(
-        rising, activation=activation("tanh"), target=activation("abs(z)"), groups=(ReadoutGroup(bias=1.0),)
+        rising, activation=activation("tanh"), target=activation("abs(z)"), readout=(ReadoutGroup(bias=1.0),)
     )
     one = best_bounds_spike(rising, largest=1.0, points=3).upper
     values = [bounds(rising.changed(spike=r)).upper for r in (0.25, 0.5, 1.0)]
@@ -378,7 +378,7 @@ def test_what_is_out_of_reach_is_estimated(student: str, target: str, reason: st
 def test_several_directions_are_estimated() -> None:
     model = Model(
         activation("tanh"), activation("sin"), 1.0, 1.0, 0.1, alignment=0.5, further_alignments=(0.5,),
-        groups=(ReadoutGroup(1.0, 1.0, None, 0.0, (1.0,)),), spike=1.0, bulk=1.0,
+        readout=(ReadoutGroup(1.0, 1.0, None, 0.0, (1.0,)),), spike=1.0, bulk=1.0,
     )  # fmt: skip
     found = best_bounds_spike(model, largest=2.0, points=3)
     assert found.upper.certificate.status == "estimated: the optimum is certified for a spike of one direction"
@@ -393,7 +393,7 @@ def test_an_unknown_bound_is_refused() -> None:
 def test_a_dip_of_the_test_error_is_certified_only_at_a_minimum() -> None:
     def model(eta: float, groups: tuple[ReadoutGroup, ...] = (ReadoutGroup(),)) -> Model:
         return Model.from_gradient_step(
-            activation("tanh"), activation("sin"), alpha=2.0, beta=1.0, ridge=0.1, alpha0=8.0, eta=eta, groups=groups
+            activation("tanh"), activation("sin"), alpha=2.0, beta=1.0, ridge=0.1, alpha0=8.0, eta=eta, readout=groups
         )
 
     assert certified_dip(model, 4.10667365).certified

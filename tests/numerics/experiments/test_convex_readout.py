@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from onestep.numerics.experiments import readout
 from onestep.numerics.experiments.convex_readout import GAP_GOAL, ConvexReadout, fit
 from onestep.numerics.experiments.ensembles import Array
+from onestep.numerics.models.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, Loss, ProximalLoss, huber
 from onestep.numerics.models.network import SimulationError
-from onestep.numerics.saddle_point.any_loss.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, Loss, ProximalLoss, huber
 
 LOSSES = (LOGISTIC, HINGE, huber(0.5), ABSOLUTE)
 SHAPES = ((60, 40), (40, 60), (50, 50))

@@ -23,7 +23,7 @@ from onestep.numerics.models.network import Network, SimulationError
 
 TANH, SIN, SIGN, SOFTPLUS = (activation(n) for n in ("tanh", "sin", "sign", "softplus"))
 WORKED = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)
-TWO_GROUPS = replace(WORKED, groups=(ReadoutGroup(1.0, 0.5, 1.0), ReadoutGroup(-0.5, 0.5, 1.3)))
+TWO_GROUPS = replace(WORKED, readout=(ReadoutGroup(1.0, 0.5, 1.0), ReadoutGroup(-0.5, 0.5, 1.3)))
 
 
 def sizes_of(model: Model, d: int) -> Sizes:
@@ -63,7 +63,7 @@ def test_spiked_features_have_exact_norms_and_alignment() -> None:
 
 
 def test_biases_shift_the_features() -> None:
-    model = replace(WORKED, groups=(ReadoutGroup(1.0, 0.5, bias=0.7), ReadoutGroup(1.0, 0.5, bias=-0.2)))
+    model = replace(WORKED, readout=(ReadoutGroup(1.0, 0.5, bias=0.7), ReadoutGroup(1.0, 0.5, bias=-0.2)))
     drawn = spiked_random_features(model, sizes_of(model, 20), np.random.default_rng(0))
     x = np.random.default_rng(1).standard_normal((3, 20))
     expected = np.tanh(x @ drawn.weights.T + np.repeat([0.7, -0.2], 10))

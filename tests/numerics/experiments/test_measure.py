@@ -26,7 +26,7 @@ from onestep.numerics.models.model import Model, ReadoutGroup
 
 TANH, SIN, LINE = (activation(n) for n in ("tanh", "sin", "z"))
 WORKED = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)
-TWO_GROUPS = replace(WORKED, groups=(ReadoutGroup(1.0, 0.5, 1.0), ReadoutGroup(-0.5, 0.5, 1.3)))
+TWO_GROUPS = replace(WORKED, readout=(ReadoutGroup(1.0, 0.5, 1.0), ReadoutGroup(-0.5, 0.5, 1.3)))
 
 
 def sizes_of(model: Model, d: int) -> Sizes:

@@ -9,7 +9,8 @@ import pytest
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.ensembles import Sizes, gaussian_rows, trained_network
-from onestep.numerics.experiments.simulate import predicted, simulate
+from onestep.numerics.experiments.ridge import predicted
+from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network, SimulationError
 from onestep.numerics.saddle_point.ridge import solve

@@ -11,7 +11,8 @@ import pytest
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments import ensembles
-from onestep.numerics.experiments.simulate import Simulation, natural_scales, predicted, simulate, simulate_ridges
+from onestep.numerics.experiments.ridge import Simulation, natural_scales, predicted, simulate_ridges
+from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.network import Network, SimulationError
 from onestep.numerics.saddle_point.ridge import solve
@@ -19,7 +20,7 @@ from onestep.verify.checks.finite_size import CONFIRMED, REFUTED, Observation, R
 
 TANH, SIN, SIGN, RELU, SOFTPLUS = (activation(n) for n in ("tanh", "sin", "sign", "relu", "softplus"))
 WORKED = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)
-TWO_GROUPS = replace(WORKED, groups=(ReadoutGroup(1.0, 0.5, 1.0), ReadoutGroup(-0.5, 0.5, 1.3)))
+TWO_GROUPS = replace(WORKED, readout=(ReadoutGroup(1.0, 0.5, 1.0), ReadoutGroup(-0.5, 0.5, 1.3)))
 
 
 def network(**changes: float) -> Network:

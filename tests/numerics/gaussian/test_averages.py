@@ -18,12 +18,13 @@ from onestep.numerics.bulk.network_constants import slope_constants
 from onestep.numerics.gaussian.coefficients import hermite_constants
 from onestep.numerics.gaussian.quadrature import conditional_moments, integrand
 from onestep.numerics.gaussian.settled_moments import settled_moments, still_to_come
+from onestep.numerics.models.gradient_step import gradient_step
+from onestep.numerics.models.losses import huber
 from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.models.parameters import EXACT, MapErrors
 from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
-from onestep.numerics.saddle_point.any_loss.losses import huber
-from onestep.numerics.saddle_point.batch import solve_batch
 from onestep.numerics.saddle_point.map_uncertainty import neighbours
+from onestep.numerics.saddle_point.one_group.batch import solve_batch
 from onestep.numerics.saddle_point.ridge import solve
 from tests.shared.drawn_activations import arguments, steep_activations
 
@@ -179,7 +180,9 @@ def test_a_steep_step_learns_with_the_right_bulk() -> None:
 
 def _uncertain(monkeypatch: pytest.MonkeyPatch, errors: MapErrors, student: str = "tanh(z)") -> Model:
     """A model after a gradient step whose averages are said to be off by so much."""
-    monkeypatch.setattr("onestep.numerics.models.model.gradient_step_errors", lambda *_, **__: errors)
+    monkeypatch.setattr(
+        "onestep.numerics.models.model.gradient_step", lambda *a, **k: gradient_step(*a, **k)._replace(errors=errors)
+    )
     return Model.from_gradient_step(activation(student), activation("sin"), **STEPPED)
 
 
@@ -322,7 +325,7 @@ def test_every_answer_of_an_uncertain_step_says_so() -> None:
     assert solve(model.as_given()).error_estimate == pytest.approx(ridge, rel=1e-3)
     # A bulk that is given anew is known; the spike's share is far smaller here.
     assert solve(model.as_given().changed(bulk=model.bulk)).error_estimate < 0.1 * ridge
-    loss = solve_loss(model, huber(0.5))
+    loss = solve_loss(model.changed(loss=huber(0.5)))
     assert min(loss.error_estimate, loss.parameter_error) > 1e-6
     assert bounds(model).error_estimate > 1e-6
     assert solve(Model.from_gradient_step("erf(1000*z)", "tanh", **STEPPED)).at_width().error_estimate < 1e-11

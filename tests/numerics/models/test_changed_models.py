@@ -17,13 +17,12 @@ from onestep.numerics.bounds.learned_bias import with_bias
 from onestep.numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, upper_bound
 from onestep.numerics.certificates.certified_minima import best_bounds_spike
 from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.experiments.simulate_density import simulate_density
-from onestep.numerics.experiments.simulate_loss import simulate_loss
+from onestep.numerics.models.losses import LOGISTIC
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.models.network import Network
-from onestep.numerics.saddle_point.any_loss.losses import LOGISTIC, SQUARE
-from onestep.numerics.saddle_point.batch import solve_batch, solve_families
-from onestep.numerics.saddle_point.letters.density import ReadoutLaw, with_letters
+from onestep.numerics.models.readout_law import ReadoutLaw
+from onestep.numerics.saddle_point.letters.density import with_letters
+from onestep.numerics.saddle_point.one_group.batch import solve_batch, solve_families
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.numerics.sweeps.chunk import columns, solve_chunk
 from onestep.numerics.sweeps.sweep import Axis, Experiment, Sweep
@@ -40,19 +39,21 @@ PLANE = (ReadoutGroup(1.0, 1.0, further_weights=(0.5,)),)
 # Every way to give a model: how it is built anew from all of its parameters, and those parameters.
 KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "step": (Model.from_gradient_step, STEP),
-    "step, groups": (Model.from_gradient_step, STEP | {"groups": VOCABULARY}),
+    "step, groups": (Model.from_gradient_step, STEP | {"readout": VOCABULARY}),
     "step, gaussian rows": (Model.from_gradient_step, STEP | {"gaussian_rows": True}),
     "network": (Model.from_gradient_step, STEP | {"bulk_model": "network"}),
-    "network, groups": (Model.from_gradient_step, STEP | {"bulk_model": "network", "groups": LETTERS}),
+    "network, groups": (Model.from_gradient_step, STEP | {"bulk_model": "network", "readout": LETTERS}),
+    "step, density": (Model.from_gradient_step, STEP | {"readout": ReadoutLaw("uniform", 0.5)}),
     "given": (Model, GIVEN),
-    "given, groups": (Model, GIVEN | {"groups": VOCABULARY}),
-    "given, plane": (Model, GIVEN | {"groups": PLANE, "alignment": 0.6, "further_alignments": (0.5,)}),
+    "given, groups": (Model, GIVEN | {"readout": VOCABULARY}),
+    "given, plane": (Model, GIVEN | {"readout": PLANE, "alignment": 0.6, "further_alignments": (0.5,)}),
 }
 POSITIVE = st.floats(0.2, 4.0)
 CHANGES: dict[str, st.SearchStrategy[Any]] = {
     "activation": st.sampled_from([TANH, "erf", "sin"]),
     "target": st.sampled_from([SIN, "sign", "tanh(2*z)"]),
     "alpha": POSITIVE, "beta": POSITIVE, "ridge": POSITIVE, "noise": st.floats(0.01, 1.0),
+    "loss": st.sampled_from(["square", "huber:1", "hinge"]),
     "alpha0": st.one_of(st.just(0.0), POSITIVE), "eta": st.one_of(st.just(0.0), POSITIVE),
     "spike": st.floats(-2.0, 2.0), "bulk": POSITIVE, "alignment": st.floats(-0.7, 0.7),
 }  # fmt: skip
@@ -68,16 +69,17 @@ def built(kind: str, changes: Mapping[str, Any]) -> Model:
 
 def numbers(model: Model) -> tuple[object, ...]:
     """All that a solver reads of a model."""
-    return (
-        model.activation, model.target, model.alpha, model.beta, model.ridge, model.noise, model.spikes, model.bulks,
-        model.alignments, model.fractions, model.biases, model.unequal_norms, model.network_step,
+    found = (
+        model.activation, model.target, model.alpha, model.beta, model.ridge, model.noise, model.spike, model.bulk,
+        model.alignments, model.unequal_norms, model.network_step, model.loss, model.readout,
     )  # fmt: skip
+    return found if model.law else (*found, model.spikes, model.bulks, model.fractions, model.biases)
 
 
 @st.composite
 def changed_models(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     kind = draw(st.sampled_from(sorted(KINDS)))
-    own = [name for name in CHANGES if name in KINDS[kind][1] or name in ("activation", "target")]
+    own = [name for name in CHANGES if name in KINDS[kind][1] or name in ("activation", "target", "loss")]
     names = draw(st.lists(st.sampled_from(own), unique=True, min_size=1, max_size=4))
     return kind, {name: draw(CHANGES[name]) for name in names}
 
@@ -218,7 +220,7 @@ def test_bounds_and_best_ridges_are_those_of_the_model_built_anew(kind: str, cha
     plain = Model(
         anew.activation, anew.target, spike=anew.spike, bulk=anew.bulk, alignment=anew.alignment,
         **{name: getattr(anew, name) for name in RATIOS},
-        groups=tuple(dataclasses.replace(g, bulk=c) for g, c in zip(anew.groups, anew.bulks, strict=True)),
+        readout=tuple(dataclasses.replace(g, bulk=c) for g, c in zip(anew.groups, anew.bulks, strict=True)),
     )  # fmt: skip
     # The upper bound depends on the functions along the spike alone, whatever the bulk.
     assert bounds(changed).upper == pytest.approx(bounds(plain).upper, rel=1e-12)
@@ -268,9 +270,9 @@ def test_simulated_features_keep_the_spike_that_they_were_drawn_with() -> None:
     model, law = built("step", {"beta": 1.03}), ReadoutLaw("uniform", 1.2)
     runs = [
         simulate(model, dimension=30, seeds=1),
-        simulate_loss(model, LOGISTIC, dimension=30, seeds=1),
-        simulate_loss(model, SQUARE, dimension=30, seeds=1, learned=True),
-        simulate_density(model, law, dimension=30, seeds=1),
+        simulate(model.changed(loss=LOGISTIC), dimension=30, seeds=1),
+        simulate(model, dimension=30, seeds=1, learned=True),
+        simulate(model.changed(readout=law), dimension=30, seeds=1),
     ]
     for run in runs:
         assert isinstance(run.model, Model)
@@ -283,14 +285,14 @@ def test_a_network_is_simulated_as_it_is_and_mapped_at_its_sizes() -> None:
     run = simulate(network, dimension=30, seeds=1)
     assert run.kind == "network"
     assert run.model == dataclasses.replace(network, beta=31 / 30)
-    assert simulate_loss(network, LOGISTIC, dimension=30, seeds=1).kind == "network"
+    assert simulate(dataclasses.replace(network, loss=LOGISTIC), dimension=30, seeds=1).kind == "network"
     assert simulate(network, dimension=30, seeds=1, kind="srf").kind == "srf"
 
 
 def test_letters_and_biases_follow_a_changed_step() -> None:
     model, law = built("step", {}), ReadoutLaw("uniform", 1.2)
-    changed = with_letters(model, law, 3).changed(eta=4.0)
-    assert changed.bulks == with_letters(built("step", {"eta": 4.0}), law, 3).bulks
+    changed = with_letters(model.changed(readout=law), 3).changed(eta=4.0)
+    assert changed.bulks == with_letters(built("step", {"eta": 4.0, "readout": law}), 3).bulks
     assert with_bias(model, 0.3).changed(noise=0.2).bulks == with_bias(built("step", {"noise": 0.2}), 0.3).bulks
 
 
@@ -299,4 +301,5 @@ def test_a_margin_loss_keeps_the_features_of_the_step_that_saw_the_target_itself
     given = Model(
         TANH, "sign(tanh(z))", 1.0, 1.0, 0.1, spike=model.spike, bulk=model.bulk, alignment=model.alignment,
     )  # type: ignore[arg-type]  # fmt: skip
-    assert loss_bounds(model, LOGISTIC).upper == pytest.approx(loss_bounds(given, LOGISTIC).upper, rel=1e-12)
+    stepped, plain = (loss_bounds(one.changed(loss=LOGISTIC)) for one in (model, given))
+    assert stepped.upper == pytest.approx(plain.upper, rel=1e-12)

@@ -55,11 +55,11 @@ def test_the_edges_of_the_ranges_are_accepted() -> None:
 )
 def test_unusable_groups_are_refused(groups: tuple[ReadoutGroup, ...]) -> None:
     with pytest.raises(ModelError):
-        _model(groups=groups)
+        _model(readout=groups)
 
 
 def test_groups_take_spike_and_bulk_of_the_model() -> None:
-    model = _model(spike=2.0, bulk=1.2, groups=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5, 1.3, 0.1)))
+    model = _model(spike=2.0, bulk=1.2, readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5, 1.3, 0.1)))
     assert model.slopes == (2.0, -1.0)
     assert model.bulks == (1.2, 1.3)
     assert model.biases == (0.0, 0.1)
@@ -88,7 +88,7 @@ def test_infinite_second_moments_are_refused() -> None:
 def test_the_gradient_step_map_in_closed_form() -> None:
     # Student He_3 + z: h1 = 1, sigma' = 3 z^2 - 2, E[(sigma' - h1)^2] = 9 E (z^2 - 1)^2 = 18. Target 2 z: h1* = 2,
     # h2* = 4, with noise 0.5: 4.5/alpha0 = 1.5.
-    spike, bulk, alignment = gradient_step(
+    spike, bulk, alignment, _ = gradient_step(
         activation("z**3 - 2*z"), activation("2*z"), alpha0=3.0, eta=0.5, beta=2.0, noise=0.5
     )
     assert spike == pytest.approx(0.25 * math.sqrt(5.5), rel=1e-13)
@@ -98,7 +98,7 @@ def test_the_gradient_step_map_in_closed_form() -> None:
 
 def test_the_gradient_step_of_tanh_towards_sign() -> None:
     # h1* = sqrt(2/pi), h2* = 1 exactly; r, c and gamma to the digits known from an independent computation.
-    spike, bulk, alignment = gradient_step(TANH, SIGN, alpha0=2.0, eta=3.0, beta=1.0)
+    spike, bulk, alignment, _ = gradient_step(TANH, SIGN, alpha0=2.0, eta=3.0, beta=1.0)
     assert spike == pytest.approx(1.937271, abs=5e-7)
     assert bulk == pytest.approx(1.438857, abs=5e-7)
     assert alignment == pytest.approx(math.sqrt(2 / math.pi) / math.sqrt(2 / math.pi + 0.5), rel=1e-14)
@@ -108,7 +108,7 @@ def test_groups_step_in_proportion_to_their_weight() -> None:
     groups = (ReadoutGroup(1.0, 0.4), ReadoutGroup(-0.5, 0.3), ReadoutGroup(2.0, 0.3, 1.1))
     values = {"alpha": 1.0, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 1.5}
     uniform = Model.from_gradient_step(TANH, SIN, **values)
-    model = Model.from_gradient_step(TANH, SIN, **values, groups=groups)
+    model = Model.from_gradient_step(TANH, SIN, **values, readout=groups)
     assert model.slopes == (uniform.spike, -0.5 * uniform.spike, 2.0 * uniform.spike)
     # The update of a row is u times as large, its squared norm u^2 times; a bulk given by hand stays.
     assert model.bulks == pytest.approx((uniform.bulk, 1.0 + 0.25 * (uniform.bulk - 1.0), 1.1), rel=1e-15)

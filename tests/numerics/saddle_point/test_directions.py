@@ -12,10 +12,10 @@ from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import bounds
 from onestep.numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features
 from onestep.numerics.experiments.measure import exact_test_error, overlaps, sampled_test_error
-from onestep.numerics.experiments.simulate import natural_scales, predicted, simulate
+from onestep.numerics.experiments.ridge import natural_scales, predicted
+from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
-from onestep.numerics.saddle_point.any_loss.losses import SQUARE, loss_named
 from onestep.numerics.saddle_point.profile import profile
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.numerics.spectrum.point import line_of
@@ -39,7 +39,7 @@ def model(
         activation(target),
         alignment=gamma[0],
         further_alignments=tuple(gamma[1:]),
-        groups=groups,
+        readout=groups,
         **({"spike": 1.0, "bulk": 1.0} | WORKED | values),
     )
 
@@ -71,7 +71,7 @@ def test_unequal_groups_against_the_plain_solver() -> None:
     )
     case = Model(
         activation("sin"), activation("tanh"), alpha=0.8, beta=1.4, ridge=0.3, alignment=-0.3,
-        further_alignments=(0.8,), groups=groups, spike=1.0, bulk=1.0,
+        further_alignments=(0.8,), readout=groups, spike=1.0, bulk=1.0,
     )  # fmt: skip
     plain = reference_directions.reference_test_error(
         np.sin, np.tanh, np.array([[0.9, -0.8], [-0.4, 1.2]]), np.array([-0.3, 0.8]), alpha=0.8, beta=1.4, ridge=0.3,
@@ -153,7 +153,7 @@ def test_a_rule_averages_gaussian_polynomials() -> None:
 
 def test_the_square_loss_as_a_convex_loss() -> None:
     case = model("tanh", "sin", PLANE, (0.6, 0.5))
-    found = solve_convex(case, SQUARE)
+    found = solve_convex(case)
     # The path of convex losses promises 1e-8 for the square loss.
     assert found.test_error == pytest.approx(solve(case).test_error, abs=1e-8)
     assert found.order_parameters.zeta == pytest.approx(solve(case).order_parameters.zeta, abs=1e-8)
@@ -241,11 +241,11 @@ def test_what_is_built_for_one_direction_says_so() -> None:
         with pytest.raises(ModelError, match="one direction"):
             use()
     with pytest.raises(ModelError, match="at most two directions"):
-        solve_convex(model("tanh", "sin", ((1.0, 0.0, 0.0),), (0.6, 0.5, 0.1)), loss_named("huber:1"))
+        solve_convex(model("tanh", "sin", ((1.0, 0.0, 0.0),), (0.6, 0.5, 0.1)).changed(loss="huber:1"))
     with pytest.raises(ModelError, match="one gradient step"):
         Model.from_gradient_step(
             activation("tanh"), activation("sin"), alpha=1.0, beta=1.0, ridge=0.1, alpha0=1.0, eta=1.0,
-            groups=(ReadoutGroup(1.0, further_weights=(1.0,)),),
+            readout=(ReadoutGroup(1.0, further_weights=(1.0,)),),
         )  # fmt: skip
 
 

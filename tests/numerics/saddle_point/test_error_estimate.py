@@ -12,11 +12,11 @@ from mpmath import mp
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import bounds
-from onestep.numerics.certificates.saddle_point import solve_mp
+from onestep.numerics.models.losses import huber
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
-from onestep.numerics.saddle_point.any_loss.losses import SQUARE, huber
-from onestep.numerics.saddle_point.batch import solve_batch
+from onestep.numerics.saddle_point.one_group.any_precision import solve_to
+from onestep.numerics.saddle_point.one_group.batch import solve_batch
 from onestep.numerics.saddle_point.profile import Profile, profile
 from onestep.numerics.saddle_point.ridge import solve
 
@@ -40,13 +40,13 @@ def random_model(index: int) -> Model:
         spike=rng.uniform(0.0, 8.0),
         bulk=10.0 ** rng.uniform(-1.0, 0.7),
         alignment=float(rng.choice([0.0, rng.uniform(-1.0, 1.0)])),
-        groups=(ReadoutGroup(bias=rng.normal() if index % 5 == 0 else 0.0),),
+        readout=(ReadoutGroup(bias=rng.normal() if index % 5 == 0 else 0.0),),
     )
 
 
 def _share(model: Model, digits: int = 24) -> float:
     """The true error of the test error over the one claimed, the worse of the solver's and the batch's."""
-    exact = solve_mp(model, digits).test_error
+    exact = solve_to(model, digits).test_error
     one = solve(model)
     many = solve_batch(model, alpha=[model.alpha])
     assert one.converged, one.status
@@ -78,11 +78,11 @@ def test_what_is_left_of_inner_integrals_is_in_every_estimate(left: float, monke
     def told(*args: Any, **options: Any) -> Profile:
         return dataclasses.replace(profile(*args, **options), unresolved=left)
 
-    solvers = ("saddle_point.ridge", "saddle_point.finite_width", "saddle_point.batch", "saddle_point.any_loss.convex")
-    for module in (*solvers, "bounds.ridge"):
+    solvers = ("ridge", "finite_width", "one_group.batch", "any_loss.convex")
+    for module in (*(f"saddle_point.{solver}" for solver in solvers), "bounds.ridge"):
         monkeypatch.setattr(f"onestep.numerics.{module}.profile", told)
     model = Model("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.7 + left)
-    batch, loss = solve_batch(model, alpha=[model.alpha]), solve_loss(model, huber(0.5))
+    batch, loss = solve_batch(model, alpha=[model.alpha]), solve_loss(model.changed(loss=huber(0.5)))
     found = {
         "ridge": (solve(model).error_estimate, solve(model).test_error),
         "width": (solve(model).at_width(300).error_estimate, solve(model).at_width(300).test_error),
@@ -90,7 +90,7 @@ def test_what_is_left_of_inner_integrals_is_in_every_estimate(left: float, monke
         "width of a batch": (float(batch.at_width(300).error_estimate[0]), float(batch.at_width(300).test_error[0])),
         "loss": (loss.error_estimate, loss.test_error),
         "parameters": (loss.parameter_error, 0.0),
-        "square loss": ((square := solve_loss(model, SQUARE)).error_estimate, square.test_error),
+        "square loss": ((square := solve_loss(model)).error_estimate, square.test_error),
         # Beside E[g^2] = (1 - exp(-2))/2.
         "bounds": (bounds(model).error_estimate, (1.0 - math.exp(-2.0)) / 2.0 - 1.0),
     }
@@ -116,7 +116,7 @@ def test_any_precision_notices_one_too() -> None:
         ridge=8.340590927416443, noise=0.01590236023874106, spike=8.653732097187413, bulk=0.3663315472504838,
         alignment=0.0,
     )  # fmt: skip
-    assert float(solve_mp(model, 30).training_error) == pytest.approx(solve(model).training_error, rel=1e-14)
+    assert float(solve_to(model, 30).training_error) == pytest.approx(solve(model).training_error, rel=1e-14)
 
 
 def test_saturating_functions_keep_their_tails() -> None:
@@ -125,7 +125,7 @@ def test_saturating_functions_keep_their_tails() -> None:
         activation("relu"), activation("tanh"), alpha=0.4, beta=6.7, ridge=5e-10, spike=2.5, bulk=0.45, alignment=0.86
     )
     assert _share(model) < 1.0
-    exact = solve_mp(model, 24).test_error
+    exact = solve_to(model, 24).test_error
     assert solve(model).test_error == pytest.approx(float(exact), rel=1e-13)
 
 
@@ -155,6 +155,6 @@ def test_near_the_threshold_without_ridge_nothing_is_divided_by_zero(excess: flo
         spike=1.0,
         bulk=1.0,
     )
-    found, one = solve(dataclasses.replace(plain, groups=groups)), solve(plain)
+    found, one = solve(dataclasses.replace(plain, readout=groups)), solve(plain)
     assert found.converged
     assert abs(found.test_error - one.test_error) <= found.error_estimate + one.error_estimate

@@ -10,9 +10,8 @@ import pytest
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.saddle_point.any_loss import losses
-from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
-from onestep.numerics.saddle_point.batch import solve_batch
+from onestep.numerics.saddle_point.any_loss.convex import solve as solve_any
+from onestep.numerics.saddle_point.one_group.batch import solve_batch
 from onestep.numerics.saddle_point.ridge import solve
 from tests.references import extended as reference_extended
 from tests.references.extended import FUNCTIONS, Problem
@@ -54,7 +53,7 @@ Found = list[tuple[float, float, bool, str]]
 def _three_ways(problem: Problem) -> Found:
     """Test error, estimate, whether it converged and the status: of one group, of two equal ones, of a batch."""
     model = model_of(problem)
-    halves = Model(**{**vars(model), "groups": (ReadoutGroup(fraction=0.5), ReadoutGroup(fraction=0.5))})
+    halves = Model(**{**vars(model), "readout": (ReadoutGroup(fraction=0.5), ReadoutGroup(fraction=0.5))})
     batch = solve_batch(model, alpha=[model.alpha], beta=model.beta, ridge=model.ridge, noise=model.noise)
     found = [(one.test_error, one.error_estimate, one.converged, one.status) for one in (solve(model), solve(halves))]
     numbers = float(batch.test_error[0]), float(batch.error_estimate[0])
@@ -112,11 +111,11 @@ def test_a_mean_below_rounding_is_not_taken_for_zero(bulk: float, target: str) -
         assert estimate == math.inf
         assert not converged
         assert "lost in rounding" in status
-    huber = solve_loss(model_of(problem), losses.huber(0.5))
+    huber = solve_any(model_of(problem).changed(loss="huber:0.5"))
     assert not huber.converged
     assert "lost in rounding" in huber.status
     # At a finite width a long readout has its cost, and without a spike or without y0 there is nothing to be lost.
-    assert solve_loss(model_of(problem), losses.huber(0.5), width=300).converged
+    assert solve_any(model_of(problem).changed(loss="huber:0.5"), width=300).converged
     assert all(converged for *_, converged, _ in _three_ways(replace(problem, spike=0.0)))
     for other in (replace(problem, target="z**2-1"), replace(problem, alignment=0.0)):
         for value, estimate, converged, _ in _three_ways(other):

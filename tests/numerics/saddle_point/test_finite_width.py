@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments.simulate import Estimate, predicted, simulate
-from onestep.numerics.experiments.simulate_loss import simulate_loss
+from onestep.numerics.experiments.ridge import Estimate, predicted
+from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
+from onestep.numerics.models.losses import loss_named
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
 from onestep.numerics.models.network import Network
 from onestep.numerics.saddle_point.any_loss import convex
-from onestep.numerics.saddle_point.any_loss.losses import loss_named
-from onestep.numerics.saddle_point.batch import solve_batch
 from onestep.numerics.saddle_point.finite_width import at_width
+from onestep.numerics.saddle_point.one_group.batch import solve_batch
 from onestep.numerics.saddle_point.ridge import solve
 
 TANH, SIN = (activation(n) for n in ("tanh", "sin"))
 WORKED = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)
-TWO_GROUPS = replace(WORKED, groups=(ReadoutGroup(1.0, 0.5, 1.0), ReadoutGroup(-0.5, 0.5, 1.3)))
+TWO_GROUPS = replace(WORKED, readout=(ReadoutGroup(1.0, 0.5, 1.0), ReadoutGroup(-0.5, 0.5, 1.3)))
 
 
 @pytest.mark.parametrize("model", [WORKED, TWO_GROUPS], ids=["worked", "groups"])
@@ -41,7 +41,7 @@ def test_finite_width_tends_to_the_limit(model: Model) -> None:
 SMALL_STEP = Network(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=0.1)
 COLLINEAR = Model(
     TANH, activation("tanh(2*z)"), alpha=3.0, beta=1.0, ridge=0.01, spike=2.0, bulk=1.0, alignment=1.0,
-    groups=(ReadoutGroup(1.0, 0.5), ReadoutGroup(1.1, 0.5)),
+    readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(1.1, 0.5)),
 )  # fmt: skip
 WEAK = replace(WORKED, spike=0.05)
 WEAK_SIGN = replace(WEAK, target=activation("sign"))
@@ -49,13 +49,10 @@ WEAK_SIGN = replace(WEAK, target=activation("sign"))
 
 def _measured(subject: Model | Network, loss: str, dimension: int, seeds: int) -> tuple[Estimate, float, float]:
     """The simulated test error, its limit and its value at the width simulated, at the realised ratios."""
-    if loss == "square":
-        kind = "network" if isinstance(subject, Network) else "srf"
-        run = simulate(subject, dimension=dimension, seeds=seeds, seed=11, kind=kind)
-    else:
-        run = simulate_loss(subject, loss_named(loss), dimension=dimension, seeds=seeds, seed=11, kind="srf")
+    subject = replace(subject, loss=loss_named(loss))
+    run = simulate(subject, dimension=dimension, seeds=seeds, seed=11)
     model = run.model.model("network") if isinstance(run.model, Network) else run.model
-    limit = solve(model) if loss == "square" else convex.solve(model, loss_named(loss))
+    limit = solve(model) if loss == "square" else convex.solve(model)
     return run.estimates["test_error"], limit.test_error, limit.at_width(run.sizes.p).test_error
 
 
@@ -90,7 +87,7 @@ def test_a_small_step_has_the_values_that_networks_showed() -> None:
 @pytest.mark.parametrize("model", [WORKED, TWO_GROUPS, WEAK, COLLINEAR], ids=["worked", "groups", "weak", "collinear"])
 def test_the_square_loss_has_one_finite_width(model: Model) -> None:
     # The solver of convex losses finds the same point by another iteration, to a residual of 1e-9.
-    other = convex.solve(model, loss_named("square"), width=500)
+    other = convex.solve(model, width=500)
     found = solve(model).at_width(500)
     assert found.converged
     assert found.test_error == pytest.approx(other.mean_squared_error, rel=1e-6)

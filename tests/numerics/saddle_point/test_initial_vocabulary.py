@@ -27,7 +27,7 @@ def target(z: np.ndarray) -> np.ndarray:
 
 MODEL = Model.from_gradient_step(
     activation("tanh"), TARGET, alpha=N / D, beta=P / D, ridge=RIDGE, alpha0=N0 / D, eta=ETA,
-    groups=tuple(ReadoutGroup(u, 1.0 / 3.0) for u in LETTERS),
+    readout=tuple(ReadoutGroup(u, 1.0 / 3.0) for u in LETTERS),
 )  # fmt: skip
 
 

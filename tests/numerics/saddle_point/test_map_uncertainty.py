@@ -9,18 +9,20 @@ import numpy as np
 import pytest
 
 from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.any_loss import LeastLoss, loss_bounds
+from onestep.numerics.bounds.any_loss import loss_bounds
+from onestep.numerics.bounds.results import LeastLoss
 from onestep.numerics.bounds.ridge import bounds
 from onestep.numerics.gaussian.coefficients import HermiteConstants, hermite_constants
-from onestep.numerics.models.gradient_step import gradient_step, gradient_step_errors
+from onestep.numerics.models import losses
+from onestep.numerics.models.gradient_step import gradient_step
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.network import Network
 from onestep.numerics.models.parameters import EXACT, MapErrors
-from onestep.numerics.saddle_point.any_loss import losses
+from onestep.numerics.models.readout_law import ReadoutLaw
 from onestep.numerics.saddle_point.any_loss.convex import solve as solve_loss
-from onestep.numerics.saddle_point.batch import solve_batch, solve_families
-from onestep.numerics.saddle_point.letters.density import ReadoutLaw, solve_density
+from onestep.numerics.saddle_point.letters.density import solve_letters
 from onestep.numerics.saddle_point.map_uncertainty import bulk_errors, neighbours, relative_uncertainty
+from onestep.numerics.saddle_point.one_group.batch import solve_batch, solve_families
 from onestep.numerics.saddle_point.overlapping import solve_overlapping
 from onestep.numerics.saddle_point.ridge import solve
 
@@ -47,7 +49,7 @@ def _one(model: Model, width: float | None) -> tuple[float, float]:
 
 def _loss(loss: losses.Loss) -> Callable[[Model, float | None], tuple[float, float]]:
     def answer(model: Model, width: float | None) -> tuple[float, float]:
-        told = solve_loss(model, loss, width=width)
+        told = solve_loss(model.changed(loss=loss), width=width)
         return told.test_error, told.error_estimate
 
     return answer
@@ -58,7 +60,7 @@ def _upper(model: Model, width: float | None) -> tuple[float, float]:
 
 
 def _upper_loss(model: Model, width: float | None) -> tuple[float, float]:
-    found = loss_bounds(model, losses.SQUARE)
+    found = loss_bounds(model)
     return found.upper, found.error_estimate
 
 
@@ -91,12 +93,12 @@ def test_every_answer_carries_the_uncertainty_of_its_model(name: str, width: flo
 @pytest.mark.parametrize("size", [1e-3, 9e-13])
 def test_bounds_of_a_loss_are_as_uncertain_as_their_model(size: float, monkeypatch: pytest.MonkeyPatch) -> None:
     # Infima that are a known function of the model in place of those that take seconds.
-    def least(model: Model, loss: losses.Loss, *, across: bool) -> LeastLoss:
+    def least(model: Model, *, across: bool) -> LeastLoss:
         value = model.bulk + (0.5 if across else 2.0) * model.alignment + (0.0 if across else model.spike)
         return LeastLoss(value, (), at_infinity=True, error_estimate=0.0, converged=True)
 
     monkeypatch.setattr("onestep.numerics.bounds.any_loss.least_loss", least)
-    found, known = (loss_bounds(_given(x), losses.huber(0.7)) for x in (size, 0.0))
+    found, known = (loss_bounds(_given(x).changed(loss=losses.huber(0.7))) for x in (size, 0.0))
     assert known.error_estimate == 0.0
     assert found.error_estimate >= 0.999 * (1.0 + 1.0 + 2.0) * size
     # Small errors count three times beside 1 + loss, which is 5.
@@ -107,9 +109,9 @@ def test_bounds_of_a_loss_are_as_uncertain_as_their_model(size: float, monkeypat
 
 def test_every_number_of_a_loss_is_in_its_parameter_error() -> None:
     model, size = _given(1e-6), 1e-6
-    found = solve_loss(model, losses.huber(0.5))
+    found = solve_loss(model.changed(loss=losses.huber(0.5)))
     for what in ("spike", "bulk", "alignment"):
-        moved = solve_loss(model.changed(**{what: getattr(model, what) - size}), losses.huber(0.5))
+        moved = solve_loss(model.changed(**{what: getattr(model, what) - size}, loss=losses.huber(0.5)))
         gap = abs(moved.mean_squared_error - found.mean_squared_error)
         assert gap <= found.parameter_error * (1.0 + found.mean_squared_error)
 
@@ -120,8 +122,10 @@ def test_the_bulks_of_all_groups_are_as_uncertain_as_the_step_makes_them(monkeyp
     )  # fmt: skip
     # What the averages may be off by is said to be this.
     errors = MapErrors(0.0, 1e-5, 0.0)
-    monkeypatch.setattr("onestep.numerics.models.model.gradient_step_errors", lambda *_, **__: errors)
-    model = Model.from_gradient_step("tanh", "sin", groups=groups, **STEP)
+    monkeypatch.setattr(
+        "onestep.numerics.models.model.gradient_step", lambda *a, **k: gradient_step(*a, **k)._replace(errors=errors)
+    )
+    model = Model.from_gradient_step("tanh", "sin", readout=groups, **STEP)
     c = model.bulk
     there = [1.0 + u * u * (c + 1e-5 - 1.0) for u in (1.0, 3.0, 0.5)] + [1.1]
     forgotten = model.as_given()
@@ -135,7 +139,7 @@ def test_the_bulks_of_all_groups_are_as_uncertain_as_the_step_makes_them(monkeyp
     assert solve(forgotten).error_estimate == pytest.approx(solve(model).error_estimate, rel=1e-6)
     # A bulk that is given anew is known; groups that are given anew are, too.
     assert bulk_errors(forgotten.changed(bulk=c)) == pytest.approx((0.0, 9e-5, 2.5e-6, 0.0))
-    assert relative_uncertainty(forgotten.changed(bulk=c, groups=groups)) == 0.0
+    assert relative_uncertainty(forgotten.changed(bulk=c, readout=groups)) == 0.0
 
 
 CONSTANTS = ("h1", "h2", "h1_check")
@@ -145,7 +149,7 @@ CONSTANTS = ("h1", "h2", "h1_check")
 @pytest.mark.parametrize("role", ["tanh", "sin"])
 def test_the_errors_of_a_step_are_those_of_its_constants(role: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     step = {"alpha0": 0.6, "eta": 3.0, "beta": 0.7, "noise": 0.2}
-    student, target, off = activation("tanh"), activation("sin"), 1e-7
+    student, target, off = activation("tanh"), activation("sin"), 1e-9
     before = gradient_step(student, target, **step)
     none = type(hermite_constants(student).errors)(*[0.0] * len(hermite_constants(student).errors))
 
@@ -160,11 +164,11 @@ def test_the_errors_of_a_step_are_those_of_its_constants(role: str, name: str, m
         return constants
 
     monkeypatch.setattr("onestep.numerics.models.gradient_step.hermite_constants", said(moved=False))
-    told = gradient_step_errors(student, target, **step)
+    told = gradient_step.__wrapped__(student, target, **step).errors
     monkeypatch.setattr("onestep.numerics.models.gradient_step.hermite_constants", said(moved=True))
-    after = gradient_step(student, target, **step)
-    for error, x, y in zip(told, before, after, strict=True):
-        # To first order: 1e-6 of it and rounding are left. Of an alignment two parts of either sign are added up.
+    after = gradient_step.__wrapped__(student, target, **step)
+    for error, x, y in zip(told, before[:3], after[:3], strict=True):
+        # To first order: 1e-8 of it and rounding are left. Of an alignment two parts of either sign are added up.
         assert abs(y - x) <= 1.00001 * error + 1e-14
         assert error <= 5.0 * abs(y - x) + 1e-14
 
@@ -173,7 +177,7 @@ def test_what_a_network_s_law_is_known_to_is_in_the_estimate(monkeypatch: pytest
     model = Model.from_gradient_step("tanh", "sin", bulk_model="network", **STEP)
     monkeypatch.setattr("onestep.numerics.bulk.network.law_error", lambda _: 1e-8)
     assert relative_uncertainty(model) == 1e-8
-    found, loss = solve(model), solve_loss(model, losses.huber(0.5))
+    found, loss = solve(model), solve_loss(model.changed(loss=losses.huber(0.5)))
     assert 1e-9 < found.error_estimate < 1e-6
     assert 1e-9 < found.at_width(300).error_estimate < 1e-6
     assert 1e-9 < loss.error_estimate < 1e-6
@@ -183,10 +187,10 @@ def test_what_a_network_s_law_is_known_to_is_in_the_estimate(monkeypatch: pytest
 @pytest.mark.thorough
 def test_a_density_of_letters_is_as_uncertain_as_its_step() -> None:
     law, size = ReadoutLaw("uniform", 1.0), 9e-13
-    ends = [solve_density(_given(size).changed(bulk=1.3 + x), law).test_error for x in (-1e-4, 1e-4)]
-    told = solve_density(_given(size), law).error_estimate
+    ends = [solve_letters(_given(size).changed(bulk=1.3 + x, readout=law)).test_error for x in (-1e-4, 1e-4)]
+    told = solve_letters(_given(size).changed(readout=law)).error_estimate
     assert told >= abs(ends[1] - ends[0]) / 2e-4 * size
-    assert told > 2.0 * solve_density(_given(0.0), law).error_estimate
+    assert told > 2.0 * solve_letters(_given(0.0).changed(readout=law)).error_estimate
 
 
 def test_points_of_one_family_are_as_uncertain_as_each_other() -> None:

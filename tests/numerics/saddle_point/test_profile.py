@@ -25,7 +25,7 @@ def _model(student: str, target: str, **values: object) -> Model:
 @pytest.mark.parametrize("alignment", [0.0, 0.7, 1.0])
 def test_half_the_line_is_enough_for_definite_parity(student: str, target: str, alignment: float) -> None:
     folded = _model(student, target, alignment=alignment)
-    whole = _model(student, target, alignment=alignment, groups=UNFOLDED)
+    whole = _model(student, target, alignment=alignment, readout=UNFOLDED)
     assert profile(folded).kappa[0] >= 0.0
     assert profile(whole).kappa[0] < 0.0
     one, other = solve(folded), solve(whole)
@@ -56,7 +56,7 @@ def test_profiles_are_shared_between_ridges_and_ratios() -> None:
 
 def test_v_from_the_packed_features_is_the_double_sum() -> None:
     groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.4, 0.3, 1.5, 0.2), ReadoutGroup(0.1, 0.2))
-    table = profile(_model("tanh", "sin", alignment=0.5, groups=groups))
+    table = profile(_model("tanh", "sin", alignment=0.5, readout=groups))
     rng = np.random.default_rng(0)
     matrix = rng.normal(size=(3, 3))
     matrix = matrix @ matrix.T

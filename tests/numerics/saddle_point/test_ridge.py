@@ -70,7 +70,7 @@ def test_tanh_student_sign_target_after_a_gradient_step() -> None:
 
 def test_two_groups() -> None:
     groups = (ReadoutGroup(1.0, 0.5, 1.0), ReadoutGroup(-0.5, 0.5, 1.3))
-    solution = solve(_model("tanh", "sin", **WORKED, groups=groups))
+    solution = solve(_model("tanh", "sin", **WORKED, readout=groups))
     assert solution.test_error == pytest.approx(0.1278618, abs=5e-8)
     assert solution.residual <= RESIDUAL_GOAL
 
@@ -151,7 +151,7 @@ def test_alignment_one_is_the_limit_of_alignments_below() -> None:
 def test_the_minimum_of_the_training_energy_has_the_right_slope_in_the_ridge(student: str, groups: tuple) -> None:
     # The minimum over a of (1/p)(sum_mu (y - f)^2 + ridge |a|^2) is (alpha/beta) training error + ridge sum_a q2_a; its
     # derivative in the ridge is sum_a q2_a (envelope theorem). Neither V nor q is computed this way.
-    model = _model(student, "sin", **WORKED, noise=0.1, **({"groups": groups} if groups else {}))
+    model = _model(student, "sin", **WORKED, noise=0.1, **({"readout": groups} if groups else {}))
 
     def energy(ridge: float) -> float:
         solution = solve(model.changed(ridge=ridge))
@@ -171,7 +171,7 @@ def test_equal_groups_reproduce_the_uniform_readout() -> None:
     for weights in ((1.0, 1.0), (1.0, -1.0), (1.0, -1.0, 1.0)):
         # For odd activations a change of sign of u is a change of sign of the readout.
         groups = tuple(ReadoutGroup(weight, 1.0 / len(weights)) for weight in weights)
-        split = solve(_model("tanh", "sin", **WORKED, groups=groups))
+        split = solve(_model("tanh", "sin", **WORKED, readout=groups))
         assert split.converged
         assert split.test_error == pytest.approx(uniform.test_error, rel=1e-11)
         # The choice of least sum m^2/tau shares m evenly.
@@ -182,13 +182,13 @@ def test_equal_groups_reproduce_the_uniform_readout() -> None:
 
 def test_unequal_fractions_of_equal_groups_share_the_mean_by_size() -> None:
     groups = (ReadoutGroup(1.0, 0.2), ReadoutGroup(1.0, 0.8))
-    split = solve(_model("relu", "tanh", **WORKED, groups=groups)).order_parameters
+    split = solve(_model("relu", "tanh", **WORKED, readout=groups)).order_parameters
     assert split.m[1] / split.m[0] == pytest.approx(4.0, rel=1e-9)
 
 
 def test_nearly_equal_groups_converge() -> None:
     groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(1.0001, 0.5))
-    assert solve(_model("tanh", "sin", **WORKED, groups=groups)).converged
+    assert solve(_model("tanh", "sin", **WORKED, readout=groups)).converged
 
 
 def test_no_spike_and_an_odd_activation_leave_no_mean() -> None:
@@ -236,7 +236,7 @@ def test_the_bulk_can_be_moved_into_the_activation() -> None:
 
 
 def test_a_bias_of_the_group_is_a_shift_of_the_activation() -> None:
-    biased = solve(_model("tanh", "relu", **WORKED, groups=(ReadoutGroup(bias=0.5),)))
+    biased = solve(_model("tanh", "relu", **WORKED, readout=(ReadoutGroup(bias=0.5),)))
     shifted = solve(_model("tanh(z + 1/2)", "relu", **WORKED))
     assert biased.test_error == pytest.approx(shifted.test_error, rel=1e-11)
 
@@ -310,7 +310,7 @@ def test_a_residual_too_large_is_not_called_converged() -> None:
         ReadoutGroup(-1.26, 0.02, None, 2.04),
     )
     values = {"alpha": 0.245, "beta": 0.908, "ridge": 2e-5, "spike": 2e-5, "bulk": 1.644, "alignment": 1.0}
-    solution = solve(_model("exp(z)", "relu", **values, groups=groups))
+    solution = solve(_model("exp(z)", "relu", **values, readout=groups))
     assert not solution.converged
     assert solution.residual > RESIDUAL_GOAL
     assert "a larger ridge" in solution.status

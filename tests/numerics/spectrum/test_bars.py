@@ -25,7 +25,7 @@ BIASED = tuple(
 
 def _model(student: str, groups: tuple[ReadoutGroup, ...], alpha: float = 1.5, beta: float = 0.8) -> Model:
     return Model(
-        activation(student), activation("sin"), alpha, beta, 0.1, spike=1.0, bulk=1.0, alignment=0.8, groups=groups
+        activation(student), activation("sin"), alpha, beta, 0.1, spike=1.0, bulk=1.0, alignment=0.8, readout=groups
     )
 
 

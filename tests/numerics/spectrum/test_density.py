@@ -31,7 +31,7 @@ def _sample(model: Model, d: int, seed: int) -> np.ndarray:
 
 @pytest.mark.parametrize(
     "model",
-    [_model("tanh"), _model("relu", spike=1.5), _model("tanh", groups=TWO), _model("sign", alpha=0.6)],
+    [_model("tanh"), _model("relu", spike=1.5), _model("tanh", readout=TWO), _model("sign", alpha=0.6)],
     ids=["tanh", "relu", "two groups", "fewer samples"],
 )
 def test_off_the_support_it_is_the_ridge_solvers(model: Model) -> None:
@@ -42,7 +42,7 @@ def test_off_the_support_it_is_the_ridge_solvers(model: Model) -> None:
 
 
 def test_off_the_axis_it_is_a_samples_transform() -> None:
-    model = _model("tanh", groups=TWO)
+    model = _model("tanh", readout=TWO)
     values = _sample(model, 500, 1)
     for z in (0.5 + 0.3j, 2.0 + 0.5j, -0.2 + 0.4j):
         # (1/p) sum 1/(l - z) fluctuates like 1/p and the outliers move it by 1/p: 5/500 is generous.
@@ -66,7 +66,7 @@ CASES = {
     "fewer samples": _model("sin", alpha=0.5),
     "as many": _model("sign", alpha=1.0),
     "linear": _model("z", beta=2.0),
-    "two groups": _model("tanh", groups=TWO),
+    "two groups": _model("tanh", readout=TWO),
 }
 
 
@@ -144,7 +144,7 @@ def test_outliers_with_their_corrections() -> None:
 
 def test_a_gap_in_the_support() -> None:
     groups = (ReadoutGroup(0.2, 0.5, 0.02, 0.0), ReadoutGroup(-0.5, 0.5, 2.0, 0.3))
-    model = _model("tanh", alpha=8.0, beta=0.5, groups=groups)
+    model = _model("tanh", alpha=8.0, beta=0.5, readout=groups)
     found = spectrum(model)
     assert len(found.edges) == 2
     assert found.mass == pytest.approx(1.0, abs=1e-6)

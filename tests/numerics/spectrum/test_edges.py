@@ -20,7 +20,7 @@ TWO = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5, 1.3))
 
 def _model(student: str, spike: float, alpha: float, beta: float, groups: tuple[ReadoutGroup, ...]) -> Model:
     return Model(
-        activation(student), activation("sin"), alpha, beta, 0.1, spike=spike, bulk=1.0, alignment=0.8, groups=groups
+        activation(student), activation("sin"), alpha, beta, 0.1, spike=spike, bulk=1.0, alignment=0.8, readout=groups
     )
 
 

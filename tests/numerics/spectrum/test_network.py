@@ -132,7 +132,7 @@ def test_the_mean_eigenvalue_is_that_of_the_isotropic_bulk() -> None:
 def test_groups_are_refused_in_one_sentence() -> None:
     groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))
     model = Model.from_gradient_step(
-        activation("tanh"), activation("sin"), bulk_model="network", groups=groups, **RATIOS
+        activation("tanh"), activation("sin"), bulk_model="network", readout=groups, **RATIOS
     )
     with pytest.raises(ModelError, match="one readout group"):
         spectrum(model)

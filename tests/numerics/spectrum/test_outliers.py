@@ -106,7 +106,7 @@ def test_norms_move_the_outlier_by_finite_differences() -> None:
 def test_a_detached_eigenvalue_is_a_samples() -> None:
     """A bias holds neurons off until kappa = 2.3: few samples, all far along the spike, carry one eigenvalue out."""
     groups = (ReadoutGroup(1.0, 1.0, 0.3, -3.5),)
-    model = _model("erf", alpha=60.0, beta=0.3, spike=1.5, groups=groups)
+    model = _model("erf", alpha=60.0, beta=0.3, spike=1.5, readout=groups)
     found = spectrum(model)
     (predicted,) = found.detached
     assert predicted > found.edges[-1][1]

@@ -18,7 +18,7 @@ GROUPS = (ReadoutGroup(1.0, 0.4), ReadoutGroup(-0.6, 0.35, 1.3, 0.4), ReadoutGro
 
 def _model() -> Model:
     return Model(
-        activation("tanh"), activation("sin"), 0.5, 0.8, 0.1, spike=1.0, bulk=1.0, alignment=0.8, groups=GROUPS
+        activation("tanh"), activation("sin"), 0.5, 0.8, 0.1, spike=1.0, bulk=1.0, alignment=0.8, readout=GROUPS
     )
 
 

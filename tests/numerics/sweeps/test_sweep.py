@@ -14,10 +14,10 @@ import pytest
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.simulate import simulate
+from onestep.numerics.models.losses import loss_named
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.network import Network
 from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
-from onestep.numerics.saddle_point.any_loss.losses import loss_named
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.numerics.sweeps.chunk import columns, solve_chunk
 from onestep.numerics.sweeps.run import WorkerLostError, run
@@ -162,7 +162,7 @@ def test_several_groups_have_a_column_each() -> None:
     groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))
     sweep = theory({"alpha": (0.5, 1.5)}, groups=groups)
     found = rows(sweep)[1]
-    expected = solve(Model(activation("tanh(z)"), activation("sin(z)"), groups=groups, **sweep.point(1)))
+    expected = solve(Model(activation("tanh(z)"), activation("sin(z)"), readout=groups, **sweep.point(1)))
     # The same solver on the same model: equal to the last bit.
     assert found["test_error"] == expected.test_error
     assert [found["m_0"], found["m_1"]] == expected.order_parameters.m.tolist()
@@ -339,7 +339,8 @@ def test_biases_and_other_losses_are_those_of_the_single_solvers(tmp_path: Path)
     row = dict(zip(names, found, strict=True))
     model = sweep.subject(sweep.point(0))
     assert isinstance(model, Model)
-    expected = solve_convex(model, loss_named("huber:1"))
+    expected = solve_convex(model)
+    assert model.loss == loss_named("huber:1")
     assert row["converged"] == 1
     for name in ("test_error", "training_error", "mean_squared_error", "error_estimate"):
         assert row[name] == pytest.approx(getattr(expected, name), rel=1e-12)

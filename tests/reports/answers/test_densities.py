@@ -10,10 +10,12 @@ from collections.abc import Sequence
 import pytest
 
 from onestep.derivations.activations.activation import activation
-from onestep.numerics.experiments.simulate_density import Lettered
+from onestep.numerics.experiments import letters, simulate
 from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.letters.density import DensitySolution, ReadoutLaw, solve_density
-from onestep.reports.answers import densities
+from onestep.numerics.models.readout_law import ReadoutLaw
+from onestep.numerics.models.solution import Solution
+from onestep.numerics.saddle_point.letters.density import solve_letters
+from onestep.reports.answers.comparison import compare
 from onestep.reports.command_line import cli
 
 BASE = ["--activation", "tanh", "--target", "sin(2*z)", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1"]
@@ -34,11 +36,11 @@ def run(capfd: pytest.CaptureFixture[str], arguments: Sequence[str]) -> tuple[in
 )
 def test_solve(capfd: pytest.CaptureFixture[str], text: str, law: ReadoutLaw) -> None:
     code, out, _ = run(capfd, ["solve", *SPIKED, "--readout", text, "--json"])
-    found, expected = json.loads(out), solve_density(MODEL, law)
+    found, expected = json.loads(out), solve_letters(MODEL.changed(readout=law))
     assert code == 0
     assert found["test_error"] == pytest.approx(expected.test_error, rel=1e-13)
     assert found["training_error"] == pytest.approx(expected.training_error, rel=1e-13)
-    assert found["order_parameters"]["psi"] == pytest.approx(expected.psi, rel=1e-13)
+    assert found["order_parameters"]["psi"] == pytest.approx(expected.order_parameters.psi[0], rel=1e-13)
     assert found["readout"] == {"law": law.name, "scale": law.scale}
     assert found["provenance"]["parameters"]["readout"] == {"law": law.name, "scale": law.scale}
     code, out, _ = run(capfd, ["solve", *SPIKED, "--readout", text])
@@ -57,7 +59,7 @@ def test_after_a_step(capfd: pytest.CaptureFixture[str]) -> None:
     found = json.loads(out)
     assert found["sweep"] == {"eta": [1.0, 3.0]}
     assert found["results"][1]["test_error"] == pytest.approx(
-        solve_density(step, ReadoutLaw("normal", 0.8)).test_error, rel=1e-13
+        solve_letters(step.changed(readout=ReadoutLaw("normal", 0.8))).test_error, rel=1e-13
     )
 
 
@@ -95,7 +97,7 @@ def test_a_point_without_a_solution_keeps_the_others(capfd: pytest.CaptureFixtur
 def test_what_is_not_built_is_refused_before_anything_is_simulated(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(densities, "simulate_density", lambda *_, **__: pytest.fail("simulated"))
+    monkeypatch.setattr(simulate, "simulate_letters", lambda *_, **__: pytest.fail("simulated"))
     given = ["compare", *SPIKED, "--activation", "he2", "--readout", "normal", "--dimensions", "60,120", "--seeds", "2"]
     code, out, err = run(capfd, given)
     assert (code, out) == (2, "")
@@ -103,14 +105,14 @@ def test_what_is_not_built_is_refused_before_anything_is_simulated(
 
 
 def test_a_theory_that_does_not_converge_at_a_realised_ratio_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    law = ReadoutLaw("uniform")
-    exact, calls = solve_density(MODEL, law), iter((True, True, False))
+    model = MODEL.changed(readout=ReadoutLaw("uniform"))
+    exact, calls = solve_letters(model), iter((True, True, False))
 
-    def one_unsettled(_model: Model, _law: ReadoutLaw) -> DensitySolution:
+    def one_unsettled(_: Model) -> Solution:
         return dataclasses.replace(exact, converged=next(calls))
 
-    monkeypatch.setattr(densities, "solve_density", one_unsettled)
-    found = densities.compared(Lettered(MODEL, law), dimensions=(40, 80), seeds=2, seed=0)
+    monkeypatch.setattr(letters, "solve_letters", one_unsettled)
+    found = compare(model, dimensions=(40, 80), seeds=2, seed=0)
     assert found.report.verdict == "INCONCLUSIVE"
     errors = next(c for c in found.report.comparisons if c.observable == "test_error")
     assert errors.z is None or not math.isfinite(errors.z)

@@ -10,8 +10,8 @@ import pytest
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.any_loss import loss_bounds
+from onestep.numerics.models.losses import ABSOLUTE
 from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.any_loss.losses import ABSOLUTE
 from onestep.reports.command_line.cli import run
 
 NOISY = ["--activation", "tanh", "--target", "sign", "--alpha", "2", "--beta", "1", "--ridge", "0.1", "--noise", "0.3"]
@@ -26,7 +26,7 @@ def test_the_document_has_both_bounds_and_the_best_ridge(capfd: pytest.CaptureFi
         activation("tanh"), activation("sign"), alpha=2.0, beta=1.0, ridge=0.1, noise=0.3, spike=1.0, bulk=1.0,
         alignment=1.0,
     )  # fmt: skip
-    expected = loss_bounds(model, ABSOLUTE)
+    expected = loss_bounds(model.changed(loss=ABSOLUTE))
     assert (found["lower"], found["upper"]) == (expected.lower, expected.upper)
     assert found["lower"] < found["best_ridge"]["test_error"] <= found["upper"]
     assert found["loss"] == "absolute" == found["provenance"]["parameters"]["loss"]

@@ -101,7 +101,7 @@ def test_bounds_carry_the_best_ridge_at_the_width(capfd: pytest.CaptureFixture[s
     (sentence,) = found["warnings"]
     assert "above this limit" in sentence
     _, out, _ = outcome(capfd, ["bounds", *replaced("spike", "0.01")])
-    assert out.splitlines()[-1].startswith("at width 1000 the test error differs")
+    assert out.splitlines()[-1] == sentence
     never = document(capfd, ["bounds", *replaced("target", "he2", replaced("spike", "0"))])
     assert never["best_ridge"]["at_width"] is None
     assert "infinite ridge" in never["best_ridge"]["why"]
@@ -142,7 +142,7 @@ def test_a_diagram_of_limits_that_are_not_reached_says_so(tmp_path: Path) -> Non
             draw(sweep, out / "results.sqlite", out / "diagram.svg")
         texts.append((out / "diagram.svg").read_text(encoding="utf-8"))
     assert ["at width 1000" in text for text in texts] == [False, True]
-    assert "from its limit at 12 of 12 points" in texts[1]
+    assert "from its limit by more than 5 % at 12 of 12 points" in texts[1]
 
 
 def test_a_width_is_a_whole_number_of_neurons(capfd: pytest.CaptureFixture[str]) -> None:
@@ -157,7 +157,9 @@ def test_a_batch_document_is_json(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_one_point_tells_the_size_of_the_difference() -> None:
+    from onestep.numerics.models.width_documents import apart_sentence
     from onestep.reports.answers.widths import apart_line
 
-    document = {"test_error": 0.1, "at_width": {"width": 1000, "test_error": 0.12, "apart": True}}
-    assert "by +20 %" in str(apart_line([document], 1000))
+    document = {"test_error": 0.1, "at_width": {"width": 1000, "test_error": 0.12}}
+    assert apart_line([document], 1000) == apart_sentence(document)
+    assert "0.12, 20 % above this limit" in str(apart_sentence(document))

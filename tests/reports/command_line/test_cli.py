@@ -41,12 +41,12 @@ def test_version(capfd: pytest.CaptureFixture[str]) -> None:
 def test_an_internal_error_is_one_sentence_and_a_traceback_only_with_debug(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import onestep.numerics.saddle_point.ridge
+    import onestep.numerics.saddle_point.solve
 
     def broken(model: object) -> object:
         raise ZeroDivisionError("planted")
 
-    monkeypatch.setattr(onestep.numerics.saddle_point.ridge, "solve", broken)
+    monkeypatch.setattr(onestep.numerics.saddle_point.solve, "solve", broken)
     code, out, err = outcome(capfd, ["solve", *WORKED])
     assert (code, out, err.count("\n")) == (4, "", 1)
     assert "planted" in err
@@ -122,12 +122,12 @@ def test_colour_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_memory_that_runs_out_is_bad_input(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    import onestep.numerics.saddle_point.ridge
+    import onestep.numerics.saddle_point.solve
 
     def greedy(model: object) -> object:
         raise MemoryError
 
-    monkeypatch.setattr(onestep.numerics.saddle_point.ridge, "solve", greedy)
+    monkeypatch.setattr(onestep.numerics.saddle_point.solve, "solve", greedy)
     refused(capfd, ["solve", *WORKED], "does not fit in memory", "for example")
 
 
@@ -151,12 +151,12 @@ def test_the_program_is_the_module() -> None:
 def test_what_the_machine_refuses_is_no_defect(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, error: OSError
 ) -> None:
-    import onestep.numerics.saddle_point.ridge
+    import onestep.numerics.saddle_point.solve
 
     def refusing(model: object) -> object:
         raise error
 
-    monkeypatch.setattr(onestep.numerics.saddle_point.ridge, "solve", refusing)
+    monkeypatch.setattr(onestep.numerics.saddle_point.solve, "solve", refusing)
     refused(capfd, ["solve", *WORKED], error.strerror or "", "for example")
 
 

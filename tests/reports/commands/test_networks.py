@@ -73,7 +73,7 @@ READOUT, BIAS = ["--readout", "1:0.5,-0.7:0.5"], ["--bias", "0.4:0.5,-0.4:0.5"]
 def test_solve_takes_a_vocabulary_and_biases(capfd: pytest.CaptureFixture[str]) -> None:
     found = document(capfd, "solve", *STEPPED, "--bulk-model", "network", *READOUT, *BIAS)
     groups = tuple(ReadoutGroup(u, 0.25, None, b) for u in (1.0, -0.7) for b in (0.4, -0.4))
-    network = Network(activation("tanh"), activation("tanh"), 1.5, 1.0, 0.01, alpha0=10.0, eta=10.0, groups=groups)
+    network = Network(activation("tanh"), activation("tanh"), 1.5, 1.0, 0.01, alpha0=10.0, eta=10.0, readout=groups)
     solution = solve(network.model("network"))
     assert found["test_error"] == solution.test_error
     parameters = found["order_parameters"]
@@ -95,7 +95,7 @@ def test_weights_and_biases_in_pairs_leave_the_bulk_empty(capfd: pytest.CaptureF
     pairs = ["--readout", "1:0.5::0.3,-0.7:0.5::-0.3"]
     found = document(capfd, "solve", *STEPPED, "--bulk-model", "network", *pairs)
     groups = (ReadoutGroup(1.0, 0.5, None, 0.3), ReadoutGroup(-0.7, 0.5, None, -0.3))
-    network = Network(activation("tanh"), activation("tanh"), 1.5, 1.0, 0.01, alpha0=10.0, eta=10.0, groups=groups)
+    network = Network(activation("tanh"), activation("tanh"), 1.5, 1.0, 0.01, alpha0=10.0, eta=10.0, readout=groups)
     assert found["test_error"] == solve(network.model("network")).test_error
     short = ["--kind", "network", "--dimension", "30", "--seeds", "2"]
     simulated = document(capfd, "simulate", *STEPPED, *short, *pairs)["test_error"]

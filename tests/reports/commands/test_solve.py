@@ -113,7 +113,7 @@ def test_every_point_is_printed_when_one_does_not_converge(
 ) -> None:
     from dataclasses import replace
 
-    import onestep.numerics.saddle_point.ridge
+    import onestep.numerics.saddle_point.solve
     from onestep.numerics.models.model import Model
     from onestep.numerics.models.solution import Solution
 
@@ -131,7 +131,7 @@ def test_every_point_is_printed_when_one_does_not_converge(
             residual=float("nan"),
         )
 
-    monkeypatch.setattr(onestep.numerics.saddle_point.ridge, "solve", failing)
+    monkeypatch.setattr(onestep.numerics.saddle_point.solve, "solve", failing)
     found = document(capfd, ["solve", *replaced("alpha", "0.5,1,1.5")], code=3)
     assert [r["converged"] for r in found["results"]] == [True, False, True]
     failed = found["results"][1]

@@ -85,11 +85,11 @@ def test_what_does_not_converge_says_so(capfd: pytest.CaptureFixture[str], monke
     monkeypatch.setattr(spectrum, "_MOST_PANELS", 0)
     monkeypatch.setattr(spectrum, "_FIRST_PANELS", 1)
     monkeypatch.setattr(spectrum, "_NODES", 3)
-    spectrum.spectrum.__wrapped__.cache_clear()
+    spectrum.spectrum.cache_clear()  # type: ignore[attr-defined]
     try:
         code, out, _ = _run(capfd, DIRECT)
     finally:
-        spectrum.spectrum.__wrapped__.cache_clear()
+        spectrum.spectrum.cache_clear()  # type: ignore[attr-defined]
     assert code == 3
     assert "not converged" in out
 
@@ -101,11 +101,11 @@ def test_what_continuation_does_not_reach_says_so(
     from onestep.numerics.spectrum import density as spectrum
 
     monkeypatch.setattr(spectrum_axis, "_MOST_CONTINUATIONS", 0)
-    spectrum.spectrum.__wrapped__.cache_clear()
+    spectrum.spectrum.cache_clear()  # type: ignore[attr-defined]
     try:
         code, _, err = _run(capfd, DIRECT)
     finally:
-        spectrum.spectrum.__wrapped__.cache_clear()
+        spectrum.spectrum.cache_clear()  # type: ignore[attr-defined]
     assert code == 3
     assert "out of reach" in err
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from onestep.derivations.activations.activation import activation
-from onestep.numerics.bounds.ridge import Minimum, bounds
+from onestep.numerics.bounds.results import Minimum
+from onestep.numerics.bounds.ridge import bounds
 from onestep.numerics.bulk.network import NetworkBulk
 from onestep.numerics.bulk.network_law import network_law
 from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent

@@ -101,7 +101,7 @@ def by_numerics(network: Vocabulary) -> Model:
         ridge=network.ridge,
         alpha0=step.alpha0,
         eta=step.rate * step.beta,
-        groups=tuple(
+        readout=tuple(
             ReadoutGroup(u, share, bias=b)
             for u, share, b in zip(network.letters, network.fractions, network.biases, strict=True)
         ),

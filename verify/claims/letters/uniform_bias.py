@@ -63,7 +63,7 @@ _BIASES = (-1.2, -0.8, -0.4, 0.0, 0.4, 0.8, 1.2)
 
 @lru_cache(maxsize=64)
 def _sweep(model: Model) -> tuple[float, float, float]:
-    at = [replace(model, groups=(ReadoutGroup(bias=b),)) for b in _BIASES]
+    at = [replace(model, readout=(ReadoutGroup(bias=b),)) for b in _BIASES]
     errors = [solved(x) for x in at]
     lower = [numeric_bounds.lower_bound(x) for x in at]
     return min(e.test_error for e in errors if e.converged), min(lower), lower[_BIASES.index(0.0)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -13,9 +14,9 @@ from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.saddle_point.random_features import any_loss as any_loss_features
 from onestep.derivations.saddle_point.random_features import square_loss as convex_square_loss
 from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.losses import LOGISTIC, ProximalLoss
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.any_loss.convex import solve
-from onestep.numerics.saddle_point.any_loss.losses import LOGISTIC, ProximalLoss
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
 from onestep.verify.claims.saddle_point.formulas import eq
 from onestep.verify.claims.sources import paper
@@ -63,7 +64,7 @@ def _both_systems(case: str) -> Mapping[str, float] | None:
     point = CASES[case]
     loss_name = str(point["loss"])
     model = model_at({**point, s.r.name: 0.0, s.c.name: 1.0, s.noise.name: 0.0})
-    solution = solve(model, LOGISTIC if loss_name == "logistic" else _PSEUDO_HUBER)
+    solution = solve(replace(model, loss=LOGISTIC if loss_name == "logistic" else _PSEUDO_HUBER))
     if not solution.converged:
         return None
     order, ratio = solution.order_parameters, model.alpha / model.beta

@@ -17,8 +17,8 @@ from onestep.derivations.activations.activation import activation
 from onestep.derivations.language import symbols as s
 from onestep.numerics.balls.arithmetic import precision, rational_ball
 from onestep.numerics.certificates.certify import certify
-from onestep.numerics.certificates.saddle_point import solve_mp
 from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.solve import solve
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Profile
 from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence
@@ -43,7 +43,7 @@ def _enclosed() -> Any:
 
 @lru_cache(maxsize=1)
 def _fifty_digits() -> Any:
-    return solve_mp(_model(), 50)
+    return solve(_model(), digits=50)
 
 
 def _within(symbol: sp.Symbol, value: sp.Rational) -> sp.LessThan:

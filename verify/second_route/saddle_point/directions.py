@@ -35,7 +35,7 @@ def _model(student: str, target: str, spike: tuple[float, float], gamma: tuple[f
         activation(target),
         alignment=gamma[0],
         further_alignments=(gamma[1],),
-        groups=(ReadoutGroup(spike[0], further_weights=(spike[1],)),),
+        readout=(ReadoutGroup(spike[0], further_weights=(spike[1],)),),
         spike=1.0,
         **values,  # type: ignore[arg-type]
     )

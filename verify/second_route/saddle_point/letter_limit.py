@@ -8,7 +8,7 @@ complex steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -29,7 +29,8 @@ from onestep.derivations.saddle_point.many_letters import (
     unexplained,
 )
 from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.letters.density import ReadoutLaw, solve_density
+from onestep.numerics.models.readout_law import ReadoutLaw
+from onestep.numerics.saddle_point.solve import solve
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.second_route.models import Point
 
@@ -266,7 +267,7 @@ def _limit(key: tuple[float | str, ...]) -> Mapping[str, float]:
         activation(str(point["activation"])), activation(str(point["target"])), alpha=alpha, beta=beta, ridge=ridge,
         noise=noise, spike=float(point[s.r.name]), bulk=float(point[s.c.name]), alignment=float(point[s.gamma.name]),
     )  # fmt: skip
-    solved = solve_density(model, ReadoutLaw("uniform", float(point["scale"])))
+    solved = solve(replace(model, readout=ReadoutLaw("uniform", float(point["scale"]))))
     return {
         s.test_error.name: solved.test_error if solved.converged else float("nan"),
         unexplained.name: float(f.weights @ (f.y2 - f.y0**2)),

@@ -89,7 +89,7 @@ def _model(
         noise=noise,
         spike=spike,
         alignment=alignment,
-        groups=tuple(ReadoutGroup(weight, share, bulk) for weight, share, bulk in letters),
+        readout=tuple(ReadoutGroup(weight, share, bulk) for weight, share, bulk in letters),
         bulk=1.0,
     )
 

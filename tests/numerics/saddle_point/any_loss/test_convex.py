@@ -13,11 +13,12 @@ from scipy.optimize import minimize
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features
 from onestep.numerics.gaussian.quadrature import density
+from onestep.numerics.models import losses
+from onestep.numerics.models.losses import ClippedLine
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.saddle_point.any_loss import losses
+from onestep.numerics.models.solution import Solution
 from onestep.numerics.saddle_point.any_loss.clipped_lines import clipped_moments
-from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution, solve
-from onestep.numerics.saddle_point.any_loss.losses import ClippedLine
+from onestep.numerics.saddle_point.any_loss.convex import solve
 from onestep.numerics.saddle_point.any_loss.sample_averages import SignLabel, normal_cdf
 from onestep.numerics.saddle_point.finite_width import at_width
 from onestep.numerics.saddle_point.profile import profile
@@ -35,14 +36,14 @@ def _model(student: str, target: str, **values: object) -> Model:
 MODELS = {
     "smooth": _model("tanh", "sin"),
     "noise and a jump": _model("erf", "sign", alpha=0.7, noise=0.2, spike=1.6),
-    "two groups": _model("tanh", "sin", groups=TWO),
+    "two groups": _model("tanh", "sin", readout=TWO),
     "aligned": _model("relu", "sin", alignment=1.0, alpha=2.5),
 }
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 def test_the_square_loss_is_the_ridge_readout(model: Model) -> None:
-    found, ridge = solve(model, losses.SQUARE), solve_ridge(model)
+    found, ridge = solve(model), solve_ridge(model)
     # Two programs for one fixed point: the bar is 1e-8, rounding leaves 1e-11.
     assert found.converged
     assert found.test_error == pytest.approx(ridge.test_error, abs=1e-10)
@@ -55,21 +56,21 @@ def test_the_square_loss_is_the_ridge_readout(model: Model) -> None:
 def test_a_loss_given_by_its_proximal_operator() -> None:
     # (y - h)^2/2 again, as a loss of which only value and proximal operator are known, with a numerical derivative.
     square = losses.ProximalLoss("half", lambda y, h: 0.5 * (y - h) ** 2, lambda y, w, V: (w + V * y) / (1.0 + V))
-    found = solve(MODELS["smooth"], square)
+    found = solve(MODELS["smooth"].changed(loss=square))
     ridge = solve_ridge(MODELS["smooth"])
     # Central differences of a linear function: rounding 1e-16/1e-5 = 1e-11 remains.
     assert found.mean_squared_error == pytest.approx(ridge.test_error, abs=1e-8)
-    assert 2.0 * found.training_loss == pytest.approx(ridge.training_error, abs=1e-8)
+    assert 2.0 * found.training_error == pytest.approx(ridge.training_error, abs=1e-8)
 
 
 def test_huber_ends_at_the_square_and_at_the_absolute_loss() -> None:
     model = MODELS["smooth"]
-    wide = solve(model, losses.huber(50.0))
+    wide = solve(model.changed(loss=losses.huber(50.0)))
     # Residuals of order one never reach 50: the tail of a Gaussian there is under 1e-300.
-    assert 2.0 * wide.test_loss == pytest.approx(solve_ridge(model).test_error, abs=1e-10)
+    assert 2.0 * wide.test_error == pytest.approx(solve_ridge(model).test_error, abs=1e-10)
     delta = 1e-3
-    narrow = solve(model.changed(ridge=model.ridge * delta), losses.huber(delta))
-    absolute = solve(model, losses.ABSOLUTE)
+    narrow = solve(model.changed(ridge=model.ridge * delta, loss=losses.huber(delta)))
+    absolute = solve(model.changed(loss=losses.ABSOLUTE))
     # huber/delta lies between |r| - delta/2 and |r|, so that minima differ by at most (alpha/beta) delta/2.
     assert narrow.energy / delta == pytest.approx(absolute.energy, abs=0.5 * model.alpha / model.beta * delta)
 
@@ -81,9 +82,9 @@ LOSSES = (losses.LOGISTIC, losses.HINGE, losses.huber(0.5), losses.ABSOLUTE)
 def test_the_energy_is_a_minimum(loss: losses.Loss) -> None:
     # d/dridge of min (sum of losses + (ridge/2)|a|^2)/p is |a|^2/(2p), which no equation of the solver knows.
     model = _model("tanh", "sign")
-    energies = {h: solve(model.changed(ridge=0.1 + h), loss).energy for h in (-2e-3, -1e-3, 1e-3, 2e-3)}
+    energies = {h: solve(model.changed(ridge=0.1 + h, loss=loss)).energy for h in (-2e-3, -1e-3, 1e-3, 2e-3)}
     slope = (8.0 * (energies[1e-3] - energies[-1e-3]) - (energies[2e-3] - energies[-2e-3])) / 12e-3
-    found = solve(model, loss)
+    found = solve(model.changed(loss=loss))
     assert found.converged
     # The five-point rule leaves about h^4 E^(5)/30 with E^(n) ~ n! E/ridge^n: 1e-12/1e-5 * 4 = 4e-7.
     assert slope == pytest.approx(0.5 * float(found.order_parameters.q2[0]), abs=2e-6)
@@ -91,8 +92,8 @@ def test_the_energy_is_a_minimum(loss: losses.Loss) -> None:
 
 def test_labels_of_a_smooth_target_are_its_sign() -> None:
     # The sign of an increasing odd function is that of its argument: every label is the same.
-    ours, plain = solve(_model("tanh", "tanh"), losses.HINGE), solve(_model("tanh", "sign"), losses.HINGE)
-    assert ours.test_loss == pytest.approx(plain.test_loss, abs=1e-9)
+    ours, plain = (solve(_model("tanh", target, loss=losses.HINGE)) for target in ("tanh", "sign"))
+    assert ours.test_error == pytest.approx(plain.test_error, abs=1e-9)
     assert ours.classification_error is None
     assert plain.classification_error is not None
     # The squared error is to the target itself.
@@ -113,7 +114,7 @@ OTHER_BULKS = {
     "Gaussian rows": _model("tanh", "sin", gaussian_rows=True),
     "two directions": _model(
         "tanh", "sin", alignment=0.6, further_alignments=(0.5,), bulk=1.1,
-        groups=(ReadoutGroup(1.5, 0.5, further_weights=(1.0,)), ReadoutGroup(1.5, 0.5, further_weights=(-1.0,))),
+        readout=(ReadoutGroup(1.5, 0.5, further_weights=(1.0,)), ReadoutGroup(1.5, 0.5, further_weights=(-1.0,))),
     ),
 }  # fmt: skip
 
@@ -121,7 +122,7 @@ OTHER_BULKS = {
 @pytest.mark.parametrize("model", OTHER_BULKS.values(), ids=OTHER_BULKS.keys())
 @pytest.mark.parametrize("width", [None, 300])
 def test_the_square_loss_is_the_ridge_readout_of_any_bulk_and_width(model: Model, width: int | None) -> None:
-    found = solve(model, losses.SQUARE, width=width)
+    found = solve(model, width=width)
     ridge = solve_ridge(model) if width is None else at_width(solve_ridge(model), width)
     assert found.converged
     assert found.test_error == pytest.approx(ridge.test_error, abs=1e-10)
@@ -134,10 +135,10 @@ def test_the_square_loss_is_the_ridge_readout_of_any_bulk_and_width(model: Model
 def test_the_width_costs_what_the_mean_costs() -> None:
     """E at width p exceeds its limit by (1/2p) sum_a m_a^2/tau_a to first order, for any loss: an envelope identity."""
     model = _model("tanh", "sign")
-    limit = solve(model, losses.LOGISTIC)
+    limit = solve(model.changed(loss=losses.LOGISTIC))
     first = float(np.sum(limit.order_parameters.m**2 / limit.order_parameters.V2)) / 2.0
     for p in (1e5, 1e6):
-        moved = p * (solve(model, losses.LOGISTIC, width=int(p)).energy - limit.energy)
+        moved = p * (solve(model.changed(loss=losses.LOGISTIC), width=int(p)).energy - limit.energy)
         # The next order is about first^2/p, and rounding about 1e-12 p.
         assert moved == pytest.approx(first, rel=50.0 / p + 1e-12 * p)
 
@@ -146,7 +147,7 @@ def test_the_width_costs_what_the_mean_costs() -> None:
 def test_classification_error_of_plain_random_features_is_an_angle(loss: losses.Loss) -> None:
     """At r = 0 output and label are jointly Gaussian before the sign: P(wrong) = arccos(correlation)/pi."""
     model = _model("tanh", "sign", spike=0.0, alignment=0.7)
-    found = solve(model, loss)
+    found = solve(model.changed(loss=loss))
     order, c = found.order_parameters, model.bulk
     mu1 = Model(model.activation, activation("z"), 1.0, 1.0, 1.0, spike=0.0, bulk=c, alignment=0.7)
     slope, rest = float(profile(mu1).mu1[0, 0]), float(profile(mu1).mu2_squared[0, 0])
@@ -161,7 +162,7 @@ def test_where_features_saturate_the_absolute_loss_is_solved() -> None:
     model = _model(
         "sign", "he2", alpha=1.62, beta=1.3, ridge=0.0356, noise=0.307, spike=1.63, bulk=0.816, alignment=0.792
     )
-    found = solve(model, losses.ABSOLUTE)
+    found = solve(model.changed(loss=losses.ABSOLUTE))
     assert found.converged, found.status
     # An odd student beside an even target: the parities say m = zeta = psi = 0.
     order = found.order_parameters
@@ -216,13 +217,13 @@ def _fitted(model: Model, d: int, seed: int) -> dict[str, float]:
     }
 
 
-def _compared(found: ConvexSolution, rows: Sequence[Mapping[str, float]]) -> Iterator[tuple[str, float, float, float]]:
+def _compared(found: Solution, rows: Sequence[Mapping[str, float]]) -> Iterator[tuple[str, float, float, float]]:
     """(observable, theory, mean over the samples, its standard error) for everything that `_fitted` measures."""
     theory = {
         "m": float(found.order_parameters.m[0]),
         "q2": float(found.order_parameters.q2[0]),
-        "training": found.training_loss,
-        "test": found.test_loss,
+        "training": found.training_error,
+        "test": found.test_error,
         "classification": found.classification_error or 0.0,
         "energy": found.energy,
     }
@@ -235,7 +236,7 @@ def test_logistic_regression_by_scipy() -> None:
     # A small ridge: the term m^2/(tau p) that the limit drops moves m, by 3 % here and by more at a larger ridge.
     model = _model("tanh", "sign")
     rows = [_fitted(model, 300, seed) for seed in range(12)]
-    for name, theory, mean, error in _compared(solve(model, losses.LOGISTIC), rows):
+    for name, theory, mean, error in _compared(solve(model.changed(loss=losses.LOGISTIC)), rows):
         # Student's t with 11 degrees of freedom exceeds 5 with probability 4e-4, six observables: 2e-3, and the seeds
         # are fixed. Corrections of order 1/d are within a standard error or two.
         assert abs(mean - theory) < 5.0 * error, name
@@ -246,7 +247,7 @@ def test_logistic_regression_by_scipy_at_dimension_1000() -> None:
     """The order parameters at d = 1000 against a minimiser that nobody here wrote."""
     model, d = _model("tanh", "sign"), 1000
     rows = [_fitted(model, d, seed) for seed in range(8)]
-    for name, theory, mean, error in _compared(solve(model, losses.LOGISTIC, width=d), rows):
+    for name, theory, mean, error in _compared(solve(model.changed(loss=losses.LOGISTIC), width=d), rows):
         # Student's t with 7 degrees of freedom exceeds 6 with probability 5e-4, six observables: 3e-3.
         assert abs(mean - theory) < 6.0 * error, name
         # And the comparison says something: an error of a fifth would have been seen in every observable.
@@ -277,15 +278,15 @@ def test_unknown_losses_are_refused(text: str) -> None:
 
 def test_what_is_not_built_is_refused() -> None:
     with pytest.raises(ModelError, match="ridge = 0"):
-        solve(_model("tanh", "sign", ridge=0.0), losses.HINGE)
+        solve(_model("tanh", "sign", ridge=0.0).changed(loss=losses.HINGE))
     with pytest.raises(ModelError, match="targets in"):
-        solve(_model("tanh", "tanh", noise=0.1), losses.HINGE)
+        solve(_model("tanh", "tanh", noise=0.1).changed(loss=losses.HINGE))
     stepped = Model.from_gradient_step(
         activation("tanh"), activation("tanh"), **(STEP | {"noise": 0.0}), bulk_model="network"
     )
     with pytest.raises(ModelError, match="own bulk is built for targets in"):
-        solve(stepped, losses.HINGE)
-    assert solve(stepped, losses.ABSOLUTE).converged
-    found = solve(_model("tanh", "sign", noise=0.3), losses.LOGISTIC)
-    assert isinstance(found, ConvexSolution)
+        solve(stepped.changed(loss=losses.HINGE))
+    assert solve(stepped.changed(loss=losses.ABSOLUTE)).converged
+    found = solve(_model("tanh", "sign", noise=0.3).changed(loss=losses.LOGISTIC))
+    assert isinstance(found, Solution)
     assert found.converged

@@ -10,9 +10,10 @@ import pytest
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bulk.of_model import equivalent_of
+from onestep.numerics.models import losses
 from onestep.numerics.models.model import Model
-from onestep.numerics.saddle_point.any_loss import losses
-from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution, solve
+from onestep.numerics.models.solution import Solution
+from onestep.numerics.saddle_point.any_loss.convex import solve
 from onestep.numerics.saddle_point.any_loss.envelope import Output, sampler
 from onestep.numerics.saddle_point.any_loss.newton import Found, along_path
 from onestep.numerics.saddle_point.any_loss.system import System
@@ -30,15 +31,15 @@ def _model(case: Case) -> Model:
     )  # fmt: skip
 
 
-def _solved(case: Case) -> ConvexSolution:
-    return solve(_model(case), losses.loss_named(case.loss))
+def _solved(case: Case) -> Solution:
+    return solve(_model(case).changed(loss=losses.loss_named(case.loss)))
 
 
-def _unknowns(found: ConvexSolution) -> np.ndarray:
+def _unknowns(found: Solution) -> np.ndarray:
     return np.array([float(np.ravel(getattr(found.order_parameters, name))[0]) for name in NAMES])
 
 
-def _distance(case: Case, found: ConvexSolution, grids: int) -> tuple[float, float]:
+def _distance(case: Case, found: Solution, grids: int) -> tuple[float, float]:
     """How far the plain solution is from this one, beside 1 + size, and how far a coarser grid is from it.
 
     It starts one per cent away: an agreement of more digits is not the start's.
@@ -46,7 +47,7 @@ def _distance(case: Case, found: ConvexSolution, grids: int) -> tuple[float, flo
     x = _unknowns(found)
     plain, test, error = reference_convex.solve(case, 1.01 * x, grids)
     theirs = np.append(plain, test)
-    return float(np.max(np.abs(np.append(x, found.test_loss) - theirs) / (1.0 + np.abs(theirs)))), error
+    return float(np.max(np.abs(np.append(x, found.test_error) - theirs) / (1.0 + np.abs(theirs)))), error
 
 
 # A rule along the spike that was doubled once left V1 off by 1e-6 in the first; Anderson's acceleration ended with
@@ -87,11 +88,11 @@ def test_the_estimate_covers_every_order_parameter() -> None:
     """A finer rule than the one that was stopped at moves nothing by more than the estimate."""
     for case in HARD.values():
         found = _solved(case)
-        finer = solve(_model(case), losses.loss_named(case.loss), refine=1)
+        finer = solve(_model(case).changed(loss=losses.loss_named(case.loss)), refine=1)
         moved = np.abs(_unknowns(found) - _unknowns(finer)) / (1.0 + np.abs(_unknowns(finer)))
         # Beside the estimate the rounding of some hundred terms.
         assert np.max(moved) <= found.parameter_error + 1e-12
-        assert abs(found.test_loss - finer.test_loss) <= found.error_estimate + 1e-12
+        assert abs(found.test_error - finer.test_error) <= found.error_estimate + 1e-12
 
 
 @pytest.mark.parametrize("until", [0.5, 0.0])
@@ -121,7 +122,7 @@ def test_the_estimate_is_what_the_last_refinement_moved(loss: losses.Loss, monke
     # A steep student on rules that are refined once: what is left is far above rounding.
     monkeypatch.setattr("onestep.numerics.saddle_point.any_loss.convex.QUADRATURE_GOAL", math.inf)
     model = Model("erf(3*z)", "tanh(3*z)", alpha=1.5, beta=1.0, ridge=1e-3, spike=2.0, bulk=0.3, alignment=0.9)
-    once, twice = (solve(model, loss, refine=refine) for refine in (0, 1))
+    once, twice = (solve(model.changed(loss=loss), refine=refine) for refine in (0, 1))
     moved = abs(twice.test_error - once.test_error)
     assert moved > 1e-12
     # Both end Newton's method at corrections of 1e-12.
@@ -133,13 +134,13 @@ def test_a_mean_that_separates_the_labels_is_said() -> None:
     for loss in (losses.LOGISTIC, losses.HINGE):
         model = Model(activation("tanh"), activation("sign"), alpha=0.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0,
                       alignment=1.0)  # fmt: skip
-        found = solve(model, loss)
+        found = solve(model.changed(loss=loss))
         assert not found.converged
         assert "means of the features alone" in found.status
         assert "a larger ridge does not" in found.status
         # With flipped labels, or at finite width, there is a price.
-        assert solve(model.changed(noise=0.3), loss).converged
-        assert solve(model, loss, width=300).converged
+        assert solve(model.changed(noise=0.3, loss=loss)).converged
+        assert solve(model.changed(loss=loss), width=300).converged
 
 
 @pytest.mark.parametrize("loss", [losses.LOGISTIC, losses.HINGE, losses.huber(0.5)], ids=lambda loss: loss.name)
@@ -149,7 +150,7 @@ def test_near_separability_the_loss_is_finite_and_quick(loss: losses.Loss) -> No
     for ridge in (1e-2, 1e-5):
         model = Model(activation("tanh"), activation("sign"), alpha=0.5, beta=1.0, ridge=ridge, spike=1.0, bulk=1.0,
                       alignment=0.8)  # fmt: skip
-        found = solve(model, loss)
+        found = solve(model.changed(loss=loss))
         assert found.converged, found.status
         assert found.iterations < 400
         energies.append(found.energy)

@@ -10,14 +10,16 @@ import pytest
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.experiments.ensembles import Sizes, unit_rows
-from onestep.numerics.experiments.simulate_density import OBSERVABLES, draw, limits, predicted, simulate_density
-from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
+from onestep.numerics.experiments.letters import OBSERVABLES, draw
+from onestep.numerics.experiments.simulate import predict, simulate
+from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.models.readout_law import ReadoutLaw
 from onestep.numerics.saddle_point.finite_width import at_width
 from onestep.numerics.saddle_point.letters.density import (
-    ReadoutLaw,
     bulk_of,
+    few_letters,
     letter_table,
-    solve_density,
+    solve_letters,
     spanned,
     with_letters,
 )
@@ -49,18 +51,19 @@ def test_folding_changes_nothing_for_an_odd_student() -> None:
     law = ReadoutLaw("uniform", 1.7)
     both = dataclasses.replace(
         MODEL,
-        groups=tuple(
+        readout=tuple(
             dataclasses.replace(group, bulk=1.0 + group.weight**2 * 0.1) for group in law.groups(6)
         ),
     )  # fmt: skip
-    assert solve(with_letters(MODEL, law, 3)).test_error == pytest.approx(solve(both).test_error, abs=1e-9)
+    folded = with_letters(MODEL.changed(readout=law), 3)
+    assert solve(folded).test_error == pytest.approx(solve(both).test_error, abs=1e-9)
 
 
 def test_bulks_follow_from_the_letters() -> None:
-    model = with_letters(MODEL, ReadoutLaw("normal", 0.8), 3)
+    model = with_letters(MODEL.changed(readout=ReadoutLaw("normal", 0.8)), 3)
     for group in model.groups:
         assert group.bulk == pytest.approx(1.0 + group.weight**2 * 0.1, rel=1e-14)
-    plain = with_letters(MODEL.changed(bulk=1.0), ReadoutLaw("normal", 0.8), 3)
+    plain = with_letters(MODEL.changed(bulk=1.0, readout=ReadoutLaw("normal", 0.8)), 3)
     assert plain.bulks == (1.0, 1.0, 1.0)
 
 
@@ -81,7 +84,7 @@ def test_the_rule_for_the_limit_has_the_moments_of_the_law(name: str) -> None:
 
 def few(model: Model, law: ReadoutLaw, count: int) -> tuple[Model, LetterTable, Ratios]:
     """The model with a few groups, and the same as letters."""
-    grouped = with_letters(model, law, count)
+    grouped = with_letters(model.changed(readout=law), count)
     u, pi = (np.array([getattr(group, field) for group in grouped.groups]) for field in ("weight", "fraction"))
     table = letter_table(model, u, pi, profile(grouped, 1))
     return grouped, table, Ratios(model.alpha, model.beta, model.ridge, model.noise)
@@ -126,21 +129,22 @@ CASES = (
 
 @pytest.mark.parametrize(("model", "law"), CASES, ids=lambda x: str(getattr(x, "activation", "")))
 def test_many_groups_reach_the_limit(model: Model, law: ReadoutLaw) -> None:
-    found = solve_density(model, law)
+    found = solve_letters(model.changed(readout=law))
     assert found.converged
     assert found.residual < 1e-13
     assert found.error_estimate < 1e-10
-    groups = [solution.test_error for solution in found.few]
+    few = few_letters(found.model)
+    groups = [solution.test_error for solution in few]
     # Groups on the nodes of a Gauss rule: the last of them are as near as their collinear means allow.
     assert groups[-1] == pytest.approx(found.test_error, abs=1e-4)
     assert abs(groups[0] - found.test_error) > 100.0 * abs(groups[-1] - found.test_error)
-    assert found.few[-1].training_error == pytest.approx(found.training_error, abs=1e-4)
+    assert few[-1].training_error == pytest.approx(found.training_error, abs=1e-4)
 
 
 def test_the_normal_law_settles_where_groups_do_not() -> None:
-    found = solve_density(MODEL, ReadoutLaw("normal"), most=8)
+    found = solve_letters(MODEL.changed(readout=ReadoutLaw("normal")))
     assert found.error_estimate < 1e-11
-    last, before = found.few[-1].test_error, found.few[-2].test_error
+    *_, before, last = (solution.test_error for solution in few_letters(found.model, 8))
     assert abs(last - before) > 1e-5
     assert last == pytest.approx(found.test_error, abs=2e-3)
     # Refined by hand: twice the letters and a finer rule along the spike.
@@ -149,18 +153,19 @@ def test_the_normal_law_settles_where_groups_do_not() -> None:
 
 def test_rules_settle_to_the_estimate_for_sharp_functions() -> None:
     model = dataclasses.replace(MODEL, activation=activation("sign"), target=activation("sign"), alignment=1.0)
-    found = solve_density(model.changed(noise=0.1, spike=2.0), ReadoutLaw("normal"))
+    found = solve_letters(model.changed(noise=0.1, spike=2.0, readout=ReadoutLaw("normal")))
     assert found.converged
     assert found.error_estimate < 1e-9
 
 
 def test_what_kappa_tells_is_learned_for_nothing() -> None:
     # An odd target of kappa alone, without noise: the means reproduce it.
-    assert solve_density(MODEL.changed(alignment=1.0), ReadoutLaw("normal")).test_error == pytest.approx(0.0, abs=1e-12)
+    found = solve_letters(MODEL.changed(alignment=1.0, readout=ReadoutLaw("normal")))
+    assert found.test_error == pytest.approx(0.0, abs=1e-12)
     # The one-dimensional random-feature model of Section 4.4: all that is not a function of kappa stays at large ridge.
     table = profile(MODEL)
     unexplained = float(table.weights @ (table.spread + table.y1**2))
-    found = solve_density(MODEL.changed(ridge=1e6), ReadoutLaw("uniform", 1.7))
+    found = solve_letters(MODEL.changed(ridge=1e6, readout=ReadoutLaw("uniform", 1.7)))
     # Corrections are of order V, about 1e-6 times alpha E[sigma^2].
     assert found.test_error == pytest.approx(unexplained, rel=1e-5)
 
@@ -188,20 +193,20 @@ def test_what_the_means_span(name: str, free: set[str], fixed: int | None) -> No
 def test_odd_functions_beyond_the_linear_one_stay_with_relu() -> None:
     # The even part of a target and its multiple of z are reproduced, what else is odd is not.
     model = dataclasses.replace(MODEL, activation=activation("relu"), target=activation("z**2+z"), alignment=1.0)
-    assert solve_density(model, ReadoutLaw("uniform")).test_error == pytest.approx(0.0, abs=1e-12)
-    found = solve_density(dataclasses.replace(model, target=activation("sin(2*z)")), ReadoutLaw("uniform"))
+    assert solve_letters(model.changed(readout=ReadoutLaw("uniform"))).test_error == pytest.approx(0.0, abs=1e-12)
+    found = solve_letters(model.changed(target="sin(2*z)", readout=ReadoutLaw("uniform")))
     assert found.test_error > 0.1
     # At a width of 1e8 the means are free up to 1e-8 times the inverse of the least eigenvalue that matters.
-    assert found.at_width(100_000_000) == pytest.approx(found.test_error, rel=1e-4)
+    assert found.at_width(100_000_000).test_error == pytest.approx(found.test_error, rel=1e-4)
 
 
 def test_finite_width_is_above_the_limit() -> None:
-    found = solve_density(MODEL, ReadoutLaw("uniform", 1.7))
-    widths = [found.at_width(width) for width in (100, 1000, 10_000, 1_000_000)]
+    found = solve_letters(MODEL.changed(readout=ReadoutLaw("uniform", 1.7)))
+    widths = [found.at_width(width).test_error for width in (100, 1000, 10_000, 1_000_000)]
     assert widths == sorted(widths, reverse=True)
     assert found.test_error < widths[-1] < widths[0] < solve(MODEL).test_error + 0.2
     # Twelve groups are as good as all letters at a width where the penalty holds the means.
-    assert at_width(found.few[-1], 1000).test_error == pytest.approx(widths[1], rel=1e-3)
+    assert at_width(few_letters(found.model)[-1], 1000).test_error == pytest.approx(widths[1], rel=1e-3)
     with pytest.raises(ModelError, match="width = 0"):
         found.at_width(0)
 
@@ -210,17 +215,17 @@ def test_after_a_gradient_step() -> None:
     model = Model.from_gradient_step(
         activation("erf"), activation("tanh"), alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=3.0, noise=0.1
     )
-    found = solve_density(model, ReadoutLaw("uniform", math.sqrt(3.0)))
+    found = solve_letters(model.changed(readout=ReadoutLaw("uniform", math.sqrt(3.0))))
     assert found.converged
-    assert found.level.table.bulks == pytest.approx(1.0 + found.level.letters**2 * (model.bulk - 1.0), rel=1e-14)
+    assert found.letters is not None
+    assert found.letters.table.bulks == pytest.approx(1.0 + found.letters.letters**2 * (model.bulk - 1.0), rel=1e-14)
     assert found.test_error < solve(model).test_error
 
 
 def test_no_ridge_is_the_limit_of_a_small_one() -> None:
     for alpha in (0.5, 1.5):
-        exact, near = (
-            solve_density(MODEL.changed(alpha=alpha, ridge=ridge), ReadoutLaw("uniform", 1.7)) for ridge in (0.0, 1e-9)
-        )
+        model = MODEL.changed(alpha=alpha, readout=ReadoutLaw("uniform", 1.7))
+        exact, near = (solve_letters(model.changed(ridge=ridge)) for ridge in (0.0, 1e-9))
         assert exact.converged
         # The error moves like the ridge.
         assert exact.test_error == pytest.approx(near.test_error, rel=1e-6)
@@ -244,11 +249,12 @@ def test_networks_of_independent_letters() -> None:
         error = np.sin(2.0 * fresh @ theta) - np.tanh(fresh @ weights.T) @ a / math.sqrt(p)
         found.append(float(np.mean(error**2)))
     mean, error_of_mean = float(np.mean(found)), float(np.std(found, ddof=1)) / math.sqrt(seeds)
-    expected = solve_density(MODEL, law).at_width(p)
+    limit = solve_letters(MODEL.changed(readout=law))
+    expected = limit.at_width(p).test_error
     # Five standard errors (11 degrees of freedom: a false alarm in 2500), and 2 % for corrections of order 1/d beyond
     # the one that is kept; without it the theory would be 17 % lower.
     assert abs(mean - expected) < 5.0 * error_of_mean + 0.02 * expected
-    assert mean - solve_density(MODEL, law).test_error > 5.0 * error_of_mean + 0.02 * expected
+    assert mean - limit.test_error > 5.0 * error_of_mean + 0.02 * expected
 
 
 def test_a_drawn_feature_map_has_the_spike_and_the_bulk_of_its_letters() -> None:
@@ -264,20 +270,19 @@ def test_a_drawn_feature_map_has_the_spike_and_the_bulk_of_its_letters() -> None
 
 def test_simulations_of_a_density_follow_the_theory() -> None:
     # The finite-size protocol: a right theory is refuted with probability 1e-3 at most.
-    law, model = ReadoutLaw("normal"), MODEL.changed(noise=0.1)
+    model = MODEL.changed(noise=0.1, readout=ReadoutLaw("normal"))
     observed: dict[str, list[Observation]] = {name: [] for name in OBSERVABLES}
     for dimension, seeds in ((100, 24), (200, 16)):
-        run = simulate_density(model, law, dimension=dimension, seeds=seeds)
-        assert run.values("test_error")[:2] == simulate_density(model, law, dimension=dimension, seeds=2).values(
-            "test_error"
-        )
-        theory = predicted(solve_density(model, law), run.sizes.p)
+        run, two = (simulate(model, dimension=dimension, seeds=count) for count in (seeds, 2))
+        assert run.values("test_error")[:2] == two.values("test_error")
+        theory = predict(model, sizes=run.sizes).values
         for name in OBSERVABLES:
             observed[name].append(Observation(dimension, run.values(name), theory[name]))
-    report = compare_all(observed, limits=limits(solve_density(model, law)), required=("test_error",))
+    limits = predict(model).values
+    report = compare_all(observed, limits=limits, required=("test_error",))
     assert report.verdict != "REFUTED"
     # The infinite-width limit is far below both.
-    assert limits(solve_density(model, law))["test_error"] < 0.95 * np.mean(observed["test_error"][-1].samples)
+    assert limits["test_error"] < 0.95 * np.mean(observed["test_error"][-1].samples)
 
 
 def test_what_is_refused() -> None:
@@ -285,24 +290,32 @@ def test_what_is_refused() -> None:
         ReadoutLaw("cauchy")
     with pytest.raises(ModelError, match="scale = 0"):
         ReadoutLaw("normal", 0.0)
-    plane = dataclasses.replace(MODEL, groups=(ReadoutGroup(1.0, further_weights=(0.5,)),), further_alignments=(0.1,))
     with pytest.raises(ModelError, match="one direction"):
-        solve_density(plane, ReadoutLaw())
+        MODEL.changed(readout=ReadoutLaw(), further_alignments=(0.1,))
+    with pytest.raises(ModelError, match="isotropic bulk"):
+        MODEL.changed(readout=ReadoutLaw(), gaussian_rows=True)
+    with pytest.raises(ModelError, match="square loss"):
+        solve_letters(MODEL.changed(readout=ReadoutLaw(), loss="huber:1"))
+    with pytest.raises(ModelError, match="for a density of the initial readout"):
+        solve_letters(MODEL)
+    # Whatever is built for groups refuses a density, rather than to take one for one group.
+    with pytest.raises(ModelError, match=r"it has a density, normal:1"):
+        solve(MODEL.changed(readout=ReadoutLaw()))
     for name in ("he3", "z", "z**2"):
         with pytest.raises(ModelError, match="span finitely many"):
-            solve_density(dataclasses.replace(MODEL, activation=activation(name)), ReadoutLaw())
+            solve_letters(dataclasses.replace(MODEL, activation=activation(name)).changed(readout=ReadoutLaw()))
     with pytest.raises(ModelError, match="faster than a power"):
-        solve_density(dataclasses.replace(MODEL, activation=activation("sinh(z/5)")), ReadoutLaw())
+        solve_letters(dataclasses.replace(MODEL, activation=activation("sinh(z/5)")).changed(readout=ReadoutLaw()))
     for name, part in (("tanh(z)+z**2", "even"), ("tanh(z)+1e-5*z**2", "even"), ("cos(z)+1e-6*he3(z)", "odd")):
         # A small part carries the rounding of the whole, and is a polynomial all the same.
         with pytest.raises(ModelError, match=f"of its {part} part the letters span finitely many"):
-            solve_density(dataclasses.replace(MODEL, activation=activation(name)), ReadoutLaw())
+            solve_letters(dataclasses.replace(MODEL, activation=activation(name)).changed(readout=ReadoutLaw()))
     for bulk in (1.0, 1.2):
         with pytest.raises(ModelError, match="without a spike the means of all letters are constants"):
-            solve_density(MODEL.changed(spike=0.0, bulk=bulk), ReadoutLaw())
+            solve_letters(MODEL.changed(spike=0.0, bulk=bulk, readout=ReadoutLaw()))
     # Its rules would take minutes.
     with pytest.raises(ModelError, match=r"normal:1000 are out of reach .* for example normal:"):
-        solve_density(MODEL, ReadoutLaw("normal", 1e3))
+        solve_letters(MODEL.changed(readout=ReadoutLaw("normal", 1e3)))
 
 
 def test_the_kernel_of_the_means_is_the_arc_sine_of_section_4_4() -> None:

@@ -1,6 +1,6 @@
 """Finite-size experiments with another loss, or with a bias that is learned along with the readout.
 
-As `numerics.experiments.simulate`, on the same draws, with the readout of `numerics.experiments.convex_readout`.
+As `numerics.experiments.ridge`, on the same draws, with the readout of `numerics.experiments.convex_readout`.
 Measured are
 
     test_error, training_error  the loss per sample on new labels (noise included) and on the training set; for the
@@ -12,7 +12,7 @@ Measured are
                         least on this training set, searched on a grid and refined in every dip
     energy_gap          where basins are given: how much lower the least energy is at home than in the other basin, or
                         in each of several, energy_gap[0], ...; negative: this training set prefers another basin
-    m, zeta, psi, q1, q2   as in `numerics.experiments.simulate`
+    m, zeta, psi, q1, q2   as in `numerics.experiments.ridge`
 
 Labels of margin losses are the sign of the target plus noise.
 """
@@ -26,15 +26,15 @@ from functools import cache
 
 import numpy as np
 
-from onestep.numerics.accepts import accepts
 from onestep.numerics.bounds.learned_bias import Basins, learned_bias, scan_reach, with_bias
 from onestep.numerics.experiments import convex_readout, readout
 from onestep.numerics.experiments.bias_search import best_bias
 from onestep.numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
-from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
+from onestep.numerics.experiments.inputs import Inputs
 from onestep.numerics.experiments.measure import Row, fresh_outputs, order_parameters
-from onestep.numerics.experiments.simulate import (
+from onestep.numerics.experiments.ridge import (
     KINDS,
+    Prediction,
     Simulation,
     at_sizes,
     checked,
@@ -42,20 +42,15 @@ from onestep.numerics.experiments.simulate import (
     natural_scales,
     predicted,
     samples_of,
-    simulate,
-    usual_kind,
 )
 from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.given import instance_of, model_of, subject_of
 from onestep.numerics.models.gradient_step import INSTEAD
+from onestep.numerics.models.losses import SQUARE, ClippedLoss, Loss
 from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.models.network import Network, SimulationError
 from onestep.numerics.models.solution import Solution
-from onestep.numerics.saddle_point.any_loss.convex import ConvexSolution
 from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
-from onestep.numerics.saddle_point.any_loss.losses import SQUARE, ClippedLoss, Loss, loss_named
 from onestep.numerics.saddle_point.any_loss.sample_averages import has_signs
-from onestep.numerics.saddle_point.finite_width import at_width
 from onestep.numerics.saddle_point.ridge import solve as solve_ridge
 
 # The bias is refined to this share of the scan, far below what it scatters between training sets (d^-1/2 or so).
@@ -69,35 +64,23 @@ _ROUNDING = 1e-10
 _WHOLE_LINE = (-np.inf, np.inf)
 
 
-@accepts(model=subject_of, loss=loss_named, inputs=instance_of(Inputs, 'Inputs("rademacher")'))
 def simulate_loss(
     model: Model | Network,
-    loss: Loss,
     *,
     dimension: int,
     seeds: int,
-    seed: int = 0,
-    kind: str | None = None,
-    learned: bool = False,
-    basins: Basins | None = None,
-    inputs: Inputs = GAUSSIAN,
-    progress: Callable[[int, int], None] | None = None,
-    executor: Executor | None = None,
+    seed: int,
+    kind: str,
+    learned: bool,
+    basins: Basins | None,
+    inputs: Inputs,
+    progress: Callable[[int, int], None] | None,
+    executor: Executor | None,
 ) -> Simulation:
-    """Run `seeds` experiments at dimension d with a loss; with `learned`, each learns a bias beside the readout.
+    """Run `seeds` experiments at dimension d with the model's loss; with `learned`, each learns a bias.
 
-    A learned bias is added to those that the model has, and is the best on the whole line or, with `basins`, the best
-    at home; the draws are the same. The square loss without one is left to
-    `numerics.experiments.simulate.simulate`. Raises SimulationError as that does, at ridge = 0 with a loss other than
-    the square one and with a learned bias, for a learned bias of the equivalent map or of a network without spiked
-    random features, and for a loss that `numerics.experiments.convex_readout` has no solver for.
+    As `numerics.experiments.simulate.simulate`, which see.
     """
-    kind = kind or usual_kind(model)
-    if loss == SQUARE and not learned:
-        return simulate(
-            model, dimension=dimension, seeds=seeds, seed=seed, kind=kind, inputs=inputs, progress=progress,
-            executor=executor,
-        )  # fmt: skip
     features = checked(model, kind, seeds)
     if learned and kind == "equivalent":
         raise SimulationError("a learned bias is simulated for kinds srf and network, not for the equivalent map")
@@ -105,7 +88,7 @@ def simulate_loss(
         _check_learned(features)
     alpha0 = model.alpha0 if isinstance(model, Network) else 0.0
     sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, alpha0=alpha0, fractions=features.fractions)
-    tasks = [_Task(features, sizes, kind, seed, index, loss.name, learned, basins, inputs) for index in range(seeds)]
+    tasks = [_Task(features, sizes, kind, seed, index, learned, basins, inputs) for index in range(seeds)]
     rows = []
     for done, row in enumerate(executor.map(_experiment, tasks) if executor else map(_experiment, tasks), start=1):
         rows.append(dict(row))
@@ -130,35 +113,18 @@ def _check_learned(features: Model | Network) -> None:
             ) from None
 
 
-@dataclass(frozen=True)
-class Prediction:
-    """What the theory says of an experiment, under the names of its samples; scales as in `natural_scales`."""
-
-    values: dict[str, float]
-    scales: dict[str, float]
-    converged: bool
-
-
-@accepts(model=model_of, loss=loss_named)
-def predict(
-    model: Model, loss: Loss, *, learned: bool = False, basins: Basins | None = None, sizes: Sizes | None = None
-) -> Prediction:
-    """The theory beside `simulate_loss`, with the known term of order 1/p where sizes are given.
-
-    With `basins` of a learned bias: that of the lowest minimum at home; not converged where a basin has none.
-
-    Raises ModelError as `numerics.saddle_point.any_loss.convex.solve` and `numerics.bounds.learned_bias.learned_bias`.
-    """
+def predict_loss(model: Model, *, learned: bool, basins: Basins | None, sizes: Sizes | None) -> Prediction:
+    """The theory beside `simulate_loss`, as `numerics.experiments.simulate.predict`."""
     if not learned:
-        return _predicted(model, loss, None, sizes)
-    found = learned_bias(model, loss)
+        return _predicted(model, None, sizes)
+    found = learned_bias(model)
     if basins is None:
-        own = _predicted(found.model, loss, found.bias, sizes)
+        own = _predicted(found.model, found.bias, sizes)
         return replace(own, converged=own.converged and not found.at_edge)
     homes = [found.lowest_in(interval) for interval in (basins.home, *basins.others)]
     biases = [minimum.bias for minimum in homes if minimum is not None]
     missing = found.at_edge or len(biases) < len(homes)
-    own, *others = (_predicted(with_bias(model, bias), loss, bias, sizes) for bias in biases or [found.bias])
+    own, *others = (_predicted(with_bias(model, bias), bias, sizes) for bias in biases or [found.bias])
     names = gap_names(len(basins.others))
     gaps = {name: _gap(other, own) for name, other in zip(names, others, strict=False)}
     converged = not missing and own.converged and all(other.converged for other in others)
@@ -171,33 +137,25 @@ def _gap(other: Prediction, own: Prediction) -> float:
     return gap if abs(gap) > _ROUNDING * own.values["energy"] else 0.0
 
 
-def _predicted(model: Model, loss: Loss, learned: float | None, sizes: Sizes | None) -> Prediction:
+def _predicted(model: Model, learned: float | None, sizes: Sizes | None) -> Prediction:
     """The prediction for a model whose bias, if it was learned, is given beside it."""
     bias = {} if learned is None else {"bias": learned}
-    if loss == SQUARE:
+    if model.loss == SQUARE:
         solution = solve_ridge(model)
-        found_at = solution if sizes is None else at_width(solution, sizes.p)
-        order, width = found_at.order_parameters, np.inf if sizes is None else sizes.p
-        if learned is None:
-            return Prediction(predicted(found_at), natural_scales(solution), solution.converged)
+        found_at = solution if sizes is None else solution.at_width(sizes.p)
+    else:
+        solution = found_at = solve_convex(model, width=None if sizes is None else sizes.p)
+    order, width = found_at.order_parameters, np.inf if sizes is None else sizes.p
+    values = predicted(found_at)
+    if model.loss == SQUARE and learned is None:
+        return Prediction(values, natural_scales(solution), solution.converged)
+    energy = found_at.energy
+    if energy is None:
         norm = float(np.sum(order.q2 + order.m**2 / (width * np.array(model.fractions))))
         energy = 0.5 * (model.alpha / model.beta * found_at.training_error + model.ridge * norm)
-        values = predicted(found_at) | {"energy": energy} | bias
-        return Prediction(values, _scales(model, values, solution), solution.converged)
-    convex = solve_convex(model, loss, width=None if sizes is None else sizes.p)
-    values = predicted(_as_solution(convex))
-    values |= {"mean_squared_error": convex.mean_squared_error, "energy": convex.energy} | bias
-    if convex.classification_error is not None:
-        values |= {"classification_error": convex.classification_error}
-    return Prediction(values, _scales(model, values, _as_solution(convex)), convex.converged)
-
-
-def _as_solution(found: ConvexSolution) -> Solution:
-    """The order parameters of another loss in the shape that names and scales are made from."""
-    return Solution(
-        found.model, found.test_error, found.training_error, found.order_parameters, found.residual,
-        found.error_estimate, found.converged, found.status, found.iterations,
-    )  # fmt: skip
+    beside = {"mean_squared_error": found_at.mean_squared_error, "classification_error": found_at.classification_error}
+    values |= {name: value for name, value in beside.items() if value is not None} | {"energy": energy} | bias
+    return Prediction(values, _scales(model, values, solution), solution.converged)
 
 
 def _scales(model: Model, values: dict[str, float], solution: Solution) -> dict[str, float]:
@@ -216,7 +174,6 @@ class _Task:
     kind: str
     seed: int
     index: int
-    loss: str
     learned: bool
     basins: Basins | None
     inputs: Inputs
@@ -233,7 +190,7 @@ class _Fitted:
 
 def _experiment(task: _Task) -> Row:
     """One seed: draw the map, fit the readout (and the bias), measure."""
-    sizes, loss, model = task.sizes, loss_named(task.loss), task.model
+    sizes, loss, model = task.sizes, task.model.loss, task.model
     sequence = np.random.SeedSequence(task.seed, spawn_key=(KINDS.index(task.kind), sizes.d, task.index))
     weights, batch, inputs, noise, test = map(np.random.default_rng, sequence.spawn(5))
     drawn = draw(model, sizes, task.kind, weights, batch, task.inputs)

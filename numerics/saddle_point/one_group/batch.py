@@ -3,7 +3,7 @@
 Points that share spike, bulk and alignment too are a family. They differ in alpha, beta, ridge and label noise, and
 Newton's method runs on all of them in lock step; points that have converged leave. What a family needs of the functions
 of kappa is tabulated once (`numerics.saddle_point.profile`); the equations are in
-`numerics.saddle_point.batch_equations`.
+`numerics.saddle_point.one_group.batch_equations`.
 
 Rules along the spike get finer step by step: each starts from the solution on the last and tells how far the test error
 still moved. A point leaves when that is rounding.
@@ -22,21 +22,9 @@ from numpy.typing import ArrayLike, NDArray
 from onestep.numerics.accepts import accepts
 from onestep.numerics.gaussian.quadrature import ROUNDING
 from onestep.numerics.models.documents import batch_document
-from onestep.numerics.models.given import model_of
+from onestep.numerics.models.given import model_of, square_only
 from onestep.numerics.models.model import LARGEST, SMALLEST, Model, ModelError, check_changes
 from onestep.numerics.models.width_documents import WIDTH
-from onestep.numerics.saddle_point.batch_equations import (
-    Array,
-    Flags,
-    Index,
-    Points,
-    Workspace,
-    both_errors,
-    in_parts,
-    linear,
-    newton,
-    test_errors,
-)
 from onestep.numerics.saddle_point.equations import UNDECIDED
 from onestep.numerics.saddle_point.finite_width import checked_width
 from onestep.numerics.saddle_point.level import (
@@ -48,6 +36,18 @@ from onestep.numerics.saddle_point.level import (
     settled,
 )
 from onestep.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
+from onestep.numerics.saddle_point.one_group.batch_equations import (
+    Array,
+    Flags,
+    Index,
+    Points,
+    Workspace,
+    both_errors,
+    in_parts,
+    linear,
+    newton,
+    test_errors,
+)
 from onestep.numerics.saddle_point.profile import OneGroupTable, profile
 
 # Points at work together: many, for a call of NumPy to be worth its while.
@@ -229,6 +229,7 @@ _GIVEN, _STEPPED = ("spike", "bulk", "alignment"), ("beta", "noise", "alpha0", "
 
 def _check_model(model: Model, columns: Mapping[str, object]) -> None:
     """Raises ModelError for what a batch is not built for."""
+    square_only(model, "a batch")
     steps = model.bulk_model == "network" and not {"alpha0", "eta"}.isdisjoint(columns)
     if model.unequal_norms or steps:
         raise ModelError("a batch takes an isotropic bulk of rows of equal norm: solve models of a network one by one")
@@ -289,11 +290,13 @@ def _solved_family(
 def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSolution]]:
     """Those of `models` that a batch can take, one batch per family, with the places of its points in `models`.
 
-    Left out are families of fewer than FEWEST points, several groups, several directions of the spike, bulks with rows
-    of unequal norm, and ridge = 0.
+    Left out are families of fewer than FEWEST points, other losses, densities of letters, several groups, several
+    directions of the spike, bulks with rows of unequal norm, and ridge = 0.
     """
     families: dict[tuple[object, ...], list[int]] = {}
     for place, model in enumerate(models):
+        if model.law is not None or model.loss.name != "square":
+            continue
         if len(model.groups) == 1 and model.rank == 1 and not model.unequal_norms and model.ridge > 0.0:
             # Comparing expressions is slow, and the models of a sweep hold the same objects.
             functions = (id(model.activation), id(model.target))

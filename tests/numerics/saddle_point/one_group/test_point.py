@@ -19,7 +19,7 @@ from onestep.numerics.saddle_point.equations import (
     residual,
 )
 from onestep.numerics.saddle_point.level import extra_reach
-from onestep.numerics.saddle_point.one_group import OneGroupState, Problem, one_group_residual, solve_one_group
+from onestep.numerics.saddle_point.one_group.point import OneGroupState, Problem, one_group_residual, solve_one_group
 from onestep.numerics.saddle_point.profile import Profile, profile
 
 CASES = [

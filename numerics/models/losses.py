@@ -9,9 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from onestep.numerics.models.parameters import ModelError
 
 Array = NDArray[np.float64]
 
@@ -19,7 +22,7 @@ Array = NDArray[np.float64]
 NEVER = 1e100
 
 
-class LossError(ValueError):
+class LossError(ModelError):
     """A loss that is not accepted; the message is one clear sentence."""
 
 
@@ -90,6 +93,10 @@ class ProximalLoss:
     line: ClippedLine | None = None
     derivatives: Callable[[Array, Array], tuple[Array, Array, Array, Array]] | None = None
     bends: Callable[[Array], tuple[tuple[Array, ...], float]] | None = None
+
+    def __reduce__(self) -> Any:
+        # Its functions have no names of their own: a loss known by name travels to other processes as that.
+        return (loss_named, (self.name,)) if NAMED.get(self.name) is self else super().__reduce__()
 
     def force_slope(self, y: Array, omega: Array, V: Array) -> Array:
         """-df/domega."""

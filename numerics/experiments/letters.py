@@ -2,8 +2,7 @@
 
 The features are those of `numerics.experiments.ensembles.spiked_random_features`, sigma(u_i r kappa + w_i.x) with
 |w_i|^2 = c_u. The letters are independent draws: their empirical law is part of what scatters between seeds. Compare
-with `numerics.saddle_point.letters.density.DensitySolution.width_solution` at the width of the sample: networks are far
-from the limit.
+with `Solution.at_width` at the width of the sample: networks are far from the limit.
 """
 
 from __future__ import annotations
@@ -18,11 +17,13 @@ from numpy.typing import NDArray
 from onestep.numerics.experiments.ensembles import FeatureMap, Sizes, block_rows, unit_rows
 from onestep.numerics.experiments.measure import Row, overlaps, sampled_test_error
 from onestep.numerics.experiments.readout import fit
-from onestep.numerics.experiments.simulate import TEST_FACTOR, Simulation
+from onestep.numerics.experiments.ridge import TEST_FACTOR, Prediction, Simulation
 from onestep.numerics.gaussian.evaluate import compile_numpy
-from onestep.numerics.models.model import UNIFORM, Model
+from onestep.numerics.models.given import square_only
+from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import SimulationError
-from onestep.numerics.saddle_point.letters.density import DensitySolution, ReadoutLaw, bulk_of, check
+from onestep.numerics.models.readout_law import ReadoutLaw
+from onestep.numerics.saddle_point.letters.density import bulk_of, law_of, solve_letters
 
 Array = NDArray[np.float64]
 
@@ -30,42 +31,29 @@ OBSERVABLES = ("test_error", "training_error", "zeta", "psi")
 
 
 @dataclass(frozen=True)
-class Lettered:
-    """A model whose neurons have letters drawn from a law."""
-
-    model: Model
-    law: ReadoutLaw
-
-
-@dataclass(frozen=True)
 class _Job:
     model: Model
-    law: ReadoutLaw
     sizes: Sizes
     seed: int
     index: int
 
 
-def simulate_density(
+def simulate_letters(
     model: Model,
-    law: ReadoutLaw,
     *,
     dimension: int,
     seeds: int,
-    seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
-    executor: Executor | None = None,
+    seed: int,
+    progress: Callable[[int, int], None] | None,
+    executor: Executor | None,
 ) -> Simulation:
-    """`seeds` experiments at dimension d, with the observables of `OBSERVABLES`; zeta and psi over all neurons.
-
-    Raises SimulationError for no seeds or sizes that round to zero, ModelError as `solve_density`.
-    """
-    check(model)
+    """`seeds` experiments at dimension d, with the observables of `OBSERVABLES`; zeta and psi over all neurons."""
     if seeds < 1:
         raise SimulationError(f"{seeds} seeds are not enough: 1 is the least, 2 give a standard error, for example 8")
+    square_only(model, "a density of readout weights")
     sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, fractions=(1.0,))
-    realised = model.as_given().changed(alpha=sizes.alpha, beta=sizes.beta, groups=UNIFORM)
-    jobs = [_Job(realised, law, sizes, seed, index) for index in range(seeds)]
+    realised = model.as_given().changed(alpha=sizes.alpha, beta=sizes.beta)
+    jobs = [_Job(realised, sizes, seed, index) for index in range(seeds)]
     rows: list[dict[str, float]] = []
     for row in executor.map(_experiment, jobs) if executor is not None else map(_experiment, jobs):
         rows.append(dict(row))
@@ -75,17 +63,19 @@ def simulate_density(
     return Simulation("srf", dimension, seeds, sizes, realised, samples)
 
 
-def predicted(solution: DensitySolution, width: int) -> dict[str, float]:
-    """The theory at width p under the names of `simulate_density`."""
-    found = solution.width_solution(width)
-    return dict(zip(OBSERVABLES, (found.test_error, found.training_error, found.zeta, found.psi), strict=True))
+def predict_letters(model: Model, sizes: Sizes | None) -> Prediction:
+    """The theory beside `simulate_letters`, at its width where sizes are given.
 
-
-def limits(solution: DensitySolution) -> dict[str, float]:
-    """The same at infinite width."""
-    return dict(
-        zip(OBSERVABLES, (solution.test_error, solution.training_error, solution.zeta, solution.psi), strict=True)
-    )
+    An error is relative to itself, zeta and psi to |psi| by letter, added up.
+    """
+    solution = solve_letters(model)
+    assert solution.letters is not None, "the limit of many letters has its rules"
+    size = float(np.sum(np.abs(solution.letters.psi)))
+    scales = {"test_error": solution.test_error, "training_error": solution.training_error, "zeta": size, "psi": size}
+    found = solution if sizes is None else solution.at_width(sizes.p)
+    order = found.order_parameters
+    values = (found.test_error, found.training_error, float(order.zeta[0]), float(order.psi[0]))
+    return Prediction(dict(zip(OBSERVABLES, values, strict=True)), scales, solution.converged)
 
 
 def draw(model: Model, law: ReadoutLaw, sizes: Sizes, rng: np.random.Generator) -> FeatureMap:
@@ -110,7 +100,7 @@ def _experiment(job: _Job) -> Row:
     model, sizes = job.model, job.sizes
     sequence = np.random.SeedSequence(job.seed, spawn_key=(17, sizes.d, job.index))
     weights, inputs, noise, test = map(np.random.default_rng, sequence.spawn(4))
-    drawn = draw(model, job.law, sizes, weights)
+    drawn = draw(model, law_of(model), sizes, weights)
     target = compile_numpy(model.target.expression)
     label_noise = np.sqrt(model.noise) * noise.standard_normal(sizes.n)
 

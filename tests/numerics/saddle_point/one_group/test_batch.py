@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from onestep.derivations.activations.activation import activation
-from onestep.numerics.certificates.saddle_point import solve_mp
 from onestep.numerics.models.model import Model, ModelError, ReadoutGroup
-from onestep.numerics.saddle_point.batch import NUMBERS, solve_batch, solve_families
-from onestep.numerics.saddle_point.batch_equations import Points, Workspace, linear, newton
+from onestep.numerics.saddle_point.one_group.any_precision import solve_to
+from onestep.numerics.saddle_point.one_group.batch import NUMBERS, solve_batch, solve_families
+from onestep.numerics.saddle_point.one_group.batch_equations import Points, Workspace, linear, newton
 from onestep.numerics.saddle_point.profile import profile
 from onestep.numerics.saddle_point.ridge import solve
 
@@ -92,7 +92,7 @@ def test_the_solution_has_the_shape_of_the_grid() -> None:
 def test_several_groups_are_refused() -> None:
     groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5))
     model = Model(
-        activation("tanh"), activation("sin"), 1.0, 1.0, 0.1, groups=groups, spike=1.0, bulk=1.0, alignment=1.0
+        activation("tanh"), activation("sin"), 1.0, 1.0, 0.1, readout=groups, spike=1.0, bulk=1.0, alignment=1.0
     )
     with pytest.raises(ModelError, match="one readout group"):
         solve_batch(model, alpha=1.0, beta=1.0, ridge=0.1)
@@ -105,7 +105,7 @@ def test_the_error_estimate_covers_the_error() -> None:
     alpha, ridge = 10.0 ** rng.uniform(-1.0, 1.0, 6), 10.0 ** rng.uniform(-4.0, 0.0, 6)
     batch = solve_batch(model, alpha=alpha, beta=1.0, ridge=ridge)
     for i in range(6):
-        exact = float(solve_mp(model.changed(alpha=float(alpha[i]), ridge=float(ridge[i])), 25).test_error)
+        exact = float(solve_to(model.changed(alpha=float(alpha[i]), ridge=float(ridge[i])), 25).test_error)
         # The movement of the last doubling is more than what is left, up to the rounding of a test error of order one
         # that a fold at distance sqrt(ridge) magnifies.
         allowed = batch.error_estimate[i] + 1e-14 / np.sqrt(ridge[i])
@@ -131,7 +131,7 @@ def test_families_are_what_shares_the_functions_of_kappa() -> None:
     # Left out: two points are too few, several groups and no ridge are not for a batch.
     left_out = [base.changed(bulk=2.0), base.changed(bulk=2.0, alpha=3.0), base.changed(ridge=0.0)]
     left_out += [
-        Model(base.activation, base.target, 1.0 + k, 1.0, 0.1, groups=groups, spike=1.0, bulk=1.0, alignment=1.0)
+        Model(base.activation, base.target, 1.0 + k, 1.0, 0.1, readout=groups, spike=1.0, bulk=1.0, alignment=1.0)
         for k in range(4)
     ]
     models = [*many[:3], *left_out, *other, *many[3:]]

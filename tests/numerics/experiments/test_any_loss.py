@@ -9,17 +9,16 @@ import pytest
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.learned_bias import Basins, learned_bias
-from onestep.numerics.experiments.simulate import simulate
-from onestep.numerics.experiments.simulate_loss import predict, simulate_loss
+from onestep.numerics.experiments.simulate import predict, simulate
+from onestep.numerics.models.losses import HINGE, LOGISTIC, SQUARE, Loss, huber
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.network import Network, SimulationError
-from onestep.numerics.saddle_point.any_loss.losses import HINGE, LOGISTIC, SQUARE, Loss, huber, loss_named
-from onestep.reports.answers.comparison import compared
+from onestep.reports.answers.comparison import compare
 from onestep.verify.checks.finite_size import CONFIRMED, REFUTED, Observation, compare_all
 
 TANH, SIGN = activation("tanh"), activation("sign")
 MODEL = Model(TANH, SIGN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)
-TWO = replace(MODEL, groups=(ReadoutGroup(1.0, 0.5, 1.0, 0.4), ReadoutGroup(-0.5, 0.5, 1.3, -0.6)))
+TWO = replace(MODEL, readout=(ReadoutGroup(1.0, 0.5, 1.0, 0.4), ReadoutGroup(-0.5, 0.5, 1.3, -0.6)))
 NETWORK = Network(TANH, SIGN, alpha=1.5, beta=1.0, ridge=0.1, alpha0=3.0, eta=3.0, noise=0.2)
 SHIFTED = Model(
     TANH, activation("sin(z + 1/2)"), alpha=1.5, beta=1.0, ridge=0.1, noise=0.1, spike=1.0, bulk=1.0, alignment=0.8
@@ -36,30 +35,30 @@ SIZES = (75, 150, 300)
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "huber:0.5", "absolute"])
 def test_every_loss_agrees_with_its_theory(loss: str) -> None:
-    found = compared(MODEL.changed(noise=0.1), dimensions=SIZES, seeds=16, loss=loss_named(loss))
+    found = compare(MODEL.changed(noise=0.1, loss=loss), dimensions=SIZES, seeds=16)
     assert found.report.verdict == CONFIRMED, found.report.sentence
     assert {"classification_error", "mean_squared_error", "energy"} <= set(found.limit)
 
 
 def test_groups_with_biases_agree() -> None:
-    found = compared(TWO, dimensions=SIZES, seeds=16, loss=HINGE)
+    found = compare(TWO.changed(loss=HINGE), dimensions=SIZES, seeds=16)
     assert found.report.verdict == CONFIRMED, found.report.sentence
 
 
 @pytest.mark.thorough
 def test_label_noise_in_both_steps_of_a_network_agrees() -> None:
-    found = compared(NETWORK, dimensions=SIZES, seeds=16, kind="network", loss=LOGISTIC)
+    found = compare(replace(NETWORK, loss=LOGISTIC), dimensions=SIZES, seeds=16, kind="network")
     assert found.report.verdict == CONFIRMED, found.report.sentence
 
 
 @pytest.mark.thorough
 def test_the_equivalent_map_agrees() -> None:
-    found = compared(MODEL, dimensions=SIZES, seeds=16, kind="equivalent", loss=huber(0.5))
+    found = compare(MODEL.changed(loss=huber(0.5)), dimensions=SIZES, seeds=16, kind="equivalent")
     assert found.report.verdict == CONFIRMED, found.report.sentence
 
 
 def test_a_learned_bias_agrees() -> None:
-    found = compared(SHIFTED, dimensions=SIZES, seeds=16, learned=True)
+    found = compare(SHIFTED, dimensions=SIZES, seeds=16, learned=True)
     assert found.report.verdict == CONFIRMED, found.report.sentence
     bias = next(c for c in found.report.comparisons if c.observable == "bias")
     assert bias.verdict == CONFIRMED
@@ -71,14 +70,14 @@ def test_wrong_theories_are_refuted() -> None:
     """The checks above can fail: the same samples against other margins, and against the bias that was not learned."""
     hinge: list[Observation] = []
     for d in SIZES:
-        run = simulate_loss(MODEL, HINGE, dimension=d, seeds=16)
+        run = simulate(MODEL.changed(loss=HINGE), dimension=d, seeds=16)
         assert isinstance(run.model, Model)
-        wrong = predict(run.model.changed(ridge=0.15), HINGE, sizes=run.sizes)
+        wrong = predict(run.model.changed(ridge=0.15, loss=HINGE), sizes=run.sizes)
         hinge.append(Observation(d, run.values("q2"), wrong.values["q2"]))
     assert compare_all({"q2": hinge}).verdict == REFUTED
     bias = []
     for d in SIZES:
-        run = simulate_loss(SHIFTED, SQUARE, dimension=d, seeds=16, learned=True)
+        run = simulate(SHIFTED, dimension=d, seeds=16, learned=True)
         bias.append(Observation(d, run.values("bias"), 0.0))
     assert compare_all({"bias": bias}, scales={"bias": 1.0}).verdict == REFUTED
 
@@ -86,20 +85,20 @@ def test_wrong_theories_are_refuted() -> None:
 def test_the_draws_are_those_of_the_square_loss() -> None:
     """Huber's loss that never clips is the square one, and its readout the ridge readout of the same draws."""
     plain = simulate(SHIFTED, dimension=60, seeds=2)
-    wide = simulate_loss(SHIFTED, huber(1e4), dimension=60, seeds=2)
+    wide = simulate(SHIFTED.changed(loss=huber(1e4)), dimension=60, seeds=2)
     for name in ("m", "zeta", "psi", "q1", "q2"):
         assert wide.values(name) == pytest.approx(plain.values(name), rel=1e-4, abs=1e-5)
     assert np.array(wide.values("training_error")) * 2 == pytest.approx(plain.values("training_error"), rel=1e-5)
     assert wide.values("mean_squared_error") == pytest.approx(plain.values("test_error"), rel=0.2)
-    same = simulate_loss(SHIFTED, SQUARE, dimension=60, seeds=2)
+    same = simulate(SHIFTED, dimension=60, seeds=2)
     assert same.samples == plain.samples
 
 
 def test_the_learned_bias_is_the_best_on_its_training_set() -> None:
-    run = simulate_loss(SHIFTED, SQUARE, dimension=60, seeds=3, learned=True)
+    run = simulate(SHIFTED, dimension=60, seeds=3, learned=True)
     for b in (-0.5, 0.0, 0.4, 0.8):
-        biased = replace(SHIFTED, groups=(ReadoutGroup(bias=b),))
-        fixed = simulate_loss(biased, huber(1e4), dimension=60, seeds=3)
+        biased = replace(SHIFTED, readout=(ReadoutGroup(bias=b),))
+        fixed = simulate(biased.changed(loss=huber(1e4)), dimension=60, seeds=3)
         # The same draws at a fixed bias: no energy is lower, up to the accuracy of the wide Huber loss's solver.
         assert np.all(np.array(run.values("energy")) <= np.array(fixed.values("energy")) * (1 + 1e-6))
 
@@ -107,8 +106,8 @@ def test_the_learned_bias_is_the_best_on_its_training_set() -> None:
 def test_a_bias_is_learned_in_the_basin_that_is_asked_for() -> None:
     """The best of the two basins is the best of the line, on the same draws; the gap is the difference of the two."""
     found = learned_bias(CLOSE)
-    runs = [simulate_loss(CLOSE, SQUARE, dimension=60, seeds=6, learned=True, basins=found.basins(k)) for k in (0, 1)]
-    whole = simulate_loss(CLOSE, SQUARE, dimension=60, seeds=6, learned=True)
+    runs = [simulate(CLOSE, dimension=60, seeds=6, learned=True, basins=found.basins(k)) for k in (0, 1)]
+    whole = simulate(CLOSE, dimension=60, seeds=6, learned=True)
     lowest, second = (np.array(run.values("energy")) for run in runs)
     # A bias is found to 5e-5, where the energy is stationary; in the other basin to 5e-3.
     assert np.array(whole.values("energy")) == pytest.approx(np.minimum(lowest, second), abs=1e-7)
@@ -120,18 +119,18 @@ def test_a_bias_is_learned_in_the_basin_that_is_asked_for() -> None:
 
 def test_the_theory_of_a_basin() -> None:
     found = learned_bias(CLOSE)
-    lowest, second = (predict(CLOSE, SQUARE, learned=True, basins=found.basins(k)) for k in (0, 1))
+    lowest, second = (predict(CLOSE, learned=True, basins=found.basins(k)) for k in (0, 1))
     assert lowest.converged
     assert second.converged
-    assert lowest.values["bias"] == found.bias == predict(CLOSE, SQUARE, learned=True).values["bias"]
+    assert lowest.values["bias"] == found.bias == predict(CLOSE, learned=True).values["bias"]
     # A minimum's energy is that of its solution, up to the quadrature of the scan.
     assert second.values["energy"] == pytest.approx(found.ranked[1].energy, abs=1e-9)
     assert lowest.values["energy_gap"] == pytest.approx(found.ranked[1].energy - found.energy, abs=1e-9)
     assert second.values["energy_gap"] == pytest.approx(-lowest.values["energy_gap"], abs=1e-12)
     nowhere = Basins((7.0, 8.0), (found.basins().home,))
-    assert not predict(CLOSE, SQUARE, learned=True, basins=nowhere).converged
+    assert not predict(CLOSE, learned=True, basins=nowhere).converged
     mirrored = replace(SHIFTED, target=activation("he2"))
-    gap = predict(mirrored, SQUARE, learned=True, basins=learned_bias(mirrored).basins()).values["energy_gap"]
+    gap = predict(mirrored, learned=True, basins=learned_bias(mirrored).basins()).values["energy_gap"]
     assert gap == 0.0
 
 
@@ -141,19 +140,19 @@ def test_the_theory_of_a_basin() -> None:
 )
 def test_minima_that_trade_places_refute_no_right_theory(dimensions: tuple[int, ...]) -> None:
     """At these dimensions two experiments in five prefer the second minimum: a mixture on the whole line."""
-    found = compared(CLOSE, dimensions=dimensions, seeds=24, learned=True)
+    found = compare(CLOSE, dimensions=dimensions, seeds=24, learned=True)
     assert found.report.verdict != REFUTED, found.report.sentence
     assert found.shares is not None
     # The shares that are predicted lie between 40 % and 50 %; of 72 experiments 20 % is 4 standard errors below 45 %.
     assert np.mean([share.elsewhere for share in found.shares.shares]) > 0.2
     # What the restriction is for: at the same dimension the mean bias of the whole line is far from that minimum.
-    biases = np.array(simulate_loss(CLOSE, SQUARE, dimension=100, seeds=48, learned=True).values("bias"))
+    biases = np.array(simulate(CLOSE, dimension=100, seeds=48, learned=True).values("bias"))
     assert np.mean(biases) < found.limit["bias"] - 4.0 * np.std(biases, ddof=1) / np.sqrt(biases.size)
 
 
 @pytest.mark.parametrize("loss", [SQUARE, HINGE])
 def test_what_cannot_be_simulated_is_refused(loss: Loss) -> None:
     with pytest.raises(SimulationError, match="equivalent map"):
-        simulate_loss(NETWORK, loss, dimension=50, seeds=1, kind="equivalent", learned=True)
+        simulate(replace(NETWORK, loss=loss), dimension=50, seeds=1, kind="equivalent", learned=True)
     with pytest.raises(SimulationError, match="positive ridge"):
-        simulate_loss(MODEL.changed(ridge=0.0), HINGE, dimension=50, seeds=1)
+        simulate(MODEL.changed(ridge=0.0, loss=HINGE), dimension=50, seeds=1)

@@ -1,0 +1,26 @@
+"""Bounds on the test error over the ridge for the model's own loss, and the best ridge between them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from onestep.numerics.accepts import accepts
+from onestep.numerics.bounds import ridge
+from onestep.numerics.bounds.results import Bounds
+from onestep.numerics.models.given import model_of
+from onestep.numerics.models.model import Model
+
+
+@accepts(model=model_of)
+def bounds(model: Model) -> Bounds:
+    """What no ridge, alpha or beta gets below, and what the best ridge does not exceed: equations (27) and (26).
+
+    For another loss bounds on that loss per sample (`numerics.bounds.any_loss`). `Bounds.best_ridge` finds the ridge of
+    least error; the model's own plays no part. Raises ModelError for what is not built.
+    """
+    if model.loss.name == "square":
+        return replace(ridge.bounds(model), search=partial(ridge.best_ridge, model))
+    from onestep.numerics.bounds import any_loss  # the square loss does not wait for the others
+
+    return replace(any_loss.loss_bounds(model), search=partial(any_loss.best_ridge_of_loss, model))

@@ -1,0 +1,128 @@
+"""What a search for bounds, for the best ridge, learning rate or spike returns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from onestep.numerics.models.documents import bounds_document, eta_document, ridge_document, spike_document
+from onestep.numerics.models.model import Model
+
+
+@dataclass(frozen=True)
+class LeastLoss:
+    """inf of E l(y, f) over a span.
+
+    coefficients: of mu0_a, kappa_j mu1_a, dmu0_a/dc_a, mu1_a z, in this order; of a function of the label's sign where
+    `at_infinity`: the infimum is approached as a multiple of that function grows, and not reached.
+    """
+
+    value: float
+    coefficients: tuple[float, ...]
+    at_infinity: bool
+    error_estimate: float
+    converged: bool
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Both bounds on inf over the ridge of the test error, for the model's loss.
+
+    error_estimate: what the last doubling of the rule, the `refine`-th, moved them by. converged: the estimate is under
+    1e-7 of E[g^2], and E[g^2] and E[sigma^2] along the spike agree with those of the inner rules.
+
+    With another loss than the square one they bound that loss per sample; `least` and `at_infinite_ridge` tell where
+    each lies, and beside them stand mean_squared_error, the square bound on E(g - omega)^2, which holds whatever the
+    loss, and its value at infinite ridge (None where the readout there grows without bound), and classification_error,
+    P(sign omega != g) at infinite ridge, for targets in {-1, 1}: an upper bound on its infimum over the ridge.
+    """
+
+    lower: float
+    upper: float
+    error_estimate: float
+    converged: bool
+    refine: int = 0
+    least: LeastLoss | None = None
+    at_infinite_ridge: LeastLoss | None = None
+    mean_squared_error: tuple[float, float | None] | None = None
+    classification_error: float | None = None
+    search: Callable[[], BestRidge] | None = field(default=None, repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line."""
+        return bounds_document(self)
+
+    def best_ridge(self) -> BestRidge:
+        """The ridge of least test error between the bounds: a scan, and every dip refined. Computed when asked for."""
+        assert self.search is not None, "the bounds of a model know where to search"
+        return self.search()
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """A local minimum of an error along one parameter."""
+
+    at: float
+    error: float
+
+
+@dataclass(frozen=True)
+class BestRidge:
+    """The ridge of least test error.
+
+    ridge may be infinite (the infimum is the upper bound, and the error does not fall from it as the ridge comes down
+    from infinity) or, when `at_zero`, the smallest ridge tried, below which the error still falls. `minima` lists the
+    local minima at finite ridge; `converged` says that `solve` confirms the least error, to `error_estimate`. With
+    another loss than the square one `left_out` ridges at the ends of the scan were not used, and converged is False
+    where the loss still fell there.
+    """
+
+    ridge: float
+    test_error: float
+    at_zero: bool
+    minima: tuple[Minimum, ...]
+    converged: bool = True
+    error_estimate: float = 0.0
+    left_out: int = 0
+
+    @property
+    def at_infinity(self) -> bool:
+        """Whether no finite ridge does better than the limit."""
+        return math.isinf(self.ridge)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line."""
+        return ridge_document(self)
+
+
+@dataclass(frozen=True)
+class BestEta:
+    """The learning rate of least test error, with the model it leads to.
+
+    at_edge: the least error was found at the largest eta tried. `minima` lists the local minima inside.
+    """
+
+    eta: float
+    test_error: float
+    model: Model
+    at_edge: bool
+    minima: tuple[Minimum, ...]
+    converged: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line."""
+        return eta_document(self)
+
+
+@dataclass(frozen=True)
+class BestSpike:
+    """A spike strength that minimises a bound, equations (28)-(31)."""
+
+    spike: float
+    bound: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line."""
+        return spike_document(self)

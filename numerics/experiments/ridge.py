@@ -1,0 +1,325 @@
+"""Finite-size experiments: the numbers that the theory predicts, measured at finite d.
+
+One experiment draws a feature map (`numerics.experiments.ensembles`), fits the ridge readout on n fresh samples
+(`numerics.experiments.readout`) and measures (`numerics.experiments.measure`)
+
+    test_error      mean of (g(theta.x) - f(x))^2 over fresh x, noiseless target (the theory's E[e2] - Delta, (25))
+    training_error  mean of (y - f(x))^2 over the training set, label noise included
+    m, zeta, psi, q1, q2   the order parameters of (17) per group, the known m^2/p terms of finite p subtracted
+
+and for kind "network" also spike, alignment, bulk, measured on the trained weights.
+
+Standard errors come from independent seeds. Each seed draws its own test set, of TEST_FACTOR max(n, d) samples, so that
+test-set noise is part of them; the equivalent map needs none, its test error is integrated exactly given the readout.
+
+Inputs are Gaussian, as in the theory, unless `numerics.experiments.inputs` of another law are asked for.
+
+Experiment s of (seed, dimension, kind) has its own SeedSequence: nothing depends on how many seeds are run, on the
+block size or on the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from onestep.numerics.experiments.ensembles import (
+    Array,
+    FeatureMap,
+    Sizes,
+    block_rows,
+    equivalent_map,
+    spiked_random_features,
+    trained_network,
+)
+from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
+from onestep.numerics.experiments.measure import Row, exact_test_error, named, order_parameters, sampled_test_error
+from onestep.numerics.experiments.readout import fit
+from onestep.numerics.gaussian.evaluate import compile_numpy
+from onestep.numerics.models.documents import simulation_document
+from onestep.numerics.models.given import square_only
+from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.models.network import Network, SimulationError
+from onestep.numerics.models.solution import Solution
+from onestep.numerics.saddle_point.finite_width import at_width
+
+KINDS = ("srf", "network", "equivalent")
+
+# Test samples over max(n, d). The test set is spread evenly where the error depends on few directions (see
+# `measure.sampled_test_error`), and two samples per training sample already add less than the seeds scatter.
+TEST_FACTOR = 2
+# Independent test samples, for inputs that are not Gaussian, scatter more.
+INDEPENDENT_TEST_FACTOR = 6
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Mean over independent seeds and its standard error s/sqrt(K); infinite for a single seed."""
+
+    mean: float
+    standard_error: float
+
+
+@dataclass(frozen=True, repr=False)
+class Simulation:
+    """K independent experiments at dimension d.
+
+    `model` is the Model (or Network) at the realised ratios n/d, p/d, n0/d and group fractions: evaluate the theory
+    there, not at the ratios asked for. `samples` holds (name, one value per seed); names carry the groups where there
+    are several: "m" or "m[0]", "q1" or "q1[0,1]".
+    """
+
+    kind: str
+    dimension: int
+    seeds: int
+    sizes: Sizes
+    model: Model | Network
+    samples: tuple[tuple[str, tuple[float, ...]], ...]
+
+    def values(self, name: str) -> tuple[float, ...]:
+        """The K measured values of one observable; KeyError where there is none of that name."""
+        return dict(self.samples)[name]
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """Every observable's mean and standard error."""
+        return {name: estimate(values) for name, values in self.samples}
+
+    @property
+    def test_error(self) -> Estimate:
+        """Mean squared error on the noiseless target."""
+        return estimate(self.values("test_error"))
+
+    @property
+    def training_error(self) -> Estimate:
+        """Mean squared training residual, label noise included."""
+        return estimate(self.values("training_error"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line."""
+        return simulation_document(self)
+
+    def __repr__(self) -> str:
+        return f"Simulation({self.kind}, dimension={self.dimension}, seeds={self.seeds}, test_error={self.test_error})"
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the theory says of an experiment, under the names of its samples; scales as in `natural_scales`."""
+
+    values: dict[str, float]
+    scales: dict[str, float]
+    converged: bool
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """Mean and s/sqrt(K), s the sample standard deviation (over K - 1)."""
+    count = len(values)
+    error = float(np.std(values, ddof=1) / np.sqrt(count)) if count > 1 else np.inf
+    return Estimate(float(np.mean(values)), error)
+
+
+def usual_kind(model: Model | Network) -> str:
+    """The kind of simulation where none is asked for: a network as it is, a model as spiked random features."""
+    return "network" if isinstance(model, Network) else "srf"
+
+
+def simulate_ridges(
+    model: Model | Network,
+    ridges: Sequence[float],
+    *,
+    dimension: int,
+    seeds: int,
+    seed: int = 0,
+    kind: str | None = None,
+    inputs: Inputs = GAUSSIAN,
+    progress: Callable[[int, int], None] | None = None,
+    executor: Executor | None = None,
+) -> tuple[Simulation, ...]:
+    """`numerics.experiments.simulate.simulate` with the square loss, at many ridges on the same draws.
+
+    Features, Gram matrix and test set are computed once for all; experiments done before in this process are not
+    repeated.
+    """
+    kind = kind or usual_kind(model)
+    square_only(model, "the ridge readout")
+    features = checked(model, kind, seeds)
+    if kind == "equivalent" and not inputs.gaussian:
+        raise SimulationError(
+            f"the equivalent map is Gaussian by construction and has no {inputs.law} inputs: take kind srf or network"
+        )
+    alpha0 = model.alpha0 if isinstance(model, Network) else 0.0
+    sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, alpha0=alpha0, fractions=features.fractions)
+    realised = at_sizes(features, sizes)
+    wanted = tuple(float(ridge) for ridge in ridges)
+    jobs = [_Job(features, wanted, sizes, kind, seed, index, inputs) for index in range(seeds)]
+    _run_all(jobs, progress, executor)
+    runs = []
+    for column, ridge in enumerate(wanted):
+        rows = [dict(_DONE[job][column]) for job in jobs]
+        samples = tuple((name, tuple(row[name] for row in rows)) for name in rows[0])
+        runs.append(Simulation(kind, dimension, seeds, sizes, replace(realised, ridge=ridge), samples))
+    return tuple(runs)
+
+
+def at_sizes(model: Model | Network, sizes: Sizes) -> Model | Network:
+    """The same problem at the realised ratios and group fractions, where the theory has to be evaluated.
+
+    A network is mapped there anew. Spiked random features keep the spike, bulk and alignment that they were drawn with.
+    """
+    if isinstance(model, Network):
+        groups = _shared(model.groups, sizes)
+        return replace(model, alpha=sizes.alpha, beta=sizes.beta, alpha0=sizes.alpha0, readout=groups)
+    drawn = model.as_given()
+    return drawn.changed(alpha=sizes.alpha, beta=sizes.beta, readout=_shared(drawn.groups, sizes))
+
+
+def _shared(groups: tuple[ReadoutGroup, ...], sizes: Sizes) -> tuple[ReadoutGroup, ...]:
+    """The groups with the fractions that the sizes realise."""
+    return tuple(replace(group, fraction=share) for group, share in zip(groups, sizes.fractions, strict=True))
+
+
+def predicted(solution: Solution, sizes: Sizes | None = None) -> dict[str, float]:
+    """The theory's values under the names that `Simulation.samples` uses.
+
+    With `sizes`, the known term of order 1/p is kept (`numerics.saddle_point.finite_width`): the same limit, reached at
+    the pace of the simulation even where the data hold m only weakly.
+    """
+    found = solution if sizes is None else at_width(solution, sizes.p)
+    order = found.order_parameters
+    values = {"test_error": found.test_error, "training_error": found.training_error}
+    for name, value in (("m", order.m), ("zeta", order.zeta), ("psi", order.psi), ("q1", order.q1), ("q2", order.q2)):
+        values |= named(name, value)
+    if order.chi.size:
+        values |= named("chi", order.chi)
+    return values
+
+
+def natural_scales(solution: Solution) -> dict[str, float]:
+    """What the error of an observable is relative to, under the names of `predicted`; all positive.
+
+    Errors and q2 refer to their own size. A component may be near zero, so m_a refers to max(|m_a|, sqrt(q2_a)) (what
+    a random readout of the same norm would show), zeta_a and psi_a to |W^T a_a|/sqrt(p) = sqrt(q1_aa + zeta_a^2), of
+    which they are components (zeta_a^2 summed over the spike's directions), and q1_ab to sqrt(q1_aa q1_bb).
+    """
+    order = solution.order_parameters
+    squares = order.zeta**2 if order.zeta.ndim == 1 else np.sum(order.zeta**2, axis=1)
+    size = np.sqrt(np.diag(order.q1) + squares)
+    own = np.sqrt(np.diag(order.q1))
+    scales = {"test_error": solution.test_error, "training_error": solution.training_error}
+    for name, value in (
+        ("m", np.maximum(np.abs(order.m), np.sqrt(order.q2))),
+        ("zeta", np.broadcast_to(size if order.zeta.ndim == 1 else size[:, None], order.zeta.shape)),
+        ("psi", size),
+        ("q1", np.outer(own, own)),
+        ("q2", order.q2),
+    ):
+        scales |= named(name, value)
+    if order.chi.size:
+        # Like m: what a random readout of the same norm would show, the norms of rows varying by about c.
+        scales |= named("chi", np.maximum(np.abs(order.chi), np.array(solution.model.bulks) * np.sqrt(order.q2)))
+    return scales
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One experiment, hashable: the key under which its result is kept, and all that a worker process needs."""
+
+    model: Model | Network
+    ridges: tuple[float, ...]
+    sizes: Sizes
+    kind: str
+    seed: int
+    index: int
+    inputs: Inputs = GAUSSIAN
+
+
+_DONE: dict[_Job, tuple[Row, ...]] = {}
+_MOST_KEPT = 20_000  # a few hundred bytes each
+
+
+def checked(model: Model | Network, kind: str, seeds: int) -> Model | Network:
+    """The Model or Network whose features are drawn; raises SimulationError."""
+    if kind not in KINDS:
+        raise SimulationError(f"unknown kind of simulation {kind!r}: one of {', '.join(KINDS)}, for example srf")
+    if seeds < 1:
+        raise SimulationError(f"{seeds} seeds are not enough: 1 is the least, 2 give a standard error, for example 8")
+    if kind != "network":
+        features = model.model() if isinstance(model, Network) else model
+        if features.network_step is not None:
+            raise SimulationError("a network's own bulk is simulated by its step: take kind network with alpha0, eta")
+        if features.gaussian_rows and kind == "equivalent":
+            raise SimulationError("the equivalent map is built for rows of equal norm: take kind srf for Gaussian rows")
+        return features
+    if not isinstance(model, Network):
+        raise SimulationError("a network is simulated from its gradient step: give alpha0 and eta, not spike and bulk")
+    return model
+
+
+def _run_all(jobs: list[_Job], progress: Callable[[int, int], None] | None, executor: Executor | None) -> None:
+    waiting = [job for job in jobs if job not in _DONE]
+    done = len(jobs) - len(waiting)
+    while len(_DONE) + len(waiting) > _MOST_KEPT and len(_DONE) > done:
+        # Forget the oldest results, but none that this call is about to read.
+        oldest = next(job for job in _DONE if job not in jobs)
+        del _DONE[oldest]
+    if progress is not None and done:
+        progress(done, len(jobs))
+    results = executor.map(_experiment, waiting) if executor is not None else map(_experiment, waiting)
+    for job, rows in zip(waiting, results, strict=True):
+        _DONE[job] = rows
+        done += 1
+        if progress is not None:
+            progress(done, len(jobs))
+
+
+def _experiment(job: _Job) -> tuple[Row, ...]:
+    """One seed: draw the map, fit the readouts, measure. One row of observables per ridge."""
+    sizes = job.sizes
+    sequence = np.random.SeedSequence(job.seed, spawn_key=(KINDS.index(job.kind), sizes.d, job.index))
+    weights, batch, inputs, noise, test = map(np.random.default_rng, sequence.spawn(5))
+    drawn = draw(job.model, sizes, job.kind, weights, batch, job.inputs)
+    target = compile_numpy(job.model.target.expression)
+    label_noise = np.sqrt(job.model.noise) * noise.standard_normal(sizes.n)
+
+    def training() -> Iterator[tuple[Array, Array]]:
+        rows = block_rows(max(sizes.p, sizes.d))
+        for start in range(0, sizes.n, rows):
+            x = job.inputs.draw(inputs, min(rows, sizes.n - start), sizes.d)
+            yield drawn.features(x), np.asarray(target(x @ drawn.theta)) + label_noise[start : start + len(x)]
+
+    readout = fit(training(), sizes.n, sizes.p, job.ridges)
+    if job.kind == "equivalent" and isinstance(job.model, Model):
+        errors = [exact_test_error(drawn, job.model, a) for a in readout.a.T]
+    else:
+        errors = list(sampled_test_error(drawn, target, readout.a, samples_of(sizes, job.inputs), test, job.inputs))
+    return tuple(
+        (("test_error", float(error)), ("training_error", float(residual)), *order_parameters(drawn, a, sizes))
+        for error, residual, a in zip(errors, readout.training_error, readout.a.T, strict=True)
+    )
+
+
+def samples_of(sizes: Sizes, inputs: Inputs) -> int:
+    """The size of a test set."""
+    factor = TEST_FACTOR if inputs.gaussian else INDEPENDENT_TEST_FACTOR
+    return factor * max(sizes.n, sizes.d)
+
+
+def draw(
+    model: Model | Network,
+    sizes: Sizes,
+    kind: str,
+    weights: np.random.Generator,
+    batch: np.random.Generator,
+    inputs: Inputs = GAUSSIAN,
+) -> FeatureMap:
+    """The feature map of one seed; `batch` serves the gradient step, or the fresh xi of the equivalent map."""
+    if isinstance(model, Network):
+        return trained_network(model, sizes, weights, batch, inputs)
+    if kind == "equivalent":
+        return equivalent_map(model, sizes, weights, batch)
+    return spiked_random_features(model, sizes, weights, inputs)

@@ -1,0 +1,40 @@
+"""The saddle point of any model: by its loss and its readout, in double precision or to any number of digits."""
+
+from __future__ import annotations
+
+from onestep.numerics.accepts import accepts
+from onestep.numerics.models.given import model_of
+from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.models.solution import Solution
+from onestep.numerics.saddle_point.ridge import solve as solve_ridge
+
+FEWEST_DIGITS, MOST_DIGITS = 16, 300
+
+
+@accepts(model=model_of)
+def solve(model: Model, *, digits: int | None = None) -> Solution:
+    """Order parameters, test error (25) and training error of the model with its loss and its readout.
+
+    With `digits` to so many of them, for the square loss, one readout group and a positive ridge. Raises ModelError for
+    what does not exist or is not built, and PrecisionError where the digits are not reached. Never raises for lack of
+    convergence: `converged` and `status` say so.
+    """
+    # Each solver is imported where it is asked for: a ridge readout in double precision waits for none of the others.
+    if digits is not None:
+        if digits != int(digits) or not FEWEST_DIGITS <= digits <= MOST_DIGITS:
+            raise ModelError(
+                f"digits = {digits} is not accepted: a whole number from {FEWEST_DIGITS} to {MOST_DIGITS} is, for "
+                "example 50"
+            )
+        from onestep.numerics.saddle_point.one_group.any_precision import solve_to
+
+        return solve_to(model, int(digits))
+    if model.law is not None:
+        from onestep.numerics.saddle_point.letters.density import solve_letters
+
+        return solve_letters(model)
+    if model.loss.name != "square":
+        from onestep.numerics.saddle_point.any_loss.convex import solve as solve_convex
+
+        return solve_convex(model)
+    return solve_ridge(model)

@@ -1,0 +1,61 @@
+"""Shell completion: the script that a shell reads once, and what is answered when it asks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import click
+
+from onestep.reports.command_line.problems import DONE, InputProblem
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+SHELLS = ("bash", "zsh", "fish")
+# Where the script of a shell puts its question, as click's do.
+VARIABLE = "_ONESTEP_COMPLETE"
+
+Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+
+
+def script(shell: str, group: click.Command) -> str:
+    """What a shell has to read once. Raises InputProblem for a shell without one."""
+    from click.shell_completion import get_completion_class
+
+    known = get_completion_class(shell) if shell in SHELLS else None
+    if known is None:
+        raise InputProblem(
+            f"--completion was given {shell[:60]!a}; accepted are {', '.join(SHELLS)}, for example in ~/.bashrc: "
+            'eval "$(onestep --completion bash)"'
+        )
+    found = known(group, {}, "onestep", VARIABLE)
+    # click's own way to print it asks bash for its version first.
+    return found.source_template % found.source_vars()
+
+
+def answer(group: click.Command) -> int | None:
+    """Print what may follow the words that a shell asks about; the exit code, None where no shell asks."""
+    from click.shell_completion import get_completion_class
+
+    shell, _, wanted = os.environ.get(VARIABLE, "").partition("_")
+    known = get_completion_class(shell)
+    if wanted != "complete" or known is None:
+        return None
+    # Words that no command takes are followed by nothing: a shell shows no sentence.
+    with suppress(InputProblem, click.ClickException):
+        print(known(group, {}, "onestep", VARIABLE).complete())
+    return DONE
+
+
+def values(*accepted: str) -> Completer:
+    """The completion of an option that takes one of these."""
+
+    def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(value) for value in accepted if value.startswith(incomplete)]
+
+    return complete

@@ -1,0 +1,81 @@
+"""Shell completion: commands, options and what an option takes, asked for in the way that a shell asks."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from onestep.reports.command_line import completion
+from onestep.reports.command_line.cli import COMMANDS, cli, run
+
+
+def asked(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str) -> list[str]:
+    """What bash is answered where the cursor is at the end of the words."""
+    monkeypatch.setenv(completion.VARIABLE, "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    assert completion.answer(cli) == 0
+    out, err = capfd.readouterr()
+    assert err == ""
+    return [line.partition(",")[2] for line in out.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("onestep ", list(COMMANDS)),
+        ("onestep s", ["solve", "simulate", "spectrum", "sweep"]),
+        ("onestep --comp", ["--completion"]),
+        ("onestep --completion z", ["zsh"]),
+        ("onestep solve --lo", ["--loss"]),
+        ("onestep solve --loss h", ["hinge", "huber:"]),
+        ("onestep bounds --bulk-model ", ["isotropic", "network"]),
+        ("onestep compare --kind e", ["equivalent"]),
+        ("onestep simulate --inputs s", ["student-t"]),
+        ("onestep verify --profile t", ["thorough"]),
+        ("onestep activation tanh --ti", ["--time-limit"]),
+        # What plays no part in a spectrum is not offered.
+        ("onestep spectrum --r", ["--readout", "--rows"]),
+        ("onestep nothing --f", []),
+    ],
+)
+def test_what_may_follow(
+    words: str, expected: list[str], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert asked(capfd, monkeypatch, words) == expected
+
+
+def test_every_option_of_every_command_is_offered_unless_it_is_hidden(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in COMMANDS:
+        options = {word for p in cli.named(name).params for word in p.opts if not getattr(p, "hidden", False)}  # type: ignore[attr-defined]
+        long = {word for word in options if word.startswith("--")}
+        assert long
+        assert long <= set(asked(capfd, monkeypatch, f"onestep {name} --"))
+
+
+@pytest.mark.parametrize("shell", completion.SHELLS)
+def test_the_script_of_a_shell_is_one_that_it_reads(shell: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["--completion", shell]) == 0
+    script, _ = capfd.readouterr()
+    assert completion.VARIABLE in script
+    if program := shutil.which(shell):  # bash is everywhere; the others are read where they are installed
+        done = subprocess.run([program, "-n"], input=script, capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_program_itself_answers() -> None:
+    environment = {completion.VARIABLE: "bash_complete", "COMP_WORDS": "onestep err", "COMP_CWORD": "1", "PATH": ""}
+    done = subprocess.run(
+        [sys.executable, "-m", "onestep"], env=environment, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "plain,errata\n"
+
+
+def test_another_shell_gets_a_sentence(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["--completion", "tcsh"]) == 2
+    assert "accepted are bash, zsh, fish" in capfd.readouterr().err

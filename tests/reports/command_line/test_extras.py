@@ -1,0 +1,37 @@
+"""Packages that an extra brings are those of the distribution, and each is named with the smallest that does."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from onestep.reports.command_line.extras import DISTRIBUTIONS, extra_of, missing
+
+EXTRAS = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+    "optional-dependencies"
+]
+# What is imported, beside the names of the distributions themselves.
+IMPORTED = {"dask": "distributed"}
+
+
+@pytest.mark.parametrize(
+    ("package", "extra"),
+    [("hypothesis", "verify"), ("pytest", "verify"), ("jinja2", "report"), ("markupsafe", "report"),
+     ("matplotlib", "report"), ("distributed", "cluster"), ("numpy", None), ("ruff", None), ("nothing", None)],
+)  # fmt: skip
+def test_each_package_has_its_extra(package: str, extra: str | None) -> None:
+    assert extra_of(package) == extra
+    sentence = missing(ModuleNotFoundError(name=f"{package}.part"))
+    assert sentence is None if extra is None else f"'onestep[{extra}]'" in str(sentence)
+
+
+def test_what_the_extras_list_is_known() -> None:
+    for extra in ("verify", "report", "cluster"):
+        for requirement in EXTRAS[extra]:
+            name = requirement.partition(">")[0].partition("[")[0]
+            found = extra_of(IMPORTED.get(name, name))
+            assert found is not None
+            assert len(EXTRAS[found]) <= len(EXTRAS[extra])
+    assert set(DISTRIBUTIONS.values()) <= {"dask", "jinja2"}
