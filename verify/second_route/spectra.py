@@ -54,11 +54,6 @@ def E(integrand: sp.Expr) -> sp.Expr:
     return Expectation(integrand, s.kappa)
 
 
-def eq(left: sp.Expr, right: sp.Expr) -> sp.Equality:
-    """An equation, left as it is typed."""
-    return sp.Eq(left, right, evaluate=False)
-
-
 BELOW = Range(z, -3.0, -0.2)
 
 

@@ -17,9 +17,9 @@ from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.any_loss.convex import solve
 from onestep.numerics.saddle_point.any_loss.losses import LOGISTIC, ProximalLoss
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
-from onestep.verify.claims.saddle_point.formulas import eq
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import CONVEX_SOLVER
 from onestep.verify.second_route.grids import Array, gaussian_average, half_line
 from onestep.verify.second_route.losses import LOSSES, Loss, proximal
@@ -43,7 +43,6 @@ _PSEUDO_HUBER = ProximalLoss(
     lambda y, omega, V: proximal(_SMOOTH, y, omega, V),
     lambda y, omega, V: _slope(_SMOOTH, y, proximal(_SMOOTH, y, omega, V), V),
 )
-
 
 # What the output adds to its part along theta.x: smooth functions, so a trapezoidal rule is accurate to rounding.
 _LINE: Array = np.arange(-9.0, 9.0 + 0.05, 0.1)
@@ -139,34 +138,26 @@ CASES: Mapping[str, Point] = {
     )
 }
 
-_DOMAIN = Domain(
-    (Range("case", choices=tuple(CASES)),),
-    (any_loss_features.ODD,),
-    (
-        {
-            "g": np.tanh,
-            "force": lambda y, f, V: (y - f) / (1 + V + 0.1 * f**2),
-            "force_slope": lambda y, f, V: -1 / (1.3 + V + np.cos(f) ** 2),
-            "varrho": lambda u: 1.2 + np.tanh(u),
-        },
-    ),
-)
+_DOMAIN = Domain((Range("case", choices=tuple(CASES)),), (any_loss_features.ODD,),
+                 ({
+                      "g": np.tanh,
+                      "force": lambda y, f, V: (y - f) / (1 + V + 0.1 * f**2),
+                      "force_slope": lambda y, f, V: -1 / (1.3 + V + np.cos(f) ** 2),
+                      "varrho": lambda u: 1.2 + np.tanh(u),
+                  },))
 _numbers = ByNumbers(
     "the solver for convex losses at r = 0 against the slides' equations", both_systems, CONVEX_SOLVER, points=8
 )
 
 
 def _same(name: str, title: str, left: sp.Symbol, right: sp.Expr, build: Callable[[], Derivation]) -> Claim:
-    return Claim(
-        id=f"convex-features.any-loss.{name}",
-        title=f"Any convex loss: {title}",
-        source=paper(SECTION),
+    return claim(
+        f"convex-features.any-loss.{name}", f"Any convex loss: {title}", paper(SECTION),
+        eq(left, right), _DOMAIN,
+        ByDerivation(build), _numbers,
         kind=Kind.FIXED_POINT,
-        statement=eq(left, right),
-        domain=_DOMAIN,
-        checks=(ByDerivation(build), _numbers),
+        wrong={"twice": 2 * right, "the square": right**2},
         uses=("convex.conjugates", *(f"convex-features.{x}-hat" for x in ("V-s", "V-w", "q-s", "q-w", "m-s"))),
-        mutants=(Mutant("twice", eq(left, 2 * right)), Mutant("the square", eq(left, right**2))),
     )
 
 

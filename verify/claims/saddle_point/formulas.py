@@ -32,21 +32,6 @@ def nu(integrand: sp.Expr) -> sp.Expr:
     return Expectation(integrand, s.mode)
 
 
-def eq(left: sp.Expr, right: sp.Expr) -> sp.Equality:
-    """An equation, left as it is typed."""
-    return sp.Eq(left, right, evaluate=False)
-
-
-def ge(left: sp.Expr, right: sp.Expr) -> sp.GreaterThan:
-    """An inequality, left as it is typed."""
-    return sp.Ge(left, right, evaluate=False)
-
-
-def le(left: sp.Expr, right: sp.Expr) -> sp.LessThan:
-    """An inequality, left as it is typed."""
-    return sp.Le(left, right, evaluate=False)
-
-
 I_nu = nu(varrho * vartau**2 / S)
 x = s.beta * s.V1_hat * I_nu
 free_energy_value = (

@@ -46,6 +46,11 @@ def test_every_claim_names_equations_and_wrong_neighbours() -> None:
     assert len(BY_ID) == len(ALL)
 
 
+def test_the_hypotheses_that_the_spike_is_said_to_rest_on_are_those_of_its_derivation() -> None:
+    assert gradient_step.spike().hypotheses == gradient_step.OF_THE_SPIKE
+    assert gradient_step.spike(s.noise).hypotheses == gradient_step.OF_THE_SPIKE
+
+
 def differences(count: sp.Expr, equal: sp.Expr, different: sp.Expr) -> sp.Expr:
     """A wrong sign: pairs of different samples counted negatively."""
     return (equal - (count - 1) * different) / count
