@@ -29,6 +29,9 @@ def le(left: sp.Expr, right: sp.Expr) -> sp.LessThan:
     return sp.Le(left, right, evaluate=False)
 
 
+# Within ten per cent of the truth: what a numerical check has to be able to see.
+MORE = sp.Rational(27, 25)
+
 # What a slip of the pen writes: another right-hand side of the same left one, or another statement.
 Wrong = Mapping[str, sp.Basic | int]
 

@@ -16,14 +16,13 @@ from onestep.derivations.language.expectation import Expectation
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch, Point
 from onestep.verify.claims.bounds.ridge import lower
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
-from onestep.verify.protocol.statement import claim, eq, ge, le
+from onestep.verify.protocol.statement import MORE, claim, eq, ge, le
 from onestep.verify.protocol.tolerances import ASYMPTOTIC, CONVEX_SOLVER, QUADRATURE, ROUNDING
 from onestep.verify.second_route import losses as numbers
 from onestep.verify.second_route.losses import LOSSES
 from onestep.verify.second_route.models import DOMAIN, GENERIC
 
 BEYOND = Source("this suite", "beyond the paper: bounds for any convex loss")
-MORE = sp.Rational(27, 25)
 
 
 def jensen(statement: sp.Basic) -> tuple[Obligation, ...]:

@@ -19,6 +19,7 @@ from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import MINIMUM, QUADRATURE
+from onestep.verify.second_route.grids import normal_line
 from onestep.verify.second_route.models import Point
 
 SECTION, APPENDIX = "Section 4.3", "Appendix E"
@@ -146,9 +147,7 @@ def _sign_averages(point: Point) -> Mapping[str, float]:
     from scipy.special import ndtr
 
     r, c, gamma = (float(point[x.name]) for x in (s.r, s.c, s.gamma))
-    step = 0.005
-    kappa = np.arange(-9.0, 9.0 + step / 2, step)
-    weight = step * np.exp(-(kappa**2) / 2) / np.sqrt(2 * np.pi)
+    kappa, weight = normal_line(0.005)
     student = 2 * ndtr(r * kappa / np.sqrt(c)) - 1
     target = 2 * ndtr(gamma * kappa / np.sqrt(1 - gamma**2)) - 1
     return {s.target_overlap.name: float(weight @ (target * student)), s.student_norm.name: float(weight @ student**2)}

@@ -35,8 +35,9 @@ from onestep.verify.claims.bounds.proofs import (
 from onestep.verify.claims.saddle_point.formulas import E
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Role, Source
-from onestep.verify.protocol.statement import claim, eq, ge, le
+from onestep.verify.protocol.statement import MORE, claim, eq, ge, le
 from onestep.verify.protocol.tolerances import ASYMPTOTIC, QUADRATURE, SOLVER
+from onestep.verify.second_route.grids import normal_line
 from onestep.verify.second_route.models import DOMAIN, GENERIC, Point, functions_of, measured, model_at, numbers, solved
 
 SECTION, APPENDIX = "Section 4.3", "Appendix E"
@@ -137,7 +138,7 @@ def _limit_claims() -> tuple[Claim, ...]:
             ByObligations("completing the square in b1", complete_the_square),
             BySearch("random models and multiples of mu0", measured, QUADRATURE, _plain_functions),
             wrong={
-                "eight per cent more": upper * sp.Rational(27, 25),
+                "eight per cent more": upper * MORE,
                 "norm not squared away": target_square - overlap**2,
                 "sign": target_square + overlap**2 / norm,
             },
@@ -151,7 +152,6 @@ seek_best = BySearch("the solver, best of 18 ridges", _least_error, SOLVER, _fun
 def _bound_claims() -> tuple[Claim, ...]:
     seek_at_kappa = BySearch("the solver at one ridge, one kappa", _one_error, SOLVER, _functions)
     seek_any = BySearch("the solver at one ridge", _one_error, SOLVER, _functions)
-    more = sp.Rational(27, 25)
     unit_upper, unit_lower = at_gamma_one(upper), at_gamma_one(lower)
     even = E(mu0 * mu1), E(mu1**2), E(mu1 * g(s.kappa))
     printed_along = (
@@ -164,7 +164,7 @@ def _bound_claims() -> tuple[Claim, ...]:
             le(s.best_error, unit_upper), ALIGNED,
             seek_best, ByObligations("an infimum is not above a limit", below_limit),
             wrong={
-                "eight per cent less": unit_upper / more,
+                "eight per cent less": unit_upper / MORE,
                 "norm squared": E(g(s.kappa) ** 2) - E(mu0 * g(s.kappa)) ** 2 / norm**2,
                 "the lower bound instead": unit_lower,
             },
@@ -176,7 +176,7 @@ def _bound_claims() -> tuple[Claim, ...]:
             paper(APPENDIX, 169),
             le(s.best_error, upper), TIGHT,
             seek_best, ByObligations("an infimum is not above a limit", below_limit),
-            wrong={"eight per cent less": upper / more, "the form of gamma = 1": unit_upper},
+            wrong={"eight per cent less": upper / MORE, "the form of gamma = 1": unit_upper},
             uses=("bounds.error-infinity", "bounds.projection"),
             note="With y0 = E[g | kappa] in place of g: the form printed for gamma = 1 is not a bound below it.",
         ),
@@ -188,7 +188,7 @@ def _bound_claims() -> tuple[Claim, ...]:
             wrong={
                 "the other way round": ge(s.psi**2, s.q1),
                 "twice psi^2": le(2 * s.psi**2, s.q1),
-                "eight per cent more": le(more * s.psi**2, s.q1),
+                "eight per cent more": le(MORE * s.psi**2, s.q1),
             },
         ),
         claim(
@@ -219,7 +219,7 @@ def _bound_claims() -> tuple[Claim, ...]:
                           hypotheses=(inequalities.ONE_READOUT,)),
             seek_any,
             wrong={
-                "eight per cent more": more * lower,
+                "eight per cent more": MORE * lower,
                 "mu1 z left out": target_square - along,
                 "kappa lost": lower.xreplace({s.kappa * mu1 * y0: mu1 * y0}),
             },
@@ -232,7 +232,7 @@ def _bound_claims() -> tuple[Claim, ...]:
             ByObligations("at every ridge, noise of the readout plus a quadratic form", above_span,
                           hypotheses=(inequalities.ONE_READOUT,)),
             wrong={
-                "eight per cent more": more * unit_lower,
+                "eight per cent more": MORE * unit_lower,
                 "the upper bound instead": unit_upper,
                 "mu1 for kappa mu1, as on one slide": printed_lower,
             },
@@ -244,7 +244,7 @@ def _bound_claims() -> tuple[Claim, ...]:
             ge(s.best_error, printed_lower), ALIGNED,
             seek_best,
             role=Role.PRINTED,
-            wrong={"eight per cent more": more * printed_lower, "the upper bound instead": unit_upper},
+            wrong={"eight per cent more": MORE * printed_lower, "the upper bound instead": unit_upper},
             note="For odd target and activation mu1 is orthogonal to both: the printed bound is the upper bound.",
         ),
     )
@@ -252,7 +252,6 @@ def _bound_claims() -> tuple[Claim, ...]:
 
 def _rate_claims() -> tuple[Claim, ...]:
     """Equations (28)-(31): at gamma = c = 1 the learning rate only moves the spike; everything is taken over it."""
-    more = sp.Rational(27, 25)
     search = BySearch("the solver and both bounds on 25 spikes", _over_the_spike, SOLVER)
     domain = Domain(ALIGNED.ranges[:4], ("gamma = c = 1, reached as alpha0 -> infinity", "odd activation and target"))
     return (
@@ -261,7 +260,7 @@ def _rate_claims() -> tuple[Claim, ...]:
             paper(SECTION, 28, 29),
             le(s.best_error_rate, s.best_upper), domain,
             search, ByObligations("from the bound at every spike", infima_above),
-            wrong={"eight per cent less": s.best_upper / more, "the lower bound instead": s.best_lower},
+            wrong={"eight per cent less": s.best_upper / MORE, "the lower bound instead": s.best_lower},
             uses=("bounds.upper",),
         ),
         claim(
@@ -297,9 +296,7 @@ def _over_the_spike(point: Point) -> Mapping[str, float]:
 def _least_squares(point: Point) -> Mapping[str, float]:
     """The distance by numpy's least squares on a product grid of kappa and z, target evaluated directly."""
     model = model_at(point)
-    step = 0.1
-    line = np.arange(-9.0, 9.0 + step / 2, step)
-    weight = step * np.exp(-(line**2) / 2) / np.sqrt(2 * np.pi)
+    line, weight = normal_line(0.1)
     kappa, across = (x.ravel() for x in np.meshgrid(line, line, indexing="ij"))
     root = np.sqrt(np.multiply.outer(weight, weight).ravel())
     functions = functions_of(model)

@@ -9,34 +9,14 @@ from onestep.derivations.equivalence import spike_coefficients
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_prime, sigma_second
-from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
+from onestep.verify.claims.equivalence.result_3_2 import functions_at, mean_of, spiked
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.second_route import features as numbers
-from onestep.verify.second_route.grids import ANY, ANY_ENTIRE, ANY_INTERPRETATIONS, interpretation
-
-
-def functions_at(point: Point) -> Functions:
-    """The activation of a point, as implementation of the undefined functions."""
-    return interpretation(str(point["activation"]), "sin")
-
-
-def mean_of(function: sp.FunctionClass) -> Expectation:
-    """E f(r kappa + sqrt(c) z)."""
-    return Expectation(function(s.r * s.kappa + sp.sqrt(s.c) * s.z), s.z)
-
-
-_SPIKED = (Range(s.r, 0.2, 2.0), Range(s.c, 0.6, 1.6), Range(s.kappa, -2.0, 2.0))
-
-
-def spiked(activations: tuple[str, ...], *more: Range) -> Domain:
-    """Spike strength, bulk variance and kappa, for an activation out of a list."""
-    return Domain(ranges=(Range("activation", choices=activations), *_SPIKED, *more),
-                  interpretations=ANY_INTERPRETATIONS)
-
+from onestep.verify.second_route.grids import ANY, ANY_ENTIRE
 
 _SEEDED = Domain(ranges=(Range("seed"),))
 

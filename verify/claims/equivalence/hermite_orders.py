@@ -20,7 +20,7 @@ from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Range
 from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.second_route.grids import SMOOTH, Array, average
+from onestep.verify.second_route.grids import SMOOTH, Array, average, normal_rule
 
 he = np.polynomial.hermite_e
 BEHIND = "Section 3.1 and Appendix B: Hermite expansions"
@@ -54,8 +54,7 @@ def pairs(point: Point) -> dict[str, float]:
     """E[He_j He_k] in integers, and E[He_j(z) He_k(epsilon z + sqrt(1 - epsilon^2) xi)] by a Gauss rule."""
     j, k, epsilon = int(str(point["first"])), int(str(point["second"])), float(point[s.overlap.name])
     exact = sum(a * b * _moment(m + n) for m, a in enumerate(_powers(j)) for n, b in enumerate(_powers(k)))
-    line, weight = he.hermegauss(10)  # exact for degree 19 in each variable
-    weight = weight / weight.sum()
+    line, weight = normal_rule(10)  # exact for degree 19 in each variable
     other = epsilon * line[:, None] + math.sqrt(1 - epsilon**2) * line
     first = he.hermeval(line, [0.0] * j + [1.0])[:, None]
     apart = float(weight @ (first * he.hermeval(other, [0.0] * k + [1.0])) @ weight)
@@ -243,8 +242,7 @@ def truncated(point: Point) -> dict[str, float]:
     """Cov[sigma_N(z), sigma_N(z')] of the series cut at degree N, on a product Gauss rule exact for its degree."""
     degree, epsilon = int(str(point["degree"])), float(point[s.correlation.name])
     found = _coefficients(str(point["activation"]), degree + 1)
-    line, weight = he.hermegauss(12)
-    weight = weight / weight.sum()
+    line, weight = normal_rule(12)
 
     def cut(z: Array) -> Array:
         return np.asarray(sum((w * _normalised(k, z) for k, w in enumerate(found)), np.zeros_like(z)))

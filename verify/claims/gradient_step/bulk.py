@@ -9,49 +9,29 @@ from onestep.derivations.gradient_step.bulk import along_w
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, g_prime, sigma, sigma_check, sigma_second
-from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.second_route.gradient_step.steps import SIZES, pieces, row_moments
+from onestep.verify.second_route.gradient_step.steps import (
+    ABSTRACT,
+    ONE_NEURON,
+    SMALL,
+    functions_at,
+    numbers_at,
+    pieces,
+    row_moments,
+)
 from onestep.verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
-    ODD_ENTIRE,
     TARGETS,
-    TARGETS_ENTIRE,
-    hermite_numbers,
-    interpretation,
 )
 
 STEP = s.eta / s.beta
 
-
-def functions_at(point: Point) -> Functions:
-    """The activation and target of a point, as implementations of the undefined functions."""
-    return interpretation(str(point["activation"]), str(point.get("target", "sin")))
-
-
-def numbers_at(point: Point) -> dict[str, float]:
-    """h1, h2, h1_check, h1*, h2* at a point."""
-    return hermite_numbers(str(point["activation"]), str(point.get("target", "sin")))
-
-
-# Where a witness against a wrong formula is looked for: all roots of the right one and of its mutants are real there.
-
-_ABSTRACT = Domain(ranges=(Range(s.alpha0, 5.0, 20.0), Range(s.h1_star, 0.5, 0.9), Range(s.h2_star, 0.8, 1.5),
-                           Range(s.noise, 0.1, 0.5)),
-                   interpretations=INTERPRETATIONS)
-
-_SMALL = Domain(ranges=(Range("activation", choices=ODD_ENTIRE), Range("target", choices=TARGETS_ENTIRE),
-                        Range("sizes", choices=SIZES)),
-                interpretations=INTERPRETATIONS)
-
-_ONE_NEURON = Domain(ranges=(Range("activation", choices=ODD), Range("target", choices=TARGETS)),
-                     interpretations=INTERPRETATIONS)
 
 # --- the bulk (46)-(56) ----------------------------------------------------------------------------------------------
 
@@ -100,7 +80,7 @@ _weighted = Expectation(s.z * sigma_check(s.z), s.z)
 
 ZERO_CURVATURE = claim(
     "result-3-1.zero-curvature", "sigma'' has mean zero for sigma odd", paper("Appendix A.4", 52),
-    eq(_curvature, 0), _ONE_NEURON,
+    eq(_curvature, 0), ONE_NEURON,
     ByDerivation(gradient_bulk.zero_means),
     ByNumbers("trapezoidal sums", numbers_at, tolerances.ROUNDING, functions=functions_at),
     wrong={"the mean of sigma'": s.h1, "minus the mean of sigma": -Expectation(s.z * sigma(s.z), s.z)},
@@ -108,7 +88,7 @@ ZERO_CURVATURE = claim(
 
 ZERO_CROSS = claim(
     "result-3-1.zero-weighted-mean", "z (sigma' - h1) has mean zero for sigma odd", paper("Appendix A.4", 55),
-    eq(_weighted, 0), _ONE_NEURON,
+    eq(_weighted, 0), ONE_NEURON,
     ByDerivation(gradient_bulk.zero_means),
     ByNumbers("trapezoidal sums", numbers_at, tolerances.ROUNDING, functions=functions_at),
     wrong={"h1": s.h1, "h1_check": s.h1_check},
@@ -125,7 +105,7 @@ DELTA_EXACT = claim(
     "result-3-1.row-correction-exact", "E|delta|^2 at finite batch and dimension, at any overlap with the target",
     paper("Appendix A.4", 47, 49),
     eq(s.delta_square_mean, _delta_exact),
-    Domain(ranges=(*_SMALL.ranges, Range(s.overlap, -0.8, 0.8), Range(s.eta, 0.5, 3.0), Range(s.beta, 0.5, 2.0)),
+    Domain(ranges=(*SMALL.ranges, Range(s.overlap, -0.8, 0.8), Range(s.eta, 0.5, 3.0), Range(s.beta, 0.5, 2.0)),
            interpretations=INTERPRETATIONS),
     ByDerivation(gradient_bulk.row_correction),
     ByNumbers("delta of every batch of a Gauss-Hermite product grid", row_moments, tolerances.QUADRATURE,
@@ -140,7 +120,7 @@ _delta_limit = STEP**2 * s.h2_star * s.h1_check / s.alpha0
 
 DELTA_LIMIT = claim(
     "result-3-1.row-correction", "The limit of E|delta|^2", paper("Appendix A.4", 50, 53),
-    eq(s.delta_square, _delta_limit), _ABSTRACT,
+    eq(s.delta_square, _delta_limit), ABSTRACT,
     ByDerivation(gradient_bulk.row_correction), BySimulation("64 rows and one batch, two models", pieces),
     kind=Kind.LIMIT,
     wrong={
@@ -153,7 +133,7 @@ DELTA_LIMIT = claim(
 
 CROSS_TERM = claim(
     "result-3-1.cross-term", "The cross term 2 w.delta vanishes", paper("Appendix A.4", 48, 54),
-    eq(s.delta_cross, 0), _ABSTRACT,
+    eq(s.delta_cross, 0), ABSTRACT,
     ByDerivation(gradient_bulk.cross_term),
     kind=Kind.CONCENTRATION,
     wrong={"target times slope": STEP * s.h1_star * s.h1, "h1_check": STEP * s.h1_check},

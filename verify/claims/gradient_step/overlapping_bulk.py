@@ -19,7 +19,7 @@ from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.gradient_step.overlapping_rows import BEYOND
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import Wrong, claim, eq
+from onestep.verify.protocol.statement import MORE, Wrong, claim, eq
 from onestep.verify.second_route.networks import overlapping_bulk as numbers
 
 _share = 1 - s.row_overlap
@@ -65,7 +65,7 @@ def _claim(
         f"beyond.overlapping-rows-{id_}", title, BEYOND,
         eq(symbol, right), numbers.RESOLVENT,
         ByDerivation(bulk.resolvent, conjecture=True), *checks,
-        kind=Kind.LIMIT, wrong={**wrong, "eight per cent more": right * sp.Rational(27, 25)},
+        kind=Kind.LIMIT, wrong={**wrong, "eight per cent more": right * MORE},
         uses=("beyond.overlapping-rows-covariance",),
         note="(1 + g B)^-1 is the first block of the inverse of a matrix that is linear in the samples, with W = [[p, "
              "q], [q, 0]] for one sample, p = g eps^2/alpha0 R^2 (H - (1 - o) K^2), q = eps sqrt(g (1 - o)) R K, R = "

@@ -9,10 +9,10 @@ import sympy as sp
 from onestep.derivations.gradient_step import overlapping_rows as rows
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.saddle_point.formulas import over_z as _mean
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
 from onestep.verify.protocol.statement import Wrong, claim, eq
@@ -29,10 +29,6 @@ STEPS = Domain(ranges=(Range("activation", choices=("tanh", "erf", "sin", "shift
                                 draws.functions_for("shifted sin", "quadratic", 0.6)))
 
 _F, _G, _K, _H = (function(s.z) for function in (rows.output, rows.slope, rows.curvature, rows.scatter))
-
-
-def _mean(integrand: sp.Expr) -> sp.Expr:
-    return Expectation(integrand, s.z)
 
 
 _target = _mean(g(s.z))

@@ -23,43 +23,20 @@ from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq, le
-from onestep.verify.second_route.gradient_step.steps import experiment
+from onestep.verify.second_route.gradient_step.steps import ABSTRACT, ONE_NEURON, experiment, functions_at, numbers_at
 from onestep.verify.second_route.grids import (
     INTERPRETATIONS,
-    ODD,
-    TARGETS,
     average,
-    hermite_numbers,
-    interpretation,
 )
 
 STEP = s.eta / s.beta
 
 
-def functions_at(point: Point) -> Functions:
-    """The activation and target of a point, as implementations of the undefined functions."""
-    return interpretation(str(point["activation"]), str(point.get("target", "sin")))
-
-
-def numbers_at(point: Point) -> dict[str, float]:
-    """h1, h2, h1_check, h1*, h2* at a point."""
-    return hermite_numbers(str(point["activation"]), str(point.get("target", "sin")))
-
-
-# Where a witness against a wrong formula is looked for: all roots of the right one and of its mutants are real there.
-
-_ABSTRACT = Domain(ranges=(Range(s.alpha0, 5.0, 20.0), Range(s.h1_star, 0.5, 0.9), Range(s.h2_star, 0.8, 1.5),
-                           Range(s.noise, 0.1, 0.5)),
-                   interpretations=INTERPRETATIONS)
-
-_ONE_NEURON = Domain(ranges=(Range("activation", choices=ODD), Range("target", choices=TARGETS)),
-                     interpretations=INTERPRETATIONS)
-
 # --- the constants ---------------------------------------------------------------------------------------------------
 
 FIRST_COEFFICIENT = claim(
     "result-3-1.first-coefficient", "h1 is the mean of sigma'", paper("Section 3.1, on (12)"),
-    eq(s.h1, Expectation(sigma_prime(s.z), s.z)), _ONE_NEURON,
+    eq(s.h1, Expectation(sigma_prime(s.z), s.z)), ONE_NEURON,
     ByDerivation(gradient_constants.first_coefficient),
     ByNumbers("E[z sigma] against E[sigma'], trapezoidal sums", numbers_at, tolerances.ROUNDING,
               functions=functions_at),
@@ -134,7 +111,7 @@ def _linear_floor(point: Point) -> dict[str, float]:
 LINEAR_FLOOR = claim(
     "result-3-1.linear-floor", "The best linear fit of the target leaves h2* - h1*^2",
     paper("Section 3.1 and Section 4.2, on (12)"),
-    eq(s.linear_floor, s.h2_star - s.h1_star**2), _ONE_NEURON,
+    eq(s.linear_floor, s.h2_star - s.h1_star**2), ONE_NEURON,
     ByDerivation(gradient_constants.alignment_growth),
     ByNumbers("E(g - h1* z)^2, trapezoidal sums", _linear_floor, tolerances.ROUNDING),
     wrong={"square lost": s.h2_star - s.h1_star},
@@ -163,7 +140,7 @@ _bare_root = sp.sqrt(s.h1_star + s.h2_star / s.alpha0)
 SPIKE = claim(
     "result-3-1.spike-strength", "Result 3.1: the spike strength",
     paper("Section 3.1 and Appendix A.2", 7, 8, 9, 37, 43, 57),
-    eq(s.r, _strength(sp.S.Zero)), _ABSTRACT,
+    eq(s.r, _strength(sp.S.Zero)), ABSTRACT,
     ByDerivation(gradient_step.spike), BySimulation("one real gradient step, two models", partial(experiment, 0.0)),
     kind=Kind.CONCENTRATION,
     wrong={
@@ -178,7 +155,7 @@ SPIKE = claim(
 ALIGNMENT = claim(
     "result-3-1.alignment", "Result 3.1: the alignment of the spike with the target",
     paper("Section 3.1 and Appendix A.3", 10, 45, 58),
-    eq(s.gamma, _alignment(sp.S.Zero)), _ABSTRACT,
+    eq(s.gamma, _alignment(sp.S.Zero)), ABSTRACT,
     ByDerivation(gradient_step.spike), BySimulation("one real gradient step, two models", partial(experiment, 0.0)),
     kind=Kind.CONCENTRATION,
     wrong={"as printed on the slides": s.h1_star / _bare_root, "always one": sp.S.One},
@@ -189,7 +166,7 @@ ALIGNMENT = claim(
 SPIKE_NOISY = claim(
     "result-3-1.spike-strength-noisy", "The spike strength with label noise: h2* becomes h2* + Delta",
     paper("Section 3.1, with label noise, on (9)"),
-    eq(s.r, _strength(s.noise)), _ABSTRACT,
+    eq(s.r, _strength(s.noise)), ABSTRACT,
     ByDerivation(partial(gradient_step.spike, s.noise)),
     BySimulation("one real gradient step with label noise, two models", partial(experiment, NOISE)),
     kind=Kind.CONCENTRATION,
@@ -203,7 +180,7 @@ SPIKE_NOISY = claim(
 ALIGNMENT_NOISY = claim(
     "result-3-1.alignment-noisy", "The alignment with label noise: h2* becomes h2* + Delta",
     paper("Section 3.1, with label noise, on (10)"),
-    eq(s.gamma, _alignment(s.noise)), _ABSTRACT,
+    eq(s.gamma, _alignment(s.noise)), ABSTRACT,
     ByDerivation(partial(gradient_step.spike, s.noise)),
     BySimulation("one real gradient step with label noise, two models", partial(experiment, NOISE)),
     kind=Kind.CONCENTRATION,
@@ -236,7 +213,7 @@ _ALPHA0 = Range(s.alpha0, 0.1, 30.0, log=True)
 ALIGNMENT_GROWTH = claim(
     "result-3-1.alignment-growth", "The alignment grows with the batch: the derivative of gamma^2 in alpha0",
     paper("Section 3.1, after Result 3.1, on (10)"),
-    eq(s.gamma_square_growth, _slope), Domain(ranges=(*_ONE_NEURON.ranges, _ALPHA0), interpretations=INTERPRETATIONS),
+    eq(s.gamma_square_growth, _slope), Domain(ranges=(*ONE_NEURON.ranges, _ALPHA0), interpretations=INTERPRETATIONS),
     ByDerivation(gradient_constants.alignment_growth),
     ByNumbers("the mean sample by its pairs, complex step in alpha0", _growth, tolerances.ROUNDING),
     wrong={"decreasing": -_slope},
@@ -265,7 +242,7 @@ ALIGNMENT_BOUND = claim(
     "result-3-1.alignment-bound", "The alignment is below sqrt(alpha0/(1 + alpha0)), with equality for a linear target",
     paper("Section 3.1, consequence of Result 3.1, on (10)"),
     le(s.gamma**2, s.alpha0 / (1 + s.alpha0)),
-    Domain(ranges=(*_ONE_NEURON.ranges, _ALPHA0), hypotheses=("h1* is not zero",), interpretations=INTERPRETATIONS),
+    Domain(ranges=(*ONE_NEURON.ranges, _ALPHA0), hypotheses=("h1* is not zero",), interpretations=INTERPRETATIONS),
     ByObligations("h2* >= h1*^2, Bessel's inequality", _alignment_obligations),
     wrong={"tighter by a square": (s.alpha0 / (1 + s.alpha0)) ** 2, "tighter by a factor": s.alpha0 / (2 + s.alpha0)},
     uses=("result-3-1.alignment", "result-3-1.linear-floor"),
@@ -276,7 +253,7 @@ _slides_bulk = 1 + STEP**2 * s.h1**2 * (s.h2_star / s.alpha0) * s.h1_check
 
 BULK = claim(
     "result-3-1.bulk-variance", "Result 3.1: the bulk variance", paper("Section 3.1 and Appendix A.4", 11, 46, 56, 59),
-    eq(s.c, _bulk(sp.S.Zero)), _ABSTRACT,
+    eq(s.c, _bulk(sp.S.Zero)), ABSTRACT,
     ByDerivation(gradient_bulk.bulk), BySimulation("one real gradient step, two models", partial(experiment, 0.0)),
     kind=Kind.CONCENTRATION,
     wrong={
@@ -290,7 +267,7 @@ BULK = claim(
 BULK_NOISY = claim(
     "result-3-1.bulk-variance-noisy", "The bulk variance with label noise: h2* becomes h2* + Delta",
     paper("Section 3.1, with label noise, on (11)"),
-    eq(s.c, _bulk(s.noise)), _ABSTRACT,
+    eq(s.c, _bulk(s.noise)), ABSTRACT,
     ByDerivation(partial(gradient_bulk.bulk, s.noise)),
     BySimulation("one real gradient step with label noise, two models", partial(experiment, NOISE)),
     kind=Kind.CONCENTRATION,

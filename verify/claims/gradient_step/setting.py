@@ -12,14 +12,13 @@ from onestep.derivations.gradient_step import spike as gradient_step
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_prime
-from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.sources import ARXIV, paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
 from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.second_route.gradient_step.steps import pieces
+from onestep.verify.second_route.gradient_step.steps import functions_at, pieces
 from onestep.verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
@@ -29,12 +28,6 @@ from onestep.verify.second_route.grids import (
     hermite_numbers,
     interpretation,
 )
-
-
-def functions_at(point: Point) -> Functions:
-    """The activation and target of a point, as implementations of the undefined functions."""
-    return interpretation(str(point["activation"]), str(point.get("target", "sin")))
-
 
 # Equation (3): the gradient. The derivative is taken in the complex plane, f'(w) = Im f(w + ih)/h, exact to rounding.
 

@@ -11,45 +11,30 @@ from onestep.derivations.gradient_step import spike as gradient_step
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, sigma, sigma_prime
-from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq
-from onestep.verify.second_route.gradient_step.steps import SIZES, SIZES_WITH_NOISE, pieces, spike_moments
+from onestep.verify.second_route.gradient_step.steps import (
+    ABSTRACT,
+    SIZES_WITH_NOISE,
+    SMALL,
+    functions_at,
+    numbers_at,
+    pieces,
+    spike_moments,
+)
 from onestep.verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
     ODD_ENTIRE,
     TARGETS_ENTIRE,
-    hermite_numbers,
-    interpretation,
 )
 
 STEP = s.eta / s.beta
 
-
-def functions_at(point: Point) -> Functions:
-    """The activation and target of a point, as implementations of the undefined functions."""
-    return interpretation(str(point["activation"]), str(point.get("target", "sin")))
-
-
-def numbers_at(point: Point) -> dict[str, float]:
-    """h1, h2, h1_check, h1*, h2* at a point."""
-    return hermite_numbers(str(point["activation"]), str(point.get("target", "sin")))
-
-
-# Where a witness against a wrong formula is looked for: all roots of the right one and of its mutants are real there.
-
-_ABSTRACT = Domain(ranges=(Range(s.alpha0, 5.0, 20.0), Range(s.h1_star, 0.5, 0.9), Range(s.h2_star, 0.8, 1.5),
-                           Range(s.noise, 0.1, 0.5)),
-                   interpretations=INTERPRETATIONS)
-
-_SMALL = Domain(ranges=(Range("activation", choices=ODD_ENTIRE), Range("target", choices=TARGETS_ENTIRE),
-                        Range("sizes", choices=SIZES)),
-                interpretations=INTERPRETATIONS)
 
 _SMALL_NOISY = Domain(ranges=(Range("activation", choices=ODD_ENTIRE), Range("target", choices=TARGETS_ENTIRE),
                               Range("sizes", choices=SIZES_WITH_NOISE), Range(s.noise, 0.1, 1.0)),
@@ -117,7 +102,7 @@ _v_exact = (1 - 1 / s.n0) * s.h1_star**2 + ((s.d - 1) * s.h2_star + _g2z2) / s.n
 
 V_SQUARE = claim(
     "result-3-1.spike-norm-exact", "E|v~|^2 at finite batch and dimension", paper("Appendix A.2", 39, 40, 41),
-    eq(s.v_square_mean, _v_exact), _SMALL,
+    eq(s.v_square_mean, _v_exact), SMALL,
     ByDerivation(gradient_step.moments_of_v),
     ByNumbers("v~ of every batch of a Gauss-Hermite product grid", spike_moments, tolerances.QUADRATURE,
               functions=functions_at),
@@ -143,7 +128,7 @@ V_SQUARE_NOISY = claim(
 
 V_LIMIT = claim(
     "result-3-1.spike-norm", "The limit of |v~|^2", paper("Appendix A.2", 42),
-    eq(s.v_square, s.h1_star**2 + s.h2_star / s.alpha0), _ABSTRACT,
+    eq(s.v_square, s.h1_star**2 + s.h2_star / s.alpha0), ABSTRACT,
     ByDerivation(gradient_step.moments_of_v), BySimulation("v~ of random batches, two models", pieces),
     kind=Kind.LIMIT,
     wrong={
@@ -155,7 +140,7 @@ V_LIMIT = claim(
 
 V_OVERLAP = claim(
     "result-3-1.overlap-mean", "The mean of theta.v~", paper("Appendix A.3", 44),
-    eq(s.v_overlap_mean, s.h1_star), _SMALL,
+    eq(s.v_overlap_mean, s.h1_star), SMALL,
     ByDerivation(gradient_step.moments_of_v),
     ByNumbers("v~ of every batch of a Gauss-Hermite product grid", spike_moments, tolerances.QUADRATURE),
     wrong={"divided by the norm of E v~": sp.S.One},
@@ -165,7 +150,7 @@ _variance = (_g2z2 - s.h1_star**2) / s.n0
 
 V_OVERLAP_VARIANCE = claim(
     "result-3-1.overlap-variance", "The variance of theta.v~", paper("Appendix A.3, on (44)"),
-    eq(s.v_overlap_variance, _variance), _SMALL,
+    eq(s.v_overlap_variance, _variance), SMALL,
     ByDerivation(gradient_step.moments_of_v),
     ByNumbers("v~ of every batch of a Gauss-Hermite product grid", spike_moments, tolerances.QUADRATURE,
               functions=functions_at),
@@ -179,7 +164,7 @@ _chi_variance = (s.d**2 - 1) * (_g4 + (s.n0 - 1) * s.h2_star**2) / s.n0**3 - (s.
 
 V_CONCENTRATION = claim(
     "result-3-1.spike-concentration", "The variance of |v~|^2 across theta", paper("Appendix A.2, on (39) and (42)"),
-    eq(s.v_perp_variance, _chi_variance), _SMALL,
+    eq(s.v_perp_variance, _chi_variance), SMALL,
     ByDerivation(gradient_step.concentration_of_v),
     ByNumbers("v~ of every batch of a Gauss-Hermite product grid", spike_moments, tolerances.QUADRATURE,
               functions=functions_at),

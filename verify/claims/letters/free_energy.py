@@ -13,7 +13,8 @@ from onestep.derivations.saddle_point.letter_energy import assembled, energetic,
 from onestep.derivations.saddle_point.letter_energy import entropic as letter_energy_entropic
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.letters.saddle_point import E, V, e2, ratio
+from onestep.verify.claims.letters.saddle_point import V, e2, fit, q, ratio
+from onestep.verify.claims.saddle_point.formulas import E
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq
@@ -112,14 +113,7 @@ def _feature_claims() -> tuple[Claim, ...]:
 
 
 def _overlap_claims() -> tuple[Claim, ...]:
-    mean = sum(mu0_of[a] * s.m_of[a] + s.kappa * mu1_of[a] * s.zeta_of[a] for a in LETTERS)
-    q = (
-        mu1_of[0] ** 2 * s.q1_of[0][0]
-        + 2 * mu1_of[0] * mu1_of[1] * s.q1_of[0][1]
-        + mu1_of[1] ** 2 * s.q1_of[1][1]
-        + mu2_of[0] ** 2 * s.q2_of[0]
-        + mu2_of[1] ** 2 * s.q2_of[1]
-    )
+    mean = fit
     form = (
         s.V1_hat_of[0][0] * s.q1_of[0][0]
         + 2 * s.V1_hat_of[0][1] * s.q1_of[0][1]

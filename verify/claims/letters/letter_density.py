@@ -15,6 +15,7 @@ from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Range
 from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import ROUNDING
+from onestep.verify.second_route.grids import normal_line
 from onestep.verify.second_route.models import Point
 
 SECTION = "Section 4.4"
@@ -29,14 +30,11 @@ def averaged_letters(point: Point) -> Mapping[str, float]:
     from scipy.special import erf
 
     r, c, x, y = (_value(point, name) for name in (s.r, s.c, *places))
-    u = np.arange(-9.0, 9.0 + 1e-9, 1 / 32)
-    z = np.arange(-9.0, 9.0 + 1e-9, 1 / 16)
-    density = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi) / 16
+    (u, letters), (z, density) = normal_line(1 / 32), normal_line(1 / 16)
 
     def mean(kappa: float) -> np.ndarray:
         return np.asarray(erf(r * kappa * u[:, None] + np.sqrt(c) * z) @ density)
 
-    letters = np.exp(-0.5 * u * u) / np.sqrt(2.0 * np.pi) / 32
     return {kernel.name: float(letters @ (mean(x) * mean(y)))}
 
 

@@ -19,7 +19,7 @@ from onestep.derivations.saddle_point.many_letters import (
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Kind
-from onestep.verify.protocol.statement import claim, eq
+from onestep.verify.protocol.statement import MORE, claim, eq
 from onestep.verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
 from onestep.verify.second_route.saddle_point import letter_limit as numbers
 
@@ -44,7 +44,7 @@ def _taylor(order: int, value: sp.Expr, word: str) -> Claim:
         wrong={
             "the bulk of the letter forgotten": stated(value.subs(s.c, 1)),
             "the whole bulk c in place of what the step added": stated(value.subs(s.c, s.c + 1)),
-            "eight per cent more": stated(value * sp.Rational(27, 25)),
+            "eight per cent more": stated(value * MORE),
         },
         uses=("appendix-d.letter-scaling",),
         note="All letters average one function: mu0_u(kappa) = E_z g(u y), y = r kappa + sqrt(c - 1) z, g = P_1 "
@@ -75,7 +75,7 @@ CLAIMS: tuple[Claim, ...] = (
         wrong={
             "one sign of y": _factors(_product / 2),
             "the weight's transform at s": _factors(2 * of_activation * of_weight_at_s),
-            "eight per cent more": _factors(_product * sp.Rational(27, 25)),
+            "eight per cent more": _factors(_product * MORE),
         },
         uses=("letter-density.third-order", "letter-density.fourth-order"),
         note="F(u) = E[f mu0_u], K the weight with which y enters F, both of the parity of sigma. The product is what "
@@ -95,7 +95,7 @@ CLAIMS: tuple[Claim, ...] = (
             "what kappa does not tell forgotten": _error(_limit - unexplained),
             "the overlap with theta_perp counted once": _error(unexplained - met + fluctuation),
             "no fluctuation of the readout": _error(unexplained - 2 * met),
-            "eight per cent more": _error(_limit * sp.Rational(27, 25)),
+            "eight per cent more": _error(_limit * MORE),
         },
         uses=("letter-density.mellin", "appendix-d.test-error"),
         note="yhat = y0 is a hypothesis: the derivation and both solvers impose it. Where it comes from is argued in "

@@ -23,6 +23,7 @@ from onestep.derivations.saddle_point.orthogonal_bulk import (
 )
 from onestep.verify.checks.kinds import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.saddle_point.formulas import E
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Role
 from onestep.verify.protocol.statement import Wrong, claim, eq
@@ -43,11 +44,6 @@ own = s.beta * s.c_of[0] * s.V_of_letter[0]
 AS_PRINTED = (
     "As the equations of the special case are reconstructed: without the directions that Pi takes out of the bulk."
 )
-
-
-def E(integrand: sp.Expr) -> sp.Expr:
-    """Average over kappa."""
-    return Expectation(integrand, s.kappa)
 
 
 def U(integrand: sp.Expr) -> sp.Expr:

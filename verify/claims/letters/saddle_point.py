@@ -9,11 +9,11 @@ import sympy as sp
 from onestep.derivations.bulk import blocks as block_equivalent
 from onestep.derivations.free_energy.along_spike import y0, y1, y2
 from onestep.derivations.language import symbols as s
-from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.saddle_point import letters as readout_groups
 from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.saddle_point.formulas import E
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import Wrong, claim, eq
@@ -45,11 +45,6 @@ q = (
 signal = mu1_of[0] * s.psi_of[0] + mu1_of[1] * s.psi_of[1]
 e2 = y2 - 2 * y0 * fit + fit**2 - 2 * y1 * signal + q
 ratio = s.alpha / s.beta
-
-
-def E(integrand: sp.Expr) -> sp.Expr:
-    """Average over kappa."""
-    return Expectation(integrand, s.kappa)
 
 
 solver = ByNumbers(

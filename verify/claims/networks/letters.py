@@ -21,6 +21,7 @@ from onestep.derivations.saddle_point import network as network_groups_readout
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks.rows import STEPS
+from onestep.verify.claims.saddle_point.formulas import over_z as _mean
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Source
 from onestep.verify.protocol.statement import Wrong, claim, eq
@@ -35,10 +36,6 @@ _STEP = s.letter[0] * s.eta / s.beta
 _y, _s = g(s.z), sigma_check(s.z)
 _LETTER_STEPS = Domain(ranges=(*STEPS.ranges, Range(s.letter[0], -1.3, -0.3)), hypotheses=STEPS.hypotheses,
                        interpretations=STEPS.interpretations)
-
-
-def _mean(integrand: sp.Expr) -> sp.Expr:
-    return Expectation(integrand, s.z)
 
 
 _c2 = _mean(s.z**2 * _s)

@@ -20,7 +20,7 @@ from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks.letters import BEYOND
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import Wrong, claim, eq, ge
+from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, ge
 from onestep.verify.second_route.grids import INTERPRETATIONS, interpretation
 from onestep.verify.second_route.networks import letter_networks as networks
 from onestep.verify.second_route.networks.letter_numbers import LETTERS, PAIRS
@@ -205,7 +205,7 @@ FLOOR = claim(
     BySearch("the saddle point with many samples and neurons", networks.floor_numbers, tolerances.SOLVER),
     ByObligations("an infimum and a sum of squares", _above_all_functions),
     wrong={
-        "eight per cent more": sp.Rational(27, 25) * s.distance_groups,
+        "eight per cent more": MORE * s.distance_groups,
         "root for square": sp.sqrt(s.distance_groups),
     },
     uses=("beyond.groups.test-error",),

@@ -13,10 +13,10 @@ from onestep.derivations.bulk import network as network_bulk
 from onestep.derivations.bulk import network_rows
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, sigma_check
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.saddle_point.formulas import over_z as _mean
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
 from onestep.verify.protocol.statement import Wrong, claim, eq
@@ -33,10 +33,6 @@ STEPS = Domain(ranges=(Range("activation", choices=("tanh", "erf")), Range("targ
 
 _y = g(s.z)
 _s = sigma_check(s.z)
-
-
-def _mean(integrand: sp.Expr) -> sp.Expr:
-    return Expectation(integrand, s.z)
 
 
 _c2 = _mean(s.z**2 * _s)

@@ -21,7 +21,7 @@ from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
 from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import CONVEX_SOLVER
-from onestep.verify.second_route.grids import Array, gaussian_average, half_line
+from onestep.verify.second_route.grids import Array, average, half_line, normal_line
 from onestep.verify.second_route.losses import LOSSES, Loss, proximal
 from onestep.verify.second_route.models import model_at
 from onestep.verify.second_route.saddle_point.square_loss import overlaps_of
@@ -45,8 +45,7 @@ _PSEUDO_HUBER = ProximalLoss(
 )
 
 # What the output adds to its part along theta.x: smooth functions, so a trapezoidal rule is accurate to rounding.
-_LINE: Array = np.arange(-9.0, 9.0 + 0.05, 0.1)
-_DENSITY: Array = 0.1 * np.exp(-(_LINE**2) / 2) / np.sqrt(2 * np.pi)
+_LINE, _DENSITY = normal_line(0.1)
 
 
 def both_systems(point: Point) -> Mapping[str, float] | None:
@@ -70,8 +69,8 @@ def _both_systems(case: str) -> Mapping[str, float] | None:
     M, M_hat = order.psi[0] / root, ratio * hats.psi_force[0] / root
     Q1 = order.q1[0, 0] + order.zeta[0] ** 2
     sigma = compile_numpy(model.activation.expression)
-    k1 = gaussian_average(lambda z: z * sigma(z))
-    k2 = np.sqrt(gaussian_average(lambda z: sigma(z) ** 2) - k1**2)
+    k1 = average(lambda z: z * sigma(z))
+    k2 = np.sqrt(average(lambda z: sigma(z) ** 2) - k1**2)
     V = k1**2 * order.V1[0, 0] + k2**2 * order.V2[0]
     theirs = _conjugates(model, loss_name, (k1, k2), V, k1**2 * Q1 + k2**2 * order.q2[0], k1 * M)
     return {

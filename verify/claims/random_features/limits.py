@@ -20,13 +20,12 @@ from onestep.verify.claims.bounds.proofs import between
 from onestep.verify.claims.bounds.ridge import TIGHT, lower, seek_best, upper
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import Wrong, claim, eq, ge, le
+from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, ge, le
 from onestep.verify.protocol.tolerances import SOLVER
 from onestep.verify.second_route.grids import average
 from onestep.verify.second_route.models import GENERIC, RANGES, Point, model_at, solved
 
 ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
-MORE = sp.Rational(27, 25)
 k1, k2 = s.mu1_constant, s.mu2_constant
 
 # ---- the alignment ----

@@ -17,13 +17,12 @@ from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
-from onestep.verify.protocol.statement import Wrong, claim, eq, ge
+from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, ge
 from onestep.verify.protocol.tolerances import ASYMPTOTIC, SOLVER
-from onestep.verify.second_route.grids import gaussian_average
+from onestep.verify.second_route.grids import average
 from onestep.verify.second_route.models import GENERIC, RANGES, Point, density_integrals, model_at, numbers, solved
 
 ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
-MORE = sp.Rational(27, 25)
 k1, k2 = s.mu1_constant, s.mu2_constant
 
 # ---- no spike ----
@@ -43,8 +42,8 @@ def plain_random_features(model: Model, first: float, second: float) -> dict[str
     no spike, no kappa, nothing of the solver.
     """
     sigma, root = compile_numpy(model.activation.expression), np.sqrt(model.bulk)
-    mu1 = gaussian_average(lambda z: z * sigma(root * z)) / root
-    mu2_squared = gaussian_average(lambda z: sigma(root * z) ** 2) - model.bulk * mu1**2
+    mu1 = average(lambda z: z * sigma(root * z)) / root
+    mu2_squared = average(lambda z: sigma(root * z) ** 2) - model.bulk * mu1**2
     ratio = model.alpha / model.beta
 
     def response(V: float) -> Mapping[str, float]:
@@ -81,7 +80,7 @@ def plain_random_features(model: Model, first: float, second: float) -> dict[str
 
 def _target_constants(model: Model) -> tuple[float, float]:
     g = compile_numpy(model.target.expression)
-    return gaussian_average(lambda z: z * g(z)), gaussian_average(lambda z: g(z) ** 2)
+    return average(lambda z: z * g(z)), average(lambda z: g(z) ** 2)
 
 
 def _without_spike(point: Point) -> Mapping[str, float] | None:

@@ -22,6 +22,11 @@ def E(integrand: sp.Expr) -> sp.Expr:
     return Expectation(integrand, s.kappa)
 
 
+def over_z(integrand: sp.Expr) -> sp.Expr:
+    """Average over z."""
+    return Expectation(integrand, s.z)
+
+
 def E2(integrand: sp.Expr) -> sp.Expr:
     """Average over kappa and z."""
     return Expectation(integrand, s.kappa, s.z)

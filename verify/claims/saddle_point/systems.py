@@ -8,9 +8,8 @@ import sympy as sp
 
 from onestep.derivations.language.derivation import Derivation, Obligation, Vanishing
 from onestep.verify.checks.kinds import ByObligations
-from onestep.verify.checks.mutants import EIGHT_PERCENT
 from onestep.verify.protocol.claim import Claim
-from onestep.verify.protocol.statement import Wrong, eq
+from onestep.verify.protocol.statement import MORE, Wrong, eq
 
 
 def together(claims: tuple[Claim, ...]) -> sp.Basic:
@@ -37,7 +36,7 @@ def one_wrong(claims: tuple[Claim, ...]) -> Wrong:
     """One wrong equation among right ones: eight per cent more in one, the sign of another."""
     parts = [c.statement for c in claims]
     first, last = parts[0], parts[-1]
-    more = eq(first.lhs, EIGHT_PERCENT * first.rhs)
+    more = eq(first.lhs, MORE * first.rhs)
     sign = eq(last.lhs, -last.rhs)
     return {
         f"eight per cent more in {first.lhs}": sp.And(more, *parts[1:], evaluate=False),

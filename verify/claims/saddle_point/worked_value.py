@@ -23,7 +23,7 @@ from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Profile
 from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence
 from onestep.verify.protocol.paper import Paper
-from onestep.verify.protocol.statement import claim, le
+from onestep.verify.protocol.statement import MORE, claim, le
 from onestep.verify.protocol.tolerances import MANY_DIGITS
 
 _WORDS = "tanh student, sin target, alpha = 3/2, beta = 1, ridge 0.1, r = c = 1, gamma = 0.8, no label noise"
@@ -109,7 +109,7 @@ def _claim(symbol: sp.Symbol, slug: str, title: str, digits: str, other: str) ->
         wrong={
             "one unit of the last digit": _within(symbol, value + sp.Rational(1, _UNITS)),
             "the digits of double precision": _within(symbol, double),
-            "eight per cent more": _within(symbol, value * sp.Rational(27, 25)),
+            "eight per cent more": _within(symbol, value * MORE),
         },
         uses=(f"result-3-3.{slug}",), note="onestep solve --certify does the same for other models.",
     )

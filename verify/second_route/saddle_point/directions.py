@@ -24,6 +24,7 @@ from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.solution import Solution
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
+from onestep.verify.second_route.grids import normal_line
 from onestep.verify.second_route.models import GENERIC, Point, common_numbers, density_integrals, solved
 
 Array = NDArray[np.float64]
@@ -106,8 +107,7 @@ def _table(model: Model, first: bytes, second: bytes) -> tuple[Array, ...]:
     student = conditional_coefficients(model.activation, 1.0, model.bulk, 0.0, u[0] * x + u[1] * y)
     along = gamma[0] * x + gamma[1] * y
     # The target's moments by a sum over z of its own; smooth targets only.
-    z = np.linspace(-10.0, 10.0, 161)
-    weights = np.exp(-0.5 * z * z) * (z[1] - z[0]) / np.sqrt(2.0 * np.pi)
+    z, weights = normal_line(0.125, 10.0)
     outside = np.sqrt(1.0 - gamma[0] ** 2 - gamma[1] ** 2)
     moments = np.zeros((3, len(along)))
     teacher = compile_numpy(model.target.expression)
