@@ -47,9 +47,8 @@ e2 = y2 - 2 * y0 * fit + fit**2 - 2 * y1 * signal + q
 ratio = s.alpha / s.beta
 
 
-solver = ByNumbers(
-    "the leave-one-out solver on random models with two letters", measured, SOLVER, functions_at, points=6
-)
+solver = ByNumbers("the leave-one-out solver on random models with two letters", measured, SOLVER, functions_at,
+                   points=6)
 bulk = ByNumbers("one given bulk, the entropic term differentiated by differences", given_bulk, FINITE_DIFFERENCE)
 
 

@@ -93,9 +93,8 @@ ON_NETWORKS = (
 _ISOTROPIC = Domain(ranges=(Range(s.beta, 0.4, 2.5, log=True), Range(s.ridge, 0.1, 2.0, log=True),
                             Range(s.fraction[0], 0.25, 0.75), *(Range(c, 1.1, 1.9) for c in s.c_of), *_CONJUGATES,
                             *(Range(D, 0.2, 1.5) for D in s.V2_hat_of)))
-_APPENDIX_D = ByNumbers(
-    "the solver's equivalent of Appendix D against a constant spectrum", exact.isotropic, tolerances.SOLVER, points=6
-)
+_APPENDIX_D = ByNumbers("the solver's equivalent of Appendix D against a constant spectrum", exact.isotropic,
+                        tolerances.SOLVER, points=6)
 KNOWN = (
     claim(
         "beyond.groups.isotropic-spike", "With an isotropic bulk the spike's overlaps are those of Appendix D", BEYOND,

@@ -144,9 +144,8 @@ _DOMAIN = Domain((Range("case", choices=tuple(CASES)),), (any_loss_features.ODD,
                       "force_slope": lambda y, f, V: -1 / (1.3 + V + np.cos(f) ** 2),
                       "varrho": lambda u: 1.2 + np.tanh(u),
                   },))
-_numbers = ByNumbers(
-    "the solver for convex losses at r = 0 against the slides' equations", both_systems, CONVEX_SOLVER, points=8
-)
+_numbers = ByNumbers("the solver for convex losses at r = 0 against the slides' equations", both_systems, CONVEX_SOLVER,
+                     points=8)
 
 
 def _same(name: str, title: str, left: sp.Symbol, right: sp.Expr, build: Callable[[], Derivation]) -> Claim:

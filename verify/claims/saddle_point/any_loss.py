@@ -46,9 +46,8 @@ def E3(integrand: sp.Expr) -> sp.Expr:
 def _envelope_claims() -> tuple[Claim, ...]:
     force = (s.prox - s.field_mean) / s.V
     proof = ByDerivation(convex_loss.envelope)
-    check = ByNumbers(
-        "square, logistic, Huber and pseudo-Huber losses, by differences", numbers.one_envelope, FINITE_DIFFERENCE
-    )
+    check = ByNumbers("square, logistic, Huber and pseudo-Huber losses, by differences", numbers.one_envelope,
+                      FINITE_DIFFERENCE)
 
     def rule(name: str, title: str, left: sp.Symbol, right: sp.Expr, *equations: int) -> Claim:
         return claim(

@@ -23,9 +23,8 @@ from onestep.verify.protocol.tolerances import SOLVER
 from onestep.verify.second_route.models import DOMAIN, functions_at, measured
 
 _solver = ByNumbers("the solver on random models", measured, SOLVER, functions_at, points=4)
-_moments = ByNumbers(
-    "the solver, and integrals over the Marchenko-Pastur density", solved_with_moments, SOLVER, points=4
-)
+_moments = ByNumbers("the solver, and integrals over the Marchenko-Pastur density", solved_with_moments, SOLVER,
+                     points=4)
 
 
 def _claim(

@@ -98,10 +98,8 @@ _PRINTED = (
         eq(s.q_s, force / s.V_s_hat * (1 - 2 * z * g + z**2 * slope) - s.q_w_hat / (shift * s.V_s_hat) * cross),
         note="Two resolvents carry two factors 1/V_s^.",
     ),
-    as_printed(
-        V_W, "convex.V-w", "Response of the readout", FRAME,
-        note="With z = (lambda + V_w^)/V_s^, which the slides leave undefined, and the law of F^T F/p.",
-    ),
+    as_printed(V_W, "convex.V-w", "Response of the readout", FRAME,
+               note="With z = (lambda + V_w^)/V_s^, which the slides leave undefined, and the law of F^T F/p."),
     printed(
         V_W, "convex.V-w-wide-spectrum", "Response of the readout, with the spectrum of the matrix that is named",
         FRAME, eq(s.V_w, s.gamma_p / shift * (1 / s.gamma_p - 1 + z * s.wide_stieltjes)),

@@ -37,9 +37,8 @@ def _polynomial(point: Point) -> dict[str, float]:
 
     def moment(order: int) -> float:
         series = [0.0] * order + [1.0]
-        return average(
-            lambda z: np.polynomial.hermite_e.hermeval(z, series) * np.polynomial.polynomial.polyval(z, coefficients)
-        )
+        he, plain = np.polynomial.hermite_e, np.polynomial.polynomial
+        return average(lambda z: he.hermeval(z, series) * plain.polyval(z, coefficients))
 
     values = {name.name: moment(k) for k, name in enumerate(s.hermite_moments)}
     return {**values, s.x.name: x, s.feature_value.name: float(np.polynomial.polynomial.polyval(x, coefficients))}
@@ -161,9 +160,8 @@ MU_STAR = claim(
     wrong={"mu0 forgotten": s.h2 - s.mu1_constant**2},
 )
 
-PRINTED_MU_STAR = as_printed(
-    MU_STAR, "mu-star", "The noise of Gaussian-equivalent features, with its root", SERIES_FRAME,
-)
+PRINTED_MU_STAR = as_printed(MU_STAR, "mu-star", "The noise of Gaussian-equivalent features, with its root",
+                             SERIES_FRAME)
 
 PRINTED_MU_STAR_SQUARE = printed(
     MU_STAR, "mu-star-without-root", "The noise of Gaussian-equivalent features, without its root",

@@ -80,9 +80,8 @@ _OVERLAPS = (
         "q2", "Size of the readout", s.V2_hat, s.q2,
         nu(_source / S**2) - _zeta2 * nu(vartau**2 * varrho / S**2) * (1 - 1 / (1 - x) ** 2), "result-3-3.saddle.q2",
     ),
-    as_printed(
-        _saddle("result-3-3.test-error-as-printed"), "test-error", "Test error as an average over kappa and z", FRAME,
-    ),
+    as_printed(_saddle("result-3-3.test-error-as-printed"), "test-error", "Test error as an average over kappa and z",
+               FRAME),
 )
 
 # ---- the law nu, on a bulk of three neurons and two inputs ----
