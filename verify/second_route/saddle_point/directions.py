@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point import directions
-from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.gaussian.coefficients import conditional_coefficients
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model, ReadoutGroup
@@ -26,6 +25,7 @@ from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
 from onestep.verify.second_route.grids import normal_line
 from onestep.verify.second_route.models import GENERIC, Point, common_numbers, density_integrals, solved
+from onestep.verify.second_route.saddle_point.simulations import simulated_at
 
 Array = NDArray[np.float64]
 
@@ -127,10 +127,7 @@ def experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measu
 
 
 def _measure(model: Model, observable: str, dimension: int, seeds: int) -> Measured:
-    simulation = simulate(model, dimension=dimension, seeds=seeds, seed=SEED)
-    if not isinstance(simulation.model, Model):
-        raise TypeError("spiked random features are simulated from a model")
-    at_sizes = simulation.model
+    simulation, at_sizes = simulated_at(model, dimension, seeds, SEED)
     return Measured(dimension, simulation.values(observable), numbers(solved(at_sizes)), functions_of(at_sizes))
 
 
