@@ -1,4 +1,4 @@
-"""The claims of closed forms: verdicts, and wrong signs planted in the rules that have to turn them REFUTED."""
+"""The claims of closed forms: verdicts and mutants, by all their checks."""
 
 from __future__ import annotations
 

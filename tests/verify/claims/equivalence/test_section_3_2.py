@@ -1,4 +1,4 @@
-"""Section 3.2 and Appendix B: right derivations prove every claim, a wrong sign in one refutes its claims."""
+"""Section 3.2: the two maps of one draw, and the coefficients of the simulated map."""
 
 from __future__ import annotations
 

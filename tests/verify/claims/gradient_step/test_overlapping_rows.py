@@ -1,4 +1,4 @@
-"""The claims on initial rows that overlap: verdicts, and mistakes planted in the derivation that have to refute them.
+"""The claims on initial rows that overlap: verdicts, mutants and the functions of their numbers.
 
 The simulations run with the ledger, and in the long profile for one claim; here it is derivation and numbers.
 """

@@ -1,6 +1,4 @@
-"""Section 2, Section 3.1 and Appendix A: right derivations prove every claim, a wrong sign in one refutes its
-claims.
-"""
+"""Section 2, Section 3.1 and Appendix A: where the claims come from, and what they rest on."""
 
 from __future__ import annotations
 

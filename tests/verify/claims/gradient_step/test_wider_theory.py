@@ -1,4 +1,4 @@
-"""Plain equivalence, Hermite tensors, one giant step, intermediate rates: proofs hold, planted errors refute them."""
+"""Plain equivalence, Hermite tensors, one giant step, intermediate rates: what is checked beside their proofs."""
 
 from __future__ import annotations
 

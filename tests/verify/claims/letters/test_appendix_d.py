@@ -1,4 +1,4 @@
-"""Appendix D: right derivations prove every claim, a wrong sign in one refutes its claims."""
+"""Appendix D: a spike left in an orthogonal bulk is refuted by exact algebra."""
 
 from __future__ import annotations
 

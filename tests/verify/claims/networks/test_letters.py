@@ -1,4 +1,4 @@
-"""The claims on a network's bulk with a vocabulary: verdicts, and mistakes planted in the rules that turn them REFUTED.
+"""The claims on a network's bulk with a vocabulary: verdicts and mutants.
 
 The simulations run with the ledger; here one of them does, and the other checks of every claim.
 """

@@ -1,4 +1,4 @@
-"""The claims on the network's own bulk: verdicts, and wrong signs planted in the rules that have to turn them REFUTED.
+"""The claims on the network's own bulk: verdicts and mutants.
 
 The simulations run with the ledger; here they run for two claims, and the other claims by derivation and numbers.
 """

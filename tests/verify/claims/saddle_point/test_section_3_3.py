@@ -1,4 +1,4 @@
-"""Section 3.3 and Appendix C: right derivations prove every claim, a wrong sign in one refutes its claims."""
+"""Section 3.3 and Appendix C: numbers that see what a statement and its derivation share."""
 
 from __future__ import annotations
 

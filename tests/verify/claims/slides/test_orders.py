@@ -1,4 +1,4 @@
-"""Orders, shapes and signs of the slides: ours holds by proof, the printed form falls by it, numbers agree."""
+"""Orders of the slides: the simulated step is the gradient of the squared error."""
 
 from __future__ import annotations
 

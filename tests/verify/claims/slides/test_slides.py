@@ -1,4 +1,4 @@
-"""The slides' theory: ours is proved, a planted wrong sign refutes, a slip may turn a misprint into the truth."""
+"""The slides: printed claims, and the proximal maps that their numbers rest on."""
 
 from __future__ import annotations
 
