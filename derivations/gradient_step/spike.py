@@ -36,6 +36,10 @@ SELF_AVERAGING = (
     " by its mean"
 )
 FOURTH_MOMENT = "the label has a finite fourth moment"
+SECOND_MOMENT = "the label has a finite second moment, also with weight z^2"
+OUTPUT_DROPPED = "the network's output is dropped from the residual of the step"
+# What Result 3.1's strength and alignment rest on: the hypotheses of `spike`, known without deriving it.
+OF_THE_SPIKE = (OUTPUT_DROPPED, SECOND_MOMENT, FOURTH_MOMENT, SELF_AVERAGING)
 
 
 def label(noise: sp.Expr) -> sp.Expr:
@@ -231,7 +235,7 @@ def split() -> Derivation:
             ),
         ),
         results={s.spike_factor: ratio, s.v_coordinate: v_entry, s.bulk_step: bulk_part, s.weight_step: step},
-        hypotheses=("the network's output is dropped from the residual of the step",),
+        hypotheses=(OUTPUT_DROPPED,),
     )
 
 
@@ -301,7 +305,7 @@ def moments_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
             s.v_overlap_mean: along,
             s.v_overlap_variance: variance,
         },
-        hypotheses=("the label has a finite second moment, also with weight z^2",),
+        hypotheses=(SECOND_MOMENT,),
     )
 
 

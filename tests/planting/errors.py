@@ -2,56 +2,85 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from types import ModuleType
+from typing import Any
 
 import pytest
 
-from onestep.derivations.closed_forms import sign_activation
-from onestep.derivations.equivalence import conditional as equivalence
-from onestep.derivations.equivalence import spike_coefficients
-from onestep.derivations.free_energy import readout_normalisation
-from onestep.derivations.gradient_step import bulk as gradient_bulk
-from onestep.derivations.gradient_step import constants as gradient_constants
-from onestep.derivations.gradient_step import spike as gradient_step
 from onestep.verify.checks.kinds import ByDerivation, ByObligations
+from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.paper import PAPER
+from onestep.verify.closed_forms.proof import ByClosedForm, ByHeatEquation
 from onestep.verify.protocol.claim import PROFILES, Claim
-from onestep.verify.protocol.evidence import Proof
+from onestep.verify.protocol.evidence import Evidence, Proof
 from onestep.verify.protocol.verdict import Verdict, decide
 
-_DERIVATIONS: tuple[ModuleType, ...] = (
-    equivalence,
-    gradient_bulk,
-    gradient_constants,
-    gradient_step,
-    readout_normalisation,
-    sign_activation,
-    spike_coefficients,
-)
+PROOFS = (ByDerivation, ByObligations, ByClosedForm, ByHeatEquation)
+# Where what follows from a rule is kept.
+_ROOMS = ("onestep.derivations.", "onestep.verify.closed_forms.")
 
 
-def clear_caches() -> None:
-    """Forget every derivation that was built."""
-    for module in _DERIVATIONS:
-        for value in vars(module).values():
+@dataclass(frozen=True)
+class Plant:
+    """An error: ``wrong`` makes, of the right rule of a module, what stands in its place; the claims ``ids`` fall."""
+
+    module: ModuleType
+    rule: str
+    wrong: Callable[[Any], object]
+    ids: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Where the error is."""
+        return f"{self.module.__name__.rpartition('.')[2]}.{self.rule}"
+
+
+@contextmanager
+def planted(module: ModuleType, rule: str, wrong: object) -> Iterator[None]:
+    """``wrong`` in place of a rule, with fresh derivations before and after wherever the module is used."""
+    _forget(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, rule, wrong)
+        yield
+    _forget(module)
+
+
+def _forget(module: ModuleType) -> None:
+    """Clears the caches of a module and of all that import it, directly or not."""
+    modules = {name: found for name, found in tuple(sys.modules.items()) if name.startswith(_ROOMS)}
+    uses = {name: {_home(value) for value in vars(found).values()} for name, found in modules.items()}
+    reached: set[str] = {module.__name__}
+    while more := {name for name in modules if name not in reached and uses[name] & reached}:
+        reached |= more
+    for name in reached:
+        for value in tuple(vars(modules[name]).values()):
             if hasattr(value, "cache_clear"):
                 value.cache_clear()
 
 
-def verdict_by_proof(claim: Claim) -> Verdict:
-    """The verdict that the proofs of a claim earn; its numbers and simulations, if any, are taken to agree."""
-    proofs = [check for check in claim.checks if isinstance(check, ByDerivation | ByObligations)]
+def _home(value: object) -> str | None:
+    """The module that a value is, or that defines it."""
+    return value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+
+
+def proofs_of(claim: Claim) -> list[Evidence]:
+    """What the proofs of a claim find; its numbers and simulations, if any, are taken to agree."""
+    proofs = [check for check in claim.checks if isinstance(check, PROOFS)]
     found = [check.run(claim, PROFILES["quick"], PAPER) for check in proofs]
     if len(proofs) < len(claim.checks):  # a proof beside which independent evidence stands
-        found = [replace(e, established=True) if isinstance(e, Proof) else e for e in found]
-    return decide(claim.kind, found)
+        return [replace(e, established=True) if isinstance(e, Proof) else e for e in found]
+    return found
 
 
-@pytest.fixture
-def planting(monkeypatch: pytest.MonkeyPatch) -> object:
-    """The monkeypatch of a test, with fresh derivations before and after."""
-    clear_caches()
-    yield monkeypatch
-    monkeypatch.undo()
-    clear_caches()
+def verdict_by_proof(claim: Claim) -> Verdict:
+    """The verdict that the proofs of a claim earn."""
+    return decide(claim.kind, proofs_of(claim))
+
+
+def without_simulation(claim: Claim) -> Claim:
+    """The claim with its other checks only."""
+    return replace(claim, checks=tuple(c for c in claim.checks if not isinstance(c, BySimulation)))

@@ -16,12 +16,10 @@ import sympy as sp
 from onestep.derivations.language.expectation import Expectation
 from onestep.verify.checks.checker import find_witness, vanishes
 from onestep.verify.protocol.claim import Claim, Domain, Mutant
+from onestep.verify.protocol.statement import MORE
 
 # Symbols that are easily taken for another one, and ratios that are easily forgotten, with what is written instead.
 Siblings = Sequence[tuple[sp.Symbol, sp.Expr]]
-
-# Within ten per cent of the truth: what a numerical check has to be able to see.
-EIGHT_PERCENT = sp.Rational(27, 25)
 
 
 def mutants_of(claim: Claim, siblings: Siblings) -> tuple[Mutant, ...]:
@@ -88,7 +86,7 @@ def generate(statement: sp.Equality, siblings: Siblings) -> tuple[Mutant, ...]:
 
 def _changes(expression: sp.Expr, siblings: Siblings) -> Iterator[tuple[str, sp.Expr]]:
     if expression != 0:
-        yield "eight per cent more", EIGHT_PERCENT * expression
+        yield "eight per cent more", MORE * expression
     sorts = {
         "sign of a term": _sign_of_a_term,
         "factor dropped": _factor_dropped,

@@ -19,7 +19,7 @@ from onestep.derivations.language import symbols as s
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, grid
+from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, grid, normal_panels
 
 _CIRCLE = 16
 
@@ -207,12 +207,9 @@ def sign_coefficients(point: Point) -> dict[str, float]:
     """mu0, mu1, mu2^2 of the sign activation: Gauss-Legendre panels on either side of the jump."""
     r, c, kappa = number(point, s.r), number(point, s.c), number(point, s.kappa)
     root = math.sqrt(c)
-    node, weight = np.polynomial.legendre.leggauss(20)
     jump = max(-12.0, min(12.0, -r * kappa / root))
     edges = np.concatenate([np.linspace(-12, jump, 40), np.linspace(jump, 12, 40)[1:]])
-    half = np.diff(edges)[:, None] / 2
-    z = (edges[:-1, None] + half * (node + 1)).ravel()
-    weights = (half * weight).ravel() * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+    z, weights = normal_panels(edges, 20)
     values = np.sign(r * kappa + root * z)
     mu0 = float(weights @ values)
     mu1 = float(weights @ (z * values)) / root

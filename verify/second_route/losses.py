@@ -30,7 +30,7 @@ from onestep.numerics.saddle_point.any_loss.convex import solve
 from onestep.verify.checks.kinds import Point
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.claim import Domain as ClaimDomain
-from onestep.verify.second_route.grids import SMOOTH, Array
+from onestep.verify.second_route.grids import SMOOTH, Array, normal_line
 from onestep.verify.second_route.models import functions_of, model_at
 
 
@@ -102,7 +102,7 @@ CONJUGATE_DOMAIN = Domain(
     ),
 )
 
-_GRID: Array = np.arange(-9.0, 9.0 + 0.075, 0.15)
+_GRID = normal_line(0.15)[0]
 
 
 def functions_at(point: Point) -> Mapping[str, Callable[..., Any]]:
@@ -258,9 +258,7 @@ def _solved(model: Model, loss: str) -> Solution | None:
     return solution if solution.converged else None
 
 
-_STEP = 0.15
-_LINE: Array = np.asarray(np.arange(-9.0, 9.0 + _STEP / 2, _STEP))
-_WEIGHT: Array = np.asarray(_STEP * np.exp(-(_LINE**2) / 2) / np.sqrt(2 * np.pi))
+_LINE, _WEIGHT = normal_line(0.15)
 
 
 @lru_cache(maxsize=64)

@@ -45,6 +45,12 @@ GENERIC: Mapping[str, Callable[..., Any]] = {
     "varpi": lambda u: 0.7 - 0.2 * u,
 }
 
+
+def between(student: str, target: str, **values: float) -> Model:
+    """The model of a student and a target given as text."""
+    return Model(activation(student), activation(target), **values)  # type: ignore[arg-type]
+
+
 RANGES = (
     Range("activation", choices=SMOOTH),
     Range("target", choices=SMOOTH),

@@ -21,6 +21,7 @@ from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
+from onestep.verify.second_route.grids import normal_line
 from onestep.verify.second_route.models import GENERIC, LETTERS, PAIRS, solved, value
 from onestep.verify.second_route.saddle_point.letters import (
     DOMAIN,
@@ -58,8 +59,7 @@ def gibbs(point: Point) -> Mapping[str, float]:
 
 def log_average(point: Point) -> Mapping[str, float]:
     """(E Z^h - E Z^-h)/(2h) at h = 1e-5 by the trapezoidal rule."""
-    z = np.arange(-10, 10.01, 0.05)
-    weight = 0.05 * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+    z, weight = normal_line(0.05, 10.0)
     scale = float(point[s.scale.name])
     log = scale * LOGS["L"](z)
     h = 1e-5
@@ -161,8 +161,8 @@ def form(point: Point) -> Mapping[str, float]:
 def coupling(point: Point) -> Mapping[str, float]:
     """E exp(sqrt(q^) Xi sum) by the trapezoidal rule."""
     root = np.sqrt(float(point[s.q2_hat.name])) * float(point[s.replica_sum.name])
-    x = np.arange(-16, 16.01, 0.02)
-    return {s.replica_coupling.name: float(np.sum(np.exp(root * x - x**2 / 2)) * 0.02 / np.sqrt(2 * np.pi))}
+    x, weight = normal_line(0.02, 16.0)
+    return {s.replica_coupling.name: float(weight @ np.exp(root * x))}
 
 
 def entropic(point: Point) -> Mapping[str, float]:

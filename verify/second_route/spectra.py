@@ -25,7 +25,7 @@ from onestep.verify.checks.evaluate import evaluate
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
 from onestep.verify.second_route import models
-from onestep.verify.second_route.grids import SMOOTH
+from onestep.verify.second_route.grids import SMOOTH, normal_line
 from onestep.verify.second_route.models import (
     GENERIC,
     Point,
@@ -54,11 +54,6 @@ def E(integrand: sp.Expr) -> sp.Expr:
     return Expectation(integrand, s.kappa)
 
 
-def eq(left: sp.Expr, right: sp.Expr) -> sp.Equality:
-    """An equation, left as it is typed."""
-    return sp.Eq(left, right, evaluate=False)
-
-
 BELOW = Range(z, -3.0, -0.2)
 
 
@@ -83,8 +78,7 @@ def population(point: Point) -> Mapping[str, float]:
     same = int(float(point["seed"])) % 2 == 0
     if same:
         rows[1] = rows[0]
-    line = np.arange(-12.0, 12.01, 1 / 32)
-    weight = np.exp(-(line**2) / 2) / np.sqrt(2 * np.pi) / 32
+    line, weight = normal_line(1 / 32, 12.0)
     mu = [GENERIC[f"mu{j}"](line) for j in range(3)]
     total, signs = np.zeros_like(line), (-1.0, 1.0)
     # Quadratic in every Gaussian variable: the two points -1 and 1 average exactly.

@@ -2,49 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
 from onestep.derivations.language import symbols as s
-from onestep.derivations.saddle_point.random_features import any_loss as any_loss_features
 from onestep.derivations.saddle_point.random_features import convex as convex_features
 from onestep.derivations.saddle_point.random_features import square_loss as convex_square_loss
 from onestep.verify.checks.evaluate import evaluate
 from onestep.verify.claims.random_features import any_loss as claims
-from onestep.verify.protocol.claim import Claim
-from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.losses import LOSSES, proximal
 from onestep.verify.second_route.models import model_at
 from onestep.verify.second_route.saddle_point.square_loss import overlaps_of
-from tests.planting.errors import verdict_by_proof
-
-BY_ID = {claim.id.removeprefix("convex-features.any-loss."): claim for claim in claims.CLAIMS}
-
-
-@pytest.fixture
-def planting(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    any_loss_features.dictionary.cache_clear()
-    yield monkeypatch
-    monkeypatch.undo()
-    any_loss_features.dictionary.cache_clear()
-
-
-@pytest.mark.parametrize("claim", claims.CLAIMS, ids=lambda claim: claim.id)
-def test_every_proof_holds(claim: Claim) -> None:
-    assert verdict_by_proof(claim) is Verdict.PROVED
-
-
-def test_a_rotation_the_wrong_way_refutes_the_dictionary(planting: pytest.MonkeyPatch) -> None:
-    turned = any_loss_features._TURNED
-    planting.setattr(any_loss_features, "_TURNED", {s.xi: turned[s.xi], s.z: -turned[s.z]})
-    assert verdict_by_proof(BY_ID["m-s-hat"]) is Verdict.REFUTED
-
-
-def test_another_ratio_refutes_the_dictionary(planting: pytest.MonkeyPatch) -> None:
-    planting.setattr(any_loss_features, "DICTIONARY", {s.alpha_p: s.alpha, s.gamma_p: 1 / s.beta})
-    assert verdict_by_proof(BY_ID["V-w-hat"]) is Verdict.REFUTED
 
 
 def test_the_square_loss_is_derived_not_written_down() -> None:

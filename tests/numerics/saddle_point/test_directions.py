@@ -23,7 +23,7 @@ from onestep.verify.checks.finite_size import Observation, compare_all
 from onestep.verify.claims.index import examine
 from onestep.verify.claims.letters import spike_directions
 from onestep.verify.protocol.verdict import Verdict
-from tests.references import directions as reference_directions
+from onestep.verify.second_route.saddle_point import plain as plain_solver
 
 WORKED: dict[str, Any] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.1}
 PLANE = ((1.5, 1.0), (1.5, -1.0))
@@ -55,12 +55,13 @@ def orthogonal(size: int, seed: int) -> np.ndarray:
 def test_the_worked_value_and_a_plain_solver() -> None:
     solution = solve(model("tanh", "sin", PLANE, (0.6, 0.5)))
     assert solution.test_error == pytest.approx(0.1609, abs=5e-5)
-    plain = reference_directions.reference_test_error(
-        np.tanh, np.sin, np.array(PLANE), np.array([0.6, 0.5]), alpha=1.5, beta=1.0, ridge=0.1,
+    plain = plain_solver.solve(
+        plain_solver.by_sums(np.tanh), plain_solver.by_sums(np.sin),
+        np.array(PLANE), np.array([0.6, 0.5]), alpha=1.5, beta=1.0, ridge=0.1,
         bulks=np.array([1.1, 1.1]), fractions=np.array([0.5, 0.5]),
     )  # fmt: skip
-    # The plain solver's central differences err by 1e-10, and its iterations stop at 1e-12.
-    assert solution.test_error == pytest.approx(plain, rel=1e-8)
+    # The sums of the plain solver leave 1e-10.
+    assert solution.test_error == pytest.approx(plain.test_error, rel=1e-8)
     assert solution.residual < 1e-12
 
 
@@ -73,11 +74,12 @@ def test_unequal_groups_against_the_plain_solver() -> None:
         activation("sin"), activation("tanh"), alpha=0.8, beta=1.4, ridge=0.3, alignment=-0.3,
         further_alignments=(0.8,), readout=groups, spike=1.0, bulk=1.0,
     )  # fmt: skip
-    plain = reference_directions.reference_test_error(
-        np.sin, np.tanh, np.array([[0.9, -0.8], [-0.4, 1.2]]), np.array([-0.3, 0.8]), alpha=0.8, beta=1.4, ridge=0.3,
+    plain = plain_solver.solve(
+        plain_solver.by_sums(np.sin), plain_solver.by_sums(np.tanh),
+        np.array([[0.9, -0.8], [-0.4, 1.2]]), np.array([-0.3, 0.8]), alpha=0.8, beta=1.4, ridge=0.3,
         bulks=np.array([0.7, 1.4]), fractions=np.array([0.3, 0.7]),
     )  # fmt: skip
-    assert solve(case).test_error == pytest.approx(plain, rel=1e-8)
+    assert solve(case).test_error == pytest.approx(plain.test_error, rel=1e-8)
 
 
 @pytest.mark.parametrize("rank", [2, 3])
@@ -126,12 +128,13 @@ def test_three_directions_converge() -> None:
     solution = solve(case)
     assert solution.converged
     assert solution.order_parameters.zeta.shape == (3, 3)
-    plain = reference_directions.reference_test_error(
-        np.tanh, np.sin, np.array(spikes), np.array([0.5, 0.4, 0.3]), alpha=1.5, beta=1.0, ridge=0.1,
-        bulks=np.full(3, 1.1), fractions=np.full(3, 1 / 3), step=0.5,
+    plain = plain_solver.solve(
+        plain_solver.by_sums(np.tanh), plain_solver.by_sums(np.sin),
+        np.array(spikes), np.array([0.5, 0.4, 0.3]), alpha=1.5, beta=1.0, ridge=0.1,
+        bulks=np.full(3, 1.1), fractions=np.full(3, 1 / 3), step=0.5, reach=6.0,
     )  # fmt: skip
     # The plain grid of step 1/2 leaves about 1e-6.
-    assert solution.test_error == pytest.approx(plain, rel=1e-5)
+    assert solution.test_error == pytest.approx(plain.test_error, rel=1e-5)
 
 
 def test_a_narrow_layer_across_the_axes_is_said_not_to_converge() -> None:

@@ -13,10 +13,9 @@ from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.saddle_point.any_loss.convex import solve as solve_any
 from onestep.numerics.saddle_point.one_group.batch import solve_batch
 from onestep.numerics.saddle_point.ridge import solve
+from onestep.verify.second_route.saddle_point.plain import ERF, SIN, solve_one
 from tests.references import extended as reference_extended
 from tests.references.extended import FUNCTIONS, Problem
-from tests.references.ridge import ERF, SIN
-from tests.references.ridge import solve as damped
 
 pytestmark = pytest.mark.skipif(
     float(np.finfo(np.longdouble).eps) > 1e-18, reason="this machine's long double is no more precise than a double"
@@ -79,9 +78,9 @@ def test_two_references_of_different_make_agree() -> None:
     point = {"alpha": 1.5, "beta": 0.8, "ridge": 0.1, "spike": 1.2, "bulk": 0.9, "alignment": 0.7, "noise": 0.1}
     exact = reference_extended.solve(Problem("sin", "sin", **point))
     # The damped iteration in double precision stops at 1e-13.
-    assert damped(SIN, SIN, **point)["test_error"] == pytest.approx(exact, rel=1e-11)
+    assert solve_one(SIN, SIN, **point)["test_error"] == pytest.approx(exact, rel=1e-11)
     with pytest.raises(AssertionError):
-        assert damped(ERF, SIN, **point)["test_error"] == pytest.approx(exact, rel=1e-11)
+        assert solve_one(ERF, SIN, **point)["test_error"] == pytest.approx(exact, rel=1e-11)
 
 
 @pytest.mark.parametrize("index", range(_QUICK))

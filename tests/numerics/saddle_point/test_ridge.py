@@ -15,15 +15,15 @@ from onestep.numerics.saddle_point.equations import nonlinear_part
 from onestep.numerics.saddle_point.level import MOST_REFINEMENTS, RESIDUAL_GOAL, solve_on
 from onestep.numerics.saddle_point.profile import profile
 from onestep.numerics.saddle_point.ridge import solve
-from tests.references import ridge as reference_ridge
+from onestep.verify.second_route.saddle_point import plain
 
 NAMES = ("tanh", "erf", "sin", "arctan", "hardtanh", "sign", "relu")
 FUNCTIONS = {
-    "tanh": reference_ridge.TANH,
-    "sin": reference_ridge.SIN,
-    "sign": reference_ridge.SIGN,
-    "erf": reference_ridge.ERF,
-    "relu": reference_ridge.RELU,
+    "tanh": plain.TANH,
+    "sin": plain.SIN,
+    "sign": plain.SIGN,
+    "erf": plain.ERF,
+    "relu": plain.RELU,
 }
 WORKED = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 
@@ -88,7 +88,7 @@ def test_two_groups() -> None:
     ],
 )  # fmt: skip
 def test_against_a_plain_damped_solver(student: str, target: str, values: dict[str, float]) -> None:
-    expected = reference_ridge.solve(FUNCTIONS[student], FUNCTIONS[target], **values)
+    expected = plain.solve_one(FUNCTIONS[student], FUNCTIONS[target], **values)
     solution = solve(_model(student, target, **values))
     found = _scalars(solution) | {"test_error": solution.test_error, "training_error": solution.training_error}
     for name, value in expected.items():

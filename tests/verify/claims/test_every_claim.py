@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from onestep.verify.claims.index import all_claims, examine
+from onestep.verify.claims.saddle_point import definitions
 from onestep.verify.ledger.document import statement_latex
 from onestep.verify.protocol.claim import Claim, Kind, Role
 from onestep.verify.protocol.order import ordered
@@ -70,3 +71,10 @@ def test_every_claim_says_where_it_comes_from_and_what_it_means() -> None:
         assert claim.title, claim.id
         assert claim.source.document, claim.id
         assert claim.source.section, claim.id
+
+
+def test_definitions_without_checks_say_that_they_are_true_by_fiat() -> None:
+    assert definitions.CLAIMS
+    for claim in definitions.CLAIMS:
+        assert claim.kind is Kind.DEFINITION
+        assert "fiat" in claim.note

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import sympy as sp
-
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
+from onestep.verify.protocol.claim import Domain, Kind, Range, Role, Source
+from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import ASYMPTOTIC, MINIMUM, QUADRATURE
 from tests.verify.second_paper import derivations as d
 from tests.verify.second_paper import numbers
@@ -20,76 +19,51 @@ FEW = Domain((Range(s.excess, 0.4, 4.0), *_RANGES), (d.GAUSSIAN,))
 AS_MANY = Domain(_RANGES, (d.GAUSSIAN,))
 LAW = ByNumbers("integrals over the law of Marchenko and Pastur", numbers.at, QUADRATURE)
 
-FIXED_POINT = Claim(
-    id="ridge.fixed-point",
-    title="The effective ridge in closed form",
-    source=Source(NAME, "Fixed point", (1,)),
+# fmt: off
+FIXED_POINT = claim(
+    "ridge.fixed-point", "The effective ridge in closed form", Source(NAME, "Fixed point", (1,)),
+    eq(s.effective, d.EFFECTIVE), ANYWHERE,
+    ByDerivation(d.fixed_point), LAW,
     kind=Kind.FIXED_POINT,
-    statement=sp.Eq(s.effective, d.EFFECTIVE),
-    domain=ANYWHERE,
-    checks=(ByDerivation(d.fixed_point), LAW),
 )
-BIAS = Claim(
-    id="ridge.bias",
-    title="Squared bias",
-    source=Source(NAME, "Errors", (2,)),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.bias, d.BIAS),
-    domain=ANYWHERE,
-    checks=(ByDerivation(d.errors), LAW),
+BIAS = claim(
+    "ridge.bias", "Squared bias", Source(NAME, "Errors", (2,)),
+    eq(s.bias, d.BIAS), ANYWHERE,
+    ByDerivation(d.errors), LAW,
     uses=("ridge.fixed-point",),
 )
-VARIANCE = Claim(
-    id="ridge.variance",
-    title="Variance",
-    source=Source(NAME, "Errors", (3,)),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.variance, d.VARIANCE),
-    domain=ANYWHERE,
-    checks=(ByDerivation(d.errors), LAW),
+VARIANCE = claim(
+    "ridge.variance", "Variance", Source(NAME, "Errors", (3,)),
+    eq(s.variance, d.VARIANCE), ANYWHERE,
+    ByDerivation(d.errors), LAW,
     uses=("ridge.fixed-point",),
 )
-TRAINING = Claim(
-    id="ridge.training-error",
-    title="Training error",
-    source=Source(NAME, "Errors", (4,)),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.training, d.TRAINING),
-    domain=ANYWHERE,
-    checks=(ByDerivation(d.errors), LAW),
+TRAINING = claim(
+    "ridge.training-error", "Training error", Source(NAME, "Errors", (4,)),
+    eq(s.training, d.TRAINING), ANYWHERE,
+    ByDerivation(d.errors), LAW,
     uses=("ridge.bias", "ridge.variance"),
 )
-RIDGELESS = Claim(
-    id="double-descent.ridgeless",
-    title="Test error of the interpolator of least norm",
-    source=Source(NAME, "Without ridge", (5,)),
-    kind=Kind.LIMIT,
-    statement=sp.Eq(s.ridgeless, s.signal * s.excess / (1 + s.excess) + s.noise * (1 + s.excess) / s.excess),
-    domain=FEW,
-    checks=(ByDerivation(d.without_ridge), ByNumbers("l = 1e-6", numbers.small_ridge, ASYMPTOTIC)),
+RIDGELESS = claim(
+    "double-descent.ridgeless", "Test error of the interpolator of least norm", Source(NAME, "Without ridge", (5,)),
+    eq(s.ridgeless, s.signal * s.excess / (1 + s.excess) + s.noise * (1 + s.excess) / s.excess), FEW,
+    ByDerivation(d.without_ridge), ByNumbers("l = 1e-6", numbers.small_ridge, ASYMPTOTIC),
+    kind=Kind.LIMIT, uses=("ridge.bias", "ridge.variance"),
+)
+PEAK = claim(
+    "double-descent.peak", "Height of the peak of double descent at a = 1", Source(NAME, "Without ridge", (6,)),
+    eq(s.peak, s.noise / 2), AS_MANY,
+    ByDerivation(d.at_the_peak), ByNumbers("l = 1e-8", numbers.height, ASYMPTOTIC),
+    kind=Kind.LIMIT, uses=("ridge.variance",),
+)
+BEST = claim(
+    "ridge.best", "The ridge of least test error", Source(NAME, "The best ridge", (7,)),
+    eq(s.best_ridge, s.noise / (s.ratio * s.signal)), ANYWHERE,
+    ByDerivation(d.optimum), ByNumbers("search for the minimum", numbers.minimum, MINIMUM),
+    wrong={"samples for samples per dimension": s.noise / s.signal},
     uses=("ridge.bias", "ridge.variance"),
 )
-PEAK = Claim(
-    id="double-descent.peak",
-    title="Height of the peak of double descent at a = 1",
-    source=Source(NAME, "Without ridge", (6,)),
-    kind=Kind.LIMIT,
-    statement=sp.Eq(s.peak, s.noise / 2),
-    domain=AS_MANY,
-    checks=(ByDerivation(d.at_the_peak), ByNumbers("l = 1e-8", numbers.height, ASYMPTOTIC)),
-    uses=("ridge.variance",),
-)
-BEST = Claim(
-    id="ridge.best",
-    title="The ridge of least test error",
-    source=Source(NAME, "The best ridge", (7,)),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.best_ridge, s.noise / (s.ratio * s.signal)),
-    domain=ANYWHERE,
-    checks=(ByDerivation(d.optimum), ByNumbers("search for the minimum", numbers.minimum, MINIMUM)),
-    uses=("ridge.bias", "ridge.variance"),
-    mutants=(Mutant("samples for samples per dimension", sp.Eq(s.best_ridge, s.noise / s.signal)),),
-)
+# fmt: on
 # Without the factor 1/(1 - share) there is no double descent.
 LECTURE = replace(
     VARIANCE,
@@ -97,7 +71,7 @@ LECTURE = replace(
     title="Variance without the fluctuations of the fit",
     source=Source("Lecture", "Bias and variance", (3,)),
     role=Role.PRINTED,
-    statement=sp.Eq(s.variance, s.noise * d.SHARE),
+    statement=eq(s.variance, s.noise * d.SHARE),
     uses=(),
     correction=VARIANCE,
 )

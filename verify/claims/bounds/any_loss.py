@@ -15,15 +15,14 @@ from onestep.derivations.language.derivation import NonNegative, Obligation, Rat
 from onestep.derivations.language.expectation import Expectation
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch, Point
 from onestep.verify.claims.bounds.ridge import lower
-from onestep.verify.claims.saddle_point.formulas import eq, ge, le
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from onestep.verify.protocol.statement import MORE, claim, eq, ge, le
 from onestep.verify.protocol.tolerances import ASYMPTOTIC, CONVEX_SOLVER, QUADRATURE, ROUNDING
 from onestep.verify.second_route import losses as numbers
 from onestep.verify.second_route.losses import LOSSES
 from onestep.verify.second_route.models import DOMAIN, GENERIC
 
 BEYOND = Source("this suite", "beyond the paper: bounds for any convex loss")
-MORE = sp.Rational(27, 25)
 
 
 def jensen(statement: sp.Basic) -> tuple[Obligation, ...]:
@@ -64,16 +63,9 @@ def below_limit(statement: sp.Basic) -> tuple[Obligation, ...]:
 
 # ---- one output ----
 
-ONE = Domain(
-    (
-        Range("loss", choices=tuple(LOSSES)),
-        Range(s.y, -2.0, 2.0),
-        Range(s.field_mean, -2.0, 2.0),
-        Range(s.output_spread, 0.0, 2.0),
-    ),
-    (CONVEX,),
-    ({**GENERIC, "loss": lambda y, x: np.sqrt(1 + (y - x) ** 2) - 1},),
-)
+ONE = Domain((Range("loss", choices=tuple(LOSSES)), Range(s.y, -2.0, 2.0), Range(s.field_mean, -2.0, 2.0),
+              Range(s.output_spread, 0.0, 2.0)),
+             (CONVEX,), ({**GENERIC, "loss": lambda y, x: np.sqrt(1 + (y - x) ** 2) - 1},))
 
 
 def _loss(point: Point) -> Mapping[str, Callable[..., Any]]:
@@ -90,91 +82,59 @@ _noisy = Expectation(loss_of(s.y, s.field_mean + s.output_spread * s.xi), s.xi)
 _few_times = "inf over ridges 0.02, 0.3 and 1e4 of the solver, by direct minimisation on a grid"
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        id="bounds.any-loss.jensen",
-        title="Independent noise in the output does not lower a convex loss",
-        source=BEYOND,
-        kind=Kind.INEQUALITY,
-        statement=ge(_noisy, _quiet),
-        domain=ONE,
-        checks=(
-            ByObligations("the supporting line", jensen, hypotheses=(CONVEX,)),
-            BySearch("three convex losses on a symmetric grid", _nothing, ROUNDING, _loss),
-        ),
-        mutants=(
-            Mutant("the other way round", ge(_quiet, _noisy)),
-            Mutant("eight per cent more", ge(_noisy, MORE * _quiet)),
-            Mutant("noise on both sides, twice", ge(_noisy, loss_of(s.y, s.field_mean + 2 * s.output_spread))),
-        ),
+    claim(
+        "bounds.any-loss.jensen", "Independent noise in the output does not lower a convex loss", BEYOND,
+        ge(_noisy, _quiet), ONE,
+        ByObligations("the supporting line", jensen, hypotheses=(CONVEX,)),
+        BySearch("three convex losses on a symmetric grid", _nothing, ROUNDING, _loss),
+        wrong={
+            "the other way round": ge(_quiet, _noisy),
+            "eight per cent more": MORE * _quiet,
+            "noise on both sides, twice": loss_of(s.y, s.field_mean + 2 * s.output_spread),
+        },
     ),
-    Claim(
-        id="bounds.any-loss.lower",
-        title="The test loss is never below the least loss in the span of mu0, kappa mu1 and mu1 z",
-        source=BEYOND,
-        kind=Kind.INEQUALITY,
-        statement=ge(s.test_loss, s.least_loss),
-        domain=numbers.DOMAIN,
-        checks=(
-            ByObligations("an element of the span and noise", above_infimum, hypotheses=(CONVEX, INDEPENDENT)),
-            BySearch("the solver, and direct minimisation on a grid", numbers.one_ridge, CONVEX_SOLVER),
-        ),
+    claim(
+        "bounds.any-loss.lower", "The test loss is never below the least loss in the span of mu0, kappa mu1 and mu1 z",
+        BEYOND,
+        ge(s.test_loss, s.least_loss), numbers.DOMAIN,
+        ByObligations("an element of the span and noise", above_infimum, hypotheses=(CONVEX, INDEPENDENT)),
+        BySearch("the solver, and direct minimisation on a grid", numbers.one_ridge, CONVEX_SOLVER),
+        wrong={
+            "eight per cent more": MORE * s.least_loss,
+            "the upper bound instead": s.least_loss_means,
+            "mu1 z left out": numbers.least_loss_along,
+        },
         uses=("bounds.any-loss.jensen",),
-        mutants=(
-            Mutant("eight per cent more", ge(s.test_loss, MORE * s.least_loss)),
-            Mutant("the upper bound instead", ge(s.test_loss, s.least_loss_means)),
-            Mutant("mu1 z left out", ge(s.test_loss, numbers.least_loss_along)),
-        ),
         note="At every ridge, alpha and beta, hence also for the infimum over any of them. Label noise is in both.",
     ),
-    Claim(
-        id="bounds.any-loss.heavy-ridge",
-        title="The test loss as the ridge grows is the least loss of a multiple of mu0",
-        source=BEYOND,
+    claim(
+        "bounds.any-loss.heavy-ridge", "The test loss as the ridge grows is the least loss of a multiple of mu0",
+        BEYOND,
+        eq(s.loss_infinity, s.least_loss_means), numbers.HEAVY,
+        ByDerivation(derived.heavy_ridge),
+        ByNumbers("the solver at ridge 1e4, and direct minimisation on a grid", numbers.large_ridge, ASYMPTOTIC),
         kind=Kind.LIMIT,
-        statement=eq(s.loss_infinity, s.least_loss_means),
-        domain=numbers.HEAVY,
-        checks=(
-            ByDerivation(derived.heavy_ridge),
-            ByNumbers("the solver at ridge 1e4, and direct minimisation on a grid", numbers.large_ridge, ASYMPTOTIC),
-        ),
-        mutants=(
-            Mutant("eight per cent more", eq(s.loss_infinity, MORE * s.least_loss_means)),
-            Mutant("the whole span", eq(s.loss_infinity, s.least_loss)),
-        ),
+        wrong={"eight per cent more": MORE * s.least_loss_means, "the whole span": s.least_loss},
     ),
-    Claim(
-        id="bounds.any-loss.upper",
-        title="The infimum of the test loss over the ridge is at most the least loss of a multiple of mu0",
-        source=BEYOND,
-        kind=Kind.INEQUALITY,
-        statement=le(s.best_loss, s.least_loss_means),
-        domain=numbers.HEAVY,
-        checks=(
-            ByObligations("an infimum is not above a limit", below_limit, hypotheses=derived.LIMIT_HYPOTHESES),
-            BySearch(_few_times, numbers.best_of_ridges, ASYMPTOTIC),
-        ),
+    claim(
+        "bounds.any-loss.upper",
+        "The infimum of the test loss over the ridge is at most the least loss of a multiple of mu0", BEYOND,
+        le(s.best_loss, s.least_loss_means), numbers.HEAVY,
+        ByObligations("an infimum is not above a limit", below_limit, hypotheses=derived.LIMIT_HYPOTHESES),
+        BySearch(_few_times, numbers.best_of_ridges, ASYMPTOTIC),
+        wrong={"eight per cent less": s.least_loss_means / MORE, "the lower bound instead": s.least_loss},
         uses=("bounds.any-loss.heavy-ridge",),
-        mutants=(
-            Mutant("eight per cent less", le(s.best_loss, s.least_loss_means / MORE)),
-            Mutant("the lower bound instead", le(s.best_loss, s.least_loss)),
-        ),
         note="Numbers stand for infinity with ridge 1e4, where the loss is within 1e-3 of its limit.",
     ),
-    Claim(
-        id="bounds.any-loss.square",
-        title="For the square loss the bound is the distance from the span",
-        source=BEYOND,
-        kind=Kind.IDENTITY,
-        statement=eq(2 * s.least_loss - s.noise, lower),
-        domain=DOMAIN,
-        checks=(
-            ByDerivation(derived.square),
-            ByNumbers("the least loss on split panels", numbers.square, QUADRATURE, numbers.plain_functions),
-        ),
+    claim(
+        "bounds.any-loss.square", "For the square loss the bound is the distance from the span", BEYOND,
+        eq(2 * s.least_loss - s.noise, lower), DOMAIN,
+        ByDerivation(derived.square),
+        ByNumbers("the least loss on split panels", numbers.square, QUADRATURE, numbers.plain_functions),
+        wrong={
+            "without the half": eq(s.least_loss - s.noise, lower),
+            "noise not taken off": eq(2 * s.least_loss, lower),
+        },
         uses=("bounds.distance",),
-        mutants=(
-            Mutant("without the half", eq(s.least_loss - s.noise, lower)),
-            Mutant("noise not taken off", eq(2 * s.least_loss, lower)),
-        ),
     ),
 )

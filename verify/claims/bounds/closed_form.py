@@ -15,10 +15,11 @@ from onestep.numerics.bounds import ridge as numeric_bounds
 from onestep.numerics.gaussian.coefficients import hermite_constants
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
-from onestep.verify.claims.saddle_point.formulas import eq
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import MINIMUM, QUADRATURE
+from onestep.verify.second_route.grids import normal_line
 from onestep.verify.second_route.models import Point
 
 SECTION, APPENDIX = "Section 4.3", "Appendix E"
@@ -33,74 +34,44 @@ def _closed_form_claims() -> tuple[Claim, ...]:
     sign_overlap = 2 / sp.pi * sp.asin(s.gamma * s.r / sp.sqrt(s.c + s.r**2))
     sign_norm = 2 / sp.pi * sp.asin(s.r**2 / (s.c + s.r**2))
     return (
-        Claim(
-            id="bounds.erf-upper",
-            title="Upper bound for erf learning erf, in closed form",
-            source=paper(SECTION),
-            kind=Kind.IDENTITY,
-            statement=eq(s.error_infinity, erf_upper),
-            domain=Domain((Range(s.r, 0.2, 3.0), Range(s.c, 0.5, 2.0)), ("gamma = 1",)),
-            checks=(ByDerivation(bounds_closed_form.erf_target), _upper_of("erf(z)")),
+        claim(
+            "bounds.erf-upper", "Upper bound for erf learning erf, in closed form", paper(SECTION),
+            eq(s.error_infinity, erf_upper), Domain((Range(s.r, 0.2, 3.0), Range(s.c, 0.5, 2.0)), ("gamma = 1",)),
+            ByDerivation(bounds_closed_form.erf_target), _upper_of("erf(z)"),
             uses=("bounds.error-infinity",),
         ),
-        Claim(
-            id="bounds.erf-perfect-spike",
-            title="Perfect learning: the spike at which mu0 of erf is erf",
-            source=paper(SECTION),
-            kind=Kind.IDENTITY,
-            statement=eq(s.spike_perfect, sp.sqrt(1 + 2 * s.c)),
-            domain=Domain((Range(s.c, 0.6, 1.8),), ("gamma = 1",)),
-            checks=(
-                ByDerivation(bounds_closed_form.erf_target),
-                ByNumbers("minimising the upper bound over the spike", _best_spike, MINIMUM, points=4),
-            ),
+        claim(
+            "bounds.erf-perfect-spike", "Perfect learning: the spike at which mu0 of erf is erf", paper(SECTION),
+            eq(s.spike_perfect, sp.sqrt(1 + 2 * s.c)), Domain((Range(s.c, 0.6, 1.8),), ("gamma = 1",)),
+            ByDerivation(bounds_closed_form.erf_target),
+            ByNumbers("minimising the upper bound over the spike", _best_spike, MINIMUM, points=4),
             uses=("bounds.erf-upper",),
         ),
-        Claim(
-            id="bounds.erf-perfect-rate",
-            title="Perfect learning: the learning rate, in the limit of large alpha0",
-            source=paper(SECTION),
-            kind=Kind.LIMIT,
-            statement=eq(s.eta_perfect, 3 * sp.sqrt(3) * sp.pi / 4 * s.beta),
-            domain=Domain((Range(s.beta, 0.3, 3.0, log=True),), ("alpha0 -> infinity, so that gamma = c = 1",)),
-            checks=(
-                ByDerivation(bounds_closed_form.erf_target),
-                ByNumbers("h1 of erf by quadrature", _perfect_rate, QUADRATURE),
-            ),
-            uses=("bounds.erf-perfect-spike",),
+        claim(
+            "bounds.erf-perfect-rate", "Perfect learning: the learning rate, in the limit of large alpha0",
+            paper(SECTION),
+            eq(s.eta_perfect, 3 * sp.sqrt(3) * sp.pi / 4 * s.beta),
+            Domain((Range(s.beta, 0.3, 3.0, log=True),), ("alpha0 -> infinity, so that gamma = c = 1",)),
+            ByDerivation(bounds_closed_form.erf_target),
+            ByNumbers("h1 of erf by quadrature", _perfect_rate, QUADRATURE),
+            kind=Kind.LIMIT, uses=("bounds.erf-perfect-spike",),
         ),
-        Claim(
-            id="bounds.sign-overlap",
-            title="Overlap of a sign target with mu0 of sign, any alignment",
-            source=paper(APPENDIX),
-            kind=Kind.IDENTITY,
-            statement=eq(s.target_overlap, sign_overlap),
-            domain=Domain(sign_ranges),
-            checks=(
-                ByDerivation(bounds_closed_form.sign_target),
-                ByNumbers("erf by the trapezoidal rule", _sign_averages, QUADRATURE),
-            ),
+        claim(
+            "bounds.sign-overlap", "Overlap of a sign target with mu0 of sign, any alignment", paper(APPENDIX),
+            eq(s.target_overlap, sign_overlap), Domain(sign_ranges),
+            ByDerivation(bounds_closed_form.sign_target),
+            ByNumbers("erf by the trapezoidal rule", _sign_averages, QUADRATURE),
         ),
-        Claim(
-            id="bounds.sign-norm",
-            title="Norm of mu0 of sign",
-            source=paper(APPENDIX),
-            kind=Kind.IDENTITY,
-            statement=eq(s.student_norm, sign_norm),
-            domain=Domain(sign_ranges),
-            checks=(
-                ByDerivation(bounds_closed_form.sign_target),
-                ByNumbers("erf by the trapezoidal rule", _sign_averages, QUADRATURE),
-            ),
+        claim(
+            "bounds.sign-norm", "Norm of mu0 of sign", paper(APPENDIX),
+            eq(s.student_norm, sign_norm), Domain(sign_ranges),
+            ByDerivation(bounds_closed_form.sign_target),
+            ByNumbers("erf by the trapezoidal rule", _sign_averages, QUADRATURE),
         ),
-        Claim(
-            id="bounds.sign-upper",
-            title="Upper bound for sign learning sign, in closed form, any alignment",
-            source=paper(APPENDIX),
-            kind=Kind.IDENTITY,
-            statement=eq(s.error_infinity, 1 - sign_overlap**2 / sign_norm),
-            domain=Domain(sign_ranges),
-            checks=(ByDerivation(bounds_closed_form.sign_target), _upper_of("sign(z)")),
+        claim(
+            "bounds.sign-upper", "Upper bound for sign learning sign, in closed form, any alignment", paper(APPENDIX),
+            eq(s.error_infinity, 1 - sign_overlap**2 / sign_norm), Domain(sign_ranges),
+            ByDerivation(bounds_closed_form.sign_target), _upper_of("sign(z)"),
             uses=("bounds.sign-overlap", "bounds.sign-norm", "bounds.error-infinity"),
         ),
         _same_line("erf", sp.erf(s.r * s.kappa / sp.sqrt(1 + 2 * s.c)), 2 * s.r**2 / (1 + 2 * s.c)),
@@ -111,14 +82,11 @@ def _closed_form_claims() -> tuple[Claim, ...]:
 def _same_line(name: str, mean: sp.Expr, factor: sp.Expr) -> Claim:
     slope = sp.diff(mean, s.kappa) / s.r
     statement = eq(sp.Derivative(slope, s.kappa), -factor * s.kappa * slope)
-    return Claim(
-        id=f"bounds.{name}-same-line",
-        title=f"For {name} the derivative of mu1 and kappa mu1 span the same line",
-        source=paper(SECTION),
-        kind=Kind.IDENTITY,
-        statement=statement,
-        domain=Domain((Range(s.r, 0.3, 2.0), Range(s.c, 0.5, 2.0), Range(s.kappa, -2.0, 2.0))),
-        checks=(ByObligations("differentiation of a Gaussian", _differentiate),),
+    return claim(
+        f"bounds.{name}-same-line", f"For {name} the derivative of mu1 and kappa mu1 span the same line",
+        paper(SECTION),
+        statement, Domain((Range(s.r, 0.3, 2.0), Range(s.c, 0.5, 2.0), Range(s.kappa, -2.0, 2.0))),
+        ByObligations("differentiation of a Gaussian", _differentiate),
         note="For other activations the two differ: the basis function of the lower bound is kappa mu1.",
     )
 
@@ -179,9 +147,7 @@ def _sign_averages(point: Point) -> Mapping[str, float]:
     from scipy.special import ndtr
 
     r, c, gamma = (float(point[x.name]) for x in (s.r, s.c, s.gamma))
-    step = 0.005
-    kappa = np.arange(-9.0, 9.0 + step / 2, step)
-    weight = step * np.exp(-(kappa**2) / 2) / np.sqrt(2 * np.pi)
+    kappa, weight = normal_line(0.005)
     student = 2 * ndtr(r * kappa / np.sqrt(c)) - 1
     target = 2 * ndtr(gamma * kappa / np.sqrt(1 - gamma**2)) - 1
     return {s.target_overlap.name: float(weight @ (target * student)), s.student_norm.name: float(weight @ student**2)}

@@ -12,9 +12,9 @@ from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from onestep.numerics.gaussian.coefficients import conditional_coefficients
 from onestep.verify.checks.kinds import ByObligations, BySearch, Point
-from onestep.verify.claims.saddle_point.formulas import ge
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Range
+from onestep.verify.protocol.statement import claim, ge
 from onestep.verify.protocol.tolerances import QUADRATURE
 
 TAILS = sp.exp(2 * s.c - 2 * s.r * sp.Abs(s.kappa)) * sp.erfc(sp.sqrt(2 * s.c))
@@ -58,23 +58,16 @@ def _exponential_tails(statement: sp.Basic) -> tuple[Obligation, ...]:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        id="bounds.tanh-other-line",
-        title="For tanh kappa mu1 and the derivative of mu1 do not span the same line: mu1 has exponential tails",
-        source=paper("Section 4.3"),
-        kind=Kind.INEQUALITY,
-        statement=ge(s.mu1, TAILS),
-        domain=Domain((Range(s.r, 0.3, 2.0), Range(s.c, 0.5, 2.0), Range(s.kappa, -6.0, 6.0))),
-        checks=(
-            BySearch("mu1 of tanh by quadrature", _slope, QUADRATURE),
-            ByObligations("1/cosh^2 is not below exp(-2 |u|)", _exponential_tails),
-        ),
-        mutants=(
-            Mutant("half of the rate", ge(s.mu1, TAILS.subs(s.r, s.r / 2))),
-            Mutant("eight times more", ge(s.mu1, 8 * TAILS)),
-        ),
+    claim(
+        "bounds.tanh-other-line",
+        "For tanh kappa mu1 and the derivative of mu1 do not span the same line: mu1 has exponential tails",
+        paper("Section 4.3"),
+        ge(s.mu1, TAILS), Domain((Range(s.r, 0.3, 2.0), Range(s.c, 0.5, 2.0), Range(s.kappa, -6.0, 6.0))),
+        BySearch("mu1 of tanh by quadrature", _slope, QUADRATURE),
+        ByObligations("1/cosh^2 is not below exp(-2 |u|)", _exponential_tails),
+        wrong={"half of the rate": TAILS.subs(s.r, s.r / 2), "eight times more": 8 * TAILS},
         note="If mu1' = -k kappa mu1, mu1 would be a multiple of exp(-k kappa^2/2), which falls below every "
-        "exponential. "
-        "So the span of mu0 and mu1', printed on the slides, is another one than that of mu0 and kappa mu1.",
+             "exponential. So the span of mu0 and mu1', printed on the slides, is another one than that of mu0 and "
+             "kappa mu1.",
     ),
 )

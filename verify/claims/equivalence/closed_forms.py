@@ -21,7 +21,8 @@ from onestep.derivations.language import symbols as s
 from onestep.numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
 from onestep.verify.checks.kinds import ByNumbers, Point
 from onestep.verify.closed_forms.proof import ByClosedForm, ByHeatEquation
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from onestep.verify.protocol.claim import Claim, Domain, Range, Source
+from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import QUADRATURE
 
 _LINE = (Range(s.r, 0.3, 2.0), Range(s.kappa, -2.0, 2.0))
@@ -87,7 +88,7 @@ def _claim(
     title: str,
     text: str,
     statement: sp.Equality,
-    mutants: tuple[tuple[str, sp.Expr], ...],
+    wrong: tuple[tuple[str, sp.Expr], ...],
     quantity: str = "",
     uses: tuple[str, ...] = (),
 ) -> Claim:
@@ -100,16 +101,12 @@ def _claim(
         proof = ByHeatEquation(lambda: _power(member(activation(text)), power), s.kappa, s.r)
     points = 1 if constants else None
     numbers = ByNumbers("quadrature", _measure(lambda point: text, constants), QUADRATURE, points=points)
-    return Claim(
-        id=f"closed-form.{name}",
-        title=title,
-        source=_paper(12) if constants else _paper(15),
-        kind=Kind.IDENTITY,
-        statement=statement,
-        domain=CONSTANTS if constants else DOMAIN,
-        checks=(proof, numbers),
+    return claim(
+        f"closed-form.{name}", title, _paper(12) if constants else _paper(15),
+        statement, CONSTANTS if constants else DOMAIN,
+        proof, numbers,
+        wrong=dict(wrong),
         uses=tuple(f"closed-form.{used}" for used in uses),
-        mutants=tuple(Mutant(n, sp.Eq(statement.lhs, m, evaluate=False)) for n, m in mutants),
     )
 
 
@@ -117,10 +114,6 @@ def _power(function: Member, power: int) -> Member:
     from onestep.derivations.closed_forms.heat_equation import square
 
     return function if power == 1 else square(function)
-
-
-def _eq(left: sp.Symbol, right: sp.Expr) -> sp.Equality:
-    return sp.Eq(left, right, evaluate=False)
 
 
 def _root_for_bulk(formula: sp.Expr) -> tuple[str, sp.Expr]:
@@ -185,238 +178,140 @@ _square_kink = (
 
 _ONE_ACTIVATION: tuple[Claim, ...] = (
     _claim(
-        "step-mu0",
-        "mu0 of the step function",
-        "step(z)",
-        _eq(s.mu0, _step),
+        "step-mu0", "mu0 of the step function", "step(z)", eq(s.mu0, _step),
         (("2 forgotten", (1 + sp.erf(x / sp.sqrt(s.c))) / 2), _root_for_bulk(_step), _shifted(_step)),
     ),
     _claim(
-        "relu-mu0",
-        "mu0 of relu",
-        "relu(z)",
-        _eq(s.mu0, _relu),
+        "relu-mu0", "mu0 of relu", "relu(z)", eq(s.mu0, _relu),
         (("twice the bump", _relu + _bump), _root_for_bulk(_relu), _shifted(_relu)),
     ),
     _claim(
-        "relu-mu1",
-        "mu1 of relu",
-        "relu(z)",
-        _eq(s.mu1, _relu_slope),
+        "relu-mu1", "mu1 of relu", "relu(z)", eq(s.mu1, _relu_slope),
         (("the slope in kappa", s.r * _relu_slope), _root_for_bulk(_relu_slope)),
-        quantity="mu1",
-        uses=("relu-mu0",),
+        quantity="mu1", uses=("relu-mu0",),
     ),
     _claim(
-        "relu-second-moment",
-        "E[sigma^2] of relu",
-        "relu(z)",
-        _eq(s.feature_square, _relu_square),
+        "relu-second-moment", "E[sigma^2] of relu", "relu(z)", eq(s.feature_square, _relu_square),
         (("half of |x + sqrt(c) z|^2", (x**2 + s.c) / 2), _root_for_bulk(_relu_square), _shifted(_relu_square)),
     ),
     _claim(
-        "abs-mu0",
-        "mu0 of the absolute value",
-        "Abs(z)",
-        _eq(s.mu0, _abs),
+        "abs-mu0", "mu0 of the absolute value", "Abs(z)", eq(s.mu0, _abs),
         (("one bump", _abs - _bump), _root_for_bulk(_abs), _shifted(_abs)),
     ),
     _claim(
-        "hardtanh-mu0",
-        "mu0 of hardtanh",
-        "hardtanh(z)",
-        _eq(s.mu0, _hardtanh),
+        "hardtanh-mu0", "mu0 of hardtanh", "hardtanh(z)", eq(s.mu0, _hardtanh),
         (("a breakpoint lost", _hardtanh.xreplace({_edge(1): x})), _root_for_bulk(_hardtanh), _shifted(_hardtanh)),
     ),
     _claim(
-        "hardtanh-mu1",
-        "mu1 of hardtanh: the probability of the linear piece",
-        "hardtanh(z)",
-        _eq(s.mu1, _hardtanh_slope),
+        "hardtanh-mu1", "mu1 of hardtanh: the probability of the linear piece", "hardtanh(z)",
+        eq(s.mu1, _hardtanh_slope),
         (("the sum", (sp.erf(_edge(-1)) + sp.erf(_edge(1))) / 2), _root_for_bulk(_hardtanh_slope)),
-        quantity="mu1",
-        uses=("hardtanh-mu0",),
+        quantity="mu1", uses=("hardtanh-mu0",),
     ),
     _claim(
-        "erf-mu0",
-        "mu0 of erf",
-        "erf(z)",
-        _eq(s.mu0, _erf),
+        "erf-mu0", "mu0 of erf", "erf(z)", eq(s.mu0, _erf),
         (("2 forgotten", sp.erf(x / sp.sqrt(1 + s.c))), _root_for_bulk(_erf), ("the sign's", sp.erf(_far))),
     ),
     _claim(
-        "erf-mu1",
-        "mu1 of erf",
-        "erf(z)",
-        _eq(s.mu1, _erf_slope),
+        "erf-mu1", "mu1 of erf", "erf(z)", eq(s.mu1, _erf_slope),
         (("half the exponent", _erf_slope * sp.exp(x**2 / (2 * (1 + 2 * s.c)))), _root_for_bulk(_erf_slope)),
-        quantity="mu1",
-        uses=("erf-mu0",),
+        quantity="mu1", uses=("erf-mu0",),
     ),
     _claim(
-        "erf-second-moment",
-        "E[sigma^2] of erf, by Owen's T function",
-        "erf(z)",
-        _eq(s.feature_square, _erf_square),
+        "erf-second-moment", "E[sigma^2] of erf, by Owen's T function", "erf(z)", eq(s.feature_square, _erf_square),
         (("4 for 8", (1 + _erf_square) / 2), _root_for_bulk(_erf_square), ("no T", sp.Integer(1) + 0 * x)),
     ),
     _claim(
         "two-erfs-mu0",
         "mu0 of a product of two error functions with different centres, a bivariate normal probability",
-        "erf(z)*erf(z - 1)",
-        _eq(s.mu0, _product),
-        (
-            ("correlation c/(c + 1)", _two_erfs(sp.S.One, s.c / (s.c + 1))),
-            ("averaged apart", sp.erf(x / _root_1) * sp.erf((x - 1) / _root_1)),
-            ("a shift of 11/10", _two_erfs(sp.Rational(11, 10), _correlation)),
-            _root_for_bulk(_product),
-            ("twice", 2 * _product),
-        ),
+        "erf(z)*erf(z - 1)", eq(s.mu0, _product),
+        (("correlation c/(c + 1)", _two_erfs(sp.S.One, s.c / (s.c + 1))),
+         ("averaged apart", sp.erf(x / _root_1) * sp.erf((x - 1) / _root_1)),
+         ("a shift of 11/10", _two_erfs(sp.Rational(11, 10), _correlation)), _root_for_bulk(_product),
+         ("twice", 2 * _product)),
     ),
     _claim(
         "two-erfs-second-moment",
         "E[sigma^2] of a sum of two error functions with different centres, a bivariate normal probability",
         "erf(z) + erf(z - 1)",
-        _eq(s.feature_square, _erf_square + _erf_square.xreplace({s.kappa: s.kappa - 1 / s.r}) + 2 * _product),
-        (
-            ("the product once", _erf_square + _erf_square.xreplace({s.kappa: s.kappa - 1 / s.r}) + _product),
-            ("as if the centres were one", 4 * _erf_square),
-        ),
+        eq(s.feature_square, _erf_square + _erf_square.xreplace({s.kappa: s.kappa - 1 / s.r}) + 2 * _product),
+        (("the product once", _erf_square + _erf_square.xreplace({s.kappa: s.kappa - 1 / s.r}) + _product),
+         ("as if the centres were one", 4 * _erf_square)),
     ),
     _claim(
-        "square-kink-mu0",
-        "mu0 of |z^2 - 2|, with kinks at square roots",
-        "Abs(z**2 - 2)",
-        _eq(s.mu0, _square_kink),
-        (
-            ("without kinks", x**2 + s.c - 2),
-            ("kinks at 7/5", _square_kink.xreplace({_root_two: sp.Rational(7, 5)})),
-            _root_for_bulk(_square_kink),
-        ),
+        "square-kink-mu0", "mu0 of |z^2 - 2|, with kinks at square roots", "Abs(z**2 - 2)", eq(s.mu0, _square_kink),
+        (("without kinks", x**2 + s.c - 2), ("kinks at 7/5", _square_kink.xreplace({_root_two: sp.Rational(7, 5)})),
+         _root_for_bulk(_square_kink)),
     ),
     _claim(
-        "relu-erf-h2",
-        "h2 of relu(z) erf(z), by the even part of its square",
-        "relu(z)*erf(z)",
-        _eq(s.h2, sp.Rational(1, 2) + 4 / (3 * sp.pi * sp.sqrt(5)) - 2 / sp.pi * sp.atan(1 / sp.sqrt(5))),
-        (
-            ("not halved", 1 + 8 / (3 * sp.pi * sp.sqrt(5)) - 4 / sp.pi * sp.atan(1 / sp.sqrt(5))),
-            ("erf(z)^2 and z^2 averaged apart", sp.Rational(1, 2) - 2 / sp.pi * sp.atan(1 / sp.sqrt(5))),
-        ),
+        "relu-erf-h2", "h2 of relu(z) erf(z), by the even part of its square", "relu(z)*erf(z)",
+        eq(s.h2, sp.Rational(1, 2) + 4 / (3 * sp.pi * sp.sqrt(5)) - 2 / sp.pi * sp.atan(1 / sp.sqrt(5))),
+        (("not halved", 1 + 8 / (3 * sp.pi * sp.sqrt(5)) - 4 / sp.pi * sp.atan(1 / sp.sqrt(5))),
+         ("erf(z)^2 and z^2 averaged apart", sp.Rational(1, 2) - 2 / sp.pi * sp.atan(1 / sp.sqrt(5)))),
         quantity="h2",
     ),
     _claim(
-        "sin-mu0",
-        "mu0 of sin: an eigenfunction of the heat semigroup",
-        "sin(z)",
-        _eq(s.mu0, _sin),
+        "sin-mu0", "mu0 of sin: an eigenfunction of the heat semigroup", "sin(z)", eq(s.mu0, _sin),
         (("cos for sin", sp.exp(-s.c / 2) * sp.cos(x)), _root_for_bulk(_sin), ("exp(-c)", sp.exp(-s.c) * sp.sin(x))),
     ),
     _claim(
-        "sin-mu2",
-        "mu2^2 of sin",
-        "sin(z)",
-        _eq(s.mu2_square, _sin_residual),
-        (
-            ("mu1 left in", _sin_residual + s.c * sp.exp(-s.c) * sp.cos(x) ** 2),
-            ("sin for cos", _sin_residual.xreplace({sp.cos(2 * x): sp.sin(2 * x)})),
-        ),
-        quantity="mu2_squared",
-        uses=("sin-mu0",),
+        "sin-mu2", "mu2^2 of sin", "sin(z)", eq(s.mu2_square, _sin_residual),
+        (("mu1 left in", _sin_residual + s.c * sp.exp(-s.c) * sp.cos(x) ** 2),
+         ("sin for cos", _sin_residual.xreplace({sp.cos(2 * x): sp.sin(2 * x)}))),
+        quantity="mu2_squared", uses=("sin-mu0",),
     ),
     _claim(
-        "gelu-mu0",
-        "mu0 of gelu",
-        "gelu(z)",
-        _eq(s.mu0, _gelu),
-        (
-            ("as for relu", x * (1 + sp.erf(_far)) / 2 + _bump),
-            ("c forgotten", x / 2 * (1 + sp.erf(x / sp.sqrt(2 * (1 + s.c))))),
-            _root_for_bulk(_gelu),
-        ),
+        "gelu-mu0", "mu0 of gelu", "gelu(z)", eq(s.mu0, _gelu),
+        (("as for relu", x * (1 + sp.erf(_far)) / 2 + _bump),
+         ("c forgotten", x / 2 * (1 + sp.erf(x / sp.sqrt(2 * (1 + s.c))))), _root_for_bulk(_gelu)),
     ),
     _claim(
-        "gaussian-mu0",
-        "mu0 of exp(-z^2)",
-        "exp(-z**2)",
-        _eq(s.mu0, _bell),
+        "gaussian-mu0", "mu0 of exp(-z^2)", "exp(-z**2)", eq(s.mu0, _bell),
         (("not normalised", sp.exp(-(x**2) / (1 + 2 * s.c))), _root_for_bulk(_bell)),
     ),
     _claim(
-        "elu-mu0",
-        "mu0 of elu",
-        "elu(z)",
-        _eq(s.mu0, _elu),
+        "elu-mu0", "mu0 of elu", "elu(z)", eq(s.mu0, _elu),
         (("the shift by c forgotten", _elu.xreplace({x + s.c: x})), _root_for_bulk(_elu), _shifted(_elu)),
     ),
     _claim(
-        "he3-mu0",
-        "mu0 of the third Hermite polynomial",
-        "he3(z)",
-        _eq(s.mu0, _he3),
+        "he3-mu0", "mu0 of the third Hermite polynomial", "he3(z)", eq(s.mu0, _he3),
         (("unchanged", x**3 - 3 * x), ("1 + c", x**3 - 3 * (1 + s.c) * x)),
     ),
     _claim(
-        "erf-h1",
-        "h1 of erf",
-        "erf(z)",
-        _eq(s.h1, 2 / sp.sqrt(3 * sp.pi)),
+        "erf-h1", "h1 of erf", "erf(z)", eq(s.h1, 2 / sp.sqrt(3 * sp.pi)),
         (("of the sign", sp.sqrt(2 / sp.pi)), ("without the bulk", 2 / sp.sqrt(sp.pi))),
-        quantity="h1",
-        uses=("erf-mu1",),
+        quantity="h1", uses=("erf-mu1",),
     ),
     _claim(
-        "erf-h2",
-        "h2 of erf",
-        "erf(z)",
-        _eq(s.h2, 1 - 4 / sp.pi * sp.atan(1 / sp.sqrt(5))),
+        "erf-h2", "h2 of erf", "erf(z)", eq(s.h2, 1 - 4 / sp.pi * sp.atan(1 / sp.sqrt(5))),
         (("arctan of 1/sqrt(3)", sp.Rational(1, 3)), ("h1 squared", 4 / (3 * sp.pi))),
-        quantity="h2",
-        uses=("erf-second-moment",),
+        quantity="h2", uses=("erf-second-moment",),
     ),
     _claim(
-        "erf-h1-check",
-        "E[(sigma' - h1)^2] of erf",
-        "erf(z)",
-        _eq(s.h1_check, 4 / (sp.pi * sp.sqrt(5)) - 4 / (3 * sp.pi)),
+        "erf-h1-check", "E[(sigma' - h1)^2] of erf", "erf(z)",
+        eq(s.h1_check, 4 / (sp.pi * sp.sqrt(5)) - 4 / (3 * sp.pi)),
         (("h1 not subtracted", 4 / (sp.pi * sp.sqrt(5))), ("h2 - h1^2", 1 - sp.Rational(4, 3) / sp.pi)),
-        quantity="h1_check",
-        uses=("erf-mu1",),
+        quantity="h1_check", uses=("erf-mu1",),
     ),
     _claim(
-        "sign-s3",
-        "Third Hermite coefficient of sign",
-        "sign(z)",
-        _eq(s.s3, -1 / sp.sqrt(3 * sp.pi)),
+        "sign-s3", "Third Hermite coefficient of sign", "sign(z)", eq(s.s3, -1 / sp.sqrt(3 * sp.pi)),
         (("its absolute value", 1 / sp.sqrt(3 * sp.pi)), ("not orthonormal", -sp.sqrt(2 / sp.pi))),
         quantity="s_3",
     ),
     _claim(
-        "erf-s3",
-        "Third Hermite coefficient of erf",
-        "erf(z)",
-        _eq(s.s3, -2 * sp.sqrt(2) / (9 * sp.sqrt(sp.pi))),
+        "erf-s3", "Third Hermite coefficient of erf", "erf(z)", eq(s.s3, -2 * sp.sqrt(2) / (9 * sp.sqrt(sp.pi))),
         (("its absolute value", 2 * sp.sqrt(2) / (9 * sp.sqrt(sp.pi))), ("of the sign", -1 / sp.sqrt(3 * sp.pi))),
-        quantity="s_3",
-        uses=("erf-mu0",),
+        quantity="s_3", uses=("erf-mu0",),
     ),
     _claim(
-        "relu-h1-check",
-        "E[(sigma' - h1)^2] of relu",
-        "relu(z)",
-        _eq(s.h1_check, sp.Rational(1, 4)),
+        "relu-h1-check", "E[(sigma' - h1)^2] of relu", "relu(z)", eq(s.h1_check, sp.Rational(1, 4)),
         (("h1 not subtracted", sp.Rational(1, 2)), ("h1", sp.Rational(1, 2))),
-        quantity="h1_check",
-        uses=("relu-mu1",),
+        quantity="h1_check", uses=("relu-mu1",),
     ),
     _claim(
-        "hardtanh-h1",
-        "h1 of hardtanh",
-        "hardtanh(z)",
-        _eq(s.h1, sp.erf(1 / sp.sqrt(2))),
+        "hardtanh-h1", "h1 of hardtanh", "hardtanh(z)", eq(s.h1, sp.erf(1 / sp.sqrt(2))),
         (("erf(1)", sp.erf(1)), ("one side", sp.erf(1 / sp.sqrt(2)) / 2)),
-        quantity="h1",
-        uses=("hardtanh-mu1",),
+        quantity="h1", uses=("hardtanh-mu1",),
     ),
 )
 
@@ -428,18 +323,14 @@ def _parameter_claim(
     text: Callable[[Point], str],
     formula: sp.Expr,
     domain: Domain,
-    mutants: tuple[tuple[str, sp.Expr], ...],
+    wrong: tuple[tuple[str, sp.Expr], ...],
 ) -> Claim:
     """A claim about a family of activations: the proof keeps the parameter symbolic, the numbers sample it."""
-    return Claim(
-        id=f"closed-form.{name}",
-        title=title,
-        source=_paper(15),
-        kind=Kind.IDENTITY,
-        statement=_eq(s.mu0, formula),
-        domain=domain,
-        checks=(ByHeatEquation(function, s.kappa, s.r), ByNumbers("quadrature", _measure(text), QUADRATURE)),
-        mutants=tuple(Mutant(n, _eq(s.mu0, m)) for n, m in mutants),
+    return claim(
+        f"closed-form.{name}", title, _paper(15),
+        eq(s.mu0, formula), domain,
+        ByHeatEquation(function, s.kappa, s.r), ByNumbers("quadrature", _measure(text), QUADRATURE),
+        wrong=dict(wrong),
     )
 
 
@@ -449,20 +340,15 @@ _growing = sp.exp(s.sharpness * x**2 / _growing_root) / sp.sqrt(_growing_root)
 
 _FAMILIES: tuple[Claim, ...] = (
     _parameter_claim(
-        "leaky-relu-mu0",
-        "mu0 of a leaky relu with any slope",
+        "leaky-relu-mu0", "mu0 of a leaky relu with any slope",
         lambda: Member((sp.S.Zero,), ({Shape(degree=1): s.leak}, {Shape(degree=1): sp.S.One})),
-        lambda point: f"leaky_relu(z, {_decimal(point, s.leak)})",
-        _leaky,
-        Domain((*DOMAIN.ranges, Range(s.leak, 0.05, 0.9))),
-        (("relu", _relu), _root_for_bulk(_leaky), _shifted(_leaky)),
+        lambda point: f"leaky_relu(z, {_decimal(point, s.leak)})", _leaky,
+        Domain((*DOMAIN.ranges, Range(s.leak, 0.05, 0.9))), (("relu", _relu), _root_for_bulk(_leaky), _shifted(_leaky)),
     ),
     _parameter_claim(
-        "growing-gaussian-mu0",
-        "mu0 of exp(q z^2), which exists for c < 1/(2q)",
+        "growing-gaussian-mu0", "mu0 of exp(q z^2), which exists for c < 1/(2q)",
         lambda: Member((), ({Shape(quadratic=s.sharpness): sp.S.One},)),
-        lambda point: f"exp({_decimal(point, s.sharpness)}*z**2)",
-        _growing,
+        lambda point: f"exp({_decimal(point, s.sharpness)}*z**2)", _growing,
         Domain((*_LINE, Range(s.c, 0.2, 0.8), Range(s.sharpness, 0.02, 0.2))),
         (("the decaying one", _growing.xreplace({s.sharpness: -s.sharpness})), _root_for_bulk(_growing)),
     ),

@@ -18,12 +18,17 @@ from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import ByNumbers, ByObligations, Point
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from onestep.verify.second_route.grids import SMOOTH, Array, average
+from onestep.verify.protocol.claim import Claim, Domain, Range
+from onestep.verify.protocol.statement import claim, eq
+from onestep.verify.second_route.grids import SMOOTH, Array, average, normal_rule
 
 he = np.polynomial.hermite_e
 BEHIND = "Section 3.1 and Appendix B: Hermite expansions"
-RULES = hermite_orders.rules().obligations
+
+
+def _rules() -> tuple[Obligation, ...]:
+    return hermite_orders.rules().obligations
+
 
 # ---- orthogonality and Mehler's formula ----
 
@@ -49,8 +54,7 @@ def pairs(point: Point) -> dict[str, float]:
     """E[He_j He_k] in integers, and E[He_j(z) He_k(epsilon z + sqrt(1 - epsilon^2) xi)] by a Gauss rule."""
     j, k, epsilon = int(str(point["first"])), int(str(point["second"])), float(point[s.overlap.name])
     exact = sum(a * b * _moment(m + n) for m, a in enumerate(_powers(j)) for n, b in enumerate(_powers(k)))
-    line, weight = he.hermegauss(10)  # exact for degree 19 in each variable
-    weight = weight / weight.sum()
+    line, weight = normal_rule(10)  # exact for degree 19 in each variable
     other = epsilon * line[:, None] + math.sqrt(1 - epsilon**2) * line
     first = he.hermeval(line, [0.0] * j + [1.0])[:, None]
     apart = float(weight @ (first * he.hermeval(other, [0.0] * k + [1.0])) @ weight)
@@ -64,11 +68,11 @@ def pairs(point: Point) -> dict[str, float]:
 
 
 def _where_equal(value: sp.Expr) -> sp.Expr:
-    return sp.Piecewise((value, sp.Eq(s.level, s.other_level, evaluate=False)), (sp.S.Zero, True))
+    return sp.Piecewise((value, eq(s.level, s.other_level)), (sp.S.Zero, True))
 
 
 def _orthogonality(statement: sp.Basic) -> tuple[Obligation, ...]:
-    return (*RULES, *hermite_orders.pair_induction(statement.rhs, sp.S.One))
+    return (*_rules(), *hermite_orders.pair_induction(statement.rhs, sp.S.One))
 
 
 def _mehler(statement: sp.Basic) -> tuple[Obligation, ...]:
@@ -77,63 +81,46 @@ def _mehler(statement: sp.Basic) -> tuple[Obligation, ...]:
     equal = statement.rhs.subs(s.other_level, s.level) * sp.factorial(s.level)
     different = statement.rhs.subs(s.other_level, s.level + hermite_orders.distance)
     return (
-        *RULES,
+        *_rules(),
         *hermite_orders.power_induction(equal, s.overlap),
         Vanishing("different orders", different * size.subs(s.other_level, s.level + hermite_orders.distance)),
     )
 
 
-ORTHOGONALITY = Claim(
-    id="hermite.orthogonality",
-    title="E[He_j He_k] is k! for j = k and zero otherwise, for all orders",
-    source=paper(BEHIND),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.hermite_pair, _where_equal(sp.factorial(s.level)), evaluate=False),
-    domain=_PAIRS,
-    checks=(
-        ByObligations("induction in both orders by Stein's lemma", _orthogonality),
-        ByNumbers("moments in integers, orders up to eight", pairs, tolerances.ROUNDING),
-    ),
-    mutants=(
-        Mutant("not normalised", sp.Eq(s.hermite_pair, _where_equal(sp.S.One), evaluate=False)),
-        Mutant("every pair", sp.Eq(s.hermite_pair, sp.factorial(s.level), evaluate=False)),
-        Mutant("(k + 1)!", sp.Eq(s.hermite_pair, _where_equal(sp.factorial(s.level + 1)), evaluate=False)),
-    ),
+ORTHOGONALITY = claim(
+    "hermite.orthogonality", "E[He_j He_k] is k! for j = k and zero otherwise, for all orders", paper(BEHIND),
+    eq(s.hermite_pair, _where_equal(sp.factorial(s.level))), _PAIRS,
+    ByObligations("induction in both orders by Stein's lemma", _orthogonality),
+    ByNumbers("moments in integers, orders up to eight", pairs, tolerances.ROUNDING),
+    wrong={
+        "not normalised": _where_equal(sp.S.One),
+        "every pair": sp.factorial(s.level),
+        "(k + 1)!": _where_equal(sp.factorial(s.level + 1)),
+    },
 )
 
-MEHLER = Claim(
-    id="hermite.mehler",
-    title="Hermite polynomials of correlated arguments: epsilon^k for equal orders k, zero for different ones",
-    source=paper(BEHIND),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.hermite_pair_apart, _where_equal(s.overlap**s.level), evaluate=False),
-    domain=_PAIRS,
-    checks=(
-        ByObligations("induction in the order by Stein's lemma for a pair", _mehler),
-        ByNumbers("Gauss rule exact for the degrees, orders up to eight", pairs, tolerances.QUADRATURE),
-    ),
-    mutants=(
-        Mutant("linear", sp.Eq(s.hermite_pair_apart, _where_equal(s.overlap), evaluate=False)),
-        Mutant("one order more", sp.Eq(s.hermite_pair_apart, _where_equal(s.overlap ** (s.level + 1)), evaluate=False)),
-        Mutant("every pair", sp.Eq(s.hermite_pair_apart, s.overlap**s.level, evaluate=False)),
-    ),
-    uses=("hermite.orthogonality",),
-    note="Polynomials normalised to E[h_k^2] = 1. At epsilon = 1 it is orthogonality.",
+MEHLER = claim(
+    "hermite.mehler",
+    "Hermite polynomials of correlated arguments: epsilon^k for equal orders k, zero for different ones", paper(BEHIND),
+    eq(s.hermite_pair_apart, _where_equal(s.overlap**s.level)), _PAIRS,
+    ByObligations("induction in the order by Stein's lemma for a pair", _mehler),
+    ByNumbers("Gauss rule exact for the degrees, orders up to eight", pairs, tolerances.QUADRATURE),
+    wrong={
+        "linear": _where_equal(s.overlap),
+        "one order more": _where_equal(s.overlap ** (s.level + 1)),
+        "every pair": s.overlap**s.level,
+    },
+    uses=("hermite.orthogonality",), note="Polynomials normalised to E[h_k^2] = 1. At epsilon = 1 it is orthogonality.",
 )
 
 # ---- series ----
 
 _ACTIVATIONS = ("tanh", "sin", "erf", "shifted sin", "quadratic")
 _DEGREES = tuple(str(n) for n in range(2, 9))
-_SERIES = Domain(
-    (
-        Range("activation", choices=_ACTIVATIONS),
-        Range("degree", choices=_DEGREES),
-        Range(s.correlation, -0.9, 0.9),
-    ),
-    ("sigma and sigma' have finite second moments under the normal law",),
-    ({"s": lambda k: 0.9 / (1.3 + k)}, {"s": lambda k: 0.4 + 0.1 * np.cos(k)}),
-)
+_SERIES = Domain((Range("activation", choices=_ACTIVATIONS), Range("degree", choices=_DEGREES),
+                  Range(s.correlation, -0.9, 0.9)),
+                 ("sigma and sigma' have finite second moments under the normal law",),
+                 ({"s": lambda k: 0.9 / (1.3 + k)}, {"s": lambda k: 0.4 + 0.1 * np.cos(k)}))
 
 
 def _normalised(k: int, z: Array) -> Array:
@@ -191,7 +178,7 @@ def _slope(statement: sp.Basic) -> tuple[Obligation, ...]:
     k = hermite_orders.order
     ratio = hermite_orders.factorials(sp.factorial(k + 1) - (k + 1) * sp.factorial(k))
     at = (statement.lhs - statement.rhs).subs(s.slope_moment, sp.sqrt(s.level + 1) * s.next_coefficient)
-    return (*RULES, Vanishing("squared norms", ratio), Vanishing("the statement", at))
+    return (*_rules(), Vanishing("squared norms", ratio), Vanishing("the statement", at))
 
 
 def _tail(statement: sp.Basic) -> tuple[Obligation, ...]:
@@ -199,79 +186,53 @@ def _tail(statement: sp.Basic) -> tuple[Obligation, ...]:
     cross, new = sp.symbols("c_0 s_0", real=True)
     gained = (-2 * new * cross + new**2).subs({cross: new}).subs(new, coefficient(_LAST))
     first = s.h2 - 2 * coefficient(0) ** 2 + coefficient(0) ** 2
-    return (*RULES, *hermite_orders.degree_induction(statement.rhs, 0, first, gained))
+    return (*_rules(), *hermite_orders.degree_induction(statement.rhs, 0, first, gained))
 
 
 def _slope_tail(statement: sp.Basic) -> tuple[Obligation, ...]:
     """The same for sigma', whose coefficient of order N is sqrt(N + 1) s_{N+1}; h1 is that of order zero."""
     moment = sp.sqrt(_LAST) * coefficient(_LAST)
-    return (*RULES, *hermite_orders.degree_induction(statement.rhs, 1, s.h1_check, -(moment**2)))
+    return (*_rules(), *hermite_orders.degree_induction(statement.rhs, 1, s.h1_check, -(moment**2)))
 
 
 def _covariance(statement: sp.Basic) -> tuple[Obligation, ...]:
     """One more term adds s^2 E[h_{N+1} h'_{N+1}]; products of different orders vanish by Mehler's formula."""
     gained = coefficient(_LAST) ** 2 * s.correlation**_LAST
-    return (*RULES, *hermite_orders.degree_induction(statement.rhs, 0, sp.S.Zero, gained))
+    return (*_rules(), *hermite_orders.degree_induction(statement.rhs, 0, sp.S.Zero, gained))
 
 
-SLOPE = Claim(
-    id="hermite.slope",
-    title="The orthonormal coefficient of order k of sigma' is sqrt(k + 1) s_{k+1}",
-    source=paper(BEHIND),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.slope_moment, sp.sqrt(s.level + 1) * s.next_coefficient),
-    domain=_SERIES,
-    checks=(ByObligations("Stein's lemma and the recurrence, at any order", _slope), _numbers),
-    mutants=(
-        Mutant("k", sp.Eq(s.slope_moment, sp.sqrt(s.level) * s.next_coefficient)),
-        Mutant("without the root", sp.Eq(s.slope_moment, (s.level + 1) * s.next_coefficient)),
-    ),
+SLOPE = claim(
+    "hermite.slope", "The orthonormal coefficient of order k of sigma' is sqrt(k + 1) s_{k+1}", paper(BEHIND),
+    eq(s.slope_moment, sp.sqrt(s.level + 1) * s.next_coefficient), _SERIES,
+    ByObligations("Stein's lemma and the recurrence, at any order", _slope), _numbers,
+    wrong={"k": sp.sqrt(s.level) * s.next_coefficient, "without the root": (s.level + 1) * s.next_coefficient},
     uses=("hermite.orthogonality",),
 )
 
-PARSEVAL = Claim(
-    id="hermite.parseval",
-    title="A Hermite series of degree N leaves E sigma^2 less the squares of its coefficients, for all N",
-    source=paper(BEHIND),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.series_tail, s.h2 - _SQUARES),
-    domain=_SERIES,
-    checks=(ByObligations("induction in the degree", _tail), _numbers),
-    mutants=(
-        Mutant(
-            "k s_k^2", sp.Eq(s.series_tail, s.h2 - sp.Sum(index * coefficient(index) ** 2, (index, 0, s.series_degree)))
-        ),
-        Mutant(
-            "without the mean",
-            sp.Eq(s.series_tail, s.h2 - sp.Sum(coefficient(index) ** 2, (index, 1, s.series_degree))),
-        ),
-    ),
+PARSEVAL = claim(
+    "hermite.parseval", "A Hermite series of degree N leaves E sigma^2 less the squares of its coefficients, for all N",
+    paper(BEHIND),
+    eq(s.series_tail, s.h2 - _SQUARES), _SERIES,
+    ByObligations("induction in the degree", _tail), _numbers,
+    wrong={
+        "k s_k^2": s.h2 - sp.Sum(index * coefficient(index) ** 2, (index, 0, s.series_degree)),
+        "without the mean": s.h2 - sp.Sum(coefficient(index) ** 2, (index, 1, s.series_degree)),
+    },
     uses=("hermite.orthogonality",),
     note="Exact at every N. That the remainder tends to zero, E sigma^2 = sum_k s_k^2, is completeness of the "
-    "polynomials, a lemma that is used by name and not proved here.",
+         "polynomials, a lemma that is used by name and not proved here.",
 )
 
-SLOPE_PARSEVAL = Claim(
-    id="hermite.slope-parseval",
-    title="What the series of sigma' of degree N - 1 leaves: h1_check less the sum of k s_k^2 from 2 to N",
-    source=paper(BEHIND),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.slope_tail, s.h1_check - _SLOPES),
-    domain=_SERIES,
-    checks=(ByObligations("induction in the degree", _slope_tail), _numbers),
-    mutants=(
-        Mutant(
-            "no factor k",
-            sp.Eq(s.slope_tail, s.h1_check - sp.Sum(coefficient(index) ** 2, (index, 2, s.series_degree))),
-        ),
-        Mutant("the linear part as well", sp.Eq(s.slope_tail, s.h1_check - _SLOPES - coefficient(1) ** 2)),
-        Mutant(
-            "k - 1",
-            sp.Eq(
-                s.slope_tail, s.h1_check - sp.Sum((index - 1) * coefficient(index) ** 2, (index, 2, s.series_degree))
-            ),
-        ),
-    ),
+SLOPE_PARSEVAL = claim(
+    "hermite.slope-parseval",
+    "What the series of sigma' of degree N - 1 leaves: h1_check less the sum of k s_k^2 from 2 to N", paper(BEHIND),
+    eq(s.slope_tail, s.h1_check - _SLOPES), _SERIES,
+    ByObligations("induction in the degree", _slope_tail), _numbers,
+    wrong={
+        "no factor k": s.h1_check - sp.Sum(coefficient(index) ** 2, (index, 2, s.series_degree)),
+        "the linear part as well": s.h1_check - _SLOPES - coefficient(1) ** 2,
+        "k - 1": s.h1_check - sp.Sum((index - 1) * coefficient(index) ** 2, (index, 2, s.series_degree)),
+    },
     uses=("hermite.slope", "hermite.orthogonality"),
     note="With completeness of the polynomials, h1_check = sum_{k >= 2} k s_k^2 for every sigma' of finite variance.",
 )
@@ -281,8 +242,7 @@ def truncated(point: Point) -> dict[str, float]:
     """Cov[sigma_N(z), sigma_N(z')] of the series cut at degree N, on a product Gauss rule exact for its degree."""
     degree, epsilon = int(str(point["degree"])), float(point[s.correlation.name])
     found = _coefficients(str(point["activation"]), degree + 1)
-    line, weight = he.hermegauss(12)
-    weight = weight / weight.sum()
+    line, weight = normal_rule(12)
 
     def cut(z: Array) -> Array:
         return np.asarray(sum((w * _normalised(k, z) for k, w in enumerate(found)), np.zeros_like(z)))
@@ -296,31 +256,17 @@ def truncated(point: Point) -> dict[str, float]:
 
 
 _POWERS = sp.Sum(coefficient(index) ** 2 * s.correlation**index, (index, 1, s.series_degree))
-COVARIANCE = Claim(
-    id="hermite.covariance-series",
-    title="Covariance of two features of correlated inputs, for polynomials of any degree N",
-    source=paper(BEHIND),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.pair_covariance, _POWERS, evaluate=False),
-    domain=_SERIES,
-    checks=(
-        ByObligations("induction in the degree", _covariance),
-        ByNumbers(
-            "series cut at degree two to eight, exact Gauss rule", truncated, tolerances.QUADRATURE, series_functions
-        ),
-    ),
-    mutants=(
-        Mutant(
-            "linear in the correlation",
-            sp.Eq(s.pair_covariance, s.correlation * sp.Sum(coefficient(index) ** 2, (index, 1, s.series_degree))),
-        ),
-        Mutant(
-            "the mean as well",
-            sp.Eq(
-                s.pair_covariance, sp.Sum(coefficient(index) ** 2 * s.correlation**index, (index, 0, s.series_degree))
-            ),
-        ),
-    ),
+COVARIANCE = claim(
+    "hermite.covariance-series", "Covariance of two features of correlated inputs, for polynomials of any degree N",
+    paper(BEHIND),
+    eq(s.pair_covariance, _POWERS), _SERIES,
+    ByObligations("induction in the degree", _covariance),
+    ByNumbers("series cut at degree two to eight, exact Gauss rule", truncated, tolerances.QUADRATURE,
+              series_functions),
+    wrong={
+        "linear in the correlation": s.correlation * sp.Sum(coefficient(index) ** 2, (index, 1, s.series_degree)),
+        "the mean as well": sp.Sum(coefficient(index) ** 2 * s.correlation**index, (index, 0, s.series_degree)),
+    },
     uses=("hermite.mehler",),
     note="Other activations are limits N -> infinity: the series converges absolutely, being dominated by sum s_k^2.",
 )

@@ -17,7 +17,8 @@ from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, 
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import claim, eq, ge, le
 from onestep.verify.second_route import features as numbers
 from onestep.verify.second_route.features import both_maps
 from onestep.verify.second_route.grids import ANY, ANY_INTERPRETATIONS, interpretation
@@ -38,102 +39,52 @@ _SPIKED = (Range(s.r, 0.2, 2.0), Range(s.c, 0.6, 1.6), Range(s.kappa, -2.0, 2.0)
 
 def spiked(activations: tuple[str, ...], *more: Range) -> Domain:
     """Spike strength, bulk variance and kappa, for an activation out of a list."""
-    return Domain(
-        ranges=(Range("activation", choices=activations), *_SPIKED, *more), interpretations=ANY_INTERPRETATIONS
-    )
+    return Domain(ranges=(Range("activation", choices=activations), *_SPIKED, *more),
+                  interpretations=ANY_INTERPRETATIONS)
 
 
 _CURVATURE = mean_of(sigma_second)
 
-
 # --- the coefficients (15) -------------------------------------------------------------------------------------------
 
-MU1 = Claim(
-    id="result-3-2.mu1-by-stein",
-    title="mu1 is the mean of sigma' along the spike",
-    source=paper("Section 3.2", 15, 65),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.mu1, mean_of(sigma_prime)),
-    domain=spiked(ANY),
-    checks=(
-        ByDerivation(spike_coefficients.coefficients),
-        ByNumbers("E[z sigma]/sqrt(c), trapezoidal sums", numbers.names, tolerances.ROUNDING, functions=functions_at),
-    ),
-    mutants=(
-        Mutant("without 1/sqrt(c)", sp.Eq(s.mu1, sp.sqrt(s.c) * mean_of(sigma_prime))),
-        Mutant("c forgotten inside", sp.Eq(s.mu1, mean_of(sigma_prime).subs(s.c, 1))),
-    ),
+MU1 = claim(
+    "result-3-2.mu1-by-stein", "mu1 is the mean of sigma' along the spike", paper("Section 3.2", 15, 65),
+    eq(s.mu1, mean_of(sigma_prime)), spiked(ANY),
+    ByDerivation(spike_coefficients.coefficients),
+    ByNumbers("E[z sigma]/sqrt(c), trapezoidal sums", numbers.names, tolerances.ROUNDING, functions=functions_at),
+    wrong={
+        "without 1/sqrt(c)": sp.sqrt(s.c) * mean_of(sigma_prime),
+        "c forgotten inside": mean_of(sigma_prime).subs(s.c, 1),
+    },
 )
 
-
-MU0_SLOPE = Claim(
-    id="result-3-2.slope-of-mu0",
-    title="The derivative of mu0 in kappa is r mu1",
-    source=paper("Section 3.2, on (15)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.mu0_slope, s.r * s.mu1),
-    domain=spiked(ANY),
-    checks=(
-        ByDerivation(spike_coefficients.coefficients),
-        ByNumbers("Cauchy derivative of trapezoidal sums", numbers.slopes, tolerances.QUADRATURE),
-    ),
-    mutants=(
-        Mutant("mu1", sp.Eq(s.mu0_slope, s.mu1)),
-        Mutant("divided by c", sp.Eq(s.mu0_slope, s.r * s.mu1 / s.c, evaluate=False)),
-    ),
+MU0_SLOPE = claim(
+    "result-3-2.slope-of-mu0", "The derivative of mu0 in kappa is r mu1", paper("Section 3.2, on (15)"),
+    eq(s.mu0_slope, s.r * s.mu1), spiked(ANY),
+    ByDerivation(spike_coefficients.coefficients),
+    ByNumbers("Cauchy derivative of trapezoidal sums", numbers.slopes, tolerances.QUADRATURE),
+    wrong={"mu1": s.mu1, "divided by c": s.r * s.mu1 / s.c},
     uses=("result-3-2.mu1-by-stein",),
 )
 
-
-HEAT = Claim(
-    id="result-3-2.heat-equation",
-    title="mu0 solves the heat equation in the bulk variance",
-    source=paper("Section 3.2, on (15)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.mu0_bulk_slope, _CURVATURE / 2, evaluate=False),
-    domain=spiked(ANY),
-    checks=(
-        ByDerivation(spike_coefficients.coefficients),
-        ByNumbers(
-            "Cauchy derivative of trapezoidal sums", numbers.slopes, tolerances.QUADRATURE, functions=functions_at
-        ),
-    ),
-    mutants=(
-        Mutant("without the 1/2", sp.Eq(s.mu0_bulk_slope, _CURVATURE)),
-        Mutant("first derivative", sp.Eq(s.mu0_bulk_slope, mean_of(sigma_prime) / 2)),
-    ),
+HEAT = claim(
+    "result-3-2.heat-equation", "mu0 solves the heat equation in the bulk variance", paper("Section 3.2, on (15)"),
+    eq(s.mu0_bulk_slope, _CURVATURE / 2), spiked(ANY),
+    ByDerivation(spike_coefficients.coefficients),
+    ByNumbers("Cauchy derivative of trapezoidal sums", numbers.slopes, tolerances.QUADRATURE, functions=functions_at),
+    wrong={"without the 1/2": _CURVATURE, "first derivative": mean_of(sigma_prime) / 2},
 )
 
-
-LINEAR_FIT = Claim(
-    id="result-3-2.residual-variance",
-    title="mu2^2 is what the best linear fit of a feature leaves",
-    source=paper("Section 3.2", 66),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(
-        s.linear_fit_error,
-        s.mu2_square + (s.fit_constant - s.mu0) ** 2 + (s.fit_slope - sp.sqrt(s.c) * s.mu1) ** 2,
-        evaluate=False,
-    ),
-    domain=spiked(ANY, Range(s.fit_constant, -1.0, 1.0), Range(s.fit_slope, -1.0, 1.0)),
-    checks=(
-        ByDerivation(spike_coefficients.linear_fit),
-        ByNumbers("E(sigma - A - B z)^2, trapezoidal sums", numbers.linear_fit_error, tolerances.ROUNDING),
-    ),
-    mutants=(
-        Mutant(
-            "sqrt(c) forgotten",
-            sp.Eq(
-                s.linear_fit_error,
-                s.mu2_square + (s.fit_constant - s.mu0) ** 2 + (s.fit_slope - s.mu1) ** 2,
-                evaluate=False,
-            ),
-        ),
-        Mutant(
-            "the constant does not matter",
-            sp.Eq(s.linear_fit_error, s.mu2_square + (s.fit_slope - sp.sqrt(s.c) * s.mu1) ** 2),
-        ),
-    ),
+LINEAR_FIT = claim(
+    "result-3-2.residual-variance", "mu2^2 is what the best linear fit of a feature leaves", paper("Section 3.2", 66),
+    eq(s.linear_fit_error, s.mu2_square + (s.fit_constant - s.mu0) ** 2 + (s.fit_slope - sp.sqrt(s.c) * s.mu1) ** 2),
+    spiked(ANY, Range(s.fit_constant, -1.0, 1.0), Range(s.fit_slope, -1.0, 1.0)),
+    ByDerivation(spike_coefficients.linear_fit),
+    ByNumbers("E(sigma - A - B z)^2, trapezoidal sums", numbers.linear_fit_error, tolerances.ROUNDING),
+    wrong={
+        "sqrt(c) forgotten": s.mu2_square + (s.fit_constant - s.mu0) ** 2 + (s.fit_slope - s.mu1) ** 2,
+        "the constant does not matter": s.mu2_square + (s.fit_slope - sp.sqrt(s.c) * s.mu1) ** 2,
+    },
     note="So mu2^2 >= 0, and mu0 + sqrt(c) mu1 z is the best linear approximation of a feature given kappa.",
 )
 
@@ -146,209 +97,119 @@ def _fit_obligations(statement: sp.Basic) -> tuple[Obligation, ...]:
     return (NonNegative("no linear fit does better than mu2^2", difference, squares),)
 
 
-LINEAR_FIT_BOUND = Claim(
-    id="result-3-2.residual-variance-is-least",
-    title="No linear fit of a feature does better than mu2^2",
-    source=paper("Section 3.2, on (15) and (66)"),
-    kind=Kind.INEQUALITY,
-    statement=sp.Ge(s.linear_fit_error, s.mu2_square, evaluate=False),
-    domain=LINEAR_FIT.domain,
-    checks=(
-        ByObligations("completing the squares", _fit_obligations),
-        ByNumbers("E(sigma - A - B z)^2, trapezoidal sums", numbers.linear_fit_error, tolerances.ROUNDING),
-    ),
-    mutants=(
-        Mutant("the other way round", sp.Le(s.linear_fit_error, s.mu2_square, evaluate=False)),
-        Mutant(
-            "the whole second moment",
-            sp.Ge(s.linear_fit_error, s.mu2_square + s.mu0**2 + s.c * s.mu1**2, evaluate=False),
-        ),
-    ),
+LINEAR_FIT_BOUND = claim(
+    "result-3-2.residual-variance-is-least", "No linear fit of a feature does better than mu2^2",
+    paper("Section 3.2, on (15) and (66)"),
+    ge(s.linear_fit_error, s.mu2_square), LINEAR_FIT.domain,
+    ByObligations("completing the squares", _fit_obligations),
+    ByNumbers("E(sigma - A - B z)^2, trapezoidal sums", numbers.linear_fit_error, tolerances.ROUNDING),
+    wrong={
+        "the other way round": le(s.linear_fit_error, s.mu2_square),
+        "the whole second moment": s.mu2_square + s.mu0**2 + s.c * s.mu1**2,
+    },
     uses=("result-3-2.residual-variance",),
 )
-
 
 _coefficients = s.hermite_coefficients[:6]
 
-
-_SERIES = Domain(
-    ranges=(*(Range(c, -1.0, 1.0) for c in _coefficients), Range(s.correlation, -0.8, 0.8)),
-    hypotheses=("the feature is a polynomial of degree at most 5",),
-)
-
+_SERIES = Domain(ranges=(*(Range(c, -1.0, 1.0) for c in _coefficients), Range(s.correlation, -0.8, 0.8)),
+                 hypotheses=("the feature is a polynomial of degree at most 5",))
 
 _squares = sum((c**2 for c in _coefficients[2:]), sp.S.Zero)
 
-
-PARSEVAL = Claim(
-    id="result-3-2.residual-by-parseval",
-    title="mu2^2 is the sum of the squared Hermite coefficients from the second on: features of degree at most 5",
-    source=paper("Section 3.2 and Appendix B, on (15) and (66)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.mu2_square, _squares, evaluate=False),
-    domain=_SERIES,
-    checks=(
-        ByDerivation(spike_coefficients.hermite_series),
-        ByNumbers("polynomials of degree 5, Gauss-Hermite", numbers.polynomial_features, tolerances.ROUNDING),
-    ),
-    mutants=(
-        Mutant("the linear one counted", sp.Eq(s.mu2_square, _squares + _coefficients[1] ** 2)),
-        Mutant("the quadratic one left out", sp.Eq(s.mu2_square, _squares - _coefficients[2] ** 2)),
-    ),
-    uses=("result-3-2.residual-variance",),
-    note="The coefficients are those of z -> sigma(r kappa + sqrt(c) z).",
+PARSEVAL = claim(
+    "result-3-2.residual-by-parseval",
+    "mu2^2 is the sum of the squared Hermite coefficients from the second on: features of degree at most 5",
+    paper("Section 3.2 and Appendix B, on (15) and (66)"),
+    eq(s.mu2_square, _squares), _SERIES,
+    ByDerivation(spike_coefficients.hermite_series),
+    ByNumbers("polynomials of degree 5, Gauss-Hermite", numbers.polynomial_features, tolerances.ROUNDING),
+    wrong={
+        "the linear one counted": _squares + _coefficients[1] ** 2,
+        "the quadratic one left out": _squares - _coefficients[2] ** 2,
+    },
+    uses=("result-3-2.residual-variance",), note="The coefficients are those of z -> sigma(r kappa + sqrt(c) z).",
 )
 
+_EQUIVALENT = Domain(ranges=(Range("seed"), Range(s.kappa, -2.0, 2.0), Range(s.mu0, -1.0, 1.0), Range(s.mu1, 0.2, 1.0),
+                             Range(s.mu2_square, 0.1, 1.0)))
 
-_EQUIVALENT = Domain(
-    ranges=(
-        Range("seed"),
-        Range(s.kappa, -2.0, 2.0),
-        Range(s.mu0, -1.0, 1.0),
-        Range(s.mu1, 0.2, 1.0),
-        Range(s.mu2_square, 0.1, 1.0),
-    )
+EQUIVALENT_MEAN = claim(
+    "result-3-2.equivalent-mean", "The conditional mean of the equivalent map", paper("Section 3.2 and Appendix B", 14),
+    eq(s.feature_mean, s.mu0 + s.kappa * s.spike_overlap * s.mu1), _EQUIVALENT,
+    ByDerivation(equivalence.equivalent_map),
+    ByNumbers("two neurons in R^3, summed over x_perp and xi", numbers.equivalent_moments, tolerances.QUADRATURE),
+    wrong={"kappa mu1 w.v dropped, as on the slides": s.mu0, "kappa forgotten": s.mu0 + s.spike_overlap * s.mu1},
 )
 
-
-EQUIVALENT_MEAN = Claim(
-    id="result-3-2.equivalent-mean",
-    title="The conditional mean of the equivalent map",
-    source=paper("Section 3.2 and Appendix B", 14),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.feature_mean, s.mu0 + s.kappa * s.spike_overlap * s.mu1),
-    domain=_EQUIVALENT,
-    checks=(
-        ByDerivation(equivalence.equivalent_map),
-        ByNumbers("two neurons in R^3, summed over x_perp and xi", numbers.equivalent_moments, tolerances.QUADRATURE),
-    ),
-    mutants=(
-        Mutant("kappa mu1 w.v dropped, as on the slides", sp.Eq(s.feature_mean, s.mu0)),
-        Mutant("kappa forgotten", sp.Eq(s.feature_mean, s.mu0 + s.spike_overlap * s.mu1)),
-    ),
-)
-
-
-EQUIVALENT_COVARIANCE = Claim(
-    id="result-3-2.equivalent-covariance",
-    title="The conditional covariance of the equivalent map",
-    source=paper("Section 3.2 and Appendix B, on (14), (67) and (73)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.equivalent_covariance, s.mu1**2 * s.projected_product),
-    domain=_EQUIVALENT,
-    checks=(
-        ByDerivation(equivalence.equivalent_map),
-        ByNumbers("two neurons in R^3, summed over x_perp and xi", numbers.equivalent_moments, tolerances.QUADRATURE),
-    ),
-    mutants=(
-        Mutant("rows not projected", sp.Eq(s.equivalent_covariance, s.mu1**2 * s.row_product)),
-        Mutant("shared noise", sp.Eq(s.equivalent_covariance, s.mu1**2 * s.projected_product + s.mu2_square)),
-    ),
+EQUIVALENT_COVARIANCE = claim(
+    "result-3-2.equivalent-covariance", "The conditional covariance of the equivalent map",
+    paper("Section 3.2 and Appendix B, on (14), (67) and (73)"),
+    eq(s.equivalent_covariance, s.mu1**2 * s.projected_product), _EQUIVALENT,
+    ByDerivation(equivalence.equivalent_map),
+    ByNumbers("two neurons in R^3, summed over x_perp and xi", numbers.equivalent_moments, tolerances.QUADRATURE),
+    wrong={
+        "rows not projected": s.mu1**2 * s.row_product,
+        "shared noise": s.mu1**2 * s.projected_product + s.mu2_square,
+    },
     uses=("result-3-2.projected-rows",),
 )
 
-
 # --- what is kept and what is dropped (71)-(73) ----------------------------------------------------------------------
 
-_SPHERE = Domain(
-    ranges=(Range("inputs", choices=("2", "3")), Range(s.c, 0.6, 1.6), Range(s.q2, 0.2, 2.0)),
-    hypotheses=("rows of the bulk uniform on a sphere",),
-)
+_SPHERE = Domain(ranges=(Range("inputs", choices=("2", "3")), Range(s.c, 0.6, 1.6), Range(s.q2, 0.2, 2.0)),
+                 hypotheses=("rows of the bulk uniform on a sphere",))
 _FIXED_READOUT = replace(
     _SPHERE, hypotheses=(*_SPHERE.hypotheses, "the readout weights are independent of the overlaps of rows and spike")
 )
 
-
-KEPT = Claim(
-    id="result-3-2.kept-term",
-    title="|Wv|^2 is beta c on average: the term kappa mu1 W v contributes at order one",
-    source=paper("Appendix B, on (71) and (73)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.spike_row_norm, s.beta * s.c),
-    domain=_SPHERE,
-    checks=(
-        ByDerivation(equivalence.expansion_terms),
-        ByNumbers("5 rows on the circle or on the sphere in R^3", numbers.sphere, tolerances.ROUNDING),
-    ),
-    mutants=(
-        Mutant("one neuron", sp.Eq(s.spike_row_norm, s.c / s.d)),
-        Mutant("the whole matrix", sp.Eq(s.spike_row_norm, s.p * s.c)),
-    ),
+KEPT = claim(
+    "result-3-2.kept-term", "|Wv|^2 is beta c on average: the term kappa mu1 W v contributes at order one",
+    paper("Appendix B, on (71) and (73)"),
+    eq(s.spike_row_norm, s.beta * s.c), _SPHERE,
+    ByDerivation(equivalence.expansion_terms),
+    ByNumbers("5 rows on the circle or on the sphere in R^3", numbers.sphere, tolerances.ROUNDING),
+    wrong={"one neuron": s.c / s.d, "the whole matrix": s.p * s.c},
     note="By the Cauchy-Schwarz inequality zeta^2 <= q2 |Wv|^2, which a trained readout can reach.",
 )
 
-
 _dropped = s.c**2 * s.q2 * (s.d - 1) / (s.d * (s.d + 2))
 
-
-DROPPED = Claim(
-    id="result-3-2.dropped-term",
-    title="The variance of the Hadamard term that is dropped",
-    source=paper("Appendix B, on (71) and (72)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.hadamard_variance, _dropped, evaluate=False),
-    domain=_FIXED_READOUT,
-    checks=(
-        ByDerivation(equivalence.expansion_terms),
-        ByNumbers("rows on the circle or on the sphere in R^3", numbers.sphere, tolerances.ROUNDING),
-    ),
-    mutants=(
-        Mutant("Gaussian rows", sp.Eq(s.hadamard_variance, s.c**2 * s.q2 * (s.d - 3) / s.d**2, evaluate=False)),
-        Mutant("fourth moment forgotten", sp.Eq(s.hadamard_variance, s.c**2 * s.q2 / s.d)),
-    ),
+DROPPED = claim(
+    "result-3-2.dropped-term", "The variance of the Hadamard term that is dropped",
+    paper("Appendix B, on (71) and (72)"),
+    eq(s.hadamard_variance, _dropped), _FIXED_READOUT,
+    ByDerivation(equivalence.expansion_terms),
+    ByNumbers("rows on the circle or on the sphere in R^3", numbers.sphere, tolerances.ROUNDING),
+    wrong={"Gaussian rows": s.c**2 * s.q2 * (s.d - 3) / s.d**2, "fourth moment forgotten": s.c**2 * s.q2 / s.d},
 )
 
-
-DROPPED_RATE = Claim(
-    id="result-3-2.dropped-term-vanishes",
-    title="For a readout independent of the rows the dropped Hadamard term has variance O(1/d)",
-    source=paper("Appendix B", 72),
+DROPPED_RATE = claim(
+    "result-3-2.dropped-term-vanishes",
+    "For a readout independent of the rows the dropped Hadamard term has variance O(1/d)", paper("Appendix B", 72),
+    eq(s.hadamard_rate, s.c**2 * s.q2), _FIXED_READOUT,
+    ByDerivation(equivalence.expansion_terms),
     kind=Kind.LIMIT,
-    statement=sp.Eq(s.hadamard_rate, s.c**2 * s.q2),
-    domain=_FIXED_READOUT,
-    checks=(ByDerivation(equivalence.expansion_terms),),
-    mutants=(
-        Mutant("it does not vanish", sp.Eq(s.hadamard_rate, s.d * s.c**2 * s.q2)),
-        Mutant("c", sp.Eq(s.hadamard_rate, s.c * s.q2)),
-    ),
+    wrong={"it does not vanish": s.d * s.c**2 * s.q2, "c": s.c * s.q2},
     uses=("result-3-2.dropped-term",),
-    note="A trained readout aligns with W v and is not independent of the rows: for it the claim that both maps "
-    "have the same test error, checked by simulation, is what shows that nothing of order one is dropped.",
+    note="A trained readout aligns with W v and is not independent of the rows: for it the claim that both maps have "
+         "the same test error, checked by simulation, is what shows that nothing of order one is dropped.",
 )
 
-SAME_ERROR = Claim(
-    id="result-3-2.same-test-error",
-    title="Result 3.2: the ridge readout has the same test error on both maps",
-    source=paper("Section 3.2", 5, 6, 13, 16),
+SAME_ERROR = claim(
+    "result-3-2.same-test-error", "Result 3.2: the ridge readout has the same test error on both maps",
+    paper("Section 3.2", 5, 6, 13, 16),
+    eq(s.test_error, s.equivalent_error),
+    Domain(hypotheses=("rows of the bulk are uniform on a sphere, at fixed ratios and ridge",)),
+    BySimulation("both maps on the same bulk and samples, two models", both_maps),
     kind=Kind.CONCENTRATION,
-    statement=sp.Eq(s.test_error, s.equivalent_error),
-    domain=Domain(hypotheses=("rows of the bulk are uniform on a sphere, at fixed ratios and ridge",)),
-    checks=(BySimulation("both maps on the same bulk and samples, two models", both_maps),),
-    mutants=(
-        Mutant("ten per cent less", sp.Eq(s.test_error, s.equivalent_error * sp.Rational(9, 10))),
-        Mutant("a square", sp.Eq(s.test_error, s.equivalent_error**2)),
-    ),
-    uses=(
-        "result-3-2.equivalent-mean",
-        "result-3-2.equivalent-covariance",
-        "result-3-2.means-match",
-        "result-3-2.covariances-match",
-        "result-3-2.conditional-variance",
-    ),
+    wrong={"ten per cent less": s.equivalent_error * sp.Rational(9, 10), "a square": s.equivalent_error**2},
+    uses=("result-3-2.equivalent-mean", "result-3-2.equivalent-covariance", "result-3-2.means-match",
+          "result-3-2.covariances-match", "result-3-2.conditional-variance"),
     note="Matching second moments makes it plausible; that ridge regression sees no more is confirmed, not proved.",
 )
 
 CLAIMS: tuple[Claim, ...] = (
-    MU1,
-    MU0_SLOPE,
-    HEAT,
-    LINEAR_FIT,
-    LINEAR_FIT_BOUND,
-    PARSEVAL,
-    EQUIVALENT_MEAN,
-    EQUIVALENT_COVARIANCE,
-    KEPT,
-    DROPPED,
-    DROPPED_RATE,
-    SAME_ERROR,
+    MU1, MU0_SLOPE, HEAT, LINEAR_FIT, LINEAR_FIT_BOUND, PARSEVAL, EQUIVALENT_MEAN, EQUIVALENT_COVARIANCE, KEPT, DROPPED,
+    DROPPED_RATE, SAME_ERROR,
 )

@@ -11,7 +11,8 @@ from onestep.derivations.language.derivation import NonNegative, Obligation
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Range
+from onestep.verify.protocol.statement import claim, eq, ge, le
 from onestep.verify.second_route import features as numbers
 from onestep.verify.second_route.grids import (
     half_line,
@@ -25,21 +26,12 @@ def _sign_first(point: Point) -> dict[str, float]:
     return {s.h1.name: float(2 * weights @ z), s.h2.name: float(2 * weights.sum())}
 
 
-SIGN_FIRST = Claim(
-    id="result-3-1.sign-first-coefficient",
-    title="h1 of the sign activation",
-    source=paper("Section 3.1, on (12)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.h1, sp.sqrt(2 / sp.pi), evaluate=False),
-    domain=Domain(),
-    checks=(
-        ByDerivation(sign_activation.first_moments),
-        ByNumbers("Gauss-Legendre panels on the half line", _sign_first, tolerances.ROUNDING, points=1),
-    ),
-    mutants=(
-        Mutant("the square", sp.Eq(s.h1, 2 / sp.pi)),
-        Mutant("the half line once", sp.Eq(s.h1, 1 / sp.sqrt(2 * sp.pi))),
-    ),
+SIGN_FIRST = claim(
+    "result-3-1.sign-first-coefficient", "h1 of the sign activation", paper("Section 3.1, on (12)"),
+    eq(s.h1, sp.sqrt(2 / sp.pi)), Domain(),
+    ByDerivation(sign_activation.first_moments),
+    ByNumbers("Gauss-Legendre panels on the half line", _sign_first, tolerances.ROUNDING, points=1),
+    wrong={"the square": 2 / sp.pi, "the half line once": 1 / sp.sqrt(2 * sp.pi)},
 )
 
 
@@ -58,25 +50,17 @@ def _sign_sum(point: Point) -> dict[str, float]:
 
 _sign_partial = 2 / sp.pi * ((2 * s.level + 1) * s.central_ratio - 1)
 
-
 _CUTS = Domain(ranges=(Range("cut", choices=("1", "2", "5", "10", "20")),))
 
-
-SIGN_SUM = Claim(
-    id="result-3-1.sign-partial-sums",
-    title="The sums of k s_k^2 for the sign activation",
-    source=paper("Section 3.1, on (12)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.partial_sum, _sign_partial, evaluate=False),
-    domain=_CUTS,
-    checks=(
-        ByDerivation(sign_activation.divergence),
-        ByNumbers("Hermite coefficients integrated on the half line", _sign_sum, tolerances.QUADRATURE),
-    ),
-    mutants=(
-        Mutant("the linear term left in", sp.Eq(s.partial_sum, _sign_partial + 2 / sp.pi)),
-        Mutant("2J for 2J + 1", sp.Eq(s.partial_sum, 2 / sp.pi * (2 * s.level * s.central_ratio - 1), evaluate=False)),
-    ),
+SIGN_SUM = claim(
+    "result-3-1.sign-partial-sums", "The sums of k s_k^2 for the sign activation", paper("Section 3.1, on (12)"),
+    eq(s.partial_sum, _sign_partial), _CUTS,
+    ByDerivation(sign_activation.divergence),
+    ByNumbers("Hermite coefficients integrated on the half line", _sign_sum, tolerances.QUADRATURE),
+    wrong={
+        "the linear term left in": _sign_partial + 2 / sp.pi,
+        "2J for 2J + 1": 2 / sp.pi * (2 * s.level * s.central_ratio - 1),
+    },
     uses=("result-3-1.hermite-sum",),
 )
 
@@ -92,94 +76,56 @@ def _divergence_obligations(statement: sp.Basic) -> tuple[Obligation, ...]:
     )
 
 
-SIGN_DIVERGES = Claim(
-    id="result-3-1.sign-diverges",
-    title="The sums grow like sqrt(J): for sign the step has no bulk variance",
-    source=paper("Section 3.1, on (11) and (12)"),
-    kind=Kind.INEQUALITY,
-    statement=sp.Ge(s.partial_sum, 2 / sp.pi * (sp.sqrt(s.level) - 1), evaluate=False),
-    domain=_CUTS,
-    checks=(
-        ByObligations("b_J >= 1/(2 sqrt J)", _divergence_obligations),
-        ByNumbers("Hermite coefficients integrated on the half line", _sign_sum, tolerances.QUADRATURE),
-    ),
-    mutants=(
-        Mutant("faster than it is", sp.Ge(s.partial_sum, 2 / sp.pi * (2 * sp.sqrt(s.level) - 1), evaluate=False)),
-        Mutant("linear in J", sp.Ge(s.partial_sum, 2 / sp.pi * (s.level + 1), evaluate=False)),
-        Mutant("bounded", sp.Le(s.partial_sum, 1, evaluate=False)),
-    ),
+SIGN_DIVERGES = claim(
+    "result-3-1.sign-diverges", "The sums grow like sqrt(J): for sign the step has no bulk variance",
+    paper("Section 3.1, on (11) and (12)"),
+    ge(s.partial_sum, 2 / sp.pi * (sp.sqrt(s.level) - 1)), _CUTS,
+    ByObligations("b_J >= 1/(2 sqrt J)", _divergence_obligations),
+    ByNumbers("Hermite coefficients integrated on the half line", _sign_sum, tolerances.QUADRATURE),
+    wrong={
+        "faster than it is": 2 / sp.pi * (2 * sp.sqrt(s.level) - 1),
+        "linear in J": 2 / sp.pi * (s.level + 1),
+        "bounded": le(s.partial_sum, 1),
+    },
     uses=("result-3-1.sign-partial-sums",),
     note="Result 3.1 needs E[(sigma' - h1)^2] finite; spiked random features with a sign activation exist without it.",
 )
-
 
 # --- the sign activation ---------------------------------------------------------------------------------------------
 
 _SIGN = Domain(ranges=(Range(s.r, -2.0, 2.0), Range(s.c, 0.5, 2.0), Range(s.kappa, -2.0, 2.0)))
 
-
 _sign_mu0 = sp.erf(s.r * s.kappa / sp.sqrt(2 * s.c))
 
-
 _sign_mu1 = sp.sqrt(2 / (sp.pi * s.c)) * sp.exp(-(s.r**2) * s.kappa**2 / (2 * s.c))
-
 
 _SIGN_CHECKS = (
     ByDerivation(sign_activation.conditional_coefficients),
     ByNumbers("Gauss-Legendre panels on either side of the jump", numbers.sign_coefficients, tolerances.ROUNDING),
 )
 
-
-SIGN_MU0 = Claim(
-    id="result-3-2.sign-mu0",
-    title="mu0 of the sign activation",
-    source=paper("Section 3.2, on (15)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.mu0, _sign_mu0),
-    domain=_SIGN,
-    checks=_SIGN_CHECKS,
-    mutants=(
-        Mutant("2 forgotten", sp.Eq(s.mu0, sp.erf(s.r * s.kappa / sp.sqrt(s.c)))),
-        Mutant("printed at c = 1", sp.Eq(s.mu0, _sign_mu0.subs(s.c, 1))),
-    ),
+SIGN_MU0 = claim(
+    "result-3-2.sign-mu0", "mu0 of the sign activation", paper("Section 3.2, on (15)"),
+    eq(s.mu0, _sign_mu0), _SIGN,
+    *_SIGN_CHECKS,
+    wrong={"2 forgotten": sp.erf(s.r * s.kappa / sp.sqrt(s.c)), "printed at c = 1": _sign_mu0.subs(s.c, 1)},
 )
 
-
-SIGN_MU1 = Claim(
-    id="result-3-2.sign-mu1",
-    title="mu1 of the sign activation",
-    source=paper("Section 3.2, on (15)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.mu1, _sign_mu1, evaluate=False),
-    domain=_SIGN,
-    checks=_SIGN_CHECKS,
-    mutants=(
-        Mutant("E[z sigma], without 1/sqrt(c)", sp.Eq(s.mu1, sp.sqrt(s.c) * _sign_mu1, evaluate=False)),
-        Mutant("the derivative in kappa", sp.Eq(s.mu1, s.r * _sign_mu1, evaluate=False)),
-    ),
+SIGN_MU1 = claim(
+    "result-3-2.sign-mu1", "mu1 of the sign activation", paper("Section 3.2, on (15)"),
+    eq(s.mu1, _sign_mu1), _SIGN,
+    *_SIGN_CHECKS,
+    wrong={"E[z sigma], without 1/sqrt(c)": sp.sqrt(s.c) * _sign_mu1, "the derivative in kappa": s.r * _sign_mu1},
 )
 
-
-SIGN_MU2 = Claim(
-    id="result-3-2.sign-mu2",
-    title="mu2 of the sign activation",
-    source=paper("Section 3.2, on (15)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.mu2_square, 1 - _sign_mu0**2 - s.c * _sign_mu1**2, evaluate=False),
-    domain=_SIGN,
-    checks=_SIGN_CHECKS,
-    mutants=(
-        Mutant("c forgotten", sp.Eq(s.mu2_square, 1 - _sign_mu0**2 - _sign_mu1**2, evaluate=False)),
-        Mutant("mu1 left in", sp.Eq(s.mu2_square, 1 - _sign_mu0**2)),
-    ),
+SIGN_MU2 = claim(
+    "result-3-2.sign-mu2", "mu2 of the sign activation", paper("Section 3.2, on (15)"),
+    eq(s.mu2_square, 1 - _sign_mu0**2 - s.c * _sign_mu1**2), _SIGN,
+    *_SIGN_CHECKS,
+    wrong={"c forgotten": 1 - _sign_mu0**2 - _sign_mu1**2, "mu1 left in": 1 - _sign_mu0**2},
     uses=("result-3-2.sign-mu0", "result-3-2.sign-mu1"),
 )
 
 CLAIMS: tuple[Claim, ...] = (
-    SIGN_FIRST,
-    SIGN_SUM,
-    SIGN_DIVERGES,
-    SIGN_MU0,
-    SIGN_MU1,
-    SIGN_MU2,
+    SIGN_FIRST, SIGN_SUM, SIGN_DIVERGES, SIGN_MU0, SIGN_MU1, SIGN_MU2,
 )

@@ -14,7 +14,8 @@ from onestep.derivations.language.derivation import Derivation, Obligation, Vani
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from onestep.verify.checks.scaling_check import ByScaling
 from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range, Role, Source
+from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Role, Source
+from onestep.verify.protocol.statement import Wrong, claim, eq
 from onestep.verify.second_route.gradient_step import leap as numbers
 
 Build = Callable[[], Derivation]
@@ -30,26 +31,13 @@ SLIDES = Source("slides", "What you learn in one step of SGD")
 def _leap_claim(name: str, title: str, statement: sp.Equality, proof: Check, target: str) -> Claim:
     ranges = (Range("order", choices=("1", "2", "3", "4", "5", "6")),) if "{" in target else ()
     points = None if ranges else 1
-    return Claim(
-        id=f"wider.leap.{name}",
-        title=title,
-        source=TENSORS,
-        kind=Kind.IDENTITY,
-        statement=statement,
-        domain=Domain(ranges),
-        checks=(
-            proof,
-            ByNumbers(
-                "Hermite tensors by a product rule, order by order",
-                partial(numbers.leap_of, target),
-                tolerances.ROUNDING,
-                points=points,
-            ),
-        ),
-        mutants=(
-            Mutant("one order later", sp.Eq(s.leap, statement.rhs + 1, evaluate=False)),
-            Mutant("half of it", sp.Eq(s.leap, statement.rhs / 2, evaluate=False)),
-        ),
+    return claim(
+        f"wider.leap.{name}", title, TENSORS,
+        statement, Domain(ranges),
+        proof,
+        ByNumbers("Hermite tensors by a product rule, order by order", partial(numbers.leap_of, target),
+                  tolerances.ROUNDING, points=points),
+        wrong={"one order later": eq(s.leap, statement.rhs + 1), "half of it": eq(s.leap, statement.rhs / 2)},
     )
 
 
@@ -68,56 +56,30 @@ _t11, _t12, _t22 = s.tensor_2
 
 EXAMPLES = (
     _leap_claim(
-        "staircase",
-        "z1 + z1 z2 + z1 z2 z3 has leap index one",
-        sp.Eq(s.leap, sp.S.One),
-        ByDerivation(hermite_tensors.staircase),
-        "staircase",
+        "staircase", "z1 + z1 z2 + z1 z2 z3 has leap index one", eq(s.leap, sp.S.One),
+        ByDerivation(hermite_tensors.staircase), "staircase",
     ),
     _leap_claim(
-        "single-hermite",
-        "He_k of one direction has leap index k: its information exponent",
-        sp.Eq(s.leap, s.taylor_order),
-        ByObligations("orders one to six, moment by moment", _single_hermite),
-        "He_{}",
+        "single-hermite", "He_k of one direction has leap index k: its information exponent",
+        eq(s.leap, s.taylor_order), ByObligations("orders one to six, moment by moment", _single_hermite), "He_{}",
     ),
     _leap_claim(
-        "product-of-four",
-        "z1 z2 z3 z4 has leap index four",
-        sp.Eq(s.leap, sp.Integer(4)),
-        ByDerivation(hermite_tensors.product_of_four),
-        "product of four",
+        "product-of-four", "z1 z2 z3 z4 has leap index four", eq(s.leap, sp.Integer(4)),
+        ByDerivation(hermite_tensors.product_of_four), "product of four",
     ),
 )
 
-SECOND_ORDER = Claim(
-    id="wider.leap.second-order",
-    title="The part of order two of a target of two directions",
-    source=TENSORS,
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(
-        s.second_order_part,
-        (_t11 * (_x1**2 - 1) + 2 * _t12 * _x1 * _x2 + _t22 * (_x2**2 - 1)) / 2,
-        evaluate=False,
-    ),
-    domain=Domain(tuple(Range(q, 0.4, 1.6) for q in (*s.argument, s.b1, s.b2))),
-    checks=(
-        ByDerivation(hermite_tensors.second_order),
-        ByNumbers("least squares on a product rule", numbers.second_order_part, tolerances.QUADRATURE),
-    ),
-    mutants=(
-        Mutant(
-            "products of He_2, as the slides print it",
-            sp.Eq(
-                s.second_order_part,
-                _t11 * (_x1**2 - 1) ** 2 + 2 * _t12 * (_x1**2 - 1) * (_x2**2 - 1) + _t22 * (_x2**2 - 1) ** 2,
-            ),
-        ),
-        Mutant(
-            "each pair counted once",
-            sp.Eq(s.second_order_part, (_t11 * (_x1**2 - 1) + _t12 * _x1 * _x2 + _t22 * (_x2**2 - 1)) / 2),
-        ),
-    ),
+SECOND_ORDER = claim(
+    "wider.leap.second-order", "The part of order two of a target of two directions", TENSORS,
+    eq(s.second_order_part, (_t11 * (_x1**2 - 1) + 2 * _t12 * _x1 * _x2 + _t22 * (_x2**2 - 1)) / 2),
+    Domain(tuple(Range(q, 0.4, 1.6) for q in (*s.argument, s.b1, s.b2))),
+    ByDerivation(hermite_tensors.second_order),
+    ByNumbers("least squares on a product rule", numbers.second_order_part, tolerances.QUADRATURE),
+    wrong={
+        "products of He_2, as the slides print it":
+            _t11 * (_x1**2 - 1) ** 2 + 2 * _t12 * (_x1**2 - 1) * (_x2**2 - 1) + _t22 * (_x2**2 - 1) ** 2,
+        "each pair counted once": (_t11 * (_x1**2 - 1) + _t12 * _x1 * _x2 + _t22 * (_x2**2 - 1)) / 2,
+    },
     note="A part of order two has degree two: half the sum over i and j of C_ij (z_i z_j - delta_ij).",
 )
 
@@ -131,82 +93,49 @@ _s1, _s2, _s3 = s.hermite_coefficients[1:4]
 _third = s.tensor_3[0] * _tau1**2 + 2 * s.tensor_3[1] * _tau1 * _tau2 + s.tensor_3[2] * _tau2**2
 
 
-def _signal_claim(leap: int, derivation: Build, rhs: sp.Expr, *mutants: Mutant) -> Claim:
+def _signal_claim(leap: int, derivation: Build, rhs: sp.Expr, *, wrong: Wrong) -> Claim:
     names = {1: "one", 2: "two", 3: "three"}
-    return Claim(
-        id=f"wider.leap.signal-{names[leap]}",
-        title=f"The mean gradient along a direction of the target, leap index {names[leap]}",
-        source=THEOREMS,
-        kind=Kind.LIMIT,
-        statement=sp.Eq(s.leap_signal, rhs, evaluate=False),
-        domain=Domain((*_coefficients, *_tensors, *_overlaps), ("labels without parts of lower order than the leap",)),
-        checks=(
-            ByDerivation(derivation),
-            ByNumbers(
-                "three-dimensional product rule at d = 10^12, or 10^8 for leap index three",
-                partial(numbers.mean_gradient, leap),
-                tolerances.ASYMPTOTIC,
-            ),
-        ),
-        mutants=mutants,
-        note=f"The mean gradient itself is of order d^(-{leap - 1}/2).",
+    return claim(
+        f"wider.leap.signal-{names[leap]}",
+        f"The mean gradient along a direction of the target, leap index {names[leap]}", THEOREMS,
+        eq(s.leap_signal, rhs),
+        Domain((*_coefficients, *_tensors, *_overlaps), ("labels without parts of lower order than the leap",)),
+        ByDerivation(derivation),
+        ByNumbers("three-dimensional product rule at d = 10^12, or 10^8 for leap index three",
+                  partial(numbers.mean_gradient, leap), tolerances.ASYMPTOTIC),
+        kind=Kind.LIMIT, wrong=wrong, note=f"The mean gradient itself is of order d^(-{leap - 1}/2).",
     )
 
 
 SIGNALS = (
     _signal_claim(
-        1,
-        leap_scaling.linear_signal,
-        _s1 * s.tensor_1[0],
-        Mutant("the other direction", sp.Eq(s.leap_signal, _s1 * s.tensor_1[1])),
-        Mutant("second coefficient of the activation", sp.Eq(s.leap_signal, _s2 * s.tensor_1[0])),
+        1, leap_scaling.linear_signal, _s1 * s.tensor_1[0],
+        wrong={"the other direction": _s1 * s.tensor_1[1], "second coefficient of the activation": _s2 * s.tensor_1[0]},
     ),
     _signal_claim(
-        2,
-        leap_scaling.quadratic_signal,
-        sp.sqrt(2) * _s2 * (_t11 * _tau1 + _t12 * _tau2),
-        Mutant("diagonal of the tensor only", sp.Eq(s.leap_signal, sp.sqrt(2) * _s2 * _t11 * _tau1)),
-        Mutant("He_2 not normalised", sp.Eq(s.leap_signal, _s2 * (_t11 * _tau1 + _t12 * _tau2))),
+        2, leap_scaling.quadratic_signal, sp.sqrt(2) * _s2 * (_t11 * _tau1 + _t12 * _tau2),
+        wrong={
+            "diagonal of the tensor only": sp.sqrt(2) * _s2 * _t11 * _tau1,
+            "He_2 not normalised": _s2 * (_t11 * _tau1 + _t12 * _tau2),
+        },
     ),
     _signal_claim(
-        3,
-        leap_scaling.cubic_signal,
-        sp.sqrt(6) / 2 * _s3 * _third,
-        Mutant(
-            "each pair counted once",
-            sp.Eq(
-                s.leap_signal,
-                sp.sqrt(6) / 2 * _s3 * (_third - s.tensor_3[1] * _tau1 * _tau2),
-                evaluate=False,
-            ),
-        ),
-        Mutant(
-            "1/(l-1)! forgotten",
-            sp.Eq(
-                s.leap_signal,
-                sp.sqrt(6) * _s3 * _third,
-            ),
-        ),
+        3, leap_scaling.cubic_signal, sp.sqrt(6) / 2 * _s3 * _third,
+        wrong={
+            "each pair counted once": sp.sqrt(6) / 2 * _s3 * (_third - s.tensor_3[1] * _tau1 * _tau2),
+            "1/(l-1)! forgotten": sp.sqrt(6) * _s3 * _third,
+        },
     ),
 )
 
-NOISE = Claim(
-    id="wider.leap.noise",
-    title="The noise of the gradient of one neuron",
-    source=THEOREMS,
+NOISE = claim(
+    "wider.leap.noise", "The noise of the gradient of one neuron", THEOREMS,
+    eq(s.leap_noise, s.h2_star * (s.h1**2 + s.h1_check)), Domain((*_coefficients, *_tensors, *_overlaps)),
+    ByDerivation(leap_scaling.noise),
+    ByNumbers("product rule at d = 10^8", numbers.gradient_noise, tolerances.ASYMPTOTIC),
     kind=Kind.LIMIT,
-    statement=sp.Eq(s.leap_noise, s.h2_star * (s.h1**2 + s.h1_check)),
-    domain=Domain((*_coefficients, *_tensors, *_overlaps)),
-    checks=(
-        ByDerivation(leap_scaling.noise),
-        ByNumbers("product rule at d = 10^8", numbers.gradient_noise, tolerances.ASYMPTOTIC),
-    ),
-    mutants=(
-        Mutant("the linear part of the slope only", sp.Eq(s.leap_noise, s.h2_star * s.h1**2)),
-        Mutant("without the mean slope", sp.Eq(s.leap_noise, s.h2_star * s.h1_check)),
-    ),
-    uses=("result-3-1.hermite-sum",),
-    note="|g - E g| is of order sqrt(d/n), whatever the leap index.",
+    wrong={"the linear part of the slope only": s.h2_star * s.h1**2, "without the mean slope": s.h2_star * s.h1_check},
+    uses=("result-3-1.hermite-sum",), note="|g - E g| is of order sqrt(d/n), whatever the leap index.",
 )
 
 # ---- exponents ----
@@ -233,25 +162,16 @@ def _exponent(
     statement: sp.Equality,
     derivation: Build,
     regimes: tuple[numbers.Regime, ...],
-    *mutants: Mutant,
+    *, wrong: Wrong,
     domain: Domain = _EXPONENTS,
     uses: tuple[str, ...] = (),
     note: str = "",
 ) -> Claim:
-    return Claim(
-        id=f"wider.leap.{name}",
-        title=title,
-        source=THEOREMS,
-        kind=Kind.CONCENTRATION,
-        statement=statement,
-        domain=domain,
-        checks=(
-            ByDerivation(derivation),
-            ByScaling("one step on one neuron", partial(numbers.scaled, regimes)),
-        ),
-        mutants=mutants,
-        uses=uses,
-        note=note,
+    return claim(
+        f"wider.leap.{name}", title, THEOREMS,
+        statement, domain,
+        ByDerivation(derivation), ByScaling("one step on one neuron", partial(numbers.scaled, regimes)),
+        kind=Kind.CONCENTRATION, wrong=wrong, uses=uses, note=note,
     )
 
 
@@ -259,108 +179,66 @@ _half = sp.Rational(1, 2)
 
 RATES = (
     _exponent(
-        "signal-rate",
-        "The mean gradient shrinks by a root of d for every order of the leap above one",
-        sp.Eq(s.signal_rate, (1 - s.leap) / 2),
-        leap_scaling.rates,
-        numbers.ENOUGH,
-        Mutant("a root for every order", sp.Eq(s.signal_rate, -s.leap / 2)),
-        Mutant("a whole power", sp.Eq(s.signal_rate, 1 - s.leap)),
+        "signal-rate", "The mean gradient shrinks by a root of d for every order of the leap above one",
+        eq(s.signal_rate, (1 - s.leap) / 2), leap_scaling.rates, numbers.ENOUGH,
+        wrong={"a root for every order": -s.leap / 2, "a whole power": 1 - s.leap},
         uses=_SIGNAL_USES,
     ),
     _exponent(
-        "noise-rate",
-        "The noise of a gradient at n = d^(l - delta)",
-        sp.Eq(s.noise_rate, (1 - s.leap + s.shortfall) / 2),
-        leap_scaling.rates,
-        numbers.ENOUGH + numbers.TOO_FEW + numbers.FAR_TOO_FEW,
-        Mutant("one coordinate of it", sp.Eq(s.noise_rate, (s.shortfall - s.leap) / 2)),
-        Mutant("more samples, more noise", sp.Eq(s.noise_rate, (1 + s.leap - s.shortfall) / 2)),
+        "noise-rate", "The noise of a gradient at n = d^(l - delta)", eq(s.noise_rate, (1 - s.leap + s.shortfall) / 2),
+        leap_scaling.rates, numbers.ENOUGH + numbers.TOO_FEW + numbers.FAR_TOO_FEW,
+        wrong={
+            "one coordinate of it": (s.shortfall - s.leap) / 2,
+            "more samples, more noise": (1 + s.leap - s.shortfall) / 2,
+        },
         uses=("wider.leap.noise",),
     ),
     _exponent(
         "share-below-one",
         "With too few samples a neuron keeps a vanishing share in the target's directions: d^(-delta/2)",
-        sp.Eq(s.overlap_rate, -s.shortfall / 2),
-        leap_scaling.share_below_one,
-        numbers.TOO_FEW,
-        Mutant("as random weights", sp.Eq(s.overlap_rate, -_half)),
-        Mutant("no loss", sp.Eq(s.overlap_rate, sp.S.Zero)),
-        uses=("wider.leap.signal-rate", "wider.leap.noise-rate"),
-        note=_ONE,
+        eq(s.overlap_rate, -s.shortfall / 2), leap_scaling.share_below_one, numbers.TOO_FEW,
+        wrong={"as random weights": -_half, "no loss": sp.S.Zero},
+        uses=("wider.leap.signal-rate", "wider.leap.noise-rate"), note=_ONE,
     ),
     _exponent(
-        "share-beyond-one",
-        "Short by more than a factor of d the step does not improve on random weights",
-        sp.Eq(s.overlap_rate, -_half),
-        leap_scaling.share_beyond_one,
-        numbers.FAR_TOO_FEW,
-        Mutant("the law of small shortfalls", sp.Eq(s.overlap_rate, -s.shortfall / 2)),
-        Mutant("no loss", sp.Eq(s.overlap_rate, sp.S.Zero)),
-        domain=_FAR,
-        uses=("wider.leap.signal-rate", "wider.leap.noise-rate"),
-        note=_ONE,
+        "share-beyond-one", "Short by more than a factor of d the step does not improve on random weights",
+        eq(s.overlap_rate, -_half), leap_scaling.share_beyond_one, numbers.FAR_TOO_FEW,
+        wrong={"the law of small shortfalls": -s.shortfall / 2, "no loss": sp.S.Zero},
+        domain=_FAR, uses=("wider.leap.signal-rate", "wider.leap.noise-rate"), note=_ONE,
     ),
     _exponent(
-        "share-enough",
-        "With n of order d^l a neuron keeps a share of order one in the target's directions",
-        sp.Eq(s.overlap_rate, sp.S.Zero),
-        leap_scaling.share_enough,
-        numbers.ENOUGH,
-        Mutant("as random weights", sp.Eq(s.overlap_rate, -_half)),
-        Mutant("half of it lost", sp.Eq(s.overlap_rate, -_half / 2)),
-        uses=("wider.leap.signal-rate", "wider.leap.noise-rate"),
-        note=_TWO,
+        "share-enough", "With n of order d^l a neuron keeps a share of order one in the target's directions",
+        eq(s.overlap_rate, sp.S.Zero), leap_scaling.share_enough, numbers.ENOUGH,
+        wrong={"as random weights": -_half, "half of it lost": -_half / 2},
+        uses=("wider.leap.signal-rate", "wider.leap.noise-rate"), note=_TWO,
     ),
     _exponent(
-        "leap-space",
-        "What a neuron learns lies in the space of the first tensor, up to d^(-1/2)",
-        sp.Eq(s.across_rate, -_half),
-        leap_scaling.across,
-        numbers.STAIRS,
-        Mutant("as much outside", sp.Eq(s.across_rate, sp.S.Zero)),
-        Mutant("less outside", sp.Eq(s.across_rate, sp.S.NegativeOne)),
-        uses=("wider.leap.signal-rate", "wider.leap.noise-rate"),
-        note=_TWO + " The simulation has leap index one.",
+        "leap-space", "What a neuron learns lies in the space of the first tensor, up to d^(-1/2)",
+        eq(s.across_rate, -_half), leap_scaling.across, numbers.STAIRS,
+        wrong={"as much outside": sp.S.Zero, "less outside": sp.S.NegativeOne},
+        uses=("wider.leap.signal-rate", "wider.leap.noise-rate"), note=_TWO + " The simulation has leap index one.",
     ),
 )
 
-STEP = Claim(
-    id="wider.leap.step",
-    title="The learning rate that makes the signal of order one: eta = p d^((l-1)/2)",
-    source=THEOREMS,
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.step_rate, (s.leap - 1) / 2),
-    domain=_EXPONENTS,
-    checks=(ByDerivation(leap_scaling.rates),),
-    mutants=(
-        Mutant("a root more", sp.Eq(s.step_rate, s.leap / 2)),
-        Mutant("a whole power", sp.Eq(s.step_rate, s.leap - 1)),
-    ),
-    uses=("wider.leap.signal-rate",),
-    note="For leap index one and p of order d this is the giant step eta of order d.",
+STEP = claim(
+    "wider.leap.step", "The learning rate that makes the signal of order one: eta = p d^((l-1)/2)", THEOREMS,
+    eq(s.step_rate, (s.leap - 1) / 2), _EXPONENTS,
+    ByDerivation(leap_scaling.rates),
+    wrong={"a root more": s.leap / 2, "a whole power": s.leap - 1},
+    uses=("wider.leap.signal-rate",), note="For leap index one and p of order d this is the giant step eta of order d.",
 )
 
 _right = RATES[-1]
-PRINTED = Claim(
-    id="wider.leap.printed-every-direction",
-    title="Every direction of the target learned at n of order d^l, as printed",
-    source=SLIDES,
-    kind=Kind.CONCENTRATION,
-    statement=sp.Eq(s.across_rate, sp.S.Zero),
-    domain=_right.domain,
-    checks=_right.checks,
+PRINTED = claim(
+    "wider.leap.printed-every-direction", "Every direction of the target learned at n of order d^l, as printed", SLIDES,
+    eq(s.across_rate, sp.S.Zero), _right.domain,
+    *_right.checks,
+    kind=Kind.CONCENTRATION, role=Role.PRINTED,
+    wrong={"more outside": _half, "a little less outside": -_half / 2},
     uses=_right.uses,
-    mutants=(
-        Mutant("more outside", sp.Eq(s.across_rate, _half)),
-        Mutant("a little less outside", sp.Eq(s.across_rate, -_half / 2)),
-    ),
-    role=Role.PRINTED,
-    note=(
-        "The theorems are printed for the overlap with one given direction w_k*. A direction outside the space of the "
-        "first tensor, such as the second one of z1 + z1 z2, is not learned in one step; the statement is about the "
-        "norm of the projection."
-    ),
+    note="The theorems are printed for the overlap with one given direction w_k*. A direction outside the space of "
+         "the first tensor, such as the second one of z1 + z1 z2, is not learned in one step; the statement is about "
+         "the norm of the projection.",
 )
 
 CLAIMS: tuple[Claim, ...] = (*EXAMPLES, SECOND_ORDER, *SIGNALS, NOISE, *RATES, STEP, PRINTED)

@@ -13,7 +13,8 @@ from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from onestep.verify.checks.scaling_check import ByScaling
 from onestep.verify.claims.gradient_step import leap as wider_leap
 from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import Wrong, claim, eq
 from onestep.verify.second_route.gradient_step import leap as leap_numbers
 from onestep.verify.second_route.gradient_step import leap_theorem as numbers
 
@@ -60,79 +61,48 @@ def _three_regimes(statement: sp.Basic) -> tuple[Obligation, ...]:
     return tuple(found)
 
 
-THEOREM = Claim(
-    id="wider.leap.theorem",
-    title="What one giant step learns at n = Theta(d^(l - delta)): a share d^(-min(1, delta)/2) of each neuron",
-    source=wider_leap.THEOREMS,
+THEOREM = claim(
+    "wider.leap.theorem",
+    "What one giant step learns at n = Theta(d^(l - delta)): a share d^(-min(1, delta)/2) of each neuron",
+    wider_leap.THEOREMS, eq(s.overlap_rate, -sp.Min(1, s.shortfall) / 2),
+    Domain((Range(s.shortfall, 0.05, 2.0),), HYPOTHESES),
+    ByObligations("orders of signal and noise in three regimes", _three_regimes),
+    ByScaling("one step on one neuron, leap one and two, enough samples, too few, far too few",
+              partial(leap_numbers.scaled, leap_numbers.ENOUGH + leap_numbers.TOO_FEW + leap_numbers.FAR_TOO_FEW)),
     kind=Kind.CONCENTRATION,
-    statement=sp.Eq(s.overlap_rate, -sp.Min(1, s.shortfall) / 2),
-    domain=Domain((Range(s.shortfall, 0.05, 2.0),), HYPOTHESES),
-    checks=(
-        ByObligations("orders of signal and noise in three regimes", _three_regimes),
-        ByScaling(
-            "one step on one neuron, leap one and two, enough samples, too few, far too few",
-            partial(leap_numbers.scaled, leap_numbers.ENOUGH + leap_numbers.TOO_FEW + leap_numbers.FAR_TOO_FEW),
-        ),
-    ),
-    mutants=(
-        Mutant("no saturation", sp.Eq(s.overlap_rate, -s.shortfall / 2)),
-        Mutant("without the root", sp.Eq(s.overlap_rate, -sp.Min(1, s.shortfall))),
-        Mutant("as random weights", sp.Eq(s.overlap_rate, -sp.Rational(1, 2))),
-    ),
-    uses=(
-        "wider.leap.signal-rate",
-        "wider.leap.noise-rate",
-        "wider.leap.share-below-one",
-        "wider.leap.share-beyond-one",
-        "wider.leap.share-enough",
-        "wider.leap.step",
-    ),
-    note=(
-        "Confirmed for leap index one and two. Not proved here: the limit itself, the probability 1 - exp(-c log^2 d), "
-        "the powers of log d, and that the bound holds for all neurons at once; orders at leap index three and above "
-        "rest on the signal of order three and on the calculus of exponents."
-    ),
+    wrong={
+        "no saturation": -s.shortfall / 2,
+        "without the root": -sp.Min(1, s.shortfall),
+        "as random weights": -sp.Rational(1, 2),
+    },
+    uses=("wider.leap.signal-rate", "wider.leap.noise-rate", "wider.leap.share-below-one",
+          "wider.leap.share-beyond-one", "wider.leap.share-enough", "wider.leap.step"),
+    note="Confirmed for leap index one and two. Not proved here: the limit itself, the probability 1 - exp(-c log^2 "
+         "d), the powers of log d, and that the bound holds for all neurons at once; orders at leap index three and "
+         "above rest on the signal of order three and on the calculus of exponents.",
 )
 
-SPAN = Claim(
-    id="wider.leap.span",
-    title="With n of order d^l the gradients of many neurons span as many directions as the first tensor has rank",
-    source=wider_leap.THEOREMS,
+SPAN = claim(
+    "wider.leap.span",
+    "With n of order d^l the gradients of many neurons span as many directions as the first tensor has rank",
+    wider_leap.THEOREMS, eq(s.learned_dimension, s.tensor_rank),
+    Domain((Range("target", choices=tuple(numbers.SPANS)), Range("draw", choices=("0", "1", "2", "3"))), HYPOTHESES),
+    ByNumbers("32 relu neurons on one batch, leap one and two", numbers.spans, tolerances.ROUNDING, points=12),
     kind=Kind.CONCENTRATION,
-    statement=sp.Eq(s.learned_dimension, s.tensor_rank),
-    domain=Domain(
-        (Range("target", choices=tuple(numbers.SPANS)), Range("draw", choices=("0", "1", "2", "3"))), HYPOTHESES
-    ),
-    checks=(
-        ByNumbers("32 relu neurons on one batch, leap one and two", numbers.spans, tolerances.ROUNDING, points=12),
-    ),
-    mutants=(
-        Mutant("every direction", sp.Eq(s.learned_dimension, s.target_directions)),
-        Mutant("one direction", sp.Eq(s.learned_dimension, sp.S.One)),
-        Mutant("one more", sp.Eq(s.learned_dimension, s.tensor_rank + 1)),
-    ),
+    wrong={"every direction": s.target_directions, "one direction": sp.S.One, "one more": s.tensor_rank + 1},
     uses=("wider.leap.theorem", "wider.leap.leap-space"),
     note="Counted are singular values of the neurons' parts in the target's directions above 0.4 of the largest. That "
-    "neurons of random directions span the space is confirmed, not proved.",
+         "neurons of random directions span the space is confirmed, not proved.",
 )
 
-PREPROCESSING = Claim(
-    id="wider.leap.preprocessing",
-    title="z1 + He_2(z2): the second direction is learned at n = d^2 only if the linear part is subtracted first",
-    source=wider_leap.THEOREMS,
-    kind=Kind.CONCENTRATION,
-    statement=sp.Eq(s.overlap_rate, (s.preprocessed - 1) / 2),
-    domain=Domain((Range(s.preprocessed, 0.0, 1.0),), HYPOTHESES[1:]),
-    checks=(
-        ByDerivation(leap_theorem.preprocessing),
-        ByScaling("one relu neuron, linear part fitted on the same samples", numbers.preprocessing),
-    ),
-    mutants=(
-        Mutant("no need for it", sp.Eq(s.overlap_rate, sp.S.Zero)),
-        Mutant("no use of it", sp.Eq(s.overlap_rate, -sp.Rational(1, 2))),
-    ),
-    uses=("wider.leap.theorem",),
-    note="Without it the leap index is one, and the step is towards z1 alone.",
+PREPROCESSING = claim(
+    "wider.leap.preprocessing",
+    "z1 + He_2(z2): the second direction is learned at n = d^2 only if the linear part is subtracted first",
+    wider_leap.THEOREMS, eq(s.overlap_rate, (s.preprocessed - 1) / 2),
+    Domain((Range(s.preprocessed, 0.0, 1.0),), HYPOTHESES[1:]), ByDerivation(leap_theorem.preprocessing),
+    ByScaling("one relu neuron, linear part fitted on the same samples", numbers.preprocessing),
+    kind=Kind.CONCENTRATION, wrong={"no need for it": sp.S.Zero, "no use of it": -sp.Rational(1, 2)},
+    uses=("wider.leap.theorem",), note="Without it the leap index is one, and the step is towards z1 alone.",
 )
 
 # ---- the objects of given targets ----
@@ -143,37 +113,21 @@ def _objects(name: str) -> tuple[Claim, Claim]:
     before = f", parts of order below {first} subtracted" if first > 1 else ""
     shown = f"{sp.sstr(given)} of {len(variables)} direction{'s' if len(variables) > 1 else ''}{before}"
 
-    def claim(kind: str, title: str, unknown: sp.Symbol, number: int, *mutants: Mutant) -> Claim:
-        return Claim(
-            id=f"wider.leap.{kind}.{name}",
-            title=f"{title}: {shown}",
-            source=wider_leap.TENSORS,
-            kind=Kind.IDENTITY,
-            statement=sp.Eq(unknown, sp.Integer(number), evaluate=False),
-            domain=Domain(),
-            checks=(
-                ByDerivation(partial(leap_theorem.tensors, name)),
-                ByNumbers(
-                    "tensors by a product rule, rank by singular values",
-                    partial(numbers.objects, name),
-                    tolerances.ROUNDING,
-                    points=1,
-                ),
-            ),
-            mutants=(Mutant("one more", sp.Eq(unknown, sp.Integer(number + 1), evaluate=False)), *mutants),
+    def number_of(kind: str, title: str, unknown: sp.Symbol, number: int, *, wrong: Wrong) -> Claim:
+        return claim(
+            f"wider.leap.{kind}.{name}", f"{title}: {shown}", wider_leap.TENSORS, eq(unknown, sp.Integer(number)),
+            Domain(), ByDerivation(partial(leap_theorem.tensors, name)),
+            ByNumbers("tensors by a product rule, rank by singular values", partial(numbers.objects, name),
+                      tolerances.ROUNDING, points=1),
+            wrong={"one more": number + 1, **wrong},
         )
 
     leap, size = EXPECTED[name]
     return (
-        claim(
-            "index", "Leap index", s.leap, leap, Mutant("twice", sp.Eq(s.leap, sp.Integer(2 * leap), evaluate=False))
-        ),
-        claim(
-            "space",
-            "Dimension of the leap space",
-            s.learned_dimension,
-            size,
-            Mutant("two more", sp.Eq(s.learned_dimension, sp.Integer(size + 2), evaluate=False)),
+        number_of("index", "Leap index", s.leap, leap, wrong={"twice": sp.Integer(2 * leap)}),
+        number_of(
+            "space", "Dimension of the leap space", s.learned_dimension, size,
+            wrong={"two more": sp.Integer(size + 2)},
         ),
     )
 
@@ -197,8 +151,5 @@ EXPECTED = {
 }
 
 CLAIMS: tuple[Claim, ...] = (
-    *(claim for name in EXPECTED for claim in _objects(name)),
-    THEOREM,
-    SPAN,
-    PREPROCESSING,
+    *(each for name in EXPECTED for each in _objects(name)), THEOREM, SPAN, PREPROCESSING,
 )

@@ -18,48 +18,37 @@ from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.gradient_step.overlapping_rows import BEYOND
 from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import MORE, Wrong, claim, eq
 from onestep.verify.second_route.networks import overlapping_bulk as numbers
 
 _share = 1 - s.row_overlap
 
-ROWS = Domain(
-    ranges=(
-        Range(s.alpha0, 0.7, 8.0, log=True),
-        Range(s.beta, 0.4, 3.0, log=True),
-        Range(s.row_overlap, 0.05, 0.8),
-    ),
-    hypotheses=(numbers.NO_NOISE,),
-    interpretations=numbers.INTERPRETATIONS,
-)
+ROWS = Domain(ranges=(Range(s.alpha0, 0.7, 8.0, log=True), Range(s.beta, 0.4, 3.0, log=True),
+                      Range(s.row_overlap, 0.05, 0.8)),
+              hypotheses=(numbers.NO_NOISE,), interpretations=numbers.INTERPRETATIONS)
 
 
 def _along(moved: sp.Expr, square: sp.Expr) -> sp.Equality:
-    return sp.Eq(bulk.row_target, _share * (1 + STEP * moved) ** 2 + STEP**2 / s.alpha0 * square, evaluate=False)
+    return eq(bulk.row_target, _share * (1 + STEP * moved) ** 2 + STEP**2 / s.alpha0 * square)
 
 
 _moved, _square = averaged(turn * u**2), averaged(residual**2 * scatter(t) * u**2)
 
-COVARIANCE = Claim(
-    id="beyond.overlapping-rows-covariance",
-    title="Turned rows: their variance along the target",
-    source=BEYOND,
+COVARIANCE = claim(
+    "beyond.overlapping-rows-covariance", "Turned rows: their variance along the target", BEYOND,
+    _along(_moved, _square), ROWS,
+    ByDerivation(bulk.covariance, conjecture=True),
+    BySimulation("rows of real networks, two models", numbers.row_experiment),
     kind=Kind.LIMIT,
-    statement=_along(_moved, _square),
-    domain=ROWS,
-    checks=(
-        ByDerivation(bulk.covariance, conjecture=True),
-        BySimulation("rows of real networks, two models", numbers.row_experiment),
-    ),
+    wrong={
+        "the curvature's noise counted twice": _along(_moved, _square + _share * averaged(turn**2 * u**2)),
+        "isotropic noise": _along(_moved, averaged(residual**2 * scatter(t))),
+        "the rows' shared direction counted": _along(_moved, _square + s.row_overlap * s.alpha0),
+    },
     uses=("beyond.overlapping-rows-bulk",),
-    mutants=(
-        Mutant("the curvature's noise counted twice", _along(_moved, _square + _share * averaged(turn**2 * u**2))),
-        Mutant("isotropic noise", _along(_moved, averaged(residual**2 * scatter(t)))),
-        Mutant("the rows' shared direction counted", _along(_moved, _square + s.row_overlap * s.alpha0)),
-    ),
     note="d times the variance of b.theta over the rows of one network; theta is the target's direction.",
 )
-
 
 _root = sp.sqrt(s.gain * _share)
 _a, _b, _c = (entry / s.alpha0 for entry in bulk.blocks)
@@ -70,25 +59,17 @@ _inverse = (_third - 1) / ((1 + _first) * (_third - 1) - (_root + _second) ** 2)
 
 
 def _claim(
-    id_: str, title: str, symbol: sp.Symbol, right: sp.Expr, checks: tuple[Check, ...], *mutants: tuple[str, sp.Expr]
+    id_: str, title: str, symbol: sp.Symbol, right: sp.Expr, checks: tuple[Check, ...], *, wrong: Wrong
 ) -> Claim:
-    def stated(side: sp.Expr) -> sp.Equality:
-        return sp.Eq(symbol, side, evaluate=False)
-
-    wrong = (*mutants, ("eight per cent more", right * sp.Rational(27, 25)))
-    return Claim(
-        id=f"beyond.overlapping-rows-{id_}",
-        title=title,
-        source=BEYOND,
-        kind=Kind.LIMIT,
-        statement=stated(right),
-        domain=numbers.RESOLVENT,
-        checks=(ByDerivation(bulk.resolvent, conjecture=True), *checks),
+    return claim(
+        f"beyond.overlapping-rows-{id_}", title, BEYOND,
+        eq(symbol, right), numbers.RESOLVENT,
+        ByDerivation(bulk.resolvent, conjecture=True), *checks,
+        kind=Kind.LIMIT, wrong={**wrong, "eight per cent more": right * MORE},
         uses=("beyond.overlapping-rows-covariance",),
-        mutants=tuple(Mutant(name, stated(side)) for name, side in wrong),
         note="(1 + g B)^-1 is the first block of the inverse of a matrix that is linear in the samples, with W = [[p, "
-        "q], [q, 0]] for one sample, p = g eps^2/alpha0 R^2 (H - (1 - o) K^2), q = eps sqrt(g (1 - o)) R K, R = y - F, "
-        "and G the traces of its blocks, G = (Z + E W')^-1.",
+             "q], [q, 0]] for one sample, p = g eps^2/alpha0 R^2 (H - (1 - o) K^2), q = eps sqrt(g (1 - o)) R K, R = "
+             "y - F, and G the traces of its blocks, G = (Z + E W')^-1.",
     )
 
 
@@ -113,30 +94,26 @@ def _changed(**entries: sp.Expr) -> sp.Matrix:
 CLAIMS: tuple[Claim, ...] = (
     COVARIANCE,
     _claim(
-        "sample",
-        "Turned rows: what one sample does to the resolvent",
-        bulk.answer,
-        (_p - _c * _q**2) / _det,
+        "sample", "Turned rows: what one sample does to the resolvent", bulk.answer, (_p - _c * _q**2) / _det,
         (ByNumbers("matrices inverted", numbers.sample_answer, tolerances.ROUNDING),),
-        ("without an answer", _p),
-        ("the blocks that mix forgotten", (_p - _c * _q**2) / _det.subs(bulk.blocks[1], 0)),
+        wrong={
+            "without an answer": _p,
+            "the blocks that mix forgotten": (_p - _c * _q**2) / _det.subs(bulk.blocks[1], 0),
+        },
     ),
     _claim(
-        "trace",
-        "Turned rows: the trace of (1 + g B)^-1",
-        s.row_trace,
-        _inverse,
-        (_solver, _dense),
-        ("the rows not turned", 1 / (1 + _first)),
-        ("turned on average only", _inverse.subs({_first: 0, _third: 0})),
+        "trace", "Turned rows: the trace of (1 + g B)^-1", s.row_trace, _inverse, (_solver, _dense),
+        wrong={
+            "the rows not turned": 1 / (1 + _first),
+            "turned on average only": _inverse.subs({_first: 0, _third: 0}),
+        },
     ),
     _claim(
-        "target",
-        "Turned rows: the target's direction in (1 + g B)^-1",
-        bulk.target_form,
-        _first_entry(_m),
+        "target", "Turned rows: the target's direction in (1 + g B)^-1", bulk.target_form, _first_entry(_m),
         (_solver, _dense),
-        ("a direction like any other", _inverse),
-        ("what the samples know of both directions forgotten", _first_entry(_changed(m02=0, m12=0))),
+        wrong={
+            "a direction like any other": _inverse,
+            "what the samples know of both directions forgotten": _first_entry(_changed(m02=0, m12=0)),
+        },
     ),
 )

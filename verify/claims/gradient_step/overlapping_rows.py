@@ -9,38 +9,26 @@ import sympy as sp
 from onestep.derivations.gradient_step import overlapping_rows as rows
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.saddle_point.formulas import over_z as _mean
 from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from onestep.verify.protocol.statement import Wrong, claim, eq
 from onestep.verify.second_route.networks import overlapping_draws as draws
 
 BEYOND = Source("this suite", "beyond the paper: initial rows that overlap")
 STEP = rows.STEP
 
-STEPS = Domain(
-    ranges=(
-        Range("activation", choices=("tanh", "erf", "sin", "shifted sin")),
-        Range("target", choices=("tanh", "sin", "shifted sin", "quadratic")),
-        Range(s.alpha0, 0.7, 20.0, log=True),
-        Range("rate", 0.5, 4.0),
-        Range(s.beta, 0.4, 3.0, log=True),
-        Range(s.row_overlap, 0.05, 0.8),
-        Range(s.noise, 0.0, 0.5),
-    ),
-    interpretations=tuple(
-        draws.functions_for(student, target, overlap)
-        for student, target, overlap in (("tanh", "shifted sin", 0.3), ("shifted sin", "quadratic", 0.6))
-    ),
-)
+STEPS = Domain(ranges=(Range("activation", choices=("tanh", "erf", "sin", "shifted sin")),
+                       Range("target", choices=("tanh", "sin", "shifted sin", "quadratic")),
+                       Range(s.alpha0, 0.7, 20.0, log=True), Range("rate", 0.5, 4.0), Range(s.beta, 0.4, 3.0, log=True),
+                       Range(s.row_overlap, 0.05, 0.8), Range(s.noise, 0.0, 0.5)),
+               interpretations=(draws.functions_for("tanh", "shifted sin", 0.3),
+                                draws.functions_for("shifted sin", "quadratic", 0.6)))
 
 _F, _G, _K, _H = (function(s.z) for function in (rows.output, rows.slope, rows.curvature, rows.scatter))
-
-
-def _mean(integrand: sp.Expr) -> sp.Expr:
-    return Expectation(integrand, s.z)
 
 
 _target = _mean(g(s.z))
@@ -69,69 +57,51 @@ def _bulk(share: sp.Expr, kept: sp.Expr, square: sp.Expr) -> sp.Expr:
 
 
 def _claim(
-    id_: str, title: str, statement: sp.Equality, build: Callable[[], Derivation], uses: str, *mutants: Mutant
+    id_: str, title: str, statement: sp.Equality, build: Callable[[], Derivation], uses: str, *, wrong: Wrong
 ) -> Claim:
     """Derived, compared with the solver's map, measured on real networks."""
-    return Claim(
-        id=f"beyond.{id_}",
-        title=title,
-        source=BEYOND,
-        kind=Kind.LIMIT,
-        statement=statement,
-        domain=STEPS,
-        checks=(
-            ByDerivation(build, conjecture=True),
-            ByNumbers("the solver's map", draws.solver_map, tolerances.QUADRATURE, functions=draws.solver_functions),
-            BySimulation("steps of real networks, two models", draws.step_experiment),
-        ),
-        mutants=mutants,
-        uses=(uses,),
+    return claim(
+        f"beyond.{id_}", title, BEYOND,
+        statement, STEPS,
+        ByDerivation(build, conjecture=True),
+        ByNumbers("the solver's map", draws.solver_map, tolerances.QUADRATURE, functions=draws.solver_functions),
+        BySimulation("steps of real networks, two models", draws.step_experiment),
+        kind=Kind.LIMIT, wrong=wrong, uses=(uses,),
         note="F_0, G_0, K_0 and H_0 at t = e.x are averages over the neurons: of sigma, sigma' and sigma'', and the "
-        "variance of sigma'. e is the direction that the rows have in common, orthogonal to the target.",
+             "variance of sigma'. e is the direction that the rows have in common, orthogonal to the target.",
     )
 
 
 SPIKE = _claim(
-    "overlapping-rows-spike",
-    "The spike after a step from rows that overlap",
-    sp.Eq(s.r, _spike, evaluate=False),
-    rows.spike_of_step,
+    "overlapping-rows-spike", "The spike after a step from rows that overlap", eq(s.r, _spike), rows.spike_of_step,
     "result-3-1.spike-strength",
-    Mutant("Result 3.1, which knows no overlap", sp.Eq(s.r, STEP * s.h1 * sp.sqrt(
-        s.h1_star**2 + (s.h2_star + s.noise) / s.alpha0
-    ))),
-    Mutant("the label in place of the residual", sp.Eq(s.r, _strength(_root, _target * _mean(s.z * _G), _label_only))),
-    Mutant("the rows' common part forgotten", sp.Eq(s.r, _strength(sp.S.Zero, _along, _residual_square(_G**2)))),
-    Mutant("square root lost", sp.Eq(s.r, _strength(s.row_overlap, _along, _residual_square(_G**2)), evaluate=False)),
-)  # fmt: skip
+    wrong={
+        "Result 3.1, which knows no overlap": STEP * s.h1 * sp.sqrt(s.h1_star**2 + (s.h2_star + s.noise) / s.alpha0),
+        "the label in place of the residual": _strength(_root, _target * _mean(s.z * _G), _label_only),
+        "the rows' common part forgotten": _strength(sp.S.Zero, _along, _residual_square(_G**2)),
+        "square root lost": _strength(s.row_overlap, _along, _residual_square(_G**2)),
+    },
+)
 
 ALIGNMENT = _claim(
-    "overlapping-rows-alignment",
-    "The alignment after a step from rows that overlap",
-    sp.Eq(s.gamma, STEP * s.h1 * s.h1_star / _spike, evaluate=False),
-    rows.spike_of_step,
-    "result-3-1.alignment",
-    Mutant("Result 3.1, which knows no overlap", sp.Eq(
-        s.gamma, s.h1_star / sp.sqrt(s.h1_star**2 + (s.h2_star + s.noise) / s.alpha0), evaluate=False
-    )),
-    Mutant("the label in place of the residual", sp.Eq(
-        s.gamma, STEP * s.h1 * s.h1_star / _strength(_root, _target * _mean(s.z * _G), _label_only), evaluate=False
-    )),
-)  # fmt: skip
+    "overlapping-rows-alignment", "The alignment after a step from rows that overlap",
+    eq(s.gamma, STEP * s.h1 * s.h1_star / _spike), rows.spike_of_step, "result-3-1.alignment",
+    wrong={
+        "Result 3.1, which knows no overlap": s.h1_star / sp.sqrt(s.h1_star**2 + (s.h2_star + s.noise) / s.alpha0),
+        "the label in place of the residual":
+            STEP * s.h1 * s.h1_star / _strength(_root, _target * _mean(s.z * _G), _label_only),
+    },
+)
 
 BULK = _claim(
-    "overlapping-rows-bulk",
-    "The bulk variance after a step from rows that overlap",
-    sp.Eq(s.c, _bulk(1 - s.row_overlap, _kept, _residual_square(_H)), evaluate=False),
-    rows.bulk_of_step,
-    "result-3-1.bulk-variance",
-    Mutant("the common part counted as bulk", sp.Eq(s.c, _bulk(sp.S.One, _kept, _residual_square(_H)))),
-    Mutant("the rows not turned by the curvature", sp.Eq(
-        s.c, _bulk(1 - s.row_overlap, sp.S.Zero, _residual_square(_H)), evaluate=False
-    )),
-    Mutant("the label in place of the residual", sp.Eq(s.c, _bulk(
-        1 - s.row_overlap, _target * _mean(_K), (s.h2_star + s.noise) * _mean(_H)
-    ), evaluate=False)),
-)  # fmt: skip
+    "overlapping-rows-bulk", "The bulk variance after a step from rows that overlap",
+    eq(s.c, _bulk(1 - s.row_overlap, _kept, _residual_square(_H))), rows.bulk_of_step, "result-3-1.bulk-variance",
+    wrong={
+        "the common part counted as bulk": _bulk(sp.S.One, _kept, _residual_square(_H)),
+        "the rows not turned by the curvature": _bulk(1 - s.row_overlap, sp.S.Zero, _residual_square(_H)),
+        "the label in place of the residual": _bulk(1 - s.row_overlap, _target * _mean(_K),
+                                                    (s.h2_star + s.noise) * _mean(_H)),
+    },
+)
 
 CLAIMS: tuple[Claim, ...] = (SPIKE, ALIGNMENT, BULK)

@@ -12,114 +12,70 @@ from onestep.derivations.language.derivation import NonNegative, Obligation, Van
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from onestep.verify.checks.scaling_check import ByScaling
 from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from onestep.verify.protocol.statement import Wrong, claim, eq
 from onestep.verify.second_route.gradient_step import rate as numbers
 
 SOURCE = Source("arXiv 2310.07891", "learning rate Theta(d^s), 1/2 < s < 1")
 
-_RATES = Domain(
-    (Range(s.eta_rate, 0.51, 0.97), Range(s.taylor_order, 1.0, 4.0)),
-    (
-        "neurons have different factors u of the spike",
-        "features are centred over samples, and E[sigma^(k)(z)] is not zero",
-    ),
-)
+_RATES = Domain((Range(s.eta_rate, 0.51, 0.97), Range(s.taylor_order, 1.0, 4.0)),
+                ("neurons have different factors u of the spike",
+                 "features are centred over samples, and E[sigma^(k)(z)] is not zero"))
 _k, _s = s.taylor_order, s.eta_rate
 
-NORM = Claim(
-    id="wider.rate.norm",
-    title="The Taylor term of order k in the spike has a norm of order d^(1 + k (s - 1))",
-    source=SOURCE,
+NORM = claim(
+    "wider.rate.norm", "The Taylor term of order k in the spike has a norm of order d^(1 + k (s - 1))", SOURCE,
+    eq(s.taylor_rate, 1 + _k * (_s - 1)), _RATES,
+    ByDerivation(intermediate_rate.norms),
+    ByScaling("regression of features on powers of kappa and u", numbers.amplitude_series),
     kind=Kind.CONCENTRATION,
-    statement=sp.Eq(s.taylor_rate, 1 + _k * (_s - 1), evaluate=False),
-    domain=_RATES,
-    checks=(
-        ByDerivation(intermediate_rate.norms),
-        ByScaling("regression of features on powers of kappa and u", numbers.amplitude_series),
-    ),
-    mutants=(
-        Mutant("per sample", sp.Eq(s.taylor_rate, sp.Rational(1, 2) + _k * (_s - 1), evaluate=False)),
-        Mutant("s to the power k", sp.Eq(s.taylor_rate, 1 + _s**_k - 1)),
-    ),
+    wrong={"per sample": sp.Rational(1, 2) + _k * (_s - 1), "s to the power k": 1 + _s**_k - 1},
     note="Terms above the bulk and terms below it were measured: at s = 0.65 the second one is below.",
 )
 
 
-def _amplitude(order: int, *mutants: Mutant) -> Claim:
+def _amplitude(order: int) -> Claim:
     coefficient = s.hermite_coefficients[order]
     size = sp.sqrt(sp.factorial(order)) * coefficient * s.spike_length**order
-    return Claim(
-        id=f"wider.rate.amplitude-{order}",
-        title=f"The amplitude of the Taylor term of order {order}",
-        source=SOURCE,
-        kind=Kind.IDENTITY,
-        statement=sp.Eq(s.spike_amplitude, sp.sqrt(s.alpha * s.beta) * size, evaluate=False),
-        domain=Domain(
-            (
-                *(Range(c, 0.3, 1.0) for c in s.hermite_coefficients),
-                Range(s.alpha, 0.5, 2.0),
-                Range(s.beta, 0.5, 2.0),
-                Range(s.spike_length, 0.5, 2.0),
-            ),
-            ("the factors u of the neurons are standard normal",),
-        ),
-        checks=(
-            ByDerivation(partial(intermediate_rate.amplitude, order)),
-            ByNumbers(
-                "product rules at r = 10^-3", partial(numbers.scaled_amplitude, order), tolerances.ASYMPTOTIC, points=6
-            ),
-        ),
-        mutants=(
-            Mutant(
-                "coefficient not normalised",
-                sp.Eq(
-                    s.spike_amplitude,
-                    sp.sqrt(s.alpha * s.beta) * size * sp.sqrt(sp.factorial(order + 1)),
-                    evaluate=False,
-                ),
-            ),
-            Mutant("ratios without the root", sp.Eq(s.spike_amplitude, s.alpha * s.beta * size)),
-            *mutants,
-        ),
+    return claim(
+        f"wider.rate.amplitude-{order}", f"The amplitude of the Taylor term of order {order}", SOURCE,
+        eq(s.spike_amplitude, sp.sqrt(s.alpha * s.beta) * size),
+        Domain((*(Range(c, 0.3, 1.0) for c in s.hermite_coefficients), Range(s.alpha, 0.5, 2.0),
+                Range(s.beta, 0.5, 2.0), Range(s.spike_length, 0.5, 2.0)),
+               ("the factors u of the neurons are standard normal",)),
+        ByDerivation(partial(intermediate_rate.amplitude, order)),
+        ByNumbers("product rules at r = 10^-3", partial(numbers.scaled_amplitude, order), tolerances.ASYMPTOTIC,
+                  points=6),
+        wrong={
+            "coefficient not normalised": sp.sqrt(s.alpha * s.beta) * size * sp.sqrt(sp.factorial(order + 1)),
+            "ratios without the root": s.alpha * s.beta * size,
+        },
         uses=("wider.rate.norm",),
     )
 
 
-THRESHOLD = Claim(
-    id="wider.rate.threshold",
-    title="The term of order k stands out of the bulk for s > 1 - 1/(2k)",
-    source=SOURCE,
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.threshold_rate, 1 - 1 / (2 * _k), evaluate=False),
-    domain=_RATES,
-    checks=(
-        ByDerivation(intermediate_rate.norms),
-        ByNumbers("bisection on sizes at d = 10^30", numbers.threshold, tolerances.SOLVER),
-    ),
-    mutants=(
-        Mutant("1/k", sp.Eq(s.threshold_rate, 1 - 1 / _k)),
-        Mutant("one order later", sp.Eq(s.threshold_rate, 1 - 1 / (2 * (_k + 1)), evaluate=False)),
-    ),
+THRESHOLD = claim(
+    "wider.rate.threshold", "The term of order k stands out of the bulk for s > 1 - 1/(2k)", SOURCE,
+    eq(s.threshold_rate, 1 - 1 / (2 * _k)), _RATES,
+    ByDerivation(intermediate_rate.norms),
+    ByNumbers("bisection on sizes at d = 10^30", numbers.threshold, tolerances.SOLVER),
+    wrong={"1/k": 1 - 1 / _k, "one order later": 1 - 1 / (2 * (_k + 1))},
     uses=("wider.rate.norm",),
     note="For k = 1 it is 1/2: below eta = Theta(sqrt d) no spike is visible and plain Gaussian equivalence stays.",
 )
 
-MARGIN = Claim(
-    id="wider.rate.margin",
-    title="A Taylor term outgrows the measured edge of the bulk above its threshold, and falls behind it below",
-    source=SOURCE,
+MARGIN = claim(
+    "wider.rate.margin",
+    "A Taylor term outgrows the measured edge of the bulk above its threshold, and falls behind it below", SOURCE,
+    eq(s.margin_rate, sp.Rational(1, 2) + _k * (_s - 1)), _RATES,
+    ByDerivation(intermediate_rate.norms),
+    ByScaling("the second term over the largest value of the bulk, s = 0.65 and s = 0.9", numbers.margin_series),
     kind=Kind.CONCENTRATION,
-    statement=sp.Eq(s.margin_rate, sp.Rational(1, 2) + _k * (_s - 1), evaluate=False),
-    domain=_RATES,
-    checks=(
-        ByDerivation(intermediate_rate.norms),
-        ByScaling("the second term over the largest value of the bulk, s = 0.65 and s = 0.9", numbers.margin_series),
-    ),
-    mutants=(
-        Mutant("threshold of the first term", sp.Eq(s.margin_rate, sp.Rational(1, 2) + (_s - 1))),
-        Mutant("threshold of the third term", sp.Eq(s.margin_rate, sp.Rational(1, 2) + 3 * (_s - 1))),
-        Mutant("a bulk of order d", sp.Eq(s.margin_rate, _k * (_s - 1))),
-    ),
+    wrong={
+        "threshold of the first term": sp.Rational(1, 2) + (_s - 1),
+        "threshold of the third term": sp.Rational(1, 2) + 3 * (_s - 1),
+        "a bulk of order d": _k * (_s - 1),
+    },
     uses=("wider.rate.norm", "wider.rate.threshold"),
     note="The threshold of the second term is 3/4: the exponent is -0.2 at s = 0.65 and 0.3 at s = 0.9.",
 )
@@ -139,92 +95,49 @@ def _counting(statement: sp.Basic) -> tuple[Obligation, ...]:
     return (*(o for o in intermediate_rate.interval().obligations if isinstance(o, NonNegative | Vanishing)), *found)
 
 
-COUNT = Claim(
-    id="wider.rate.count",
-    title="For 1 - 1/(2 ell) < s < 1 - 1/(2 (ell + 1)) exactly ell Taylor terms exceed the bulk",
-    source=SOURCE,
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.spike_count, _count, evaluate=False),
-    domain=_RATES,
-    checks=(
-        ByObligations("two neighbouring thresholds bound the interval", _counting),
-        ByNumbers("sizes of 500 terms at d = 10^30", numbers.exponents, tolerances.ROUNDING),
-    ),
-    mutants=(
-        Mutant("one more", sp.Eq(s.spike_count, _count + 1, evaluate=False)),
-        Mutant("1/(1 - s)", sp.Eq(s.spike_count, sp.ceiling(1 / (1 - _s)) - 1, evaluate=False)),
-    ),
+COUNT = claim(
+    "wider.rate.count", "For 1 - 1/(2 ell) < s < 1 - 1/(2 (ell + 1)) exactly ell Taylor terms exceed the bulk", SOURCE,
+    eq(s.spike_count, _count), _RATES,
+    ByObligations("two neighbouring thresholds bound the interval", _counting),
+    ByNumbers("sizes of 500 terms at d = 10^30", numbers.exponents, tolerances.ROUNDING),
+    wrong={"one more": _count + 1, "1/(1 - s)": sp.ceiling(1 / (1 - _s)) - 1},
     uses=("wider.rate.threshold",),
     note="In the notation eta = d^(s - 1/2) of the source: (ell - 1)/(2 ell) < s - 1/2 < ell/(2 ell + 2).",
 )
 
-SIMULATED = Claim(
-    id="wider.rate.spikes",
-    title="So many singular values of the features stand out, the k-th with He_k(kappa) as its left vector",
-    source=SOURCE,
+SIMULATED = claim(
+    "wider.rate.spikes",
+    "So many singular values of the features stand out, the k-th with He_k(kappa) as its left vector", SOURCE,
+    eq(s.spike_count, _count), Domain((Range("rate", choices=("0.65", "0.79", "0.85")),), _RATES.hypotheses),
+    ByNumbers("singular values of features at d = 1000", numbers.spikes, tolerances.ROUNDING, points=12),
     kind=Kind.CONCENTRATION,
-    statement=sp.Eq(s.spike_count, _count),
-    domain=Domain((Range("rate", choices=("0.65", "0.79", "0.85")),), _RATES.hypotheses),
-    checks=(ByNumbers("singular values of features at d = 1000", numbers.spikes, tolerances.ROUNDING, points=12),),
-    mutants=(
-        Mutant("one more", sp.Eq(s.spike_count, _count + 1)),
-        Mutant("one fewer", sp.Eq(s.spike_count, _count - 1)),
-    ),
+    wrong={"one more": _count + 1, "one fewer": _count - 1},
     uses=("wider.rate.count", *(f"wider.rate.carries-{k}" for k in (1, 2, 3))),
-    note=(
-        "One, two and three thresholds lie below the three rates. At this dimension the factors in front of the powers "
-        "of d matter as well: the spike was chosen such that they are alike for all orders."
-    ),
+    note="One, two and three thresholds lie below the three rates. At this dimension the factors in front of the "
+         "powers of d matter as well: the spike was chosen such that they are alike for all orders.",
 )
 
 
-def _carries(order: int, polynomial: sp.Expr, *mutants: Mutant) -> Claim:
-    return Claim(
-        id=f"wider.rate.carries-{order}",
-        title=f"The polynomial carried by spike {order}",
-        source=SOURCE,
-        kind=Kind.IDENTITY,
-        statement=sp.Eq(s.spike_polynomial, polynomial, evaluate=False),
-        domain=Domain((Range(s.kappa, -1.5, 1.5),), _RATES.hypotheses),
-        checks=(
-            ByDerivation(partial(intermediate_rate.carried, order)),
-            ByNumbers(
-                "singular functions of an exponential at r = 10^-3, by a product rule",
-                partial(numbers.carried, order),
-                tolerances.ASYMPTOTIC,
-            ),
-        ),
-        mutants=mutants,
+def _carries(order: int, polynomial: sp.Expr, *, wrong: Wrong) -> Claim:
+    return claim(
+        f"wider.rate.carries-{order}", f"The polynomial carried by spike {order}", SOURCE,
+        eq(s.spike_polynomial, polynomial), Domain((Range(s.kappa, -1.5, 1.5),), _RATES.hypotheses),
+        ByDerivation(partial(intermediate_rate.carried, order)),
+        ByNumbers("singular functions of an exponential at r = 10^-3, by a product rule",
+                  partial(numbers.carried, order), tolerances.ASYMPTOTIC),
+        wrong=wrong,
     )
 
 
 CARRIES = (
+    _carries(1, s.kappa, wrong={"its square": s.kappa**2, "a constant": sp.S.One}),
+    _carries(2, s.kappa**2 - 1, wrong={"not centred": s.kappa**2, "with a linear part": s.kappa**2 + s.kappa - 1}),
     _carries(
-        1,
-        s.kappa,
-        Mutant("its square", sp.Eq(s.spike_polynomial, s.kappa**2)),
-        Mutant("a constant", sp.Eq(s.spike_polynomial, sp.S.One)),
-    ),
-    _carries(
-        2,
-        s.kappa**2 - 1,
-        Mutant("not centred", sp.Eq(s.spike_polynomial, s.kappa**2)),
-        Mutant("with a linear part", sp.Eq(s.spike_polynomial, s.kappa**2 + s.kappa - 1)),
-    ),
-    _carries(
-        3,
-        s.kappa**3 - 3 * s.kappa,
-        Mutant("not orthogonal to the first", sp.Eq(s.spike_polynomial, s.kappa**3)),
-        Mutant("1 for 3", sp.Eq(s.spike_polynomial, s.kappa**3 - s.kappa)),
+        3, s.kappa**3 - 3 * s.kappa,
+        wrong={"not orthogonal to the first": s.kappa**3, "1 for 3": s.kappa**3 - s.kappa},
     ),
 )
 
 CLAIMS: tuple[Claim, ...] = (
-    NORM,
-    *(_amplitude(k) for k in (1, 2, 3)),
-    THRESHOLD,
-    MARGIN,
-    COUNT,
-    *CARRIES,
-    SIMULATED,
+    NORM, *(_amplitude(k) for k in (1, 2, 3)), THRESHOLD, MARGIN, COUNT, *CARRIES, SIMULATED,
 )

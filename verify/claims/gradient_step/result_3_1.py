@@ -21,69 +21,30 @@ from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, 
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from onestep.verify.second_route.gradient_step.steps import experiment
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import claim, eq, le
+from onestep.verify.second_route.gradient_step.steps import ABSTRACT, ONE_NEURON, experiment, functions_at, numbers_at
 from onestep.verify.second_route.grids import (
     INTERPRETATIONS,
-    ODD,
-    TARGETS,
     average,
-    hermite_numbers,
-    interpretation,
 )
 
 STEP = s.eta / s.beta
 
 
-def functions_at(point: Point) -> Functions:
-    """The activation and target of a point, as implementations of the undefined functions."""
-    return interpretation(str(point["activation"]), str(point.get("target", "sin")))
-
-
-def numbers_at(point: Point) -> dict[str, float]:
-    """h1, h2, h1_check, h1*, h2* at a point."""
-    return hermite_numbers(str(point["activation"]), str(point.get("target", "sin")))
-
-
-# Where a witness against a wrong formula is looked for: all roots of the right one and of its mutants are real there.
-
-_ABSTRACT = Domain(
-    ranges=(
-        Range(s.alpha0, 5.0, 20.0),
-        Range(s.h1_star, 0.5, 0.9),
-        Range(s.h2_star, 0.8, 1.5),
-        Range(s.noise, 0.1, 0.5),
-    ),
-    interpretations=INTERPRETATIONS,
-)
-
-
-_ONE_NEURON = Domain(
-    ranges=(Range("activation", choices=ODD), Range("target", choices=TARGETS)), interpretations=INTERPRETATIONS
-)
-
-
 # --- the constants ---------------------------------------------------------------------------------------------------
 
-FIRST_COEFFICIENT = Claim(
-    id="result-3-1.first-coefficient",
-    title="h1 is the mean of sigma'",
-    source=paper("Section 3.1, on (12)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.h1, Expectation(sigma_prime(s.z), s.z)),
-    domain=_ONE_NEURON,
-    checks=(
-        ByDerivation(gradient_constants.first_coefficient),
-        ByNumbers(
-            "E[z sigma] against E[sigma'], trapezoidal sums", numbers_at, tolerances.ROUNDING, functions=functions_at
-        ),
-    ),
-    mutants=(
-        Mutant("second moment of sigma'", sp.Eq(s.h1, Expectation(sigma_prime(s.z) ** 2, s.z))),
-        Mutant("E[z sigma']", sp.Eq(s.h1, Expectation(s.z * sigma_prime(s.z), s.z))),
-    ),
+FIRST_COEFFICIENT = claim(
+    "result-3-1.first-coefficient", "h1 is the mean of sigma'", paper("Section 3.1, on (12)"),
+    eq(s.h1, Expectation(sigma_prime(s.z), s.z)), ONE_NEURON,
+    ByDerivation(gradient_constants.first_coefficient),
+    ByNumbers("E[z sigma] against E[sigma'], trapezoidal sums", numbers_at, tolerances.ROUNDING,
+              functions=functions_at),
+    wrong={
+        "second moment of sigma'": Expectation(sigma_prime(s.z) ** 2, s.z),
+        "E[z sigma']": Expectation(s.z * sigma_prime(s.z), s.z),
+    },
 )
-
 
 _coefficients = s.hermite_coefficients
 
@@ -120,40 +81,23 @@ def _one_more_degree(statement: sp.Basic) -> tuple[Obligation, ...]:
 
 _series = _sum_over_orders(hermite_orders.index)
 
-
-PARSEVAL = Claim(
-    id="result-3-1.hermite-sum",
-    title="E[(sigma' - h1)^2] is the sum of k s_k^2 from k = 2 on",
-    source=paper("Section 3.1", 12),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.h1_check, _series, evaluate=False),
-    domain=Domain(
-        ranges=(
-            Range("degree", choices=("2", "3", "4", "5", "6")),
-            *(Range(c, -1.0, 1.0) for c in _coefficients),
-        ),
-        hypotheses=("the activation is a polynomial of degree N, for any integer N",),
-        interpretations=({"s": lambda k: 0.9 / (1.3 + k)}, {"s": lambda k: 0.4 + 0.1 * np.cos(k)}),
-    ),
-    checks=(
-        ByObligations("induction in the degree", _one_more_degree),
-        ByNumbers(
-            "polynomials of degree 2 to 6 with random coefficients, trapezoidal sums",
-            _polynomial,
-            tolerances.ROUNDING,
-            functions=_coefficients_at,
-        ),
-    ),
-    mutants=(
-        Mutant("the linear part left in", sp.Eq(s.h1_check, _sum_over_orders(hermite_orders.index, 1), evaluate=False)),
-        Mutant("no factor k", sp.Eq(s.h1_check, _sum_over_orders(sp.S.One))),
-        Mutant("k - 1 for k", sp.Eq(s.h1_check, _sum_over_orders(hermite_orders.index - 1), evaluate=False)),
-    ),
+PARSEVAL = claim(
+    "result-3-1.hermite-sum", "E[(sigma' - h1)^2] is the sum of k s_k^2 from k = 2 on", paper("Section 3.1", 12),
+    eq(s.h1_check, _series),
+    Domain(ranges=(Range("degree", choices=("2", "3", "4", "5", "6")), *(Range(c, -1.0, 1.0) for c in _coefficients)),
+           hypotheses=("the activation is a polynomial of degree N, for any integer N",),
+           interpretations=({"s": lambda k: 0.9 / (1.3 + k)}, {"s": lambda k: 0.4 + 0.1 * np.cos(k)})),
+    ByObligations("induction in the degree", _one_more_degree),
+    ByNumbers("polynomials of degree 2 to 6 with random coefficients, trapezoidal sums", _polynomial,
+              tolerances.ROUNDING, functions=_coefficients_at),
+    wrong={
+        "the linear part left in": _sum_over_orders(hermite_orders.index, 1),
+        "no factor k": _sum_over_orders(sp.S.One),
+        "k - 1 for k": _sum_over_orders(hermite_orders.index - 1),
+    },
     uses=("result-3-1.first-coefficient", "hermite.slope", "hermite.slope-parseval"),
-    note=(
-        "Proved for polynomials of any degree. For other activations N is infinite, by completeness of the Hermite "
-        "polynomials; what a series of finite degree leaves is exact, hermite.slope-parseval."
-    ),
+    note="Proved for polynomials of any degree. For other activations N is infinite, by completeness of the Hermite "
+         "polynomials; what a series of finite degree leaves is exact, hermite.slope-parseval.",
 )
 
 
@@ -164,18 +108,13 @@ def _linear_floor(point: Point) -> dict[str, float]:
     return {**numbers, s.linear_floor.name: average(lambda z: (target(z) - slope * z) ** 2)}
 
 
-LINEAR_FLOOR = Claim(
-    id="result-3-1.linear-floor",
-    title="The best linear fit of the target leaves h2* - h1*^2",
-    source=paper("Section 3.1 and Section 4.2, on (12)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.linear_floor, s.h2_star - s.h1_star**2),
-    domain=_ONE_NEURON,
-    checks=(
-        ByDerivation(gradient_constants.alignment_growth),
-        ByNumbers("E(g - h1* z)^2, trapezoidal sums", _linear_floor, tolerances.ROUNDING),
-    ),
-    mutants=(Mutant("square lost", sp.Eq(s.linear_floor, s.h2_star - s.h1_star)),),
+LINEAR_FLOOR = claim(
+    "result-3-1.linear-floor", "The best linear fit of the target leaves h2* - h1*^2",
+    paper("Section 3.1 and Section 4.2, on (12)"),
+    eq(s.linear_floor, s.h2_star - s.h1_star**2), ONE_NEURON,
+    ByDerivation(gradient_constants.alignment_growth),
+    ByNumbers("E(g - h1* z)^2, trapezoidal sums", _linear_floor, tolerances.ROUNDING),
+    wrong={"square lost": s.h2_star - s.h1_star},
 )
 
 
@@ -196,98 +135,56 @@ def _bulk(noise: sp.Expr) -> sp.Expr:
 
 NOISE = 0.5  # variance of the label noise in the simulations with noise
 
-
 _bare_root = sp.sqrt(s.h1_star + s.h2_star / s.alpha0)
 
-
-SPIKE = Claim(
-    id="result-3-1.spike-strength",
-    title="Result 3.1: the spike strength",
-    source=paper("Section 3.1 and Appendix A.2", 7, 8, 9, 37, 43, 57),
+SPIKE = claim(
+    "result-3-1.spike-strength", "Result 3.1: the spike strength",
+    paper("Section 3.1 and Appendix A.2", 7, 8, 9, 37, 43, 57),
+    eq(s.r, _strength(sp.S.Zero)), ABSTRACT,
+    ByDerivation(gradient_step.spike), BySimulation("one real gradient step, two models", partial(experiment, 0.0)),
     kind=Kind.CONCENTRATION,
-    statement=sp.Eq(s.r, _strength(sp.S.Zero), evaluate=False),
-    domain=_ABSTRACT,
-    checks=(
-        ByDerivation(gradient_step.spike),
-        BySimulation("one real gradient step, two models", partial(experiment, 0.0)),
-    ),
-    mutants=(
-        Mutant("as printed on the slides", sp.Eq(s.r, s.eta * s.beta * s.h1 * _bare_root, evaluate=False)),
-        Mutant("square lost", sp.Eq(s.r, STEP * s.h1 * _bare_root)),
-        Mutant("batch forgotten", sp.Eq(s.r, STEP * s.h1 * s.h1_star)),
-    ),
-    uses=(
-        "result-3-1.spike-factor",
-        "result-3-1.spike-norm",
-        "result-3-1.spike-concentration",
-        "result-3-1.overlap-variance",
-    ),
+    wrong={
+        "as printed on the slides": s.eta * s.beta * s.h1 * _bare_root,
+        "square lost": STEP * s.h1 * _bare_root,
+        "batch forgotten": STEP * s.h1 * s.h1_star,
+    },
+    uses=("result-3-1.spike-factor", "result-3-1.spike-norm", "result-3-1.spike-concentration",
+          "result-3-1.overlap-variance"),
 )
 
-
-ALIGNMENT = Claim(
-    id="result-3-1.alignment",
-    title="Result 3.1: the alignment of the spike with the target",
-    source=paper("Section 3.1 and Appendix A.3", 10, 45, 58),
+ALIGNMENT = claim(
+    "result-3-1.alignment", "Result 3.1: the alignment of the spike with the target",
+    paper("Section 3.1 and Appendix A.3", 10, 45, 58),
+    eq(s.gamma, _alignment(sp.S.Zero)), ABSTRACT,
+    ByDerivation(gradient_step.spike), BySimulation("one real gradient step, two models", partial(experiment, 0.0)),
     kind=Kind.CONCENTRATION,
-    statement=sp.Eq(s.gamma, _alignment(sp.S.Zero), evaluate=False),
-    domain=_ABSTRACT,
-    checks=(
-        ByDerivation(gradient_step.spike),
-        BySimulation("one real gradient step, two models", partial(experiment, 0.0)),
-    ),
-    mutants=(
-        Mutant("as printed on the slides", sp.Eq(s.gamma, s.h1_star / _bare_root, evaluate=False)),
-        Mutant("always one", sp.Eq(s.gamma, sp.S.One)),
-    ),
-    uses=(
-        "result-3-1.overlap-mean",
-        "result-3-1.overlap-variance",
-        "result-3-1.spike-norm",
-        "result-3-1.spike-concentration",
-    ),
+    wrong={"as printed on the slides": s.h1_star / _bare_root, "always one": sp.S.One},
+    uses=("result-3-1.overlap-mean", "result-3-1.overlap-variance", "result-3-1.spike-norm",
+          "result-3-1.spike-concentration"),
 )
 
-
-SPIKE_NOISY = Claim(
-    id="result-3-1.spike-strength-noisy",
-    title="The spike strength with label noise: h2* becomes h2* + Delta",
-    source=paper("Section 3.1, with label noise, on (9)"),
+SPIKE_NOISY = claim(
+    "result-3-1.spike-strength-noisy", "The spike strength with label noise: h2* becomes h2* + Delta",
+    paper("Section 3.1, with label noise, on (9)"),
+    eq(s.r, _strength(s.noise)), ABSTRACT,
+    ByDerivation(partial(gradient_step.spike, s.noise)),
+    BySimulation("one real gradient step with label noise, two models", partial(experiment, NOISE)),
     kind=Kind.CONCENTRATION,
-    statement=sp.Eq(s.r, _strength(s.noise), evaluate=False),
-    domain=_ABSTRACT,
-    checks=(
-        ByDerivation(partial(gradient_step.spike, s.noise)),
-        BySimulation("one real gradient step with label noise, two models", partial(experiment, NOISE)),
-    ),
-    mutants=(
-        Mutant("noise averages out", sp.Eq(s.r, _strength(sp.S.Zero))),
-        Mutant(
-            "noise in both terms",
-            sp.Eq(
-                s.r, STEP * s.h1 * sp.sqrt(s.h1_star**2 + s.noise + (s.h2_star + s.noise) / s.alpha0), evaluate=False
-            ),
-        ),
-    ),
+    wrong={
+        "noise averages out": _strength(sp.S.Zero),
+        "noise in both terms": STEP * s.h1 * sp.sqrt(s.h1_star**2 + s.noise + (s.h2_star + s.noise) / s.alpha0),
+    },
     uses=("result-3-1.spike-strength", "result-3-1.spike-norm-exact-noisy"),
 )
 
-
-ALIGNMENT_NOISY = Claim(
-    id="result-3-1.alignment-noisy",
-    title="The alignment with label noise: h2* becomes h2* + Delta",
-    source=paper("Section 3.1, with label noise, on (10)"),
+ALIGNMENT_NOISY = claim(
+    "result-3-1.alignment-noisy", "The alignment with label noise: h2* becomes h2* + Delta",
+    paper("Section 3.1, with label noise, on (10)"),
+    eq(s.gamma, _alignment(s.noise)), ABSTRACT,
+    ByDerivation(partial(gradient_step.spike, s.noise)),
+    BySimulation("one real gradient step with label noise, two models", partial(experiment, NOISE)),
     kind=Kind.CONCENTRATION,
-    statement=sp.Eq(s.gamma, _alignment(s.noise), evaluate=False),
-    domain=_ABSTRACT,
-    checks=(
-        ByDerivation(partial(gradient_step.spike, s.noise)),
-        BySimulation("one real gradient step with label noise, two models", partial(experiment, NOISE)),
-    ),
-    mutants=(
-        Mutant("noise averages out", sp.Eq(s.gamma, _alignment(sp.S.Zero))),
-        Mutant("noise not divided by alpha0", sp.Eq(s.gamma, _alignment(s.alpha0 * s.noise), evaluate=False)),
-    ),
+    wrong={"noise averages out": _alignment(sp.S.Zero), "noise not divided by alpha0": _alignment(s.alpha0 * s.noise)},
     uses=("result-3-1.alignment", "result-3-1.spike-norm-exact-noisy"),
 )
 
@@ -311,22 +208,15 @@ def _growth(point: Point) -> dict[str, float]:
 
 _slope = s.h1_star**2 * s.h2_star / (s.alpha0 * s.h1_star**2 + s.h2_star) ** 2
 
-
 _ALPHA0 = Range(s.alpha0, 0.1, 30.0, log=True)
 
-
-ALIGNMENT_GROWTH = Claim(
-    id="result-3-1.alignment-growth",
-    title="The alignment grows with the batch: the derivative of gamma^2 in alpha0",
-    source=paper("Section 3.1, after Result 3.1, on (10)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.gamma_square_growth, _slope, evaluate=False),
-    domain=Domain(ranges=(*_ONE_NEURON.ranges, _ALPHA0), interpretations=INTERPRETATIONS),
-    checks=(
-        ByDerivation(gradient_constants.alignment_growth),
-        ByNumbers("the mean sample by its pairs, complex step in alpha0", _growth, tolerances.ROUNDING),
-    ),
-    mutants=(Mutant("decreasing", sp.Eq(s.gamma_square_growth, -_slope)),),
+ALIGNMENT_GROWTH = claim(
+    "result-3-1.alignment-growth", "The alignment grows with the batch: the derivative of gamma^2 in alpha0",
+    paper("Section 3.1, after Result 3.1, on (10)"),
+    eq(s.gamma_square_growth, _slope), Domain(ranges=(*ONE_NEURON.ranges, _ALPHA0), interpretations=INTERPRETATIONS),
+    ByDerivation(gradient_constants.alignment_growth),
+    ByNumbers("the mean sample by its pairs, complex step in alpha0", _growth, tolerances.ROUNDING),
+    wrong={"decreasing": -_slope},
     uses=("result-3-1.alignment",),
     note="That it is not negative, h2* times a square, is an obligation of the derivation.",
 )
@@ -348,76 +238,44 @@ def _alignment_obligations(statement: sp.Basic) -> tuple[Obligation, ...]:
     )
 
 
-ALIGNMENT_BOUND = Claim(
-    id="result-3-1.alignment-bound",
-    title="The alignment is below sqrt(alpha0/(1 + alpha0)), with equality for a linear target",
-    source=paper("Section 3.1, consequence of Result 3.1, on (10)"),
-    kind=Kind.INEQUALITY,
-    statement=sp.Le(s.gamma**2, s.alpha0 / (1 + s.alpha0), evaluate=False),
-    domain=Domain(
-        ranges=(*_ONE_NEURON.ranges, _ALPHA0), hypotheses=("h1* is not zero",), interpretations=INTERPRETATIONS
-    ),
-    checks=(ByObligations("h2* >= h1*^2, Bessel's inequality", _alignment_obligations),),
-    mutants=(
-        Mutant("tighter by a square", sp.Le(s.gamma**2, (s.alpha0 / (1 + s.alpha0)) ** 2, evaluate=False)),
-        Mutant("tighter by a factor", sp.Le(s.gamma**2, s.alpha0 / (2 + s.alpha0), evaluate=False)),
-    ),
+ALIGNMENT_BOUND = claim(
+    "result-3-1.alignment-bound", "The alignment is below sqrt(alpha0/(1 + alpha0)), with equality for a linear target",
+    paper("Section 3.1, consequence of Result 3.1, on (10)"),
+    le(s.gamma**2, s.alpha0 / (1 + s.alpha0)),
+    Domain(ranges=(*ONE_NEURON.ranges, _ALPHA0), hypotheses=("h1* is not zero",), interpretations=INTERPRETATIONS),
+    ByObligations("h2* >= h1*^2, Bessel's inequality", _alignment_obligations),
+    wrong={"tighter by a square": (s.alpha0 / (1 + s.alpha0)) ** 2, "tighter by a factor": s.alpha0 / (2 + s.alpha0)},
     uses=("result-3-1.alignment", "result-3-1.linear-floor"),
     note="Sharper than |gamma| <= 1; the bound tends to one as the batch grows.",
 )
 
-
 _slides_bulk = 1 + STEP**2 * s.h1**2 * (s.h2_star / s.alpha0) * s.h1_check
 
-
-BULK = Claim(
-    id="result-3-1.bulk-variance",
-    title="Result 3.1: the bulk variance",
-    source=paper("Section 3.1 and Appendix A.4", 11, 46, 56, 59),
+BULK = claim(
+    "result-3-1.bulk-variance", "Result 3.1: the bulk variance", paper("Section 3.1 and Appendix A.4", 11, 46, 56, 59),
+    eq(s.c, _bulk(sp.S.Zero)), ABSTRACT,
+    ByDerivation(gradient_bulk.bulk), BySimulation("one real gradient step, two models", partial(experiment, 0.0)),
     kind=Kind.CONCENTRATION,
-    statement=sp.Eq(s.c, _bulk(sp.S.Zero), evaluate=False),
-    domain=_ABSTRACT,
-    checks=(
-        ByDerivation(gradient_bulk.bulk),
-        BySimulation("one real gradient step, two models", partial(experiment, 0.0)),
-    ),
-    mutants=(
-        Mutant("as printed on the slides", sp.Eq(s.c, _slides_bulk, evaluate=False)),
-        Mutant("rows keep their norm", sp.Eq(s.c, sp.S.One)),
-        Mutant("the width forgotten", sp.Eq(s.c, _bulk(sp.S.Zero).subs(s.beta, 1), evaluate=False)),
-    ),
+    wrong={
+        "as printed on the slides": _slides_bulk,
+        "rows keep their norm": sp.S.One,
+        "the width forgotten": _bulk(sp.S.Zero).subs(s.beta, 1),
+    },
     uses=("result-3-1.row-correction", "result-3-1.cross-term"),
 )
 
-
-BULK_NOISY = Claim(
-    id="result-3-1.bulk-variance-noisy",
-    title="The bulk variance with label noise: h2* becomes h2* + Delta",
-    source=paper("Section 3.1, with label noise, on (11)"),
+BULK_NOISY = claim(
+    "result-3-1.bulk-variance-noisy", "The bulk variance with label noise: h2* becomes h2* + Delta",
+    paper("Section 3.1, with label noise, on (11)"),
+    eq(s.c, _bulk(s.noise)), ABSTRACT,
+    ByDerivation(partial(gradient_bulk.bulk, s.noise)),
+    BySimulation("one real gradient step with label noise, two models", partial(experiment, NOISE)),
     kind=Kind.CONCENTRATION,
-    statement=sp.Eq(s.c, _bulk(s.noise), evaluate=False),
-    domain=_ABSTRACT,
-    checks=(
-        ByDerivation(partial(gradient_bulk.bulk, s.noise)),
-        BySimulation("one real gradient step with label noise, two models", partial(experiment, NOISE)),
-    ),
-    mutants=(
-        Mutant("noise averages out", sp.Eq(s.c, _bulk(sp.S.Zero))),
-        Mutant("noise subtracted", sp.Eq(s.c, _bulk(-s.noise), evaluate=False)),
-    ),
+    wrong={"noise averages out": _bulk(sp.S.Zero), "noise subtracted": _bulk(-s.noise)},
     uses=("result-3-1.bulk-variance",),
 )
 
 CLAIMS: tuple[Claim, ...] = (
-    FIRST_COEFFICIENT,
-    PARSEVAL,
-    LINEAR_FLOOR,
-    SPIKE,
-    ALIGNMENT,
-    SPIKE_NOISY,
-    ALIGNMENT_NOISY,
-    ALIGNMENT_GROWTH,
-    ALIGNMENT_BOUND,
-    BULK,
-    BULK_NOISY,
+    FIRST_COEFFICIENT, PARSEVAL, LINEAR_FLOOR, SPIKE, ALIGNMENT, SPIKE_NOISY, ALIGNMENT_NOISY, ALIGNMENT_GROWTH,
+    ALIGNMENT_BOUND, BULK, BULK_NOISY,
 )

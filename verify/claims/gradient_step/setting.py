@@ -12,13 +12,13 @@ from onestep.derivations.gradient_step import spike as gradient_step
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_prime
-from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.sources import ARXIV, paper
 from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Source
-from onestep.verify.second_route.gradient_step.steps import pieces
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from onestep.verify.protocol.statement import claim, eq
+from onestep.verify.second_route.gradient_step.steps import functions_at, pieces
 from onestep.verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
@@ -28,12 +28,6 @@ from onestep.verify.second_route.grids import (
     hermite_numbers,
     interpretation,
 )
-
-
-def functions_at(point: Point) -> Functions:
-    """The activation and target of a point, as implementations of the undefined functions."""
-    return interpretation(str(point["activation"]), str(point.get("target", "sin")))
-
 
 # Equation (3): the gradient. The derivative is taken in the complex plane, f'(w) = Im f(w + ih)/h, exact to rounding.
 
@@ -77,28 +71,18 @@ _step = (
     * s.input_coordinate
 )
 
-GRADIENT = Claim(
-    id="section-2.gradient-step",
-    title="What one sample adds to a first-layer weight",
-    source=paper("Section 2", 1, 2, 3),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.weight_step, _step, evaluate=False),
-    domain=Domain(ranges=(Range("seed"), Range(s.eta, 0.5, 3.0)), interpretations=INTERPRETATIONS),
-    checks=(
-        ByDerivation(gradient_step.gradient),
-        ByNumbers(
-            "complex-step derivative of the squared loss of a network with 3 neurons and 4 inputs",
-            _one_gradient_entry,
-            tolerances.ROUNDING,
-            functions=lambda point: interpretation("tanh", "sin"),
-        ),
-    ),
-    mutants=(
-        Mutant("uphill", sp.Eq(s.weight_step, -_step)),
-        Mutant("n for n0, as on the slides", sp.Eq(s.weight_step, _step.subs(s.n0, s.n), evaluate=False)),
-        Mutant("sigma for sigma'", sp.Eq(s.weight_step, _step.replace(sigma_prime, sigma))),
-        Mutant("the 1/2 of the loss forgotten", sp.Eq(s.weight_step, 2 * _step, evaluate=False)),
-    ),
+GRADIENT = claim(
+    "section-2.gradient-step", "What one sample adds to a first-layer weight", paper("Section 2", 1, 2, 3),
+    eq(s.weight_step, _step), Domain(ranges=(Range("seed"), Range(s.eta, 0.5, 3.0)), interpretations=INTERPRETATIONS),
+    ByDerivation(gradient_step.gradient),
+    ByNumbers("complex-step derivative of the squared loss of a network with 3 neurons and 4 inputs",
+              _one_gradient_entry, tolerances.ROUNDING, functions=lambda point: interpretation("tanh", "sin")),
+    wrong={
+        "uphill": -_step,
+        "n for n0, as on the slides": _step.subs(s.n0, s.n),
+        "sigma for sigma'": _step.replace(sigma_prime, sigma),
+        "the 1/2 of the loss forgotten": 2 * _step,
+    },
     note="The step of the batch is the sum over its n0 samples; the learning rate of the paper is eta d.",
 )
 
@@ -132,27 +116,20 @@ def _initial_square(point: Point) -> dict[str, float]:
     }
 
 
-INITIAL_OUTPUT = Claim(
-    id="section-2.initial-output",
-    title="The initial output has mean square h2/p",
-    source=paper("Section 2, on (3)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.initial_output_square, s.h2 / s.p),
-    domain=Domain(
-        ranges=(Range("activation", choices=ODD), Range("neurons", choices=("1", "2"))), interpretations=INTERPRETATIONS
-    ),
-    checks=(
-        ByDerivation(gradient_step.initial_output),
-        ByNumbers("1 or 2 neurons in the plane, all their angles on a grid", _initial_square, tolerances.QUADRATURE),
-    ),
-    mutants=(
-        Mutant("readout of ones, as on the slides", sp.Eq(s.initial_output_square, s.h2)),
-        Mutant("two powers of the width", sp.Eq(s.initial_output_square, s.h2 / s.p**2, evaluate=False)),
-        Mutant("a coherent sum", sp.Eq(s.initial_output_square, s.h1**2 / s.p)),
-    ),
-    note=(
-        "With a = 1/sqrt(p) the output is O(d^{-1/2}); with a = 1, as printed on the slides, it would be of order one."
-    ),
+INITIAL_OUTPUT = claim(
+    "section-2.initial-output", "The initial output has mean square h2/p", paper("Section 2, on (3)"),
+    eq(s.initial_output_square, s.h2 / s.p),
+    Domain(ranges=(Range("activation", choices=ODD), Range("neurons", choices=("1", "2"))),
+           interpretations=INTERPRETATIONS),
+    ByDerivation(gradient_step.initial_output),
+    ByNumbers("1 or 2 neurons in the plane, all their angles on a grid", _initial_square, tolerances.QUADRATURE),
+    wrong={
+        "readout of ones, as on the slides": s.h2,
+        "two powers of the width": s.h2 / s.p**2,
+        "a coherent sum": s.h1**2 / s.p,
+    },
+    note="With a = 1/sqrt(p) the output is O(d^{-1/2}); with a = 1, as printed on the slides, it would be of order "
+         "one.",
 )
 
 
@@ -182,51 +159,32 @@ def _force(point: Point) -> dict[str, float]:
 _z2_sigma2 = Expectation(s.z**2 * sigma(s.z) ** 2, s.z)
 _force_formula = (1 - 1 / s.n0) * s.h1**2 / s.p + ((s.d - 1) * s.h2 + _z2_sigma2) / (s.n0 * s.p)
 
-OUTPUT_FORCE = Claim(
-    id="section-2.output-in-the-step",
-    title="The initial output's share of the step, exactly",
-    source=paper("Section 2 and Appendix A.1, on (3) and (33)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.output_force, _force_formula, evaluate=False),
-    domain=Domain(
-        ranges=(Range("activation", choices=("sin", "cubic")), Range("batch", choices=("1", "2", "5"))),
-        interpretations=INTERPRETATIONS,
-    ),
-    checks=(
-        ByDerivation(gradient_step.output_force),
-        ByNumbers(
-            "2 neurons in the plane, all their angles on a grid", _force, tolerances.QUADRATURE, functions=functions_at
-        ),
-    ),
-    mutants=(
-        Mutant("the mean force dropped", sp.Eq(s.output_force, _force_formula - (1 - 1 / s.n0) * s.h1**2 / s.p)),
-        Mutant(
-            "all n0^2 pairs different", sp.Eq(s.output_force, _force_formula + s.h1**2 / (s.n0 * s.p), evaluate=False)
-        ),
-        Mutant("d squares instead of d - 1", sp.Eq(s.output_force, _force_formula + s.h2 / (s.n0 * s.p))),
-    ),
+OUTPUT_FORCE = claim(
+    "section-2.output-in-the-step", "The initial output's share of the step, exactly",
+    paper("Section 2 and Appendix A.1, on (3) and (33)"),
+    eq(s.output_force, _force_formula),
+    Domain(ranges=(Range("activation", choices=("sin", "cubic")), Range("batch", choices=("1", "2", "5"))),
+           interpretations=INTERPRETATIONS),
+    ByDerivation(gradient_step.output_force),
+    ByNumbers("2 neurons in the plane, all their angles on a grid", _force, tolerances.QUADRATURE,
+              functions=functions_at),
+    wrong={
+        "the mean force dropped": _force_formula - (1 - 1 / s.n0) * s.h1**2 / s.p,
+        "all n0^2 pairs different": _force_formula + s.h1**2 / (s.n0 * s.p),
+        "d squares instead of d - 1": _force_formula + s.h2 / (s.n0 * s.p),
+    },
     uses=("section-2.initial-output",),
-    note=(
-        "At fixed ratios it vanishes like 1/d, an obligation of the derivation: the residual of the step may be "
-        "taken to be y."
-    ),
+    note="At fixed ratios it vanishes like 1/d, an obligation of the derivation: the residual of the step may be "
+         "taken to be y.",
 )
 
-OUTPUT_VANISHES = Claim(
-    id="section-2.output-is-negligible",
-    title="The initial output drops out of the step",
-    source=paper("Section 2 and Appendix A.1, on (3) and (33)"),
+OUTPUT_VANISHES = claim(
+    "section-2.output-is-negligible", "The initial output drops out of the step",
+    paper("Section 2 and Appendix A.1, on (3) and (33)"),
+    eq(s.output_force_rate, (s.h1**2 + s.h2 / s.alpha0) / s.beta), Domain(interpretations=INTERPRETATIONS),
+    ByDerivation(gradient_step.output_force), BySimulation("random first layers and batches, two models", pieces),
     kind=Kind.LIMIT,
-    statement=sp.Eq(s.output_force_rate, (s.h1**2 + s.h2 / s.alpha0) / s.beta, evaluate=False),
-    domain=Domain(interpretations=INTERPRETATIONS),
-    checks=(
-        ByDerivation(gradient_step.output_force),
-        BySimulation("random first layers and batches, two models", pieces),
-    ),
-    mutants=(
-        Mutant("it does not vanish", sp.Eq(s.output_force_rate, s.d * s.h1**2)),
-        Mutant("only the mean force", sp.Eq(s.output_force_rate, s.h1**2 / s.beta)),
-    ),
+    wrong={"it does not vanish": s.d * s.h1**2, "only the mean force": s.h1**2 / s.beta},
     uses=("section-2.output-in-the-step",),
     note="d times the mean square of the output's share has a finite limit, so the share vanishes like d^{-1/2}.",
 )
@@ -261,47 +219,29 @@ def _readouts(seed: float, size: int) -> dict[str, float]:
     }
 
 
-SLIDES_RIDGE = Claim(
-    id="section-2.ridge-of-the-slides",
-    title="The slides' penalty in the normalisation of equation (4)",
-    source=Source("slides and " + ARXIV, "Section 2, on (4)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.ridge, 2 * s.slides_ridge * s.n / s.p),
-    domain=Domain(ranges=(Range("seed"), Range("neurons", choices=("2", "3", "5", "11")))),
-    checks=(
-        ByDerivation(readout_normalisation.slides_penalty),
-        ByNumbers(
-            "least squares with stacked rows in the slides' normalisation, 7 samples",
-            lambda point: _readouts(float(point["seed"]), int(str(point["neurons"]))),
-            tolerances.ROUNDING,
-        ),
-    ),
-    mutants=(
-        Mutant("taken for equal", sp.Eq(s.ridge, s.slides_ridge)),
-        Mutant("the 2 forgotten", sp.Eq(s.ridge, s.slides_ridge * s.n / s.p)),
-        Mutant("samples and width exchanged", sp.Eq(s.ridge, 2 * s.slides_ridge * s.p / s.n)),
-    ),
+SLIDES_RIDGE = claim(
+    "section-2.ridge-of-the-slides", "The slides' penalty in the normalisation of equation (4)",
+    Source("slides and " + ARXIV, "Section 2, on (4)"),
+    eq(s.ridge, 2 * s.slides_ridge * s.n / s.p),
+    Domain(ranges=(Range("seed"), Range("neurons", choices=("2", "3", "5", "11")))),
+    ByDerivation(readout_normalisation.slides_penalty),
+    ByNumbers("least squares with stacked rows in the slides' normalisation, 7 samples",
+              lambda point: _readouts(float(point["seed"]), int(str(point["neurons"]))), tolerances.ROUNDING),
+    wrong={
+        "taken for equal": s.slides_ridge,
+        "the 2 forgotten": s.slides_ridge * s.n / s.p,
+        "samples and width exchanged": 2 * s.slides_ridge * s.p / s.n,
+    },
 )
 
-SLIDES_RIDGE_RATIO = Claim(
-    id="section-2.ridge-of-the-slides-in-ratios",
-    title="The slides' penalty at fixed ratios",
-    source=Source("slides and " + ARXIV, "Section 2, on (4)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.ridge, 2 * s.slides_ridge * s.alpha / s.beta),
-    domain=SLIDES_RIDGE.domain,
-    checks=(
-        ByDerivation(readout_normalisation.slides_penalty_in_ratios),
-        ByNumbers(
-            "least squares with stacked rows in the slides' normalisation, 7 samples",
-            lambda point: _readouts(float(point["seed"]), int(str(point["neurons"]))),
-            tolerances.ROUNDING,
-        ),
-    ),
-    mutants=(
-        Mutant("taken for equal", sp.Eq(s.ridge, s.slides_ridge)),
-        Mutant("ratio inverted", sp.Eq(s.ridge, 2 * s.slides_ridge * s.beta / s.alpha)),
-    ),
+SLIDES_RIDGE_RATIO = claim(
+    "section-2.ridge-of-the-slides-in-ratios", "The slides' penalty at fixed ratios",
+    Source("slides and " + ARXIV, "Section 2, on (4)"),
+    eq(s.ridge, 2 * s.slides_ridge * s.alpha / s.beta), SLIDES_RIDGE.domain,
+    ByDerivation(readout_normalisation.slides_penalty_in_ratios),
+    ByNumbers("least squares with stacked rows in the slides' normalisation, 7 samples",
+              lambda point: _readouts(float(point["seed"]), int(str(point["neurons"]))), tolerances.ROUNDING),
+    wrong={"taken for equal": s.slides_ridge, "ratio inverted": 2 * s.slides_ridge * s.beta / s.alpha},
     uses=("section-2.ridge-of-the-slides",),
 )
 
@@ -330,36 +270,20 @@ def _normal_equation(point: Point) -> dict[str, float]:
 
 _normal = (s.label_overlap / sp.sqrt(s.p) - s.gram_cross / s.p * s.readout_other) / (s.ridge + s.gram_own / s.p)
 
-NORMAL_EQUATION = Claim(
-    id="section-2.normal-equation",
-    title="The ridge readout solves (Phi^T Phi/p + lambda) a = Phi^T y/sqrt(p)",
-    source=paper("Section 2", 4),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.readout_weight, _normal, evaluate=False),
-    domain=Domain(ranges=(Range("seed"),)),
-    checks=(
-        ByDerivation(readout_normalisation.normal_equation),
-        ByNumbers("least squares with stacked rows, 2 neurons and 3 samples", _normal_equation, tolerances.ROUNDING),
-    ),
-    mutants=(
-        Mutant(
-            "no 1/p in the Gram matrix",
-            sp.Eq(s.readout_weight, _normal.subs(s.gram_own, s.p * s.gram_own), evaluate=False),
-        ),
-        Mutant("ridge counted twice", sp.Eq(s.readout_weight, _normal.subs(s.ridge, 2 * s.ridge), evaluate=False)),
-    ),
-    note=(
-        "One row of the normal equation, solved for its weight; a common factor 1/2 of loss and penalty would "
-        "change nothing."
-    ),
+NORMAL_EQUATION = claim(
+    "section-2.normal-equation", "The ridge readout solves (Phi^T Phi/p + lambda) a = Phi^T y/sqrt(p)",
+    paper("Section 2", 4),
+    eq(s.readout_weight, _normal), Domain(ranges=(Range("seed"),)),
+    ByDerivation(readout_normalisation.normal_equation),
+    ByNumbers("least squares with stacked rows, 2 neurons and 3 samples", _normal_equation, tolerances.ROUNDING),
+    wrong={
+        "no 1/p in the Gram matrix": _normal.subs(s.gram_own, s.p * s.gram_own),
+        "ridge counted twice": _normal.subs(s.ridge, 2 * s.ridge),
+    },
+    note="One row of the normal equation, solved for its weight; a common factor 1/2 of loss and penalty would change "
+         "nothing.",
 )
 
 CLAIMS: tuple[Claim, ...] = (
-    GRADIENT,
-    INITIAL_OUTPUT,
-    OUTPUT_FORCE,
-    OUTPUT_VANISHES,
-    NORMAL_EQUATION,
-    SLIDES_RIDGE,
-    SLIDES_RIDGE_RATIO,
+    GRADIENT, INITIAL_OUTPUT, OUTPUT_FORCE, OUTPUT_VANISHES, NORMAL_EQUATION, SLIDES_RIDGE, SLIDES_RIDGE_RATIO,
 )

@@ -11,68 +11,34 @@ from onestep.derivations.gradient_step import spike as gradient_step
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, sigma, sigma_prime
-from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
-from onestep.verify.second_route.gradient_step.steps import SIZES, SIZES_WITH_NOISE, pieces, spike_moments
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import claim, eq
+from onestep.verify.second_route.gradient_step.steps import (
+    ABSTRACT,
+    SIZES_WITH_NOISE,
+    SMALL,
+    functions_at,
+    numbers_at,
+    pieces,
+    spike_moments,
+)
 from onestep.verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
     ODD_ENTIRE,
     TARGETS_ENTIRE,
-    hermite_numbers,
-    interpretation,
 )
 
 STEP = s.eta / s.beta
 
 
-def functions_at(point: Point) -> Functions:
-    """The activation and target of a point, as implementations of the undefined functions."""
-    return interpretation(str(point["activation"]), str(point.get("target", "sin")))
-
-
-def numbers_at(point: Point) -> dict[str, float]:
-    """h1, h2, h1_check, h1*, h2* at a point."""
-    return hermite_numbers(str(point["activation"]), str(point.get("target", "sin")))
-
-
-# Where a witness against a wrong formula is looked for: all roots of the right one and of its mutants are real there.
-
-_ABSTRACT = Domain(
-    ranges=(
-        Range(s.alpha0, 5.0, 20.0),
-        Range(s.h1_star, 0.5, 0.9),
-        Range(s.h2_star, 0.8, 1.5),
-        Range(s.noise, 0.1, 0.5),
-    ),
-    interpretations=INTERPRETATIONS,
-)
-
-
-_SMALL = Domain(
-    ranges=(
-        Range("activation", choices=ODD_ENTIRE),
-        Range("target", choices=TARGETS_ENTIRE),
-        Range("sizes", choices=SIZES),
-    ),
-    interpretations=INTERPRETATIONS,
-)
-
-
-_SMALL_NOISY = Domain(
-    ranges=(
-        Range("activation", choices=ODD_ENTIRE),
-        Range("target", choices=TARGETS_ENTIRE),
-        Range("sizes", choices=SIZES_WITH_NOISE),
-        Range(s.noise, 0.1, 1.0),
-    ),
-    interpretations=INTERPRETATIONS,
-)
-
+_SMALL_NOISY = Domain(ranges=(Range("activation", choices=ODD_ENTIRE), Range("target", choices=TARGETS_ENTIRE),
+                              Range("sizes", choices=SIZES_WITH_NOISE), Range(s.noise, 0.1, 1.0)),
+                      interpretations=INTERPRETATIONS)
 
 # --- the split (33)-(38) ---------------------------------------------------------------------------------------------
 
@@ -103,205 +69,112 @@ def _split_entry(point: Point) -> dict[str, float]:
     }
 
 
-_SPLIT = Domain(
-    ranges=(Range("seed"), Range("activation", choices=ODD), Range(s.eta, 0.5, 3.0)), interpretations=INTERPRETATIONS
-)
+_SPLIT = Domain(ranges=(Range("seed"), Range("activation", choices=ODD), Range(s.eta, 0.5, 3.0)),
+                interpretations=INTERPRETATIONS)
 
-
-SPLIT = Claim(
-    id="result-3-1.split",
-    title="The step is a rank-one matrix plus the bulk correction",
-    source=paper("Appendix A.1", 33, 36),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.bulk_step, _bulk_entry, evaluate=False),
-    domain=_SPLIT,
-    checks=(
-        ByDerivation(gradient_step.split),
-        ByNumbers("the step minus u~ v~, entry by entry", _split_entry, tolerances.ROUNDING, functions=functions_at),
-    ),
-    mutants=(
-        Mutant("sigma - h1, as on the slides", sp.Eq(s.bulk_step, _bulk_entry.replace(sigma_prime, sigma))),
-        Mutant("the mean left in", sp.Eq(s.bulk_step, _bulk_entry.subs(s.h1, 0))),
-        Mutant("a factor h1, as on the slides", sp.Eq(s.bulk_step, s.h1 * _bulk_entry)),
-    ),
+SPLIT = claim(
+    "result-3-1.split", "The step is a rank-one matrix plus the bulk correction", paper("Appendix A.1", 33, 36),
+    eq(s.bulk_step, _bulk_entry), _SPLIT,
+    ByDerivation(gradient_step.split),
+    ByNumbers("the step minus u~ v~, entry by entry", _split_entry, tolerances.ROUNDING, functions=functions_at),
+    wrong={
+        "sigma - h1, as on the slides": _bulk_entry.replace(sigma_prime, sigma),
+        "the mean left in": _bulk_entry.subs(s.h1, 0),
+        "a factor h1, as on the slides": s.h1 * _bulk_entry,
+    },
     uses=("section-2.gradient-step", "section-2.output-is-negligible"),
 )
 
-
-SPIKE_FACTOR = Claim(
-    id="result-3-1.spike-factor",
-    title="The neuron's factor of the spike",
-    source=paper("Appendix A.2", 34, 38),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.spike_factor, STEP * s.h1),
-    domain=_SPLIT,
-    checks=(
-        ByDerivation(gradient_step.split),
-        ByNumbers("eta d h1 a0/sqrt(p) at 6 neurons and 4 inputs", _split_entry, tolerances.ROUNDING),
-    ),
-    mutants=(
-        Mutant("wider is stronger, as on the slides", sp.Eq(s.spike_factor, s.eta * s.beta * s.h1)),
-        Mutant("h2 for h1", sp.Eq(s.spike_factor, STEP * s.h2)),
-    ),
+SPIKE_FACTOR = claim(
+    "result-3-1.spike-factor", "The neuron's factor of the spike", paper("Appendix A.2", 34, 38),
+    eq(s.spike_factor, STEP * s.h1), _SPLIT,
+    ByDerivation(gradient_step.split),
+    ByNumbers("eta d h1 a0/sqrt(p) at 6 neurons and 4 inputs", _split_entry, tolerances.ROUNDING),
+    wrong={"wider is stronger, as on the slides": s.eta * s.beta * s.h1, "h2 for h1": STEP * s.h2},
     uses=("result-3-1.split",),
 )
-
 
 # --- the spike direction (39)-(45) -----------------------------------------------------------------------------------
 
 _g2z2 = Expectation(g(s.z) ** 2 * s.z**2, s.z)
 
-
 _v_exact = (1 - 1 / s.n0) * s.h1_star**2 + ((s.d - 1) * s.h2_star + _g2z2) / s.n0
 
-
-V_SQUARE = Claim(
-    id="result-3-1.spike-norm-exact",
-    title="E|v~|^2 at finite batch and dimension",
-    source=paper("Appendix A.2", 39, 40, 41),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.v_square_mean, _v_exact, evaluate=False),
-    domain=_SMALL,
-    checks=(
-        ByDerivation(gradient_step.moments_of_v),
-        ByNumbers(
-            "v~ of every batch of a Gauss-Hermite product grid",
-            spike_moments,
-            tolerances.QUADRATURE,
-            functions=functions_at,
-        ),
-    ),
-    mutants=(
-        Mutant("square lost", sp.Eq(s.v_square_mean, _v_exact.subs(s.h1_star**2, s.h1_star))),
-        Mutant("d squares instead of d - 1", sp.Eq(s.v_square_mean, _v_exact + s.h2_star / s.n0)),
-        Mutant(
-            "all pairs of samples different", sp.Eq(s.v_square_mean, _v_exact + s.h1_star**2 / s.n0, evaluate=False)
-        ),
-    ),
+V_SQUARE = claim(
+    "result-3-1.spike-norm-exact", "E|v~|^2 at finite batch and dimension", paper("Appendix A.2", 39, 40, 41),
+    eq(s.v_square_mean, _v_exact), SMALL,
+    ByDerivation(gradient_step.moments_of_v),
+    ByNumbers("v~ of every batch of a Gauss-Hermite product grid", spike_moments, tolerances.QUADRATURE,
+              functions=functions_at),
+    wrong={
+        "square lost": _v_exact.subs(s.h1_star**2, s.h1_star),
+        "d squares instead of d - 1": _v_exact + s.h2_star / s.n0,
+        "all pairs of samples different": _v_exact + s.h1_star**2 / s.n0,
+    },
 )
-
 
 _noisy = _v_exact + s.noise * s.d / s.n0
 
-
-V_SQUARE_NOISY = Claim(
-    id="result-3-1.spike-norm-exact-noisy",
-    title="E|v~|^2 with label noise",
-    source=paper("Appendix A.2, with label noise, on (39), (40) and (41)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.v_square_mean, _noisy),
-    domain=_SMALL_NOISY,
-    checks=(
-        ByDerivation(partial(gradient_step.moments_of_v, s.noise)),
-        ByNumbers(
-            "v~ of every noisy batch of a product grid", spike_moments, tolerances.QUADRATURE, functions=functions_at
-        ),
-    ),
-    mutants=(
-        Mutant("noise seen along theta only", sp.Eq(s.v_square_mean, _v_exact + s.noise / s.n0)),
-        Mutant("noise not averaged", sp.Eq(s.v_square_mean, _v_exact + s.noise)),
-    ),
+V_SQUARE_NOISY = claim(
+    "result-3-1.spike-norm-exact-noisy", "E|v~|^2 with label noise",
+    paper("Appendix A.2, with label noise, on (39), (40) and (41)"),
+    eq(s.v_square_mean, _noisy), _SMALL_NOISY,
+    ByDerivation(partial(gradient_step.moments_of_v, s.noise)),
+    ByNumbers("v~ of every noisy batch of a product grid", spike_moments, tolerances.QUADRATURE,
+              functions=functions_at),
+    wrong={"noise seen along theta only": _v_exact + s.noise / s.n0, "noise not averaged": _v_exact + s.noise},
     uses=("result-3-1.spike-norm-exact",),
 )
 
-
-V_LIMIT = Claim(
-    id="result-3-1.spike-norm",
-    title="The limit of |v~|^2",
-    source=paper("Appendix A.2", 42),
+V_LIMIT = claim(
+    "result-3-1.spike-norm", "The limit of |v~|^2", paper("Appendix A.2", 42),
+    eq(s.v_square, s.h1_star**2 + s.h2_star / s.alpha0), ABSTRACT,
+    ByDerivation(gradient_step.moments_of_v), BySimulation("v~ of random batches, two models", pieces),
     kind=Kind.LIMIT,
-    statement=sp.Eq(s.v_square, s.h1_star**2 + s.h2_star / s.alpha0),
-    domain=_ABSTRACT,
-    checks=(
-        ByDerivation(gradient_step.moments_of_v),
-        BySimulation("v~ of random batches, two models", pieces),
-    ),
-    mutants=(
-        Mutant("square lost, as on the slides", sp.Eq(s.v_square, s.h1_star + s.h2_star / s.alpha0)),
-        Mutant("ratio inverted", sp.Eq(s.v_square, s.h1_star**2 + s.h2_star * s.alpha0)),
-    ),
+    wrong={
+        "square lost, as on the slides": s.h1_star + s.h2_star / s.alpha0,
+        "ratio inverted": s.h1_star**2 + s.h2_star * s.alpha0,
+    },
     uses=("result-3-1.spike-norm-exact", "result-3-1.spike-concentration"),
 )
 
-
-V_OVERLAP = Claim(
-    id="result-3-1.overlap-mean",
-    title="The mean of theta.v~",
-    source=paper("Appendix A.3", 44),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.v_overlap_mean, s.h1_star),
-    domain=_SMALL,
-    checks=(
-        ByDerivation(gradient_step.moments_of_v),
-        ByNumbers("v~ of every batch of a Gauss-Hermite product grid", spike_moments, tolerances.QUADRATURE),
-    ),
-    mutants=(Mutant("divided by the norm of E v~", sp.Eq(s.v_overlap_mean, sp.S.One)),),
+V_OVERLAP = claim(
+    "result-3-1.overlap-mean", "The mean of theta.v~", paper("Appendix A.3", 44),
+    eq(s.v_overlap_mean, s.h1_star), SMALL,
+    ByDerivation(gradient_step.moments_of_v),
+    ByNumbers("v~ of every batch of a Gauss-Hermite product grid", spike_moments, tolerances.QUADRATURE),
+    wrong={"divided by the norm of E v~": sp.S.One},
 )
-
 
 _variance = (_g2z2 - s.h1_star**2) / s.n0
 
-
-V_OVERLAP_VARIANCE = Claim(
-    id="result-3-1.overlap-variance",
-    title="The variance of theta.v~",
-    source=paper("Appendix A.3, on (44)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.v_overlap_variance, _variance, evaluate=False),
-    domain=_SMALL,
-    checks=(
-        ByDerivation(gradient_step.moments_of_v),
-        ByNumbers(
-            "v~ of every batch of a Gauss-Hermite product grid",
-            spike_moments,
-            tolerances.QUADRATURE,
-            functions=functions_at,
-        ),
-    ),
-    mutants=(Mutant("second moment for variance", sp.Eq(s.v_overlap_variance, _g2z2 / s.n0)),),
+V_OVERLAP_VARIANCE = claim(
+    "result-3-1.overlap-variance", "The variance of theta.v~", paper("Appendix A.3, on (44)"),
+    eq(s.v_overlap_variance, _variance), SMALL,
+    ByDerivation(gradient_step.moments_of_v),
+    ByNumbers("v~ of every batch of a Gauss-Hermite product grid", spike_moments, tolerances.QUADRATURE,
+              functions=functions_at),
+    wrong={"second moment for variance": _g2z2 / s.n0},
     note="It is O(1/d), an obligation of the derivation: theta.v~ concentrates.",
 )
 
-
 _g4 = Expectation(g(s.z) ** 4, s.z)
-
 
 _chi_variance = (s.d**2 - 1) * (_g4 + (s.n0 - 1) * s.h2_star**2) / s.n0**3 - (s.d - 1) ** 2 * s.h2_star**2 / s.n0**2
 
-
-V_CONCENTRATION = Claim(
-    id="result-3-1.spike-concentration",
-    title="The variance of |v~|^2 across theta",
-    source=paper("Appendix A.2, on (39) and (42)"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.v_perp_variance, _chi_variance, evaluate=False),
-    domain=_SMALL,
-    checks=(
-        ByDerivation(gradient_step.concentration_of_v),
-        ByNumbers(
-            "v~ of every batch of a Gauss-Hermite product grid",
-            spike_moments,
-            tolerances.QUADRATURE,
-            functions=functions_at,
-        ),
-    ),
-    mutants=(
-        Mutant(
-            "d - 1 for d + 1 in the chi-square",
-            sp.Eq(s.v_perp_variance, _chi_variance.subs(s.d**2 - 1, (s.d - 1) ** 2), evaluate=False),
-        ),
-        Mutant("labels of equal size", sp.Eq(s.v_perp_variance, _chi_variance.subs(_g4, s.h2_star**2), evaluate=False)),
-    ),
+V_CONCENTRATION = claim(
+    "result-3-1.spike-concentration", "The variance of |v~|^2 across theta", paper("Appendix A.2, on (39) and (42)"),
+    eq(s.v_perp_variance, _chi_variance), SMALL,
+    ByDerivation(gradient_step.concentration_of_v),
+    ByNumbers("v~ of every batch of a Gauss-Hermite product grid", spike_moments, tolerances.QUADRATURE,
+              functions=functions_at),
+    wrong={
+        "d - 1 for d + 1 in the chi-square": _chi_variance.subs(s.d**2 - 1, (s.d - 1) ** 2),
+        "labels of equal size": _chi_variance.subs(_g4, s.h2_star**2),
+    },
     note="Its limit at n0 = alpha0 d is zero, with a rate 1/d: both are obligations of the derivation.",
 )
 
 CLAIMS: tuple[Claim, ...] = (
-    SPLIT,
-    SPIKE_FACTOR,
-    V_SQUARE,
-    V_SQUARE_NOISY,
-    V_LIMIT,
-    V_OVERLAP,
-    V_OVERLAP_VARIANCE,
-    V_CONCENTRATION,
+    SPLIT, SPIKE_FACTOR, V_SQUARE, V_SQUARE_NOISY, V_LIMIT, V_OVERLAP, V_OVERLAP_VARIANCE, V_CONCENTRATION,
 )

@@ -13,9 +13,11 @@ from onestep.derivations.saddle_point.letter_energy import assembled, energetic,
 from onestep.derivations.saddle_point.letter_energy import entropic as letter_energy_entropic
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.letters.saddle_point import E, V, e2, eq, ratio
+from onestep.verify.claims.letters.saddle_point import V, e2, fit, q, ratio
+from onestep.verify.claims.saddle_point.formulas import E
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
 from onestep.verify.second_route.models import LETTERS
 from onestep.verify.second_route.replicas import (
@@ -53,15 +55,12 @@ def _feature_claims() -> tuple[Claim, ...]:
     def definition(
         name: str, title: str, statement: sp.Equality, check: ByNumbers, *numbers_: int, wrong: sp.Expr
     ) -> Claim:
-        return Claim(
-            id=f"appendix-d.{name}",
-            title=title,
-            source=paper(APPENDIX, *numbers_),
+        return claim(
+            f"appendix-d.{name}", title, paper(APPENDIX, *numbers_),
+            statement, AT_KAPPA,
+            check,
             kind=Kind.DEFINITION,
-            statement=statement,
-            domain=AT_KAPPA,
-            checks=(check,),
-            mutants=(Mutant("wrong letter or argument", eq(statement.lhs, wrong)),),
+            wrong={"wrong letter or argument": eq(statement.lhs, wrong)},
             note=FIAT,
         )
 
@@ -70,91 +69,51 @@ def _feature_claims() -> tuple[Claim, ...]:
     residual = square - mean**2 - s.c_of[0] * linear**2
     return (
         definition(
-            "first-layer",
-            "Spiked random features with a vocabulary",
-            eq(s.first_layer_entry, entry),
-            ByNumbers("the first layer that is simulated", random_features, ROUNDING),
-            133,
+            "first-layer", "Spiked random features with a vocabulary", eq(s.first_layer_entry, entry),
+            ByNumbers("the first layer that is simulated", random_features, ROUNDING), 133,
             wrong=s.bulk_entry + s.r * s.letter[1] * s.direction_entry,
         ),
         definition(
-            "equivalent-map",
-            "Conditional Gaussian equivalent: each neuron has the functions of its letter",
+            "equivalent-map", "Conditional Gaussian equivalent: each neuron has the functions of its letter",
             eq(s.feature_value, feature),
-            ByNumbers("the equivalent map that is simulated", equivalent_feature, QUADRATURE, functions_at),
-            134,
-            135,
+            ByNumbers("the equivalent map that is simulated", equivalent_feature, QUADRATURE, functions_at), 134, 135,
             wrong=mu0_of[1] + mu1_of[1] * s.row_input + mu2_of[1] * s.xi,
         ),
         definition(
-            "mu0",
-            "Mean feature of a letter given kappa",
-            eq(mu0_of[0], mean),
-            coefficients,
-            136,
+            "mu0", "Mean feature of a letter given kappa", eq(mu0_of[0], mean), coefficients, 136,
             wrong=mean.subs(s.letter[0], 1),
         ),
         definition(
-            "mu1",
-            "Linear coefficient of a letter given kappa",
-            eq(mu1_of[0], linear),
-            coefficients,
-            137,
+            "mu1", "Linear coefficient of a letter given kappa", eq(mu1_of[0], linear), coefficients, 137,
             wrong=linear * sp.sqrt(s.c_of[0]),
         ),
         definition(
-            "mu2",
-            "Residual variance of a letter given kappa",
-            eq(mu2_of[0] ** 2, residual),
-            coefficients,
-            138,
+            "mu2", "Residual variance of a letter given kappa", eq(mu2_of[0] ** 2, residual), coefficients, 138,
             wrong=square - mean**2 - linear**2,
         ),
-        Claim(
-            id="appendix-d.row-norm",
-            title="Bulk variance of a letter after one gradient step",
-            source=paper(APPENDIX),
+        claim(
+            "appendix-d.row-norm", "Bulk variance of a letter after one gradient step", paper(APPENDIX),
+            eq(s.c_of[0], 1 + (s.letter[0] * s.eta / s.beta) ** 2 * s.h2_star / s.alpha0 * s.h1_check), Domain(),
+            ByDerivation(readout_features.row_norm),
             kind=Kind.LIMIT,
-            statement=eq(s.c_of[0], 1 + (s.letter[0] * s.eta / s.beta) ** 2 * s.h2_star / s.alpha0 * s.h1_check),
-            domain=Domain(),
-            checks=(ByDerivation(readout_features.row_norm),),
+            wrong={"the letter once": 1 + s.letter[0] * (s.eta / s.beta) ** 2 * s.h2_star / s.alpha0 * s.h1_check},
             uses=("result-3-1.bulk-variance", "appendix-d.first-layer"),
-            mutants=(
-                Mutant(
-                    "the letter once",
-                    eq(s.c_of[0], 1 + s.letter[0] * (s.eta / s.beta) ** 2 * s.h2_star / s.alpha0 * s.h1_check),
-                ),
-            ),
             note="The readout starts at u/sqrt(p); for u = 1 this is equation (36).",
         ),
-        Claim(
-            id="appendix-d.letter-scaling",
-            title="With one bulk variance a letter's functions are mu_j(u kappa)",
-            source=paper(APPENDIX),
-            kind=Kind.IDENTITY,
-            statement=eq(mu0_of[0], Expectation(sigma(s.r * (s.letter[0] * s.kappa) + sp.sqrt(s.c) * s.z), s.z)),
-            domain=Domain((Range(s.letter[0], 0.5, 1.5), Range(s.kappa, 0.3, 1.5)), (), (GENERIC_LETTERS,)),
-            checks=(ByDerivation(readout_features.scaling),),
+        claim(
+            "appendix-d.letter-scaling", "With one bulk variance a letter's functions are mu_j(u kappa)",
+            paper(APPENDIX),
+            eq(mu0_of[0], Expectation(sigma(s.r * (s.letter[0] * s.kappa) + sp.sqrt(s.c) * s.z), s.z)),
+            Domain((Range(s.letter[0], 0.5, 1.5), Range(s.kappa, 0.3, 1.5)), (), (GENERIC_LETTERS,)),
+            ByDerivation(readout_features.scaling),
+            wrong={"the letter divides": Expectation(sigma(s.r * s.kappa / s.letter[0] + sp.sqrt(s.c) * s.z), s.z)},
             uses=("appendix-d.mu0",),
-            mutants=(
-                Mutant(
-                    "the letter divides",
-                    eq(mu0_of[0], Expectation(sigma(s.r * s.kappa / s.letter[0] + sp.sqrt(s.c) * s.z), s.z)),
-                ),
-            ),
         ),
     )
 
 
 def _overlap_claims() -> tuple[Claim, ...]:
-    mean = sum(mu0_of[a] * s.m_of[a] + s.kappa * mu1_of[a] * s.zeta_of[a] for a in LETTERS)
-    q = (
-        mu1_of[0] ** 2 * s.q1_of[0][0]
-        + 2 * mu1_of[0] * mu1_of[1] * s.q1_of[0][1]
-        + mu1_of[1] ** 2 * s.q1_of[1][1]
-        + mu2_of[0] ** 2 * s.q2_of[0]
-        + mu2_of[1] ** 2 * s.q2_of[1]
-    )
+    mean = fit
     form = (
         s.V1_hat_of[0][0] * s.q1_of[0][0]
         + 2 * s.V1_hat_of[0][1] * s.q1_of[0][1]
@@ -168,83 +127,56 @@ def _overlap_claims() -> tuple[Claim, ...]:
     bracket = -((R - 1) * sp.log(1 + B * own) + sp.log(total)) / 2 - R * B * b**2 / (2 * total)
     ansatz = "An ansatz: it holds by fiat. For the square loss it is exact given the data, see appendix-d.replicas."
     return (
-        Claim(
-            id="appendix-d.output",
-            title="Output by letters: means, overlaps with the spike, and a local field",
-            source=paper(APPENDIX, 139, 140, 142),
-            kind=Kind.IDENTITY,
-            statement=eq(s.letter_output, mean + s.letter_field),
-            domain=SEEDED,
-            checks=(readouts, ByDerivation(readout_features.output)),
+        claim(
+            "appendix-d.output", "Output by letters: means, overlaps with the spike, and a local field",
+            paper(APPENDIX, 139, 140, 142),
+            eq(s.letter_output, mean + s.letter_field), SEEDED,
+            readouts, ByDerivation(readout_features.output),
+            wrong={"kappa forgotten": mean.subs(s.kappa, 1) + s.letter_field},
             uses=("appendix-d.equivalent-map",),
-            mutants=(Mutant("kappa forgotten", eq(s.letter_output, mean.subs(s.kappa, 1) + s.letter_field)),),
             note="The replicated bracket (139) averages exp of minus B times the loss of this output, one per replica.",
         ),
-        Claim(
-            id="appendix-d.local-fields",
-            title="Covariance of the local fields of two replicas in the overlaps of the letters",
-            source=paper(APPENDIX, 141, 144, 145, 146),
-            kind=Kind.IDENTITY,
-            statement=eq(s.field_covariance, q),
-            domain=SEEDED,
-            checks=(readouts, ByDerivation(local_fields)),
+        claim(
+            "appendix-d.local-fields", "Covariance of the local fields of two replicas in the overlaps of the letters",
+            paper(APPENDIX, 141, 144, 145, 146),
+            eq(s.field_covariance, q), SEEDED,
+            readouts, ByDerivation(local_fields),
+            wrong={"letters do not mix": q - 2 * mu1_of[0] * mu1_of[1] * s.q1_of[0][1]},
             uses=("appendix-d.output",),
-            mutants=(
-                Mutant("letters do not mix", eq(s.field_covariance, q - 2 * mu1_of[0] * mu1_of[1] * s.q1_of[0][1])),
-            ),
         ),
-        Claim(
-            id="appendix-d.replicated-sample",
-            title="One sample averaged over R replicated local fields, square loss",
-            source=paper(APPENDIX, 143),
-            kind=Kind.IDENTITY,
-            statement=eq(s.log_bracket, bracket),
-            domain=REPLICAS,
-            checks=(
-                ByNumbers("one to four replicas, by linear algebra", few_replicas, ROUNDING),
-                ByDerivation(replica_gaussians.bracket),
-            ),
+        claim(
+            "appendix-d.replicated-sample", "One sample averaged over R replicated local fields, square loss",
+            paper(APPENDIX, 143),
+            eq(s.log_bracket, bracket), REPLICAS,
+            ByNumbers("one to four replicas, by linear algebra", few_replicas, ROUNDING),
+            ByDerivation(replica_gaussians.bracket),
+            wrong={"no loss of rank": bracket - sp.log(1 + B * own) / 2},
             uses=("appendix-d.local-fields",),
-            mutants=(Mutant("no loss of rank", eq(s.log_bracket, bracket - sp.log(1 + B * own) / 2)),),
             note="V^0 and q^0 stand for V(kappa)/B and q(kappa) of equation (154), b for the label less its mean "
-            "output.",
+                 "output.",
         ),
-        Claim(
-            id="appendix-d.replica-symmetry",
-            title="Replica-symmetric overlaps and conjugates, letter by letter",
-            source=paper(APPENDIX, 147, 148),
+        claim(
+            "appendix-d.replica-symmetry", "Replica-symmetric overlaps and conjugates, letter by letter",
+            paper(APPENDIX, 147, 148),
+            eq(s.replica_overlap, s.own_overlap * s.replica_delta + s.shared_overlap),
+            Domain(hypotheses=("the replica-symmetric ansatz",)),
+            kind=Kind.DEFINITION, note=ansatz,
+        ),
+        claim(
+            "appendix-d.replicas", "For the square loss replicas are replica-symmetric given the data", paper(APPENDIX),
+            eq(s.gibbs_moment, s.minimum_entry**2 + s.replica_delta / (B * s.curvature_entry)), Domain(),
+            ByDerivation(readout_features.gibbs),
+            wrong={"the temperature forgotten": s.minimum_entry**2 + s.replica_delta / s.curvature_entry},
+        ),
+        claim(
+            "appendix-d.block-matrices", "Conjugates as one matrix with a block per pair of letters",
+            paper(APPENDIX, 149, 150),
+            eq(s.block_form, form), SEEDED,
+            readouts,
             kind=Kind.DEFINITION,
-            statement=eq(s.replica_overlap, s.own_overlap * s.replica_delta + s.shared_overlap),
-            domain=Domain(hypotheses=("the replica-symmetric ansatz",)),
-            checks=(),
-            note=ansatz,
-        ),
-        Claim(
-            id="appendix-d.replicas",
-            title="For the square loss replicas are replica-symmetric given the data",
-            source=paper(APPENDIX),
-            kind=Kind.IDENTITY,
-            statement=eq(s.gibbs_moment, s.minimum_entry**2 + s.replica_delta / (B * s.curvature_entry)),
-            domain=Domain(),
-            checks=(ByDerivation(readout_features.gibbs),),
-            mutants=(
-                Mutant(
-                    "the temperature forgotten",
-                    eq(s.gibbs_moment, s.minimum_entry**2 + s.replica_delta / s.curvature_entry),
-                ),
-            ),
-        ),
-        Claim(
-            id="appendix-d.block-matrices",
-            title="Conjugates as one matrix with a block per pair of letters",
-            source=paper(APPENDIX, 149, 150),
-            kind=Kind.DEFINITION,
-            statement=eq(s.block_form, form),
-            domain=SEEDED,
-            checks=(readouts,),
-            mutants=(Mutant("letters do not mix", eq(s.block_form, form - 2 * s.V1_hat_of[0][1] * s.q1_of[0][1])),),
+            wrong={"letters do not mix": form - 2 * s.V1_hat_of[0][1] * s.q1_of[0][1]},
             note="A definition: it holds by fiat. Its quadratic form is what multiplies the overlaps; q^ has the same "
-            "blocks.",
+                 "blocks.",
         ),
     )
 
@@ -266,88 +198,58 @@ def _free_energy_claims() -> tuple[Claim, ...]:
     )
     entropic = (traces + directions) / 2
     return (
-        Claim(
-            id="appendix-d.local-field-variance",
-            title="V(kappa) for several letters",
-            source=paper(APPENDIX, 154),
-            kind=Kind.IDENTITY,
-            statement=eq(s.V, V),
-            domain=PLAIN,
-            checks=(ByDerivation(local_fields),),
+        claim(
+            "appendix-d.local-field-variance", "V(kappa) for several letters", paper(APPENDIX, 154),
+            eq(s.V, V), PLAIN,
+            ByDerivation(local_fields),
+            wrong={"letters do not mix": V - 2 * mu1_of[0] * mu1_of[1] * s.V1_of[0][1]},
             uses=("appendix-d.local-fields", "appendix-d.replica-symmetry"),
-            mutants=(Mutant("letters do not mix", eq(s.V, V - 2 * mu1_of[0] * mu1_of[1] * s.V1_of[0][1])),),
             note="q(kappa) reads the same with q in place of V.",
         ),
-        Claim(
-            id="appendix-d.energetic-term",
-            title="Moreau envelope of one sample for several letters, averaged over all but kappa",
-            source=paper(APPENDIX, 153),
-            kind=Kind.IDENTITY,
-            statement=eq(s.moreau, e2 / (2 * (1 + V))),
-            domain=Domain((Range(s.kappa, -1.5, 1.5),), (), (GENERIC_LETTERS,)),
-            checks=(ByDerivation(energetic),),
+        claim(
+            "appendix-d.energetic-term",
+            "Moreau envelope of one sample for several letters, averaged over all but kappa", paper(APPENDIX, 153),
+            eq(s.moreau, e2 / (2 * (1 + V))), Domain((Range(s.kappa, -1.5, 1.5),), (), (GENERIC_LETTERS,)),
+            ByDerivation(energetic),
+            wrong={"the fluctuations forgotten": e2 / 2},
             uses=("appendix-d.local-field-variance", "result-3-3.moreau-envelope"),
-            mutants=(Mutant("the fluctuations forgotten", eq(s.moreau, e2 / 2)),),
             note="The local field sqrt(q) x of the paper is averaged over here; e2 is its mean squared distance from "
-            "the label.",
+                 "the label.",
         ),
-        Claim(
-            id="appendix-d.entropic-term",
-            title="Entropic term for several letters, traces of one given bulk kept",
-            source=paper(APPENDIX, 152),
-            kind=Kind.IDENTITY,
-            statement=eq(s.entropic_term, entropic),
-            domain=GIVEN_BULK,
-            checks=(_entropic_numbers, ByDerivation(letter_energy_entropic)),
+        claim(
+            "appendix-d.entropic-term", "Entropic term for several letters, traces of one given bulk kept",
+            paper(APPENDIX, 152),
+            eq(s.entropic_term, entropic), GIVEN_BULK,
+            _entropic_numbers, ByDerivation(letter_energy_entropic),
+            wrong={
+                "letters do not mix in the bulk": entropic - s.q1_hat_of[0][1] * s.trace_block[0][1],
+                "the spike forgotten": traces / 2,
+            },
             uses=("appendix-d.block-matrices",),
-            mutants=(
-                Mutant(
-                    "letters do not mix in the bulk",
-                    eq(s.entropic_term, entropic - s.q1_hat_of[0][1] * s.trace_block[0][1]),
-                ),
-                Mutant("the spike forgotten", eq(s.entropic_term, traces / 2)),
-            ),
             note="For any alignment: at the paper's gamma = 1 the conjugates of psi vanish.",
         ),
-        Claim(
-            id="appendix-d.free-energy",
-            title="Replica-symmetric free energy for several letters",
-            source=paper(APPENDIX, 151),
-            kind=Kind.IDENTITY,
-            statement=eq(s.free_energy, phi),
-            domain=DOMAIN,
-            checks=(
-                ByNumbers(
-                    "the training objective at the solver's saddle point", trained, SOLVER, functions_at, points=6
-                ),
-                ByDerivation(assembled),
-            ),
+        claim(
+            "appendix-d.free-energy", "Replica-symmetric free energy for several letters", paper(APPENDIX, 151),
+            eq(s.free_energy, phi), DOMAIN,
+            ByNumbers("the training objective at the solver's saddle point", trained, SOLVER, functions_at, points=6),
+            ByDerivation(assembled),
+            wrong={
+                "the mixed overlap counted once": phi + s.V1_hat_of[0][1] * s.q1_of[0][1] / 2,
+                "the sign of the entropic term": phi + 2 * s.entropic_term,
+            },
             uses=("appendix-d.energetic-term", "appendix-d.entropic-term", "appendix-d.replica-symmetry"),
-            mutants=(
-                Mutant(
-                    "the mixed overlap counted once", eq(s.free_energy, phi + s.V1_hat_of[0][1] * s.q1_of[0][1] / 2)
-                ),
-                Mutant("the sign of the entropic term", eq(s.free_energy, phi + 2 * s.entropic_term)),
-            ),
         ),
-        Claim(
-            id="appendix-d.simulated-test-error",
-            title="Test error of spiked random features with two letters",
-            source=paper(APPENDIX),
-            kind=Kind.CONCENTRATION,
-            statement=eq(s.test_error, E(e2) - s.noise),
-            domain=DOMAIN,
-            checks=(BySimulation("ridge readouts of features with two letters", simulated),),
-            uses=("appendix-d.test-error",),
+        claim(
+            "appendix-d.simulated-test-error", "Test error of spiked random features with two letters", paper(APPENDIX),
+            eq(s.test_error, E(e2) - s.noise), DOMAIN,
+            BySimulation("ridge readouts of features with two letters", simulated),
+            kind=Kind.CONCENTRATION, uses=("appendix-d.test-error",),
         ),
     )
 
 
 _entropic_numbers = ByNumbers("one given bulk, as one matrix", given_bulk, ROUNDING)
 
-
 CLAIMS: tuple[Claim, ...] = (
-    *_feature_claims(),
-    *_overlap_claims(),
-    *_free_energy_claims(),
+    *_feature_claims(), *_overlap_claims(), *_free_energy_claims(),
 )

@@ -12,8 +12,10 @@ from onestep.derivations.saddle_point import many_letters as letter_density
 from onestep.derivations.saddle_point.many_letters import fitted, functions, kernel, penalties, places, targets, weights
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Range
+from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import ROUNDING
+from onestep.verify.second_route.grids import normal_line
 from onestep.verify.second_route.models import Point
 
 SECTION = "Section 4.4"
@@ -28,14 +30,11 @@ def averaged_letters(point: Point) -> Mapping[str, float]:
     from scipy.special import erf
 
     r, c, x, y = (_value(point, name) for name in (s.r, s.c, *places))
-    u = np.arange(-9.0, 9.0 + 1e-9, 1 / 32)
-    z = np.arange(-9.0, 9.0 + 1e-9, 1 / 16)
-    density = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi) / 16
+    (u, letters), (z, density) = normal_line(1 / 32), normal_line(1 / 16)
 
     def mean(kappa: float) -> np.ndarray:
         return np.asarray(erf(r * kappa * u[:, None] + np.sqrt(c) * z) @ density)
 
-    letters = np.exp(-0.5 * u * u) / np.sqrt(2.0 * np.pi) / 32
     return {kernel.name: float(letters @ (mean(x) * mean(y)))}
 
 
@@ -55,8 +54,13 @@ def regression(point: Point) -> Mapping[str, float]:
 
 
 def _fit(K: sp.Matrix) -> sp.Expr:
-    W = sp.diag(*weights)
-    return sp.together((K * W * (K * W + sp.eye(2)).inv() * sp.Matrix(targets))[0])
+    """The first entry of K W (K W + 1)^-1 y, by Cramer's rule."""
+    (a, b), (c, d) = K.tolist()
+    v, w = weights
+    first, second = sp.expand(a * v) + 1, sp.expand(d * w) + 1
+    onto_first = v * targets[0] * (w * (-b) * c + a * second)
+    onto_second = w * targets[1] * (v * a * (-b) + b * first)
+    return (onto_first + onto_second) / sp.expand(first * second - b * c * v * w)
 
 
 _first, _second = places
@@ -70,46 +74,27 @@ _arcsine = (
 )
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        id="letter-density.arcsine-kernel",
-        title="Normal letters and an erf student: the one-dimensional kernel along the spike",
-        source=paper(SECTION),
-        kind=Kind.IDENTITY,
-        statement=sp.Eq(kernel, _arcsine, evaluate=False),
-        domain=Domain((Range(s.r, 0.3, 2.5), Range(s.c, 0.5, 2.0), *(Range(x, -2.0, 2.0) for x in places))),
-        checks=(
-            ByDerivation(letter_density.kernel_of_erf),
-            ByNumbers("sums over letters and over z", averaged_letters, ROUNDING),
-        ),
+    claim(
+        "letter-density.arcsine-kernel",
+        "Normal letters and an erf student: the one-dimensional kernel along the spike", paper(SECTION),
+        eq(kernel, _arcsine),
+        Domain((Range(s.r, 0.3, 2.5), Range(s.c, 0.5, 2.0), *(Range(x, -2.0, 2.0) for x in places))),
+        ByDerivation(letter_density.kernel_of_erf),
+        ByNumbers("sums over letters and over z", averaged_letters, ROUNDING),
+        wrong={"the bulk forgotten": _arcsine.subs(s.c, 0), "half of it": _arcsine / 2},
         uses=("appendix-d.letter-scaling",),
-        mutants=(
-            Mutant("the bulk forgotten", sp.Eq(kernel, _arcsine.subs(s.c, 0), evaluate=False)),
-            Mutant("half of it", sp.Eq(kernel, _arcsine / 2, evaluate=False)),
-        ),
         note="k = E_u mu0_u(kappa_1) mu0_u(kappa_2), one bulk variance c for all letters: what random features of the "
-        "one-dimensional input kappa have as their kernel.",
+             "one-dimensional input kappa have as their kernel.",
     ),
-    Claim(
-        id="letter-density.kernel-ridge",
-        title="At finite width the means are kernel ridge regression along the spike",
-        source=paper(SECTION),
-        kind=Kind.IDENTITY,
-        statement=sp.Eq(fitted, _fit(letter_density.kernel_matrix()), evaluate=False),
-        domain=REGRESSION,
-        checks=(
-            ByDerivation(letter_density.kernel_ridge),
-            ByNumbers("least squares for the means", regression, ROUNDING),
-        ),
-        mutants=(
-            Mutant(
-                "letters not weighted by their penalties",
-                sp.Eq(fitted, _fit(functions * functions.T), evaluate=False),
-            ),
-            Mutant(
-                "a unit added to the kernel",
-                sp.Eq(fitted, _fit(letter_density.kernel_matrix().T + sp.eye(2)), evaluate=False),
-            ),
-        ),
+    claim(
+        "letter-density.kernel-ridge", "At finite width the means are kernel ridge regression along the spike",
+        paper(SECTION),
+        eq(fitted, _fit(letter_density.kernel_matrix())), REGRESSION,
+        ByDerivation(letter_density.kernel_ridge), ByNumbers("least squares for the means", regression, ROUNDING),
+        wrong={
+            "letters not weighted by their penalties": _fit(functions * functions.T),
+            "a unit added to the kernel": _fit(letter_density.kernel_matrix().T + sp.eye(2)),
+        },
         note="t_u = (alpha/beta) p tau_u: as p grows the penalty vanishes and the means fit what their functions span.",
     ),
 )

@@ -18,7 +18,8 @@ from onestep.derivations.saddle_point.many_letters import (
 )
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Kind, Mutant
+from onestep.verify.protocol.claim import Claim, Kind
+from onestep.verify.protocol.statement import MORE, claim, eq
 from onestep.verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
 from onestep.verify.second_route.saddle_point import letter_limit as numbers
 
@@ -31,90 +32,77 @@ _fourth = s.hermite_moments[4] / 24 * (_along**4 + 6 * _along**2 * (s.c - 1) + 3
 
 def _taylor(order: int, value: sp.Expr, word: str) -> Claim:
     def stated(right: sp.Expr) -> sp.Equality:
-        return sp.Eq(coefficients[order], right, evaluate=False)
+        return eq(coefficients[order], right)
 
-    return Claim(
-        id=f"letter-density.{word}-order",
-        title=f"Order {order} of a letter's mean: E[He_{order} sigma]/{order}! E_z (r kappa + sqrt(c - 1) z)^{order}",
-        source=paper(SECTION),
-        kind=Kind.IDENTITY,
-        statement=stated(value),
-        domain=numbers.TAYLOR,
-        checks=(
-            ByDerivation(lambda: letter_limit.taylor(order)),
-            # Roundings are divided by the fourth power of the contour's radius, 1/256.
-            ByNumbers("a contour integral over complex letters", numbers.taylor, QUADRATURE),
-        ),
+    return claim(
+        f"letter-density.{word}-order",
+        f"Order {order} of a letter's mean: E[He_{order} sigma]/{order}! E_z (r kappa + sqrt(c - 1) z)^{order}",
+        paper(SECTION),
+        stated(value), numbers.TAYLOR,
+        ByDerivation(lambda: letter_limit.taylor(order)),
+        ByNumbers("a contour integral over complex letters", numbers.taylor, QUADRATURE),
+        wrong={
+            "the bulk of the letter forgotten": stated(value.subs(s.c, 1)),
+            "the whole bulk c in place of what the step added": stated(value.subs(s.c, s.c + 1)),
+            "eight per cent more": stated(value * MORE),
+        },
         uses=("appendix-d.letter-scaling",),
-        mutants=(
-            Mutant("the bulk of the letter forgotten", stated(value.subs(s.c, 1))),
-            Mutant("the whole bulk c in place of what the step added", stated(value.subs(s.c, s.c + 1))),
-            Mutant("eight per cent more", stated(value * sp.Rational(27, 25))),
-        ),
-        note="All letters average one function: mu0_u(kappa) = E_z g(u y), y = r kappa + sqrt(c - 1) z, g = P_1 sigma. "
-        "What is orthogonal to the means of all letters is orthogonal to y^n wherever E[He_n sigma] is not zero.",
+        note="All letters average one function: mu0_u(kappa) = E_z g(u y), y = r kappa + sqrt(c - 1) z, g = P_1 "
+             "sigma. What is orthogonal to the means of all letters is orthogonal to y^n wherever E[He_n sigma] is "
+             "not zero.",
     )
 
 
 def _factors(right: sp.Expr) -> sp.Equality:
-    return sp.Eq(of_letters, right, evaluate=False)
+    return eq(of_letters, right)
 
 
 def _error(right: sp.Expr) -> sp.Equality:
-    return sp.Eq(s.test_error, right, evaluate=False)
+    return eq(s.test_error, right)
 
 
 _product, _limit = 2 * of_activation * of_weight, unexplained - 2 * met + fluctuation
 
 CLAIMS: tuple[Claim, ...] = (
-    _taylor(3, _third, "third"),
-    _taylor(4, _fourth, "fourth"),
-    Claim(
-        id="letter-density.mellin",
-        title="The Mellin transform in the letter of E[f mu0_u] is twice a product, of the student's and the weight's",
-        source=paper(SECTION),
-        kind=Kind.IDENTITY,
-        statement=_factors(_product),
-        domain=numbers.MELLIN,
-        checks=(
-            ByDerivation(letter_limit.mellin),
-            ByNumbers("sums over kappa, over z and over the logarithms of u, x and y", numbers.mellin, ROUNDING),
-        ),
+    _taylor(3, _third, "third"), _taylor(4, _fourth, "fourth"),
+    claim(
+        "letter-density.mellin",
+        "The Mellin transform in the letter of E[f mu0_u] is twice a product, of the student's and the weight's",
+        paper(SECTION),
+        _factors(_product), numbers.MELLIN,
+        ByDerivation(letter_limit.mellin),
+        ByNumbers("sums over kappa, over z and over the logarithms of u, x and y", numbers.mellin, ROUNDING),
+        wrong={
+            "one sign of y": _factors(_product / 2),
+            "the weight's transform at s": _factors(2 * of_activation * of_weight_at_s),
+            "eight per cent more": _factors(_product * MORE),
+        },
         uses=("letter-density.third-order", "letter-density.fourth-order"),
-        mutants=(
-            Mutant("one sign of y", _factors(_product / 2)),
-            Mutant("the weight's transform at s", _factors(2 * of_activation * of_weight_at_s)),
-            Mutant("eight per cent more", _factors(_product * sp.Rational(27, 25))),
-        ),
         note="F(u) = E[f mu0_u], K the weight with which y enters F, both of the parity of sigma. The product is what "
-        "is checked. What is argued from it: if F = 0 for the letters of a law whose support has a point of "
-        "accumulation, it vanishes for all u, since it is analytic; then so does F^, and K^ where g^ does not: K = 0, "
-        "and f = 0. With V, f/(1 + V) takes the place of f. So the means span all functions of kappa of their parity, "
-        "unless sigma is a polynomial; the numbers are those of an erf student.",
+             "is checked. What is argued from it: if F = 0 for the letters of a law whose support has a point of "
+             "accumulation, it vanishes for all u, since it is analytic; then so does F^, and K^ where g^ does not: K "
+             "= 0, and f = 0. With V, f/(1 + V) takes the place of f. So the means span all functions of kappa of "
+             "their parity, unless sigma is a polynomial; the numbers are those of an erf student.",
     ),
-    Claim(
-        id="letter-density.test-error",
-        title="Given yhat = y0 up to what parity forbids, the test error of many letters is what is left",
-        source=paper(SECTION),
+    claim(
+        "letter-density.test-error",
+        "Given yhat = y0 up to what parity forbids, the test error of many letters is what is left", paper(SECTION),
+        _error(_limit), numbers.LIMIT,
+        ByDerivation(letter_limit.test_error),
+        ByNumbers("the density's solver against matrices over eight letters", numbers.limit, SOLVER, points=4),
         kind=Kind.FIXED_POINT,
-        statement=_error(_limit),
-        domain=numbers.LIMIT,
-        checks=(
-            ByDerivation(letter_limit.test_error),
-            ByNumbers("the density's solver against matrices over eight letters", numbers.limit, SOLVER, points=4),
-        ),
+        wrong={
+            "what kappa does not tell forgotten": _error(_limit - unexplained),
+            "the overlap with theta_perp counted once": _error(unexplained - met + fluctuation),
+            "no fluctuation of the readout": _error(unexplained - 2 * met),
+            "eight per cent more": _error(_limit * MORE),
+        },
         uses=("letter-density.mellin", "appendix-d.test-error"),
-        mutants=(
-            Mutant("what kappa does not tell forgotten", _error(_limit - unexplained)),
-            Mutant("the overlap with theta_perp counted once", _error(unexplained - met + fluctuation)),
-            Mutant("no fluctuation of the readout", _error(unexplained - 2 * met)),
-            Mutant("eight per cent more", _error(_limit * sp.Rational(27, 25))),
-        ),
         note="yhat = y0 is a hypothesis: the derivation and both solvers impose it. Where it comes from is argued in "
-        "the note of letter-density.mellin; saddle points of up to twelve groups, whose means are solved for, approach "
-        "the same error in the project's tests, not in this claim. Letters uniform on an interval, sigma odd: y0 "
-        "stands for its odd part. psi, Q and q2 are those of a readout without means. As the ridge grows they vanish, "
-        "and the one-dimensional random-feature model of Section 4.4 is left, with the error E[y2 - y0^2]. At "
-        "gamma = 1, for an odd target and no noise the error is zero.",
+             "the note of letter-density.mellin; saddle points of up to twelve groups, whose means are solved for, "
+             "approach the same error in the project's tests, not in this claim. Letters uniform on an interval, "
+             "sigma odd: y0 stands for its odd part. psi, Q and q2 are those of a readout without means. As the ridge "
+             "grows they vanish, and the one-dimensional random-feature model of Section 4.4 is left, with the error "
+             "E[y2 - y0^2]. At gamma = 1, for an odd target and no noise the error is zero.",
     ),
 )

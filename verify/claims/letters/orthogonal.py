@@ -23,8 +23,10 @@ from onestep.derivations.saddle_point.orthogonal_bulk import (
 )
 from onestep.verify.checks.kinds import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.saddle_point.formulas import E
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range, Role
+from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Role
+from onestep.verify.protocol.statement import Wrong, claim, eq
 from onestep.verify.second_route.models import LETTERS
 from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
 from onestep.verify.second_route.saddle_point.orthogonal import GIVEN, exact, simulated
@@ -44,19 +46,9 @@ AS_PRINTED = (
 )
 
 
-def E(integrand: sp.Expr) -> sp.Expr:
-    """Average over kappa."""
-    return Expectation(integrand, s.kappa)
-
-
 def U(integrand: sp.Expr) -> sp.Expr:
     """Average over the alphabet."""
     return Expectation(integrand, s.mode)
-
-
-def eq(left: sp.Expr, right: sp.Expr) -> sp.Equality:
-    """An equation, left as it is typed."""
-    return sp.Eq(left, right, evaluate=False)
 
 
 def _saddle_claims() -> tuple[Claim, ...]:
@@ -68,145 +60,98 @@ def _saddle_claims() -> tuple[Claim, ...]:
     q = sizes - linear**2
     without = eq(s.zeta_of[0], own * s.zeta_hat_of[0])
 
-    def claim(
+    def entry(
         name: str,
         title: str,
         statement: sp.Equality,
         checks: tuple[Check, ...],
         *numbers: int,
         uses: str = "appendix-d.orthogonal",
-        mutants: tuple[Mutant, ...] = (),
+        wrong: Wrong | None = None,
         kind: Kind = Kind.FIXED_POINT,
         role: Role = Role.OURS,
         note: str = "",
     ) -> Claim:
-        return Claim(
-            id=f"appendix-d.orthogonal{name}",
-            title=title,
-            source=paper(APPENDIX if numbers else GROUP, *numbers),
-            kind=kind,
-            statement=statement,
-            domain=GIVEN,
-            checks=checks,
-            uses=(uses,) if name else (),
-            mutants=mutants,
-            role=role,
-            note=note,
+        return claim(
+            f"appendix-d.orthogonal{name}", title, paper(APPENDIX if numbers else GROUP, *numbers), statement, GIVEN,
+            *checks,
+            kind=kind, role=role, wrong=wrong, uses=(uses,) if name else (), note=note,
         )
 
     return (
-        claim(
-            "",
-            "An orthogonal bulk",
-            eq(s.row_product, s.c_of[0] * s.replica_delta),
-            (exact,),
-            158,
+        entry(
+            "", "An orthogonal bulk", eq(s.row_product, s.c_of[0] * s.replica_delta), (exact,), 158,
+            wrong={"unit rows": s.replica_delta},
             kind=Kind.DEFINITION,
-            mutants=(Mutant("unit rows", eq(s.row_product, s.replica_delta)),),
             note="A special case, assumed: it holds by fiat. The check says that the bulk of the numbers below is of "
-            "this kind.",
+                 "this kind.",
         ),
-        claim(
-            ".V",
-            "Response of a letter over an orthogonal bulk",
-            eq(s.V_of_letter[0], V_u),
+        entry(
+            ".V", "Response of a letter over an orthogonal bulk", eq(s.V_of_letter[0], V_u),
             (exact, ByDerivation(orthogonal_bulk.response)),
-            mutants=(Mutant("the share forgotten", eq(s.V_of_letter[0], 1 / (s.ridge + s.V_hat_of_letter[0]))),),
+            wrong={"the share forgotten": 1 / (s.ridge + s.V_hat_of_letter[0])},
         ),
-        claim(
-            ".V-hat",
-            "Conjugate of a letter's response over an orthogonal bulk",
-            eq(s.V_hat_of_letter[0], ratio * E(nu[0] / (1 + V))),
-            (ByDerivation(orthogonal_bulk.averaged),),
+        entry(
+            ".V-hat", "Conjugate of a letter's response over an orthogonal bulk",
+            eq(s.V_hat_of_letter[0], ratio * E(nu[0] / (1 + V))), (ByDerivation(orthogonal_bulk.averaged),),
+            wrong={"c forgotten": ratio * E((mu1_of[0] ** 2 + mu2_of[0] ** 2) / (1 + V))},
             uses="appendix-d.orthogonal.V",
-            mutants=(
-                Mutant("c forgotten", eq(s.V_hat_of_letter[0], ratio * E((mu1_of[0] ** 2 + mu2_of[0] ** 2) / (1 + V)))),
-            ),
         ),
-        claim(
-            ".zeta",
-            "Overlap with the spike over an orthogonal bulk: the letters feed back",
-            eq(s.zeta_of[0], zeta),
-            (exact, ByDerivation(orthogonal_bulk.spike)),
-            159,
+        entry(
+            ".zeta", "Overlap with the spike over an orthogonal bulk: the letters feed back", eq(s.zeta_of[0], zeta),
+            (exact, ByDerivation(orthogonal_bulk.spike)), 159,
+            wrong={"no feedback": without},
             uses="appendix-d.orthogonal.V",
-            mutants=(Mutant("no feedback", without),),
             note="zeta_u = beta c_u V_u (zeta^_u + sum_u' V1^_uu' zeta_u'), solved for letter 1: W Pi W^T lacks the "
-            "direction W v, along which the "
-            "signal lies.",
+                 "direction W v, along which the signal lies.",
         ),
-        claim(
-            ".q",
-            "Size of a letter's readout over an orthogonal bulk",
-            eq(s.q2_of[0], size),
-            (exact, ByDerivation(orthogonal_bulk.sizes)),
-            160,
+        entry(
+            ".q", "Size of a letter's readout over an orthogonal bulk", eq(s.q2_of[0], size),
+            (exact, ByDerivation(orthogonal_bulk.sizes)), 160,
+            wrong={"the signal forgotten": size - s.zeta_of[0] ** 2 / (s.beta * s.c_of[0] * s.fraction[0])},
             uses="appendix-d.orthogonal.zeta",
-            mutants=(
-                Mutant(
-                    "the signal forgotten",
-                    eq(s.q2_of[0], size - s.zeta_of[0] ** 2 / (s.beta * s.c_of[0] * s.fraction[0])),
-                ),
-            ),
         ),
-        claim(
-            ".output-variance",
-            "Variance of the output over an orthogonal bulk",
-            eq(s.output_variance, q),
+        entry(
+            ".output-variance", "Variance of the output over an orthogonal bulk", eq(s.output_variance, q),
             (exact, ByDerivation(orthogonal_bulk.output_variance)),
+            wrong={"the spike's share left in": sizes},
             uses="appendix-d.orthogonal.q",
-            mutants=(Mutant("the spike's share left in", eq(s.output_variance, sizes)),),
         ),
-        claim(
-            ".test-error-simulated",
-            "Test error of readouts over an orthogonal bulk",
-            eq(s.test_error, E(b**2 + q)),
+        entry(
+            ".test-error-simulated", "Test error of readouts over an orthogonal bulk", eq(s.test_error, E(b**2 + q)),
             (BySimulation("ridge readouts over an orthogonal bulk", simulated),),
-            kind=Kind.CONCENTRATION,
-            uses="appendix-d.orthogonal.output-variance",
-            mutants=(Mutant("the output's variance forgotten", eq(s.test_error, E(b**2))),),
+            wrong={"the output's variance forgotten": E(b**2)},
+            kind=Kind.CONCENTRATION, uses="appendix-d.orthogonal.output-variance",
         ),
-        claim(
-            ".zeta-without-feedback",
-            "Overlap with the spike over an orthogonal bulk, without feedback",
-            without,
+        entry(
+            ".zeta-without-feedback", "Overlap with the spike over an orthogonal bulk, without feedback", without,
             (exact, BySimulation("ridge readouts over an orthogonal bulk", simulated)),
-            uses="appendix-d.orthogonal.V",
-            role=Role.PRINTED,
-            note=AS_PRINTED,
+            uses="appendix-d.orthogonal.V", role=Role.PRINTED, note=AS_PRINTED,
         ),
-        claim(
+        entry(
             ".output-variance-without-feedback",
-            "Variance of the output over an orthogonal bulk, the spike's share left in",
-            eq(s.output_variance, sizes),
+            "Variance of the output over an orthogonal bulk, the spike's share left in", eq(s.output_variance, sizes),
             (exact,),
-            uses="appendix-d.orthogonal.V",
-            role=Role.PRINTED,
-            note=AS_PRINTED,
+            uses="appendix-d.orthogonal.V", role=Role.PRINTED, note=AS_PRINTED,
         ),
     )
 
 
-ALPHABET = Domain(
-    (Range(s.kappa, -1.5, 1.5),),
-    (),
-    (
-        {
-            **GENERIC_LETTERS,
-            "nu": lambda x, u: 0.5 + 0.3 * np.tanh(x * u) ** 2,
-            "mu0u": lambda x, u: np.tanh(x * u) + 0.2 * x,
-            "mu1u": lambda x, u: 0.3 + np.exp(-0.3 * (x * u) ** 2),
-            "Vk": lambda x: 0.6 + 0.2 * np.cos(x),
-            "Vhat": lambda u: 0.8 + 0.2 * np.sin(u),
-            "qhat": lambda u: 0.4 + 0.1 * np.cos(u),
-            "cu": lambda u: 1.0 + 0.4 * np.tanh(u) ** 2,
-            "mu": lambda u: 0.7 - 0.2 * np.sin(u),
-            "zetau": lambda u: 0.3 + 0.1 * np.cos(u),
-            "F": lambda t: 1 / (1 + t),
-            "t": lambda t: np.exp(-0.2 * t),
-        },
-    ),
-)
+ALPHABET = Domain((Range(s.kappa, -1.5, 1.5),), (),
+                  ({
+                       **GENERIC_LETTERS,
+                       "nu": lambda x, u: 0.5 + 0.3 * np.tanh(x * u) ** 2,
+                       "mu0u": lambda x, u: np.tanh(x * u) + 0.2 * x,
+                       "mu1u": lambda x, u: 0.3 + np.exp(-0.3 * (x * u) ** 2),
+                       "Vk": lambda x: 0.6 + 0.2 * np.cos(x),
+                       "Vhat": lambda u: 0.8 + 0.2 * np.sin(u),
+                       "qhat": lambda u: 0.4 + 0.1 * np.cos(u),
+                       "cu": lambda u: 1.0 + 0.4 * np.tanh(u) ** 2,
+                       "mu": lambda u: 0.7 - 0.2 * np.sin(u),
+                       "zetau": lambda u: 0.3 + 0.1 * np.cos(u),
+                       "F": lambda t: 1 / (1 + t),
+                       "t": lambda t: np.exp(-0.2 * t),
+                   },))
 
 
 def _alphabet_claims() -> tuple[Claim, ...]:
@@ -217,72 +162,44 @@ def _alphabet_claims() -> tuple[Claim, ...]:
     odd, even = sp.Function("F", real=True), sp.Function("t", real=True)
     note = "The letter is a function of a standard normal label; m(u) and zeta(u) are densities relative to its law."
 
-    def claim(
+    def entry(
         name: str, title: str, statement: sp.Equality, check: ByDerivation, uses: str, *numbers: int, wrong: sp.Expr
     ) -> Claim:
-        return Claim(
-            id=f"appendix-d.alphabet.{name}",
-            title=title,
-            source=paper(APPENDIX, *numbers),
-            kind=Kind.FIXED_POINT,
-            statement=statement,
-            domain=ALPHABET,
-            checks=(check,),
-            uses=(uses,),
-            mutants=(Mutant("wrong version", eq(statement.lhs, wrong)),),
-            note=note,
+        return claim(
+            f"appendix-d.alphabet.{name}", title, paper(APPENDIX, *numbers), statement, ALPHABET, check,
+            kind=Kind.FIXED_POINT, wrong={"wrong version": wrong}, uses=(uses,), note=note,
         )
 
     added = s.mode * s.kappa * odd((s.mode * s.kappa) ** 2)
     return (
-        claim(
-            "V",
-            "V(kappa) of a continuous alphabet",
-            eq(V_along, U(nu_along * gain)),
-            spread,
-            "appendix-d.orthogonal.V",
-            161,
+        entry(
+            "V", "V(kappa) of a continuous alphabet", eq(V_along, U(nu_along * gain)), spread,
+            "appendix-d.orthogonal.V", 161,
             wrong=U(nu_along) * U(gain),
         ),
-        claim(
-            "V-hat",
-            "Conjugate of every letter's response",
-            eq(V_hat_along, ratio * E(nu_along / (1 + V_along))),
-            ByDerivation(orthogonal_bulk.alphabet_conjugate),
-            "appendix-d.orthogonal.V-hat",
-            162,
+        entry(
+            "V-hat", "Conjugate of every letter's response", eq(V_hat_along, ratio * E(nu_along / (1 + V_along))),
+            ByDerivation(orthogonal_bulk.alphabet_conjugate), "appendix-d.orthogonal.V-hat", 162,
             wrong=ratio * E(nu_along) / (1 + V_along),
         ),
-        claim(
-            "residual",
-            "Residual of a continuous alphabet",
-            eq(s.residual, y0 - mean),
-            spread,
-            "appendix-d.output",
+        entry(
+            "residual", "Residual of a continuous alphabet", eq(s.residual, y0 - mean), spread, "appendix-d.output",
             163,
             wrong=y0 - U(mu0_along * m_along + mu1_along * zeta_along),
         ),
-        claim(
-            "output-variance",
-            "Variance of the output for a continuous alphabet",
-            eq(s.output_variance, q),
-            spread,
-            "appendix-d.orthogonal.output-variance",
-            164,
+        entry(
+            "output-variance", "Variance of the output for a continuous alphabet", eq(s.output_variance, q), spread,
+            "appendix-d.orthogonal.output-variance", 164,
             wrong=q + U(mu1_along * zeta_along) ** 2,
         ),
-        Claim(
-            id="appendix-d.alphabet.mean-not-unique",
-            title="m(u) is not unique: even functions of the letter may be added where mu0 is odd",
-            source=paper(APPENDIX),
-            kind=Kind.IDENTITY,
-            statement=eq(s.output_change, sp.S.Zero),
-            domain=ALPHABET,
-            checks=(ByDerivation(orthogonal_bulk.no_unique_mean),),
-            mutants=(
-                Mutant("an odd function added", eq(s.output_change, U(added * s.mode * even(s.mode**2)))),
-                Mutant("an even mu0", eq(s.output_change, U(odd((s.mode * s.kappa) ** 2) * even(s.mode**2)))),
-            ),
+        claim(
+            "appendix-d.alphabet.mean-not-unique",
+            "m(u) is not unique: even functions of the letter may be added where mu0 is odd", paper(APPENDIX),
+            eq(s.output_change, sp.S.Zero), ALPHABET, ByDerivation(orthogonal_bulk.no_unique_mean),
+            wrong={
+                "an odd function added": U(added * s.mode * even(s.mode**2)),
+                "an even mu0": U(odd((s.mode * s.kappa) ** 2) * even(s.mode**2)),
+            },
             note="The equation for m(u) is of the first kind; only the output that m(u) makes is determined.",
         ),
     )

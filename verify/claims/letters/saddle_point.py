@@ -9,13 +9,14 @@ import sympy as sp
 from onestep.derivations.bulk import blocks as block_equivalent
 from onestep.derivations.free_energy.along_spike import y0, y1, y2
 from onestep.derivations.language import symbols as s
-from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.saddle_point import letters as readout_groups
 from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
+from onestep.verify.claims.saddle_point.formulas import E
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import Wrong, claim, eq
 from onestep.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
 from onestep.verify.second_route.models import LETTERS, PAIRS
 from onestep.verify.second_route.networks.blocks import BLOCK_DOMAIN, block_values, one_letter, resolvents
@@ -46,19 +47,8 @@ e2 = y2 - 2 * y0 * fit + fit**2 - 2 * y1 * signal + q
 ratio = s.alpha / s.beta
 
 
-def E(integrand: sp.Expr) -> sp.Expr:
-    """Average over kappa."""
-    return Expectation(integrand, s.kappa)
-
-
-def eq(left: sp.Expr, right: sp.Expr) -> sp.Equality:
-    """An equation, left as it is typed."""
-    return sp.Eq(left, right, evaluate=False)
-
-
-solver = ByNumbers(
-    "the leave-one-out solver on random models with two letters", measured, SOLVER, functions_at, points=6
-)
+solver = ByNumbers("the leave-one-out solver on random models with two letters", measured, SOLVER, functions_at,
+                   points=6)
 bulk = ByNumbers("one given bulk, the entropic term differentiated by differences", given_bulk, FINITE_DIFFERENCE)
 
 
@@ -71,21 +61,13 @@ def _claim(
     *numbers: int,
     domain: Domain = DOMAIN,
     uses: tuple[str, ...] = ("appendix-d.free-energy",),
-    mutants: tuple[Mutant, ...] = (),
+    wrong: Wrong | None = None,
     kind: Kind = Kind.FIXED_POINT,
     note: str = LETTER_NOTE,
 ) -> Claim:
-    return Claim(
-        id=f"appendix-d.{name}",
-        title=title,
-        source=paper(section, *numbers),
-        kind=kind,
-        statement=statement,
-        domain=domain,
-        checks=checks,
-        uses=uses,
-        mutants=mutants,
-        note=note,
+    return claim(
+        f"appendix-d.{name}", title, paper(section, *numbers), statement, domain, *checks,
+        kind=kind, wrong=wrong, uses=uses, note=note,
     )
 
 
@@ -94,9 +76,9 @@ def _conjugate(
 ) -> Claim:
     statement = eq(readout_groups.CONJUGATE[variable], right)
     proof = ByDerivation(partial(readout_groups.equation, variable))
-    mutants = () if wrong is None else (Mutant("one letter for the other", eq(statement.lhs, wrong)),)
+    mutants = None if wrong is None else {"one letter for the other": wrong}
     section = "Appendix D" if numbers else CONJUGATES
-    return _claim(f"saddle.{name}", title, statement, (solver, proof), section, *numbers, mutants=mutants)
+    return _claim(f"saddle.{name}", title, statement, (solver, proof), section, *numbers, wrong=mutants)
 
 
 def _conjugate_claims() -> tuple[Claim, ...]:
@@ -104,45 +86,31 @@ def _conjugate_claims() -> tuple[Claim, ...]:
     others = y0 - mu0_of[1] * s.m_of[1] - s.kappa * sum(mu1_of[a] * s.zeta_of[a] for a in LETTERS)
     return (
         _conjugate(
-            s.q1_of[0][1],
-            "V1-hat",
-            "Conjugate of the overlap of two letters",
-            ratio * E(mu1_of[0] * mu1_of[1] / (1 + V)),
-            155,
+            s.q1_of[0][1], "V1-hat", "Conjugate of the overlap of two letters",
+            ratio * E(mu1_of[0] * mu1_of[1] / (1 + V)), 155,
             wrong=ratio * E(mu1_of[0] ** 2 / (1 + V)),
         ),
         _conjugate(
-            s.q2_of[0],
-            "V2-hat",
-            "Conjugate of the size of one letter's readout",
-            ratio * E(mu2_of[0] ** 2 / (1 + V)),
+            s.q2_of[0], "V2-hat", "Conjugate of the size of one letter's readout", ratio * E(mu2_of[0] ** 2 / (1 + V)),
             wrong=ratio * E(mu2_of[1] ** 2 / (1 + V)),
         ),
         _conjugate(
-            s.V1_of[0][1],
-            "q1-hat",
-            "Conjugate of the response of two letters",
+            s.V1_of[0][1], "q1-hat", "Conjugate of the response of two letters",
             ratio * E(mu1_of[0] * mu1_of[1] * e2 / squared),
         ),
         _conjugate(
-            s.V2_of[0], "q2-hat", "Conjugate of the response of one letter", ratio * E(mu2_of[0] ** 2 * e2 / squared)
+            s.V2_of[0], "q2-hat", "Conjugate of the response of one letter", ratio * E(mu2_of[0] ** 2 * e2 / squared),
         ),
         _conjugate(
-            s.zeta_of[0],
-            "zeta-hat",
-            "Conjugate of one letter's overlap with the spike",
+            s.zeta_of[0], "zeta-hat", "Conjugate of one letter's overlap with the spike",
             ratio * E(s.kappa * mu1_of[0] * (y0 - fit) / (1 + V)),
         ),
         _conjugate(
-            s.psi_of[0],
-            "psi-hat",
-            "Conjugate of one letter's overlap with the target's other direction",
+            s.psi_of[0], "psi-hat", "Conjugate of one letter's overlap with the target's other direction",
             ratio * E(mu1_of[0] * y1 / (1 + V)),
         ),
         _conjugate(
-            s.m_of[0],
-            "m",
-            "One letter's readout mean: the residual is orthogonal to each mean feature",
+            s.m_of[0], "m", "One letter's readout mean: the residual is orthogonal to each mean feature",
             E(mu0_of[0] * others / (1 + V)) / E(mu0_of[0] ** 2 / (1 + V)),
         ),
     )
@@ -152,9 +120,9 @@ def _overlap(variable: sp.Symbol, name: str, title: str, right: sp.Expr, *number
     statement = eq(readout_groups.CONJUGATE[variable], right)
     proof = ByDerivation(partial(readout_groups.equation, variable))
     section = "Appendix D" if numbers else OVERLAPS
-    mutants = (Mutant("another trace", eq(statement.lhs, wrong)),)
     return _claim(
-        f"saddle.{name}", title, statement, (proof, bulk), section, *numbers, domain=GIVEN_BULK, mutants=mutants
+        f"saddle.{name}", title, statement, (proof, bulk), section, *numbers,
+        domain=GIVEN_BULK, wrong={"another trace": wrong},
     )
 
 
@@ -163,46 +131,27 @@ def _overlap_claims() -> tuple[Claim, ...]:
     psi = s.target_block[0][0] * s.psi_hat_of[0] + s.target_block[0][1] * s.psi_hat_of[1]
     return (
         _overlap(
-            s.V1_hat_of[0][1],
-            "q1",
-            "Overlap of two letters, a trace of one given bulk",
-            s.double_block[0][1],
-            156,
+            s.V1_hat_of[0][1], "q1", "Overlap of two letters, a trace of one given bulk", s.double_block[0][1], 156,
             wrong=s.double_block[0][0],
         ),
         _overlap(
-            s.V2_hat_of[0],
-            "q2",
-            "Size of one letter's readout, a trace of one given bulk",
-            s.double_letter[0],
+            s.V2_hat_of[0], "q2", "Size of one letter's readout, a trace of one given bulk", s.double_letter[0],
             wrong=s.trace_letter[0],
         ),
         _overlap(
-            s.q1_hat_of[0][1],
-            "V1",
-            "Response of two letters, a trace of one given bulk",
-            s.trace_block[0][1],
+            s.q1_hat_of[0][1], "V1", "Response of two letters, a trace of one given bulk", s.trace_block[0][1],
             wrong=s.double_block[0][1],
         ),
         _overlap(
-            s.q2_hat_of[0],
-            "V2",
-            "Response of one letter, a trace of one given bulk",
-            s.trace_letter[0],
+            s.q2_hat_of[0], "V2", "Response of one letter, a trace of one given bulk", s.trace_letter[0],
             wrong=s.trace_letter[1],
         ),
         _overlap(
-            s.zeta_hat_of[0],
-            "zeta",
-            "One letter's overlap with the spike: the letters mix in a given bulk",
-            zeta,
+            s.zeta_hat_of[0], "zeta", "One letter's overlap with the spike: the letters mix in a given bulk", zeta,
             wrong=s.spike_block[0][0] * s.zeta_hat_of[0],
         ),
         _overlap(
-            s.psi_hat_of[0],
-            "psi",
-            "One letter's overlap with the target's other direction",
-            psi,
+            s.psi_hat_of[0], "psi", "One letter's overlap with the target's other direction", psi,
             wrong=s.target_block[0][0] * s.psi_hat_of[0],
         ),
     )
@@ -225,56 +174,35 @@ def _block_claims() -> tuple[Claim, ...]:
         "M = V1^ (1 + Theta V1^)^-1."
     )
 
-    def claim(name: str, title: str, statement: sp.Equality, check: ByDerivation, *wrong: Mutant) -> Claim:
+    def entry(name: str, title: str, statement: sp.Equality, check: ByDerivation, wrong: Wrong | None = None) -> Claim:
         return _claim(
-            f"block.{name}",
-            title,
-            statement,
-            (check, block_numbers),
-            "Appendix D",
-            domain=BLOCK_DOMAIN,
-            uses=() if name == "tau" else ("appendix-d.block.tau",),
-            mutants=wrong,
-            note=note,
+            f"block.{name}", title, statement, (check, block_numbers), "Appendix D",
+            domain=BLOCK_DOMAIN, uses=() if name == "tau" else ("appendix-d.block.tau",), wrong=wrong, note=note,
         )
 
     return (
-        claim(
-            "tau",
-            "Trace of the resolvent over one letter's neurons",
-            eq(s.V2_of[0], tau),
-            cavity,
-            Mutant("the entry of C for that of M", eq(s.V2_of[0], s.fraction[0] / (shift + s.c_of[0] * C11))),
+        entry(
+            "tau", "Trace of the resolvent over one letter's neurons", eq(s.V2_of[0], tau), cavity,
+            wrong={"the entry of C for that of M": s.fraction[0] / (shift + s.c_of[0] * C11)},
         ),
-        claim(
-            "mixed-own",
-            "Diagonal entry of C (1 + Theta C)^-1",
-            eq(s.mixed[0][0], (C11 + two * (C11 * C22 - C12**2)) / determinant),
-            entries,
+        entry(
+            "mixed-own", "Diagonal entry of C (1 + Theta C)^-1",
+            eq(s.mixed[0][0], (C11 + two * (C11 * C22 - C12**2)) / determinant), entries,
         ),
-        claim("mixed-other", "Off-diagonal entry of C (1 + Theta C)^-1", eq(s.mixed[0][1], C12 / determinant), entries),
-        claim(
-            "T-own",
-            "Block trace of one letter",
-            eq(s.V1_of[0][0], s.c_of[0] * s.V2_of[0] * (1 - one * s.mixed[0][0])),
+        entry("mixed-other", "Off-diagonal entry of C (1 + Theta C)^-1", eq(s.mixed[0][1], C12 / determinant), entries),
+        entry(
+            "T-own", "Block trace of one letter", eq(s.V1_of[0][0], s.c_of[0] * s.V2_of[0] * (1 - one * s.mixed[0][0])),
             blocks,
         ),
-        claim(
-            "T-other",
-            "Block trace between two letters",
-            eq(s.V1_of[0][1], -s.beta * s.c_of[0] * s.c_of[1] * s.V2_of[0] * s.V2_of[1] * s.mixed[0][1]),
-            blocks,
+        entry(
+            "T-other", "Block trace between two letters",
+            eq(s.V1_of[0][1], -s.beta * s.c_of[0] * s.c_of[1] * s.V2_of[0] * s.V2_of[1] * s.mixed[0][1]), blocks,
         ),
         _claim(
-            "block.simulated",
-            "Trace of the resolvent over one letter's neurons, of sampled matrices",
-            eq(s.V2_of[0], tau),
-            (BySimulation("resolvents of random bulks with two groups", resolvents),),
+            "block.simulated", "Trace of the resolvent over one letter's neurons, of sampled matrices",
+            eq(s.V2_of[0], tau), (BySimulation("resolvents of random bulks with two groups", resolvents),),
             "Appendix D",
-            domain=BLOCK_DOMAIN,
-            uses=("appendix-d.block.tau",),
-            kind=Kind.CONCENTRATION,
-            note=note,
+            domain=BLOCK_DOMAIN, uses=("appendix-d.block.tau",), kind=Kind.CONCENTRATION, note=note,
         ),
     )
 
@@ -293,32 +221,23 @@ def _isotropic_claims() -> tuple[Claim, ...]:
     uses = ("appendix-d.free-energy", "appendix-d.block.tau", "appendix-d.block.T-own", "appendix-d.block.T-other")
     note = "Fully asymptotic form of (156) for isotropic rows, any beta. " + LETTER_NOTE
 
-    def claim(variable: sp.Symbol, name: str, title: str, right: sp.Expr, *wrong: sp.Expr) -> Claim:
+    def entry(variable: sp.Symbol, name: str, title: str, right: sp.Expr, *wrong: sp.Expr) -> Claim:
         unknown = readout_groups.CONJUGATE[variable]
         proof = ByDerivation(partial(readout_groups.isotropic, variable))
-        mutants = tuple(Mutant(f"wrong version {k + 1}", eq(unknown, right_)) for k, right_ in enumerate(wrong))
         return _claim(
-            f"isotropic.{name}",
-            title,
-            eq(unknown, right),
-            (proof, solver),
-            OVERLAPS,
-            uses=uses,
-            mutants=mutants,
-            note=note,
+            f"isotropic.{name}", title, eq(unknown, right), (proof, solver), OVERLAPS,
+            uses=uses, wrong={f"wrong version {k + 1}": other for k, other in enumerate(wrong)}, note=note,
         )
 
     return (
-        claim(s.zeta_hat_of[0], "zeta", "One letter's overlap with the spike, isotropic rows", own * s.zeta_hat_of[0]),
-        claim(
-            s.psi_hat_of[0],
-            "psi",
-            "One letter's overlap with the target's other direction, isotropic rows",
+        entry(s.zeta_hat_of[0], "zeta", "One letter's overlap with the spike, isotropic rows", own * s.zeta_hat_of[0]),
+        entry(
+            s.psi_hat_of[0], "psi", "One letter's overlap with the target's other direction, isotropic rows",
             s.beta * (s.V1_of[0][0] * s.psi_hat_of[0] + s.V1_of[0][1] * s.psi_hat_of[1]),
             s.beta * s.V1_of[0][0] * s.psi_hat_of[0],
         ),
-        claim(s.V2_hat_of[0], "q2", "Size of one letter's readout, isotropic rows", q2, q2.subs(s.q2_of[1], 0)),
-        claim(s.V1_hat_of[0][1], "q1", "Overlap of two letters, isotropic rows", q1, (T * X * T)[0, 1] * s.beta),
+        entry(s.V2_hat_of[0], "q2", "Size of one letter's readout, isotropic rows", q2, q2.subs(s.q2_of[1], 0)),
+        entry(s.V1_hat_of[0][1], "q1", "Overlap of two letters, isotropic rows", q1, (T * X * T)[0, 1] * s.beta),
     )
 
 
@@ -327,44 +246,27 @@ def _other_claims() -> tuple[Claim, ...]:
     one = Domain((*ranges, Range(s.c, 0.5, 1.6), Range(s.V1_hat, 0.2, 2.0), Range(s.V2_hat, 0.2, 2.0)))
     return (
         _claim(
-            "test-error",
-            "Test error for several letters",
-            eq(s.test_error, E(e2) - s.noise),
-            (ByDerivation(readout_groups.test_error), solver),
-            "Appendix D",
-            157,
+            "test-error", "Test error for several letters", eq(s.test_error, E(e2) - s.noise),
+            (ByDerivation(readout_groups.test_error), solver), "Appendix D", 157,
+            wrong={
+                "the size of one letter forgotten": E(e2 - mu2_of[0] ** 2 * s.q2_of[0]) - s.noise,
+                "the mixed overlap counted once": E(e2 - mu1_of[0] * mu1_of[1] * s.q1_of[0][1]) - s.noise,
+            },
             uses=("appendix-d.local-fields",),
-            mutants=(
-                Mutant(
-                    "the size of one letter forgotten", eq(s.test_error, E(e2 - mu2_of[0] ** 2 * s.q2_of[0]) - s.noise)
-                ),
-                Mutant(
-                    "the mixed overlap counted once",
-                    eq(s.test_error, E(e2 - mu1_of[0] * mu1_of[1] * s.q1_of[0][1]) - s.noise),
-                ),
-            ),
             note="At gamma = 1 this is E[b^2 + q]: there y1 = 0 and y2 = y0^2 + Delta. " + LETTER_NOTE,
         ),
         _claim(
-            "equal-letters",
-            "Letters that do not differ are one letter",
+            "equal-letters", "Letters that do not differ are one letter",
             eq(s.V1, s.c * s.V2 / (1 + s.beta * s.c * s.V1_hat * s.V2)),
-            (
-                ByDerivation(block_equivalent.equal_groups),
-                ByNumbers("the k-group equivalent at equal groups", one_letter, ROUNDING),
-            ),
+            (ByDerivation(block_equivalent.equal_groups),
+             ByNumbers("the k-group equivalent at equal groups", one_letter, ROUNDING)),
             "Appendix D",
-            domain=one,
-            uses=("appendix-d.block.tau",),
+            domain=one, uses=("appendix-d.block.tau",),
             note="The block equivalent of equal groups is the Marchenko-Pastur law of one group.",
         ),
     )
 
 
 CLAIMS: tuple[Claim, ...] = (
-    *_conjugate_claims(),
-    *_overlap_claims(),
-    *_block_claims(),
-    *_isotropic_claims(),
-    *_other_claims(),
+    *_conjugate_claims(), *_overlap_claims(), *_block_claims(), *_isotropic_claims(), *_other_claims(),
 )

@@ -12,7 +12,8 @@ from onestep.derivations.saddle_point import directions
 from onestep.derivations.saddle_point.directions import DIRECTIONS, kappa, mu0, mu1, mu2, y0, y1, y2, zeta, zeta_hat
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.protocol.claim import Claim, Kind, Mutant, Source
+from onestep.verify.protocol.claim import Claim, Kind, Source
+from onestep.verify.protocol.statement import Wrong, claim, eq
 from onestep.verify.protocol.tolerances import ROUNDING, SOLVER
 from onestep.verify.second_route.saddle_point.directions import (
     DOMAIN,
@@ -39,11 +40,6 @@ def E(integrand: sp.Expr) -> sp.Expr:
     return Expectation(integrand, *kappa)
 
 
-def eq(left: sp.Expr, right: sp.Expr) -> sp.Equality:
-    """An equation, left as it is typed."""
-    return sp.Eq(left, right, evaluate=False)
-
-
 solver = ByNumbers("the leave-one-out solver on three models", measured, SOLVER, functions_at, points=3)
 simulated = BySimulation("ridge on features with a spike of two directions", experiment)
 
@@ -53,19 +49,13 @@ def _claim(
     name: str,
     title: str,
     right: sp.Expr,
-    *mutants: Mutant,
+    *, wrong: Wrong,
 ) -> Claim:
-    return Claim(
-        id=f"spike-directions.{name}",
-        title=title,
-        source=SOURCE,
-        kind=Kind.FIXED_POINT,
-        statement=eq(directions.CONJUGATE[variable], right),
-        domain=DOMAIN,
-        checks=(ByDerivation(partial(directions.equation, variable)), solver),
-        uses=("spike-directions.overlap-matrix",),
-        mutants=mutants,
-        note=NOTE,
+    return claim(
+        f"spike-directions.{name}", title, SOURCE,
+        eq(directions.CONJUGATE[variable], right), DOMAIN,
+        ByDerivation(partial(directions.equation, variable)), solver,
+        kind=Kind.FIXED_POINT, wrong=wrong, uses=("spike-directions.overlap-matrix",), note=NOTE,
     )
 
 
@@ -74,142 +64,90 @@ def _zeta(j: int) -> tuple[Claim, Claim]:
     force = ratio * E(kappa[j] * mu1 * (y0 - fit) / (1 + V))
     return (
         _claim(
-            zeta[j],
-            f"zeta-hat-{j + 1}",
-            f"Force along direction {j + 1} of the spike",
-            force,
-            Mutant("the other direction", eq(zeta_hat[j], ratio * E(kappa[other] * mu1 * (y0 - fit) / (1 + V)))),
-            Mutant("the other overlap forgotten", eq(zeta_hat[j], force.subs(zeta[other], 0))),
+            zeta[j], f"zeta-hat-{j + 1}", f"Force along direction {j + 1} of the spike", force,
+            wrong={
+                "the other direction": ratio * E(kappa[other] * mu1 * (y0 - fit) / (1 + V)),
+                "the other overlap forgotten": force.subs(zeta[other], 0),
+            },
         ),
         _claim(
-            zeta_hat[j],
-            f"zeta-{j + 1}",
+            zeta_hat[j], f"zeta-{j + 1}",
             f"Overlap with direction {j + 1} of the spike: each direction answers to its own force",
             s.beta * s.c * s.V2 * zeta_hat[j],
-            Mutant("the other direction's force", eq(zeta[j], s.beta * s.c * s.V2 * zeta_hat[other])),
-            Mutant("the response across the spike", eq(zeta[j], s.beta * s.V1 * zeta_hat[j])),
+            wrong={
+                "the other direction's force": s.beta * s.c * s.V2 * zeta_hat[other],
+                "the response across the spike": s.beta * s.V1 * zeta_hat[j],
+            },
         ),
     )
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        id="spike-directions.overlap-matrix",
-        title="Resolvent between directions of the spike, one given bulk",
-        source=SOURCE,
-        kind=Kind.IDENTITY,
-        statement=eq(
-            directions.spike_gram[0, 1],
-            directions.whole_gram[0, 1]
-            / (
-                (1 - s.V1_hat * directions.whole_gram[0, 0]) * (1 - s.V1_hat * directions.whole_gram[1, 1])
-                - (s.V1_hat * directions.whole_gram[0, 1]) ** 2
-            ),
-        ),
-        domain=GIVEN_BULK,
-        checks=(
-            ByDerivation(directions.overlap_matrix),
-            ByNumbers("both resolvents of a random matrix, inverted", given_bulk, ROUNDING),
-        ),
+    claim(
+        "spike-directions.overlap-matrix", "Resolvent between directions of the spike, one given bulk", SOURCE,
+        eq(directions.spike_gram[0, 1],
+           directions.whole_gram[0, 1]
+           / (
+               (1 - s.V1_hat * directions.whole_gram[0, 0]) * (1 - s.V1_hat * directions.whole_gram[1, 1])
+               - (s.V1_hat * directions.whole_gram[0, 1]) ** 2
+           )),
+        GIVEN_BULK,
+        ByDerivation(directions.overlap_matrix),
+        ByNumbers("both resolvents of a random matrix, inverted", given_bulk, ROUNDING),
+        wrong={
+            "each direction by itself": directions.whole_gram[0, 1]
+            / ((1 - s.V1_hat * directions.whole_gram[0, 0]) * (1 - s.V1_hat * directions.whole_gram[1, 1])),
+            "the directions not removed": directions.whole_gram[0, 1],
+        },
         uses=("result-3-3.spike-resolvent",),
-        mutants=(
-            Mutant(
-                "each direction by itself",
-                eq(
-                    directions.spike_gram[0, 1],
-                    directions.whole_gram[0, 1]
-                    / ((1 - s.V1_hat * directions.whole_gram[0, 0]) * (1 - s.V1_hat * directions.whole_gram[1, 1])),
-                ),
-            ),
-            Mutant("the directions not removed", eq(directions.spike_gram[0, 1], directions.whole_gram[0, 1])),
-        ),
         note="X_jl = s_j.G0 s_l -> 0 for j != l as d grows, for orthonormal directions independent of the bulk: then "
-        "each direction has s.G s = beta c V2, what a single one has.",
+             "each direction has s.G s = beta c V2, what a single one has.",
     ),
-    *_zeta(0),
-    *_zeta(1),
+    *_zeta(0), *_zeta(1),
     _claim(
-        s.m,
-        "m",
-        "Mean of the readout beside several overlaps",
+        s.m, "m", "Mean of the readout beside several overlaps",
         E(mu0 * (y0 - kappa[0] * mu1 * zeta[0] - kappa[1] * mu1 * zeta[1]) / (1 + V)) / E(mu0**2 / (1 + V)),
-        Mutant(
-            "one direction only",
-            eq(s.m, E(mu0 * (y0 - kappa[0] * mu1 * zeta[0]) / (1 + V)) / E(mu0**2 / (1 + V))),
-        ),
+        wrong={"one direction only": E(mu0 * (y0 - kappa[0] * mu1 * zeta[0]) / (1 + V)) / E(mu0**2 / (1 + V))},
     ),
     _claim(
-        s.psi_hat,
-        "psi",
-        "Overlap with the target outside the spike",
-        s.beta * s.V1 * s.psi_hat,
-        Mutant("the response along the spike", eq(s.psi, s.beta * s.c * s.V2 * s.psi_hat)),
+        s.psi_hat, "psi", "Overlap with the target outside the spike", s.beta * s.V1 * s.psi_hat,
+        wrong={"the response along the spike": s.beta * s.c * s.V2 * s.psi_hat},
     ),
     _claim(
-        s.q1,
-        "V1-hat",
-        "Conjugate of q1, averaged over all kappa",
-        ratio * E(mu1**2 / (1 + V)),
-        Mutant("the other coefficient", eq(s.V1_hat, ratio * E(mu2**2 / (1 + V)))),
+        s.q1, "V1-hat", "Conjugate of q1, averaged over all kappa", ratio * E(mu1**2 / (1 + V)),
+        wrong={"the other coefficient": ratio * E(mu2**2 / (1 + V))},
     ),
     _claim(
-        s.V2_hat,
-        "q2",
-        "Size of the readout: the forces of all directions add up in squares",
+        s.V2_hat, "q2", "Size of the readout: the forces of all directions add up in squares",
         s.resolvent_square * (s.q2_hat + s.beta * s.c * squares)
         + s.resolvent_mixed * (s.q1_hat + s.beta * s.psi_hat**2),
-        Mutant(
-            "one direction only",
-            eq(
-                s.q2,
-                s.resolvent_square * (s.q2_hat + s.beta * s.c * zeta_hat[0] ** 2)
-                + s.resolvent_mixed * (s.q1_hat + s.beta * s.psi_hat**2),
-            ),
-        ),
-        Mutant(
-            "the square of the sum",
-            eq(
-                s.q2,
-                s.resolvent_square * (s.q2_hat + s.beta * s.c * (zeta_hat[0] + zeta_hat[1]) ** 2)
-                + s.resolvent_mixed * (s.q1_hat + s.beta * s.psi_hat**2),
-            ),
-        ),
+        wrong={
+            "one direction only": s.resolvent_square * (s.q2_hat + s.beta * s.c * zeta_hat[0] ** 2)
+            + s.resolvent_mixed * (s.q1_hat + s.beta * s.psi_hat**2),
+            "the square of the sum": s.resolvent_square * (s.q2_hat + s.beta * s.c * (zeta_hat[0] + zeta_hat[1]) ** 2)
+            + s.resolvent_mixed * (s.q1_hat + s.beta * s.psi_hat**2),
+        },
     ),
     _claim(
-        s.V1_hat,
-        "q1",
-        "Size of the readout seen through the bulk",
+        s.V1_hat, "q1", "Size of the readout seen through the bulk",
         s.resolvent_mixed * (s.q2_hat + s.beta * s.c * squares)
         + s.resolvent_double * (s.q1_hat + s.beta * s.psi_hat**2),
-        Mutant(
-            "one direction only",
-            eq(
-                s.q1,
-                s.resolvent_mixed * (s.q2_hat + s.beta * s.c * zeta_hat[1] ** 2)
-                + s.resolvent_double * (s.q1_hat + s.beta * s.psi_hat**2),
-            ),
-        ),
+        wrong={
+            "one direction only": s.resolvent_mixed * (s.q2_hat + s.beta * s.c * zeta_hat[1] ** 2)
+            + s.resolvent_double * (s.q1_hat + s.beta * s.psi_hat**2),
+        },
     ),
-    Claim(
-        id="spike-directions.test-error",
-        title="Test error for a spike of several directions",
-        source=SOURCE,
+    claim(
+        "spike-directions.test-error", "Test error for a spike of several directions", SOURCE,
+        eq(s.test_error, E(e2) - s.noise), DOMAIN,
+        ByDerivation(directions.test_error), solver, simulated,
         kind=Kind.FIXED_POINT,
-        statement=eq(s.test_error, E(e2) - s.noise),
-        domain=DOMAIN,
-        checks=(ByDerivation(directions.test_error), solver, simulated),
-        uses=(
-            "spike-directions.zeta-1",
-            "spike-directions.zeta-2",
-            "spike-directions.m",
-            "spike-directions.psi",
-            "spike-directions.q1",
-            "spike-directions.q2",
-        ),
-        mutants=(
-            Mutant("one direction of the spike forgotten", eq(s.test_error, E(e2.subs(zeta[1], 0)) - s.noise)),
-            Mutant("the label noise counted", eq(s.test_error, E(e2))),
-        ),
+        wrong={
+            "one direction of the spike forgotten": E(e2.subs(zeta[1], 0)) - s.noise,
+            "the label noise counted": E(e2),
+        },
+        uses=("spike-directions.zeta-1", "spike-directions.zeta-2", "spike-directions.m", "spike-directions.psi",
+              "spike-directions.q1", "spike-directions.q2"),
         note=NOTE,
     ),
 )

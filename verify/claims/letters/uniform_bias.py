@@ -19,9 +19,9 @@ from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.verify.checks.kinds import ByNumbers, ByObligations, Point
 from onestep.verify.claims.bounds.proofs import infima_below
-from onestep.verify.claims.saddle_point.formulas import eq, ge
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import claim, eq, ge
 from onestep.verify.protocol.tolerances import QUADRATURE, SOLVER
 from onestep.verify.second_route.models import solved
 
@@ -86,51 +86,27 @@ def _best(point: Point) -> Mapping[str, float]:
 
 
 CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        id="definitions.biased-coefficients",
-        title="The coefficients with a bias that all neurons share",
-        source=paper(APPENDIX, 131),
+    claim(
+        "definitions.biased-coefficients", "The coefficients with a bias that all neurons share", paper(APPENDIX, 131),
+        _three(_value),
+        Domain((Range("activation", choices=("tanh(z)", "erf(z)", "sin(z)")), Range(s.r, 0.3, 2.0),
+                Range(s.c, 0.6, 1.5), Range(s.kappa, -2.0, 2.0), Range(s.uniform_bias, -1.5, 1.5))),
+        ByNumbers("the coefficients of the solver", _coefficients, QUADRATURE,
+                  lambda point: {"sigma": compile_numpy(activation(str(point["activation"])).expression)}),
         kind=Kind.DEFINITION,
-        statement=_three(_value),
-        domain=Domain(
-            (
-                Range("activation", choices=("tanh(z)", "erf(z)", "sin(z)")),
-                Range(s.r, 0.3, 2.0),
-                Range(s.c, 0.6, 1.5),
-                Range(s.kappa, -2.0, 2.0),
-                Range(s.uniform_bias, -1.5, 1.5),
-            )
-        ),
-        checks=(
-            ByNumbers(
-                "the coefficients of the solver",
-                _coefficients,
-                QUADRATURE,
-                lambda point: {"sigma": compile_numpy(activation(str(point["activation"])).expression)},
-            ),
-        ),
-        mutants=(Mutant("the bias left out", _three(_without)),),
+        wrong={"the bias left out": _three(_without)},
         note="True by fiat; the check is that the solver computes what is defined.",
     ),
-    Claim(
-        id="bounds.lower-over-bias",
-        title="Lower bound on the best test error over ridge and a uniform bias, gamma = 1",
-        source=paper(APPENDIX, 132),
-        kind=Kind.INEQUALITY,
-        statement=ge(s.best_error_bias, s.best_lower_bias),
-        domain=Domain(
-            (Range("model", choices=tuple(_MODELS)), Range(s.r, 0.8, 1.5), Range(s.c, 0.8, 1.2)),
-            ("gamma = 1, reached as alpha0 -> infinity",),
-        ),
-        checks=(
-            ByNumbers("the solver with seven biases, many samples", _best, SOLVER, points=4),
-            ByObligations("from the bound at every bias", infima_below),
-        ),
+    claim(
+        "bounds.lower-over-bias", "Lower bound on the best test error over ridge and a uniform bias, gamma = 1",
+        paper(APPENDIX, 132),
+        ge(s.best_error_bias, s.best_lower_bias),
+        Domain((Range("model", choices=tuple(_MODELS)), Range(s.r, 0.8, 1.5), Range(s.c, 0.8, 1.2)),
+               ("gamma = 1, reached as alpha0 -> infinity",)),
+        ByNumbers("the solver with seven biases, many samples", _best, SOLVER, points=4),
+        ByObligations("from the bound at every bias", infima_below),
+        wrong={"the bound without bias": s.distance, "twice": 2 * s.best_lower_bias},
         uses=("bounds.lower-any-alignment", "definitions.uniform-bias", "definitions.biased-coefficients"),
-        mutants=(
-            Mutant("the bound without bias", ge(s.best_error_bias, s.distance)),
-            Mutant("twice", ge(s.best_error_bias, 2 * s.best_lower_bias)),
-        ),
         note="The proof of the bound uses nothing of mu0, mu1 and mu2, so it holds for those of any bias.",
     ),
 )

@@ -21,13 +21,13 @@ from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, 
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks.rows import BEYOND, STEP, STEPS
 from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, ge
 from onestep.verify.second_route.grids import INTERPRETATIONS
 from onestep.verify.second_route.models import GENERIC
 from onestep.verify.second_route.networks import draws, numbers
 
 _ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretations=INTERPRETATIONS)
-
 
 _BOTH = tuple(draws.BULK_MODELS)
 _ONE = _BOTH[1:]
@@ -42,126 +42,77 @@ def _bulk(
     title: str,
     statement: sp.Equality,
     build: Callable[[], Derivation],
-    *mutants: Mutant,
+    *, wrong: Wrong,
     models: tuple[str, ...] = _BOTH,
 ) -> Claim:
     names = {1: "one model", 2: "two models"}
     measured = partial(draws.bulk_experiment, models)
     simulated = (BySimulation(f"rows of real networks, {names[len(models)]}", measured),) if models else ()
-    return Claim(
-        id=f"beyond.{id_}",
-        title=title,
-        source=BEYOND,
-        kind=Kind.LIMIT,
-        statement=statement,
-        domain=_ROWS,
-        checks=(
-            ByDerivation(build),
-            ByNumbers("the solver's equivalent", numbers.solver_bulk, tolerances.SOLVER, points=6),
-            *simulated,
-        ),
-        mutants=mutants,
+    return claim(
+        f"beyond.{id_}", title, BEYOND,
+        statement, _ROWS,
+        ByDerivation(build), ByNumbers("the solver's equivalent", numbers.solver_bulk, tolerances.SOLVER, points=6),
+        *simulated,
+        kind=Kind.LIMIT, wrong=wrong, uses=("beyond.row-covariance", "beyond.batch-trace"),
         note="" if models else _TOO_SMALL,
-        uses=("beyond.row-covariance", "beyond.batch-trace"),
     )
 
 
 _shift = s.ridge + s.V2_hat
 TAU = _bulk(
-    "V2",
-    "The trace of the readout's resolvent",
-    sp.Eq(s.V2, 1 / (_shift + s.V1_hat * (1 - s.row_trace) / s.gain)),
+    "V2", "The trace of the readout's resolvent", eq(s.V2, 1 / (_shift + s.V1_hat * (1 - s.row_trace) / s.gain)),
     network_bulk.rows,
-    Mutant("the trace of the inverse lost", sp.Eq(s.V2, 1 / (_shift + s.V1_hat / s.gain))),
+    wrong={"the trace of the inverse lost": 1 / (_shift + s.V1_hat / s.gain)},
 )
 WIDTH = _bulk(
-    "V1",
-    "The trace of W W^T against the readout's resolvent",
-    sp.Eq(s.V1, (1 - _shift * s.V2) / s.V1_hat),
+    "V1", "The trace of W W^T against the readout's resolvent", eq(s.V1, (1 - _shift * s.V2) / s.V1_hat),
     network_bulk.width,
-    Mutant("without the ridge", sp.Eq(s.V1, (1 - s.V2_hat * s.V2) / s.V1_hat)),
+    wrong={"without the ridge": (1 - s.V2_hat * s.V2) / s.V1_hat},
 )
 
 _unit = s.beta * s.V2
 OVERLAPS = tuple(
-    _bulk(f"overlap-{id_}", title, sp.Eq(symbol, formula), network_bulk.overlaps, *mutants, models=models)
-    for id_, title, symbol, formula, mutants, models in (
-        (
-            "spike",
-            "The overlap of the spike direction",
-            s.overlap_vv,
-            _unit * (1 - s.row_vv) / (s.gain * s.row_vv),
-            (Mutant("the spike left in the bulk", sp.Eq(s.overlap_vv, _unit * (1 - s.row_vv) / s.gain)),),
-            _BOTH,
-        ),
-        (
-            "spike-target",
-            "The overlap of spike direction and target",
-            s.overlap_vp,
-            -_unit * s.row_vp / (s.gain * s.row_vv),
-            (Mutant("isotropic", sp.Eq(s.overlap_vp, sp.S.Zero)),),
-            (),
-        ),
-        (
-            "target",
-            "The overlap of the target across the spike",
-            s.overlap_pp,
-            _unit * (1 - s.row_pp + s.row_vp**2 / s.row_vv) / s.gain,
-            (Mutant("the spike left in the bulk", sp.Eq(s.overlap_pp, _unit * (1 - s.row_pp) / s.gain)),),
-            _BOTH,
-        ),
-        (
-            "spike-norm",
-            "The overlap of spike direction and norms",
-            s.overlap_vd,
-            _unit * s.row_vh / s.row_vv,
-            (Mutant("the spike left in the bulk", sp.Eq(s.overlap_vd, _unit * s.row_vh)),),
-            _ONE,
-        ),
-        (
-            "target-norm",
-            "The overlap of target and norms",
-            s.overlap_pd,
-            _unit * (s.row_ph - s.row_vp * s.row_vh / s.row_vv),
-            (Mutant("the spike left in the bulk", sp.Eq(s.overlap_pd, _unit * s.row_ph)),),
-            (),
-        ),
-        (
-            "norm",
-            "The overlap of the norms with themselves",
-            s.overlap_dd,
-            _unit * (s.norm_variance - s.gain * (s.row_hh - s.row_vh**2 / s.row_vv)),
-            (Mutant("norms independent of the rows", sp.Eq(s.overlap_dd, _unit * s.norm_variance)),),
-            _ONE,
-        ),
+    _bulk(f"overlap-{id_}", title, eq(symbol, formula), network_bulk.overlaps, wrong=wrong, models=models)
+    for id_, title, symbol, formula, wrong, models in (
+        ("spike", "The overlap of the spike direction", s.overlap_vv,
+         _unit * (1 - s.row_vv) / (s.gain * s.row_vv),
+         {"the spike left in the bulk": _unit * (1 - s.row_vv) / s.gain}, _BOTH),
+        ("spike-target", "The overlap of spike direction and target", s.overlap_vp,
+         -_unit * s.row_vp / (s.gain * s.row_vv),
+         {"isotropic": sp.S.Zero}, ()),
+        ("target", "The overlap of the target across the spike", s.overlap_pp,
+         _unit * (1 - s.row_pp + s.row_vp**2 / s.row_vv) / s.gain,
+         {"the spike left in the bulk": _unit * (1 - s.row_pp) / s.gain}, _BOTH),
+        ("spike-norm", "The overlap of spike direction and norms", s.overlap_vd,
+         _unit * s.row_vh / s.row_vv,
+         {"the spike left in the bulk": _unit * s.row_vh}, _ONE),
+        ("target-norm", "The overlap of target and norms", s.overlap_pd,
+         _unit * (s.row_ph - s.row_vp * s.row_vh / s.row_vv),
+         {"the spike left in the bulk": _unit * s.row_ph}, ()),
+        ("norm", "The overlap of the norms with themselves", s.overlap_dd,
+         _unit * (s.norm_variance - s.gain * (s.row_hh - s.row_vh**2 / s.row_vv)),
+         {"norms independent of the rows": _unit * s.norm_variance}, _ONE),
     )
 )
 
 # --- the readout -----------------------------------------------------------------------------------------------------
 
 _argument = s.r * s.kappa + sp.sqrt(s.c) * s.z
-THIRD = Claim(
-    id="beyond.third-function",
-    title="The function of kappa that a readout gains from unequal norms",
-    source=BEYOND,
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.third, Expectation((s.z**2 - 1) * sigma(_argument), s.z) / (2 * s.c)),
-    domain=Domain(
-        ranges=(Range("activation", choices=("tanh", "sin", "erf")), Range("target", choices=("sin",)),
-                Range(s.r, 0.3, 3.0), Range(s.c, 0.6, 3.0), Range(s.kappa, -2.0, 2.0)),
-        interpretations=INTERPRETATIONS,
-    ),
-    checks=(
-        ByDerivation(network_bulk.third_function),
-        ByNumbers("central differences of mu0 in c", numbers.third_at, tolerances.FINITE_DIFFERENCE,
-                  functions=numbers.third_functions),
-    ),
-    mutants=(
-        Mutant("without the -1", sp.Eq(s.third, Expectation(s.z**2 * sigma(_argument), s.z) / (2 * s.c))),
-        Mutant("without the c", sp.Eq(s.third, Expectation((s.z**2 - 1) * sigma(_argument), s.z) / 2)),
-    ),
+THIRD = claim(
+    "beyond.third-function", "The function of kappa that a readout gains from unequal norms", BEYOND,
+    eq(s.third, Expectation((s.z**2 - 1) * sigma(_argument), s.z) / (2 * s.c)),
+    Domain(ranges=(Range("activation", choices=("tanh", "sin", "erf")), Range("target", choices=("sin",)),
+                   Range(s.r, 0.3, 3.0), Range(s.c, 0.6, 3.0), Range(s.kappa, -2.0, 2.0)),
+           interpretations=INTERPRETATIONS),
+    ByDerivation(network_bulk.third_function),
+    ByNumbers("central differences of mu0 in c", numbers.third_at, tolerances.FINITE_DIFFERENCE,
+              functions=numbers.third_functions),
+    wrong={
+        "without the -1": Expectation(s.z**2 * sigma(_argument), s.z) / (2 * s.c),
+        "without the c": Expectation((s.z**2 - 1) * sigma(_argument), s.z) / 2,
+    },
     uses=("result-3-2.heat-equation",),
-)  # fmt: skip
+)
 
 _mu0, _mu1, _mu2 = (sp.Function(f"mu{k}", real=True)(s.kappa) for k in range(3))
 _y0, _y1, _y2 = (sp.Function(f"y{k}", real=True)(s.kappa) for k in range(3))
@@ -169,22 +120,14 @@ _k2 = sp.Function("k2", real=True)(s.kappa)
 
 _e2 = (
     _y2 - 2 * _y0 * PREDICTION + PREDICTION**2 - 2 * _y1 * _mu1 * s.psi + _mu1**2 * s.q1 + _mu2**2 * s.q2
-)  # fmt: skip
+)
 _V = _mu1**2 * s.V1 + _mu2**2 * s.V2
 _GENERIC = {**GENERIC, "k2": GENERIC["mu0"]}
-_READOUTS = Domain(
-    ranges=(
-        Range("activation", choices=("tanh", "erf")),
-        Range("target", choices=("tanh", "sin")),
-        Range(s.alpha, 0.5, 3.0, log=True),
-        Range(s.beta, 0.5, 2.0, log=True),
-        Range(s.ridge, 0.02, 1.0, log=True),
-        Range(s.noise, 0.0, 0.0),
-        Range(s.alpha0, 2.0, 30.0, log=True),
-        Range("rate", 1.0, 8.0),
-    ),
-    interpretations=(_GENERIC,),
-)
+_READOUTS = Domain(ranges=(Range("activation", choices=("tanh", "erf")), Range("target", choices=("tanh", "sin")),
+                           Range(s.alpha, 0.5, 3.0, log=True), Range(s.beta, 0.5, 2.0, log=True),
+                           Range(s.ridge, 0.02, 1.0, log=True), Range(s.noise, 0.0, 0.0),
+                           Range(s.alpha0, 2.0, 30.0, log=True), Range("rate", 1.0, 8.0)),
+                   interpretations=(_GENERIC,))
 
 
 def _error(
@@ -196,90 +139,52 @@ def _error(
     build: Callable[[], Derivation] = network_bulk.errors,
 ) -> Claim:
     e_minus = formula - s.noise if symbol == s.test_error else formula
-    return Claim(
-        id=f"beyond.{id_}",
-        title=title,
-        source=BEYOND,
+    return claim(
+        f"beyond.{id_}", title, BEYOND,
+        eq(symbol, e_minus), _READOUTS,
+        BySimulation("readouts of real networks, two models", numbers.readout_experiment), ByDerivation(build),
+        ByNumbers("the solver's own rules", numbers.solved_network, tolerances.SOLVER,
+                  functions=numbers.solved_functions, points=6),
         kind=Kind.LIMIT,
-        statement=sp.Eq(symbol, e_minus),
-        domain=_READOUTS,
-        checks=(
-            BySimulation("readouts of real networks, two models", numbers.readout_experiment),
-            ByDerivation(build),
-            ByNumbers(
-                "the solver's own rules", numbers.solved_network, tolerances.SOLVER, functions=numbers.solved_functions,
-                points=6,
-            ),
-        ),
-        mutants=(
-            Mutant("the isotropic bulk of the paper", sp.Eq(symbol, plain)),
-            Mutant("without the third function", sp.Eq(symbol, e_minus.subs(s.chi, 0))),
-        ),
-        uses=("beyond.third-function", "beyond.V2", "beyond.V1", *(claim.id for claim in OVERLAPS)),
-    )  # fmt: skip
+        wrong={"the isotropic bulk of the paper": plain, "without the third function": e_minus.subs(s.chi, 0)},
+        uses=("beyond.third-function", "beyond.V2", "beyond.V1", *(c.id for c in OVERLAPS)),
+    )
 
 
 TEST_ERROR = _error(
-    "test-error",
-    "The test error of a network",
-    s.test_error,
-    Expectation(_e2, s.kappa),
-    s.error_isotropic,
+    "test-error", "The test error of a network", s.test_error, Expectation(_e2, s.kappa), s.error_isotropic,
 )
 TRAINING_ERROR = _error(
-    "training-error",
-    "The training error of a network",
-    s.training_error,
-    Expectation(_e2 / (1 + _V) ** 2, s.kappa),
+    "training-error", "The training error of a network", s.training_error, Expectation(_e2 / (1 + _V) ** 2, s.kappa),
     s.training_isotropic,
 )
 
 # E[mu0 (y0 - yhat)/(1 + V)] = 0, solved for m.
 MEAN = _error(
-    "readout-mean",
-    "The mean of a network's readout",
-    s.m,
+    "readout-mean", "The mean of a network's readout", s.m,
     Expectation(_mu0 * (_y0 - s.kappa * _mu1 * s.zeta - _k2 * s.chi) / (1 + _V), s.kappa)
     / Expectation(_mu0**2 / (1 + _V), s.kappa),
-    s.m_isotropic,
-    network_bulk.readout_mean,
+    s.m_isotropic, network_bulk.readout_mean,
 )
 
-_WELL_FED = Domain(
-    ranges=(
-        Range("activation", choices=("tanh", "erf")),
-        Range("target", choices=("tanh", "sin")),
-        Range(s.alpha, 1e7, 1e8, log=True),
-        Range(s.beta, 300.0, 1000.0, log=True),
-        Range(s.ridge, 1e-4, 1e-3, log=True),
-        Range(s.noise, 0.0, 0.0),
-        Range(s.alpha0, 1e3, 1e4, log=True),
-        Range("rate", 2.0, 8.0),
-    ),
-)
-_LARGE_BATCH = Domain(
-    ranges=(*(r for r in _READOUTS.ranges if r.name != s.alpha0.name), Range(s.alpha0, 1e4, 1e6, log=True)),
-    interpretations=INTERPRETATIONS,
-)
-LARGE_BATCH = Claim(
-    id="beyond.large-batch",
-    title="With a large batch the norms follow the overlaps with the spike",
-    source=BEYOND,
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.chi, 2 * STEP * Expectation(s.z**2 * sigma_check(s.z), s.z) * s.h1_star * s.zeta),
-    domain=_LARGE_BATCH,
-    checks=(
-        ByDerivation(network_bulk.large_batch),
-        ByNumbers(
-            "the solver at alpha0 from 1e4 on", numbers.solved_large_batch, tolerances.ASYMPTOTIC,
-            functions=numbers.solved_activation, points=6,
-        ),
-    ),
-    mutants=(Mutant("equal norms", sp.Eq(s.chi, sp.S.Zero)),),
+_WELL_FED = Domain(ranges=(Range("activation", choices=("tanh", "erf")), Range("target", choices=("tanh", "sin")),
+                           Range(s.alpha, 1e7, 1e8, log=True), Range(s.beta, 300.0, 1000.0, log=True),
+                           Range(s.ridge, 1e-4, 1e-3, log=True), Range(s.noise, 0.0, 0.0),
+                           Range(s.alpha0, 1e3, 1e4, log=True), Range("rate", 2.0, 8.0)))
+_LARGE_BATCH = Domain(ranges=(*(r for r in _READOUTS.ranges if r.name != s.alpha0.name),
+                              Range(s.alpha0, 1e4, 1e6, log=True)),
+                      interpretations=INTERPRETATIONS)
+LARGE_BATCH = claim(
+    "beyond.large-batch", "With a large batch the norms follow the overlaps with the spike", BEYOND,
+    eq(s.chi, 2 * STEP * Expectation(s.z**2 * sigma_check(s.z), s.z) * s.h1_star * s.zeta), _LARGE_BATCH,
+    ByDerivation(network_bulk.large_batch),
+    ByNumbers("the solver at alpha0 from 1e4 on", numbers.solved_large_batch, tolerances.ASYMPTOTIC,
+              functions=numbers.solved_activation, points=6),
+    wrong={"equal norms": sp.S.Zero},
     uses=("beyond.norm-variance", "beyond.overlap-norm"),
-    note="So the three functions of the floor act as two there, mu0 and kappa mu1 + 2 e E[z^2 s] h1* k2: the floor is"
-    " not attained in this limit, and the network does not become the isotropic model.",
-)  # fmt: skip
+    note="So the three functions of the floor act as two there, mu0 and kappa mu1 + 2 e E[z^2 s] h1* k2: the floor is "
+         "not attained in this limit, and the network does not become the isotropic model.",
+)
 
 
 def _above_three_functions(statement: sp.Basic) -> tuple[Obligation, ...]:
@@ -322,32 +227,15 @@ def _above_three_functions(statement: sp.Basic) -> tuple[Obligation, ...]:
     )
 
 
-FLOOR = Claim(
-    id="beyond.floor",
-    title="No network gets below the distance to three functions",
-    source=BEYOND,
-    kind=Kind.INEQUALITY,
-    statement=sp.Ge(s.test_error, s.distance_third),
-    domain=_WELL_FED,
-    checks=(
-        BySearch("the solver with many samples and neurons", numbers.floor_numbers, tolerances.QUADRATURE),
-        ByObligations("an infimum and a sum of squares", _above_three_functions),
-    ),
-    mutants=(
-        Mutant("eight per cent more", sp.Ge(s.test_error, sp.Rational(27, 25) * s.distance_third)),
-        Mutant("root for square", sp.Ge(s.test_error, sp.sqrt(s.distance_third))),
-    ),
+FLOOR = claim(
+    "beyond.floor", "No network gets below the distance to three functions", BEYOND,
+    ge(s.test_error, s.distance_third), _WELL_FED,
+    BySearch("the solver with many samples and neurons", numbers.floor_numbers, tolerances.QUADRATURE),
+    ByObligations("an infimum and a sum of squares", _above_three_functions),
+    wrong={"eight per cent more": MORE * s.distance_third, "root for square": sp.sqrt(s.distance_third)},
     uses=("beyond.test-error",),
 )
 
 CLAIMS: tuple[Claim, ...] = (
-    TAU,
-    WIDTH,
-    *OVERLAPS,
-    THIRD,
-    MEAN,
-    TEST_ERROR,
-    TRAINING_ERROR,
-    LARGE_BATCH,
-    FLOOR,
+    TAU, WIDTH, *OVERLAPS, THIRD, MEAN, TEST_ERROR, TRAINING_ERROR, LARGE_BATCH, FLOOR,
 )

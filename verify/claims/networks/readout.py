@@ -18,39 +18,31 @@ from onestep.derivations.saddle_point import network as network_groups_readout
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks.letters import BEYOND
-from onestep.verify.claims.saddle_point.formulas import eq
 from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, ge
 from onestep.verify.second_route.grids import INTERPRETATIONS, interpretation
 from onestep.verify.second_route.networks import letter_networks as networks
 from onestep.verify.second_route.networks.letter_numbers import LETTERS, PAIRS
 from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
 
 _argument = s.r * s.letter[0] * s.kappa + s.bias_of[0] + sp.sqrt(s.c_of[0]) * s.z
-THIRD = Claim(
-    id="beyond.groups.third-function",
-    title="The function of kappa that a letter's norms bring",
-    source=BEYOND,
-    kind=Kind.IDENTITY,
-    statement=eq(s.third_of, Expectation((s.z**2 - 1) * sigma(_argument), s.z) / (2 * s.c_of[0])),
-    domain=Domain(
-        ranges=(Range("activation", choices=("tanh", "sin", "erf")), Range(s.r, 0.5, 2.0),
-                Range(s.letter[0], -1.3, -0.4), Range(s.bias_of[0], 0.2, 1.2), Range(s.c_of[0], 0.7, 2.5),
-                Range(s.kappa, 0.3, 2.0)),
-        interpretations=INTERPRETATIONS,
-    ),
-    checks=(
-        ByDerivation(network_groups_readout.third_function),
-        ByNumbers("central differences of mu0 in c", networks.third_at, tolerances.FINITE_DIFFERENCE,
-                  functions=lambda point: interpretation(str(point["activation"]), "sin")),
-    ),
-    mutants=(
-        Mutant("without the -1", eq(s.third_of, Expectation(s.z**2 * sigma(_argument), s.z) / (2 * s.c_of[0]))),
-        Mutant("without the bias", eq(s.third_of, Expectation(
-            (s.z**2 - 1) * sigma(_argument - s.bias_of[0]), s.z) / (2 * s.c_of[0]))),
-    ),
+THIRD = claim(
+    "beyond.groups.third-function", "The function of kappa that a letter's norms bring", BEYOND,
+    eq(s.third_of, Expectation((s.z**2 - 1) * sigma(_argument), s.z) / (2 * s.c_of[0])),
+    Domain(ranges=(Range("activation", choices=("tanh", "sin", "erf")), Range(s.r, 0.5, 2.0),
+                   Range(s.letter[0], -1.3, -0.4), Range(s.bias_of[0], 0.2, 1.2), Range(s.c_of[0], 0.7, 2.5),
+                   Range(s.kappa, 0.3, 2.0)),
+           interpretations=INTERPRETATIONS),
+    ByDerivation(network_groups_readout.third_function),
+    ByNumbers("central differences of mu0 in c", networks.third_at, tolerances.FINITE_DIFFERENCE,
+              functions=lambda point: interpretation(str(point["activation"]), "sin")),
+    wrong={
+        "without the -1": Expectation(s.z**2 * sigma(_argument), s.z) / (2 * s.c_of[0]),
+        "without the bias": Expectation((s.z**2 - 1) * sigma(_argument - s.bias_of[0]), s.z) / (2 * s.c_of[0]),
+    },
     uses=("beyond.third-function", "appendix-d.mu0"),
-)  # fmt: skip
+)
 
 _mu0, _mu1, _mu2, _k2 = (
     tuple(sp.Function(f"{name}_{a + 1}", real=True)(s.kappa) for a in LETTERS) for name in ("mu0", "mu1", "mu2", "k2")
@@ -71,7 +63,7 @@ _e2, _e2_short = (
     _y2 - 2 * _y0 * yhat + yhat**2 - 2 * _y1 * _signal + _local(s.q1_of, s.q2_of) for yhat in (_fit, _yhat)
 )
 _GENERIC = {**GENERIC_LETTERS, "k2_1": GENERIC_LETTERS["mu0_2"], "k2_2": GENERIC_LETTERS["mu1_2"],
-            "yhat": GENERIC_LETTERS["mu0_1"], "Vk": GENERIC_LETTERS["mu1_1"]}  # fmt: skip
+            "yhat": GENERIC_LETTERS["mu0_1"], "Vk": GENERIC_LETTERS["mu1_1"]}
 _NETWORKS = Domain(ranges=(Range("network", choices=tuple(networks.NETWORKS)),), interpretations=(_GENERIC,))
 _USES = tuple(
     f"beyond.groups.{name}"
@@ -79,7 +71,7 @@ _USES = tuple(
         "third-function", "V2", "V1-own", "V1-mixed", "overlap-own", "overlap-mixed", "overlap-norm-own",
         "overlap-norm-mixed", "norms-own", "norms-mixed", "without-spike", "q1", "q2",
     )
-) + ("appendix-d.local-field-variance",)  # fmt: skip
+) + ("appendix-d.local-field-variance",)
 
 
 def _k(integrand: sp.Expr) -> sp.Expr:
@@ -92,28 +84,20 @@ def _readout(
     left: sp.Symbol,
     right: sp.Expr,
     build: Callable[[], Derivation],
-    *mutants: Mutant,
+    *, wrong: Wrong,
     simulated: bool = True,
     note: str = "",
 ) -> Claim:
-    return Claim(
-        id=f"beyond.groups.{id_}",
-        title=title,
-        source=BEYOND,
-        kind=Kind.LIMIT,
-        statement=eq(left, right),
-        domain=_NETWORKS,
-        checks=(
-            ByDerivation(build),
-            ByNumbers("the maps iterated as they stand", networks.solved_at, tolerances.SOLVER,
-                      functions=networks.functions_at, points=2),
-            *((BySimulation("readouts of real networks with two letters and a bias", networks.readouts),)
-              if simulated else ()),
-        ),
-        mutants=mutants,
-        uses=_USES,
-        note=note,
-    )  # fmt: skip
+    return claim(
+        f"beyond.groups.{id_}", title, BEYOND,
+        eq(left, right), _NETWORKS,
+        ByDerivation(build),
+        ByNumbers("the maps iterated as they stand", networks.solved_at, tolerances.SOLVER,
+                  functions=networks.functions_at, points=2),
+        *((BySimulation("readouts of real networks with two letters and a bias", networks.readouts),)
+          if simulated else ()),
+        kind=Kind.LIMIT, wrong=wrong, uses=_USES, note=note,
+    )
 
 
 _no_norms = dict.fromkeys(s.chi_of, sp.S.Zero)
@@ -126,7 +110,7 @@ _chi = s.alpha / s.beta * sum(
     row[b] * _k(pull[b] / (1 + _V))
     for row, pull in zip((s.norm_row_spike, s.norm_row_target, s.norm_row_norm), _pulls, strict=True)
     for b in LETTERS
-)  # fmt: skip
+)
 _without_m = _y0 - _fit.subs(s.m_of[0], 0)
 _ONLY_SIMULATED = (
     "Of its checks only the simulation is independent: the number solves the maps of the saddle point or evaluates the "
@@ -134,53 +118,46 @@ _ONLY_SIMULATED = (
 )
 READOUTS = (
     _readout(
-        "readout-mean",
-        "The mean of one letter's readout",
-        s.m_of[0],
-        _k(_mu0[0] * _without_m / (1 + _V)) / _k(_mu0[0] ** 2 / (1 + _V)),
-        network_groups_readout.readout_mean,
-        Mutant("the isotropic bulk of the paper", eq(s.m_of[0], s.m_isotropic)),
-        Mutant("without the third functions", eq(
-            s.m_of[0], _k(_mu0[0] * _without_m.subs(_no_norms) / (1 + _V)) / _k(_mu0[0] ** 2 / (1 + _V)))),
+        "readout-mean", "The mean of one letter's readout", s.m_of[0],
+        _k(_mu0[0] * _without_m / (1 + _V)) / _k(_mu0[0] ** 2 / (1 + _V)), network_groups_readout.readout_mean,
+        wrong={
+            "the isotropic bulk of the paper": s.m_isotropic,
+            "without the third functions":
+                _k(_mu0[0] * _without_m.subs(_no_norms) / (1 + _V)) / _k(_mu0[0] ** 2 / (1 + _V)),
+        },
         note=_ONLY_SIMULATED,
     ),
     _readout(
-        "norm-overlap",
-        "One letter's readout overlaps with the fluctuations of its rows' norms",
-        s.chi_of[0],
-        _chi,
+        "norm-overlap", "One letter's readout overlaps with the fluctuations of its rows' norms", s.chi_of[0], _chi,
         network_groups_readout.norm_overlap,
-        Mutant("equal norms, as in the paper", eq(s.chi_of[0], sp.S.Zero)),
-        Mutant("the other letter forgotten", eq(s.chi_of[0], _chi.subs({
-            s.norm_row_spike[1]: 0, s.norm_row_target[1]: 0, s.norm_row_norm[1]: 0}))),
+        wrong={
+            "equal norms, as in the paper": sp.S.Zero,
+            "the other letter forgotten":
+                _chi.subs({s.norm_row_spike[1]: 0, s.norm_row_target[1]: 0, s.norm_row_norm[1]: 0}),
+        },
         simulated=False,
         note="The number solves the maps of the saddle point, and this relation is one of them: that they agree holds "
-        "by construction and is no evidence for networks. The evidence is the derivation, from overlaps of the rows "
-        "that pencils and drawn rows check under their own claims, and, indirectly, the simulated mean of the readout "
-        "and errors, which chi enters. No simulation here: chi varies so much between networks that hundreds of them "
-        "would be needed.",
+             "by construction and is no evidence for networks. The evidence is the derivation, from overlaps of the "
+             "rows that pencils and drawn rows check under their own claims, and, indirectly, the simulated mean of "
+             "the readout and errors, which chi enters. No simulation here: chi varies so much between networks that "
+             "hundreds of them would be needed.",
     ),
     _readout(
-        "test-error",
-        "The test error of a network with a vocabulary and biases",
-        s.test_error,
-        _k(_e2) - s.noise,
+        "test-error", "The test error of a network with a vocabulary and biases", s.test_error, _k(_e2) - s.noise,
         network_groups_readout.errors,
-        Mutant("the isotropic bulk of the paper", eq(s.test_error, s.error_isotropic)),
-        Mutant("without the third functions", eq(s.test_error, _k(_e2.subs(_no_norms)) - s.noise)),
+        wrong={
+            "the isotropic bulk of the paper": s.error_isotropic,
+            "without the third functions": _k(_e2.subs(_no_norms)) - s.noise,
+        },
         note=_ONLY_SIMULATED,
     ),
     _readout(
-        "training-error",
-        "The training error of a network with a vocabulary and biases",
-        s.training_error,
-        _k(_e2_short / (1 + _V) ** 2),
-        network_groups_readout.errors,
-        Mutant("the isotropic bulk of the paper", eq(s.training_error, s.training_isotropic)),
-        Mutant("the test error", eq(s.training_error, _k(_e2_short))),
+        "training-error", "The training error of a network with a vocabulary and biases", s.training_error,
+        _k(_e2_short / (1 + _V) ** 2), network_groups_readout.errors,
+        wrong={"the isotropic bulk of the paper": s.training_isotropic, "the test error": _k(_e2_short)},
         note=_ONLY_SIMULATED,
     ),
-)  # fmt: skip
+)
 
 
 def _above_all_functions(statement: sp.Basic) -> tuple[Obligation, ...]:
@@ -222,21 +199,15 @@ def _above_all_functions(statement: sp.Basic) -> tuple[Obligation, ...]:
     )
 
 
-FLOOR = Claim(
-    id="beyond.groups.floor",
-    title="No network with a vocabulary gets below the distance to three functions per letter",
-    source=BEYOND,
-    kind=Kind.INEQUALITY,
-    statement=sp.Ge(s.test_error, s.distance_groups),
-    domain=Domain(ranges=(Range("network", choices=tuple(networks.WELL_FED)),)),
-    checks=(
-        BySearch("the saddle point with many samples and neurons", networks.floor_numbers, tolerances.SOLVER),
-        ByObligations("an infimum and a sum of squares", _above_all_functions),
-    ),
-    mutants=(
-        Mutant("eight per cent more", sp.Ge(s.test_error, sp.Rational(27, 25) * s.distance_groups)),
-        Mutant("root for square", sp.Ge(s.test_error, sp.sqrt(s.distance_groups))),
-    ),
+FLOOR = claim(
+    "beyond.groups.floor", "No network with a vocabulary gets below the distance to three functions per letter", BEYOND,
+    ge(s.test_error, s.distance_groups), Domain(ranges=(Range("network", choices=tuple(networks.WELL_FED)),)),
+    BySearch("the saddle point with many samples and neurons", networks.floor_numbers, tolerances.SOLVER),
+    ByObligations("an infimum and a sum of squares", _above_all_functions),
+    wrong={
+        "eight per cent more": MORE * s.distance_groups,
+        "root for square": sp.sqrt(s.distance_groups),
+    },
     uses=("beyond.groups.test-error",),
 )
 

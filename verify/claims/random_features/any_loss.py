@@ -18,11 +18,11 @@ from onestep.numerics.models.losses import LOGISTIC, ProximalLoss
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.any_loss.convex import solve
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
-from onestep.verify.claims.saddle_point.formulas import eq
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import CONVEX_SOLVER
-from onestep.verify.second_route.grids import Array, gaussian_average, half_line
+from onestep.verify.second_route.grids import Array, average, half_line, normal_line
 from onestep.verify.second_route.losses import LOSSES, Loss, proximal
 from onestep.verify.second_route.models import model_at
 from onestep.verify.second_route.saddle_point.square_loss import overlaps_of
@@ -45,10 +45,8 @@ _PSEUDO_HUBER = ProximalLoss(
     lambda y, omega, V: _slope(_SMOOTH, y, proximal(_SMOOTH, y, omega, V), V),
 )
 
-
 # What the output adds to its part along theta.x: smooth functions, so a trapezoidal rule is accurate to rounding.
-_LINE: Array = np.arange(-9.0, 9.0 + 0.05, 0.1)
-_DENSITY: Array = 0.1 * np.exp(-(_LINE**2) / 2) / np.sqrt(2 * np.pi)
+_LINE, _DENSITY = normal_line(0.1)
 
 
 def both_systems(point: Point) -> Mapping[str, float] | None:
@@ -72,8 +70,8 @@ def _both_systems(case: str) -> Mapping[str, float] | None:
     M, M_hat = order.psi[0] / root, ratio * hats.psi_force[0] / root
     Q1 = order.q1[0, 0] + order.zeta[0] ** 2
     sigma = compile_numpy(model.activation.expression)
-    k1 = gaussian_average(lambda z: z * sigma(z))
-    k2 = np.sqrt(gaussian_average(lambda z: sigma(z) ** 2) - k1**2)
+    k1 = average(lambda z: z * sigma(z))
+    k2 = np.sqrt(average(lambda z: sigma(z) ** 2) - k1**2)
     V = k1**2 * order.V1[0, 0] + k2**2 * order.V2[0]
     theirs = _conjugates(model, loss_name, (k1, k2), V, k1**2 * Q1 + k2**2 * order.q2[0], k1 * M)
     return {
@@ -140,34 +138,25 @@ CASES: Mapping[str, Point] = {
     )
 }
 
-_DOMAIN = Domain(
-    (Range("case", choices=tuple(CASES)),),
-    (any_loss_features.ODD,),
-    (
-        {
-            "g": np.tanh,
-            "force": lambda y, f, V: (y - f) / (1 + V + 0.1 * f**2),
-            "force_slope": lambda y, f, V: -1 / (1.3 + V + np.cos(f) ** 2),
-            "varrho": lambda u: 1.2 + np.tanh(u),
-        },
-    ),
-)
-_numbers = ByNumbers(
-    "the solver for convex losses at r = 0 against the slides' equations", both_systems, CONVEX_SOLVER, points=8
-)
+_DOMAIN = Domain((Range("case", choices=tuple(CASES)),), (any_loss_features.ODD,),
+                 ({
+                      "g": np.tanh,
+                      "force": lambda y, f, V: (y - f) / (1 + V + 0.1 * f**2),
+                      "force_slope": lambda y, f, V: -1 / (1.3 + V + np.cos(f) ** 2),
+                      "varrho": lambda u: 1.2 + np.tanh(u),
+                  },))
+_numbers = ByNumbers("the solver for convex losses at r = 0 against the slides' equations", both_systems, CONVEX_SOLVER,
+                     points=8)
 
 
 def _same(name: str, title: str, left: sp.Symbol, right: sp.Expr, build: Callable[[], Derivation]) -> Claim:
-    return Claim(
-        id=f"convex-features.any-loss.{name}",
-        title=f"Any convex loss: {title}",
-        source=paper(SECTION),
+    return claim(
+        f"convex-features.any-loss.{name}", f"Any convex loss: {title}", paper(SECTION),
+        eq(left, right), _DOMAIN,
+        ByDerivation(build), _numbers,
         kind=Kind.FIXED_POINT,
-        statement=eq(left, right),
-        domain=_DOMAIN,
-        checks=(ByDerivation(build), _numbers),
+        wrong={"twice": 2 * right, "the square": right**2},
         uses=("convex.conjugates", *(f"convex-features.{x}-hat" for x in ("V-s", "V-w", "q-s", "q-w", "m-s"))),
-        mutants=(Mutant("twice", eq(left, 2 * right)), Mutant("the square", eq(left, right**2))),
     )
 
 

@@ -11,36 +11,29 @@ import sympy as sp
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.gradient_step import spike as gradient_step
 from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import NonNegative, Obligation
+from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation
 from onestep.derivations.saddle_point import conventions as invariances
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import ByDerivation, ByObligations, BySearch
 from onestep.verify.claims.bounds.proofs import between
 from onestep.verify.claims.bounds.ridge import TIGHT, lower, seek_best, upper
-from onestep.verify.claims.saddle_point.formulas import eq, ge, le
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, ge, le
 from onestep.verify.protocol.tolerances import SOLVER
 from onestep.verify.second_route.grids import average
 from onestep.verify.second_route.models import GENERIC, RANGES, Point, model_at, solved
 
 ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
-MORE = sp.Rational(27, 25)
 k1, k2 = s.mu1_constant, s.mu2_constant
-
 
 # ---- the alignment ----
 
-_STEP = Domain(
-    (
-        Range("target", choices=("tanh(z)", "erf(z)", "sin(z)", "z**3 - z", "atan(z)")),
-        Range(s.alpha0, 0.05, 50.0, log=True),
-        Range("increase", 0.01, 3.0, log=True),
-        Range(s.noise, 0.0, 0.5),
-    ),
-    ("h1* is not zero",),
-)
+_STEP = Domain((Range("target", choices=("tanh(z)", "erf(z)", "sin(z)", "z**3 - z", "atan(z)")),
+                Range(s.alpha0, 0.05, 50.0, log=True), Range("increase", 0.01, 3.0, log=True),
+                Range(s.noise, 0.0, 0.5)),
+               ("h1* is not zero",))
 
 
 def _alignments(point: Point) -> Mapping[str, float]:
@@ -64,9 +57,6 @@ def _alignments(point: Point) -> Mapping[str, float]:
         s.gamma.name: alignment(alpha0),
         s.gamma_more.name: alignment(alpha0 * (1 + float(point["increase"]))),
     }
-
-
-_HYPOTHESES = gradient_step.spike(s.noise).hypotheses
 
 
 def _alignment_squared(alpha0: sp.Expr) -> sp.Expr:
@@ -98,33 +88,22 @@ def _increasing(statement: sp.Basic) -> tuple[Obligation, ...]:
 def _alignment_claims() -> tuple[Claim, ...]:
     search = BySearch("the mean sample at finite size, by pairs of samples", _alignments, SOLVER)
     return (
-        Claim(
-            id="alignment.at-most-one",
-            title="The alignment lies between -1 and 1",
-            source=paper("Section 3.1"),
-            kind=Kind.INEQUALITY,
-            statement=le(s.gamma**2, sp.S.One),
-            domain=_STEP,
-            checks=(ByObligations("the alignment of the gradient step", _at_most_one, hypotheses=_HYPOTHESES), search),
+        claim(
+            "alignment.at-most-one", "The alignment lies between -1 and 1", paper("Section 3.1"),
+            le(s.gamma**2, sp.S.One), _STEP,
+            ByObligations("the alignment of the gradient step", _at_most_one, hypotheses=gradient_step.OF_THE_SPIKE),
+            search,
+            wrong={"eight per cent less": 1 / MORE, "the other way round": ge(s.gamma**2, sp.S.One)},
             uses=("result-3-1.alignment-noisy",),
-            mutants=(
-                Mutant("eight per cent less", le(s.gamma**2, 1 / MORE)),
-                Mutant("the other way round", ge(s.gamma**2, sp.S.One)),
-            ),
         ),
-        Claim(
-            id="alignment.increasing",
-            title="The alignment grows with the number of samples of the gradient step",
-            source=paper("Section 3.1"),
-            kind=Kind.INEQUALITY,
-            statement=ge(s.gamma_more**2, s.gamma**2),
-            domain=_STEP,
-            checks=(ByObligations("the alignment of the gradient step", _increasing, hypotheses=_HYPOTHESES), search),
+        claim(
+            "alignment.increasing", "The alignment grows with the number of samples of the gradient step",
+            paper("Section 3.1"),
+            ge(s.gamma_more**2, s.gamma**2), _STEP,
+            ByObligations("the alignment of the gradient step", _increasing, hypotheses=gradient_step.OF_THE_SPIKE),
+            search,
+            wrong={"the other way round": le(s.gamma_more**2, s.gamma**2), "eight per cent more": MORE * s.gamma**2},
             uses=("result-3-1.alignment-noisy",),
-            mutants=(
-                Mutant("the other way round", le(s.gamma_more**2, s.gamma**2)),
-                Mutant("eight per cent more", ge(s.gamma_more**2, MORE * s.gamma**2)),
-            ),
         ),
     )
 
@@ -169,49 +148,31 @@ def _invariance_claims() -> tuple[Claim, ...]:
         name: str,
         title: str,
         right: sp.Expr,
-        build: Callable[[], object],
-        measure: Callable[[Point], object],
-        *wrong: Mutant,
+        build: Callable[[], Derivation],
+        measure: Callable[[Point], Mapping[str, float] | None],
+        wrong: Wrong | None = None,
     ) -> Claim:
-        return Claim(
-            id=f"invariance.{name}",
-            title=title,
-            source=paper("Section 3.3"),
-            kind=Kind.FIXED_POINT,
-            statement=eq(s.error_rescaled, right),
-            domain=_SCALED,
-            checks=(
-                ByDerivation(build),  # type: ignore[arg-type]
-                BySearch("the solver on both problems", measure, SOLVER),  # type: ignore[arg-type]
-            ),
-            uses=("result-3-3.free-energy", "result-3-3.marchenko-pastur-V1"),
-            mutants=wrong,
+        return claim(
+            f"invariance.{name}", title, paper("Section 3.3"),
+            eq(s.error_rescaled, right), _SCALED,
+            ByDerivation(build), BySearch("the solver on both problems", measure, SOLVER),
+            kind=Kind.FIXED_POINT, wrong=wrong, uses=("result-3-3.free-energy", "result-3-3.marchenko-pastur-V1"),
         )
 
     return (
         invariance(
-            "activation",
-            "sigma -> s sigma with lambda -> s^2 lambda leaves the test error alone",
-            s.test_error,
-            invariances.activation_scale,
-            _scaled_activation,
-            Mutant("scaled by s^2", eq(s.error_rescaled, s.scale**2 * s.test_error)),
-            Mutant("divided by s", eq(s.error_rescaled, s.test_error / s.scale)),
+            "activation", "sigma -> s sigma with lambda -> s^2 lambda leaves the test error alone", s.test_error,
+            invariances.activation_scale, _scaled_activation,
+            wrong={"scaled by s^2": s.scale**2 * s.test_error, "divided by s": s.test_error / s.scale},
         ),
         invariance(
-            "target",
-            "g -> s g with Delta -> s^2 Delta multiplies the test error by s^2",
-            s.scale**2 * s.test_error,
-            invariances.target_scale,
-            _scaled_target,
+            "target", "g -> s g with Delta -> s^2 Delta multiplies the test error by s^2", s.scale**2 * s.test_error,
+            invariances.target_scale, _scaled_target,
         ),
         invariance(
-            "bulk",
-            "(sigma(z), r, c) and (sigma(sqrt(c) z), r/sqrt(c), 1) have the same test error",
-            s.test_error,
-            invariances.bulk_scale,
-            _scaled_bulk,
-            Mutant("multiplied by c", eq(s.error_rescaled, s.c * s.test_error)),
+            "bulk", "(sigma(z), r, c) and (sigma(sqrt(c) z), r/sqrt(c), 1) have the same test error", s.test_error,
+            invariances.bulk_scale, _scaled_bulk,
+            wrong={"multiplied by c": s.c * s.test_error},
         ),
     )
 
@@ -221,31 +182,23 @@ def _invariance_claims() -> tuple[Claim, ...]:
 
 def _sandwich_claims() -> tuple[Claim, ...]:
     return (
-        Claim(
-            id="bounds.sandwich",
-            title="The best test error over the ridge lies between the two bounds, at any alignment",
-            source=paper("Section 4.3"),
+        claim(
+            "bounds.sandwich", "The best test error over the ridge lies between the two bounds, at any alignment",
+            paper("Section 4.3"),
+            sp.And(ge(s.best_error, lower), le(s.best_error, upper), evaluate=False), TIGHT,
+            seek_best, ByObligations("both bounds", between),
             kind=Kind.INEQUALITY,
-            statement=sp.And(ge(s.best_error, lower), le(s.best_error, upper), evaluate=False),
-            domain=TIGHT,
-            checks=(seek_best, ByObligations("both bounds", between)),
+            wrong={
+                "eight per cent more below": sp.And(ge(s.best_error, MORE * lower), le(s.best_error, upper),
+                                                    evaluate=False),
+                "eight per cent less above": sp.And(ge(s.best_error, lower), le(s.best_error, upper / MORE),
+                                                    evaluate=False),
+            },
             uses=("bounds.upper-any-alignment", "bounds.lower-any-alignment"),
-            mutants=(
-                Mutant(
-                    "eight per cent more below",
-                    sp.And(ge(s.best_error, MORE * lower), le(s.best_error, upper), evaluate=False),
-                ),
-                Mutant(
-                    "eight per cent less above",
-                    sp.And(ge(s.best_error, lower), le(s.best_error, upper / MORE), evaluate=False),
-                ),
-            ),
         ),
     )
 
 
 CLAIMS: tuple[Claim, ...] = (
-    *_alignment_claims(),
-    *_invariance_claims(),
-    *_sandwich_claims(),
+    *_alignment_claims(), *_invariance_claims(), *_sandwich_claims(),
 )

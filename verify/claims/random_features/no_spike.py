@@ -15,15 +15,14 @@ from onestep.derivations.saddle_point.random_features import no_spike as random_
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
-from onestep.verify.claims.saddle_point.formulas import eq, ge
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import MORE, Wrong, claim, eq, ge
 from onestep.verify.protocol.tolerances import ASYMPTOTIC, SOLVER
-from onestep.verify.second_route.grids import gaussian_average
+from onestep.verify.second_route.grids import average
 from onestep.verify.second_route.models import GENERIC, RANGES, Point, density_integrals, model_at, numbers, solved
 
 ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
-MORE = sp.Rational(27, 25)
 k1, k2 = s.mu1_constant, s.mu2_constant
 
 # ---- no spike ----
@@ -31,9 +30,8 @@ k1, k2 = s.mu1_constant, s.mu2_constant
 _ODD_RANGES = (Range("activation", choices=ODD), Range("target", choices=ODD), *RANGES[2:])
 NO_SPIKE = Domain(_ODD_RANGES, ("odd activation and target",), (GENERIC,))
 # With a wide and long problem the floor is reached: a false floor has to be seen there.
-FLOOR = Domain(
-    (*_ODD_RANGES, Range("regime", choices=("generic", "many samples"))), ("odd activation and target",), (GENERIC,)
-)
+FLOOR = Domain((*_ODD_RANGES, Range("regime", choices=("generic", "many samples"))), ("odd activation and target",),
+               (GENERIC,))
 
 
 @lru_cache(maxsize=256)
@@ -44,8 +42,8 @@ def plain_random_features(model: Model, first: float, second: float) -> dict[str
     no spike, no kappa, nothing of the solver.
     """
     sigma, root = compile_numpy(model.activation.expression), np.sqrt(model.bulk)
-    mu1 = gaussian_average(lambda z: z * sigma(root * z)) / root
-    mu2_squared = gaussian_average(lambda z: sigma(root * z) ** 2) - model.bulk * mu1**2
+    mu1 = average(lambda z: z * sigma(root * z)) / root
+    mu2_squared = average(lambda z: sigma(root * z) ** 2) - model.bulk * mu1**2
     ratio = model.alpha / model.beta
 
     def response(V: float) -> Mapping[str, float]:
@@ -82,7 +80,7 @@ def plain_random_features(model: Model, first: float, second: float) -> dict[str
 
 def _target_constants(model: Model) -> tuple[float, float]:
     g = compile_numpy(model.target.expression)
-    return gaussian_average(lambda z: z * g(z)), gaussian_average(lambda z: g(z) ** 2)
+    return average(lambda z: z * g(z)), average(lambda z: g(z) ** 2)
 
 
 def _without_spike(point: Point) -> Mapping[str, float] | None:
@@ -116,61 +114,43 @@ def _no_spike_claims() -> tuple[Claim, ...]:
     uses = ("result-3-3.saddle.zeta-hat", "result-3-3.saddle.psi-hat", "result-3-3.isotropic.q1")
     floor = s.h2_star - s.h1_star**2
 
-    def reduced(name: str, title: str, statement: sp.Equality, *more: Mutant) -> Claim:
-        return Claim(
-            id=f"no-spike.{name}",
-            title=title,
-            source=paper(section),
-            kind=Kind.FIXED_POINT,
-            statement=statement,
-            domain=NO_SPIKE,
-            checks=(reduction, no_spike_numbers),
-            uses=uses,
-            mutants=more,
+    def reduced(name: str, title: str, statement: sp.Equality, wrong: Wrong | None = None) -> Claim:
+        return claim(
+            f"no-spike.{name}", title, paper(section),
+            statement, NO_SPIKE,
+            reduction, no_spike_numbers,
+            kind=Kind.FIXED_POINT, wrong=wrong, uses=uses,
         )
 
     gap = s.test_error
     return (
         reduced(
-            "zeta",
-            "Without a spike, v is a direction like any other",
-            eq(s.zeta, s.gamma * s.M),
-            Mutant("gamma lost", eq(s.zeta, s.M)),
+            "zeta", "Without a spike, v is a direction like any other", eq(s.zeta, s.gamma * s.M),
+            wrong={"gamma lost": s.M},
         ),
         reduced(
-            "psi",
-            "Without a spike, the orthogonal direction has its share",
-            eq(s.psi, sp.sqrt(s.rho) * s.M),
-            Mutant("all of M", eq(s.psi, s.M)),
+            "psi", "Without a spike, the orthogonal direction has its share", eq(s.psi, sp.sqrt(s.rho) * s.M),
+            wrong={"all of M": s.M},
         ),
         reduced("q1", "Without a spike, Q1 splits along and across v", eq(s.q1, s.Q1 - s.gamma**2 * s.M**2)),
-        Claim(
-            id="no-spike.test-error",
-            title="Without a spike the test error is that of plain random features, whatever the alignment",
-            source=paper(section),
-            kind=Kind.FIXED_POINT,
-            statement=eq(s.test_error, _plain_error()),
-            domain=NO_SPIKE,
-            checks=(ByDerivation(random_features.plain_error), no_spike_numbers),
-            uses=("no-spike.zeta", "no-spike.psi", "no-spike.q1"),
+        claim(
+            "no-spike.test-error",
+            "Without a spike the test error is that of plain random features, whatever the alignment", paper(section),
+            eq(s.test_error, _plain_error()), NO_SPIKE,
+            ByDerivation(random_features.plain_error), no_spike_numbers,
+            kind=Kind.FIXED_POINT, uses=("no-spike.zeta", "no-spike.psi", "no-spike.q1"),
         ),
-        Claim(
-            id="no-spike.floor",
-            title="Without a spike only the linear part of the target is learned",
-            source=paper(section),
-            kind=Kind.INEQUALITY,
-            statement=ge(gap, floor),
-            domain=FLOOR,
-            checks=(
-                ByObligations("the error less the floor is a sum of squares", _above_floor),
-                BySearch("the solver at r = 0", _without_spike, SOLVER),
-            ),
+        claim(
+            "no-spike.floor", "Without a spike only the linear part of the target is learned", paper(section),
+            ge(gap, floor), FLOOR,
+            ByObligations("the error less the floor is a sum of squares", _above_floor),
+            BySearch("the solver at r = 0", _without_spike, SOLVER),
+            wrong={
+                "eight per cent more": MORE * floor,
+                "square lost": s.h2_star - s.h1_star,
+                "all of the target": s.h2_star,
+            },
             uses=("no-spike.test-error",),
-            mutants=(
-                Mutant("eight per cent more", ge(gap, MORE * floor)),
-                Mutant("square lost", ge(gap, s.h2_star - s.h1_star)),
-                Mutant("all of the target", ge(gap, s.h2_star)),
-            ),
         ),
     )
 
@@ -228,47 +208,33 @@ def _vanishing_spike_claims() -> tuple[Claim, ...]:
         + k2**2 * s.q2
     )
     return (
-        Claim(
-            id="vanishing-spike.m",
-            title="As the spike vanishes m grows like its inverse",
-            source=paper(section),
-            kind=Kind.LIMIT,
-            statement=eq(s.m_no_spike, s.gamma * s.h1_star / k1),
-            domain=NO_SPIKE,
-            checks=checks,
-            uses=("result-3-3.saddle.m",),
+        claim(
+            "vanishing-spike.m", "As the spike vanishes m grows like its inverse", paper(section),
+            eq(s.m_no_spike, s.gamma * s.h1_star / k1), NO_SPIKE,
+            *checks,
+            kind=Kind.LIMIT, uses=("result-3-3.saddle.m",),
         ),
-        Claim(
-            id="vanishing-spike.zeta",
-            title="As the spike vanishes m does all of zeta's work",
-            source=paper(section),
+        claim(
+            "vanishing-spike.zeta", "As the spike vanishes m does all of zeta's work", paper(section),
+            eq(s.zeta_no_spike, sp.S.Zero), NO_SPIKE,
+            *checks,
             kind=Kind.LIMIT,
-            statement=eq(s.zeta_no_spike, sp.S.Zero),
-            domain=NO_SPIKE,
-            checks=checks,
+            wrong={
+                "as without a spike": s.gamma * s.psi / sp.sqrt(s.rho),
+                "the linear part along v": s.gamma * s.h1_star,
+            },
             uses=("result-3-3.saddle.zeta-hat", "vanishing-spike.m"),
-            mutants=(
-                Mutant("as without a spike", eq(s.zeta_no_spike, s.gamma * s.psi / sp.sqrt(s.rho))),
-                Mutant("the linear part along v", eq(s.zeta_no_spike, s.gamma * s.h1_star)),
-            ),
         ),
-        Claim(
-            id="vanishing-spike.test-error",
-            title="A vanishing spike learns the linear part of the target along it for nothing",
-            source=paper(section),
+        claim(
+            "vanishing-spike.test-error", "A vanishing spike learns the linear part of the target along it for nothing",
+            paper(section),
+            eq(s.error_no_spike, error), NO_SPIKE,
+            *checks,
             kind=Kind.LIMIT,
-            statement=eq(s.error_no_spike, error),
-            domain=NO_SPIKE,
-            checks=checks,
+            wrong={"the error without a spike": error + s.gamma**2 * s.h1_star**2},
             uses=("vanishing-spike.m", "vanishing-spike.zeta", "no-spike.test-error"),
-            mutants=(
-                Mutant(
-                    "the error without a spike",
-                    eq(s.error_no_spike, error + s.gamma**2 * s.h1_star**2),
-                ),
-            ),
-            note="The limits r -> 0 and d -> infinity do not commute unless gamma = 0: at r = 0 the spike is "
-            "learned at the price of any other, at every r > 0 for nothing, m being unregularised at leading order.",
+            note="The limits r -> 0 and d -> infinity do not commute unless gamma = 0: at r = 0 the spike is learned "
+                 "at the price of any other, at every r > 0 for nothing, m being unregularised at leading order.",
         ),
     )
 

@@ -13,11 +13,12 @@ from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.saddle_point import equations as saddle_point
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
-from onestep.verify.claims.saddle_point.formulas import E, I_nu, S, V, e2, eq, fit, nu, ratio, teacher, x
+from onestep.verify.claims.saddle_point.formulas import E, I_nu, S, V, e2, fit, nu, ratio, teacher, x
 from onestep.verify.claims.saddle_point.result_3_3 import BLOCK_A, BLOCK_B, PLAIN
-from onestep.verify.claims.saddle_point.systems import by_derivations, slips, together
+from onestep.verify.claims.saddle_point.systems import by_derivations, one_wrong, together
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant
+from onestep.verify.protocol.claim import Claim, Domain, Kind
+from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE, MINIMUM
 from onestep.verify.second_route.models import functions_at
 from onestep.verify.second_route.saddle_point import convex_losses as numbers
@@ -26,7 +27,6 @@ APPENDIX = "Appendix C"
 
 centre = fit + mu1 * s.psi * s.z + sp.sqrt(mu1**2 * (s.q1 - s.psi**2) + mu2**2 * s.q2) * s.xi
 envelope, f, slope = (sp.Function(name, real=True)(teacher, centre, V) for name in ("envelope", "force", "force_slope"))
-
 
 ARGUMENTS = (
     "y = g(gamma kappa + sqrt(rho) z) is the label, omega = mu0 m + kappa mu1 zeta + mu1 psi z + "
@@ -46,19 +46,14 @@ def E3(integrand: sp.Expr) -> sp.Expr:
 def _envelope_claims() -> tuple[Claim, ...]:
     force = (s.prox - s.field_mean) / s.V
     proof = ByDerivation(convex_loss.envelope)
-    check = ByNumbers(
-        "square, logistic, Huber and pseudo-Huber losses, by differences", numbers.one_envelope, FINITE_DIFFERENCE
-    )
+    check = ByNumbers("square, logistic, Huber and pseudo-Huber losses, by differences", numbers.one_envelope,
+                      FINITE_DIFFERENCE)
 
     def rule(name: str, title: str, left: sp.Symbol, right: sp.Expr, *equations: int) -> Claim:
-        return Claim(
-            id=f"convex.{name}",
-            title=title,
-            source=paper(APPENDIX, *equations),
-            kind=Kind.IDENTITY,
-            statement=eq(left, right),
-            domain=numbers.ONE,
-            checks=(proof, check),
+        return claim(
+            f"convex.{name}", title, paper(APPENDIX, *equations),
+            eq(left, right), numbers.ONE,
+            proof, check,
             note="Differentiability of the loss is needed at the proximal point only.",
         )
 
@@ -66,68 +61,50 @@ def _envelope_claims() -> tuple[Claim, ...]:
         rule("proximal-point", "The proximal point balances loss and distance", s.loss_slope, -force, 118),
         rule("moreau-slope", "Slope of the Moreau envelope in its centre: the force", s.moreau_slope, -force, 101),
         rule(
-            "moreau-response",
-            "Slope of the Moreau envelope in its variance: half of the squared force",
-            s.moreau_response,
-            -(force**2) / 2,
+            "moreau-response", "Slope of the Moreau envelope in its variance: half of the squared force",
+            s.moreau_response, -(force**2) / 2,
         ),
         rule(
-            "force-slope",
-            "Slope of the force from the curvature of the loss",
-            s.force_slope,
+            "force-slope", "Slope of the force from the curvature of the loss", s.force_slope,
             -s.loss_curvature / (1 + s.V * s.loss_curvature),
         ),
-        Claim(
-            id="convex.regulariser-slope",
-            title="The readout is the slope of the regulariser's envelope in the force",
-            source=paper(APPENDIX, 97),
-            kind=Kind.IDENTITY,
-            statement=eq(s.penalty_slope, -s.minimum_point),
-            domain=Domain(),
-            checks=(ByDerivation(convex_loss.regulariser),),
-            mutants=(Mutant("sign", eq(s.penalty_slope, s.minimum_point)),),
+        claim(
+            "convex.regulariser-slope", "The readout is the slope of the regulariser's envelope in the force",
+            paper(APPENDIX, 97),
+            eq(s.penalty_slope, -s.minimum_point), Domain(),
+            ByDerivation(convex_loss.regulariser),
+            wrong={"sign": s.minimum_point},
         ),
-        Claim(
-            id="convex.laplace",
-            title="At zero temperature an integral over one variable leaves the least exponent",
-            source=paper(APPENDIX, 96),
+        claim(
+            "convex.laplace", "At zero temperature an integral over one variable leaves the least exponent",
+            paper(APPENDIX, 96),
+            eq(s.zero_temperature, s.least_objective), numbers.LAPLACE,
+            ByNumbers("four convex losses at B = 1e8", numbers.laplace, ASYMPTOTIC),
             kind=Kind.LIMIT,
-            statement=eq(s.zero_temperature, s.least_objective),
-            domain=numbers.LAPLACE,
-            checks=(ByNumbers("four convex losses at B = 1e8", numbers.laplace, ASYMPTOTIC),),
-            mutants=(Mutant("twice", eq(s.zero_temperature, 2 * s.least_objective)),),
+            wrong={"twice": 2 * s.least_objective},
             note="Laplace's method for a convex exponent, by numbers; for the square loss it is the proved "
-            "determinant.",
+                 "determinant.",
         ),
-        Claim(
-            id="convex.energetic-term",
-            title="Energetic term of a convex loss: its Moreau envelope, averaged",
-            source=paper(APPENDIX, 100),
-            kind=Kind.IDENTITY,
-            statement=eq(s.energetic_term, -ratio * E3(envelope)),
-            domain=numbers.AVERAGED,
-            checks=(ByDerivation(convex_loss.energetic),),
-            note=ARGUMENTS,
-            uses=("convex.laplace", "result-3-3.local-field-mean", "result-3-3.local-field-variance"),
+        claim(
+            "convex.energetic-term", "Energetic term of a convex loss: its Moreau envelope, averaged",
+            paper(APPENDIX, 100),
+            eq(s.energetic_term, -ratio * E3(envelope)), numbers.AVERAGED,
+            ByDerivation(convex_loss.energetic),
+            uses=("convex.laplace", "result-3-3.local-field-mean", "result-3-3.local-field-variance"), note=ARGUMENTS,
         ),
-        Claim(
-            id="convex.free-energy",
-            title="Free energy of a convex loss with a ridge penalty",
-            source=paper(APPENDIX, 106),
-            kind=Kind.IDENTITY,
-            statement=eq(
-                s.free_energy,
-                (s.q1_hat * s.V1 - s.V1_hat * s.q1 + s.q2_hat * s.V2 - s.V2_hat * s.q2) / 2
-                + s.zeta_hat * s.zeta
-                + s.psi_hat * s.psi
-                - nu((s.q1_hat * varrho + s.q2_hat + s.beta * s.psi_hat**2 * varrho * varpi**2) / S) / 2
-                - s.beta * s.zeta_hat**2 * I_nu / (2 * (1 - x))
-                + ratio * E3(envelope),
-            ),
-            domain=numbers.AVERAGED,
-            checks=(ByDerivation(convex_loss.free_energy),),
-            note=ARGUMENTS,
+        claim(
+            "convex.free-energy", "Free energy of a convex loss with a ridge penalty", paper(APPENDIX, 106),
+            eq(s.free_energy,
+               (s.q1_hat * s.V1 - s.V1_hat * s.q1 + s.q2_hat * s.V2 - s.V2_hat * s.q2) / 2
+               + s.zeta_hat * s.zeta
+               + s.psi_hat * s.psi
+               - nu((s.q1_hat * varrho + s.q2_hat + s.beta * s.psi_hat**2 * varrho * varpi**2) / S) / 2
+               - s.beta * s.zeta_hat**2 * I_nu / (2 * (1 - x))
+               + ratio * E3(envelope)),
+            numbers.AVERAGED,
+            ByDerivation(convex_loss.free_energy),
             uses=("convex.energetic-term", "result-3-3.trace-term", "result-3-3.entropic-term", "dropped.m-hat"),
+            note=ARGUMENTS,
         ),
     )
 
@@ -137,25 +114,15 @@ def _envelope_claims() -> tuple[Claim, ...]:
 
 def _saddle(variable: sp.Symbol, name: str, title: str, right: sp.Expr) -> Claim:
     unknown = s.m_response if variable == s.m else CONJUGATE[variable]
-    return Claim(
-        id=f"convex.saddle.{name}",
-        title=f"{title}, any convex loss",
-        source=paper(APPENDIX),
+    return claim(
+        f"convex.saddle.{name}", f"{title}, any convex loss", paper(APPENDIX),
+        eq(unknown, right), numbers.AVERAGED,
+        ByDerivation(partial(convex_loss.equation, variable)),
+        ByNumbers("differences of the averaged envelope of square, logistic and pseudo-Huber losses",
+                  partial(numbers.conjugate, unknown), FINITE_DIFFERENCE, numbers.loss_functions, points=2),
         kind=Kind.FIXED_POINT,
-        statement=eq(unknown, right),
-        domain=numbers.AVERAGED,
-        checks=(
-            ByDerivation(partial(convex_loss.equation, variable)),
-            ByNumbers(
-                "differences of the averaged envelope of square, logistic and pseudo-Huber losses",
-                partial(numbers.conjugate, unknown),
-                FINITE_DIFFERENCE,
-                numbers.loss_functions,
-                points=2,
-            ),
-        ),
-        note=ARGUMENTS,
         uses=("convex.free-energy", "convex.moreau-slope", "convex.moreau-response", "convex.force-slope"),
+        note=ARGUMENTS,
     )
 
 
@@ -180,41 +147,26 @@ _RIGHT = {
 
 def _system_claims() -> tuple[Claim, ...]:
     return (
-        Claim(
-            id="convex.conjugates",
-            title="Saddle point of a convex loss: the conjugates",
-            source=paper(APPENDIX, 119),
-            kind=Kind.FIXED_POINT,
-            statement=together(_CONJUGATES),
-            domain=numbers.AVERAGED,
-            checks=(by_derivations("stationarity of the free energy of a convex loss", _LEFT),),
-            note=ARGUMENTS,
-            uses=tuple(c.id for c in _CONJUGATES),
-            mutants=slips(_CONJUGATES),
+        claim(
+            "convex.conjugates", "Saddle point of a convex loss: the conjugates", paper(APPENDIX, 119),
+            together(_CONJUGATES), numbers.AVERAGED,
+            by_derivations("stationarity of the free energy of a convex loss", _LEFT),
+            kind=Kind.FIXED_POINT, wrong=one_wrong(_CONJUGATES), uses=tuple(c.id for c in _CONJUGATES), note=ARGUMENTS,
         ),
-        Claim(
-            id="convex.overlaps",
-            title="Saddle point of a convex loss with a ridge penalty: the overlaps",
-            source=paper(APPENDIX, 120),
-            kind=Kind.FIXED_POINT,
-            statement=together(_OVERLAPS),
-            domain=PLAIN,
-            checks=(by_derivations("stationarity of the free energy of a convex loss", _RIGHT),),
-            uses=tuple(c.id for c in _OVERLAPS),
-            mutants=slips(_OVERLAPS),
+        claim(
+            "convex.overlaps", "Saddle point of a convex loss with a ridge penalty: the overlaps", paper(APPENDIX, 120),
+            together(_OVERLAPS), PLAIN,
+            by_derivations("stationarity of the free energy of a convex loss", _RIGHT),
+            kind=Kind.FIXED_POINT, wrong=one_wrong(_OVERLAPS), uses=tuple(c.id for c in _OVERLAPS),
         ),
-        Claim(
-            id="convex.square-loss-solution",
-            title="The general equations, iterated with the proximal map of the square loss, give the ridge test error",
-            source=paper(APPENDIX),
-            kind=Kind.FIXED_POINT,
-            statement=eq(s.test_error, E(e2) - s.noise),
-            domain=numbers.ITERATED,
-            checks=(
-                ByDerivation(saddle_point.test_error),
-                ByNumbers("plain iteration, ridge solver", numbers.iterated, MINIMUM, functions_at, points=2),
-            ),
-            uses=("convex.conjugates", "convex.overlaps", "result-3-3.test-error"),
+        claim(
+            "convex.square-loss-solution",
+            "The general equations, iterated with the proximal map of the square loss, give the ridge test error",
+            paper(APPENDIX),
+            eq(s.test_error, E(e2) - s.noise), numbers.ITERATED,
+            ByDerivation(saddle_point.test_error),
+            ByNumbers("plain iteration, ridge solver", numbers.iterated, MINIMUM, functions_at, points=2),
+            kind=Kind.FIXED_POINT, uses=("convex.conjugates", "convex.overlaps", "result-3-3.test-error"),
         ),
     )
 

@@ -13,9 +13,9 @@ from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point import any_law as spectral
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
 from onestep.verify.checks.scaling_check import ByScaling, Scaled
-from onestep.verify.claims.saddle_point.formulas import eq
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Profile, Range
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Profile, Range
+from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import QUADRATURE
 from onestep.verify.second_route.grids import Array
 
@@ -72,61 +72,36 @@ def _experiment(rate: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
 
 
 def _dropped(name: str, title: str, number: int, rate: sp.Symbol, exponent: sp.Expr, note: str) -> Claim:
-    return Claim(
-        id=f"dropped.{name}",
-        title=title,
-        source=paper(APPENDIX, number),
+    return claim(
+        f"dropped.{name}", title, paper(APPENDIX, number),
+        eq(rate, exponent),
+        Domain(hypotheses=("rows of the bulk uniform on a sphere, independent of spike and target",)),
+        ByScaling("random bulks", _experiment),
         kind=Kind.CONCENTRATION,
-        statement=eq(rate, exponent),
-        domain=Domain(hypotheses=("rows of the bulk uniform on a sphere, independent of spike and target",)),
-        checks=(ByScaling("random bulks", _experiment),),
-        mutants=(
-            Mutant("half an order more", eq(rate, exponent + HALF)),
-            Mutant("half an order less", eq(rate, exponent - HALF)),
-        ),
+        wrong={"half an order more": exponent + HALF, "half an order less": exponent - HALF},
         note=note,
     )
 
 
 _SCALING = (
     _dropped(
-        "cross-term",
-        "The cross term of the constant vector and the spike vanishes like d^(-1/2)",
-        99,
-        s.rate_cross,
-        -HALF,
-        "A step of the paper that is heuristic: terms kept are of order one.",
+        "cross-term", "The cross term of the constant vector and the spike vanishes like d^(-1/2)", 99, s.rate_cross,
+        -HALF, "A step of the paper that is heuristic: terms kept are of order one.",
     ),
     _dropped(
-        "m-hat",
-        "The conjugate of m vanishes like d^(-1/2)",
-        105,
-        s.rate_m_hat,
-        -HALF,
+        "m-hat", "The conjugate of m vanishes like d^(-1/2)", 105, s.rate_m_hat, -HALF,
         "So the readout mean costs nothing at leading order, and is not regularised.",
     ),
     _dropped(
-        "target-at-spike",
-        "The target's force at the spike vanishes like 1/d: spike and theta_perp are orthogonal",
-        111,
-        s.rate_psi_spike,
-        -ONE,
+        "target-at-spike", "The target's force at the spike vanishes like 1/d: spike and theta_perp are orthogonal",
+        111, s.rate_psi_spike, -ONE, "Neglected in the paper.",
+    ),
+    _dropped(
+        "noise-at-spike", "The noise's share of the spike's correction vanishes like 1/d", 112, s.rate_q_spike, -ONE,
         "Neglected in the paper.",
     ),
     _dropped(
-        "noise-at-spike",
-        "The noise's share of the spike's correction vanishes like 1/d",
-        112,
-        s.rate_q_spike,
-        -ONE,
-        "Neglected in the paper.",
-    ),
-    _dropped(
-        "spike-at-spike",
-        "The spike's own term stays of order one",
-        113,
-        s.rate_zeta_spike,
-        sp.S.Zero,
+        "spike-at-spike", "The spike's own term stays of order one", 113, s.rate_zeta_spike, sp.S.Zero,
         "The only one of the three that is kept.",
     ),
 )
@@ -151,26 +126,16 @@ def finite_bulk(point: Point) -> Mapping[str, float]:
 
 
 _KEPT = (
-    Claim(
-        id="dropped.m-hat-equation",
-        title="The conjugate of m from stationarity",
-        source=paper(APPENDIX),
-        kind=Kind.IDENTITY,
-        statement=eq(s.m_hat, s.m / (sp.sqrt(s.p) * s.ones_resolvent)),
-        domain=Domain(),
-        checks=(ByDerivation(dropped_terms.m_hat),),
+    claim(
+        "dropped.m-hat-equation", "The conjugate of m from stationarity", paper(APPENDIX),
+        eq(s.m_hat, s.m / (sp.sqrt(s.p) * s.ones_resolvent)), Domain(),
+        ByDerivation(dropped_terms.m_hat),
     ),
-    Claim(
-        id="spectral.spike-integral",
-        title="The spike's form in the resolvent is beta times its integral over the law of the bulk",
-        source=paper(APPENDIX, 115),
-        kind=Kind.IDENTITY,
-        statement=eq(s.spike_resolvent, s.beta * s.spike_integral),
-        domain=_MATRICES,
-        checks=(
-            ByDerivation(spectral.spike_integral),
-            ByNumbers("eigenvectors of random matrices", finite_bulk, QUADRATURE),
-        ),
+    claim(
+        "spectral.spike-integral",
+        "The spike's form in the resolvent is beta times its integral over the law of the bulk", paper(APPENDIX, 115),
+        eq(s.spike_resolvent, s.beta * s.spike_integral), _MATRICES,
+        ByDerivation(spectral.spike_integral), ByNumbers("eigenvectors of random matrices", finite_bulk, QUADRATURE),
         uses=("definitions.I",),
     ),
 )

@@ -22,6 +22,11 @@ def E(integrand: sp.Expr) -> sp.Expr:
     return Expectation(integrand, s.kappa)
 
 
+def over_z(integrand: sp.Expr) -> sp.Expr:
+    """Average over z."""
+    return Expectation(integrand, s.z)
+
+
 def E2(integrand: sp.Expr) -> sp.Expr:
     """Average over kappa and z."""
     return Expectation(integrand, s.kappa, s.z)
@@ -30,21 +35,6 @@ def E2(integrand: sp.Expr) -> sp.Expr:
 def nu(integrand: sp.Expr) -> sp.Expr:
     """Integral over the law nu of Assumption 3.2."""
     return Expectation(integrand, s.mode)
-
-
-def eq(left: sp.Expr, right: sp.Expr) -> sp.Equality:
-    """An equation, left as it is typed."""
-    return sp.Eq(left, right, evaluate=False)
-
-
-def ge(left: sp.Expr, right: sp.Expr) -> sp.GreaterThan:
-    """An inequality, left as it is typed."""
-    return sp.Ge(left, right, evaluate=False)
-
-
-def le(left: sp.Expr, right: sp.Expr) -> sp.LessThan:
-    """An inequality, left as it is typed."""
-    return sp.Le(left, right, evaluate=False)
 
 
 I_nu = nu(varrho * vartau**2 / S)

@@ -13,9 +13,10 @@ from onestep.derivations.free_energy import sample_energy
 from onestep.derivations.free_energy.along_spike import mu1, mu2, varpi, varrho
 from onestep.derivations.language import symbols as s
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
-from onestep.verify.claims.saddle_point.formulas import I_nu, S, V, e2, eq, free_energy_value, nu, x
+from onestep.verify.claims.saddle_point.formulas import I_nu, S, V, e2, free_energy_value, nu, x
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import QUADRATURE, ROUNDING
 from onestep.verify.second_route import given_bulk as law_numbers
 from onestep.verify.second_route.models import GENERIC, Point, density_integrals
@@ -28,117 +29,73 @@ PLAIN = Domain(interpretations=(GENERIC,))
 def _free_energy_claims() -> tuple[Claim, ...]:
     minimiser = s.field_mean + s.V / (1 + s.V) * (s.residual - s.field_mean)
     return (
-        Claim(
-            id="result-3-3.moreau-minimiser",
-            title="Where the square loss is least against a local field of variance V",
-            source=paper(APPENDIX, 121),
-            kind=Kind.IDENTITY,
-            statement=eq(s.local_field, minimiser),
-            domain=Domain(
-                (Range(s.V, 0.1, 5.0, log=True), Range(s.field_mean, -2.0, 2.0), Range(s.residual, -2.0, 2.0))
-            ),
-            checks=(
-                ByDerivation(sample_energy.square_loss),
-                ByNumbers("bisection on the slope of the objective", _minimise, ROUNDING),
-            ),
+        claim(
+            "result-3-3.moreau-minimiser", "Where the square loss is least against a local field of variance V",
+            paper(APPENDIX, 121),
+            eq(s.local_field, minimiser),
+            Domain((Range(s.V, 0.1, 5.0, log=True), Range(s.field_mean, -2.0, 2.0), Range(s.residual, -2.0, 2.0))),
+            ByDerivation(sample_energy.square_loss),
+            ByNumbers("bisection on the slope of the objective", _minimise, ROUNDING),
         ),
-        Claim(
-            id="result-3-3.moreau-envelope",
-            title="Moreau envelope of the square loss",
-            source=paper(APPENDIX),
-            kind=Kind.IDENTITY,
-            statement=eq(s.moreau, (s.residual - s.field_mean) ** 2 / (2 * (1 + s.V))),
-            domain=Domain(
-                (Range(s.V, 0.1, 5.0, log=True), Range(s.field_mean, -2.0, 2.0), Range(s.residual, -2.0, 2.0))
-            ),
-            checks=(
-                ByDerivation(sample_energy.square_loss),
-                ByNumbers("bisection on the slope of the objective", _minimise, ROUNDING),
-            ),
+        claim(
+            "result-3-3.moreau-envelope", "Moreau envelope of the square loss", paper(APPENDIX),
+            eq(s.moreau, (s.residual - s.field_mean) ** 2 / (2 * (1 + s.V))),
+            Domain((Range(s.V, 0.1, 5.0, log=True), Range(s.field_mean, -2.0, 2.0), Range(s.residual, -2.0, 2.0))),
+            ByDerivation(sample_energy.square_loss),
+            ByNumbers("bisection on the slope of the objective", _minimise, ROUNDING),
             uses=("result-3-3.moreau-minimiser",),
         ),
-        Claim(
-            id="result-3-3.local-field-variance",
-            title="V(kappa), the part of the local field's variance that replicas do not share",
-            source=paper(APPENDIX, 102),
-            kind=Kind.IDENTITY,
-            statement=eq(s.V, V),
-            domain=PLAIN,
-            checks=(ByDerivation(sample_energy.local_fields),),
+        claim(
+            "result-3-3.local-field-variance",
+            "V(kappa), the part of the local field's variance that replicas do not share", paper(APPENDIX, 102),
+            eq(s.V, V), PLAIN,
+            ByDerivation(sample_energy.local_fields),
         ),
-        Claim(
-            id="result-3-3.local-field-mean",
-            title="The part of the local field that replicas share, jointly Gaussian with the label",
-            source=paper(APPENDIX, 128),
-            kind=Kind.IDENTITY,
-            statement=eq(
-                s.field_mean,
-                mu1 * s.psi * s.z + sp.sqrt(mu1**2 * s.q1 + mu2**2 * s.q2 - mu1**2 * s.psi**2) * s.xi,
-            ),
-            domain=Domain((Range(s.psi, 0.1, 0.4), Range(s.q1, 0.5, 1.0), Range(s.kappa, -1.0, 1.0)), (), (GENERIC,)),
-            checks=(ByDerivation(sample_energy.local_fields),),
+        claim(
+            "result-3-3.local-field-mean",
+            "The part of the local field that replicas share, jointly Gaussian with the label", paper(APPENDIX, 128),
+            eq(s.field_mean, mu1 * s.psi * s.z + sp.sqrt(mu1**2 * s.q1 + mu2**2 * s.q2 - mu1**2 * s.psi**2) * s.xi),
+            Domain((Range(s.psi, 0.1, 0.4), Range(s.q1, 0.5, 1.0), Range(s.kappa, -1.0, 1.0)), (), (GENERIC,)),
+            ByDerivation(sample_energy.local_fields),
         ),
-        Claim(
-            id="result-3-3.energetic-term",
-            title="Energy of one sample averaged over everything but kappa",
-            source=paper(APPENDIX),
-            kind=Kind.IDENTITY,
-            statement=eq(s.moreau, e2 / (2 * (1 + V))),
-            domain=Domain((Range(s.kappa, -1.5, 1.5),), (), (GENERIC,)),
-            checks=(ByDerivation(sample_energy.energetic),),
+        claim(
+            "result-3-3.energetic-term", "Energy of one sample averaged over everything but kappa", paper(APPENDIX),
+            eq(s.moreau, e2 / (2 * (1 + V))), Domain((Range(s.kappa, -1.5, 1.5),), (), (GENERIC,)),
+            ByDerivation(sample_energy.energetic),
             uses=("result-3-3.moreau-envelope", "result-3-3.local-field-variance", "result-3-3.local-field-mean"),
         ),
-        Claim(
-            id="result-3-3.trace-term",
-            title="Trace term at zero replicas and zero temperature",
-            source=paper(APPENDIX, 103),
+        claim(
+            "result-3-3.trace-term", "Trace term at zero replicas and zero temperature", paper(APPENDIX, 103),
+            eq(s.trace_term,
+               (s.V1_hat * s.q1 - s.q1_hat * s.V1 + s.V2_hat * s.q2 - s.q2_hat * s.V2) / 2
+               - s.zeta_hat * s.zeta
+               - s.psi_hat * s.psi),
+            PLAIN,
+            ByDerivation(free_energy.trace),
             kind=Kind.LIMIT,
-            statement=eq(
-                s.trace_term,
-                (s.V1_hat * s.q1 - s.q1_hat * s.V1 + s.V2_hat * s.q2 - s.q2_hat * s.V2) / 2
-                - s.zeta_hat * s.zeta
-                - s.psi_hat * s.psi,
-            ),
-            domain=PLAIN,
-            checks=(ByDerivation(free_energy.trace),),
         ),
-        Claim(
-            id="result-3-3.sherman-morrison",
-            title="The spike direction in the resolvent, by a perturbation of rank one",
-            source=paper(APPENDIX, 107, 108, 109),
-            kind=Kind.IDENTITY,
-            statement=eq(
-                s.spike_resolvent_bulk,
-                s.spike_resolvent + s.V1_hat * s.spike_resolvent**2 / (1 - s.V1_hat * s.spike_resolvent),
-            ),
-            domain=Domain((*_MATRICES, Range(s.V1_hat, 0.1, 3.0, log=True))),
-            checks=(
-                ByDerivation(free_energy.spike_inversion),
-                ByNumbers("random matrices", _random_matrix, QUADRATURE),
-            ),
+        claim(
+            "result-3-3.sherman-morrison", "The spike direction in the resolvent, by a perturbation of rank one",
+            paper(APPENDIX, 107, 108, 109),
+            eq(s.spike_resolvent_bulk,
+               s.spike_resolvent + s.V1_hat * s.spike_resolvent**2 / (1 - s.V1_hat * s.spike_resolvent)),
+            Domain((*_MATRICES, Range(s.V1_hat, 0.1, 3.0, log=True))),
+            ByDerivation(free_energy.spike_inversion), ByNumbers("random matrices", _random_matrix, QUADRATURE),
         ),
-        Claim(
-            id="result-3-3.entropic-term",
-            title="Entropic term of the ridge penalty",
-            source=paper(APPENDIX, 98, 110, 114),
-            kind=Kind.IDENTITY,
-            statement=eq(
-                s.entropic_term,
-                nu((s.q1_hat * varrho + s.q2_hat + s.beta * s.psi_hat**2 * varrho * varpi**2) / S) / 2
-                + s.beta * s.zeta_hat**2 * I_nu / (2 * (1 - x)),
-            ),
-            domain=law_numbers.CONJUGATES,
-            checks=(ByDerivation(free_energy.entropic), law_numbers.dense),
+        claim(
+            "result-3-3.entropic-term", "Entropic term of the ridge penalty", paper(APPENDIX, 98, 110, 114),
+            eq(s.entropic_term,
+               nu((s.q1_hat * varrho + s.q2_hat + s.beta * s.psi_hat**2 * varrho * varpi**2) / S) / 2
+               + s.beta * s.zeta_hat**2 * I_nu / (2 * (1 - x))),
+            law_numbers.CONJUGATES,
+            ByDerivation(free_energy.entropic), law_numbers.dense,
             uses=("result-3-3.sherman-morrison",),
         ),
-        Claim(
-            id="result-3-3.free-energy",
-            title="Replica-symmetric free energy, for any limiting law of the bulk",
-            source=paper(APPENDIX, 116),
-            kind=Kind.IDENTITY,
-            statement=eq(s.free_energy, free_energy_value),
-            domain=law_numbers.MODELS,
-            checks=(ByDerivation(free_energy.assembled), law_numbers.objective),
+        claim(
+            "result-3-3.free-energy", "Replica-symmetric free energy, for any limiting law of the bulk",
+            paper(APPENDIX, 116),
+            eq(s.free_energy, free_energy_value), law_numbers.MODELS,
+            ByDerivation(free_energy.assembled), law_numbers.objective,
             uses=("result-3-3.energetic-term", "result-3-3.trace-term", "result-3-3.entropic-term"),
             note="The limit under the replica hypotheses: that finite networks tend to it is not proved.",
         ),
@@ -204,65 +161,43 @@ def _law_claims() -> tuple[Claim, ...]:
     regular = 1 - s.beta * s.V1_hat**2 * s.V1**2
     law = Domain(_LAW)
     return (
-        Claim(
-            id="result-3-3.marchenko-pastur-V1",
-            title="V1 from V2 for isotropic rows",
-            source=paper(APPENDIX),
+        claim(
+            "result-3-3.marchenko-pastur-V1", "V1 from V2 for isotropic rows", paper(APPENDIX),
+            eq(s.V1, s.c * s.V2 / (1 + s.beta * s.c * s.V1_hat * s.V2)), law,
+            ByDerivation(marchenko_pastur.cavity), density,
             kind=Kind.FIXED_POINT,
-            statement=eq(s.V1, s.c * s.V2 / (1 + s.beta * s.c * s.V1_hat * s.V2)),
-            domain=law,
-            checks=(ByDerivation(marchenko_pastur.cavity), density),
             note="An identity between limits: that the traces of one finite bulk tend to them is assumed, not proved.",
         ),
-        Claim(
-            id="result-3-3.marchenko-pastur-V2",
-            title="V2 as the positive root of its quadratic equation",
-            source=paper(APPENDIX, 117),
-            kind=Kind.FIXED_POINT,
-            statement=eq(s.V2, (-slope + sp.sqrt(slope**2 + 4 * leading)) / (2 * leading)),
-            domain=law,
-            checks=(ByDerivation(marchenko_pastur.quadratic), density),
-            uses=("result-3-3.marchenko-pastur-V1",),
+        claim(
+            "result-3-3.marchenko-pastur-V2", "V2 as the positive root of its quadratic equation", paper(APPENDIX, 117),
+            eq(s.V2, (-slope + sp.sqrt(slope**2 + 4 * leading)) / (2 * leading)), law,
+            ByDerivation(marchenko_pastur.quadratic), density,
+            kind=Kind.FIXED_POINT, uses=("result-3-3.marchenko-pastur-V1",),
             note="An identity between limits: that the traces of one finite bulk tend to them is assumed, not proved.",
         ),
-        Claim(
-            id="result-3-3.resolvent-square",
-            title="Trace of the squared resolvent",
-            source=paper(SECTION),
-            kind=Kind.IDENTITY,
-            statement=eq(s.resolvent_square, s.V2**2 / regular),
-            domain=law,
-            checks=(ByDerivation(marchenko_pastur.second_moments), density),
+        claim(
+            "result-3-3.resolvent-square", "Trace of the squared resolvent", paper(SECTION),
+            eq(s.resolvent_square, s.V2**2 / regular), law,
+            ByDerivation(marchenko_pastur.second_moments), density,
             uses=("result-3-3.marchenko-pastur-V1",),
         ),
-        Claim(
-            id="result-3-3.resolvent-mixed",
-            title="Trace of the bulk covariance with the squared resolvent",
-            source=paper(SECTION),
-            kind=Kind.IDENTITY,
-            statement=eq(s.resolvent_mixed, s.V1**2 / (s.c * regular)),
-            domain=law,
-            checks=(ByDerivation(marchenko_pastur.second_moments), density),
+        claim(
+            "result-3-3.resolvent-mixed", "Trace of the bulk covariance with the squared resolvent", paper(SECTION),
+            eq(s.resolvent_mixed, s.V1**2 / (s.c * regular)), law,
+            ByDerivation(marchenko_pastur.second_moments), density,
             uses=("result-3-3.marchenko-pastur-V1",),
         ),
-        Claim(
-            id="result-3-3.resolvent-double",
-            title="Trace of the bulk covariance twice with the resolvent",
-            source=paper(SECTION),
-            kind=Kind.IDENTITY,
-            statement=eq(s.resolvent_double, s.V1**2 * (s.beta + s.V1**2 / (s.c**2 * s.V2**2 * regular))),
-            domain=law,
-            checks=(ByDerivation(marchenko_pastur.second_moments), density),
+        claim(
+            "result-3-3.resolvent-double", "Trace of the bulk covariance twice with the resolvent", paper(SECTION),
+            eq(s.resolvent_double, s.V1**2 * (s.beta + s.V1**2 / (s.c**2 * s.V2**2 * regular))), law,
+            ByDerivation(marchenko_pastur.second_moments), density,
             uses=("result-3-3.marchenko-pastur-V1",),
         ),
-        Claim(
-            id="result-3-3.spike-resolvent",
-            title="The resolvent along the spike: the slides' form is beta c V2",
-            source=paper(APPENDIX),
-            kind=Kind.IDENTITY,
-            statement=eq(s.spike_resolvent_bulk, s.beta * s.c * s.V2),
-            domain=law,
-            checks=(ByDerivation(marchenko_pastur.spike_direction),),
+        claim(
+            "result-3-3.spike-resolvent", "The resolvent along the spike: the slides' form is beta c V2",
+            paper(APPENDIX),
+            eq(s.spike_resolvent_bulk, s.beta * s.c * s.V2), law,
+            ByDerivation(marchenko_pastur.spike_direction),
             uses=("result-3-3.sherman-morrison", "result-3-3.marchenko-pastur-V1"),
             note="An identity between limits: that the traces of one finite bulk tend to them is assumed, not proved.",
         ),

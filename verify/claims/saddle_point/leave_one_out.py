@@ -14,17 +14,17 @@ from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.saddle_point import equations as saddle_point
 from onestep.derivations.saddle_point import leave_one_out
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
-from onestep.verify.claims.saddle_point.formulas import E, V, e2, eq, fit, ratio
+from onestep.verify.claims.saddle_point.formulas import E, V, e2, fit, ratio
 from onestep.verify.claims.saddle_point.result_3_3 import solved_with_moments
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Kind
+from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import SOLVER
 from onestep.verify.second_route.models import DOMAIN, functions_at, measured
 
 _solver = ByNumbers("the solver on random models", measured, SOLVER, functions_at, points=4)
-_moments = ByNumbers(
-    "the solver, and integrals over the Marchenko-Pastur density", solved_with_moments, SOLVER, points=4
-)
+_moments = ByNumbers("the solver, and integrals over the Marchenko-Pastur density", solved_with_moments, SOLVER,
+                     points=4)
 
 
 def _claim(
@@ -36,14 +36,11 @@ def _claim(
     replicas: Callable[[], Derivation],
     check: ByNumbers,
 ) -> Claim:
-    return Claim(
-        id=f"leave-one-out.{name}",
-        title=f"{title}: leave-one-out and replicas agree",
-        source=paper("Section 3.3"),
+    return claim(
+        f"leave-one-out.{name}", f"{title}: leave-one-out and replicas agree", paper("Section 3.3"),
+        eq(unknown, right), DOMAIN,
+        ByDerivation(cavity), ByDerivation(replicas), check,
         kind=Kind.FIXED_POINT,
-        statement=eq(unknown, right),
-        domain=DOMAIN,
-        checks=(ByDerivation(cavity), ByDerivation(replicas), check),
         note="Proved twice: by leaving out a sample or a neuron, and by differentiating the replica free energy.",
     )
 
@@ -73,15 +70,12 @@ CLAIMS: tuple[Claim, ...] = (
     _sample(s.zeta, "zeta-hat", "Force along the spike", ratio * E(s.kappa * mu1 * _residual / (1 + V))),
     _sample(s.psi, "psi-hat", "Force along the target's other direction", ratio * E(mu1 * y1 / (1 + V))),
     _sample(
-        s.m,
-        "m",
-        "Balance of the readout mean",
-        E(mu0 * (y0 - s.kappa * mu1 * s.zeta) / (1 + V)) / E(mu0**2 / (1 + V)),
+        s.m, "m", "Balance of the readout mean", E(mu0 * (y0 - s.kappa * mu1 * s.zeta) / (1 + V)) / E(mu0**2 / (1 + V)),
     ),
     _overlap(s.zeta_hat, "zeta", "Overlap with the spike", s.beta * s.c * s.V2 * s.zeta_hat),
     _overlap(s.psi_hat, "psi", "Overlap with the target's other direction", s.beta * s.V1 * s.psi_hat),
     _overlap(
-        s.V1_hat, "q1", "Size of the projected readout", _across * s.resolvent_double + _along * s.resolvent_mixed
+        s.V1_hat, "q1", "Size of the projected readout", _across * s.resolvent_double + _along * s.resolvent_mixed,
     ),
     _overlap(s.V2_hat, "q2", "Size of the readout", _across * s.resolvent_mixed + _along * s.resolvent_square),
 )

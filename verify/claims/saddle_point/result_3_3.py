@@ -16,10 +16,11 @@ from onestep.derivations.saddle_point import normalisations
 from onestep.verify.checks.evaluate import evaluate
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
-from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, e2, eq, fit, nu, ratio, x
-from onestep.verify.claims.saddle_point.systems import by_derivations, slips, together
+from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, e2, fit, nu, ratio, x
+from onestep.verify.claims.saddle_point.systems import by_derivations, one_wrong, together
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant
+from onestep.verify.protocol.claim import Check, Claim, Domain, Kind
+from onestep.verify.protocol.statement import Wrong, claim, eq
 from onestep.verify.protocol.tolerances import SOLVER
 from onestep.verify.second_route import given_bulk as law_numbers
 from onestep.verify.second_route.models import (
@@ -46,7 +47,7 @@ def _saddle(
     title: str,
     right: sp.Expr,
     *numbers: int,
-    mutants: tuple[Mutant, ...] = (),
+    wrong: Wrong | None = None,
     simulations: tuple[BySimulation, ...] = (),
 ) -> Claim:
     """The equation from stationarity in ``variable``; those for conjugates and m are checked on the solver too."""
@@ -54,60 +55,50 @@ def _saddle(
     proof = ByDerivation(partial(saddle_point.equation, variable))
     general = ByDerivation(partial(convex_loss.square_loss, variable))
     spectral = right.has(s.mode)
-    return Claim(
-        id=f"result-3-3.saddle.{name}",
-        title=title,
-        source=paper(SECTION, *numbers),
-        kind=Kind.FIXED_POINT,
-        statement=eq(unknown, right),
-        domain=law_numbers.CONJUGATES if spectral else DOMAIN,
-        checks=(proof, law_numbers.dense) if spectral else (proof, general, solver, *simulations),
-        uses=("result-3-3.free-energy",),
-        mutants=mutants,
+    checks: tuple[Check, ...] = (proof, law_numbers.dense) if spectral else (proof, general, solver, *simulations)
+    return claim(
+        f"result-3-3.saddle.{name}", title, paper(SECTION, *numbers),
+        eq(unknown, right), law_numbers.CONJUGATES if spectral else DOMAIN,
+        *checks,
+        kind=Kind.FIXED_POINT, wrong=wrong, uses=("result-3-3.free-energy",),
     )
 
 
 def _saddle_claims() -> tuple[Claim, ...]:
     pi_part = s.beta * s.psi_hat**2 * varrho * varpi**2
     tau_part = s.beta * s.zeta_hat**2
-    misprint_1 = Mutant("as on the slides: rho", eq(s.V1_hat, ratio * E(s.rho * mu1**2 / (1 + V))))
-    misprint_2 = Mutant("as on the slides: rho", eq(s.V2_hat, ratio * E(s.rho * mu2**2 / (1 + V))))
     return (
-        _saddle(s.q1, "V1-hat", "Conjugate of q1", ratio * E(mu1**2 / (1 + V)), 122, mutants=(misprint_1,)),
-        _saddle(s.q2, "V2-hat", "Conjugate of q2", ratio * E(mu2**2 / (1 + V)), mutants=(misprint_2,)),
+        _saddle(
+            s.q1, "V1-hat", "Conjugate of q1", ratio * E(mu1**2 / (1 + V)), 122,
+            wrong={"as on the slides: rho": ratio * E(s.rho * mu1**2 / (1 + V))},
+        ),
+        _saddle(
+            s.q2, "V2-hat", "Conjugate of q2", ratio * E(mu2**2 / (1 + V)),
+            wrong={"as on the slides: rho": ratio * E(s.rho * mu2**2 / (1 + V))},
+        ),
         _saddle(s.V1, "q1-hat", "Conjugate of V1", ratio * E(mu1**2 * e2 / (1 + V) ** 2), 123),
         _saddle(s.V2, "q2-hat", "Conjugate of V2", ratio * E(mu2**2 * e2 / (1 + V) ** 2)),
         _saddle(s.zeta, "zeta-hat", "Conjugate of zeta", ratio * E(s.kappa * mu1 * (y0 - fit) / (1 + V)), 124),
         _saddle(s.psi, "psi-hat", "Conjugate of psi", ratio * E(mu1 * y1 / (1 + V))),
         _saddle(
-            s.m,
-            "m",
-            "The readout mean",
-            E(mu0 * (y0 - s.kappa * mu1 * s.zeta) / (1 + V)) / E(mu0**2 / (1 + V)),
-            125,
+            s.m, "m", "The readout mean", E(mu0 * (y0 - s.kappa * mu1 * s.zeta) / (1 + V)) / E(mu0**2 / (1 + V)), 125,
             simulations=(simulated(),),
         ),
         _saddle(s.q1_hat, "V1", "Response of the projected readout", nu(varrho / S), 126),
         _saddle(s.q2_hat, "V2", "Response of the readout", nu(1 / S)),
         _saddle(s.zeta_hat, "zeta", "Overlap with the spike", s.beta * s.zeta_hat * I_nu / (1 - x)),
         _saddle(
-            s.psi_hat,
-            "psi",
-            "Overlap with the target's other direction",
+            s.psi_hat, "psi", "Overlap with the target's other direction",
             s.beta * s.psi_hat * nu(varrho * varpi**2 / S),
         ),
         _saddle(
-            s.V1_hat,
-            "q1",
-            "Size of the projected readout, for any law of the bulk",
+            s.V1_hat, "q1", "Size of the projected readout, for any law of the bulk",
             nu(varrho * (s.q1_hat * varrho + s.q2_hat + tau_part * varrho * vartau**2 + pi_part) / S**2)
             - s.beta * tau_part * I_nu**2 / (1 - x) ** 2
             - tau_part * nu(vartau**2 * varrho**2 / S**2) * ((1 - x) ** 2 - 1) / (1 - x) ** 2,
         ),
         _saddle(
-            s.V2_hat,
-            "q2",
-            "Size of the readout, for any law of the bulk",
+            s.V2_hat, "q2", "Size of the readout, for any law of the bulk",
             nu((s.q1_hat * varrho + s.q2_hat + tau_part * varrho * vartau**2 + pi_part) / S**2)
             - tau_part * nu(vartau**2 * varrho / S**2) * (1 - 1 / (1 - x) ** 2),
         ),
@@ -115,27 +106,16 @@ def _saddle_claims() -> tuple[Claim, ...]:
 
 
 def _isotropic(variable: sp.Symbol, name: str, title: str, right: sp.Expr, *simulations: BySimulation) -> Claim:
-    return Claim(
-        id=f"result-3-3.isotropic.{name}",
-        title=title,
-        source=paper(SECTION),
+    return claim(
+        f"result-3-3.isotropic.{name}", title, paper(SECTION),
+        eq(CONJUGATE[variable], right), DOMAIN,
+        ByDerivation(partial(saddle_point.isotropic, variable)),
+        ByNumbers("the leave-one-out solver, and integrals over the Marchenko-Pastur density", solved_with_moments,
+                  SOLVER),
+        *simulations,
         kind=Kind.FIXED_POINT,
-        statement=eq(CONJUGATE[variable], right),
-        domain=DOMAIN,
-        checks=(
-            ByDerivation(partial(saddle_point.isotropic, variable)),
-            ByNumbers(
-                "the leave-one-out solver, and integrals over the Marchenko-Pastur density", solved_with_moments, SOLVER
-            ),
-            *simulations,
-        ),
-        uses=(
-            "result-3-3.free-energy",
-            "result-3-3.spike-resolvent",
-            "result-3-3.resolvent-square",
-            "result-3-3.resolvent-mixed",
-            "result-3-3.resolvent-double",
-        ),
+        uses=("result-3-3.free-energy", "result-3-3.spike-resolvent", "result-3-3.resolvent-square",
+              "result-3-3.resolvent-mixed", "result-3-3.resolvent-double"),
     )
 
 
@@ -151,25 +131,16 @@ def _isotropic_claims() -> tuple[Claim, ...]:
     return (
         _isotropic(s.zeta_hat, "zeta", "Overlap with the spike, isotropic rows", s.beta * s.c * s.V2 * s.zeta_hat),
         _isotropic(
-            s.psi_hat,
-            "psi",
-            "Overlap with the target's other direction, isotropic rows",
-            s.beta * s.V1 * s.psi_hat,
+            s.psi_hat, "psi", "Overlap with the target's other direction, isotropic rows", s.beta * s.V1 * s.psi_hat,
             simulated("tanh learns sin"),
         ),
         _isotropic(
-            s.V1_hat,
-            "q1",
-            "Size of the projected readout, isotropic rows",
-            across * s.resolvent_double + along * s.resolvent_mixed,
-            simulated("tanh learns sin"),
+            s.V1_hat, "q1", "Size of the projected readout, isotropic rows",
+            across * s.resolvent_double + along * s.resolvent_mixed, simulated("tanh learns sin"),
         ),
         _isotropic(
-            s.V2_hat,
-            "q2",
-            "Size of the readout, isotropic rows",
-            across * s.resolvent_mixed + along * s.resolvent_square,
-            simulated(),
+            s.V2_hat, "q2", "Size of the readout, isotropic rows",
+            across * s.resolvent_mixed + along * s.resolvent_square, simulated(),
         ),
     )
 
@@ -177,60 +148,38 @@ def _isotropic_claims() -> tuple[Claim, ...]:
 def _error_claims() -> tuple[Claim, ...]:
     quadratic = mu1**2 * s.q1 + mu2**2 * s.q2 - mu1**2 * s.psi_paper**2 / s.rho
     return (
-        Claim(
-            id="result-3-3.test-error",
-            title="Test error as an average over the spike",
-            source=paper(APPENDIX, 127, 129),
-            kind=Kind.FIXED_POINT,
-            statement=eq(s.test_error, E(e2) - s.noise),
-            domain=DOMAIN,
-            checks=(ByDerivation(saddle_point.test_error), solver, simulated()),
-            uses=("result-3-3.local-field-mean",),
+        claim(
+            "result-3-3.test-error", "Test error as an average over the spike", paper(APPENDIX, 127, 129),
+            eq(s.test_error, E(e2) - s.noise), DOMAIN,
+            ByDerivation(saddle_point.test_error), solver, simulated(),
+            kind=Kind.FIXED_POINT, uses=("result-3-3.local-field-mean",),
             note="An identity between limits; that errors of finite networks tend to it is confirmed by simulation.",
         ),
-        Claim(
-            id="result-3-3.test-error-as-printed",
-            title="Test error as an average over kappa and z",
-            source=paper(SECTION, 25),
-            kind=Kind.FIXED_POINT,
-            statement=eq(s.test_error, E2(b**2 + quadratic)),
-            domain=DOMAIN,
-            checks=(ByDerivation(normalisations.test_error_of_the_paper), solver_in_two_variables),
-            uses=("result-3-3.test-error",),
+        claim(
+            "result-3-3.test-error-as-printed", "Test error as an average over kappa and z", paper(SECTION, 25),
+            eq(s.test_error, E2(b**2 + quadratic)), DOMAIN,
+            ByDerivation(normalisations.test_error_of_the_paper), solver_in_two_variables,
+            kind=Kind.FIXED_POINT, uses=("result-3-3.test-error",),
         ),
-        Claim(
-            id="result-3-3.training-error",
-            title="Training error",
-            source=paper(SECTION),
-            kind=Kind.FIXED_POINT,
-            statement=eq(s.training_error, E(e2 / (1 + V) ** 2)),
-            domain=DOMAIN,
-            checks=(ByDerivation(saddle_point.training_error), solver, simulated()),
-            uses=("result-3-3.moreau-minimiser",),
+        claim(
+            "result-3-3.training-error", "Training error", paper(SECTION),
+            eq(s.training_error, E(e2 / (1 + V) ** 2)), DOMAIN,
+            ByDerivation(saddle_point.training_error), solver, simulated(),
+            kind=Kind.FIXED_POINT, uses=("result-3-3.moreau-minimiser",),
             note="An identity between limits; that errors of finite networks tend to it is confirmed by simulation.",
         ),
-        Claim(
-            id="result-3-3.ridge-response",
-            title="Derivative of the free energy in the ridge penalty",
-            source=paper(APPENDIX),
-            kind=Kind.IDENTITY,
-            statement=eq(s.ridge_response, s.q2 / 2),
-            domain=DOMAIN,
-            checks=(ByDerivation(saddle_point.ridge_response),),
+        claim(
+            "result-3-3.ridge-response", "Derivative of the free energy in the ridge penalty", paper(APPENDIX),
+            eq(s.ridge_response, s.q2 / 2), DOMAIN,
+            ByDerivation(saddle_point.ridge_response),
+            wrong={"q1 for q2": s.q1 / 2},
             uses=("result-3-3.free-energy",),
-            mutants=(Mutant("q1 for q2", eq(s.ridge_response, s.q1 / 2)),),
         ),
-        Claim(
-            id="result-3-3.value",
-            title="The stationary value is the training objective per neuron",
-            source=paper(APPENDIX, 104),
-            kind=Kind.IDENTITY,
-            statement=eq(s.free_energy, ratio * E(e2 / (1 + V) ** 2) / 2 + s.ridge * s.q2 / 2),
-            domain=DOMAIN,
-            checks=(
-                ByDerivation(saddle_point.value),
-                ByNumbers("the free energy at the solver's saddle point", _stationary_value, SOLVER, functions_at),
-            ),
+        claim(
+            "result-3-3.value", "The stationary value is the training objective per neuron", paper(APPENDIX, 104),
+            eq(s.free_energy, ratio * E(e2 / (1 + V) ** 2) / 2 + s.ridge * s.q2 / 2), DOMAIN,
+            ByDerivation(saddle_point.value),
+            ByNumbers("the free energy at the solver's saddle point", _stationary_value, SOLVER, functions_at),
             uses=("result-3-3.free-energy", "result-3-3.training-error"),
         ),
     )
@@ -253,7 +202,7 @@ def _stationary_value(point: Point) -> Mapping[str, float] | None:
     return {**values, s.free_energy.name: evaluate(phi, values, functions_at(point))}
 
 
-_SADDLE = {claim.statement.lhs: claim for claim in _saddle_claims()}
+_SADDLE = {c.statement.lhs: c for c in _saddle_claims()}
 
 
 def _block(*unknowns: sp.Symbol) -> tuple[Claim, ...]:
@@ -268,16 +217,11 @@ _BY_UNKNOWN = {unknown: partial(saddle_point.equation, variable) for variable, u
 
 
 def _result(name: str, title: str, number: int, block: tuple[Claim, ...]) -> Claim:
-    return Claim(
-        id=f"result-3-3.{name}",
-        title=title,
-        source=paper(SECTION, number),
-        kind=Kind.FIXED_POINT,
-        statement=together(block),
-        domain=PLAIN,
-        checks=(by_derivations("stationarity of the free energy, equation by equation", _BY_UNKNOWN),),
-        uses=tuple(claim.id for claim in block),
-        mutants=slips(block),
+    return claim(
+        f"result-3-3.{name}", title, paper(SECTION, number),
+        together(block), PLAIN,
+        by_derivations("stationarity of the free energy, equation by equation", _BY_UNKNOWN),
+        kind=Kind.FIXED_POINT, wrong=one_wrong(block), uses=tuple(c.id for c in block),
         note="Conjugates as in the free energy: those of zeta and psi are the slides' divided by sqrt(beta).",
     )
 

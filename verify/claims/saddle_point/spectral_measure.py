@@ -14,29 +14,18 @@ from onestep.numerics.bulk.atoms import of_matrix
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
-from onestep.verify.claims.saddle_point.formulas import eq
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import SOLVER
 from onestep.verify.second_route.models import GENERIC, model_at, numbers
 
-DOMAIN = Domain(
-    (
-        Range("activation", choices=("tanh(z)", "erf(z)", "z/sqrt(1 + z**2) + 1/4")),
-        Range("target", choices=("sin(z)", "tanh(z)")),
-        Range("rows", 8.0, 40.0),
-        Range("columns", 8.0, 40.0),
-        Range("seed", 0.0, 1e6),
-        Range(s.alpha, 0.5, 3.0),
-        Range(s.ridge, 0.05, 2.0, log=True),
-        Range(s.noise, 0.0, 0.3),
-        Range(s.r, 0.3, 2.0),
-        Range(s.c, 0.6, 1.5),
-        Range(s.gamma, -0.9, 0.9),
-    ),
-    ("one fixed bulk, any spectrum", "the overlap (Wv).G W theta_perp is dropped, equation (111)"),
-    (GENERIC,),
-)
+DOMAIN = Domain((Range("activation", choices=("tanh(z)", "erf(z)", "z/sqrt(1 + z**2) + 1/4")),
+                 Range("target", choices=("sin(z)", "tanh(z)")), Range("rows", 8.0, 40.0), Range("columns", 8.0, 40.0),
+                 Range("seed", 0.0, 1e6), Range(s.alpha, 0.5, 3.0), Range(s.ridge, 0.05, 2.0, log=True),
+                 Range(s.noise, 0.0, 0.3), Range(s.r, 0.3, 2.0), Range(s.c, 0.6, 1.5), Range(s.gamma, -0.9, 0.9)),
+                ("one fixed bulk, any spectrum", "the overlap (Wv).G W theta_perp is dropped, equation (111)"),
+                (GENERIC,))
 
 
 @lru_cache(maxsize=256)
@@ -78,19 +67,14 @@ def _dense(point: Point) -> Mapping[str, float] | None:
 
 
 def _claim(name: str, title: str, unknown: sp.Symbol, right: sp.Expr, rests_on: str) -> Claim:
-    return Claim(
-        id=f"spectral.{name}",
-        title=f"{title}, for one bulk given by its eigenvalues and projections",
-        source=paper("Section 3.3"),
+    return claim(
+        f"spectral.{name}", f"{title}, for one bulk given by its eigenvalues and projections", paper("Section 3.3"),
+        eq(unknown, right), DOMAIN,
+        ByDerivation(spectral.finite_bulk),
+        ByNumbers("the solver on atoms against dense inverses of one W", _dense, SOLVER, points=4),
         kind=Kind.FIXED_POINT,
-        statement=eq(unknown, right),
-        domain=DOMAIN,
-        checks=(
-            ByDerivation(spectral.finite_bulk),
-            ByNumbers("the solver on atoms against dense inverses of one W", _dense, SOLVER, points=4),
-        ),
+        wrong={"twice": 2 * right},
         uses=(f"result-3-3.saddle.{rests_on}", "spectral.spike-integral"),
-        mutants=(Mutant("twice", eq(unknown, 2 * right)),),
     )
 
 
@@ -100,9 +84,7 @@ CLAIMS: tuple[Claim, ...] = (
     _claim("zeta", "Overlap with the spike", s.zeta, s.zeta_hat * s.spike_resolvent_bulk, "zeta"),
     _claim("psi", "Overlap with the target's other direction", s.psi, s.psi_hat * s.target_resolvent, "psi"),
     _claim(
-        "q1",
-        "Size of the projected readout",
-        s.q1,
+        "q1", "Size of the projected readout", s.q1,
         s.q1_hat * s.resolvent_double
         + s.q2_hat * s.resolvent_mixed
         + s.psi_hat**2 * s.target_bulk_resolvent
@@ -110,9 +92,7 @@ CLAIMS: tuple[Claim, ...] = (
         "q1",
     ),
     _claim(
-        "q2",
-        "Size of the readout",
-        s.q2,
+        "q2", "Size of the readout", s.q2,
         s.q1_hat * s.resolvent_mixed
         + s.q2_hat * s.resolvent_square
         + s.psi_hat**2 * s.target_square_resolvent

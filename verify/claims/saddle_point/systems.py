@@ -8,13 +8,13 @@ import sympy as sp
 
 from onestep.derivations.language.derivation import Derivation, Obligation, Vanishing
 from onestep.verify.checks.kinds import ByObligations
-from onestep.verify.checks.mutants import EIGHT_PERCENT
-from onestep.verify.protocol.claim import Claim, Mutant
+from onestep.verify.protocol.claim import Claim
+from onestep.verify.protocol.statement import MORE, Wrong, eq
 
 
 def together(claims: tuple[Claim, ...]) -> sp.Basic:
     """The statements of several claims as one."""
-    return sp.And(*(claim.statement for claim in claims), evaluate=False)
+    return sp.And(*(c.statement for c in claims), evaluate=False)
 
 
 def by_derivations(title: str, derivations: Mapping[sp.Symbol, Callable[[], Derivation]]) -> ByObligations:
@@ -32,13 +32,13 @@ def by_derivations(title: str, derivations: Mapping[sp.Symbol, Callable[[], Deri
     return ByObligations(title, obligations)
 
 
-def slips(claims: tuple[Claim, ...]) -> tuple[Mutant, ...]:
+def one_wrong(claims: tuple[Claim, ...]) -> Wrong:
     """One wrong equation among right ones: eight per cent more in one, the sign of another."""
-    parts = [claim.statement for claim in claims]
+    parts = [c.statement for c in claims]
     first, last = parts[0], parts[-1]
-    more = sp.Eq(first.lhs, EIGHT_PERCENT * first.rhs, evaluate=False)
-    sign = sp.Eq(last.lhs, -last.rhs, evaluate=False)
-    return (
-        Mutant(f"eight per cent more in {first.lhs}", sp.And(more, *parts[1:], evaluate=False)),
-        Mutant(f"the sign of {last.lhs}", sp.And(*parts[:-1], sign, evaluate=False)),
-    )
+    more = eq(first.lhs, MORE * first.rhs)
+    sign = eq(last.lhs, -last.rhs)
+    return {
+        f"eight per cent more in {first.lhs}": sp.And(more, *parts[1:], evaluate=False),
+        f"the sign of {last.lhs}": sp.And(*parts[:-1], sign, evaluate=False),
+    }

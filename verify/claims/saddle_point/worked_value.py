@@ -20,9 +20,10 @@ from onestep.numerics.certificates.certify import certify
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.solve import solve
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Profile
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Profile
 from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence
 from onestep.verify.protocol.paper import Paper
+from onestep.verify.protocol.statement import MORE, claim, le
 from onestep.verify.protocol.tolerances import MANY_DIGITS
 
 _WORDS = "tanh student, sin target, alpha = 3/2, beta = 1, ridge 0.1, r = c = 1, gamma = 0.8, no label noise"
@@ -48,7 +49,7 @@ def _fifty_digits() -> Any:
 
 def _within(symbol: sp.Symbol, value: sp.Rational) -> sp.LessThan:
     """|10^20 symbol - 10^20 value| <= 1/2."""
-    return sp.Le(sp.Abs(_UNITS * symbol - _UNITS * value), sp.Rational(1, 2), evaluate=False)
+    return le(sp.Abs(_UNITS * symbol - _UNITS * value), sp.Rational(1, 2))
 
 
 def _parts(statement: sp.Basic) -> tuple[str, Fraction, Fraction]:
@@ -99,31 +100,28 @@ class ByManyDigits:
 
 def _claim(symbol: sp.Symbol, slug: str, title: str, digits: str, other: str) -> Claim:
     value, double = sp.Rational(digits), sp.Rational(other)
-    return Claim(
-        id=f"result-3-3.worked-{slug}",
-        title=title,
-        source=paper("Result 3.3"),
+    return claim(
+        f"result-3-3.worked-{slug}", title, paper("Result 3.3"),
+        _within(symbol, value),
+        Domain(hypotheses=(_WORDS, "ridge and gamma the binary numbers of double precision nearest to these")),
+        ByEnclosure(), ByManyDigits(),
         kind=Kind.INEQUALITY,
-        statement=_within(symbol, value),
-        domain=Domain(hypotheses=(_WORDS, "ridge and gamma the binary numbers of double precision nearest to these")),
-        checks=(ByEnclosure(), ByManyDigits()),
-        uses=(f"result-3-3.{slug}",),
-        mutants=(
-            Mutant("one unit of the last digit", _within(symbol, value + sp.Rational(1, _UNITS))),
-            Mutant("the digits of double precision", _within(symbol, double)),
-            Mutant("eight per cent more", _within(symbol, value * sp.Rational(27, 25))),
-        ),
-        note="onestep solve --certify does the same for other models.",
+        wrong={
+            "one unit of the last digit": _within(symbol, value + sp.Rational(1, _UNITS)),
+            "the digits of double precision": _within(symbol, double),
+            "eight per cent more": _within(symbol, value * MORE),
+        },
+        uses=(f"result-3-3.{slug}",), note="onestep solve --certify does the same for other models.",
     )
 
 
 CLAIMS: tuple[Claim, ...] = (
     _claim(
-        s.test_error, "test-error", "The test error of the worked model to twenty digits",
-        "0.12586560853377927435", "0.12586560853377926",
+        s.test_error, "test-error", "The test error of the worked model to twenty digits", "0.12586560853377927435",
+        "0.12586560853377926",
     ),
     _claim(
         s.training_error, "training-error", "The training error of the worked model to twenty digits",
         "0.04535092072528320448", "0.04535092072528317",
     ),
-)  # fmt: skip
+)

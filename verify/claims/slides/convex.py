@@ -16,9 +16,9 @@ from onestep.derivations.saddle_point.random_features.convex import label, omega
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
 from onestep.verify.claims.random_features import no_spike as random_features
-from onestep.verify.claims.saddle_point.formulas import eq
 from onestep.verify.claims.slides.printed import as_printed, printed
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Source
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Source
+from onestep.verify.protocol.statement import Wrong, claim, eq
 from onestep.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
 from onestep.verify.second_route.losses import CONJUGATE_DOMAIN, MATRIX_DOMAIN, conjugates, functions_at, overlaps
 from onestep.verify.second_route.models import model_at, solved
@@ -33,39 +33,22 @@ cross = -z * g + z**2 * slope  # the last bracket of the slides
 
 
 def _conjugate(name: str, title: str, unknown: sp.Symbol, right: sp.Expr) -> Claim:
-    return Claim(
-        id=f"convex-features.{name}",
-        title=title,
-        source=Source("slides", FRAME),
+    return claim(
+        f"convex-features.{name}", title, Source("slides", FRAME),
+        eq(unknown, right), CONJUGATE_DOMAIN,
+        ByDerivation(convex_features.energetic),
+        ByNumbers("differences of the averaged Moreau envelope, three losses", conjugates, FINITE_DIFFERENCE,
+                  functions_at, points=4),
         kind=Kind.FIXED_POINT,
-        statement=eq(unknown, right),
-        domain=CONJUGATE_DOMAIN,
-        checks=(
-            ByDerivation(convex_features.energetic),
-            ByNumbers(
-                "differences of the averaged Moreau envelope, three losses",
-                conjugates,
-                FINITE_DIFFERENCE,
-                functions_at,
-                points=4,
-            ),
-        ),
     )
 
 
-def _overlap(name: str, title: str, unknown: sp.Symbol, right: sp.Expr, *mutants: Mutant) -> Claim:
-    return Claim(
-        id=f"convex-features.{name}",
-        title=title,
-        source=Source("slides", FRAME),
-        kind=Kind.FIXED_POINT,
-        statement=eq(unknown, right),
-        domain=MATRIX_DOMAIN,
-        checks=(
-            ByDerivation(convex_features.entropic),
-            ByNumbers("traces of dense matrices", overlaps, ROUNDING),
-        ),
-        mutants=mutants,
+def _overlap(name: str, title: str, unknown: sp.Symbol, right: sp.Expr, *, wrong: Wrong | None = None) -> Claim:
+    return claim(
+        f"convex-features.{name}", title, Source("slides", FRAME),
+        eq(unknown, right), MATRIX_DOMAIN,
+        ByDerivation(convex_features.entropic), ByNumbers("traces of dense matrices", overlaps, ROUNDING),
+        kind=Kind.FIXED_POINT, wrong=wrong,
     )
 
 
@@ -84,34 +67,24 @@ M_S_HAT = _conjugate("m-s-hat", "Conjugate of m_s, any convex loss", s.m_s_hat, 
 V_S = _overlap("V-s", "Response of the projected readout", s.V_s, (1 - z * g) / s.V_s_hat)
 M_S = _overlap("m-s", "Overlap with the target", s.m_s, s.m_s_hat / s.V_s_hat * (1 - z * g))
 Q_S = _overlap(
-    "q-s",
-    "Size of the projected readout",
-    s.q_s,
+    "q-s", "Size of the projected readout", s.q_s,
     force / s.V_s_hat**2 * (1 - 2 * z * g + z**2 * slope) - s.q_w_hat / (shift * s.V_s_hat) * cross,
 )
 V_W = _overlap("V-w", "Response of the readout", s.V_w, s.gamma_p / shift * (1 / s.gamma_p - 1 + z * g))
 Q_W = _overlap(
-    "q-w",
-    "Size of the readout",
-    s.q_w,
+    "q-w", "Size of the readout", s.q_w,
     s.gamma_p * s.q_w_hat / shift**2 * (1 / s.gamma_p - 1 + z**2 * slope)
     - s.gamma_p * force / (shift * s.V_s_hat) * cross,
 )
 
 _PRINTED = (
     printed(
-        V_S_HAT,
-        "convex.V-s-hat",
-        "Conjugate of q_s with the derivative of the proximal map itself",
-        FRAME,
+        V_S_HAT, "convex.V-s-hat", "Conjugate of q_s with the derivative of the proximal map itself", FRAME,
         eq(s.V_s_hat, each * _printed_response),
         note="The conjugate is what the loss pulls, (1 - d eta/d omega)/V; the square loss shows it: alpha/(1 + V).",
     ),
     printed(
-        V_W_HAT,
-        "convex.V-w-hat",
-        "Conjugate of q_w with the derivative of the proximal map itself",
-        FRAME,
+        V_W_HAT, "convex.V-w-hat", "Conjugate of q_w with the derivative of the proximal map itself", FRAME,
         eq(s.V_w_hat, shared * _printed_response),
         note="As in the conjugate of q_s.",
     ),
@@ -121,62 +94,35 @@ _PRINTED = (
     as_printed(V_S, "convex.V-s", "Response of the projected readout", FRAME),
     as_printed(M_S, "convex.m-s", "Overlap with the target", FRAME),
     printed(
-        Q_S,
-        "convex.q-s",
-        "Size of the projected readout, a square lost",
-        FRAME,
-        eq(
-            s.q_s,
-            force / s.V_s_hat * (1 - 2 * z * g + z**2 * slope) - s.q_w_hat / (shift * s.V_s_hat) * cross,
-        ),
+        Q_S, "convex.q-s", "Size of the projected readout, a square lost", FRAME,
+        eq(s.q_s, force / s.V_s_hat * (1 - 2 * z * g + z**2 * slope) - s.q_w_hat / (shift * s.V_s_hat) * cross),
         note="Two resolvents carry two factors 1/V_s^.",
     ),
-    as_printed(
-        V_W,
-        "convex.V-w",
-        "Response of the readout",
-        FRAME,
-        note="With z = (lambda + V_w^)/V_s^, which the slides leave undefined, and the law of F^T F/p.",
-    ),
+    as_printed(V_W, "convex.V-w", "Response of the readout", FRAME,
+               note="With z = (lambda + V_w^)/V_s^, which the slides leave undefined, and the law of F^T F/p."),
     printed(
-        V_W,
-        "convex.V-w-wide-spectrum",
-        "Response of the readout, with the spectrum of the matrix that is named",
-        FRAME,
-        eq(s.V_w, s.gamma_p / shift * (1 / s.gamma_p - 1 + z * s.wide_stieltjes)),
+        V_W, "convex.V-w-wide-spectrum", "Response of the readout, with the spectrum of the matrix that is named",
+        FRAME, eq(s.V_w, s.gamma_p / shift * (1 / s.gamma_p - 1 + z * s.wide_stieltjes)),
         note="1/gamma - 1 counts the p - d null modes: the law is that of the d x d matrix, not of W W^T.",
     ),
     printed(
-        Q_W,
-        "convex.q-w",
-        "Size of the readout, with a sign and a factor lost",
-        FRAME,
-        eq(
-            s.q_w,
-            s.gamma_p * s.q_w_hat / shift**2 * (1 / s.gamma_p - 1 + z**2 * slope) + force / (shift * s.V_s_hat) * cross,
-        ),
+        Q_W, "convex.q-w", "Size of the readout, with a sign and a factor lost", FRAME,
+        eq(s.q_w,
+           s.gamma_p * s.q_w_hat / shift**2 * (1 / s.gamma_p - 1 + z**2 * slope) + force / (shift * s.V_s_hat) * cross),
         note="-zg + z^2 g' is negative: the printed term would make a square shrink with the signal.",
     ),
 )
 
 
 def _dictionary(name: str, title: str, left: sp.Symbol, right: sp.Expr) -> Claim:
-    return Claim(
-        id=f"convex-features.square-loss.{name}",
-        title=f"Square loss: {title}",
-        source=Source("slides", FRAME),
-        kind=Kind.IDENTITY,
-        statement=eq(left, right),
-        domain=Domain(random_features.NO_SPIKE.ranges, (), MATRIX_DOMAIN.interpretations),
-        checks=(
-            ByDerivation(convex_square_loss.square_loss),
-            ByNumbers("the ridge solver at r = 0 against the equations of the slides", dictionary, SOLVER, points=6),
-        ),
-        uses=(
-            "no-spike.test-error",
-            *(f"convex-features.{x}" for x in ("V-s-hat", "V-w-hat", "q-s-hat", "q-w-hat", "m-s-hat")),
-        ),
-        mutants=(Mutant("twice", eq(left, 2 * right)), Mutant("the square", eq(left, right**2))),
+    return claim(
+        f"convex-features.square-loss.{name}", f"Square loss: {title}", Source("slides", FRAME),
+        eq(left, right), Domain(random_features.NO_SPIKE.ranges, (), MATRIX_DOMAIN.interpretations),
+        ByDerivation(convex_square_loss.square_loss),
+        ByNumbers("the ridge solver at r = 0 against the equations of the slides", dictionary, SOLVER, points=6),
+        wrong={"twice": 2 * right, "the square": right**2},
+        uses=("no-spike.test-error",
+              *(f"convex-features.{x}" for x in ("V-s-hat", "V-w-hat", "q-s-hat", "q-w-hat", "m-s-hat"))),
     )
 
 
@@ -230,35 +176,26 @@ def _square_functions(point: Point) -> Mapping[str, Callable[..., Any]]:
     }
 
 
-_ERROR_DOMAIN = Domain(
-    random_features.NO_SPIKE.ranges,
-    random_features.NO_SPIKE.hypotheses,
-    ({**CONJUGATE_DOMAIN.interpretations[0], **MATRIX_DOMAIN.interpretations[0], "loss": lambda y, x: (y - x) ** 2},),
-)
+_ERROR_DOMAIN = Domain(random_features.NO_SPIKE.ranges, random_features.NO_SPIKE.hypotheses,
+                       ({**CONJUGATE_DOMAIN.interpretations[0], **MATRIX_DOMAIN.interpretations[0],
+                         "loss": lambda y, x: (y - x) ** 2},))
 _on_solver = ByNumbers("the solver at r = 0, square loss", _square_at, SOLVER, _square_functions, points=4)
 
-TEST_ERROR = Claim(
-    id="convex-features.test-error",
-    title="Test error as an average over target and output",
-    source=Source("slides", FRAME),
+TEST_ERROR = claim(
+    "convex-features.test-error", "Test error as an average over target and output", Source("slides", FRAME),
+    eq(s.test_error, Expectation((target(s.z) - convex_features.pair_output) ** 2, s.z, s.xi)), _ERROR_DOMAIN,
+    ByDerivation(convex_features.test_error), _on_solver,
     kind=Kind.FIXED_POINT,
-    statement=eq(s.test_error, Expectation((target(s.z) - convex_features.pair_output) ** 2, s.z, s.xi)),
-    domain=_ERROR_DOMAIN,
-    checks=(ByDerivation(convex_features.test_error), _on_solver),
+    wrong={"half": Expectation((target(s.z) - s.output_overlap * s.z) ** 2, s.z)},
     uses=("no-spike.test-error",),
-    mutants=(Mutant("half", eq(s.test_error, Expectation((target(s.z) - s.output_overlap * s.z) ** 2, s.z))),),
 )
 
-TRAINING = Claim(
-    id="convex-features.training-objective",
-    title="Training objective per sample, any convex loss",
-    source=Source("slides", FRAME),
+TRAINING = claim(
+    "convex-features.training-objective", "Training objective per sample, any convex loss", Source("slides", FRAME),
+    eq(s.training_objective, s.ridge / (2 * s.alpha_p) * s.q_w + over_labels(convex_features.loss(label, prox))),
+    _ERROR_DOMAIN,
+    ByDerivation(convex_features.training), _on_solver,
     kind=Kind.FIXED_POINT,
-    statement=eq(
-        s.training_objective, s.ridge / (2 * s.alpha_p) * s.q_w + over_labels(convex_features.loss(label, prox))
-    ),
-    domain=_ERROR_DOMAIN,
-    checks=(ByDerivation(convex_features.training), _on_solver),
     uses=("convex-features.q-w", "convex-features.q-s", "convex-features.q-s-hat", "convex-features.q-w-hat"),
     note="The penalty beside the sum of the losses is lambda |a|^2/2.",
 )
@@ -269,19 +206,6 @@ _PRINTED_ERRORS = (
 )
 
 CLAIMS: tuple[Claim, ...] = (
-    TEST_ERROR,
-    TRAINING,
-    *_PRINTED_ERRORS,
-    V_S_HAT,
-    V_W_HAT,
-    Q_S_HAT,
-    Q_W_HAT,
-    M_S_HAT,
-    V_S,
-    M_S,
-    Q_S,
-    V_W,
-    Q_W,
-    *_PRINTED,
-    *_SQUARE_LOSS,
+    TEST_ERROR, TRAINING, *_PRINTED_ERRORS, V_S_HAT, V_W_HAT, Q_S_HAT, Q_W_HAT, M_S_HAT, V_S, M_S, Q_S, V_W, Q_W,
+    *_PRINTED, *_SQUARE_LOSS,
 )

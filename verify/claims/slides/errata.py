@@ -14,258 +14,123 @@ def _erratum(name: str, corrected: str, consequence: str) -> Erratum:
 
 ERRATA: tuple[Erratum, ...] = (
     # The gradient step and the mapping.
-    _erratum(
-        "input-scale",
-        "section-2.input-scale",
-        "Inputs have coordinates of variance one. With variance 1/d every preactivation vanishes and all features "
-        "become linear.",
-    ),
-    _erratum(
-        "step-over-n",
-        "section-2.gradient-step",
-        "The batch average is over n0 samples; divided by n the step would depend on how much data the readout sees "
-        "later.",
-    ),
-    _erratum(
-        "readout-of-ones",
-        "section-2.initial-output",
-        "A readout of ones makes the initial output of order one and the step sqrt(p) times larger; the theory needs "
-        "ones over sqrt(p).",
-    ),
-    _erratum(
-        "spike-factor",
-        "result-3-1.spike-factor",
-        "A factor sqrt(p) in the spike: without it the spike is not of the order of the bulk.",
-    ),
-    _erratum(
-        "spike-coordinate",
-        "result-3-1.spike-coordinate",
-        "The spike direction is the plain average of y x. As printed, a vector over neurons stands where a number is "
-        "needed.",
-    ),
-    _erratum(
-        "bulk-correction",
-        "result-3-1.split",
-        "The bulk correction is made of sigma' minus its mean; with sigma it is not even centred as the proof needs.",
-    ),
-    _erratum(
-        "spike-strength",
-        "result-3-1.spike-strength",
-        "Wider networks have weaker spikes, not stronger ones, and r depends on the square of h1*: predictions of the "
-        "printed formula are off by factors of two and more at beta near one.",
-    ),
-    _erratum(
-        "alignment",
-        "result-3-1.alignment",
-        "The alignment tends to one for large batches only with the square; as printed it stops short, or exceeds one.",
-    ),
-    _erratum(
-        "check-constant",
-        "result-3-1.check-constant",
-        "The constant of the bulk is a property of sigma': it is zero for a linear activation, as it has to be.",
-    ),
-    _erratum(
-        "bulk-variance",
-        "result-3-1.bulk-variance",
-        "The bulk grows without the factor h1^2; mu0, mu1 and mu2 all take c as an argument.",
-    ),
+    _erratum("input-scale", "section-2.input-scale",
+             "Inputs have coordinates of variance one. With variance 1/d every preactivation vanishes and all "
+             "features become linear."),
+    _erratum("step-over-n", "section-2.gradient-step",
+             "The batch average is over n0 samples; divided by n the step would depend on how much data the readout "
+             "sees later."),
+    _erratum("readout-of-ones", "section-2.initial-output",
+             "A readout of ones makes the initial output of order one and the step sqrt(p) times larger; the theory "
+             "needs ones over sqrt(p)."),
+    _erratum("spike-factor", "result-3-1.spike-factor",
+             "A factor sqrt(p) in the spike: without it the spike is not of the order of the bulk."),
+    _erratum("spike-coordinate", "result-3-1.spike-coordinate",
+             "The spike direction is the plain average of y x. As printed, a vector over neurons stands where a "
+             "number is needed."),
+    _erratum("bulk-correction", "result-3-1.split",
+             "The bulk correction is made of sigma' minus its mean; with sigma it is not even centred as the proof "
+             "needs."),
+    _erratum("spike-strength", "result-3-1.spike-strength",
+             "Wider networks have weaker spikes, not stronger ones, and r depends on the square of h1*: predictions "
+             "of the printed formula are off by factors of two and more at beta near one."),
+    _erratum("alignment", "result-3-1.alignment",
+             "The alignment tends to one for large batches only with the square; as printed it stops short, or "
+             "exceeds one."),
+    _erratum("check-constant", "result-3-1.check-constant",
+             "The constant of the bulk is a property of sigma': it is zero for a linear activation, as it has to be."),
+    _erratum("bulk-variance", "result-3-1.bulk-variance",
+             "The bulk grows without the factor h1^2; mu0, mu1 and mu2 all take c as an argument."),
     # The map along the spike.
-    _erratum(
-        "equivalent-mean",
-        "result-3-2.equivalent-mean",
-        "The equivalent map keeps kappa mu1 w.v, of leading order for a trained readout.",
-    ),
-    _erratum(
-        "no-overlap",
-        "result-3-3.isotropic.zeta",
-        "The order parameter zeta of the test error exists only with that term.",
-    ),
-    _erratum(
-        "split-along-target",
-        "result-3-2.split",
-        "Inputs split along the spike v, not along the target: the two differ at every finite batch.",
-    ),
-    _erratum(
-        "unit-rows",
-        "result-3-2.conditional-variance",
-        "mu1 multiplies the bulk row after the step, of variance c: with the row before it features lose variance.",
-    ),
-    _erratum(
-        "sign-mu2",
-        "result-3-2.sign-mu2",
-        "What is printed for mu2 is its square, at c = 1; used as it stands it underestimates the noise of features.",
-    ),
-    _erratum(
-        "single-neuron-limit",
-        "result-3-2.conditional-variance",
-        "A large ridge silences the readout's response, not the noise of the features; a strong spike does the "
-        "latter, and leaves one function for all letters of one sign.",
-    ),
+    _erratum("equivalent-mean", "result-3-2.equivalent-mean",
+             "The equivalent map keeps kappa mu1 w.v, of leading order for a trained readout."),
+    _erratum("no-overlap", "result-3-3.isotropic.zeta",
+             "The order parameter zeta of the test error exists only with that term."),
+    _erratum("split-along-target", "result-3-2.split",
+             "Inputs split along the spike v, not along the target: the two differ at every finite batch."),
+    _erratum("unit-rows", "result-3-2.conditional-variance",
+             "mu1 multiplies the bulk row after the step, of variance c: with the row before it features lose "
+             "variance."),
+    _erratum("sign-mu2", "result-3-2.sign-mu2",
+             "What is printed for mu2 is its square, at c = 1; used as it stands it underestimates the noise of "
+             "features."),
+    _erratum("single-neuron-limit", "result-3-2.conditional-variance",
+             "A large ridge silences the readout's response, not the noise of the features; a strong spike does the "
+             "latter, and leaves one function for all letters of one sign."),
     # Random features.
-    _erratum(
-        "order-of-terms",
-        "random-features.hermite-term",
-        "Higher terms do not become small: they decorrelate between neurons, which is why they act as noise.",
-    ),
-    _erratum(
-        "linear-part",
-        "random-features.linear-part",
-        "The part that random features learn is h1* theta.x; with coefficient one the rest is not orthogonal to it.",
-    ),
-    _erratum(
-        "error-of-random-features",
-        "random-features.many-samples",
-        "The error is the norm of what is not learned. As printed a linear target would be the hardest.",
-    ),
-    _erratum(
-        "best-linear-predictor",
-        "result-3-1.linear-floor",
-        "The level to beat in the figures is h2* - h1*^2, not h1*^2.",
-    ),
-    _erratum(
-        "mu-star-without-root",
-        "random-features.mu-star",
-        "The saddle point takes the root; without it the noise of features of small residual is underestimated.",
-    ),
-    _erratum(
-        "convex.V-s-hat",
-        "convex-features.V-s-hat",
-        "As printed a loss that is ignored (eta = omega) would constrain the readout most.",
-    ),
-    _erratum(
-        "convex.V-w-hat",
-        "convex-features.V-w-hat",
-        "The same slip in the conjugate of q_w: both are needed for a solver.",
-    ),
+    _erratum("order-of-terms", "random-features.hermite-term",
+             "Higher terms do not become small: they decorrelate between neurons, which is why they act as noise."),
+    _erratum("linear-part", "random-features.linear-part",
+             "The part that random features learn is h1* theta.x; with coefficient one the rest is not orthogonal to "
+             "it."),
+    _erratum("error-of-random-features", "random-features.many-samples",
+             "The error is the norm of what is not learned. As printed a linear target would be the hardest."),
+    _erratum("best-linear-predictor", "result-3-1.linear-floor",
+             "The level to beat in the figures is h2* - h1*^2, not h1*^2."),
+    _erratum("mu-star-without-root", "random-features.mu-star",
+             "The saddle point takes the root; without it the noise of features of small residual is underestimated."),
+    _erratum("convex.V-s-hat", "convex-features.V-s-hat",
+             "As printed a loss that is ignored (eta = omega) would constrain the readout most."),
+    _erratum("convex.V-w-hat", "convex-features.V-w-hat",
+             "The same slip in the conjugate of q_w: both are needed for a solver."),
     _erratum("convex.q-s", "convex-features.q-s", "A square of the conjugate is lost; the equation has wrong units."),
-    _erratum(
-        "convex.q-w",
-        "convex-features.q-w",
-        "A sign and a factor d/p: as printed |a|^2 shrinks with the signal, and can become negative.",
-    ),
-    _erratum(
-        "convex.V-w-wide-spectrum",
-        "convex-features.V-w",
-        "The spectrum is that of the d x d matrix: with the one named, null modes are counted twice.",
-    ),
+    _erratum("convex.q-w", "convex-features.q-w",
+             "A sign and a factor d/p: as printed |a|^2 shrinks with the signal, and can become negative."),
+    _erratum("convex.V-w-wide-spectrum", "convex-features.V-w",
+             "The spectrum is that of the d x d matrix: with the one named, null modes are counted twice."),
     # The saddle point of Result 3.3.
-    _erratum(
-        "same-ridge",
-        "section-2.ridge-of-the-slides",
-        "The ridge of the printed objective is not that of the printed saddle point: they differ by 2 n/p.",
-    ),
-    _erratum(
-        "law-of-singular-values",
-        "finite-bulk.V1",
-        "The law nu is one of squared singular values.",
-    ),
-    _erratum(
-        "law-without-null-modes",
-        "finite-bulk.V2",
-        "With more neurons than inputs V2 misses the share 1 - 1/beta of the null modes.",
-    ),
-    _erratum(
-        "law-of-unit-projections",
-        "finite-bulk.spike-resolvent",
-        "Projections need a factor sqrt(d); without it zeta and psi vanish in the limit.",
-    ),
-    _erratum(
-        "zeta-over-root-d",
-        "result-3-3.spike-overlap",
-        "With a unit spike direction zeta has no factor 1/sqrt(d); with it, it vanishes in the limit.",
-    ),
-    _erratum(
-        "output-without-root-p",
-        "result-3-3.spike-overlap",
-        "The order parameters belong to the output a.sigma(W x)/sqrt(p); without the factor zeta would be a.W v.",
-    ),
-    _erratum(
-        "V1-hat-with-rho",
-        "result-3-3.saddle.V1-hat",
-        "The factor rho = 1 - gamma^2 would switch the response off at perfect alignment.",
-    ),
+    _erratum("same-ridge", "section-2.ridge-of-the-slides",
+             "The ridge of the printed objective is not that of the printed saddle point: they differ by 2 n/p."),
+    _erratum("law-of-singular-values", "finite-bulk.V1", "The law nu is one of squared singular values."),
+    _erratum("law-without-null-modes", "finite-bulk.V2",
+             "With more neurons than inputs V2 misses the share 1 - 1/beta of the null modes."),
+    _erratum("law-of-unit-projections", "finite-bulk.spike-resolvent",
+             "Projections need a factor sqrt(d); without it zeta and psi vanish in the limit."),
+    _erratum("zeta-over-root-d", "result-3-3.spike-overlap",
+             "With a unit spike direction zeta has no factor 1/sqrt(d); with it, it vanishes in the limit."),
+    _erratum("output-without-root-p", "result-3-3.spike-overlap",
+             "The order parameters belong to the output a.sigma(W x)/sqrt(p); without the factor zeta would be a.W v."),
+    _erratum("V1-hat-with-rho", "result-3-3.saddle.V1-hat",
+             "The factor rho = 1 - gamma^2 would switch the response off at perfect alignment."),
     _erratum("V2-hat-with-rho", "result-3-3.saddle.V2-hat", "As in the conjugate of q1."),
-    _erratum(
-        "q1-hat-with-rho",
-        "result-3-3.saddle.q1-hat",
-        "One factor 1/rho is lost in this group of equations; with it the numerator is the mean squared error.",
-    ),
+    _erratum("q1-hat-with-rho", "result-3-3.saddle.q1-hat",
+             "One factor 1/rho is lost in this group of equations; with it the numerator is the mean squared error."),
     _erratum("q2-hat-with-rho", "result-3-3.saddle.q2-hat", "As in the conjugate of V1."),
-    _erratum(
-        "psi-hat-without-rho",
-        "result-3-3.slides.psi-hat",
-        "The same lost factor: psi comes out rho times too small.",
-    ),
+    _erratum("psi-hat-without-rho", "result-3-3.slides.psi-hat",
+             "The same lost factor: psi comes out rho times too small."),
     # Bounds.
-    _erratum(
-        "lower-bound-without-kappa",
-        "bounds.lower",
-        "With mu1 for kappa mu1 and odd functions the lower bound coincides with the upper one.",
-    ),
-    _erratum(
-        "span-with-derivative",
-        "bounds.distance",
-        "The second function of the span is kappa mu1; its derivative form is right for erf and sign alone.",
-    ),
-    _erratum(
-        "upper-bound-any-batch",
-        "bounds.upper-any-alignment",
-        "At a finite batch the error can exceed the printed bound, by factors.",
-    ),
-    _erratum(
-        "monotone-in-batch",
-        "result-3-1.alignment-growth",
-        "More samples for the step align the spike, but need not lower the error: a linear target is best learned "
-        "without a step.",
-    ),
+    _erratum("lower-bound-without-kappa", "bounds.lower",
+             "With mu1 for kappa mu1 and odd functions the lower bound coincides with the upper one."),
+    _erratum("span-with-derivative", "bounds.distance",
+             "The second function of the span is kappa mu1; its derivative form is right for erf and sign alone."),
+    _erratum("upper-bound-any-batch", "bounds.upper-any-alignment",
+             "At a finite batch the error can exceed the printed bound, by factors."),
+    _erratum("monotone-in-batch", "result-3-1.alignment-growth",
+             "More samples for the step align the spike, but need not lower the error: a linear target is best "
+             "learned without a step."),
     # Orders, shapes, signs.
-    _erratum(
-        "unit-sphere",
-        "section-2.unit-sphere",
-        "The Hermite series of a feature needs arguments of variance one: the sphere of radius sqrt(d).",
-    ),
-    _erratum(
-        "step-of-long-rows",
-        "wider.leap.step-of-long-rows",
-        "In units of the first frame, inputs of variance 1/d, the step of Theorem 2 has to be d times longer; the "
-        "theorem is for inputs of variance one and unit rows.",
-    ),
-    _erratum(
-        "spike-of-ones",
-        "result-3-1.spike-order",
-        "A spike of order one needs the readout ones over sqrt(p): with ones a step of order d is sqrt(d) times too "
-        "long.",
-    ),
-    _erratum(
-        "gamma-of-order-d",
-        "result-3-1.alignment-order",
-        "The learning rate is of order d; gamma is the alignment, a cosine.",
-    ),
-    _erratum(
-        "spike-entries",
-        "result-3-1.spike-entries",
-        "u has one entry per neuron, v one per input: the spike is the outer product r u v^T.",
-    ),
-    _erratum(
-        "one-noise-for-all",
-        "random-features.independent-noise",
-        "The noise of equivalent features is a vector of p independent entries; the label noise has the same letter.",
-    ),
-    _erratum(
-        "one-convention",
-        "wider.rate.conventions",
-        "Where eta of order d is the giant step, plain equivalence holds up to eta of order sqrt(d), not of order one.",
-    ),
-    _erratum(
-        "distance-not-squared",
-        "bounds.distance",
-        "The bound is the squared distance of the target from the span.",
-    ),
-    _erratum(
-        "pattern-rows",
-        "finite-alphabet.pattern-rows",
-        "The matrices of the block-structured resolvent are p x p; K x K is their pattern of blocks.",
-    ),
+    _erratum("unit-sphere", "section-2.unit-sphere",
+             "The Hermite series of a feature needs arguments of variance one: the sphere of radius sqrt(d)."),
+    _erratum("step-of-long-rows", "wider.leap.step-of-long-rows",
+             "In units of the first frame, inputs of variance 1/d, the step of Theorem 2 has to be d times longer; "
+             "the theorem is for inputs of variance one and unit rows."),
+    _erratum("spike-of-ones", "result-3-1.spike-order",
+             "A spike of order one needs the readout ones over sqrt(p): with ones a step of order d is sqrt(d) times "
+             "too long."),
+    _erratum("gamma-of-order-d", "result-3-1.alignment-order",
+             "The learning rate is of order d; gamma is the alignment, a cosine."),
+    _erratum("spike-entries", "result-3-1.spike-entries",
+             "u has one entry per neuron, v one per input: the spike is the outer product r u v^T."),
+    _erratum("one-noise-for-all", "random-features.independent-noise",
+             "The noise of equivalent features is a vector of p independent entries; the label noise has the same "
+             "letter."),
+    _erratum("one-convention", "wider.rate.conventions",
+             "Where eta of order d is the giant step, plain equivalence holds up to eta of order sqrt(d), not of "
+             "order one."),
+    _erratum("distance-not-squared", "bounds.distance",
+             "The bound is the squared distance of the target from the span."),
+    _erratum("pattern-rows", "finite-alphabet.pattern-rows",
+             "The matrices of the block-structured resolvent are p x p; K x K is their pattern of blocks."),
     # The special case of an orthogonal bulk.
     Erratum(
         "erratum.orthogonal-zeta",
@@ -288,15 +153,10 @@ ERRATA: tuple[Erratum, ...] = (
         "One step learns the space of the first non-zero Hermite tensor and nothing beyond it: a direction outside it "
         "keeps the overlap of a random neuron.",
     ),
-    _erratum(
-        "second-order",
-        "multi-index.second-order",
-        "The second Hermite tensor couples different directions as z_i z_j: a product z_1 z_2 has leap two, not four.",
-    ),
-    _erratum(
-        "overlap-without-modulus",
-        "wider.leap.signed-overlap",
-        "Neurons with a negative readout move away from what the others move towards: the theorems bound the norm of a "
-        "projection, not a signed overlap with one direction.",
-    ),
+    _erratum("second-order", "multi-index.second-order",
+             "The second Hermite tensor couples different directions as z_i z_j: a product z_1 z_2 has leap two, not "
+             "four."),
+    _erratum("overlap-without-modulus", "wider.leap.signed-overlap",
+             "Neurons with a negative readout move away from what the others move towards: the theorems bound the "
+             "norm of a projection, not a signed overlap with one direction."),
 )

@@ -19,7 +19,8 @@ from onestep.verify.claims.random_features import no_spike as random_features
 from onestep.verify.claims.slides.printed import as_printed, printed
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Role, Source
+from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.second_route.grids import ANY, ANY_INTERPRETATIONS, SMOOTH, TARGETS, average, grid
 from onestep.verify.second_route.models import model_at, solved
 
@@ -36,9 +37,8 @@ def _polynomial(point: Point) -> dict[str, float]:
 
     def moment(order: int) -> float:
         series = [0.0] * order + [1.0]
-        return average(
-            lambda z: np.polynomial.hermite_e.hermeval(z, series) * np.polynomial.polynomial.polyval(z, coefficients)
-        )
+        he, plain = np.polynomial.hermite_e, np.polynomial.polynomial
+        return average(lambda z: he.hermeval(z, series) * plain.polyval(z, coefficients))
 
     values = {name.name: moment(k) for k, name in enumerate(s.hermite_moments)}
     return {**values, s.x.name: x, s.feature_value.name: float(np.polynomial.polynomial.polyval(x, coefficients))}
@@ -46,35 +46,20 @@ def _polynomial(point: Point) -> dict[str, float]:
 
 _terms = [moment / sp.factorial(k) * hermite(k, s.x) for k, moment in enumerate(s.hermite_moments)]
 
-SERIES = Claim(
-    id="slides.hermite-series",
-    title="A feature as a Hermite series",
-    source=Source("slides", SERIES_FRAME),
-    kind=Kind.IDENTITY,
+SERIES = claim(
+    "slides.hermite-series", "A feature as a Hermite series", Source("slides", SERIES_FRAME),
+    eq(s.feature_value, sum(_terms, sp.S.Zero)), Domain((Range("seed"),)),
+    ByDerivation(hermite_features.series),
+    ByNumbers("random polynomials, trapezoidal sums", _polynomial, tolerances.ROUNDING),
     role=Role.PRINTED,
-    statement=sp.Eq(s.feature_value, sum(_terms, sp.S.Zero), evaluate=False),
-    domain=Domain((Range("seed"),)),
-    checks=(
-        ByDerivation(hermite_features.series),
-        ByNumbers("random polynomials, trapezoidal sums", _polynomial, tolerances.ROUNDING),
-    ),
-    mutants=(
-        Mutant(
-            "orthonormal weights on unnormalised polynomials",
-            sp.Eq(
-                s.feature_value,
-                sum((t * sp.sqrt(sp.factorial(k)) for k, t in enumerate(_terms)), sp.S.Zero),
-                evaluate=False,
-            ),
-        ),
-        Mutant(
-            "factorials forgotten",
-            sp.Eq(s.feature_value, sum(_terms[:3], sp.S.Zero) + 6 * _terms[3] + _terms[4], evaluate=False),
-        ),
-    ),
+    wrong={
+        "orthonormal weights on unnormalised polynomials":
+            sum((t * sp.sqrt(sp.factorial(k)) for k, t in enumerate(_terms)), sp.S.Zero),
+        "factorials forgotten": sum(_terms[:3], sp.S.Zero) + 6 * _terms[3] + _terms[4],
+    },
     uses=("hermite.parseval",),
-    note="Checked value by value for polynomials of degree four; what any number of terms leaves of any activation, in "
-    "mean square, is hermite.parseval.",
+    note="Checked value by value for polynomials of degree four; what any number of terms leaves of any activation, "
+         "in mean square, is hermite.parseval.",
 )
 
 
@@ -121,47 +106,30 @@ _ORDERS = Domain((Range("order", choices=("1", "2", "3", "4", "5", "6")), Range(
 _orders_in_the_plane = ByNumbers("product Gauss-Hermite rule in the plane", _orders, tolerances.QUADRATURE)
 _covariance = sp.factorial(s.level) * s.overlap**s.level
 
-COVARIANCE = Claim(
-    id="random-features.hermite-covariance",
-    title="Two neurons share the term of order k in proportion to the k-th power of their overlap",
-    source=paper("Section 3.2"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.hermite_covariance, _covariance, evaluate=False),
-    domain=_ORDERS,
-    checks=(ByObligations("induction in the order", _covariance_obligations), _orders_in_the_plane),
-    mutants=(
-        Mutant("overlap to the first power", sp.Eq(s.hermite_covariance, sp.factorial(s.level) * s.overlap)),
-        Mutant("factorial forgotten", sp.Eq(s.hermite_covariance, s.overlap**s.level)),
-    ),
+COVARIANCE = claim(
+    "random-features.hermite-covariance",
+    "Two neurons share the term of order k in proportion to the k-th power of their overlap", paper("Section 3.2"),
+    eq(s.hermite_covariance, _covariance), _ORDERS,
+    ByObligations("induction in the order", _covariance_obligations), _orders_in_the_plane,
+    wrong={"overlap to the first power": sp.factorial(s.level) * s.overlap, "factorial forgotten": s.overlap**s.level},
     note="The overlap of two rows is of order d^(-1/2): terms of order two and more decouple, and act as noise.",
 )
 
-TERM = Claim(
-    id="random-features.hermite-term",
-    title="The size of one term of the Hermite series does not depend on the dimension",
-    source=paper("Section 3.2"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level), evaluate=False),
-    domain=_ORDERS,
-    checks=(ByObligations("induction in the order", _term_obligations), _orders_in_the_plane),
-    mutants=(
-        Mutant(
-            "factorial squared", sp.Eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level) ** 2, evaluate=False)
-        ),
-        Mutant("factorial forgotten", sp.Eq(s.hermite_term, s.hermite_moment**2)),
-    ),
+TERM = claim(
+    "random-features.hermite-term", "The size of one term of the Hermite series does not depend on the dimension",
+    paper("Section 3.2"),
+    eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level)), _ORDERS,
+    ByObligations("induction in the order", _term_obligations), _orders_in_the_plane,
+    wrong={
+        "factorial squared": s.hermite_moment**2 / sp.factorial(s.level) ** 2,
+        "factorial forgotten": s.hermite_moment**2,
+    },
 )
 
 PRINTED_TERM = printed(
-    TERM,
-    "order-of-terms",
-    "The terms of the Hermite series as of order d^(-k/2)",
-    SERIES_FRAME,
-    sp.Eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level) / s.d**s.level, evaluate=False),
-    Mutant(
-        "not squared",
-        sp.Eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level) / s.d ** (s.level / 2), evaluate=False),
-    ),
+    TERM, "order-of-terms", "The terms of the Hermite series as of order d^(-k/2)", SERIES_FRAME,
+    eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level) / s.d**s.level),
+    wrong={"not squared": s.hermite_moment**2 / sp.factorial(s.level) / s.d ** (s.level / 2)},
     note="The order is that of the covariance of two neurons; each term of one neuron is of order one.",
 )
 
@@ -184,31 +152,21 @@ def _constants(point: Point) -> dict[str, float]:
 _left = s.h2 - s.mu0_constant**2 - s.mu1_constant**2
 _CONSTANTS = Domain((Range("activation", choices=ANY), Range(s.h2, 3.0, 5.0)), (), ANY_INTERPRETATIONS)
 
-MU_STAR = Claim(
-    id="random-features.mu-star",
-    title="The noise of Gaussian-equivalent features",
-    source=paper("Section 3.2"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.mu2_constant**2, _left, evaluate=False),
-    domain=_CONSTANTS,
-    checks=(
-        ByDerivation(hermite_features.residual),
-        ByNumbers("E(sigma - mu0 - mu1 z)^2, trapezoidal sums", _constants, tolerances.ROUNDING),
-    ),
-    mutants=(Mutant("mu0 forgotten", sp.Eq(s.mu2_constant**2, s.h2 - s.mu1_constant**2)),),
+MU_STAR = claim(
+    "random-features.mu-star", "The noise of Gaussian-equivalent features", paper("Section 3.2"),
+    eq(s.mu2_constant**2, _left), _CONSTANTS,
+    ByDerivation(hermite_features.residual),
+    ByNumbers("E(sigma - mu0 - mu1 z)^2, trapezoidal sums", _constants, tolerances.ROUNDING),
+    wrong={"mu0 forgotten": s.h2 - s.mu1_constant**2},
 )
 
-PRINTED_MU_STAR = as_printed(
-    MU_STAR, "mu-star", "The noise of Gaussian-equivalent features, with its root", SERIES_FRAME
-)
+PRINTED_MU_STAR = as_printed(MU_STAR, "mu-star", "The noise of Gaussian-equivalent features, with its root",
+                             SERIES_FRAME)
 
 PRINTED_MU_STAR_SQUARE = printed(
-    MU_STAR,
-    "mu-star-without-root",
-    "The noise of Gaussian-equivalent features, without its root",
-    "Saddle point of random features",
-    sp.Eq(s.mu2_constant, _left),
-    Mutant("mu1 not squared", sp.Eq(s.mu2_constant, s.h2 - s.mu0_constant**2 - s.mu1_constant)),
+    MU_STAR, "mu-star-without-root", "The noise of Gaussian-equivalent features, without its root",
+    "Saddle point of random features", eq(s.mu2_constant, _left),
+    wrong={"mu1 not squared": s.h2 - s.mu0_constant**2 - s.mu1_constant},
     note="The same letter has a root two frames earlier.",
 )
 
@@ -225,40 +183,25 @@ def _slope(point: Point) -> dict[str, float]:
     }
 
 
-LINEAR_PART = Claim(
-    id="random-features.linear-part",
-    title="The linear part of the target",
-    source=paper("Section 4.2"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.linear_coefficient, s.h1_star),
-    domain=Domain((Range("target", choices=TARGETS),), (), ANY_INTERPRETATIONS),
-    checks=(
-        ByDerivation(hermite_features.linear_part),
-        ByNumbers("least squares against E[g']", _slope, tolerances.ROUNDING),
-    ),
-    mutants=(
-        Mutant("square", sp.Eq(s.linear_coefficient, s.h1_star**2)),
-        Mutant("half of it", sp.Eq(s.linear_coefficient, s.h1_star / 2)),
-    ),
+LINEAR_PART = claim(
+    "random-features.linear-part", "The linear part of the target", paper("Section 4.2"),
+    eq(s.linear_coefficient, s.h1_star), Domain((Range("target", choices=TARGETS),), (), ANY_INTERPRETATIONS),
+    ByDerivation(hermite_features.linear_part), ByNumbers("least squares against E[g']", _slope, tolerances.ROUNDING),
+    wrong={"square": s.h1_star**2, "half of it": s.h1_star / 2},
 )
 
 PRINTED_LINEAR_PART = printed(
-    LINEAR_PART,
-    "linear-part",
-    "The target as theta.x and a non-linear rest",
-    LIMITS_FRAME,
-    sp.Eq(s.linear_coefficient, sp.S.One),
-    Mutant("no linear part", sp.Eq(s.linear_coefficient, sp.S.Zero)),
+    LINEAR_PART, "linear-part", "The target as theta.x and a non-linear rest", LIMITS_FRAME,
+    eq(s.linear_coefficient, sp.S.One),
+    wrong={"no linear part": sp.S.Zero},
     note="With |theta| = 1 the linear part is h1* theta.x; with coefficient one the rest is not orthogonal to it.",
 )
 
 PRINTED_BEST_LINEAR = printed(
-    section_3_1.LINEAR_FLOOR,
-    "best-linear-predictor",
-    "The error of the best linear predictor as the norm of the linear part",
-    "Batch size",
-    sp.Eq(s.linear_floor, s.h1_star**2),
-    Mutant("the constant as well", sp.Eq(s.linear_floor, s.h1_star**2 + s.h2_star)),
+    section_3_1.LINEAR_FLOOR, "best-linear-predictor",
+    "The error of the best linear predictor as the norm of the linear part", "Batch size",
+    eq(s.linear_floor, s.h1_star**2),
+    wrong={"the constant as well": s.h1_star**2 + s.h2_star},
     note="The error is the part of the target that is not learned, of degree above one.",
 )
 
@@ -277,40 +220,25 @@ def _many_samples(point: Point) -> Mapping[str, float] | None:
     }
 
 
-MANY_SAMPLES = Claim(
-    id="random-features.many-samples",
-    title="With many samples and neurons plain random features learn the linear part of the target, and no more",
-    source=paper("Section 4.2"),
+MANY_SAMPLES = claim(
+    "random-features.many-samples",
+    "With many samples and neurons plain random features learn the linear part of the target, and no more",
+    paper("Section 4.2"),
+    eq(s.test_error, s.h2_star - s.h1_star**2), random_features.NO_SPIKE,
+    ByNumbers("the solver at alpha = 3e8, beta = 3e4", _many_samples, tolerances.ASYMPTOTIC),
     kind=Kind.LIMIT,
-    statement=sp.Eq(s.test_error, s.h2_star - s.h1_star**2),
-    domain=random_features.NO_SPIKE,
-    checks=(ByNumbers("the solver at alpha = 3e8, beta = 3e4", _many_samples, tolerances.ASYMPTOTIC),),
-    uses=("no-spike.floor",),
-    mutants=(Mutant("square lost", sp.Eq(s.test_error, s.h2_star - s.h1_star)),),
-    note="One is the largest degree that n, p = O(d) allow; the floor itself is proved.",
+    wrong={"square lost": s.h2_star - s.h1_star},
+    uses=("no-spike.floor",), note="One is the largest degree that n, p = O(d) allow; the floor itself is proved.",
 )
 
 PRINTED_MANY_SAMPLES = printed(
-    MANY_SAMPLES,
-    "error-of-random-features",
-    "The error of random features as the norm of the part of low degree",
-    LIMITS_FRAME,
-    sp.Eq(s.test_error, s.h1_star**2),
-    Mutant("not squared", sp.Eq(s.test_error, s.h1_star)),
+    MANY_SAMPLES, "error-of-random-features", "The error of random features as the norm of the part of low degree",
+    LIMITS_FRAME, eq(s.test_error, s.h1_star**2),
+    wrong={"not squared": s.h1_star},
     note="P_{<= kappa} is the part that is learned; the error is the norm of the rest.",
 )
 
 CLAIMS: tuple[Claim, ...] = (
-    SERIES,
-    COVARIANCE,
-    TERM,
-    PRINTED_TERM,
-    MU_STAR,
-    PRINTED_MU_STAR,
-    PRINTED_MU_STAR_SQUARE,
-    LINEAR_PART,
-    PRINTED_LINEAR_PART,
-    PRINTED_BEST_LINEAR,
-    MANY_SAMPLES,
-    PRINTED_MANY_SAMPLES,
+    SERIES, COVARIANCE, TERM, PRINTED_TERM, MU_STAR, PRINTED_MU_STAR, PRINTED_MU_STAR_SQUARE, LINEAR_PART,
+    PRINTED_LINEAR_PART, PRINTED_BEST_LINEAR, MANY_SAMPLES, PRINTED_MANY_SAMPLES,
 )

@@ -19,7 +19,8 @@ from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
 from onestep.verify.claims.slides.printed import named, printed
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range, Role, Source
+from onestep.verify.protocol.claim import Claim, Domain, Range, Role, Source
+from onestep.verify.protocol.statement import claim, eq, ge, le
 from onestep.verify.second_route.features import sign_coefficients
 from onestep.verify.second_route.grids import (
     INTERPRETATIONS,
@@ -51,27 +52,19 @@ def _projection(point: Point) -> dict[str, float]:
     }
 
 
-INPUT_SCALE = Claim(
-    id="section-2.input-scale",
-    title="v.x has the variance of one coordinate of the input",
-    source=paper("Section 2"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.spike_projection_variance, s.coordinate_variance),
-    domain=Domain((Range("seed"), Range(s.d, 2.0, 50.0), Range("power", choices=("0", "1")))),
-    checks=(
-        ByDerivation(slides_conventions.input_scale),
-        ByNumbers("a random direction in the plane", _projection, tolerances.ROUNDING),
-    ),
-    mutants=(Mutant("per coordinate", sp.Eq(s.spike_projection_variance, s.coordinate_variance / s.d)),),
+INPUT_SCALE = claim(
+    "section-2.input-scale", "v.x has the variance of one coordinate of the input", paper("Section 2"),
+    eq(s.spike_projection_variance, s.coordinate_variance),
+    Domain((Range("seed"), Range(s.d, 2.0, 50.0), Range("power", choices=("0", "1")))),
+    ByDerivation(slides_conventions.input_scale),
+    ByNumbers("a random direction in the plane", _projection, tolerances.ROUNDING),
+    wrong={"per coordinate": s.coordinate_variance / s.d},
     note="kappa = v.x is standard normal, as every average over kappa needs, for coordinates of variance one.",
 )
 PRINTED_INPUTS = printed(
-    INPUT_SCALE,
-    "input-scale",
-    "A standard normal kappa from inputs of variance 1/d",
-    "Setting",
-    sp.Eq(s.spike_projection_variance, s.d * s.coordinate_variance),
-    Mutant("root", sp.Eq(s.spike_projection_variance, sp.sqrt(s.d) * s.coordinate_variance)),
+    INPUT_SCALE, "input-scale", "A standard normal kappa from inputs of variance 1/d", "Setting",
+    eq(s.spike_projection_variance, s.d * s.coordinate_variance),
+    wrong={"root": sp.sqrt(s.d) * s.coordinate_variance},
     note="x ~ N(0, 1/d) and |v| = 1 give kappa variance 1/d; for kappa ~ N(0, 1), |v| would be sqrt(d).",
 )
 
@@ -101,27 +94,19 @@ def _functions(point: Point) -> Functions:
     return interpretation(str(point["activation"]), "sin")
 
 
-SPIKE_COORDINATE = Claim(
-    id="result-3-1.spike-coordinate",
-    title="The input's factor of the spike",
-    source=paper("Appendix A.1", 35),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.v_coordinate, s.y * s.input_coordinate / s.n0),
-    domain=Domain((Range("seed"), Range("activation", choices=ODD)), (), INTERPRETATIONS),
-    checks=(
-        ByDerivation(gradient_step.split),
-        ByNumbers("the step averaged over the neuron's input", _spike_coordinate, tolerances.ROUNDING, _functions),
-    ),
-    mutants=(Mutant("not averaged over the batch", sp.Eq(s.v_coordinate, s.y * s.input_coordinate)),),
+SPIKE_COORDINATE = claim(
+    "result-3-1.spike-coordinate", "The input's factor of the spike", paper("Appendix A.1", 35),
+    eq(s.v_coordinate, s.y * s.input_coordinate / s.n0),
+    Domain((Range("seed"), Range("activation", choices=ODD)), (), INTERPRETATIONS),
+    ByDerivation(gradient_step.split),
+    ByNumbers("the step averaged over the neuron's input", _spike_coordinate, tolerances.ROUNDING, _functions),
+    wrong={"not averaged over the batch": s.y * s.input_coordinate},
     uses=("result-3-1.split",),
 )
 PRINTED_COORDINATE = printed(
-    SPIKE_COORDINATE,
-    "spike-coordinate",
-    "The input's factor of the spike with sigma - h1 of every neuron",
-    STEP_FRAME,
-    sp.Eq(s.v_coordinate, (sigma(s.preactivation) - s.h1) * s.y * s.input_coordinate / s.n0, evaluate=False),
-    Mutant("sigma'", sp.Eq(s.v_coordinate, sigma_check(s.preactivation) * s.y * s.input_coordinate / s.n0)),
+    SPIKE_COORDINATE, "spike-coordinate", "The input's factor of the spike with sigma - h1 of every neuron", STEP_FRAME,
+    eq(s.v_coordinate, (sigma(s.preactivation) - s.h1) * s.y * s.input_coordinate / s.n0),
+    wrong={"sigma'": sigma_check(s.preactivation) * s.y * s.input_coordinate / s.n0},
     note="sigma(W x) has p entries and cannot multiply into R^d; the deviation of sigma' belongs to the bulk.",
 )
 
@@ -133,38 +118,25 @@ def _constants(point: Point) -> dict[str, float]:
     return hermite_numbers(str(point["activation"]), "sin")
 
 
-CHECK_CONSTANT = Claim(
-    id="result-3-1.check-constant",
-    title="The constant of the bulk variance is the variance of sigma'",
-    source=paper("Section 3.1"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.h1_check, Expectation(sigma_prime(s.z) ** 2, s.z) - s.h1**2),
-    domain=Domain((Range("activation", choices=ODD),), (), INTERPRETATIONS),
-    checks=(
-        ByDerivation(slides_conventions.check_constant),
-        ByNumbers("E(sigma' - h1)^2, trapezoidal sums", _constants, tolerances.ROUNDING, _functions),
-    ),
+CHECK_CONSTANT = claim(
+    "result-3-1.check-constant", "The constant of the bulk variance is the variance of sigma'", paper("Section 3.1"),
+    eq(s.h1_check, Expectation(sigma_prime(s.z) ** 2, s.z) - s.h1**2),
+    Domain((Range("activation", choices=ODD),), (), INTERPRETATIONS),
+    ByDerivation(slides_conventions.check_constant),
+    ByNumbers("E(sigma' - h1)^2, trapezoidal sums", _constants, tolerances.ROUNDING, _functions),
 )
 PRINTED_CONSTANT = printed(
-    CHECK_CONSTANT,
-    "check-constant",
-    "The constant of the bulk variance with z sigma in place of sigma'",
-    RESULT_FRAME,
-    sp.Eq(s.h1_check, Expectation((s.z * sigma(s.z) - s.h1) ** 2, s.z)),
+    CHECK_CONSTANT, "check-constant", "The constant of the bulk variance with z sigma in place of sigma'", RESULT_FRAME,
+    eq(s.h1_check, Expectation((s.z * sigma(s.z) - s.h1) ** 2, s.z)),
     note="sigma' and z sigma have one mean, h1, but not one variance.",
 )
-
 
 # ---- the map along the spike ----
 
 PRINTED_NO_OVERLAP = printed(
-    named(section_3_3.CLAIMS, "result-3-3.isotropic.zeta"),
-    "no-overlap",
-    "The map without kappa mu1 w.v predicts no overlap with the spike",
-    MAP_FRAME,
-    sp.Eq(s.zeta, sp.S.Zero),
-    Mutant("opposite sign", sp.Eq(s.zeta, -s.beta * s.c * s.V2 * s.zeta_hat)),
-    Mutant("without beta", sp.Eq(s.zeta, s.c * s.V2 * s.zeta_hat)),
+    named(section_3_3.CLAIMS, "result-3-3.isotropic.zeta"), "no-overlap",
+    "The map without kappa mu1 w.v predicts no overlap with the spike", MAP_FRAME, eq(s.zeta, sp.S.Zero),
+    wrong={"opposite sign": -s.beta * s.c * s.V2 * s.zeta_hat, "without beta": s.c * s.V2 * s.zeta_hat},
     note="The test error that the slides print contains zeta, which this map leaves no room for.",
 )
 
@@ -182,36 +154,20 @@ def _split(point: Point) -> dict[str, float]:
     }
 
 
-SPLIT = Claim(
-    id="result-3-2.split",
-    title="What x - kappa v keeps along v: nothing",
-    source=paper("Appendix B", 60),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.component_along_spike, sp.S.Zero),
-    domain=Domain((Range("seed"),)),
-    checks=(
-        ByDerivation(slides_conventions.split_along_spike),
-        ByNumbers("random vectors in R^4", _split, tolerances.ROUNDING),
-    ),
-    mutants=(
-        Mutant("all of it", sp.Eq(s.component_along_spike, s.kappa)),
-        Mutant("the share of theta", sp.Eq(s.component_along_spike, s.gamma * s.kappa)),
-    ),
+SPLIT = claim(
+    "result-3-2.split", "What x - kappa v keeps along v: nothing", paper("Appendix B", 60),
+    eq(s.component_along_spike, sp.S.Zero), Domain((Range("seed"),)),
+    ByDerivation(slides_conventions.split_along_spike), ByNumbers("random vectors in R^4", _split, tolerances.ROUNDING),
+    wrong={"all of it": s.kappa, "the share of theta": s.gamma * s.kappa},
 )
 PRINTED_SPLIT = printed(
-    SPLIT,
-    "split-along-target",
-    "x split along the target with the projection on the spike",
-    MAP_FRAME,
-    sp.Eq(s.component_along_spike, (1 - s.gamma) * s.kappa),
+    SPLIT, "split-along-target", "x split along the target with the projection on the spike", MAP_FRAME,
+    eq(s.component_along_spike, (1 - s.gamma) * s.kappa),
     note="kappa theta with kappa = v.x leaves (1 - gamma) kappa along v: the rest is orthogonal to neither.",
 )
 PRINTED_UNIT_ROWS = printed(
-    appendix_b.VARIANCE,
-    "unit-rows",
-    "The variance of a feature with the rows before the step",
-    MAP_FRAME,
-    sp.Eq(s.feature_variance, s.mu1**2 + s.mu2_square),
+    appendix_b.VARIANCE, "unit-rows", "The variance of a feature with the rows before the step", MAP_FRAME,
+    eq(s.feature_variance, s.mu1**2 + s.mu2_square),
     note="mu1 multiplies w.x of the bulk row after the step, of variance c, not of the unit row before it.",
 )
 
@@ -219,19 +175,13 @@ _UNIT = Domain((Range(s.r, 1.0, 1.0), Range(s.c, 1.0, 1.0), Range(s.kappa, -2.0,
 
 
 def _sign_at_one(name: str, title: str, statement: sp.Equality, right: Claim, note: str = "") -> Claim:
-    return Claim(
-        id=f"slides.{name}",
-        title=title,
-        source=Source("slides", MAP_FRAME, right.source.equations),
-        kind=Kind.IDENTITY,
+    return claim(
+        f"slides.{name}", title, Source("slides", MAP_FRAME, right.source.equations),
+        statement, _UNIT,
+        ByDerivation(slides_conventions.sign_at_one),
+        ByNumbers("Gauss-Legendre panels on either side of the jump", sign_coefficients, tolerances.ROUNDING),
         role=Role.PRINTED,
-        statement=statement,
-        domain=_UNIT,
-        checks=(
-            ByDerivation(slides_conventions.sign_at_one),
-            ByNumbers("Gauss-Legendre panels on either side of the jump", sign_coefficients, tolerances.ROUNDING),
-        ),
-        mutants=(Mutant("argument doubled", statement.subs(s.kappa, 2 * s.kappa)),),
+        wrong={"argument doubled": statement.subs(s.kappa, 2 * s.kappa)},
         note=note,
     )
 
@@ -239,21 +189,12 @@ def _sign_at_one(name: str, title: str, statement: sp.Equality, right: Claim, no
 _erf, _bell = sp.erf(s.kappa / sp.sqrt(2)), sp.sqrt(2 / sp.pi) * sp.exp(-(s.kappa**2) / 2)
 _UNIT_NOTE = "Right at r = c = 1, which the slides do not say."
 _SIGN = (
-    _sign_at_one("sign-mu0", "mu0 of the sign activation", sp.Eq(s.mu0, _erf), sign_activation.SIGN_MU0, _UNIT_NOTE),
-    _sign_at_one(
-        "sign-mu1",
-        "mu1 of the sign activation",
-        sp.Eq(s.mu1, _bell, evaluate=False),
-        sign_activation.SIGN_MU1,
-        _UNIT_NOTE,
-    ),
+    _sign_at_one("sign-mu0", "mu0 of the sign activation", eq(s.mu0, _erf), sign_activation.SIGN_MU0, _UNIT_NOTE),
+    _sign_at_one("sign-mu1", "mu1 of the sign activation", eq(s.mu1, _bell), sign_activation.SIGN_MU1, _UNIT_NOTE),
     printed(
-        sign_activation.SIGN_MU2,
-        "sign-mu2",
-        "mu2 of the sign activation, without its root and without c",
-        MAP_FRAME,
-        sp.Eq(sp.sqrt(s.mu2_square), 1 - s.mu0**2 - s.mu1**2, evaluate=False),
-        Mutant("mu0 not squared", sp.Eq(sp.sqrt(s.mu2_square), 1 - s.mu0 - s.mu1**2)),
+        sign_activation.SIGN_MU2, "sign-mu2", "mu2 of the sign activation, without its root and without c", MAP_FRAME,
+        eq(sp.sqrt(s.mu2_square), 1 - s.mu0**2 - s.mu1**2),
+        wrong={"mu0 not squared": 1 - s.mu0 - s.mu1**2},
         note="The right-hand side is mu2^2, at c = 1.",
     ),
 )
@@ -280,32 +221,22 @@ def _sign_variance(point: Point) -> dict[str, float]:
 
 
 _STRONG = Domain((Range(s.r, 0.3, 6.0), Range(s.c, 0.5, 2.0), Range(s.kappa, 0.3, 2.0)))
-STRONG_SPIKE = Claim(
-    id="result-3-2.strong-spike",
-    title="A strong spike silences the noise of a saturating neuron",
-    source=paper("Section 4.4"),
-    kind=Kind.INEQUALITY,
-    statement=sp.Ge(2 * s.c / (s.r * s.kappa) ** 2, s.feature_variance, evaluate=False),
-    domain=_STRONG,
-    checks=(
-        ByObligations("Chebyshev's inequality", _chebyshev),
-        ByNumbers("sign, panels on either side of the jump", _sign_variance, tolerances.ROUNDING),
-    ),
-    mutants=(
-        Mutant("the fourth power", sp.Ge(s.c / (4 * (s.r * s.kappa) ** 2), s.feature_variance, evaluate=False)),
-        Mutant("it never vanishes", sp.Le(2 * s.c / (s.r * s.kappa) ** 2, s.feature_variance, evaluate=False)),
-    ),
+STRONG_SPIKE = claim(
+    "result-3-2.strong-spike", "A strong spike silences the noise of a saturating neuron", paper("Section 4.4"),
+    ge(2 * s.c / (s.r * s.kappa) ** 2, s.feature_variance), _STRONG,
+    ByObligations("Chebyshev's inequality", _chebyshev),
+    ByNumbers("sign, panels on either side of the jump", _sign_variance, tolerances.ROUNDING),
+    wrong={
+        "the fourth power": ge(s.c / (4 * (s.r * s.kappa) ** 2), s.feature_variance),
+        "it never vanishes": le(2 * s.c / (s.r * s.kappa) ** 2, s.feature_variance),
+    },
     uses=("result-3-2.sign-mu0", "result-3-2.conditional-variance"),
     note="Then every letter of one sign carries the same function sign(u kappa): a rich basis needs a finite spike.",
 )
 PRINTED_LIMIT = printed(
-    appendix_b.VARIANCE,
-    "single-neuron-limit",
-    "Features without noise in the limit of a large ridge",
-    "A note on initialisation",
-    sp.Eq(s.feature_variance, sp.S.Zero),
-    Mutant("no noise", sp.Eq(s.feature_variance, s.c * s.mu1**2)),
-    Mutant("noise only", sp.Eq(s.feature_variance, s.mu2_square)),
+    appendix_b.VARIANCE, "single-neuron-limit", "Features without noise in the limit of a large ridge",
+    "A note on initialisation", eq(s.feature_variance, sp.S.Zero),
+    wrong={"no noise": s.c * s.mu1**2, "noise only": s.mu2_square},
     note="The ridge does not enter the map: it silences the readout's response to the noise, not the noise.",
 )
 
@@ -336,46 +267,24 @@ x1, x2 = s.argument
 _linear = s.tensor_0 + s.tensor_1[0] * x1 + s.tensor_1[1] * x2
 _h2 = (x1**2 - 1, x2**2 - 1)
 _second = (s.tensor_2[0] * _h2[0] + 2 * s.tensor_2[1] * x1 * x2 + s.tensor_2[2] * _h2[1]) / 2
-SECOND_ORDER = Claim(
-    id="multi-index.second-order",
-    title="A target of two variables to second order in Hermite tensors",
-    source=Source("slides", "What one step learns"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.target_value, _linear + _second, evaluate=False),
-    domain=Domain((Range("seed"),)),
-    checks=(
-        ByDerivation(hermite_features.second_order),
-        ByNumbers("random quadratic polynomials", _two_variables, tolerances.ROUNDING),
-    ),
-    mutants=(Mutant("without 1/2", sp.Eq(s.target_value, _linear + 2 * _second, evaluate=False)),),
+SECOND_ORDER = claim(
+    "multi-index.second-order", "A target of two variables to second order in Hermite tensors",
+    Source("slides", "What one step learns"),
+    eq(s.target_value, _linear + _second), Domain((Range("seed"),)),
+    ByDerivation(hermite_features.second_order),
+    ByNumbers("random quadratic polynomials", _two_variables, tolerances.ROUNDING),
+    wrong={"without 1/2": _linear + 2 * _second},
 )
 PRINTED_SECOND_ORDER = printed(
-    SECOND_ORDER,
-    "second-order",
-    "The second-order term as products of second Hermite polynomials",
+    SECOND_ORDER, "second-order", "The second-order term as products of second Hermite polynomials",
     "What one step learns",
-    sp.Eq(
-        s.target_value,
-        _linear + s.tensor_2[0] * _h2[0] ** 2 + 2 * s.tensor_2[1] * _h2[0] * _h2[1] + s.tensor_2[2] * _h2[1] ** 2,
-        evaluate=False,
-    ),
+    eq(s.target_value,
+       _linear + s.tensor_2[0] * _h2[0] ** 2 + 2 * s.tensor_2[1] * _h2[0] * _h2[1] + s.tensor_2[2] * _h2[1] ** 2),
     note="The second-order tensor is z_i z_j - delta_ij, of degree two, with weight 1/2; printed is degree four.",
 )
 
 CLAIMS: tuple[Claim, ...] = (
-    INPUT_SCALE,
-    PRINTED_INPUTS,
-    SPIKE_COORDINATE,
-    PRINTED_COORDINATE,
-    CHECK_CONSTANT,
-    PRINTED_CONSTANT,
-    PRINTED_NO_OVERLAP,
-    SPLIT,
-    PRINTED_SPLIT,
-    PRINTED_UNIT_ROWS,
-    *_SIGN,
-    STRONG_SPIKE,
-    PRINTED_LIMIT,
-    SECOND_ORDER,
+    INPUT_SCALE, PRINTED_INPUTS, SPIKE_COORDINATE, PRINTED_COORDINATE, CHECK_CONSTANT, PRINTED_CONSTANT,
+    PRINTED_NO_OVERLAP, SPLIT, PRINTED_SPLIT, PRINTED_UNIT_ROWS, *_SIGN, STRONG_SPIKE, PRINTED_LIMIT, SECOND_ORDER,
     PRINTED_SECOND_ORDER,
 )

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import sympy as sp
 
-from onestep.verify.protocol.claim import Claim, Mutant, Role, Source
+from onestep.verify.protocol.claim import Claim, Role, Source
+from onestep.verify.protocol.statement import Wrong, slips
 
 
 def printed(
-    right: Claim, name: str, title: str, frame: str, statement: sp.Basic, *mutants: Mutant, note: str = ""
+    right: Claim, name: str, title: str, frame: str, statement: sp.Basic, *, wrong: Wrong | None = None, note: str = ""
 ) -> Claim:
     """The checks of ``right``, which corrects it, on the statement that the slides print on ``frame``."""
     return replace(
@@ -21,7 +22,7 @@ def printed(
         role=Role.PRINTED,
         statement=statement,
         uses=(),
-        mutants=mutants,
+        mutants=slips(statement, wrong or {}),
         note=note,
         correction=right,
     )

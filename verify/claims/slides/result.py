@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -13,11 +14,12 @@ from onestep.derivations.saddle_point import conventions as slides_conventions
 from onestep.derivations.saddle_point.conventions import resolvent_of_modes
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
 from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
-from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, eq, nu, ratio, x
+from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, nu, ratio, x
 from onestep.verify.claims.slides import saddle_point as slides_saddle_point
 from onestep.verify.claims.slides.printed import as_printed, named, printed
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Range
+from onestep.verify.protocol.statement import Wrong, claim, eq
 from onestep.verify.protocol.tolerances import ROUNDING
 
 FRAME, LAW_FRAME = "Exact asymptotics", "Exact asymptotics, the law nu"
@@ -32,26 +34,18 @@ _force = E2((sp.sqrt(s.rho) * s.z * mu1 * b + s.psi_paper * mu1**2) / (1 + V))
 
 _CONJUGATES = (
     printed(
-        _saddle("result-3-3.saddle.V2-hat"),
-        "V2-hat-with-rho",
-        "The conjugate of q2, with a factor rho",
-        FRAME,
+        _saddle("result-3-3.saddle.V2-hat"), "V2-hat-with-rho", "The conjugate of q2, with a factor rho", FRAME,
         eq(s.V2_hat, ratio * E(s.rho * mu2**2 / (1 + V))),
         note="The factor rho belongs to none of the conjugates; at gamma = 1 it would make them vanish.",
     ),
     printed(
-        _saddle("result-3-3.saddle.q2-hat"),
-        "q2-hat-with-rho",
-        "The conjugate of V2, where a factor 1/rho is missing",
-        FRAME,
-        eq(s.q2_hat, ratio * E2(mu2**2 * _error / (1 + V) ** 2)),
+        _saddle("result-3-3.saddle.q2-hat"), "q2-hat-with-rho", "The conjugate of V2, where a factor 1/rho is missing",
+        FRAME, eq(s.q2_hat, ratio * E2(mu2**2 * _error / (1 + V) ** 2)),
         note="With the factor 1/rho restored it is b^2 + q - mu1^2 psi^2/rho.",
     ),
     printed(
-        _in_slides("result-3-3.slides.psi-hat"),
-        "psi-hat-without-rho",
-        "The conjugate of psi, where a factor 1/rho is missing",
-        FRAME,
+        _in_slides("result-3-3.slides.psi-hat"), "psi-hat-without-rho",
+        "The conjugate of psi, where a factor 1/rho is missing", FRAME,
         eq(s.psi_hat_slides, s.alpha / sp.sqrt(s.beta) * _force),
         note="y has variance rho there: the force on a unit vector across the spike is E[y ...]/sqrt(rho).",
     ),
@@ -62,21 +56,9 @@ _CONJUGATES = (
 
 
 def _size(name: str, title: str, conjugate: sp.Symbol, unknown: sp.Symbol, right: sp.Expr, ours: str) -> Claim:
-    claim = _saddle(ours)
-    return as_printed(
-        Claim(
-            id=ours,
-            title=claim.title,
-            source=claim.source,
-            kind=claim.kind,
-            statement=eq(unknown, right),
-            domain=claim.domain,
-            checks=(ByDerivation(partial(slides_conventions.size, conjugate)),),
-        ),
-        name,
-        title,
-        FRAME,
-    )
+    right_one, proof = _saddle(ours), ByDerivation(partial(slides_conventions.size, conjugate))
+    ours_restated = replace(right_one, statement=eq(unknown, right), checks=(proof,), uses=(), mutants=(), note="")
+    return as_printed(ours_restated, name, title, FRAME)
 
 
 _zeta2, _psi2 = s.zeta_hat_slides**2, s.psi_hat_slides**2
@@ -88,26 +70,18 @@ _OVERLAPS = (
     as_printed(_in_slides("result-3-3.slides.zeta"), "zeta", "Overlap with the spike", FRAME),
     as_printed(_in_slides("result-3-3.slides.psi"), "psi", "Overlap with the target's other direction", FRAME),
     _size(
-        "q1",
-        "Size of the projected readout",
-        s.V1_hat,
-        s.q1,
+        "q1", "Size of the projected readout", s.V1_hat, s.q1,
         nu(varrho * _source / S**2)
         - s.beta * _zeta2 * I_nu**2 / (1 - x) ** 2
         - _zeta2 * nu(vartau**2 * varrho**2 / S**2) * ((1 - x) ** 2 - 1) / (1 - x) ** 2,
         "result-3-3.saddle.q1",
     ),
     _size(
-        "q2",
-        "Size of the readout",
-        s.V2_hat,
-        s.q2,
-        nu(_source / S**2) - _zeta2 * nu(vartau**2 * varrho / S**2) * (1 - 1 / (1 - x) ** 2),
-        "result-3-3.saddle.q2",
+        "q2", "Size of the readout", s.V2_hat, s.q2,
+        nu(_source / S**2) - _zeta2 * nu(vartau**2 * varrho / S**2) * (1 - 1 / (1 - x) ** 2), "result-3-3.saddle.q2",
     ),
-    as_printed(
-        _saddle("result-3-3.test-error-as-printed"), "test-error", "Test error as an average over kappa and z", FRAME
-    ),
+    as_printed(_saddle("result-3-3.test-error-as-printed"), "test-error", "Test error as an average over kappa and z",
+               FRAME),
 )
 
 # ---- the law nu, on a bulk of three neurons and two inputs ----
@@ -140,31 +114,25 @@ _squares = [y**2 for y in s.singular]
 _third = sp.Rational(1, 3)
 
 
-def _on_small_bulk(name: str, title: str, statement: sp.Equality, *mutants: Mutant) -> Claim:
-    return Claim(
-        id=f"finite-bulk.{name}",
-        title=title,
-        source=paper("Section 3.3, Assumption 3.2"),
-        kind=Kind.IDENTITY,
-        statement=statement,
-        domain=_SMALL,
-        checks=_SMALL_CHECKS,
-        mutants=mutants,
+def _on_small_bulk(name: str, title: str, statement: sp.Equality, *, wrong: Wrong) -> Claim:
+    return claim(
+        f"finite-bulk.{name}", title, paper("Section 3.3, Assumption 3.2"),
+        statement, _SMALL,
+        *_SMALL_CHECKS,
+        wrong=wrong,
     )
 
 
 _modes = sum((resolvent_of_modes(y) for y in _squares), sp.S.Zero)
 NULL_MODES = _on_small_bulk(
-    "V2",
-    "Three neurons on two inputs: the null mode counts in V2",
+    "V2", "Three neurons on two inputs: the null mode counts in V2",
     eq(s.V2, _third * (_modes + resolvent_of_modes(sp.S.Zero))),
-    Mutant("a null mode for each input", eq(s.V2, _third * (_modes + 2 * resolvent_of_modes(sp.S.Zero)))),
+    wrong={"a null mode for each input": _third * (_modes + 2 * resolvent_of_modes(sp.S.Zero))},
 )
 EIGENVALUES = _on_small_bulk(
-    "V1",
-    "Three neurons on two inputs: V1 from squared singular values",
+    "V1", "Three neurons on two inputs: V1 from squared singular values",
     eq(s.V1, _third * sum((y * resolvent_of_modes(y) for y in _squares), sp.S.Zero)),
-    Mutant("per input", eq(s.V1, sum((y * resolvent_of_modes(y) for y in _squares), sp.S.Zero) / 2)),
+    wrong={"per input": sum((y * resolvent_of_modes(y) for y in _squares), sp.S.Zero) / 2},
 )
 # tau = sqrt(d) f.v, d = 2, and nu gives each of p = 3 modes the weight 1/3; beta = 3/2.
 _tau = [sp.sqrt(2) * share for share in s.spike_share]
@@ -177,36 +145,26 @@ def _along(shares: list[sp.Expr]) -> sp.Expr:
 
 _three_halves = {s.beta: sp.Rational(3, 2)}
 PROJECTIONS = _on_small_bulk(
-    "spike-resolvent",
-    "Three neurons on two inputs: (Wv).G0 Wv is beta I with tau = sqrt(d) f.v",
+    "spike-resolvent", "Three neurons on two inputs: (Wv).G0 Wv is beta I with tau = sqrt(d) f.v",
     eq(s.spike_resolvent, _along(_tau).subs(_three_halves)),
-    Mutant("tau not squared", eq(s.spike_resolvent, _along([sp.sqrt(abs(t)) for t in _tau]).subs(_three_halves))),
+    wrong={"tau not squared": _along([sp.sqrt(abs(t)) for t in _tau]).subs(_three_halves)},
 )
 _LAW = (
     NULL_MODES,
     EIGENVALUES,
     PROJECTIONS,
     printed(
-        NULL_MODES,
-        "law-without-null-modes",
-        "The law nu as a sum over min(p, d) modes",
-        LAW_FRAME,
+        NULL_MODES, "law-without-null-modes", "The law nu as a sum over min(p, d) modes", LAW_FRAME,
         eq(s.V2, _third * _modes),
         note="V2 = (1/p) tr S^-1 runs over p modes; above p = d those without an eigenvalue carry 1 - 1/beta of it.",
     ),
     printed(
-        EIGENVALUES,
-        "law-of-singular-values",
-        "The law nu at singular values instead of their squares",
-        LAW_FRAME,
+        EIGENVALUES, "law-of-singular-values", "The law nu at singular values instead of their squares", LAW_FRAME,
         eq(s.V1, _third * sum((y * resolvent_of_modes(y) for y in s.singular), sp.S.Zero)),
         note="varrho multiplies V1^ in S: it is an eigenvalue of W W^T.",
     ),
     printed(
-        PROJECTIONS,
-        "law-of-unit-projections",
-        "The law nu with projections f.v of order d^(-1/2)",
-        LAW_FRAME,
+        PROJECTIONS, "law-of-unit-projections", "The law nu with projections f.v of order d^(-1/2)", LAW_FRAME,
         eq(s.spike_resolvent, _along(list(s.spike_share)).subs(_three_halves)),
         note="With |v| = 1 on the frame before, the projections need a factor sqrt(d) to have a limit.",
     ),
@@ -226,36 +184,24 @@ def _spike_slope(point: Point) -> dict[str, float]:
     return {s.zeta.name: float(slope), s.readout_spike.name: float(a @ W @ v), s.p.name: p, s.d.name: d}
 
 
-ZETA = Claim(
-    id="result-3-3.spike-overlap",
-    title="zeta, the slope of the output in kappa mu1",
-    source=paper("Section 3.3"),
-    kind=Kind.IDENTITY,
-    statement=sp.Eq(s.zeta, s.readout_spike / sp.sqrt(s.p)),
-    domain=Domain((Range("seed"),)),
-    checks=(
-        ByDerivation(slides_conventions.spike_overlap),
-        ByNumbers("a random readout of 6 neurons and 4 inputs", _spike_slope, ROUNDING),
-    ),
-    mutants=(Mutant("per neuron", sp.Eq(s.zeta, s.readout_spike / s.p)),),
+ZETA = claim(
+    "result-3-3.spike-overlap", "zeta, the slope of the output in kappa mu1", paper("Section 3.3"),
+    eq(s.zeta, s.readout_spike / sp.sqrt(s.p)), Domain((Range("seed"),)),
+    ByDerivation(slides_conventions.spike_overlap),
+    ByNumbers("a random readout of 6 neurons and 4 inputs", _spike_slope, ROUNDING),
+    wrong={"per neuron": s.readout_spike / s.p},
 )
 _ZETA = (
     ZETA,
     printed(
-        ZETA,
-        "zeta-over-root-d",
-        "zeta divided by sqrt(d p)",
-        "Main result",
-        sp.Eq(s.zeta, s.readout_spike / sp.sqrt(s.d * s.p), evaluate=False),
+        ZETA, "zeta-over-root-d", "zeta divided by sqrt(d p)", "Main result",
+        eq(s.zeta, s.readout_spike / sp.sqrt(s.d * s.p)),
         note="That is for |v| = sqrt(d); v is a unit vector on the other frames and in Pi = 1 - v v^T.",
     ),
     printed(
-        ZETA,
-        "output-without-root-p",
-        "The output of the readout as a.sigma(W x), without 1/sqrt(p)",
-        "Main result",
-        sp.Eq(s.zeta, s.readout_spike),
-        Mutant("per neuron", sp.Eq(s.zeta, s.readout_spike / s.p)),
+        ZETA, "output-without-root-p", "The output of the readout as a.sigma(W x), without 1/sqrt(p)", "Main result",
+        eq(s.zeta, s.readout_spike),
+        wrong={"per neuron": s.readout_spike / s.p},
         note="With it m, zeta and psi would have no 1/sqrt(p) either; the order parameters on the same frame have it.",
     ),
 )

@@ -11,9 +11,10 @@ from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point import equations as saddle_point
 from onestep.derivations.saddle_point import normalisations
 from onestep.verify.checks.kinds import ByDerivation
-from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, eq, nu, ratio, x
+from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, nu, ratio, x
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Role, Source
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Role, Source
+from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.second_route.models import DOMAIN, GENERIC, solver, solver_in_two_variables
 
 SECTION = "Section 3.3"
@@ -25,16 +26,13 @@ def _slides(
 ) -> Claim:
     spectral = right.has(s.mode)
     proof = ByDerivation(partial(normalisations.in_slides_normalisation, variable))
-    return Claim(
-        id=f"result-3-3.slides.{name}",
-        title=title,
-        source=paper(SECTION),
+    return claim(
+        f"result-3-3.slides.{name}", title, paper(SECTION),
+        eq(unknown, right), PLAIN if spectral else DOMAIN,
+        *((proof,) if spectral else (proof, solver_in_two_variables)),
         kind=Kind.FIXED_POINT,
-        statement=eq(unknown, right),
-        domain=PLAIN if spectral else DOMAIN,
-        checks=(proof,) if spectral else (proof, solver_in_two_variables),
+        wrong={} if misprint is None else {"as printed on the slides": misprint},
         uses=("result-3-3.free-energy",),
-        mutants=() if misprint is None else (Mutant("as printed on the slides", eq(unknown, misprint)),),
     )
 
 
@@ -46,56 +44,37 @@ def _slides_claims() -> tuple[Claim, ...]:
     printed_error = eq(s.q1_hat, ratio * E2(mu1**2 * (b**2 + s.rho * q - mu1**2 * s.psi_paper**2) / (1 + V) ** 2))
     return (
         _slides(
-            s.zeta,
-            "zeta-hat",
-            "Conjugate of zeta as the slides normalise it",
-            s.zeta_hat_slides,
+            s.zeta, "zeta-hat", "Conjugate of zeta as the slides normalise it", s.zeta_hat_slides,
             s.alpha / sp.sqrt(s.beta) * E2(s.kappa * mu1 * b / (1 + V)),
         ),
         _slides(
-            s.psi_paper,
-            "psi-hat",
-            "Conjugate of psi as the slides normalise it: a factor 1/rho is missing there",
-            s.psi_hat_slides,
-            s.alpha / (s.rho * sp.sqrt(s.beta)) * psi_right,
-            s.alpha / sp.sqrt(s.beta) * psi_right,
+            s.psi_paper, "psi-hat", "Conjugate of psi as the slides normalise it: a factor 1/rho is missing there",
+            s.psi_hat_slides, s.alpha / (s.rho * sp.sqrt(s.beta)) * psi_right, s.alpha / sp.sqrt(s.beta) * psi_right,
         ),
         _slides(
-            s.zeta_hat_slides,
-            "zeta",
-            "The slides' equation for zeta",
-            s.zeta,
+            s.zeta_hat_slides, "zeta", "The slides' equation for zeta", s.zeta,
             s.zeta_hat_slides * sp.sqrt(s.beta) * I_nu
             + s.beta ** sp.Rational(3, 2) * s.zeta_hat_slides * s.V1_hat * I_nu**2 / (1 - x),
         ),
         _slides(
-            s.psi_hat_slides,
-            "psi",
-            "The slides' equation for psi, with pi carrying the norm sqrt(rho)",
-            s.psi_paper,
+            s.psi_hat_slides, "psi", "The slides' equation for psi, with pi carrying the norm sqrt(rho)", s.psi_paper,
             s.psi_hat_slides * sp.sqrt(s.beta) * nu(varrho * (sp.sqrt(s.rho) * varpi) ** 2 / S),
             s.psi_hat_slides * sp.sqrt(s.beta) * nu(varrho * varpi**2 / S),
         ),
-        Claim(
-            id="slides.V1-hat-with-rho",
-            title="The slides' conjugate of q1, with a factor rho",
-            source=Source("slides", "Result 3.3", (20,)),
-            kind=Kind.FIXED_POINT,
-            role=Role.PRINTED,
-            statement=eq(s.V1_hat, ratio * E(s.rho * mu1**2 / (1 + V))),
-            domain=DOMAIN,
-            checks=(ByDerivation(partial(saddle_point.equation, s.q1)), solver),
+        claim(
+            "slides.V1-hat-with-rho", "The slides' conjugate of q1, with a factor rho",
+            Source("slides", "Result 3.3", (20,)),
+            eq(s.V1_hat, ratio * E(s.rho * mu1**2 / (1 + V))), DOMAIN,
+            ByDerivation(partial(saddle_point.equation, s.q1)), solver,
+            kind=Kind.FIXED_POINT, role=Role.PRINTED,
             note="The factor rho belongs to none of the conjugates; at gamma = 1 it would make them vanish.",
         ),
-        Claim(
-            id="slides.q1-hat-with-rho",
-            title="The slides' conjugate of V1, where a factor 1/rho is missing",
-            source=Source("slides", "Result 3.3", (20,)),
-            kind=Kind.FIXED_POINT,
-            role=Role.PRINTED,
-            statement=printed_error,
-            domain=DOMAIN,
-            checks=(solver_in_two_variables,),
+        claim(
+            "slides.q1-hat-with-rho", "The slides' conjugate of V1, where a factor 1/rho is missing",
+            Source("slides", "Result 3.3", (20,)),
+            printed_error, DOMAIN,
+            solver_in_two_variables,
+            kind=Kind.FIXED_POINT, role=Role.PRINTED,
             note="Printed b^2 + rho q - mu1^2 psi^2; with the factor 1/rho restored it is b^2 + q - mu1^2 psi^2/rho.",
         ),
     )

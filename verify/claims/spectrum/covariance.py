@@ -17,7 +17,8 @@ from onestep.derivations.spectrum import resolvent as spectrum
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import claim, eq, ge, le
 from onestep.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
 from onestep.verify.second_route.models import DOMAIN, functions_at, measured
 from onestep.verify.second_route.spectra import (
@@ -26,7 +27,6 @@ from onestep.verify.second_route.spectra import (
     SEEDED,
     E,
     V,
-    eq,
     few_replicas,
     finite_features,
     generic,
@@ -63,7 +63,7 @@ def _setup_claims() -> tuple[Claim, ...]:
         2 * total
     )
 
-    def claim(
+    def numbered(
         name: str,
         title: str,
         statement: sp.Equality,
@@ -74,125 +74,82 @@ def _setup_claims() -> tuple[Claim, ...]:
         uses: tuple[str, ...] = (),
         note: str = "",
     ) -> Claim:
-        return Claim(
-            id=f"appendix-f.{name}",
-            title=title,
-            source=paper(APPENDIX, *numbers_),
-            kind=Kind.IDENTITY,
-            statement=statement,
-            domain=domain,
-            checks=checks,
-            uses=uses,
-            mutants=(Mutant("wrong version", eq(statement.lhs, wrong)),),
-            note=note,
+        return claim(
+            f"appendix-f.{name}", title, paper(APPENDIX, *numbers_), statement, domain, *checks,
+            wrong={"wrong version": wrong}, uses=uses, note=note,
         )
 
     return (
-        claim(
-            "population",
-            "Population covariance of the equivalent features",
-            eq(s.population, covariance),
-            (
-                ByNumbers("sums in three dimensions", population, ROUNDING, generic),
-                ByDerivation(feature_covariance.population),
-            ),
+        numbered(
+            "population", "Population covariance of the equivalent features", eq(s.population, covariance),
+            (ByNumbers("sums in three dimensions", population, ROUNDING, generic),
+             ByDerivation(feature_covariance.population)),
             173,
             wrong=covariance - E(mu0**2) + E(mu0) ** 2,
         ),
-        Claim(
-            id="appendix-f.stieltjes-transform",
-            title="Stieltjes transform of the empirical covariance Phi^T Phi/p",
-            source=paper(APPENDIX, 174),
+        claim(
+            "appendix-f.stieltjes-transform", "Stieltjes transform of the empirical covariance Phi^T Phi/p",
+            paper(APPENDIX, 174), eq(s.stieltjes, s.trace_resolvent), Domain(),
             kind=Kind.DEFINITION,
-            statement=eq(s.stieltjes, s.trace_resolvent),
-            domain=Domain(),
-            checks=(),
             note="A definition: it holds by fiat. With Phi^T Phi/n the argument is rescaled by alpha/beta.",
         ),
-        claim(
-            "log-partition",
-            "The resolvent's trace as the slope of a Gaussian integral",
-            eq(s.log_partition_slope, s.trace_resolvent),
-            (features, ByDerivation(feature_covariance.log_partition)),
+        numbered(
+            "log-partition", "The resolvent's trace as the slope of a Gaussian integral",
+            eq(s.log_partition_slope, s.trace_resolvent), (features, ByDerivation(feature_covariance.log_partition)),
             175,
-            wrong=s.trace_resolvent / 2,
-            uses=("appendix-f.stieltjes-transform",),
+            wrong=s.trace_resolvent / 2, uses=("appendix-f.stieltjes-transform",),
         ),
-        claim(
-            "weight",
-            "The Gaussian weight of a readout",
+        numbered(
+            "weight", "The Gaussian weight of a readout",
             eq(s.gibbs_exponent, z * s.readout_norm / 2 - s.readout_energy / 2),
-            (features, ByDerivation(feature_covariance.log_partition)),
-            176,
+            (features, ByDerivation(feature_covariance.log_partition)), 176,
             wrong=z * s.readout_norm / 2 - s.readout_energy,
         ),
-        claim(
-            "replica-identity",
-            "The average of ln Z from the moments of Z",
-            eq(s.moment_slope, s.mean_log),
-            (
-                ByNumbers("laws of five values", moments, FINITE_DIFFERENCE),
-                ByDerivation(feature_covariance.replica_identity),
-            ),
+        numbered(
+            "replica-identity", "The average of ln Z from the moments of Z", eq(s.moment_slope, s.mean_log),
+            (ByNumbers("laws of five values", moments, FINITE_DIFFERENCE),
+             ByDerivation(feature_covariance.replica_identity)),
             177,
             wrong=2 * s.mean_log,
             note="For a law of finitely many values; that the continuation from integers R is the right one is the "
-            "replica hypothesis.",
+                 "replica hypothesis.",
         ),
-        claim(
-            "independent-samples",
-            "Moments of Z: one factor for each independent sample",
+        numbered(
+            "independent-samples", "Moments of Z: one factor for each independent sample",
             eq(s.replicated_weight, s.sample_average**s.n),
-            (
-                ByNumbers("four samples of three values", samples, ROUNDING),
-                ByDerivation(feature_covariance.independent_samples),
-            ),
+            (ByNumbers("four samples of three values", samples, ROUNDING),
+             ByDerivation(feature_covariance.independent_samples)),
             178,
             wrong=s.sample_average ** (s.n + 1),
             note="At fixed readouts, under the integral over them with the weight exp(z sum |a_i|^2/2).",
         ),
-        claim(
-            "output",
-            "Output of one replica: mean, spike, local field",
+        numbered(
+            "output", "Output of one replica: mean, spike, local field",
             eq(s.letter_output, mu0 * s.m + s.kappa * mu1 * s.zeta + s.letter_field),
-            (readouts, ByDerivation(feature_covariance.outputs)),
-            179,
+            (readouts, ByDerivation(feature_covariance.outputs)), 179,
             wrong=mu0 * s.m + mu1 * s.zeta + s.letter_field,
         ),
-        claim(
-            "local-fields",
-            "Covariance of the local fields of two replicas",
-            eq(s.field_covariance, mu1**2 * s.q1 + mu2**2 * s.q2),
-            (readouts, ByDerivation(feature_covariance.outputs)),
-            180,
-            181,
-            wrong=mu1 * s.q1 + mu2 * s.q2,
-            uses=("appendix-f.output",),
+        numbered(
+            "local-fields", "Covariance of the local fields of two replicas",
+            eq(s.field_covariance, mu1**2 * s.q1 + mu2**2 * s.q2), (readouts, ByDerivation(feature_covariance.outputs)),
+            180, 181,
+            wrong=mu1 * s.q1 + mu2 * s.q2, uses=("appendix-f.output",),
         ),
-        claim(
-            "replicated-mode",
-            "Gaussian integral over the replicas of one mode",
-            eq(s.log_mode_integral, integral),
-            (
-                ByNumbers("one to four replicas, by linear algebra", few_replicas, ROUNDING),
-                ByDerivation(replica_gaussians.integral),
-            ),
+        numbered(
+            "replicated-mode", "Gaussian integral over the replicas of one mode", eq(s.log_mode_integral, integral),
+            (ByNumbers("one to four replicas, by linear algebra", few_replicas, ROUNDING),
+             ByDerivation(replica_gaussians.integral)),
             182,
-            wrong=integral - sp.log(s.mode_curvature) / 2,
-            domain=MODES,
+            wrong=integral - sp.log(s.mode_curvature) / 2, domain=MODES,
             uses=("appendix-f.independent-samples", "appendix-d.replicated-sample"),
             note="The action of E Z^R: this integral for every mode, one sample's average for every sample, and the "
-            "trace term. For symbolic R.",
+                 "trace term. For symbolic R.",
         ),
-        Claim(
-            id="appendix-f.replica-symmetry",
-            title="Replica-symmetric overlaps and conjugates",
-            source=paper(APPENDIX, 183, 184, 185),
-            kind=Kind.DEFINITION,
-            statement=eq(s.replica_overlap, s.own_overlap * s.replica_delta + s.shared_overlap),
-            domain=Domain(hypotheses=("the replica-symmetric ansatz",)),
-            checks=(),
-            note="An ansatz: it holds by fiat.",
+        claim(
+            "appendix-f.replica-symmetry", "Replica-symmetric overlaps and conjugates", paper(APPENDIX, 183, 184, 185),
+            eq(s.replica_overlap, s.own_overlap * s.replica_delta + s.shared_overlap),
+            Domain(hypotheses=("the replica-symmetric ansatz",)),
+            kind=Kind.DEFINITION, note="An ansatz: it holds by fiat.",
         ),
     )
 
@@ -213,7 +170,7 @@ def _stationary_claims() -> tuple[Claim, ...]:
     )
     own = ("appendix-f.free-entropy",)
 
-    def claim(
+    def numbered(
         name: str,
         title: str,
         statement: sp.Equality,
@@ -227,18 +184,10 @@ def _stationary_claims() -> tuple[Claim, ...]:
         note: str = "",
         other: sp.Expr | None = None,
     ) -> Claim:
-        also = () if other is None else (Mutant("another wrong version", eq(statement.lhs, other)),)
-        return Claim(
-            id=f"appendix-f.{name}",
-            title=title,
-            source=paper(section, *numbers_),
-            kind=kind,
-            statement=statement,
-            domain=domain,
-            checks=checks,
-            uses=uses,
-            mutants=(Mutant("wrong version", eq(statement.lhs, wrong)), *also),
-            note=note,
+        also = {} if other is None else {"another wrong version": other}
+        return claim(
+            f"appendix-f.{name}", title, paper(section, *numbers_), statement, domain, *checks,
+            kind=kind, wrong={"wrong version": wrong, **also}, uses=uses, note=note,
         )
 
     def stationary(variable: sp.Symbol) -> ByDerivation:
@@ -249,161 +198,90 @@ def _stationary_claims() -> tuple[Claim, ...]:
     slope = E(s.kappa * mu1 * output / (1 + V))
     gain, own_slope = ratio * s.spike_resolvent_bulk, E(s.kappa**2 * mu1**2 / (1 + V))
     return (
-        claim(
-            "free-entropy",
-            "Replica-symmetric free entropy, determinants included",
-            eq(s.free_entropy, phi),
-            (ByDerivation(spectrum.free_entropy),),
-            186,
-            wrong=phi + nu(sp.log(S)),
-            kind=Kind.IDENTITY,
-            uses=(
-                "appendix-f.replicated-mode",
-                "appendix-f.local-fields",
-                "appendix-f.replica-symmetry",
-                "result-3-3.sherman-morrison",
-            ),
+        numbered(
+            "free-entropy", "Replica-symmetric free entropy, determinants included", eq(s.free_entropy, phi),
+            (ByDerivation(spectrum.free_entropy),), 186,
+            wrong=phi + nu(sp.log(S)), kind=Kind.IDENTITY,
+            uses=("appendix-f.replicated-mode", "appendix-f.local-fields", "appendix-f.replica-symmetry",
+                  "result-3-3.sherman-morrison"),
             note="Up to a constant. The spike's part is zeta^^2 s.G s/2 with s.G s by Sherman-Morrison.",
         ),
-        claim(
-            "m",
-            "Stationarity in m",
-            eq(s.m, -s.zeta * mixed / E(mu0**2 / (1 + V))),
-            (stationary(s.m),),
-            187,
+        numbered(
+            "m", "Stationarity in m", eq(s.m, -s.zeta * mixed / E(mu0**2 / (1 + V))), (stationary(s.m),), 187,
             wrong=-s.zeta * mixed,
         ),
-        claim(
-            "zeta-hat",
-            "Stationarity in zeta",
-            eq(s.zeta_hat, -ratio * slope),
-            (stationary(s.zeta),),
+        numbered(
+            "zeta-hat", "Stationarity in zeta", eq(s.zeta_hat, -ratio * slope), (stationary(s.zeta),),
             section="Appendix F, of the group (187)",
             wrong=ratio * slope,
             # So that V < 1: with a wrong sign 1 - V must not vanish along kappa, or no witness can be averaged.
             domain=replace(PLAIN, ranges=(*PLAIN.ranges, Range(s.V1, 0.05, 0.2), Range(s.V2, 0.05, 0.2))),
         ),
-        claim(
-            "zeta",
-            "Stationarity in the conjugate of zeta",
-            eq(s.zeta, s.zeta_hat * resolvent),
+        numbered(
+            "zeta", "Stationarity in the conjugate of zeta", eq(s.zeta, s.zeta_hat * resolvent),
             (stationary(s.zeta_hat),),
-            section="Appendix F, of the group (187)",
-            wrong=s.zeta_hat * s.beta * I_nu,
+            section="Appendix F, of the group (187)", wrong=s.zeta_hat * s.beta * I_nu,
+        ),
+        numbered(
+            "combined", "zeta in terms of m, its conjugate eliminated",
+            eq(s.zeta, -gain * s.m * mixed / (1 + gain * own_slope)), (ByDerivation(spectrum.combined),), 188,
+            wrong=-gain * s.m * mixed / (1 - gain * own_slope), uses=("appendix-f.zeta", "appendix-f.zeta-hat"),
         ),
         claim(
-            "combined",
-            "zeta in terms of m, its conjugate eliminated",
-            eq(s.zeta, -gain * s.m * mixed / (1 + gain * own_slope)),
-            (ByDerivation(spectrum.combined),),
-            188,
-            wrong=-gain * s.m * mixed / (1 - gain * own_slope),
-            uses=("appendix-f.zeta", "appendix-f.zeta-hat"),
+            "appendix-f.schur", "What m leaves of the coefficient of zeta is not negative: Cauchy-Schwarz",
+            paper("Appendix F, of the group (188)"), ge(s.schur, 0), DOMAIN,
+            ByObligations("an average of squares", _schur_obligations),
+            ByNumbers("averages at the solver's saddle point", schur_numbers, SOLVER),
+            wrong={"at least one half": sp.Rational(1, 2), "never positive": le(s.schur, 0)},
         ),
-        Claim(
-            id="appendix-f.schur",
-            title="What m leaves of the coefficient of zeta is not negative: Cauchy-Schwarz",
-            source=paper("Appendix F, of the group (188)"),
-            kind=Kind.INEQUALITY,
-            statement=sp.Ge(s.schur, 0, evaluate=False),
-            domain=DOMAIN,
-            checks=(
-                ByObligations("an average of squares", _schur_obligations),
-                ByNumbers("averages at the solver's saddle point", schur_numbers, SOLVER),
-            ),
-            mutants=(
-                Mutant("at least one half", sp.Ge(s.schur, sp.Rational(1, 2), evaluate=False)),
-                Mutant("never positive", sp.Le(s.schur, 0, evaluate=False)),
-            ),
-        ),
-        claim(
-            "zeta-vanishes",
-            "There is no overlap with the spike without a target",
-            eq(s.zeta, sp.S.Zero),
+        numbered(
+            "zeta-vanishes", "There is no overlap with the spike without a target", eq(s.zeta, sp.S.Zero),
             (ByDerivation(spectrum.vanishing_overlaps),),
-            section="Appendix F, of the group (188)",
-            wrong=sp.S.One,
-            other=gain,
+            section="Appendix F, of the group (188)", wrong=sp.S.One, other=gain,
             uses=("appendix-f.combined", "appendix-f.schur", "appendix-f.m"),
         ),
-        claim(
-            "m-vanishes",
-            "There is no mean readout without a target",
-            eq(s.m, sp.S.Zero),
+        numbered(
+            "m-vanishes", "There is no mean readout without a target", eq(s.m, sp.S.Zero),
             (ByDerivation(spectrum.vanishing_overlaps),),
-            section="Appendix F, of the group (188)",
-            wrong=s.beta,
-            other=-mixed,
-            uses=("appendix-f.zeta-vanishes",),
+            section="Appendix F, of the group (188)", wrong=s.beta, other=-mixed, uses=("appendix-f.zeta-vanishes",),
         ),
-        claim(
-            "sizes-vanish",
-            "What replicas share vanishes with m and zeta",
-            eq(s.q2, sp.S.Zero),
+        numbered(
+            "sizes-vanish", "What replicas share vanishes with m and zeta", eq(s.q2, sp.S.Zero),
             (ByDerivation(spectrum.no_sizes),),
-            section="Appendix F, of the group (189)",
-            wrong=s.V2,
-            other=s.q2_hat,
+            section="Appendix F, of the group (189)", wrong=s.V2, other=s.q2_hat,
             uses=("appendix-f.zeta-vanishes", "appendix-f.m-vanishes"),
         ),
-        claim(
-            "V1-hat",
-            "Conjugate of q1",
-            eq(s.V1_hat, ratio * E(mu1**2 / (1 + V))),
-            (solver, stationary(s.q1)),
-            189,
-            wrong=ratio * E(mu1**2) / (1 + s.V1),
-            domain=DOMAIN,
+        numbered(
+            "V1-hat", "Conjugate of q1", eq(s.V1_hat, ratio * E(mu1**2 / (1 + V))), (solver, stationary(s.q1)), 189,
+            wrong=ratio * E(mu1**2) / (1 + s.V1), domain=DOMAIN,
         ),
-        claim(
-            "V2-hat",
-            "Conjugate of q2",
-            eq(s.V2_hat, ratio * E(mu2**2 / (1 + V))),
-            (solver, stationary(s.q2)),
-            section="Appendix F, of the group (189)",
-            wrong=ratio * E(mu1**2 / (1 + V)),
-            domain=DOMAIN,
+        numbered(
+            "V2-hat", "Conjugate of q2", eq(s.V2_hat, ratio * E(mu2**2 / (1 + V))), (solver, stationary(s.q2)),
+            section="Appendix F, of the group (189)", wrong=ratio * E(mu1**2 / (1 + V)), domain=DOMAIN,
         ),
-        claim(
-            "V1",
-            "Trace of the bulk with the resolvent",
-            eq(s.V1, nu(varrho / S)),
-            (stationary(s.q1_hat),),
-            section="Appendix F, of the group (189)",
-            wrong=nu(varrho) * nu(1 / S),
+        numbered(
+            "V1", "Trace of the bulk with the resolvent", eq(s.V1, nu(varrho / S)), (stationary(s.q1_hat),),
+            section="Appendix F, of the group (189)", wrong=nu(varrho) * nu(1 / S),
         ),
-        claim(
-            "V2",
-            "Trace of the resolvent",
-            eq(s.V2, nu(1 / S)),
-            (stationary(s.q2_hat),),
-            section="Appendix F, of the group (189)",
-            wrong=nu(varrho / S),
+        numbered(
+            "V2", "Trace of the resolvent", eq(s.V2, nu(1 / S)), (stationary(s.q2_hat),),
+            section="Appendix F, of the group (189)", wrong=nu(varrho / S),
         ),
-        claim(
-            "stieltjes",
-            "The Stieltjes transform is V2 at lambda = -z",
-            eq(s.stieltjes, s.V2),
-            (ByDerivation(spectrum.stieltjes), BySimulation("resolvents of simulated features", resolvents)),
-            190,
-            wrong=s.V1,
-            domain=PLAIN,
+        numbered(
+            "stieltjes", "The Stieltjes transform is V2 at lambda = -z", eq(s.stieltjes, s.V2),
+            (ByDerivation(spectrum.stieltjes), BySimulation("resolvents of simulated features", resolvents)), 190,
+            wrong=s.V1, domain=PLAIN,
             uses=("appendix-f.free-entropy", "appendix-f.sizes-vanish", "appendix-f.log-partition"),
         ),
-        claim(
-            "outlier",
-            "Spike eigenvalue of the population covariance, leading order",
+        numbered(
+            "outlier", "Spike eigenvalue of the population covariance, leading order",
             eq(s.spike_eigenvalue_rate, E(mu0**2)),
-            (
-                ByDerivation(feature_covariance.outlier),
-                BySimulation("population covariances of sampled bulks", outliers),
-            ),
+            (ByDerivation(feature_covariance.outlier),
+             BySimulation("population covariances of sampled bulks", outliers)),
             191,
-            wrong=E(mu0) ** 2,
-            uses=("appendix-f.population",),
-            kind=Kind.LIMIT,
+            wrong=E(mu0) ** 2, uses=("appendix-f.population",), kind=Kind.LIMIT,
             note="Where E[mu0^2] > 0. The correction is O(1/p); the eigenvalue of Phi^T Phi/p is alpha/beta times as "
-            "large.",
+                 "large.",
         ),
     )
 

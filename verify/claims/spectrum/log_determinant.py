@@ -13,19 +13,19 @@ from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks.rows import BEYOND
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Claim, Domain, Kind, Mutant, Range
+from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
+from onestep.verify.protocol.statement import claim, eq
 from onestep.verify.protocol.tolerances import SOLVER
 from onestep.verify.second_route import spectra as numbers
 from onestep.verify.second_route.models import GENERIC, RANGES, functions_at
 from onestep.verify.second_route.networks.numbers import solved_functions
-from onestep.verify.second_route.spectra import eq
 
 _V = sp.log(1 + V_of_kappa)
 # The formulas as they are claimed, typed here and nowhere derived.
 _shared = (
     -sp.log(s.V2) + (s.ridge + s.V2_hat) * s.V2 - 1 - s.V1_hat * s.V1 - s.V2_hat * s.V2
     + s.alpha / s.beta * Expectation(sp.log(1 + mu1**2 * s.V1 + mu2**2 * s.V2), s.kappa)
-)  # fmt: skip
+)
 _rows = sp.log(1 + s.beta * s.c * s.V1_hat * s.V2) / s.beta
 _labels = s.alpha0 * Expectation(sp.log(1 + g(s.z) ** 2 * s.leverage), s.z)
 _own = (-sp.log(s.row_trace) + (1 + s.gain) * s.row_trace - 1 + _labels) / s.beta
@@ -34,62 +34,44 @@ _COUNT = (
     "is -pi times the share of eigenvalues below x: it is counted without integrating the density."
 )
 
-ISOTROPIC = Claim(
-    id="appendix-f.log-determinant",
-    title="The log-determinant of the features, and with it the share of eigenvalues below a point",
-    source=paper("Appendix F, from the group (189)"),
+ISOTROPIC = claim(
+    "appendix-f.log-determinant",
+    "The log-determinant of the features, and with it the share of eigenvalues below a point",
+    paper("Appendix F, from the group (189)"),
+    eq(s.features_log_det, _shared + _rows), Domain(ranges=RANGES, interpretations=(GENERIC,)),
+    ByDerivation(spectrum_log_determinant.isotropic),
+    ByNumbers("the solver's Stieltjes transform, integrated", numbers.isotropic, SOLVER, functions_at, points=4),
+    BySimulation("eigenvalues of spiked features", numbers.sampled_features),
     kind=Kind.FIXED_POINT,
-    statement=eq(s.features_log_det, _shared + _rows),
-    domain=Domain(ranges=RANGES, interpretations=(GENERIC,)),
-    checks=(
-        ByDerivation(spectrum_log_determinant.isotropic),
-        ByNumbers("the solver's Stieltjes transform, integrated", numbers.isotropic, SOLVER, functions_at, points=4),
-        BySimulation("eigenvalues of spiked features", numbers.sampled_features),
-    ),
-    mutants=(
-        Mutant("without the rows", eq(s.features_log_det, _shared)),
-        Mutant("products of V and its conjugate added", eq(s.features_log_det, _shared + _rows + 2 * s.V1 * s.V1_hat)),
-        Mutant("V squared", eq(s.features_log_det, _shared + _rows + s.alpha / s.beta * Expectation(_V, s.kappa))),
-    ),
-    uses=("appendix-f.stieltjes",),
-    note=_COUNT,
+    wrong={
+        "without the rows": _shared,
+        "products of V and its conjugate added": _shared + _rows + 2 * s.V1 * s.V1_hat,
+        "V squared": _shared + _rows + s.alpha / s.beta * Expectation(_V, s.kappa),
+    },
+    uses=("appendix-f.stieltjes",), note=_COUNT,
 )
 
-_NETWORKS = Domain(
-    ranges=(
-        Range("activation", choices=("tanh", "erf")),
-        Range("target", choices=("tanh", "sin")),
-        Range(s.alpha, 0.5, 3.0, log=True),
-        Range(s.beta, 0.5, 2.0, log=True),
-        Range(s.ridge, 0.02, 1.0, log=True),
-        Range(s.noise, 0.0, 0.0),
-        Range(s.alpha0, 0.5, 20.0, log=True),
-        Range("rate", 1.0, 6.0),
-    ),
-    interpretations=({**GENERIC, "k2": GENERIC["mu0"]},),
-)
+_NETWORKS = Domain(ranges=(Range("activation", choices=("tanh", "erf")), Range("target", choices=("tanh", "sin")),
+                           Range(s.alpha, 0.5, 3.0, log=True), Range(s.beta, 0.5, 2.0, log=True),
+                           Range(s.ridge, 0.02, 1.0, log=True), Range(s.noise, 0.0, 0.0),
+                           Range(s.alpha0, 0.5, 20.0, log=True), Range("rate", 1.0, 6.0)),
+                   interpretations=({**GENERIC, "k2": GENERIC["mu0"]},))
 
-NETWORK = Claim(
-    id="beyond.spectrum",
-    title="The log-determinant of a network's features: its spectrum, rows of covariance 1 + omega A",
-    source=BEYOND,
+NETWORK = claim(
+    "beyond.spectrum", "The log-determinant of a network's features: its spectrum, rows of covariance 1 + omega A",
+    BEYOND,
+    eq(s.features_log_det, _shared + _own), _NETWORKS,
+    ByDerivation(spectrum_log_determinant.network),
+    ByNumbers("the solver's Stieltjes transform, integrated", numbers.network, SOLVER, solved_functions, points=4),
+    BySimulation("eigenvalues of real networks' features", numbers.sampled_networks),
     kind=Kind.LIMIT,
-    statement=eq(s.features_log_det, _shared + _own),
-    domain=_NETWORKS,
-    checks=(
-        ByDerivation(spectrum_log_determinant.network),
-        ByNumbers(
-            "the solver's Stieltjes transform, integrated", numbers.network, SOLVER, solved_functions, points=4
-        ),
-        BySimulation("eigenvalues of real networks' features", numbers.sampled_networks),
-    ),
-    mutants=(
-        Mutant("the isotropic bulk of the paper", eq(s.features_log_det, _shared + _rows)),
-        Mutant("without the labels", eq(s.features_log_det, _shared + _own - _labels / s.beta)),
-        Mutant("the mean left in", eq(s.features_log_det, _shared + _own + Expectation(mu0**2, s.kappa))),
-    ),
+    wrong={
+        "the isotropic bulk of the paper": _shared + _rows,
+        "without the labels": _shared + _own - _labels / s.beta,
+        "the mean left in": _shared + _own + Expectation(mu0**2, s.kappa),
+    },
     uses=("beyond.V2", "beyond.V1", "beyond.batch-trace"),
     note=_COUNT + " Spike and norms change the features by finite rank, which no share of eigenvalues feels.",
-)  # fmt: skip
+)
 
 CLAIMS: tuple[Claim, ...] = (ISOTROPIC, NETWORK)

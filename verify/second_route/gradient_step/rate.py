@@ -18,7 +18,7 @@ from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.scaling_check import Scaled
 from onestep.verify.checks.simulation import column
 from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.grids import Array, average
+from onestep.verify.second_route.grids import Array, average, normal_rule
 
 he = np.polynomial.hermite_e
 
@@ -162,8 +162,8 @@ def carried(order: int, point: Point) -> dict[str, float]:
     Normalised to leading coefficient one in kappa^k, at the point's kappa. Corrections are of order r^2 = 1e-6, also
     next to a zero of the polynomial; the third singular value, r^3/6, is far above rounding.
     """
-    line, weight = he.hermegauss(20)
-    root = np.sqrt(weight / weight.sum())
+    line, weight = normal_rule(20)
+    root = np.sqrt(weight)
     field = 1e-3 * np.multiply.outer(line, line)
     mean = sum(field**j / math.factorial(j) for j in range(8))
     mean = mean - root**2 @ mean
@@ -200,8 +200,7 @@ def threshold(point: Point) -> dict[str, float]:
 def scaled_amplitude(order: int, point: Point) -> dict[str, float]:
     """d^(-e_k) A_k from E sigma(z + r u kappa) with r small, projected on He_k(kappa) He_k(u)/k!, by product rules."""
     coefficients = [float(point[c.name]) * math.sqrt(math.factorial(k)) for k, c in enumerate(s.hermite_coefficients)]
-    line, weight = he.hermegauss(24)
-    weight = weight / weight.sum()
+    line, weight = normal_rule(24)
     spike = 1e-3
     shift = spike * np.multiply.outer(line, line)
     mean = np.vectorize(lambda t: average(lambda z: activation(tuple(coefficients), z + t)))(shift)

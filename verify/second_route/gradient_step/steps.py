@@ -9,14 +9,58 @@ import numpy as np
 import sympy as sp
 
 from onestep.derivations.language import symbols as s
+from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, column
-from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.grids import SMOOTH, Array, grid, hermite_numbers, interpretation
+from onestep.verify.protocol.claim import Domain, Profile, Range
+from onestep.verify.second_route.grids import (
+    INTERPRETATIONS,
+    ODD,
+    ODD_ENTIRE,
+    SMOOTH,
+    TARGETS,
+    TARGETS_ENTIRE,
+    Array,
+    grid,
+    hermite_numbers,
+    interpretation,
+)
 
 # samples x inputs; all coordinates of all samples are summed over, four at most
 SIZES = ("1x2", "1x3", "1x4", "2x2")
 SIZES_WITH_NOISE = ("1x2", "1x3", "2x1")  # one more coordinate per sample
+
+# Where a witness against a wrong formula is looked for: all roots of the right one and of its mutants are real there.
+ABSTRACT = Domain(
+    ranges=(
+        Range(s.alpha0, 5.0, 20.0),
+        Range(s.h1_star, 0.5, 0.9),
+        Range(s.h2_star, 0.8, 1.5),
+        Range(s.noise, 0.1, 0.5),
+    ),
+    interpretations=INTERPRETATIONS,
+)
+ONE_NEURON = Domain(
+    ranges=(Range("activation", choices=ODD), Range("target", choices=TARGETS)), interpretations=INTERPRETATIONS
+)
+SMALL = Domain(
+    ranges=(
+        Range("activation", choices=ODD_ENTIRE),
+        Range("target", choices=TARGETS_ENTIRE),
+        Range("sizes", choices=SIZES),
+    ),
+    interpretations=INTERPRETATIONS,
+)
+
+
+def functions_at(point: Point) -> Functions:
+    """The activation and target of a point, as implementations of the undefined functions."""
+    return interpretation(str(point["activation"]), str(point.get("target", "sin")))
+
+
+def numbers_at(point: Point) -> dict[str, float]:
+    """h1, h2, h1_check, h1*, h2* at a point."""
+    return hermite_numbers(str(point["activation"]), str(point.get("target", "sin")))
 
 
 def _sizes(point: Point) -> tuple[int, int]:

@@ -18,12 +18,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.verify.second_route.grids import SMOOTH, Array
+from onestep.verify.second_route.grids import SMOOTH, Array, normal_line
 from onestep.verify.second_route.networks.formulas import Step, own_law
 
 # A trapezoidal rule: exact to rounding for functions analytic within 0.4 of the line, exp(-2 pi 0.4/0.1) = 1e-11.
-NODES: Array = np.arange(-9.0, 9.05, 0.1)
-MASS: Array = 0.1 * np.exp(-(NODES**2) / 2) / np.sqrt(2 * np.pi)
+NODES, MASS = normal_line(0.1)
 
 # Fixed points are iterated until nothing moves by more than this.
 _STILL = 1e-13

@@ -18,7 +18,7 @@ from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.grids import SMOOTH, Array, Function, hermite_numbers, interpretation
+from onestep.verify.second_route.grids import SMOOTH, Array, Function, hermite_numbers, interpretation, normal_line
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,7 @@ STARTS = {
 }
 
 # E over z: a trapezoidal rule accurate to rounding for functions smooth on the scale of its step.
-_Z = np.arange(-9.0, 9.05, 0.1)
-_WEIGHT = 0.1 * np.exp(-(_Z**2) / 2) / np.sqrt(2 * np.pi)
+_Z, _WEIGHT = normal_line(0.1)
 
 
 def shared_functions(student: str, overlap: float) -> dict[str, Function]:

@@ -14,7 +14,7 @@ from onestep.numerics.bulk.equivalent import marchenko_pastur
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import Point
 from onestep.verify.protocol.claim import Domain, Range
-from onestep.verify.second_route.grids import Array
+from onestep.verify.second_route.grids import Array, normal_line, normal_rule
 from onestep.verify.second_route.losses import LOSSES, Loss, proximal
 from onestep.verify.second_route.models import GENERIC, functions_of, model_at, solved
 
@@ -116,9 +116,7 @@ AVERAGED = Domain(
         },
     ),
 )
-_STEP = 0.35
-_LINE: Array = np.asarray(np.arange(-20.0, 20.5) * _STEP)
-_WEIGHT: Array = np.asarray(_STEP * np.exp(-(_LINE**2) / 2) / np.sqrt(2 * np.pi))
+_LINE, _WEIGHT = normal_line(0.35, 7.0)
 
 
 def _product(*rules: tuple[Array, Array]) -> tuple[Array, Array, Array, Array]:
@@ -184,12 +182,6 @@ def loss_functions(point: Point) -> Mapping[str, Callable[..., Any]]:
 # ---- the whole system, iterated ----
 
 
-def _few(count: int) -> tuple[Array, Array]:
-    """Gauss-Hermite nodes: forces of the square loss are linear in xi, and as smooth as the target in z."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(count)
-    return np.asarray(nodes), np.asarray(weights / weights.sum())
-
-
 @lru_cache(maxsize=32)
 def iterate(model: Model, loss_name: str) -> Mapping[str, float] | None:
     """(119)-(120) for isotropic rows by plain iteration, the force from the proximal map of a loss and nothing else.
@@ -199,7 +191,7 @@ def iterate(model: Model, loss_name: str) -> Mapping[str, float] | None:
     """
     loss = ALL[loss_name]
     functions = functions_of(model)
-    kappa, z, xi, density = _product((_LINE, _WEIGHT), _few(40), _few(5))
+    kappa, z, xi, density = _product((_LINE, _WEIGHT), normal_rule(40), normal_rule(5))
     at = np.searchsorted(_LINE, kappa)
     zero, one, two = (functions[f"mu{k}"](_LINE)[at] for k in range(3))
     gamma, beta, c, ratio = model.alignment, model.beta, model.bulk, model.alpha / model.beta

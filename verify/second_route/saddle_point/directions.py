@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point import directions
-from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.gaussian.coefficients import conditional_coefficients
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.models.solution import Solution
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
+from onestep.verify.second_route.grids import normal_line
 from onestep.verify.second_route.models import GENERIC, Point, common_numbers, density_integrals, solved
+from onestep.verify.second_route.saddle_point.simulations import simulated_at
 
 Array = NDArray[np.float64]
 
@@ -106,8 +107,7 @@ def _table(model: Model, first: bytes, second: bytes) -> tuple[Array, ...]:
     student = conditional_coefficients(model.activation, 1.0, model.bulk, 0.0, u[0] * x + u[1] * y)
     along = gamma[0] * x + gamma[1] * y
     # The target's moments by a sum over z of its own; smooth targets only.
-    z = np.linspace(-10.0, 10.0, 161)
-    weights = np.exp(-0.5 * z * z) * (z[1] - z[0]) / np.sqrt(2.0 * np.pi)
+    z, weights = normal_line(0.125, 10.0)
     outside = np.sqrt(1.0 - gamma[0] ** 2 - gamma[1] ** 2)
     moments = np.zeros((3, len(along)))
     teacher = compile_numpy(model.target.expression)
@@ -127,10 +127,7 @@ def experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measu
 
 
 def _measure(model: Model, observable: str, dimension: int, seeds: int) -> Measured:
-    simulation = simulate(model, dimension=dimension, seeds=seeds, seed=SEED)
-    if not isinstance(simulation.model, Model):
-        raise TypeError("spiked random features are simulated from a model")
-    at_sizes = simulation.model
+    simulation, at_sizes = simulated_at(model, dimension, seeds, SEED)
     return Measured(dimension, simulation.values(observable), numbers(solved(at_sizes)), functions_of(at_sizes))
 
 

@@ -32,6 +32,7 @@ from onestep.numerics.models.model import Model
 from onestep.numerics.models.readout_law import ReadoutLaw
 from onestep.numerics.saddle_point.solve import solve
 from onestep.verify.protocol.claim import Domain, Range
+from onestep.verify.second_route.grids import normal_line
 from onestep.verify.second_route.models import Point
 
 Array = NDArray[Any]
@@ -41,12 +42,6 @@ def _erf(x: Array) -> Array:
     from scipy.special import erf
 
     return np.asarray(erf(x))
-
-
-def _grid(end: float, step: float) -> tuple[Array, Array]:
-    """A line and standard normal weights on it."""
-    line = np.arange(-end, end + step / 2, step)
-    return line, step * np.exp(-0.5 * line**2) / np.sqrt(2 * np.pi)
 
 
 # ---- coefficients of a mean in its letter ----
@@ -73,7 +68,7 @@ def taylor(point: Point) -> Mapping[str, float]:
     """[u^n] mu0_u by a contour integral over complex letters, and E[He_n sigma]."""
     sigma = ANALYTIC[str(point["activation"])]
     r, c, kappa = (float(point[x.name]) for x in (s.r, s.c, s.kappa))
-    z, weights = _grid(9.0, 1 / 32)
+    z, weights = normal_line(1 / 32, 9.0)
     circle = np.exp(2j * np.pi * np.arange(_ON_CIRCLE) / _ON_CIRCLE)
     u = _RADIUS * circle[:, None]
     means = sigma(u * r * kappa + np.sqrt(1 + u**2 * (c - 1)) * z) @ weights
@@ -110,7 +105,7 @@ def mellin(point: Point) -> Mapping[str, float]:
     """All transforms for an erf student: F from kappa and z, g from z, K from the joint law of kappa and y."""
     f = ODD[str(point["function"])]
     r, c, at = (float(point[x.name]) for x in (s.r, s.c, exponent))
-    kappa, weights = _grid(9.0, 1 / 32)
+    kappa, weights = normal_line(1 / 32, 9.0)
     target = weights * f(kappa)
     letters = np.exp(_LOGS)
     # E_z erf(a + sqrt(v) z) = erf(a/sqrt(1 + 2v)): a and v over u^2 where u is large.
@@ -176,8 +171,8 @@ def _functions(point: Point) -> _Functions:
     """Everything by sums over z, on a grid in kappa; the target without noise."""
     sigma, g = STUDENTS[str(point["activation"])], TARGETS[str(point["target"])]
     r, c, gamma, scale = (float(point[x]) for x in (s.r.name, s.c.name, s.gamma.name, "scale"))
-    kappa, weights = _grid(8.5, 1 / 10)
-    z, density = _grid(9.0, 1 / 16)
+    kappa, weights = normal_line(1 / 10, 8.5)
+    z, density = normal_line(1 / 16, 9.0)
     nodes, shares = np.polynomial.legendre.leggauss(2 * _LETTERS)
     u, pi = scale * nodes[_LETTERS:], shares[_LETTERS:]
     variances = 1 + u**2 * (c - 1)

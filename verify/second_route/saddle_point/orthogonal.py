@@ -15,6 +15,7 @@ from onestep.verify.checks.kinds import ByNumbers
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
 from onestep.verify.protocol.tolerances import ROUNDING
+from onestep.verify.second_route.grids import normal_line
 from onestep.verify.second_route.models import LETTERS, Point, value
 from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
 
@@ -92,10 +93,7 @@ exact = ByNumbers("one orthogonal bulk of twelve rows", _orthogonal, ROUNDING, _
 _LETTERS, _BULKS, _ALPHA, _BETA, _RIDGE = np.array([1.2, -1.2]), np.array([1.2, 1.5]), 2.5, 0.8, 0.3
 
 
-_LINE = np.arange(-12.0, 12.0 + 1 / 64, 1 / 32)
-
-
-_WEIGHT = np.exp(-(_LINE**2) / 2) / np.sqrt(2 * np.pi) / 32
+_LINE, _WEIGHT = normal_line(1 / 32, 12.0)
 
 
 def _student(x: Array) -> Array:

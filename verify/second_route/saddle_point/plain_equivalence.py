@@ -10,9 +10,7 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
 from onestep.derivations.language import symbols as s
-from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import Point
@@ -20,7 +18,8 @@ from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route import features as feature_numbers
 from onestep.verify.second_route.grids import SMOOTH, average, grid
-from onestep.verify.second_route.models import model_at, numbers, solved
+from onestep.verify.second_route.models import between, model_at, numbers, solved
+from onestep.verify.second_route.saddle_point.simulations import simulated_at
 
 he = np.polynomial.hermite_e
 
@@ -146,25 +145,11 @@ def plain_at(point: Point) -> Mapping[str, float]:
 
 # Both learn more than the best linear fit of their target.
 STEPPED: Mapping[str, Model] = {
-    "tanh learns sin": Model(
-        activation("tanh(z)"),
-        activation("sin(z)"),
-        alpha=2.0,
-        beta=0.8,
-        ridge=0.1,
-        spike=1.4,
-        bulk=1.05,
-        alignment=0.95,
+    "tanh learns sin": between(
+        "tanh(z)", "sin(z)", alpha=2.0, beta=0.8, ridge=0.1, spike=1.4, bulk=1.05, alignment=0.95
     ),
-    "erf learns tanh": Model(
-        activation("erf(z)"),
-        activation("tanh(3*z)"),
-        alpha=2.5,
-        beta=0.6,
-        ridge=0.1,
-        spike=2.0,
-        bulk=1.1,
-        alignment=0.97,
+    "erf learns tanh": between(
+        "erf(z)", "tanh(3*z)", alpha=2.5, beta=0.6, ridge=0.1, spike=2.0, bulk=1.1, alignment=0.97
     ),
 }
 UNTRAINED: Mapping[str, Model] = {
@@ -181,10 +166,7 @@ def features(models: Mapping[str, Model], quantity: sp.Basic, profile: Profile) 
     for name, model in models.items():
         measured = []
         for dimension in (d // 2 for d in profile.dimensions):
-            simulation = simulate(model, dimension=dimension, seeds=SEEDS * profile.seeds, seed=SEED)
-            at_sizes = simulation.model
-            if not isinstance(at_sizes, Model):
-                raise TypeError("spiked random features are simulated from a model")
+            simulation, at_sizes = simulated_at(model, dimension, SEEDS * profile.seeds, SEED)
             values = {
                 **plain_equivalence(at_sizes),
                 **numbers(solved(at_sizes)),

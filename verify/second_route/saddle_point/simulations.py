@@ -7,38 +7,21 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.activations.activation import activation
 from onestep.derivations.language import symbols as s
-from onestep.numerics.experiments.simulate import simulate
+from onestep.numerics.experiments.simulate import Simulation, simulate
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.solution import Solution
 from onestep.verify.checks.simulation import BySimulation, Measured, column
 from onestep.verify.protocol.claim import Profile
-from onestep.verify.second_route.models import density_integrals, functions_of, numbers, solved
+from onestep.verify.second_route.models import between, density_integrals, functions_of, numbers, solved
 
 # Two models with label noise, one of them with a student that cannot follow the target along the spike.
 MODELS: Mapping[str, Model] = {
-    "tanh learns sin": Model(
-        activation("tanh(z)"),
-        activation("sin(z)"),
-        alpha=1.5,
-        beta=0.6,
-        ridge=0.3,
-        noise=0.05,
-        alignment=0.8,
-        spike=1.0,
-        bulk=1.0,
+    "tanh learns sin": between(
+        "tanh(z)", "sin(z)", alpha=1.5, beta=0.6, ridge=0.3, noise=0.05, alignment=0.8, spike=1.0, bulk=1.0
     ),
-    "sin learns tanh": Model(
-        activation("sin(z)"),
-        activation("tanh(z)"),
-        alpha=1.5,
-        beta=0.5,
-        ridge=0.5,
-        noise=0.05,
-        spike=1.5,
-        bulk=1.2,
-        alignment=0.7,
+    "sin learns tanh": between(
+        "sin(z)", "tanh(z)", alpha=1.5, beta=0.5, ridge=0.5, noise=0.05, alignment=0.7, spike=1.5, bulk=1.2
     ),
 }
 SEED = 33
@@ -72,11 +55,16 @@ def experiment(models: tuple[str, ...], quantity: sp.Basic, profile: Profile) ->
 
 
 def _measure(model: Model, observable: str, dimension: int, seeds: int) -> Measured:
-    simulation = simulate(model, dimension=dimension, seeds=seeds, seed=SEED)
+    simulation, at_sizes = simulated_at(model, dimension, seeds, SEED)
+    return Measured(dimension, simulation.values(observable), with_moments(solved(at_sizes)), functions_of(at_sizes))
+
+
+def simulated_at(model: Model, dimension: int, seeds: int, seed: int) -> tuple[Simulation, Model]:
+    """A simulation, and the model at the ratios that its whole sizes have."""
+    simulation = simulate(model, dimension=dimension, seeds=seeds, seed=seed)
     if not isinstance(simulation.model, Model):
         raise TypeError("spiked random features are simulated from a model")
-    at_sizes = simulation.model
-    return Measured(dimension, simulation.values(observable), with_moments(solved(at_sizes)), functions_of(at_sizes))
+    return simulation, simulation.model
 
 
 def with_moments(solution: Solution) -> dict[str, float]:

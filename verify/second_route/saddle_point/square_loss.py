@@ -15,14 +15,12 @@ from onestep.derivations.language import symbols as s
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import Point
-from onestep.verify.second_route.grids import gaussian_average
+from onestep.verify.second_route.grids import average, normal_line
 from onestep.verify.second_route.losses import LOSSES, proximal
 from onestep.verify.second_route.models import density_integrals, model_at, numbers, solved
 
 # Trapezoidal rule for functions analytic in a strip of half width > 0.5: error exp(-2 pi 0.5/0.15) < 1e-9.
-_STEP = 0.15
-_NORMAL = np.arange(-9.0, 9.0 + _STEP / 2, _STEP)
-_WEIGHT = np.exp(-(_NORMAL**2) / 2) * _STEP / np.sqrt(2 * np.pi)
+_NORMAL, _WEIGHT = normal_line(0.15)
 
 
 def dictionary(point: Point) -> Mapping[str, float] | None:
@@ -37,8 +35,8 @@ def dictionary(point: Point) -> Mapping[str, float] | None:
     M = ours[s.psi.name] / root
     Q1 = ours[s.q1.name] + (model.alignment * M) ** 2
     sigma, scale = compile_numpy(model.activation.expression), np.sqrt(model.bulk)
-    k1 = gaussian_average(lambda z: z * sigma(scale * z)) / scale
-    k2_squared = gaussian_average(lambda z: sigma(scale * z) ** 2) - model.bulk * k1**2
+    k1 = average(lambda z: z * sigma(scale * z)) / scale
+    k2_squared = average(lambda z: sigma(scale * z) ** 2) - model.bulk * k1**2
     V = k1**2 * ours[s.V1.name] + k2_squared * ours[s.V2.name]
     Q = k1**2 * Q1 + k2_squared * ours[s.q2.name]
     return {

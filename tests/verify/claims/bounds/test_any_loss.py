@@ -7,15 +7,10 @@ import pytest
 from onestep.derivations.bounds import any_loss as loss_bounds
 from onestep.derivations.language import symbols
 from onestep.verify.checks.checker import settle
-from onestep.verify.claims.bounds.any_loss import CLAIMS
-from onestep.verify.claims.index import examine
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import Domain
 from onestep.verify.protocol.evidence import Outcome
-from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route import losses as numbers
-
-BY_ID = {claim.id.rsplit(".", 1)[1]: claim for claim in CLAIMS}
 
 
 @pytest.mark.parametrize("build", [loss_bounds.heavy_ridge, loss_bounds.square], ids=["heavy ridge", "square"])
@@ -24,23 +19,6 @@ def test_every_obligation_of_the_derivations_holds(build: object) -> None:
     settled = [settle(obligation, Domain(), PAPER.growing) for obligation in derivation.obligations]
     assert settled
     assert {found.outcome for found in settled} == {Outcome.SUPPORTS}
-
-
-@pytest.mark.parametrize("name", ["jensen", "square"])
-def test_claims_of_light_numbers(name: str) -> None:
-    verdict, _, mutants = examine(BY_ID[name], "quick")
-    assert verdict is Verdict.PROVED
-    assert len(mutants) >= 2
-    assert {mutant.verdict for mutant in mutants} == {Verdict.REFUTED}
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", ["lower", "heavy-ridge", "upper"])
-def test_claims_of_heavy_numbers(name: str) -> None:
-    verdict, _, mutants = examine(BY_ID[name], "quick")
-    assert verdict is Verdict.PROVED
-    assert len(mutants) >= 2
-    assert {mutant.verdict for mutant in mutants} == {Verdict.REFUTED}
 
 
 def test_the_regimes_make_each_bound_tight() -> None:

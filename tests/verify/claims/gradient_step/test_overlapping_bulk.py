@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from onestep.derivations.activations.activation import activation
-from onestep.derivations.bulk import overlapping_bulk as derived
 from onestep.numerics.bulk.equivalent import isotropic
 from onestep.numerics.bulk.overlapping_bulk import TurnedEquivalent
 from onestep.numerics.bulk.overlapping_rows import stepped, turned_bulk
@@ -28,17 +26,6 @@ NETWORK = Network(
 )  # fmt: skip
 
 
-@pytest.fixture
-def fresh() -> Iterator[Callable[[], None]]:
-    def clear() -> None:
-        derived.covariance.cache_clear()
-        derived.resolvent.cache_clear()
-
-    clear()
-    yield clear
-    clear()
-
-
 def test_the_ledger_has_them() -> None:
     assert {claim.id for claim in CLAIMS} <= {claim.id for claim in all_claims()}
 
@@ -49,14 +36,6 @@ def test_verdict_and_mutants(claim: Claim) -> None:
     verdict, evidence, mutants = examine(replace(claim, checks=checks), "quick")
     assert verdict is Verdict.CONFIRMED, [one.summary for one in evidence]
     assert [mutant.name for mutant in mutants if mutant.verdict is not Verdict.REFUTED] == []
-
-
-def test_a_sample_put_in_with_a_wrong_sign_refutes(fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    right = derived.put_in
-    monkeypatch.setattr(derived, "put_in", lambda own, beside, G: right(own, beside, (-G[0], G[1], G[2])))
-    fresh()
-    (claim,) = (claim for claim in CLAIMS if claim.id.endswith("-sample"))
-    assert examine(replace(claim, checks=claim.checks[:1], mutants=()), "quick")[0] is Verdict.REFUTED
 
 
 def forms(d: int, seed: int, gain: float) -> np.ndarray:

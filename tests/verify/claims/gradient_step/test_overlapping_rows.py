@@ -1,17 +1,15 @@
-"""The claims on initial rows that overlap: verdicts, and mistakes planted in the derivation that have to refute them.
+"""The claims on initial rows that overlap: verdicts, mutants and the functions of their numbers.
 
 The simulations run with the ledger, and in the long profile for one claim; here it is derivation and numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from onestep.derivations.gradient_step import overlapping_rows
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.gradient_step.overlapping_rows import CLAIMS
 from onestep.verify.claims.index import all_claims, examine
@@ -21,24 +19,6 @@ from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.networks.overlapping_draws import STARTS, functions_for, measured_step
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
-
-
-def verdict_of(id_: str) -> Verdict:
-    """By derivation and numbers."""
-    claim = BY_ID[id_]
-    checks = tuple(check for check in claim.checks if not isinstance(check, BySimulation))
-    return examine(replace(claim, checks=checks, mutants=()), "quick")[0]
-
-
-@pytest.fixture
-def fresh() -> Iterator[Callable[[], None]]:
-    def clear() -> None:
-        overlapping_rows.spike_of_step.cache_clear()
-        overlapping_rows.bulk_of_step.cache_clear()
-
-    clear()
-    yield clear
-    clear()
 
 
 def test_the_ledger_has_them() -> None:
@@ -59,21 +39,6 @@ def test_the_simulation_confirms_the_bulk() -> None:
     # The protocol's false-alarm rate is 1e-3 per claim.
     (check,) = (one for one in BY_ID["beyond.overlapping-rows-bulk"].checks if isinstance(one, BySimulation))
     assert check.run(BY_ID["beyond.overlapping-rows-bulk"], PROFILES["quick"], PAPER).outcome == "supports"
-
-
-def test_a_residual_without_the_output_refutes(fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    right = overlapping_rows.residual
-    monkeypatch.setattr(overlapping_rows, "residual", lambda: right() + overlapping_rows.output(overlapping_rows._t))
-    fresh()
-    assert verdict_of("beyond.overlapping-rows-bulk") is Verdict.REFUTED
-
-
-def test_a_wrong_count_of_pairs_refutes(fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    right = overlapping_rows.length_square
-    monkeypatch.setattr(overlapping_rows, "length_square", lambda equal, different: right(2 * equal, different))
-    fresh()
-    assert verdict_of("beyond.overlapping-rows-spike") is Verdict.REFUTED
-    assert verdict_of("beyond.overlapping-rows-bulk") is Verdict.REFUTED
 
 
 def test_the_functions_by_hand() -> None:

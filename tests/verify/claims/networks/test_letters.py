@@ -1,23 +1,12 @@
-"""The claims on a network's bulk with a vocabulary: verdicts, and mistakes planted in the rules that turn them REFUTED.
+"""The claims on a network's bulk with a vocabulary: verdicts and mutants.
 
 The simulations run with the ledger; here one of them does, and the other checks of every claim.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 import pytest
-import sympy as sp
 
-from onestep.derivations.bulk import letter_poles as poles
-from onestep.derivations.bulk import letters as cases
-from onestep.derivations.bulk import letters as groups
-from onestep.derivations.bulk import letters as rows
-from onestep.derivations.bulk.blocks import IDENTITY, C, Theta
-from onestep.derivations.language import symbols as s
-from onestep.derivations.saddle_point import network as readout
-from onestep.derivations.saddle_point.letter_energy import mu1_of
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.index import all_claims, examine
 from onestep.verify.claims.networks import exact as network_groups_exact
@@ -25,8 +14,8 @@ from onestep.verify.claims.networks import letters as network_groups
 from onestep.verify.claims.networks import readout as network_groups_saddle
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES, Kind
-from onestep.verify.protocol.verdict import Verdict, decide
-from tests.planting.network import clearing, without_simulation
+from onestep.verify.protocol.verdict import Verdict
+from tests.planting.errors import without_simulation
 
 CLAIMS = (*network_groups.CLAIMS, *network_groups_exact.CLAIMS, *network_groups_saddle.CLAIMS)
 BY_ID = {claim.id.removeprefix("beyond.groups."): claim for claim in CLAIMS}
@@ -60,36 +49,6 @@ FAST = (
     "training-error",
     "floor",
 )
-BUILDS = (
-    rows.rows,
-    groups.filter_matrix,
-    groups.traces,
-    groups.norms,
-    groups.without_spike,
-    cases.isotropic,
-    cases.equal_groups,
-    poles.poles,
-    poles.sums,
-    poles.filtered,
-    readout.log_determinant,
-    readout.sizes,
-    readout.third_function,
-    readout.errors,
-    readout.readout_mean,
-    readout.norm_overlap,
-)
-
-
-@pytest.fixture
-def fresh() -> Iterator[Callable[[], None]]:
-    """Clears the caches of the derivations, before and after a planted mistake."""
-    yield from clearing(BUILDS)
-
-
-def verdict_of(name: str) -> Verdict:
-    """By all checks but simulations; mutants are not asked."""
-    claim = without_simulation(BY_ID[name])
-    return decide(claim.kind, [check.run(claim, PROFILES["quick"], PAPER) for check in claim.checks])
 
 
 def test_the_ledger_has_them_under_one_prefix() -> None:
@@ -124,43 +83,3 @@ def test_a_simulation_confirms() -> None:
     claim = BY_ID["V2-by-filter"]
     (check,) = (c for c in claim.checks if isinstance(c, BySimulation))
     assert check.run(claim, PROFILES["quick"], PAPER).outcome == "supports"
-
-
-def test_a_letter_that_enters_once_too_often_refutes(
-    fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "of_letter", lambda e: e.subs(s.eta, s.letter[0] ** 2 * s.eta))
-    fresh()
-    assert verdict_of("row-covariance") is Verdict.REFUTED
-    assert verdict_of("norm-variance") is Verdict.REFUTED
-
-
-def test_a_wrong_sign_in_the_filter_refutes(fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = (IDENTITY - Theta * C).inv(method="ADJ").applyfunc(sp.factor)
-    monkeypatch.setattr(groups, "filter_matrix", lambda: wrong)
-    groups.norms.cache_clear()
-    assert verdict_of("overlap-norm-own") is Verdict.REFUTED
-    assert verdict_of("overlap-norm-mixed") is Verdict.REFUTED
-
-
-def test_a_wrong_sign_in_woodbury_refutes(fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    right = groups.woodbury
-    monkeypatch.setattr(groups, "woodbury", lambda spike, conjugate: right(-spike, conjugate))
-    fresh()
-    assert verdict_of("without-spike") is Verdict.REFUTED
-
-
-def test_a_residue_at_the_wrong_pole_refutes(fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    right = poles.residue
-    monkeypatch.setattr(poles, "residue", lambda numerator, here: right(numerator, 1 - here))
-    fresh()
-    assert verdict_of("pole-trace") is Verdict.REFUTED
-    assert verdict_of("pole-form") is Verdict.REFUTED
-
-
-def test_a_forgotten_cross_term_of_the_readouts_refutes(
-    fresh: Callable[[], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(readout, "signal", mu1_of[0] * s.psi_of[0])
-    fresh()
-    assert verdict_of("test-error") is Verdict.REFUTED

@@ -1,0 +1,310 @@
+"""Wrong signs, factors and terms in the rules of derivations, each with the claims that have to fall."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from onestep.derivations.bounds import closed_form as bounds_closed_form
+from onestep.derivations.bounds import ridge as bounds
+from onestep.derivations.bulk import blocks, letter_poles, marchenko_pastur, network, network_rows, overlapping_bulk
+from onestep.derivations.bulk import letters as letter_bulk
+from onestep.derivations.closed_forms import heat_equation, semigroup, sign_activation
+from onestep.derivations.equivalence import conditional, hermite_features, spike_coefficients
+from onestep.derivations.free_energy import convex_loss, dropped_terms, readout_normalisation, replicas, sample_energy
+from onestep.derivations.free_energy import ridge as free_energy
+from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, over_kappa
+from onestep.derivations.gradient_step import (
+    bulk,
+    constants,
+    hermite_tensors,
+    intermediate_rate,
+    leap_scaling,
+    orders,
+    overlapping_rows,
+    spike,
+)
+from onestep.derivations.language import replica_gaussians
+from onestep.derivations.language import symbols as s
+from onestep.derivations.language.derivation import Vanishing
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.exponents import Order
+from onestep.derivations.language.named_functions import sigma
+from onestep.derivations.saddle_point import (
+    any_law,
+    conventions,
+    equations,
+    leave_one_out,
+    letters,
+    normalisations,
+    orthogonal_bulk,
+)
+from onestep.derivations.saddle_point import network as network_readout
+from onestep.derivations.saddle_point.letter_energy import mu1_of
+from onestep.derivations.saddle_point.random_features import any_loss, convex, no_spike, plain_equivalence
+from onestep.derivations.spectrum import resolvent
+from onestep.verify.closed_forms import proof
+from tests.planting.errors import Plant
+
+
+def _differences(count: sp.Expr, equal: sp.Expr, different: sp.Expr) -> sp.Expr:
+    """Pairs of different samples counted negatively."""
+    return (equal - (count - 1) * different) / count
+
+
+def _backwards(order: int, variable: sp.Expr) -> sp.Expr:
+    """A wrong sign in the recurrence of the Hermite polynomials."""
+    before, now = sp.S.Zero, sp.S.One
+    for k in range(order):
+        before, now = now, sp.expand(variable * now + k * before)
+    return now
+
+
+def _trace(R: sp.Symbol, V: sp.Expr, q: sp.Expr, V_hat: sp.Expr, q_hat: sp.Expr) -> sp.Expr:
+    """A wrong sign of V^ on the diagonal."""
+    return -(R * (V + q) * (q_hat + V_hat) + R * (R - 1) * q * q_hat) / 2
+
+
+def _slope(dTheta: sp.Matrix) -> sp.Matrix:
+    """A wrong sign of what Theta contributes to dM."""
+    M, Theta, one = blocks.M, blocks.Theta, sp.eye(2)
+    return (one - M * Theta) * blocks.X * (one - Theta * M) + M * dTheta * M
+
+
+def _repelled(rules: dict[sp.Expr, sp.Expr]) -> dict[sp.Expr, sp.Expr]:
+    """A wrong sign of the first rule, E[kappa y0]."""
+    first, *others = rules.items()
+    return {first[0]: -first[1], **dict(others)}
+
+
+def _heat_backwards(candidate: sp.Expr) -> Vanishing:
+    """A wrong sign in the heat equation."""
+    c, x = heat_equation.c, heat_equation.x
+    return Vanishing("the heat equation, wrong sign", sp.diff(candidate, c) + sp.diff(candidate, x, 2) / 2)
+
+
+_SQUARED_RESIDUAL = s.replicas * s.residual**2 * s.inverse_temperature / (
+    1 + s.inverse_temperature * (s.own_overlap + s.replicas * s.shared_overlap)
+)  # fmt: skip
+
+# fmt: off
+GRADIENT_STEP = (
+    Plant(spike, "differentiate", lambda right: lambda *given: -right(*given),
+          ("section-2.gradient-step", "result-3-1.split", "result-3-1.spike-strength")),
+    Plant(spike, "mean_over_pairs", lambda _: _differences,
+          ("result-3-1.spike-norm-exact", "result-3-1.spike-norm", "result-3-1.spike-strength",
+           "result-3-1.alignment")),
+    Plant(spike, "chi_square_moments", lambda _: lambda freedom: (freedom, 3 * freedom - freedom * (freedom - 1)),
+          ("result-3-1.spike-concentration",)),
+    Plant(bulk, "mean_over_pairs", lambda _: _differences, ("result-3-1.row-correction-exact",)),
+    Plant(bulk, "stein_step", lambda right: lambda *given: -right(*given),
+          ("result-3-1.mean-correction-along-target",)),
+    Plant(bulk, "along_w", lambda right: lambda: -right(), ("result-3-1.mean-correction-across-target",)),
+    Plant(constants, "stein_step", lambda right: lambda *given: -right(*given), ("result-3-1.first-coefficient",)),
+    # The readout of equation (4) taken for sqrt(p) times shorter, not longer, than the slides'.
+    Plant(readout_normalisation, "rescaled_objectives",
+          lambda right: lambda: (right()[0], right()[1].subs(s.ridge, s.ridge / s.p**2)),
+          ("section-2.ridge-of-the-slides",)),
+    Plant(leap_scaling, "hermite_given_target",
+          lambda right: lambda order, overlaps: right(order, overlaps) * (-1) ** (order // 2 + order),
+          ("wider.leap.signal-two", "wider.leap.signal-three")),
+    Plant(leap_scaling, "samples", lambda _: lambda shortfall: Order(s.leap + shortfall), ("wider.leap.noise-rate",)),
+    Plant(hermite_tensors, "hermite", lambda _: _backwards, ("wider.leap.second-order",)),
+    Plant(intermediate_rate, "hermite", lambda _: _backwards, ("wider.rate.carries-2", "wider.rate.carries-3")),
+    Plant(intermediate_rate, "SPIKE", lambda _: Order(1 - s.eta_rate), ("wider.rate.norm", "wider.rate.threshold")),
+    Plant(orders, "BATCH_MEAN", lambda _: Order(s.readout_rate), ("result-3-1.spike-order",)),
+    Plant(overlapping_rows, "residual", lambda right: lambda: right() + overlapping_rows.output(overlapping_rows._t),
+          ("beyond.overlapping-rows-bulk",)),
+    Plant(overlapping_rows, "length_square", lambda right: lambda equal, different: right(2 * equal, different),
+          ("beyond.overlapping-rows-spike", "beyond.overlapping-rows-bulk")),
+    Plant(overlapping_bulk, "put_in", lambda right: lambda own, beside, G: right(own, beside, (-G[0], G[1], G[2])),
+          ("beyond.overlapping-rows-sample",)),
+)
+
+EQUIVALENCE = (
+    Plant(conditional, "orthogonal_part",
+          lambda _: lambda vector, axis, products: {vector: sp.S.One, axis: products[frozenset({vector, axis})]},
+          ("result-3-2.projected-rows", "result-3-2.target-across-spike")),
+    # The variance grows by what is lost to the spike direction.
+    Plant(conditional, "feature_mean_at", lambda _: lambda overlap: Expectation(
+              sigma(s.kappa * (s.r + overlap) + sp.sqrt(s.c + overlap**2) * s.z), s.z),
+          ("result-3-2.conditional-mean", "result-3-2.mean-to-second-order", "result-3-2.means-match")),
+    Plant(spike_coefficients, "stein", lambda right: lambda expectation: -right(expectation),
+          ("result-3-2.mu1-by-stein", "result-3-2.slope-of-mu0", "result-3-2.heat-equation",
+           "result-3-2.mu1-to-first-order")),
+    Plant(conditional, "stein", lambda right: lambda expectation: -right(expectation),
+          ("result-3-2.mean-to-first-order", "result-3-2.covariance-to-first-order",
+           "result-3-2.covariances-match")),
+    Plant(sign_activation, "sign_average", lambda right: lambda *given: -right(*given),
+          ("result-3-2.sign-mu0", "result-3-2.sign-mu1", "result-3-1.sign-first-coefficient")),
+    Plant(sign_activation, "next_ratio", lambda right: lambda value: -right(value),
+          ("result-3-1.sign-partial-sums", "result-3-1.sign-diverges")),
+    Plant(plain_equivalence, "second_input", lambda right: lambda overlap: -right(overlap),
+          ("wider.gep.input-covariance",)),
+    Plant(plain_equivalence, "target_moment_rules", lambda right: lambda: _repelled(right()),
+          ("wider.gep.after-step-learned",)),
+    Plant(hermite_features, "hermite", lambda _: _backwards, ("slides.hermite-series",)),
+)
+
+SADDLE_POINT = (
+    Plant(sample_energy, "moreau_minimiser", lambda _: lambda: (s.field_mean - s.V * s.residual) / (1 + s.V),
+          ("result-3-3.moreau-minimiser", "result-3-3.moreau-envelope")),
+    Plant(sample_energy, "local_field_mean", lambda right: lambda: right().subs(s.psi, -s.psi),
+          ("result-3-3.local-field-mean", "result-3-3.energetic-term")),
+    Plant(sample_energy, "label", lambda right: lambda: -right(), ("result-3-3.energetic-term",)),
+    Plant(free_energy, "sherman_morrison", lambda _: lambda x: x + s.V1_hat * x**2 / (1 + s.V1_hat * x),
+          ("result-3-3.sherman-morrison", "result-3-3.entropic-term", "result-3-3.saddle.zeta",
+           "result-3-3.saddle.q1")),
+    Plant(free_energy, "replicated_trace", lambda _: _trace,
+          ("result-3-3.trace-term", "result-3-3.saddle.V1-hat", "result-3-3.isotropic.q2")),
+    Plant(free_energy, "mode_minimum", lambda _: lambda curvature, force: -(force**2) / curvature,
+          ("result-3-3.entropic-term", "result-3-3.free-energy", "result-3-3.saddle.psi")),
+    Plant(free_energy, "mode_force",
+          lambda _: lambda singular, target: sp.sqrt(3 * s.p) * s.psi_hat * singular * target,
+          ("result-3-3.entropic-term", "result-3-3.free-energy", "result-3-3.saddle.psi")),
+    Plant(free_energy, "exponent_per_neuron", lambda right: lambda samples, cost: right(samples / 2, cost),
+          ("result-3-3.free-energy", "result-3-3.saddle.V1-hat")),
+    # A wrong sign in the Schur complement.
+    Plant(marchenko_pastur, "cavity_inverse", lambda _: lambda trace_of_rest: (
+              marchenko_pastur.shift + s.V1_hat * s.c + s.V1_hat**2 * s.c * s.beta * trace_of_rest),
+          ("result-3-3.marchenko-pastur-V1", "result-3-3.marchenko-pastur-V2", "result-3-3.spike-resolvent")),
+    Plant(marchenko_pastur, "implicit_derivative", lambda right: lambda variable: -right(variable),
+          ("result-3-3.resolvent-square", "result-3-3.resolvent-mixed", "result-3-3.resolvent-double")),
+    Plant(equations, "stationary", lambda right: lambda phi, variable: right(phi, variable).subs(s.V1, -s.V1),
+          ("result-3-3.saddle.V1-hat", "result-3-3.saddle.q1-hat", "result-3-3.saddle.m")),
+    Plant(equations, "local_field_mean", lambda right: lambda: right().subs(s.psi, -s.psi),
+          ("result-3-3.test-error", "result-3-3.test-error-as-printed")),
+    Plant(normalisations, "stationary", lambda right: lambda phi, variable: right(phi, variable).subs(s.rho, s.rho**2),
+          ("result-3-3.slides.psi-hat",)),
+    Plant(replicas, "inverse_entries", lambda right: lambda own, shared: right(own, -shared),
+          ("replicas.inverse", "replicas.inverse-diagonal")),
+    Plant(replicas, "log_determinant", lambda right: lambda own, shared: right(own, -shared),
+          ("replicas.determinant", "replicas.determinant-at-zero")),
+    Plant(replicas, "field_average", lambda _: lambda coupling, total: sp.exp(-coupling * total**2 / 2),
+          ("replicas.decoupling", "replicas.entropic-mode")),
+    Plant(convex_loss, "along", lambda right: lambda objective, minimiser, slope, variable: right(
+              objective, minimiser, -slope, variable),
+          ("convex.moreau-slope", "convex.moreau-response", "convex.regulariser-slope", "convex.saddle.V1-hat")),
+    Plant(convex_loss, "stein_in_xi", lambda right: lambda coefficient, slope: -right(coefficient, slope),
+          ("convex.saddle.V1-hat", "convex.saddle.V2-hat", "convex.saddle.psi-hat", "convex.conjugates")),
+    Plant(convex_loss, "stein_in_xi", lambda right: lambda coefficient, slope: -right(coefficient, slope),
+          ("result-3-3.saddle.V1-hat", "result-3-3.saddle.psi-hat")),
+    Plant(leave_one_out, "cavity_gap", lambda right: lambda: right().subs(s.psi, -s.psi),
+          ("leave-one-out.q1-hat", "leave-one-out.q2-hat")),
+    Plant(leave_one_out, "residual_with", lambda _: lambda cavity_residual, response: cavity_residual / (1 - response),
+          ("leave-one-out.V1-hat", "leave-one-out.zeta-hat", "leave-one-out.m")),
+    Plant(leave_one_out, "trace_of", lambda right: lambda first, second: right(first, -second),
+          ("leave-one-out.q1", "leave-one-out.q2")),
+    Plant(any_law, "sherman_morrison", lambda right: lambda x: right(-x), ("spectral.zeta",)),
+    Plant(dropped_terms, "terms_with_m_hat",
+          lambda _: lambda: s.m_hat * s.m / sp.sqrt(s.p) + s.m_hat**2 * s.ones_resolvent / 2,
+          ("dropped.m-hat-equation",)),
+)
+
+BOUNDS_AND_FEATURES = (
+    Plant(bounds, "heavy_ridge_readout", lambda right: lambda: tuple(-x for x in right()),
+          ("bounds.m-infinity", "bounds.error-infinity")),
+    Plant(bounds, "heavy_ridge_error", lambda right: lambda: right() + 2 * over_kappa(mu0**2),
+          ("bounds.error-infinity",)),
+    Plant(bounds, "distance_to",
+          lambda _: lambda coefficients: 2 * sum(x**2 for x in coefficients) + over_kappa(mu0**2),
+          ("bounds.distance",)),
+    Plant(bounds_closed_form, "erf_product_mean", lambda right: lambda first, second: -right(first, second),
+          ("bounds.erf-upper", "bounds.sign-norm", "bounds.sign-overlap", "bounds.sign-upper")),
+    Plant(bounds_closed_form, "erf_mean",
+          lambda _: lambda position, variance: sp.erf(position / sp.sqrt(1 + variance)),
+          ("bounds.erf-upper", "bounds.erf-perfect-spike", "bounds.erf-perfect-rate")),
+    Plant(no_spike, "plain_free_energy", lambda right: lambda: right() + s.beta * s.M_hat**2 * no_spike.T_trace,
+          ("no-spike.zeta", "no-spike.q1")),
+    Plant(no_spike, "target_moment_rules",
+          lambda right: lambda: {average: -value for average, value in right().items()},
+          ("no-spike.zeta", "no-spike.psi")),
+    Plant(conventions, "rescaled",
+          lambda right: lambda expression, mapping: right(expression, {**mapping, s.zeta: -s.zeta}),
+          ("invariance.activation", "invariance.target", "invariance.bulk")),
+    Plant(conventions, "resolvent_of_modes", lambda _: lambda x: 1 / (s.ridge - s.V1_hat * x + s.V2_hat),
+          ("finite-bulk.V2", "finite-bulk.V1", "finite-bulk.spike-resolvent")),
+    Plant(convex, "entropic_trace", lambda right: lambda: -right(),
+          ("convex-features.q-s", "convex-features.q-w", "convex-features.V-s")),
+    Plant(convex, "envelope_slopes", lambda right: lambda: tuple(-x for x in right()),
+          ("convex-features.q-s-hat", "convex-features.m-s-hat")),
+    # A rotation the wrong way, and another ratio, in the dictionary of the two systems.
+    Plant(any_loss, "_TURNED", lambda right: {s.xi: right[s.xi], s.z: -right[s.z]},
+          ("convex-features.any-loss.m-s-hat",)),
+    Plant(any_loss, "DICTIONARY", lambda _: {s.alpha_p: s.alpha, s.gamma_p: 1 / s.beta},
+          ("convex-features.any-loss.V-w-hat",)),
+)
+
+LETTERS = (
+    # A wrong sign of what the rest takes off a row.
+    Plant(blocks, "diagonal_inverse", lambda _: lambda a, traces: blocks.shift[a] + s.c_of[a] * (
+              blocks.C + s.beta * blocks.C * traces * blocks.C)[a, a],
+          ("appendix-d.block.tau", "appendix-d.block.T-own")),
+    Plant(blocks, "mixed_slope", lambda _: _slope, ("appendix-d.isotropic.q2", "appendix-d.isotropic.q1")),
+    Plant(letters, "entropic_slope", lambda right: lambda variable: -right(variable),
+          ("appendix-d.saddle.q1", "appendix-d.saddle.V2", "appendix-d.saddle.zeta")),
+    Plant(letters, "isotropic_traces", lambda right: lambda: {name: -value for name, value in right().items()},
+          ("appendix-d.isotropic.zeta", "appendix-d.isotropic.psi")),
+    # A wrong sign of the rank-one term.
+    Plant(orthogonal_bulk, "along_spike",
+          lambda _: lambda x: ((sp.eye(2) + x * blocks.C).inv(method="ADJ") * x).applyfunc(sp.factor),
+          ("appendix-d.orthogonal.zeta", "appendix-d.orthogonal.q")),
+    Plant(orthogonal_bulk, "overlap_of",
+          lambda _: lambda a, b: orthogonal_bulk.without_spike(a, b) * s.q2_of[a] + s.zeta_of[a] * s.zeta_of[b],
+          ("appendix-d.orthogonal.output-variance",)),
+    Plant(letters, "letter_row", lambda _: lambda step: -s.letter[0] * step, ("appendix-d.row-norm",)),
+    Plant(letters, "split_input", lambda _: lambda along, across: s.kappa * along - across, ("appendix-d.output",)),
+)
+
+SPECTRUM = (
+    Plant(resolvent, "replicated_trace", lambda _: _trace,
+          ("appendix-f.free-entropy", "appendix-f.V1-hat", "appendix-f.stieltjes")),
+    # A wrong sign on the sum of the replicas.
+    Plant(replica_gaussians, "eigenvalues",
+          lambda _: lambda: (s.mode_curvature, s.mode_curvature + s.replicas * s.mode_coupling),
+          ("appendix-f.replicated-mode", "appendix-f.free-entropy")),
+    Plant(resolvent, "log_bracket", lambda _: lambda: replica_gaussians.log_bracket() + _SQUARED_RESIDUAL,
+          ("appendix-f.free-entropy", "appendix-f.m")),
+    Plant(resolvent, "sherman_morrison", lambda _: lambda x: x - s.V1_hat * x**2 / (1 - s.V1_hat * x),
+          ("appendix-f.free-entropy", "appendix-f.zeta")),
+    Plant(resolvent, "projection_square",
+          lambda _: lambda: over_kappa((s.kappa * mu1 + resolvent.projection * mu0) ** 2 / (1 + V_of_kappa)),
+          ("appendix-f.zeta-vanishes",)),
+)
+
+NETWORKS = (
+    # Leave-one-out, Sherman-Morrison and Stein's lemma with a wrong sign.
+    Plant(network, "removed", lambda _: lambda form, weight: form / (1 - weight * form),
+          ("beyond.batch-trace", "beyond.batch-pair")),
+    Plant(network, "without_spike",
+          lambda right: lambda both, left, right_, own: 2 * both - right(both, left, right_, own),
+          ("beyond.overlap-spike", "beyond.overlap-norm")),
+    Plant(network_rows, "stein_step", lambda right: lambda *given: -right(*given), ("beyond.norm-along-target",)),
+    Plant(network, "stein_step", lambda right: lambda *given: -right(*given), ("beyond.third-function",)),
+    # A letter that enters once too often.
+    Plant(letter_bulk, "of_letter", lambda _: lambda e: e.subs(s.eta, s.letter[0] ** 2 * s.eta),
+          ("beyond.groups.row-covariance", "beyond.groups.norm-variance")),
+    Plant(letter_bulk, "filter_matrix", lambda _: lambda: (
+              (blocks.IDENTITY - blocks.Theta * blocks.C).inv(method="ADJ").applyfunc(sp.factor)),
+          ("beyond.groups.overlap-norm-own", "beyond.groups.overlap-norm-mixed")),
+    Plant(letter_bulk, "woodbury", lambda right: lambda along, conjugate: right(-along, conjugate),
+          ("beyond.groups.without-spike",)),
+    Plant(letter_poles, "residue", lambda right: lambda numerator, here: right(numerator, 1 - here),
+          ("beyond.groups.pole-trace", "beyond.groups.pole-form")),
+    # A forgotten cross term of the readouts.
+    Plant(network_readout, "signal", lambda _: mu1_of[0] * s.psi_of[0], ("beyond.groups.test-error",)),
+)
+
+CLOSED_FORMS = (
+    Plant(semigroup, "_boundary", lambda right: lambda shape, t: {atom: -k for atom, k in right(shape, t).items()},
+          ("closed-form.relu-mu1", "closed-form.hardtanh-mu1")),
+    Plant(semigroup, "_sign_average", lambda right: lambda sign, a, b: -right(sign, a, b),
+          ("closed-form.erf-h1", "closed-form.erf-mu1")),
+    Plant(proof, "heat_obligations", lambda right: lambda candidate, function: (
+              _heat_backwards(candidate), *right(candidate, function)[1:]),
+          ("closed-form.relu-mu0", "closed-form.sin-mu0")),
+)
+# fmt: on
+
+PLANTS: tuple[Plant, ...] = (
+    *GRADIENT_STEP, *EQUIVALENCE, *SADDLE_POINT, *BOUNDS_AND_FEATURES, *LETTERS, *SPECTRUM, *NETWORKS, *CLOSED_FORMS
+)  # fmt: skip

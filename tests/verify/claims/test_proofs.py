@@ -1,0 +1,120 @@
+"""What the proof of each claim earns on its own, and that the checks of a claim together refute its mutants."""
+
+from __future__ import annotations
+
+import pytest
+
+from onestep.verify.claims.index import all_claims, examine
+from onestep.verify.claims.paper import PAPER
+from onestep.verify.protocol.claim import Claim, Kind, Role
+from onestep.verify.protocol.evidence import Outcome
+from onestep.verify.protocol.order import claims_of
+from onestep.verify.protocol.verdict import Verdict, decide
+from tests.planting.errors import PROOFS, proofs_of
+
+CLAIMS = all_claims()
+BY_ID = {claim.id: claim for claim in CLAIMS}
+# Their verdicts by all checks but simulations are in the tests of closed forms, of networks and of overlapping rows.
+EXAMINED_WHOLE = {
+    claim.id
+    for module in PAPER.modules
+    if ".networks." in module or module.endswith((".overlapping_rows", ".overlapping_bulk", "equivalence.closed_forms"))
+    for claim in claims_of(module)
+}
+
+
+def repeats(claim: Claim) -> bool:
+    """Whether a printed formula is as we state it: then its proof is that of the claim it rests on."""
+    return claim.role is Role.PRINTED and any(BY_ID[used].statement == claim.statement for used in claim.uses)
+
+
+PROVED_ELSEWHERE = EXAMINED_WHOLE | {claim.id for claim in CLAIMS if repeats(claim)}
+PROVABLE = [c for c in CLAIMS if c.id not in PROVED_ELSEWHERE and any(isinstance(k, PROOFS) for k in c.checks)]
+
+# Printed formulas that hold as they stand.
+RIGHT_AS_PRINTED = {
+    "slides.hermite-series", "slides.mu-star", "slides.convex.test-error", "slides.convex.training",
+    "slides.sign-mu0", "slides.sign-mu1", "slides.q1", "slides.q2", "slides.upper-bound", "slides.lower-bound",
+    "slides.upper-bound-any-batch",
+}  # fmt: skip
+# Statements about random quantities whose concentration is derived; all others need a simulation beside their proof.
+CONCENTRATION_DERIVED = {
+    "result-3-1.spike-strength", "result-3-1.alignment", "result-3-1.spike-strength-noisy",
+    "result-3-1.alignment-noisy", "result-3-1.bulk-variance", "result-3-1.bulk-variance-noisy",
+    "result-3-1.cross-term",
+}  # fmt: skip
+# A limit that neglects terms whose order is not bounded.
+CONJECTURED = {"beyond.spectrum"}
+
+
+def expected(claim: Claim) -> Verdict:
+    """The verdict of the proof alone."""
+    if claim.role is Role.PRINTED and claim.id not in RIGHT_AS_PRINTED:
+        return Verdict.REFUTED
+    open_ = claim.kind is Kind.CONCENTRATION and claim.id not in CONCENTRATION_DERIVED
+    return Verdict.INCONCLUSIVE if open_ or claim.id in CONJECTURED else Verdict.PROVED
+
+
+@pytest.mark.parametrize("claim", PROVABLE, ids=lambda claim: claim.id)
+def test_what_the_proof_of_a_claim_earns(claim: Claim) -> None:
+    found = proofs_of(claim)
+    assert decide(claim.kind, found) is expected(claim)
+    if expected(claim) is not Verdict.REFUTED:
+        assert [proof.summary for proof in found if proof.outcome is not Outcome.SUPPORTS] == []
+
+
+def test_what_has_no_proof() -> None:
+    """Definitions, random quantities, misprints that numbers refute, two decimals in balls, and two limits."""
+    without = {c.id for c in CLAIMS if not any(isinstance(check, PROOFS) for check in c.checks)}
+    plain = {c.id for c in CLAIMS if c.kind in (Kind.DEFINITION, Kind.CONCENTRATION) or c.role is Role.PRINTED}
+    assert without - plain == {
+        "result-3-3.worked-test-error", "result-3-3.worked-training-error",
+        "convex.laplace", "random-features.many-samples",
+    }  # fmt: skip
+
+
+# One claim of each sort of check, and each where the numbers alone have to see the mutants.
+WITH_ALL_CHECKS = {
+    Verdict.PROVED: (
+        "section-2.initial-output", "result-3-1.spike-norm-exact", "result-3-1.row-correction-exact",
+        "result-3-2.means-match", "result-3-2.residual-variance-is-least", "result-3-2.sign-mu2",
+        "result-3-3.saddle.V1-hat", "result-3-3.marchenko-pastur-V1", "spectral.q1",
+        "bounds.upper-any-alignment", "bounds.lower", "bounds.lower-over-bias",
+        "bounds.any-loss.jensen", "bounds.any-loss.square",
+        "appendix-d.saddle.V1-hat", "appendix-d.saddle.q1", "appendix-d.block.T-other", "appendix-d.isotropic.q2",
+        "appendix-f.population", "appendix-f.schur", "appendix-f.V1-hat", "appendix-f.zeta-vanishes",
+        "wider.rate.conventions",
+    ),
+    # Seeds are fixed; a right claim is refuted by an unlucky seed with probability below 1e-3.
+    Verdict.CONFIRMED: (
+        "appendix-d.mu1", "dropped.target-at-spike", "random-features.kernel",
+        "wider.leap.share-beyond-one", "wider.leap.leap-space", "wider.rate.spikes",
+    ),
+    Verdict.REFUTED: (
+        "slides.lower-bound-without-kappa", "slides.overlap-without-modulus",
+        "slides.V1-hat-with-rho", "slides.q1-hat-with-rho",
+    ),
+}  # fmt: skip
+HEAVY = {
+    Verdict.PROVED: ("bounds.any-loss.lower", "bounds.any-loss.heavy-ridge", "bounds.any-loss.upper"),
+    Verdict.CONFIRMED: ("wider.leap.preprocessing",),
+}
+
+
+def assert_mutants_fall(id_: str, verdict: Verdict) -> None:
+    """The verdict of all checks of a claim, and at least two mutants that they refute."""
+    found, _, mutants = examine(BY_ID[id_], "quick")
+    assert found is verdict
+    assert len(mutants) >= 2
+    assert [m.name for m in mutants if m.verdict is not Verdict.REFUTED] == []
+
+
+@pytest.mark.parametrize(("verdict", "id_"), [(v, i) for v, ids in WITH_ALL_CHECKS.items() for i in ids])
+def test_every_mutant_is_refuted_by_all_checks_together(verdict: Verdict, id_: str) -> None:
+    assert_mutants_fall(id_, verdict)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("verdict", "id_"), [(v, i) for v, ids in HEAVY.items() for i in ids])
+def test_every_mutant_of_claims_of_heavy_numbers_is_refuted(verdict: Verdict, id_: str) -> None:
+    assert_mutants_fall(id_, verdict)

@@ -1,0 +1,75 @@
+"""How a claim is written down: its statement once, and what would be wrong beside it.
+
+Relations are left as they are typed. SymPy's own constructors first try to decide them, which costs more than all the
+rest of a claim and would turn a statement that it can decide into the word `True`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sympy as sp
+from sympy.core.relational import Relational
+
+from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Role, Source
+
+
+def eq(left: sp.Expr, right: sp.Expr) -> sp.Equality:
+    """An equation, left as it is typed."""
+    return sp.Eq(left, right, evaluate=False)
+
+
+def ge(left: sp.Expr, right: sp.Expr) -> sp.GreaterThan:
+    """An inequality, left as it is typed."""
+    return sp.Ge(left, right, evaluate=False)
+
+
+def le(left: sp.Expr, right: sp.Expr) -> sp.LessThan:
+    """An inequality, left as it is typed."""
+    return sp.Le(left, right, evaluate=False)
+
+
+# Within ten per cent of the truth: what a numerical check has to be able to see.
+MORE = sp.Rational(27, 25)
+
+# What a slip of the pen writes: another right-hand side of the same left one, or another statement.
+Wrong = Mapping[str, sp.Basic | int]
+
+
+def claim(
+    id: str,
+    title: str,
+    source: Source,
+    statement: sp.Basic,
+    domain: Domain,
+    *checks: Check,
+    kind: Kind | None = None,
+    wrong: Wrong | None = None,
+    uses: tuple[str, ...] = (),
+    role: Role = Role.OURS,
+    note: str = "",
+    correction: Claim | None = None,
+) -> Claim:
+    """A claim; ``wrong`` names its own mutants: right-hand sides, or whole statements where the left one changes too.
+
+    Without a ``kind`` an inequality is an INEQUALITY and everything else an IDENTITY. Raises TypeError for a wrong
+    right-hand side of a statement that has no sides.
+    """
+    if kind is None:
+        kind = Kind.INEQUALITY if isinstance(statement, sp.GreaterThan | sp.LessThan) else Kind.IDENTITY
+    mutants = slips(statement, wrong or {})
+    return Claim(id, title, source, kind, statement, domain, checks, uses, mutants, role, note, correction)
+
+
+def slips(statement: sp.Basic, wrong: Wrong) -> tuple[Mutant, ...]:
+    """The mutants of ``statement`` that ``wrong`` names."""
+    return tuple(Mutant(name, _restated(statement, sp.sympify(other))) for name, other in wrong.items())
+
+
+def _restated(statement: sp.Basic, other: sp.Basic) -> sp.Basic:
+    """``other``, or where it is a term, ``statement`` with it on the right."""
+    if not isinstance(other, sp.Expr):
+        return other
+    if not isinstance(statement, Relational):
+        raise TypeError(f"{statement} has no right-hand side; give the whole wrong statement in place of {other}")
+    return statement.func(statement.lhs, other, evaluate=False)
