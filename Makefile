@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PROFILE ?= quick
+# Every process would compile this suite again where bytecode is not kept; what is kept stands in ignored folders.
+unexport PYTHONDONTWRITEBYTECODE
 # Tests run side by side: with one linear-algebra thread each they do not wait for each other.
 # Each process starts with half of the list (worksteal), so that neighbours share what they build.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -82,23 +83,52 @@ ALLOWED_ELSEWHERE = {
 SYMPY_INTERPRETERS = ("onestep.derivations.language.sympy_expression",)
 
 
+@cache
 def files(package: str) -> list[Path]:
     """The Python files of one package."""
     return sorted((ROOT / package).rglob("*.py"))
 
 
-def below(node: ast.AST, types: bool) -> Iterator[ast.AST]:
-    """A node and all below it; without `types` not what stands under `if TYPE_CHECKING:`."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if types or not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
-            yield from below(child, types)
+@dataclass(frozen=True)
+class Read:
+    """What the tests ask of one file: its imports as (statement, whether it loads anything, whether at module level),
+    its calls as (name called, whether of an attribute, whether text is among the arguments, line), and the lines of
+    handlers that catch everything.
+    """
+
+    imports: tuple[tuple[ast.Import | ast.ImportFrom, bool, bool], ...]
+    calls: tuple[tuple[str, bool, bool, int], ...]
+    catch_alls: tuple[int, ...]
+
+
+def walk(tree: ast.AST) -> Iterator[tuple[ast.AST, bool, bool]]:
+    """Every node of a file, whether it is loaded (not under `if TYPE_CHECKING:`), and whether outside of functions."""
+    pending = [(tree, True, True)]
+    while pending:
+        node, loaded, top = pending.pop()
+        yield node, loaded, top
+        top = top and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            loaded = False
+        pending += [(child, loaded, top) for child in ast.iter_child_nodes(node)]
 
 
 @cache
-def nodes(path: Path, types: bool = True) -> tuple[ast.AST, ...]:
-    """The syntax tree of a file, every node (without `types` what is loaded); each file is read once for all tests."""
-    return tuple(below(ast.parse(path.read_text(encoding="utf-8")), types))
+def read(path: Path) -> Read:
+    """Each file is read once for all tests, and its syntax tree is not kept."""
+    imports, calls, catch_alls = [], [], []
+    for node, loaded, top in walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            imports.append((node, loaded, top))
+        elif isinstance(node, ast.Call):
+            called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            text = any(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in node.args)
+            calls.append((called, isinstance(node.func, ast.Attribute), text, node.lineno))
+        elif isinstance(node, ast.ExceptHandler) and (
+            node.type is None or (isinstance(node.type, ast.Name) and node.type.id in {"Exception", "BaseException"})
+        ):
+            catch_alls.append(node.lineno)
+    return Read(tuple(imports), tuple(calls), tuple(catch_alls))
 
 
 def in_the_house(module: str) -> str:
@@ -109,21 +139,17 @@ def in_the_house(module: str) -> str:
 
 @cache
 def imports(path: Path, types: bool = True) -> tuple[tuple[str, bool, int], ...]:
-    """(module, whether at module level, line) of every import of a file, `from a import b` as both a and a.b."""
-    nested = {
-        id(node)
-        for outer in nodes(path)
-        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef)
-        for node in ast.walk(outer)
-    }
+    """(module, whether at module level, line) of every import of a file; without `types` of what is loaded."""
     found: list[tuple[str, bool, int]] = []
-    for node in nodes(path, types):
+    for node, loaded, top in read(path).imports:
+        if not (types or loaded):
+            continue
         if isinstance(node, ast.Import):
-            found += [(in_the_house(alias.name), id(node) not in nested, node.lineno) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+            found += [(in_the_house(alias.name), top, node.lineno) for alias in node.names]
+        else:
             assert node.level == 0, f"{path}:{node.lineno}: imports are absolute in this suite"
             assert node.module is not None
-            found.append((in_the_house(node.module), id(node) not in nested, node.lineno))
+            found.append((in_the_house(node.module), top, node.lineno))
     return tuple(found)
 
 
@@ -283,12 +309,14 @@ def graph() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for name, path in names.items():
         found[name] = set()
-        for node in nodes(path, types=False):
+        for node, loaded, _ in read(path).imports:
+            if not loaded:
+                continue
             if isinstance(node, ast.ImportFrom):
                 # `from a import b` is an import of the module a.b where there is one.
                 module = in_the_house(str(node.module))
                 found[name] |= {f"{module}.{alias.name}" for alias in node.names} | {module}
-            elif isinstance(node, ast.Import):
+            else:
                 found[name] |= {in_the_house(alias.name) for alias in node.names}
     packages = {name for name, path in names.items() if path.name == "__init__.py"}
     return {name: {other for other in found[name] if other in names and other not in packages} for name in names}
@@ -310,45 +338,41 @@ def test_no_modules_import_each_other() -> None:
     assert sorted(left) == []
 
 
+def calls(package: str) -> Iterator[tuple[str, str, bool, bool]]:
+    """(place, name called, whether of an attribute, whether text is among the arguments) of every call."""
+    for path in files(package):
+        for called, attribute, text, line in read(path).calls:
+            yield f"{path.relative_to(ROOT)}:{line}", called, attribute, text
+
+
 def test_nothing_evaluates_text() -> None:
     forbidden = {"eval", "exec", "sympify", "parse_expr", "literal_eval", "compile"}
     wrong = []
     for package in PACKAGES:
-        for path in files(package):
-            for node in nodes(path):
-                if not isinstance(node, ast.Call):
-                    continue
-                called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-                # re.compile compiles a pattern, sp.sympify(number) converts a number: neither reads code.
-                harmless = called == "compile" and isinstance(node.func, ast.Attribute)
-                harmless |= called == "sympify" and not any(
-                    isinstance(a, ast.Constant) and isinstance(a.value, str) for a in node.args
-                )
-                if called in forbidden and not harmless:
-                    wrong.append(f"{path.relative_to(ROOT)}:{node.lineno} calls {called}")
+        for place, called, attribute, text in calls(package):
+            # re.compile compiles a pattern, sp.sympify(number) converts a number: neither reads code.
+            harmless = (called == "compile" and attribute) or (called == "sympify" and not text)
+            if called in forbidden and not harmless:
+                wrong.append(f"{place} calls {called}")
     assert wrong == []
 
 
 def test_no_handler_catches_everything() -> None:
-    wrong = []
-    for package in (*PACKAGES, "tests"):
-        for path in files(package):
-            for node in nodes(path):
-                if isinstance(node, ast.ExceptHandler) and (
-                    node.type is None
-                    or (isinstance(node.type, ast.Name) and node.type.id in {"Exception", "BaseException"})
-                ):
-                    wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for package in (*PACKAGES, "tests")
+        for path in files(package)
+        for line in read(path).catch_alls
+    ]
     assert wrong == []
 
 
 def test_libraries_do_not_print() -> None:
     wrong = [
-        f"{path.relative_to(ROOT)}:{node.lineno}"
+        place
         for package in ("derivations", "numerics", "verify")
-        for path in files(package)
-        for node in nodes(path)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+        for place, called, attribute, _ in calls(package)
+        if called == "print" and not attribute
     ]
     assert wrong == []
 

@@ -23,6 +23,7 @@ DEEPEST = 8  # orders of tensors that are looked through for the first non-zero 
 z1, z2, z3, z4 = VARIABLES = sp.symbols("z_1:5", real=True)
 
 
+@functools.cache
 def one_variable(factor: sp.Expr, variable: sp.Symbol) -> sp.Expr:
     """E of one factor z^k exp(b z), z^k sign(z)^j or z^k |z|^j, exactly, for z standard normal.
 
@@ -62,9 +63,9 @@ def average(target: sp.Expr, variables: Sequence[sp.Symbol]) -> sp.Expr:
 
     Raises ValueError where a term is no product of factors of one variable with known moments.
     """
-    rewritten = sp.expand(sp.expand(target).rewrite(sp.exp), power_exp=True)
+    expanded = sp.expand(target)
     result: sp.Expr = sp.S.Zero
-    for term in sp.Add.make_args(sp.expand(rewritten)):
+    for term in sp.Add.make_args(sp.expand(expanded.rewrite(sp.exp)) if expanded.atoms(sp.Function) else expanded):
         value, rest = term.as_independent(*variables, as_Add=False)
         for variable in variables:
             rest, factor = rest.as_independent(variable, as_Add=False)
@@ -73,7 +74,7 @@ def average(target: sp.Expr, variables: Sequence[sp.Symbol]) -> sp.Expr:
                 raise ValueError(f"{term} is no product of factors of one variable each")
             value *= one_variable(factor, variable) if factor.has(variable) else factor
         result += value * rest
-    return sp.expand(sp.expand(result), complex=False)
+    return sp.expand(result)
 
 
 def hermite(order: int, variable: sp.Expr) -> sp.Expr:

@@ -24,6 +24,7 @@ SLOW_THEORY = Path(__file__).parent.parent.parent / "benchmarks" / "networks" / 
 DIGITS = 9
 
 
+@cache
 def computed(drawn: Drawn, dimension: int) -> Prediction:
     """The theory of a model at the ratios realised at dimension d, computed now."""
     sizes = drawn.sizes(dimension)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -146,7 +146,8 @@ def judged(data: Data) -> tuple[Point, ...]:
     return tuple(found)
 
 
-def _at(letters: Sequence[float], alpha: float, dimension: int) -> dict[str, float]:
+@cache
+def _at(letters: tuple[float, ...], alpha: float, dimension: int) -> dict[str, float]:
     """The theory at the ratios and fractions that a dimension rounds to, the cost of the means at its width kept."""
     model = with_vocabulary(letters, alpha)
     sizes = Sizes.rounded(dimension, alpha=alpha, beta=model.beta, fractions=model.fractions)
@@ -155,7 +156,8 @@ def _at(letters: Sequence[float], alpha: float, dimension: int) -> dict[str, flo
     return predicted(solve(at), sizes)
 
 
-def orthogonal_theory(letters: Sequence[float], alpha: float, dimension: int = 0) -> float:
+@cache
+def orthogonal_theory(letters: tuple[float, ...], alpha: float, dimension: int = 0) -> float:
     """The test error with orthogonal rows, equation (159); at the sizes of a dimension where one is given."""
     model = with_vocabulary(letters, alpha)
     if dimension == 0:

@@ -16,7 +16,7 @@ import sympy as sp
 from onestep.derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.glossary import refuse_repeated_names
-from onestep.verify.checks.evaluate import evaluate
+from onestep.verify.checks.evaluate import evaluate_all
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.evidence import Outcome, Settled
 
@@ -209,12 +209,12 @@ def find_witness(residual: sp.Expr, domain: Domain) -> str:
         for symbol in sorted(residual.free_symbols, key=lambda s: s.name):
             point.setdefault(symbol.name, generator.uniform(0.3, 1.7))
         try:
-            values = [evaluate(term, point, functions) for term in terms]
+            values = evaluate_all(terms, point, functions)
             size = sum(map(abs, values))
             visible = 0 < size < float("inf") and abs(sum(values)) > VISIBLE * size
             if not visible:
                 continue
-            again = sum(evaluate(term, point, functions, shifted=True) for term in terms)
+            again = sum(evaluate_all(terms, point, functions, shifted=True))
         except (TypeError, ZeroDivisionError, OverflowError, ValueError):
             continue  # this point cannot be evaluated, another may
         if abs(again - sum(values)) <= SAME_ON_BOTH_GRIDS * abs(sum(values)):

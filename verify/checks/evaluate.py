@@ -7,13 +7,14 @@ grid (step 1/32 in one dimension, 1/10 in two), the only ones it is used for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
+from sympy.printing.numpy import SciPyPrinter
 
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.glossary import refuse_repeated_names
@@ -34,28 +35,45 @@ def evaluate(
     Raises ValueError naming a symbol that has no value, or for a value that is not real, and GlyphError for two symbols
     of one name. A result that is not finite is returned as it is.
     """
-    prepared, averages = _without_expectations(sp.sympify(expression))
+    return evaluate_all((expression,), values, functions, shifted=shifted)[0]
+
+
+def evaluate_all(
+    expressions: Iterable[sp.Expr],
+    values: Mapping[str, float],
+    functions: Functions | None = None,
+    *,
+    shifted: bool = False,
+) -> list[float]:
+    """The values of several expressions at one point, as ``evaluate`` has them; an expectation of several is summed
+    once.
+    """
+    whole = tuple(map(sp.sympify, expressions))
+    prepared, averages = _without_expectations(whole)
     named = dict(values)
     for dummy, expectation in averages:
         named[dummy.name] = _average(expectation, named, functions or {}, shifted)
-    result = _call(prepared, named, functions or {})
-    if np.iscomplexobj(result):
-        raise ValueError(f"{expression} is not real at this point")
-    return float(result)
+    results = _call(prepared, named, functions or {})
+    for expression, result in zip(whole, results, strict=True):
+        if np.iscomplexobj(result):
+            raise ValueError(f"{expression} is not real at this point")
+    return [float(result) for result in results]
 
 
 @lru_cache(maxsize=4096)
-def _without_expectations(expression: sp.Expr) -> tuple[sp.Expr, tuple[tuple[sp.Symbol, Expectation], ...]]:
-    averages: list[tuple[sp.Symbol, Expectation]] = []
+def _without_expectations(
+    expressions: tuple[sp.Expr, ...],
+) -> tuple[tuple[sp.Expr, ...], tuple[tuple[sp.Symbol, Expectation], ...]]:
+    """The expressions with a symbol for each outermost expectation, and what the symbols stand for."""
+    averages: dict[Expectation, sp.Symbol] = {}
 
     def outermost(node: sp.Basic) -> sp.Basic:
         if isinstance(node, Expectation):
-            symbol = sp.Symbol(f"_average{len(averages)}", real=True)
-            averages.append((symbol, node))
-            return symbol
+            return averages.setdefault(node, sp.Symbol(f"_average{len(averages)}", real=True))
         return node.func(*map(outermost, node.args)) if node.has(Expectation) else node
 
-    return outermost(expression), tuple(averages)
+    prepared = tuple(map(outermost, expressions))
+    return prepared, tuple((symbol, expectation) for expectation, symbol in averages.items())
 
 
 @lru_cache(maxsize=8)
@@ -74,41 +92,75 @@ def _grid(dimension: int, shifted: bool) -> tuple[tuple[NDArray[np.float64], ...
 
 def _average(expectation: Expectation, values: Mapping[str, float], functions: Functions, shifted: bool) -> float:
     nodes, weights = _grid(len(expectation.variables), shifted)
-    inner, averages = _without_expectations(expectation.integrand)
+    inner, averages = _without_expectations((expectation.integrand,))
     named: dict[str, Any] = dict(values)
     for dummy, nested in averages:
         if nested.free_symbols & set(expectation.variables):
             raise ValueError("an expectation may not depend on the variable of an outer one")
         named[dummy.name] = _average(nested, values, functions, shifted)
     named.update({v.name: x for v, x in zip(expectation.variables, nodes, strict=True)})
-    integrand = _call(inner, named, functions)
+    (integrand,) = _call(inner, named, functions)
     if np.iscomplexobj(integrand):
         raise ValueError(f"{expectation.integrand} is not real everywhere")
     return float(np.dot(weights, np.broadcast_to(integrand, weights.shape)))
 
 
-def _call(expression: sp.Expr, values: Mapping[str, Any], functions: Functions) -> Any:
-    symbols = _symbols(expression)
+def _call(expressions: tuple[sp.Expr, ...], values: Mapping[str, Any], functions: Functions) -> Any:
+    symbols = _symbols(expressions)
     missing = [s.name for s in symbols if s.name not in values]
     if missing:
-        raise ValueError(f"no value for {', '.join(missing)} in {expression}")
-    compiled = _compile(expression, symbols, tuple(sorted(functions)))
+        raise ValueError(f"no value for {', '.join(missing)} in {', '.join(map(str, expressions))}")
+    compiled = _compile(expressions, symbols, tuple(sorted(functions)))
     with np.errstate(all="ignore"):  # a value that is not finite is the caller's to judge
         return compiled(functions, *(values[s.name] for s in symbols))
 
 
 @lru_cache(maxsize=4096)
-def _symbols(expression: sp.Expr) -> tuple[sp.Symbol, ...]:
-    refuse_repeated_names(expression.free_symbols, expression)
-    return tuple(sorted(expression.free_symbols, key=lambda s: s.name))
+def _symbols(expressions: tuple[sp.Expr, ...]) -> tuple[sp.Symbol, ...]:
+    free = set().union(*(expression.free_symbols for expression in expressions))
+    refuse_repeated_names(free, expressions[0] if len(expressions) == 1 else expressions)
+    return tuple(sorted(free, key=lambda s: s.name))
+
+
+class _Printer(SciPyPrinter):
+    """Python for an expression, terms and factors as they stand, with identifiers given for its symbols.
+
+    SymPy would make them by a substitution for each symbol, and sort the terms again.
+    """
+
+    def __init__(self, identifiers: Mapping[sp.Symbol, str], functions: Iterable[str]) -> None:
+        super().__init__(
+            {
+                "fully_qualified_modules": False,
+                "inline": True,
+                "allow_unknown_functions": True,
+                "user_functions": {name: name for name in functions},
+                "order": "none",
+            }
+        )
+        self.identifiers = identifiers
+
+    def _print_Symbol(self, symbol: sp.Symbol) -> str:
+        return self.identifiers[symbol]
+
+    _print_Dummy = _print_Symbol
 
 
 @lru_cache(maxsize=4096)
-def _compile(expression: sp.Expr, symbols: tuple[sp.Symbol, ...], names: tuple[str, ...]) -> Callable[..., Any]:
+def _compile(
+    expressions: tuple[sp.Expr, ...], symbols: tuple[sp.Symbol, ...], names: tuple[str, ...]
+) -> Callable[..., Any]:
     # Compiled once: undefined functions are looked up at each call in ``current``, which changes from point to point.
     current: dict[str, Callable[..., Any]] = {}
     table = {name: (lambda *arguments, name=name: current[name](*arguments)) for name in names}
-    fixed = sp.lambdify(symbols, expression, modules=[table, "scipy", "numpy"])
+    identifiers = {symbol: f"_{k}" for k, symbol in enumerate(symbols)}
+    fixed = sp.lambdify(
+        list(identifiers.values()),
+        list(expressions),
+        modules=[table, "scipy", "numpy"],
+        printer=_Printer(identifiers, names),
+        docstring_limit=0,
+    )
 
     def call(functions: Functions, *arguments: Any) -> Any:
         current.update(functions)

@@ -10,7 +10,7 @@ import sympy as sp
 
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.symbols import alpha, c, kappa, z
-from onestep.verify.checks.evaluate import evaluate
+from onestep.verify.checks.evaluate import evaluate, evaluate_all
 
 
 def test_symbols_and_special_functions() -> None:
@@ -31,6 +31,27 @@ def test_undefined_functions_take_implementations() -> None:
     mu0 = sp.Function("mu0")(kappa)
     assert evaluate(Expectation(mu0**2, kappa), {}, {"mu0": lambda k: k}) == pytest.approx(1, rel=1e-13)
     assert evaluate(Expectation(mu0, kappa) ** 2, {}, {"mu0": np.tanh}) == pytest.approx(0, abs=1e-15)
+
+
+def test_several_expressions_have_the_values_that_each_has_alone() -> None:
+    calls = []
+
+    def mu(k: np.ndarray) -> np.ndarray:
+        calls.append(k)
+        return np.tanh(k) + 0.3
+
+    shared = Expectation(sp.Function("mu")(kappa) ** 2, kappa)
+    terms = (alpha * shared, c * shared**2, alpha - c / 7, sp.S.Half, sp.Symbol(r"\hat{V}_1") * sp.erf(alpha))
+    values = {"alpha": 1.3, "c": 0.4, r"\hat{V}_1": 0.7}
+    together = evaluate_all(terms, values, {"mu": mu})
+    assert len(calls) == 1  # an expectation of several terms is summed once
+    assert together == [evaluate(term, values, {"mu": mu}) for term in terms]
+    assert together[4] == pytest.approx(0.7 * math.erf(1.3), rel=1e-15)
+
+
+def test_one_value_that_is_not_real_is_named() -> None:
+    with pytest.raises(ValueError, match=r"log\(alpha\) is not real"):
+        evaluate_all((alpha, sp.I * sp.log(alpha)), {"alpha": 2.0})
 
 
 def test_a_missing_value_is_named() -> None:
