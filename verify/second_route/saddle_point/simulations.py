@@ -8,7 +8,8 @@ from functools import partial
 import sympy as sp
 
 from onestep.derivations.language import symbols as s
-from onestep.numerics.experiments.simulate import Simulation, simulate
+from onestep.numerics.experiments.ridge import Simulation
+from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.solution import Solution
 from onestep.verify.checks.simulation import BySimulation, Measured, column
