@@ -288,25 +288,32 @@ def _least(model: Model, name: str) -> Mapping[str, float]:
     }
 
 
+def _test_loss(solution: Solution) -> float:
+    """E l(y, omega): for the square loss (y - omega)^2/2, of noisy labels."""
+    if solution.model.loss.name == "square":
+        return 0.5 * (solution.test_error + solution.model.noise)
+    return float(solution.test_error)
+
+
 def one_ridge(point: Point) -> Mapping[str, float] | None:
     """The test loss at the regime's ridge, and the least losses."""
     model, loss = _model(point), str(point["loss"])
     solution = _solved(model, loss)
-    return None if solution is None else {**_least(model, loss), s.test_loss.name: solution.test_error}
+    return None if solution is None else {**_least(model, loss), s.test_loss.name: _test_loss(solution)}
 
 
 def large_ridge(point: Point) -> Mapping[str, float] | None:
     """The test loss at ridge 1e4, and the least losses."""
     model, loss = _model(point), str(point["loss"])
     solution = _solved(replace(model, ridge=_LARGE), loss)
-    return None if solution is None else {**_least(model, loss), s.loss_infinity.name: solution.test_error}
+    return None if solution is None else {**_least(model, loss), s.loss_infinity.name: _test_loss(solution)}
 
 
 def best_of_ridges(point: Point) -> Mapping[str, float] | None:
     """The least test loss over two ridges and one that stands for infinity."""
     model, loss = _model(point), str(point["loss"])
     solutions = [_solved(replace(model, ridge=ridge), loss) for ridge in (0.02, 0.3, _LARGE)]
-    losses = [solution.test_error for solution in solutions if solution is not None]
+    losses = [_test_loss(solution) for solution in solutions if solution is not None]
     return {**_least(model, loss), s.best_loss.name: min(losses)} if losses else None
 
 
