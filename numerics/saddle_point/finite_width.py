@@ -73,7 +73,7 @@ def _refined(solution: Solution, width: float, bulk: Callable[[float], Determini
         solved = nonlinear_part(table, equivalent, model.alpha / model.beta, start, regime.unit)
         found = linear_part(table, solved, model.alpha / model.beta, model.noise, regime.unit, width)
         scale, rounding = 1.0 + abs(found.test_error), ROUNDING * found.rounding
-        before, moved = moved if level > 1 else 0.0, abs(found.test_error - last)
+        before, moved = moved, abs(found.test_error - last)
         done = settled(moved, before, scale, rounding) and table.unresolved <= QUADRATURE_GOAL
         if done or table.unresolved == 1.0 or not solved.converged or table.exhausted:
             break

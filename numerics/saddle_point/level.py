@@ -33,12 +33,12 @@ MOST_REFINEMENTS = 6
 def settled(
     moved: Array | float, before: Array | float, scale: Array | float, rounding: Array | float
 ) -> NDArray[np.bool_]:
-    """Whether a finer rule is not needed: it `moved` the test error by no more than rounding, or by less than _SETTLED
-    of its scale and by half as much as the rule before it (`before`, 0 where there was none).
+    """Whether a finer rule is not needed: it `moved` the test error by no more than rounding, or both it and the rule
+    before it (`before`, infinite where there was none) by less than _SETTLED of its scale.
 
     A pole of 1/(1+V) near the line leaves errors that fall slowly and change sign: one small move is often luck.
     """
-    return np.asarray((moved <= rounding) | ((moved <= _SETTLED * scale) & (moved <= 0.5 * before)))
+    return np.asarray((moved <= rounding) | (np.maximum(moved, before) <= _SETTLED * scale))
 
 
 @dataclass(frozen=True)

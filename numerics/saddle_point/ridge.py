@@ -48,7 +48,7 @@ def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
     extra = extra_reach(model.ridge)
     coarse = solve_on(profile(model, refine, refine, extra), model, bulk=bulk)
     scale = abs(coarse.test_error) + 1.0
-    iterations, moved = coarse.iterations, 0.0
+    iterations, moved = coarse.iterations, math.inf
     for level in range(refine + 1, refine + 1 + MOST_REFINEMENTS):
         # The inner integrals are checked where they are made, and bring what is left of their error along.
         table = profile(model, level, refine, extra)

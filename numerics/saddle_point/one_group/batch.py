@@ -349,7 +349,7 @@ def _solved(levels: _Levels, points: Points, workspace: Workspace) -> tuple[Arra
     """
     count = len(points.beta)
     values = newton(levels[0], points, points.largest(), _CLOSE, workspace)
-    rows, moved, unresolved = np.empty((11, count)), np.zeros(count), np.zeros(count)
+    rows, moved, unresolved = np.empty((11, count)), np.full(count, np.inf), np.zeros(count)
     rows[7:9] = values
     for part in in_parts(levels[0], count):
         rows[0, part] = test_errors(levels[0], points.at(part), values[:, part], workspace)
