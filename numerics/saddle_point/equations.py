@@ -192,7 +192,7 @@ def linear_part(
         1.0 + solved.point.lost + _roughness(table, weights, squared, solved.values)
     )
     whole, parts = float(table.weights @ fixed), float(table.weights @ np.abs(quadratic))
-    fitted = _fit_rounding(table, weights, m, zeta)
+    fitted = _fit_rounding(table, weights, m, zeta, overlap)
     magnitude = whole + parts + cross + abs(cross)
     lost = not math.isfinite(width) and undecided(table, weights)
     return LinearPart(
@@ -207,13 +207,14 @@ def linear_part(
     )
 
 
-def _fit_rounding(table: Profile, weights: Array, m: Array, zeta: Array) -> float:
-    """`fit_rounding` of yhat = sum_a m_a mu0_a + sum_i zeta_i along_i."""
+def _fit_rounding(table: Profile, weights: Array, m: Array, zeta: Array, overlap: Array) -> float:
+    """`fit_rounding` of yhat = sum_a m_a mu0_a + sum_i zeta_i along_i, and that of the forces."""
     left = float(table.weights @ (table.y0 - _prediction(table, m, zeta)) ** 2)
     present = _present(table, weights)
     shares = np.sqrt(table.squares @ weights)[present] / np.sqrt(table.mu0**2 @ weights)[present]
     terms = float(np.concatenate([np.abs(m), np.abs(zeta), [1.0]]) @ table.reaches)
-    return fit_rounding(left, terms, float(shares.max(initial=0.0)))
+    fitted = fit_rounding(left, terms, float(shares.max(initial=0.0)))
+    return fitted + _force_rounding(table, weights, overlap, left)
 
 
 def fit_rounding(left: Number, terms: Number, share: Number) -> Number:
@@ -225,6 +226,24 @@ def fit_rounding(left: Number, terms: Number, share: Number) -> Number:
     """
     moved: Number = 2.0 * (left**0.5 * terms + left * share) + ROUNDING * terms**2
     return moved
+
+
+def _force_rounding(table: Profile, weights: Array, overlap: Array, left: float) -> float:
+    """How far the errors of the forces, averages of mu1 over 1/(1+V), move E[(y0 - yhat)^2] - 2 psi E[y1 mu1].
+
+    Where the features saturate V vanishes, and mu1 with it but for rounding, which weighs as much as all the rest.
+    """
+    count = len(table.along)
+    known = table.scatter[:, None, :] * np.abs(table.nodes * table.y0)
+    along = known.reshape(-1, len(weights)) @ weights
+    along = np.concatenate([along, np.zeros(count - len(along))])
+    stiff = overlap[:count, :count]
+    gram = (table.along * weights) @ table.along.T
+    zeta = np.abs(np.linalg.solve(np.eye(count) + stiff @ gram, stiff @ along))
+    psi = np.abs(overlap[count:, count:]) @ ((table.scatter * np.abs(table.y1)) @ weights)
+    norms = np.sqrt(table.along**2 @ table.weights)
+    across = np.abs(table.mu1 * table.y1) @ table.weights
+    return 2.0 * float(math.sqrt(left) * (zeta @ norms) + psi @ across)
 
 
 def in_all(magnitude: Number, condition: Number, fitted: Number, fixed: Number) -> Number:

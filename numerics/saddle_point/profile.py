@@ -354,6 +354,18 @@ class OneGroupTable:
         mean, line, y = self.profile.reaches.tolist()
         return mean, line, y
 
+    @cached_property
+    def force_scatter(self) -> Array:
+        """To whose eps E[kappa mu1 (y0 - yhat)/(1+V)] and E[mu1 y1/(1+V)] are known, of 1/(1+V); (2, n)."""
+        table = self.profile
+        known = np.stack([np.abs(table.kappa * table.y0), np.abs(table.y1)])
+        return np.asarray(table.weights * table.scatter[0] * known)
+
+    @cached_property
+    def line_norm(self) -> float:
+        """The norm of kappa mu1."""
+        return math.sqrt(float(self.profile.weights @ self.lines[:, 1] ** 2))
+
     def terms(self, m: Number, zeta: Number) -> Number:
         """The `terms` of `equations.fit_rounding`."""
         mean, line, y = self._reaches

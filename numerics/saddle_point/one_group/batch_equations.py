@@ -186,6 +186,7 @@ class _Means:
     present: Flags
     moments: Array
     share: Array
+    known: Array
 
 
 def _means(table: OneGroupTable, points: Points, values: Array, inverse: Array) -> _Means:
@@ -200,11 +201,16 @@ def _means(table: OneGroupTable, points: Points, values: Array, inverse: Array) 
     share = np.where(present, np.sqrt(size / g00), table.lost if math.isinf(points.width) else 0.0)
     # What a uniform readout costs at finite width, zero in the limit.
     cost = 1.0 / (points.ratio * points.width * values[1])
-    m = np.where(present, (f0 - g01 * grip * f1) / (g00 + cost - g01 * grip * g01), 0.0)
+    free = g00 + cost - g01 * grip * g01
+    m = np.where(present, (f0 - g01 * grip * f1) / free, 0.0)
     left = f1 - g01 * m
     # The force is left - g11 zeta, which may be a small difference of large numbers.
     zeta, zeta_force = grip * left, left / held
-    return _Means(m, zeta, pull * values[0] * force, zeta_force, force, stiffness, present, moments, share)
+    # How far zeta and psi are known, per eps. The normal equations of m and zeta lose what mu0 and kappa mu1 have in
+    # common, where `point` projects; ROUNDING is 24 eps.
+    known = table.force_scatter @ inverse * np.stack([grip, pull * values[0]])
+    share += np.where(present, g00 / free / 24.0, 0.0)
+    return _Means(m, zeta, pull * values[0] * force, zeta_force, force, stiffness, present, moments, share, known)
 
 
 @dataclass(frozen=True)
@@ -250,6 +256,7 @@ def _errors(
     across = (2.0 * cross) * means.psi
     magnitude = fitted + points.noise + np.abs(across) + np.abs(quadratic)
     moved = fit_rounding(squared, table.terms(means.m, means.zeta), means.share)
+    moved += 2.0 * (np.sqrt(squared) * table.line_norm * means.known[0] + abs(cross) * means.known[1])
     test = fitted - across + quadratic
     return _Errors(test, q, fixed, signal, products[2::3], magnitude, fitted + points.noise, moved)
 

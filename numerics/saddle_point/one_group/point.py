@@ -142,7 +142,12 @@ def _followed(
     features = q[0] * float(table.expected[1]) + q[1] * float(table.expected[2])
     cross = 2.0 * psi * float(table.expected[3])
     condition = _condition(matrix, values) * (1.0 + _roughness(table, problem, values, square, conjugates))
-    fitted = fit_rounding(float(table.whole[0] @ deviation), table.terms(m, zeta), share)
+    left = float(table.whole[0] @ deviation)
+    along, across = (table.force_scatter @ inverse).tolist()
+    stiffness = problem.along * values[1]
+    along *= stiffness / (1.0 + stiffness * float(table.gram[1] @ inverse)) * table.line_norm * math.sqrt(left)
+    across *= problem.across * values[0] * abs(float(table.expected[3]))
+    fitted = fit_rounding(left, table.terms(m, zeta), share) + 2.0 * (along + across)
     return OneGroupState(
         values=values,
         conjugates=(conjugates[0], conjugates[1]),
