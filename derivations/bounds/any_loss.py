@@ -16,8 +16,8 @@ import functools
 import sympy as sp
 
 from onestep.derivations.bounds import ridge as bounds
+from onestep.derivations.bounds import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER, mu0
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation, RationalLimit, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 

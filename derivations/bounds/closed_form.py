@@ -12,8 +12,8 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.bounds import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
 
 a, b, x = sp.symbols("a b x", positive=True)

@@ -11,8 +11,8 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.bounds import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, squared_residual, y0, y1, y2
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
 from onestep.derivations.language.expectation import expand_expectations
 from onestep.derivations.language.inequalities import ONE_READOUT, for_vectors

@@ -12,9 +12,9 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, C, Theta, mixed_matrix, theta
 from onestep.derivations.bulk.letters import NU, SOURCE, form, theta_at
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation
 

@@ -27,6 +27,7 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.blocks import (
     IDENTITY,
     LETTERS,
@@ -41,7 +42,6 @@ from onestep.derivations.bulk.blocks import (
     vanishing,
 )
 from onestep.derivations.bulk.network_rows import covariance, norm_covariance, norm_variance
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 

@@ -11,10 +11,10 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.marchenko_pastur import shift
 from onestep.derivations.bulk.network_rows import SECOND, SOURCE, STEP, norm_variance
 from onestep.derivations.gradient_step.constants import stein_step
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import differentiate, g, sigma

@@ -16,10 +16,10 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.bulk import symbols as s
 from onestep.derivations.gradient_step.bulk import bulk, zero_means
 from onestep.derivations.gradient_step.constants import stein_step
 from onestep.derivations.gradient_step.spike import chi_square_moments, moments_of_v
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
 from onestep.derivations.language.named_functions import differentiate, g, reflect, sigma_check, sigma_prime

@@ -14,6 +14,7 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.equivalence.spike_coefficients import (
     REGULAR,
     at_spike,
@@ -24,7 +25,6 @@ from onestep.derivations.equivalence.spike_coefficients import (
     stein,
 )
 from onestep.derivations.gradient_step.spike import chi_square_moments
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import differentiate, separate, sigma, sigma_prime, sigma_second

@@ -10,8 +10,8 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import g, sigma

@@ -17,7 +17,7 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 
 SOURCE = "Section 3.1, equation (12), and Appendix B: Hermite expansions"

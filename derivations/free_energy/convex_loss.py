@@ -15,6 +15,7 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, g, over_kappa, prediction
 from onestep.derivations.free_energy.ridge import assembled, entropic, trace
 from onestep.derivations.free_energy.sample_energy import (
@@ -25,7 +26,6 @@ from onestep.derivations.free_energy.sample_energy import (
     name_label_moments,
 )
 from onestep.derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 

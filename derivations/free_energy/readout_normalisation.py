@@ -11,7 +11,7 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 
 _phi1, _phi2 = sp.symbols("phi_1 phi_2", real=True)

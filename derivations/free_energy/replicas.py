@@ -11,9 +11,9 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
 from onestep.derivations.language import replica_gaussians
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 

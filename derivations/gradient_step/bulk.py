@@ -14,6 +14,7 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.constants import first_coefficient, stein_step
 from onestep.derivations.gradient_step.spike import (
     FOURTH_MOMENT,
@@ -22,7 +23,6 @@ from onestep.derivations.gradient_step.spike import (
     pair_sum,
     squared_norm_variance,
 )
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
 from onestep.derivations.language.named_functions import (

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 from onestep.derivations.language.expectation import gaussian_moment
 

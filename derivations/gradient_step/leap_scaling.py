@@ -16,8 +16,8 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.hermite_tensors import average, hermite, z1, z2
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
 from onestep.derivations.language.exponents import DIMENSION, ONE, Order, total
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
+from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.hermite_tensors import (
     SOURCE,
     entry,
@@ -27,7 +28,6 @@ from onestep.derivations.gradient_step.hermite_tensors import (
     z4,
 )
 from onestep.derivations.gradient_step.leap_scaling import SIGNAL, noise_order, samples
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 from onestep.derivations.language.exponents import ONE, Order, total
 

@@ -10,8 +10,8 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.leap_scaling import SIGNAL, root_d
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
 from onestep.derivations.language.exponents import DIMENSION, ONE, Order
 

@@ -16,10 +16,10 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.bulk import bulk
 from onestep.derivations.gradient_step.constants import first_coefficient, stein_step
 from onestep.derivations.gradient_step.spike import NAMED, SELF_AVERAGING, mean_over_pairs, spike
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import g, separate, sigma_prime, sigma_second

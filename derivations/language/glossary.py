@@ -43,6 +43,21 @@ class Glossary:
         self._names.add(name)
         return symbol
 
+    def by_letter(self, glyph: str, meaning: str, **assumptions: bool) -> tuple[sp.Symbol, sp.Symbol]:
+        """One symbol for each of two letters of the vocabulary; ``{}`` in the glyph takes the letter."""
+        first, second = (self.define(glyph.format(a), f"{meaning}, letter {a}", "O(1)", **assumptions) for a in (1, 2))
+        return first, second
+
+    def by_pair(
+        self, glyph: str, meaning: str, positive: bool = True
+    ) -> tuple[tuple[sp.Symbol, sp.Symbol], tuple[sp.Symbol, sp.Symbol]]:
+        """One symbol for each pair of two letters, symmetric; with ``positive`` the diagonal ones are."""
+        own, other = ({"positive": True} if positive else {"real": True}), {"real": True}
+        first = self.define(glyph.format(11), f"{meaning}, letter 1", "O(1)", **own)
+        mixed = self.define(glyph.format(12), f"{meaning}, letters 1 and 2", "O(1)", **other)
+        second = self.define(glyph.format(22), f"{meaning}, letter 2", "O(1)", **own)
+        return (first, mixed), (mixed, second)
+
     @property
     def entries(self) -> tuple[Entry, ...]:
         """All rows so far."""

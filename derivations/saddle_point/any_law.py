@@ -12,9 +12,9 @@ import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
 from onestep.derivations.free_energy.ridge import sherman_morrison
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 from onestep.derivations.saddle_point import equations as saddle_point
+from onestep.derivations.saddle_point import symbols as s
 
 SECTION = f"{PAPER}, Section 3.3"
 

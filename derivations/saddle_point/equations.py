@@ -34,9 +34,9 @@ from onestep.derivations.free_energy.sample_energy import (
     name_label_moments,
 )
 from onestep.derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.saddle_point import symbols as s
 
 SELF_AVERAGING_ERRORS = "errors concentrate at their averages over the data as d grows"
 

@@ -17,9 +17,9 @@ from onestep.derivations.free_energy.sample_energy import (
     name_label_moments,
     square_loss,
 )
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.saddle_point import symbols as s
 
 SOURCE = f"{PAPER}, Appendix D"
 

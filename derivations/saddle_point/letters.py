@@ -39,9 +39,9 @@ from onestep.derivations.free_energy.sample_energy import (
 )
 from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
 from onestep.derivations.gradient_step.bulk import bulk
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.equations import stationary
 from onestep.derivations.saddle_point.letter_energy import (
     SOURCE,

@@ -35,9 +35,9 @@ import sympy as sp
 from onestep.derivations.bulk.blocks import LETTERS
 from onestep.derivations.equivalence.hermite_features import DEGREE, average, hermite, polynomial
 from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 from onestep.derivations.language.expectation import expand_expectations
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import (
     mu1_of,
     mu2_of,

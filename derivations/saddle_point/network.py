@@ -14,10 +14,10 @@ from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, PAIRS, C, Theta, 
 from onestep.derivations.bulk.letters import ROWS_OF_GROUPS, SOURCE, form, gain_of_tau, over_spectrum, traces
 from onestep.derivations.free_energy.along_spike import y0, y1, y2
 from onestep.derivations.gradient_step.constants import stein_step
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import differentiate, sigma
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of, q_of_kappa, signal
 
 third_of = tuple(sp.Function(f"k2_{a + 1}", real=True)(s.kappa) for a in LETTERS)

@@ -12,9 +12,9 @@ import sympy as sp
 
 from onestep.derivations.bulk.blocks import LETTERS, PAIRS, C, vanishing
 from onestep.derivations.free_energy.along_spike import PAPER, over_kappa, y0
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import V_of_kappa, mu0_of, mu1_of, mu2_of, q_of_kappa
 from onestep.derivations.saddle_point.letters import equation as groups_equation
 from onestep.derivations.saddle_point.letters import output

@@ -8,9 +8,9 @@ import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.spectrum import symbols as s
 
 SOURCE = f"{PAPER}, Appendix F"
 

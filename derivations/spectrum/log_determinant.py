@@ -14,11 +14,11 @@ import sympy as sp
 
 from onestep.derivations.bulk.network import ROWS, SAMPLES, rows, width
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu1, mu2, over_kappa
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import g
 from onestep.derivations.saddle_point.equations import stationary
+from onestep.derivations.spectrum import symbols as s
 from onestep.derivations.spectrum.feature_covariance import HYPOTHESES
 
 shift = s.ridge + s.V2_hat

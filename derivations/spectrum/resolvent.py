@@ -23,7 +23,6 @@ from onestep.derivations.free_energy.along_spike import (
 )
 from onestep.derivations.free_energy.ridge import replicated_trace, sherman_morrison, spike_inversion
 from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
 from onestep.derivations.language.expectation import expand_expectations
 from onestep.derivations.language.replica_gaussians import (
@@ -37,6 +36,7 @@ from onestep.derivations.language.replica_gaussians import (
     log_integral,
 )
 from onestep.derivations.saddle_point.equations import stationary
+from onestep.derivations.spectrum import symbols as s
 from onestep.derivations.spectrum.feature_covariance import HYPOTHESES, SOURCE, outputs, z
 
 ridge_of_mode = -z + s.V1_hat * varrho + s.V2_hat

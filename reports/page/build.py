@@ -93,12 +93,11 @@ def write(
     studies: Sequence[Study] = (),
 ) -> Built:
     """Render and write the files."""
-    from onestep.derivations.language.symbols import glossary
     from onestep.reports.page.site import Material, site
     from onestep.reports.text.ledger_markdown import markdown
 
     document = as_json(ledger)
-    pages = site(Material(ledger, derivations, figures, glossary, trial, studies))
+    pages = site(Material(ledger, derivations, figures, PAPER.symbols, trial, studies))
     texts, data = markdown(document, PAPER.chapters), dumps(ledger)
     files = [(directory / name, content) for name, content in (*pages.items(), *texts.items())]
     files.append((directory / "ledger.json", data))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation, RationalLimit, Vanishing
 from onestep.derivations.language.rendering import latex
-from onestep.derivations.language.symbols import glossary
+from onestep.verify.claims.paper import PAPER
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def describe(derivation: Derivation) -> DescribedDerivation:
 
 def _explained(derivation: Derivation) -> Iterable[tuple[str, str]]:
     used = {symbol for step in derivation.steps for symbol in step.statement.free_symbols}
-    return ((latex(row.symbol), row.meaning) for row in glossary if row.symbol in used)
+    return ((latex(row.symbol), row.meaning) for row in PAPER.symbols if row.symbol in used)
 
 
 def _obligations(obligations: Iterable[Obligation]) -> Iterable[DescribedObligation]:

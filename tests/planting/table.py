@@ -12,6 +12,7 @@ from onestep.derivations.closed_forms import heat_equation, semigroup, sign_acti
 from onestep.derivations.equivalence import conditional, hermite_features, spike_coefficients
 from onestep.derivations.free_energy import convex_loss, dropped_terms, readout_normalisation, replicas, sample_energy
 from onestep.derivations.free_energy import ridge as free_energy
+from onestep.derivations.free_energy import symbols as s_free
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, over_kappa
 from onestep.derivations.gradient_step import (
     bulk,
@@ -23,8 +24,8 @@ from onestep.derivations.gradient_step import (
     overlapping_rows,
     spike,
 )
+from onestep.derivations.gradient_step import symbols as s_step
 from onestep.derivations.language import replica_gaussians
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Vanishing
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.exponents import Order
@@ -35,10 +36,10 @@ from onestep.derivations.saddle_point import (
     equations,
     leave_one_out,
     letters,
-    normalisations,
     orthogonal_bulk,
 )
 from onestep.derivations.saddle_point import network as network_readout
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import mu1_of
 from onestep.derivations.saddle_point.random_features import any_loss, convex, no_spike, plain_equivalence
 from onestep.derivations.spectrum import resolvent
@@ -107,11 +108,13 @@ GRADIENT_STEP = (
     Plant(leap_scaling, "hermite_given_target",
           lambda right: lambda order, overlaps: right(order, overlaps) * (-1) ** (order // 2 + order),
           ("wider.leap.signal-two", "wider.leap.signal-three")),
-    Plant(leap_scaling, "samples", lambda _: lambda shortfall: Order(s.leap + shortfall), ("wider.leap.noise-rate",)),
+    Plant(leap_scaling, "samples", lambda _: lambda shortfall: Order(s_step.leap + shortfall),
+          ("wider.leap.noise-rate",)),
     Plant(hermite_tensors, "hermite", lambda _: _backwards, ("wider.leap.second-order",)),
     Plant(intermediate_rate, "hermite", lambda _: _backwards, ("wider.rate.carries-2", "wider.rate.carries-3")),
-    Plant(intermediate_rate, "SPIKE", lambda _: Order(1 - s.eta_rate), ("wider.rate.norm", "wider.rate.threshold")),
-    Plant(orders, "BATCH_MEAN", lambda _: Order(s.readout_rate), ("result-3-1.spike-order",)),
+    Plant(intermediate_rate, "SPIKE", lambda _: Order(1 - s_step.eta_rate),
+          ("wider.rate.norm", "wider.rate.threshold")),
+    Plant(orders, "BATCH_MEAN", lambda _: Order(s_step.readout_rate), ("result-3-1.spike-order",)),
     Plant(overlapping_rows, "residual", lambda right: lambda: right() + overlapping_rows.output(overlapping_rows._t),
           ("beyond.overlapping-rows-bulk",)),
     Plant(overlapping_rows, "length_square", lambda right: lambda equal, different: right(2 * equal, different),
@@ -173,7 +176,7 @@ SADDLE_POINT = (
           ("result-3-3.saddle.V1-hat", "result-3-3.saddle.q1-hat", "result-3-3.saddle.m")),
     Plant(equations, "local_field_mean", lambda right: lambda: right().subs(s.psi, -s.psi),
           ("result-3-3.test-error", "result-3-3.test-error-as-printed")),
-    Plant(normalisations, "stationary", lambda right: lambda phi, variable: right(phi, variable).subs(s.rho, s.rho**2),
+    Plant(conventions, "stationary", lambda right: lambda phi, variable: right(phi, variable).subs(s.rho, s.rho**2),
           ("result-3-3.slides.psi-hat",)),
     Plant(replicas, "inverse_entries", lambda right: lambda own, shared: right(own, -shared),
           ("replicas.inverse", "replicas.inverse-diagonal")),
@@ -196,7 +199,7 @@ SADDLE_POINT = (
           ("leave-one-out.q1", "leave-one-out.q2")),
     Plant(any_law, "sherman_morrison", lambda right: lambda x: right(-x), ("spectral.zeta",)),
     Plant(dropped_terms, "terms_with_m_hat",
-          lambda _: lambda: s.m_hat * s.m / sp.sqrt(s.p) + s.m_hat**2 * s.ones_resolvent / 2,
+          lambda _: lambda: s_free.m_hat * s.m / sp.sqrt(s.p) + s_free.m_hat**2 * s_free.ones_resolvent / 2,
           ("dropped.m-hat-equation",)),
 )
 

@@ -8,11 +8,11 @@ from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
-from onestep.derivations.language.symbols import glossary
 from onestep.reports.figures import figures
 from onestep.reports.page.described import DescribedDerivation, describe
 from onestep.reports.page.site import Material, site
 from onestep.verify.claims.index import examine
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Claim, Role
 from onestep.verify.protocol.verdict import Verdict, weakest
@@ -42,7 +42,7 @@ def toy_figures() -> tuple[figures.Figure, ...]:
 @cache
 def toy_site() -> dict[str, str]:
     """The files of the report on the toy ledger."""
-    return site(Material(toy_ledger(), [describe(toy.derivation())], toy_figures(), glossary))
+    return site(Material(toy_ledger(), [describe(toy.derivation())], toy_figures(), PAPER.symbols))
 
 
 def site_of(ledger: Ledger, derivations: Sequence[DescribedDerivation] = (), **material: Any) -> dict[str, str]:
@@ -53,7 +53,7 @@ def site_of(ledger: Ledger, derivations: Sequence[DescribedDerivation] = (), **m
 @cache
 def whole_site() -> dict[str, str]:
     """The report on the committed ledger, with two small figures and without derivations."""
-    return site(Material(committed_ledger(), (), toy_figures(), glossary))
+    return site(Material(committed_ledger(), (), toy_figures(), PAPER.symbols))
 
 
 def pages_of(files: Mapping[str, str]) -> dict[str, str]:

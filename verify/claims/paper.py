@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import sympy as sp
 
+from onestep.derivations.bounds import symbols as s_bounds
+from onestep.derivations.bulk import symbols as s_bulk
+from onestep.derivations.equivalence import symbols as s_map
+from onestep.derivations.free_energy import symbols as s_free
+from onestep.derivations.gradient_step import symbols as s_step
 from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import symbols as s_saddle
+from onestep.derivations.spectrum import symbols as s_spectrum
 from onestep.verify.claims.slides.coverage import FORMULAS
 from onestep.verify.claims.slides.errata import ERRATA
 from onestep.verify.claims.sources import ARXIV
@@ -134,7 +141,10 @@ SIBLINGS: tuple[tuple[sp.Symbol, sp.Expr], ...] = (
 PAPER = Paper(
     name=ARXIV,
     equations=range(1, 192),
-    symbols=s.glossary,
+    symbols=(
+        *s.SHARED, *s_step.TABLE, *s_map.TABLE, *s_free.TABLE, *s_saddle.TABLE, *s_bounds.TABLE, *s_bulk.TABLE,
+        *s_spectrum.TABLE,
+    ),
     growing=frozenset({s.d, s.n, s.n0, s.p}),
     siblings=SIBLINGS,
     modules=MODULES,

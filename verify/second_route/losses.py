@@ -20,7 +20,8 @@ import numpy as np
 import sympy as sp
 
 from onestep.derivations.activations.activation import activation
-from onestep.derivations.language import symbols as s
+from onestep.derivations.bounds import symbols as s_bounds
+from onestep.derivations.saddle_point import symbols as s
 from onestep.numerics.bounds.any_loss import least_loss
 from onestep.numerics.models.losses import SQUARE, ProximalLoss
 from onestep.numerics.models.losses import Loss as SolverLoss
@@ -282,8 +283,8 @@ def _least(model: Model, name: str) -> Mapping[str, float]:
         return float(found.fun)
 
     return {
-        s.least_loss.name: least(columns),
-        s.least_loss_means.name: least(columns[:1]),
+        s_bounds.least_loss.name: least(columns),
+        s_bounds.least_loss_means.name: least(columns[:1]),
         least_loss_along.name: least(columns[:2]),
     }
 
@@ -299,14 +300,14 @@ def one_ridge(point: Point) -> Mapping[str, float] | None:
     """The test loss at the regime's ridge, and the least losses."""
     model, loss = _model(point), str(point["loss"])
     solution = _solved(model, loss)
-    return None if solution is None else {**_least(model, loss), s.test_loss.name: _test_loss(solution)}
+    return None if solution is None else {**_least(model, loss), s_bounds.test_loss.name: _test_loss(solution)}
 
 
 def large_ridge(point: Point) -> Mapping[str, float] | None:
     """The test loss at ridge 1e4, and the least losses."""
     model, loss = _model(point), str(point["loss"])
     solution = _solved(replace(model, ridge=_LARGE), loss)
-    return None if solution is None else {**_least(model, loss), s.loss_infinity.name: _test_loss(solution)}
+    return None if solution is None else {**_least(model, loss), s_bounds.loss_infinity.name: _test_loss(solution)}
 
 
 def best_of_ridges(point: Point) -> Mapping[str, float] | None:
@@ -314,13 +315,13 @@ def best_of_ridges(point: Point) -> Mapping[str, float] | None:
     model, loss = _model(point), str(point["loss"])
     solutions = [_solved(replace(model, ridge=ridge), loss) for ridge in (0.02, 0.3, _LARGE)]
     losses = [_test_loss(solution) for solution in solutions if solution is not None]
-    return {**_least(model, loss), s.best_loss.name: min(losses)} if losses else None
+    return {**_least(model, loss), s_bounds.best_loss.name: min(losses)} if losses else None
 
 
 def square(point: Point) -> Mapping[str, float]:
     """The least square loss on split panels."""
     model = model_at(point)
-    return {s.least_loss.name: least_loss(model, across=True).value, s.noise.name: model.noise}
+    return {s_bounds.least_loss.name: least_loss(model, across=True).value, s.noise.name: model.noise}
 
 
 def plain_functions(point: Point) -> Mapping[str, Callable[..., Any]]:

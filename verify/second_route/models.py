@@ -16,7 +16,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from onestep.derivations.activations.activation import activation
-from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import symbols as s
 from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model

@@ -13,7 +13,8 @@ import numpy as np
 import sympy as sp
 
 from onestep.derivations.activations.activation import activation
-from onestep.derivations.language import symbols as s
+from onestep.derivations.free_energy import symbols as s
+from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features
 from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.gaussian.coefficients import conditional_coefficients
@@ -213,9 +214,9 @@ def random_features(point: Point) -> Mapping[str, float]:
     drawn = spiked_random_features(model, sizes, np.random.default_rng(7))
     bare = spiked_random_features(model.changed(spike=0.0), sizes, np.random.default_rng(7))
     return {
-        s.first_layer_entry.name: float(drawn.weights[0, 0]),
-        s.bulk_entry.name: float(bare.weights[0, 0]),
-        s.direction_entry.name: float(drawn.direction[0]),
+        s_saddle.first_layer_entry.name: float(drawn.weights[0, 0]),
+        s_saddle.bulk_entry.name: float(bare.weights[0, 0]),
+        s_saddle.direction_entry.name: float(drawn.direction[0]),
     }
 
 
@@ -229,7 +230,7 @@ def equivalent_feature(point: Point) -> Mapping[str, float]:
     noise = np.random.default_rng(11).standard_normal((1, sizes.p))
     return {
         s.feature_value.name: float(drawn.features(x)[0, 0]),
-        s.row_input.name: float(drawn.weights[0] @ x[0]),
+        s_saddle.row_input.name: float(drawn.weights[0] @ x[0]),
         s.xi.name: float(noise[0, 0]),
     }
 
@@ -263,9 +264,9 @@ def random_readout(point: Point) -> Mapping[str, float]:
     for b in LETTERS:
         part = group == bool(b)
         values |= {
-            s.m_of[b]: a[part].sum() / np.sqrt(p),
-            s.zeta_of[b]: a[part] @ W[part] @ v / np.sqrt(p),
-            s.q2_of[b]: a[part] @ a2[part] / p,
+            s_saddle.m_of[b]: a[part].sum() / np.sqrt(p),
+            s_saddle.zeta_of[b]: a[part] @ W[part] @ v / np.sqrt(p),
+            s_saddle.q2_of[b]: a[part] @ a2[part] / p,
             s.V2_hat_of[b]: own[b],
         }
         for c in LETTERS:
@@ -276,8 +277,8 @@ def random_readout(point: Point) -> Mapping[str, float]:
         first, second = group == bool(b), group == bool(c)
         one = (a * first) @ bulk @ (a2 * second) / p
         two = (a * second) @ bulk @ (a2 * first) / p
-        values[s.q1_of[b][c]] = (one + two) / 2  # only the symmetric part enters the covariance
-    values[s.block_form] = a @ blocks @ a2 / p
+        values[s_saddle.q1_of[b][c]] = (one + two) / 2  # only the symmetric part enters the covariance
+    values[s_saddle.block_form] = a @ blocks @ a2 / p
     return {symbol.name: float(number) for symbol, number in values.items()}
 
 
@@ -316,14 +317,17 @@ def trained(point: Point) -> Mapping[str, float] | None:
     v, beta, ridge = dict(found), value(point, s.beta), value(point, s.ridge)
     bulks = [value(point, x) for x in s.c_of]
     X = [
-        [v[s.q1_hat_of[a][b].name] + beta * v[s.psi_hat_of[a].name] * v[s.psi_hat_of[b].name] for b in LETTERS]
+        [
+            v[s_saddle.q1_hat_of[a][b].name] + beta * v[s_saddle.psi_hat_of[a].name] * v[s_saddle.psi_hat_of[b].name]
+            for b in LETTERS
+        ]
         for a in LETTERS
     ]
     entropic = sum(X[a][b] * v[s.V1_of[a][b].name] for a in LETTERS for b in LETTERS)
     for a in LETTERS:
-        along = v[s.q2_hat_of[a].name] + beta * bulks[a] * v[s.zeta_hat_of[a].name] ** 2
+        along = v[s_saddle.q2_hat_of[a].name] + beta * bulks[a] * v[s_saddle.zeta_hat_of[a].name] ** 2
         entropic += along * v[s.V2_of[a].name]
-    size = sum(v[x.name] for x in s.q2_of)
+    size = sum(v[x.name] for x in s_saddle.q2_of)
     objective = (value(point, s.alpha) / beta * v[s.training_error.name] + ridge * size) / 2
     return {**v, s.entropic_term.name: entropic / 2, s.free_energy.name: objective}
 

@@ -14,9 +14,10 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from onestep.derivations.activations.activation import Activation, activation
+from onestep.derivations.bulk import symbols as s_bulk
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.spectrum import symbols as s
 from onestep.numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network
@@ -326,7 +327,7 @@ def _own(model: Model) -> dict[str, float]:
         s.alpha0.name: step.alpha0,
         s.gain.name: gain,
         s.row_weight.name: weight,
-        s.row_trace.name: forms[s.batch_trace.name] / (gain * weight),
+        s.row_trace.name: forms[s_bulk.batch_trace.name] / (gain * weight),
         s.leverage.name: forms[s.leverage.name],
     }
 

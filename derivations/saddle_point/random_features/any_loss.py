@@ -17,10 +17,10 @@ import sympy as sp
 from onestep.derivations.free_energy import convex_loss
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2
 from onestep.derivations.free_energy.convex_loss import force_of, force_slope_of
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import g
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.random_features import convex as convex_features
 from onestep.derivations.saddle_point.random_features.convex import eta, eta_prime, k1, k2, label, omega_1
 from onestep.derivations.saddle_point.random_features.square_loss import cosine, sine

@@ -18,10 +18,10 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import varrho
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import g
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.random_features import no_spike as random_features
 
 SOURCE = "slides, saddle point of random features"

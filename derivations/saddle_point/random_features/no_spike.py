@@ -14,10 +14,10 @@ import sympy as sp
 from onestep.derivations.bulk.marchenko_pastur import second_moments
 from onestep.derivations.free_energy.along_spike import PAPER, g, mu0, mu1, mu2, squared_residual, y0, y1, y2
 from onestep.derivations.free_energy.stationarity import solve_linear
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.inequalities import for_vectors
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.equations import T_trace, equation, isotropic, name_traces, stationary, tau_trace
 
 SOURCE = f"{PAPER}, Section 4.2"

@@ -16,10 +16,10 @@ from onestep.derivations.equivalence.spike_coefficients import at_spike, mean_sq
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2, squared_residual, y0
 from onestep.derivations.gradient_step.hermite_tensors import average, hermite, z1, z2
 from onestep.derivations.gradient_step.leap_scaling import root_d
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import sigma
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.equations import equation, isotropic
 from onestep.derivations.saddle_point.random_features.no_spike import target_moment_rules
 

@@ -10,7 +10,7 @@ import sympy as sp
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.bounds import closed_form as bounds_closed_form
 from onestep.derivations.bounds import ridge as bounds
-from onestep.derivations.language import symbols as s
+from onestep.derivations.bounds import symbols as s
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.evaluate import evaluate
 from onestep.verify.claims.bounds.ridge import lower, upper

@@ -10,7 +10,7 @@ import sympy as sp
 from onestep.derivations.closed_forms import sign_activation
 from onestep.derivations.equivalence import conditional as equivalence
 from onestep.derivations.equivalence import spike_coefficients
-from onestep.derivations.language import symbols as s
+from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import sigma, sigma_prime, sigma_second

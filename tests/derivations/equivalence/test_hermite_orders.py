@@ -7,8 +7,8 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.equivalence import hermite_orders
+from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.equivalence.hermite_orders import coefficient, index
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Vanishing
 from onestep.verify.checks.checker import settle
 from onestep.verify.claims.equivalence import hermite_orders as claims

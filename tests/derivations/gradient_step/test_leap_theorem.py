@@ -9,8 +9,8 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.gradient_step import leap_theorem
+from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.hermite_tensors import hermite, leap_index, leap_space, z1, z2, z3
-from onestep.derivations.language import symbols as s
 from onestep.verify.claims.gradient_step import leap_theorem as claims
 from onestep.verify.protocol.verdict import Verdict
 from onestep.verify.second_route.gradient_step import leap_theorem as numbers

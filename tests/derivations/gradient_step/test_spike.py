@@ -13,7 +13,7 @@ from onestep.derivations.free_energy import readout_normalisation
 from onestep.derivations.gradient_step import bulk as gradient_bulk
 from onestep.derivations.gradient_step import constants as gradient_constants
 from onestep.derivations.gradient_step import spike as gradient_step
-from onestep.derivations.language import symbols as s
+from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.language.derivation import Derivation, RationalLimit
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g

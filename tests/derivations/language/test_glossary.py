@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
+from onestep.derivations.equivalence.symbols import fit_slope
 from onestep.derivations.language.glossary import Glossary, GlyphError, refuse_repeated_names
 from onestep.derivations.language.rendering import latex
-from onestep.derivations.language.symbols import fit_slope, glossary, inverse_temperature
+from onestep.derivations.language.symbols import inverse_temperature
 from onestep.verify.checks.checker import find_witness
 from onestep.verify.checks.evaluate import evaluate
+from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import Domain
 
 
@@ -29,7 +31,7 @@ def test_the_same_meaning_twice_is_no_less_wrong() -> None:
 
 
 def test_no_two_symbols_of_the_paper_have_one_name() -> None:
-    names = [entry.symbol.name for entry in glossary]
+    names = [entry.symbol.name for entry in PAPER.symbols]
     assert len(set(names)) == len(names)
 
 

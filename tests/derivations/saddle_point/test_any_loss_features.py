@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.random_features import convex as convex_features
 from onestep.derivations.saddle_point.random_features import square_loss as convex_square_loss
 from onestep.verify.checks.evaluate import evaluate

@@ -9,11 +9,11 @@ from onestep.derivations.bulk.blocks import LETTERS
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2
 from onestep.derivations.free_energy.ridge import sherman_morrison
 from onestep.derivations.free_energy.stationarity import CONJUGATE as saddle_point_CONJUGATE
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import expand_expectations
 from onestep.derivations.saddle_point import equations as saddle_point
 from onestep.derivations.saddle_point import letters as readout_groups
 from onestep.derivations.saddle_point import orthogonal_bulk
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import V_of_kappa, mu0_of, mu1_of, mu2_of, squared_residual
 from onestep.derivations.saddle_point.letters import CONJUGATE
 

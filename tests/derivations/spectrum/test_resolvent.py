@@ -10,10 +10,10 @@ import sympy as sp
 
 from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.language import replica_gaussians
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import expand_expectations
 from onestep.derivations.saddle_point import equations as saddle_point
 from onestep.derivations.spectrum import resolvent as spectrum
+from onestep.derivations.spectrum import symbols as s
 
 
 @pytest.mark.parametrize("variable", [s.q1, s.q2, s.q1_hat, s.q2_hat], ids=str)

@@ -6,7 +6,6 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from onestep.derivations.language.symbols import glossary
 from onestep.reports.page.described import DescribedDerivation, derivations_of
 from onestep.reports.text.mathematics import MathError, mathml
 from onestep.reports.text.prose import heading, prose
@@ -56,7 +55,7 @@ def test_derivations_of_different_title_are_different() -> None:
 def test_symbols_of_the_glossary_can_be_shown() -> None:
     from onestep.derivations.language.rendering import latex
 
-    for row in glossary:
+    for row in PAPER.symbols:
         assert "\\" not in mathml(latex(row.symbol)), row.symbol
 
 

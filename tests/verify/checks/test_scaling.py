@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.gradient_step import symbols as s
 from onestep.verify.checks import scaling
 from onestep.verify.checks.scaling import CONFIRMED, INCONCLUSIVE, REFUTED, Series
 from onestep.verify.checks.scaling_check import ByScaling, Scaled

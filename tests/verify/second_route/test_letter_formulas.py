@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onestep.derivations.activations.activation import activation
-from onestep.derivations.language import symbols as s
+from onestep.derivations.bulk import symbols as s
 from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.saddle_point.ridge import solve as solve_by_numerics
 from onestep.verify.second_route.networks.formulas import Step, batch_forms, equivalent

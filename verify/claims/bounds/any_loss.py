@@ -9,8 +9,8 @@ import numpy as np
 import sympy as sp
 
 from onestep.derivations.bounds import any_loss as derived
+from onestep.derivations.bounds import symbols as s
 from onestep.derivations.bounds.any_loss import CONVEX, INDEPENDENT, loss_of
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import NonNegative, Obligation, RationalLimit
 from onestep.derivations.language.expectation import Expectation
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch, Point

@@ -9,7 +9,7 @@ import sympy as sp
 
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.bounds import closed_form as bounds_closed_form
-from onestep.derivations.language import symbols as s
+from onestep.derivations.bounds import symbols as s
 from onestep.derivations.language.derivation import Obligation, Vanishing
 from onestep.numerics.bounds import ridge as numeric_bounds
 from onestep.numerics.gaussian.coefficients import hermite_constants

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sympy as sp
 
 from onestep.derivations.bounds import ridge as bounds
+from onestep.derivations.bounds import symbols as s
 from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1, y2
 from onestep.derivations.language import inequalities
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from onestep.derivations.language.expectation import expand_expectations
 from onestep.verify.claims.saddle_point.formulas import E

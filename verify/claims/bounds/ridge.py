@@ -10,9 +10,9 @@ import numpy as np
 import sympy as sp
 
 from onestep.derivations.bounds import ridge as bounds
+from onestep.derivations.bounds import symbols as s
 from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1
 from onestep.derivations.language import inequalities
-from onestep.derivations.language import symbols as s
 from onestep.numerics.bounds import ridge as numeric_bounds
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch

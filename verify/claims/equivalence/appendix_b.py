@@ -6,7 +6,7 @@ import sympy as sp
 
 from onestep.derivations.equivalence import conditional as equivalence
 from onestep.derivations.equivalence import spike_coefficients
-from onestep.derivations.language import symbols as s
+from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_prime, sigma_second
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers

@@ -17,7 +17,7 @@ from onestep.derivations.activations.activation import Activation, activation
 from onestep.derivations.closed_forms.gaussian_class import Member, Shape, member
 from onestep.derivations.closed_forms.owens_t import OwensT
 from onestep.derivations.closed_forms.sign_product import SignProduct
-from onestep.derivations.language import symbols as s
+from onestep.derivations.equivalence import symbols as s
 from onestep.numerics.gaussian.coefficients import conditional_coefficients, hermite_constants
 from onestep.verify.checks.kinds import ByNumbers, Point
 from onestep.verify.closed_forms.proof import ByClosedForm, ByHeatEquation

@@ -11,8 +11,8 @@ import numpy as np
 import sympy as sp
 
 from onestep.derivations.equivalence import hermite_orders
+from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.equivalence.hermite_orders import coefficient, index
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Obligation, Vanishing
 from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import ByNumbers, ByObligations, Point

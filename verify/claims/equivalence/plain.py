@@ -6,8 +6,9 @@ from functools import partial
 
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.language.derivation import NonNegative, Obligation
+from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.derivations.saddle_point.random_features import plain_equivalence as gaussian_equivalence
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from onestep.verify.checks.simulation import BySimulation
@@ -25,7 +26,7 @@ _FLOOR = s.h2_star - s.h1_star**2
 
 INPUT = claim(
     "wider.gep.input-covariance", "A feature and the input have the covariance of the linear part", PLAIN,
-    eq(s.input_covariance, s.h1 * s.overlap),
+    eq(s_saddle.input_covariance, s.h1 * s.overlap),
     Domain((Range("activation", choices=ANY_ENTIRE), Range(s.overlap, 0.2, 0.9)), interpretations=ANY_INTERPRETATIONS),
     ByDerivation(gaussian_equivalence.input_covariance),
     ByNumbers("product rule", numbers.input_covariance, tolerances.QUADRATURE),
@@ -65,7 +66,7 @@ _error = (
 LEARNED = claim(
     "wider.gep.after-step-learned", "After a giant step the plain map would learn the linear part along the spike",
     PLAIN,
-    eq(s.gaussian_mean, s.gamma * s.h1_star), _AFTER,
+    eq(s_saddle.gaussian_mean, s.gamma * s.h1_star), _AFTER,
     ByDerivation(gaussian_equivalence.after_step),
     BySimulation("ridge on the plain equivalent map", numbers.plain_features),
     kind=Kind.FIXED_POINT,
@@ -76,7 +77,7 @@ LEARNED = claim(
 
 ERROR = claim(
     "wider.gep.after-step-error", "The test error that plain equivalence predicts after a giant step", PLAIN,
-    eq(s.gaussian_error, _error), _AFTER,
+    eq(s_saddle.gaussian_error, _error), _AFTER,
     ByDerivation(gaussian_equivalence.after_step),
     ByNumbers("its fixed point by bisection", numbers.plain_at, tolerances.SOLVER),
     BySimulation("ridge on the plain equivalent map", numbers.plain_features),
@@ -101,10 +102,10 @@ def _floor_obligations(statement: sp.Basic) -> tuple[Obligation, ...]:
 FLOOR = claim(
     "wider.gep.after-step-floor", "On the plain map no error can go below that of the best linear fit, step or no step",
     PLAIN,
-    ge(s.gaussian_error, _FLOOR), _AFTER,
+    ge(s_saddle.gaussian_error, _FLOOR), _AFTER,
     ByObligations("a sum of squares", _floor_obligations),
     ByNumbers("its fixed point by bisection", numbers.plain_at, tolerances.SOLVER),
-    wrong={"all of the target": s.h2_star, "the other way": le(s.gaussian_error, _FLOOR)},
+    wrong={"all of the target": s.h2_star, "the other way": le(s_saddle.gaussian_error, _FLOOR)},
     uses=("wider.gep.after-step-error",),
 )
 
@@ -122,7 +123,7 @@ def _simulated(name: str, title: str, statement: sp.Equality, models: str, *, wr
 
 BEFORE = _simulated(
     "before-step", "Without a step plain equivalence gives the test error of random features",
-    eq(s.test_error, s.gaussian_error), "untrained",
+    eq(s.test_error, s_saddle.gaussian_error), "untrained",
     wrong={"the best linear fit": _FLOOR, "nothing learned": s.h2_star},
     note="|R - R_G| -> 0 for n, p of order d.",
 )
@@ -130,7 +131,7 @@ BEFORE = _simulated(
 AFTER = _simulated(
     "conditional-closes-gap", "After a giant step plain equivalence fails and the conditional one gives the test error",
     eq(s.test_error, s.equivalent_error), "stepped",
-    wrong={"plain Gaussian equivalence": s.gaussian_error, "the best linear fit": _FLOOR},
+    wrong={"plain Gaussian equivalence": s_saddle.gaussian_error, "the best linear fit": _FLOOR},
     note="The plain prediction is one of the wrong neighbours that the simulation refutes.",
 )
 

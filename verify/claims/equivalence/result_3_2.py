@@ -8,7 +8,7 @@ import sympy as sp
 
 from onestep.derivations.equivalence import conditional as equivalence
 from onestep.derivations.equivalence import spike_coefficients
-from onestep.derivations.language import symbols as s
+from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.language.derivation import NonNegative, Obligation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma_prime, sigma_second

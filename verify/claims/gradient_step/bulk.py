@@ -5,8 +5,8 @@ from __future__ import annotations
 import sympy as sp
 
 from onestep.derivations.gradient_step import bulk as gradient_bulk
+from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.bulk import along_w
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, g_prime, sigma, sigma_check, sigma_second
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers

@@ -7,9 +7,10 @@ from functools import partial
 
 import sympy as sp
 
+from onestep.derivations.bounds import symbols as s_bounds
 from onestep.derivations.gradient_step import hermite_tensors, leap_scaling
+from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.hermite_tensors import hermite, leap_index, z1
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Obligation, Vanishing
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from onestep.verify.checks.scaling_check import ByScaling
@@ -72,7 +73,7 @@ EXAMPLES = (
 SECOND_ORDER = claim(
     "wider.leap.second-order", "The part of order two of a target of two directions", TENSORS,
     eq(s.second_order_part, (_t11 * (_x1**2 - 1) + 2 * _t12 * _x1 * _x2 + _t22 * (_x2**2 - 1)) / 2),
-    Domain(tuple(Range(q, 0.4, 1.6) for q in (*s.argument, s.b1, s.b2))),
+    Domain(tuple(Range(q, 0.4, 1.6) for q in (*s.argument, s_bounds.b1, s_bounds.b2))),
     ByDerivation(hermite_tensors.second_order),
     ByNumbers("least squares on a product rule", numbers.second_order_part, tolerances.QUADRATURE),
     wrong={

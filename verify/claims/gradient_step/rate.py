@@ -7,7 +7,7 @@ from functools import partial
 import sympy as sp
 
 from onestep.derivations.gradient_step import intermediate_rate
-from onestep.derivations.language import symbols as s
+from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.language.derivation import NonNegative, Obligation, Vanishing
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from onestep.verify.checks.scaling_check import ByScaling

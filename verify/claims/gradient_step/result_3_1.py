@@ -9,10 +9,11 @@ import numpy as np
 import sympy as sp
 
 from onestep.derivations.equivalence import hermite_orders
+from onestep.derivations.equivalence import symbols as s_map
 from onestep.derivations.gradient_step import bulk as gradient_bulk
 from onestep.derivations.gradient_step import constants as gradient_constants
 from onestep.derivations.gradient_step import spike as gradient_step
-from onestep.derivations.language import symbols as s
+from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.language.derivation import NonNegative, Obligation, Vanishing
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma_prime
@@ -58,7 +59,7 @@ def _polynomial(point: Point) -> dict[str, float]:
     h1 = average(lambda z: z * he.hermeval(z, normalised))
     return {
         s.h1_check.name: average(lambda z: (he.hermeval(z, slope) - h1) ** 2),
-        s.series_degree.name: degree,  # an integer: it bounds a sum
+        s_map.series_degree.name: degree,  # an integer: it bounds a sum
     }
 
 
@@ -68,12 +69,12 @@ def _coefficients_at(point: Point) -> Functions:
 
 def _sum_over_orders(weight: sp.Expr, first: int = 2) -> sp.Expr:
     k = hermite_orders.index
-    return sp.Sum(weight * hermite_orders.coefficient(k) ** 2, (k, first, s.series_degree))
+    return sp.Sum(weight * hermite_orders.coefficient(k) ** 2, (k, first, s_map.series_degree))
 
 
 def _one_more_degree(statement: sp.Basic) -> tuple[Obligation, ...]:
     """A term of degree N + 1 adds sqrt(N + 1) s_{N+1} h_N to sigma', orthogonal to all before; none at degree one."""
-    last = s.series_degree + 1
+    last = s_map.series_degree + 1
     gained = last * hermite_orders.coefficient(last) ** 2
     rules = hermite_orders.rules().obligations
     return (*rules, *hermite_orders.degree_induction(statement.rhs, 1, sp.S.Zero, gained))

@@ -8,8 +8,9 @@ import numpy as np
 import sympy as sp
 
 from onestep.derivations.free_energy import readout_normalisation
+from onestep.derivations.free_energy import symbols as s_free
 from onestep.derivations.gradient_step import spike as gradient_step
-from onestep.derivations.language import symbols as s
+from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_prime
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
@@ -211,7 +212,7 @@ def _readouts(seed: float, size: int) -> dict[str, float]:
     penalty = float(pull @ scaled / (scaled @ scaled))
     return {
         s.ridge.name: penalty,
-        s.slides_ridge.name: slides,
+        s_free.slides_ridge.name: slides,
         s.n.name: samples,
         s.p.name: neurons,
         s.alpha.name: samples / 2,
@@ -222,26 +223,26 @@ def _readouts(seed: float, size: int) -> dict[str, float]:
 SLIDES_RIDGE = claim(
     "section-2.ridge-of-the-slides", "The slides' penalty in the normalisation of equation (4)",
     Source("slides and " + ARXIV, "Section 2, on (4)"),
-    eq(s.ridge, 2 * s.slides_ridge * s.n / s.p),
+    eq(s.ridge, 2 * s_free.slides_ridge * s.n / s.p),
     Domain(ranges=(Range("seed"), Range("neurons", choices=("2", "3", "5", "11")))),
     ByDerivation(readout_normalisation.slides_penalty),
     ByNumbers("least squares with stacked rows in the slides' normalisation, 7 samples",
               lambda point: _readouts(float(point["seed"]), int(str(point["neurons"]))), tolerances.ROUNDING),
     wrong={
-        "taken for equal": s.slides_ridge,
-        "the 2 forgotten": s.slides_ridge * s.n / s.p,
-        "samples and width exchanged": 2 * s.slides_ridge * s.p / s.n,
+        "taken for equal": s_free.slides_ridge,
+        "the 2 forgotten": s_free.slides_ridge * s.n / s.p,
+        "samples and width exchanged": 2 * s_free.slides_ridge * s.p / s.n,
     },
 )
 
 SLIDES_RIDGE_RATIO = claim(
     "section-2.ridge-of-the-slides-in-ratios", "The slides' penalty at fixed ratios",
     Source("slides and " + ARXIV, "Section 2, on (4)"),
-    eq(s.ridge, 2 * s.slides_ridge * s.alpha / s.beta), SLIDES_RIDGE.domain,
+    eq(s.ridge, 2 * s_free.slides_ridge * s.alpha / s.beta), SLIDES_RIDGE.domain,
     ByDerivation(readout_normalisation.slides_penalty_in_ratios),
     ByNumbers("least squares with stacked rows in the slides' normalisation, 7 samples",
               lambda point: _readouts(float(point["seed"]), int(str(point["neurons"]))), tolerances.ROUNDING),
-    wrong={"taken for equal": s.slides_ridge, "ratio inverted": 2 * s.slides_ridge * s.beta / s.alpha},
+    wrong={"taken for equal": s_free.slides_ridge, "ratio inverted": 2 * s_free.slides_ridge * s.beta / s.alpha},
     uses=("section-2.ridge-of-the-slides",),
 )
 
@@ -259,16 +260,17 @@ def _normal_equation(point: Point) -> dict[str, float]:
     gram = features.T @ features
     return {
         s.readout_weight.name: a[0],
-        s.readout_other.name: a[1],
-        s.gram_own.name: gram[0, 0],
-        s.gram_cross.name: gram[0, 1],
-        s.label_overlap.name: float(features[:, 0] @ labels),
+        s_free.readout_other.name: a[1],
+        s_free.gram_own.name: gram[0, 0],
+        s_free.gram_cross.name: gram[0, 1],
+        s_free.label_overlap.name: float(features[:, 0] @ labels),
         s.ridge.name: penalty,
         s.p.name: 2,
     }
 
 
-_normal = (s.label_overlap / sp.sqrt(s.p) - s.gram_cross / s.p * s.readout_other) / (s.ridge + s.gram_own / s.p)
+_left = s_free.label_overlap / sp.sqrt(s.p) - s_free.gram_cross / s.p * s_free.readout_other
+_normal = _left / (s.ridge + s_free.gram_own / s.p)
 
 NORMAL_EQUATION = claim(
     "section-2.normal-equation", "The ridge readout solves (Phi^T Phi/p + lambda) a = Phi^T y/sqrt(p)",
@@ -277,7 +279,7 @@ NORMAL_EQUATION = claim(
     ByDerivation(readout_normalisation.normal_equation),
     ByNumbers("least squares with stacked rows, 2 neurons and 3 samples", _normal_equation, tolerances.ROUNDING),
     wrong={
-        "no 1/p in the Gram matrix": _normal.subs(s.gram_own, s.p * s.gram_own),
+        "no 1/p in the Gram matrix": _normal.subs(s_free.gram_own, s.p * s_free.gram_own),
         "ridge counted twice": _normal.subs(s.ridge, 2 * s.ridge),
     },
     note="One row of the normal equation, solved for its weight; a common factor 1/2 of loss and penalty would change "

@@ -8,7 +8,7 @@ import numpy as np
 import sympy as sp
 
 from onestep.derivations.gradient_step import spike as gradient_step
-from onestep.derivations.language import symbols as s
+from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, sigma, sigma_prime
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point

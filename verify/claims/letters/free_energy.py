@@ -5,10 +5,10 @@ from __future__ import annotations
 import sympy as sp
 
 from onestep.derivations.language import replica_gaussians
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma
 from onestep.derivations.saddle_point import letters as readout_features
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import assembled, energetic, local_fields, mu0_of, mu1_of, mu2_of
 from onestep.derivations.saddle_point.letter_energy import entropic as letter_energy_entropic
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers

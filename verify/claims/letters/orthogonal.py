@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
+from onestep.derivations.equivalence import symbols as s_map
 from onestep.derivations.free_energy.along_spike import y0
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.saddle_point import orthogonal_bulk
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
 from onestep.derivations.saddle_point.orthogonal_bulk import (
     V_along,
@@ -80,7 +81,7 @@ def _saddle_claims() -> tuple[Claim, ...]:
 
     return (
         entry(
-            "", "An orthogonal bulk", eq(s.row_product, s.c_of[0] * s.replica_delta), (exact,), 158,
+            "", "An orthogonal bulk", eq(s_map.row_product, s.c_of[0] * s.replica_delta), (exact,), 158,
             wrong={"unit rows": s.replica_delta},
             kind=Kind.DEFINITION,
             note="A special case, assumed: it holds by fiat. The check says that the bulk of the numbers below is of "

@@ -8,8 +8,8 @@ import sympy as sp
 
 from onestep.derivations.bulk import blocks as block_equivalent
 from onestep.derivations.free_energy.along_spike import y0, y1, y2
-from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point import letters as readout_groups
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation

@@ -10,9 +10,10 @@ import numpy as np
 import sympy as sp
 
 from onestep.derivations.activations.activation import activation
-from onestep.derivations.language import symbols as s
+from onestep.derivations.bounds import symbols as s_bounds
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma
+from onestep.derivations.saddle_point import symbols as s
 from onestep.numerics.bounds import ridge as numeric_bounds
 from onestep.numerics.gaussian.coefficients import conditional_coefficients
 from onestep.numerics.gaussian.evaluate import compile_numpy
@@ -82,7 +83,7 @@ def _best(point: Point) -> Mapping[str, float]:
         alignment=1.0,
     )
     error, least, plain = _sweep(model)
-    return {s.best_error_bias.name: error, s.best_lower_bias.name: least, s.distance.name: plain}
+    return {s.best_error_bias.name: error, s.best_lower_bias.name: least, s_bounds.distance.name: plain}
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -105,7 +106,7 @@ CLAIMS: tuple[Claim, ...] = (
                ("gamma = 1, reached as alpha0 -> infinity",)),
         ByNumbers("the solver with seven biases, many samples", _best, SOLVER, points=4),
         ByObligations("from the bound at every bias", infima_below),
-        wrong={"the bound without bias": s.distance, "twice": 2 * s.best_lower_bias},
+        wrong={"the bound without bias": s_bounds.distance, "twice": 2 * s.best_lower_bias},
         uses=("bounds.lower-any-alignment", "definitions.uniform-bias", "definitions.biased-coefficients"),
         note="The proof of the bound uses nothing of mu0, mu1 and mu2, so it holds for those of any bias.",
     ),

@@ -11,9 +11,9 @@ from functools import partial
 import sympy as sp
 
 from onestep.derivations.bulk import network as network_bulk
+from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.network import PREDICTION
 from onestep.derivations.language import inequalities
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import sigma, sigma_check

@@ -13,8 +13,9 @@ import sympy as sp
 from onestep.derivations.bulk import letter_poles as network_groups_poles
 from onestep.derivations.bulk import letters as network_groups
 from onestep.derivations.bulk import letters as network_groups_cases
-from onestep.derivations.language import symbols as s
+from onestep.derivations.bulk import symbols as s
 from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks.letters import BEYOND
@@ -80,11 +81,12 @@ ON_NETWORKS = (
         "v twice",
     ),
     _on_networks(
-        "network-spike-norm", "The overlap of spike and norms, one letter, on real networks", s.norm_row_spike[0],
-        "v and the norms",
+        "network-spike-norm", "The overlap of spike and norms, one letter, on real networks",
+        s_saddle.norm_row_spike[0], "v and the norms",
     ),
     _on_networks(
-        "network-norm", "The overlap of the norms, one letter, on real networks", s.norm_row_norm[0], "the norms twice",
+        "network-norm", "The overlap of the norms, one letter, on real networks", s_saddle.norm_row_norm[0],
+        "the norms twice",
     ),
 )
 

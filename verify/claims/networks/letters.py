@@ -13,11 +13,12 @@ import sympy as sp
 
 from onestep.derivations.bulk import letters as network_groups
 from onestep.derivations.bulk import letters as network_groups_rows
-from onestep.derivations.language import symbols as s
+from onestep.derivations.bulk import symbols as s
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, sigma_check
 from onestep.derivations.saddle_point import network as network_groups_readout
+from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks.rows import STEPS
@@ -158,7 +159,7 @@ TRACES = (
         wrong={"letters do not mix": sp.S.Zero},
     ),
     _bulk(
-        "log-determinant", "The log-determinant of the readout's S", s.log_det_of_rows,
+        "log-determinant", "The log-determinant of the readout's S", s_saddle.log_det_of_rows,
         sum(
             (_shift[a] * s.V2_of[a] - s.fraction[a] - s.fraction[a] * sp.log(s.V2_of[a] / s.fraction[a])
              for a in (0, 1)), sp.S.Zero) + _over(sp.log(_whole)) / s.beta,
@@ -214,16 +215,16 @@ OVERLAPS = (
 
 SIZES = (
     _bulk(
-        "q2", "The size of a letter's readout is a slope of the entropic term", s.q2_of[0], -s.entropic_slope_own,
-        network_groups_readout.sizes,
-        wrong={"half of it": -s.entropic_slope_own / 2},
+        "q2", "The size of a letter's readout is a slope of the entropic term",
+        s_saddle.q2_of[0], -s_saddle.entropic_slope_own, network_groups_readout.sizes,
+        wrong={"half of it": -s_saddle.entropic_slope_own / 2},
         checks=(_DRAWN,), uses=("beyond.groups.log-determinant", "beyond.groups.without-spike"),
         note="Twice the entropic term is sum q1^_ab T_ab + sum q2^_a tau_a + (alpha/beta)^2 f.K f at fixed forces f.",
     ),
     _bulk(
-        "q1", "The overlap of two letters' readouts is a slope of the entropic term", s.q1_of[0][1],
-        -s.entropic_slope_mixed / 2, network_groups_readout.sizes,
-        wrong={"one block of two": -s.entropic_slope_mixed},
+        "q1", "The overlap of two letters' readouts is a slope of the entropic term", s_saddle.q1_of[0][1],
+        -s_saddle.entropic_slope_mixed / 2, network_groups_readout.sizes,
+        wrong={"one block of two": -s_saddle.entropic_slope_mixed},
         checks=(_DRAWN,), uses=("beyond.groups.log-determinant", "beyond.groups.without-spike"),
         note="C_12 moves both blocks of S between the letters.",
     ),

@@ -9,12 +9,13 @@ from collections.abc import Callable
 
 import sympy as sp
 
+from onestep.derivations.bulk import symbols as s
 from onestep.derivations.language import inequalities
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation, Vanishing
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import sigma
 from onestep.derivations.saddle_point import network as network_groups_readout
+from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks.letters import BEYOND
@@ -26,12 +27,12 @@ from onestep.verify.second_route.networks import letter_networks as networks
 from onestep.verify.second_route.networks.letter_numbers import LETTERS, PAIRS
 from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
 
-_argument = s.r * s.letter[0] * s.kappa + s.bias_of[0] + sp.sqrt(s.c_of[0]) * s.z
+_argument = s.r * s.letter[0] * s.kappa + s_saddle.bias_of[0] + sp.sqrt(s.c_of[0]) * s.z
 THIRD = claim(
     "beyond.groups.third-function", "The function of kappa that a letter's norms bring", BEYOND,
-    eq(s.third_of, Expectation((s.z**2 - 1) * sigma(_argument), s.z) / (2 * s.c_of[0])),
+    eq(s_saddle.third_of, Expectation((s.z**2 - 1) * sigma(_argument), s.z) / (2 * s.c_of[0])),
     Domain(ranges=(Range("activation", choices=("tanh", "sin", "erf")), Range(s.r, 0.5, 2.0),
-                   Range(s.letter[0], -1.3, -0.4), Range(s.bias_of[0], 0.2, 1.2), Range(s.c_of[0], 0.7, 2.5),
+                   Range(s.letter[0], -1.3, -0.4), Range(s_saddle.bias_of[0], 0.2, 1.2), Range(s.c_of[0], 0.7, 2.5),
                    Range(s.kappa, 0.3, 2.0)),
            interpretations=INTERPRETATIONS),
     ByDerivation(network_groups_readout.third_function),
@@ -39,7 +40,7 @@ THIRD = claim(
               functions=lambda point: interpretation(str(point["activation"]), "sin")),
     wrong={
         "without the -1": Expectation(s.z**2 * sigma(_argument), s.z) / (2 * s.c_of[0]),
-        "without the bias": Expectation((s.z**2 - 1) * sigma(_argument - s.bias_of[0]), s.z) / (2 * s.c_of[0]),
+        "without the bias": Expectation((s.z**2 - 1) * sigma(_argument - s_saddle.bias_of[0]), s.z) / (2 * s.c_of[0]),
     },
     uses=("beyond.third-function", "appendix-d.mu0"),
 )
@@ -48,7 +49,9 @@ _mu0, _mu1, _mu2, _k2 = (
     tuple(sp.Function(f"{name}_{a + 1}", real=True)(s.kappa) for a in LETTERS) for name in ("mu0", "mu1", "mu2", "k2")
 )
 _y0, _y1, _y2, _yhat = (sp.Function(name, real=True)(s.kappa) for name in ("y0", "y1", "y2", "yhat"))
-_fit = sum(_mu0[a] * s.m_of[a] + s.kappa * _mu1[a] * s.zeta_of[a] + _k2[a] * s.chi_of[a] for a in LETTERS)
+_fit = sum(
+    _mu0[a] * s_saddle.m_of[a] + s.kappa * _mu1[a] * s_saddle.zeta_of[a] + _k2[a] * s_saddle.chi_of[a] for a in LETTERS
+)
 
 
 def _local(pairs: tuple[tuple[sp.Symbol, ...], ...], own: tuple[sp.Symbol, ...]) -> sp.Expr:
@@ -58,9 +61,10 @@ def _local(pairs: tuple[tuple[sp.Symbol, ...], ...], own: tuple[sp.Symbol, ...])
 
 
 _V = sp.Function("Vk", positive=True)(s.kappa)
-_signal = _mu1[0] * s.psi_of[0] + _mu1[1] * s.psi_of[1]
+_signal = _mu1[0] * s_saddle.psi_of[0] + _mu1[1] * s_saddle.psi_of[1]
 _e2, _e2_short = (
-    _y2 - 2 * _y0 * yhat + yhat**2 - 2 * _y1 * _signal + _local(s.q1_of, s.q2_of) for yhat in (_fit, _yhat)
+    _y2 - 2 * _y0 * yhat + yhat**2 - 2 * _y1 * _signal + _local(s_saddle.q1_of, s_saddle.q2_of)
+    for yhat in (_fit, _yhat)
 )
 _GENERIC = {**GENERIC_LETTERS, "k2_1": GENERIC_LETTERS["mu0_2"], "k2_2": GENERIC_LETTERS["mu1_2"],
             "yhat": GENERIC_LETTERS["mu0_1"], "Vk": GENERIC_LETTERS["mu1_1"]}
@@ -100,7 +104,7 @@ def _readout(
     )
 
 
-_no_norms = dict.fromkeys(s.chi_of, sp.S.Zero)
+_no_norms = dict.fromkeys(s_saddle.chi_of, sp.S.Zero)
 _pulls = (
     [s.kappa * _mu1[b] * (_y0 - _yhat) for b in LETTERS],
     [_mu1[b] * _y1 for b in LETTERS],
@@ -108,17 +112,19 @@ _pulls = (
 )
 _chi = s.alpha / s.beta * sum(
     row[b] * _k(pull[b] / (1 + _V))
-    for row, pull in zip((s.norm_row_spike, s.norm_row_target, s.norm_row_norm), _pulls, strict=True)
+    for row, pull in zip(
+        (s_saddle.norm_row_spike, s_saddle.norm_row_target, s_saddle.norm_row_norm), _pulls, strict=True
+    )
     for b in LETTERS
 )
-_without_m = _y0 - _fit.subs(s.m_of[0], 0)
+_without_m = _y0 - _fit.subs(s_saddle.m_of[0], 0)
 _ONLY_SIMULATED = (
     "Of its checks only the simulation is independent: the number solves the maps of the saddle point or evaluates the "
     "errors at their solution, and shares this relation."
 )
 READOUTS = (
     _readout(
-        "readout-mean", "The mean of one letter's readout", s.m_of[0],
+        "readout-mean", "The mean of one letter's readout", s_saddle.m_of[0],
         _k(_mu0[0] * _without_m / (1 + _V)) / _k(_mu0[0] ** 2 / (1 + _V)), network_groups_readout.readout_mean,
         wrong={
             "the isotropic bulk of the paper": s.m_isotropic,
@@ -128,12 +134,14 @@ READOUTS = (
         note=_ONLY_SIMULATED,
     ),
     _readout(
-        "norm-overlap", "One letter's readout overlaps with the fluctuations of its rows' norms", s.chi_of[0], _chi,
-        network_groups_readout.norm_overlap,
+        "norm-overlap", "One letter's readout overlaps with the fluctuations of its rows' norms",
+        s_saddle.chi_of[0], _chi, network_groups_readout.norm_overlap,
         wrong={
             "equal norms, as in the paper": sp.S.Zero,
             "the other letter forgotten":
-                _chi.subs({s.norm_row_spike[1]: 0, s.norm_row_target[1]: 0, s.norm_row_norm[1]: 0}),
+                _chi.subs(
+                    {s_saddle.norm_row_spike[1]: 0, s_saddle.norm_row_target[1]: 0, s_saddle.norm_row_norm[1]: 0}
+                ),
         },
         simulated=False,
         note="The number solves the maps of the saddle point, and this relation is one of them: that they agree holds "
@@ -170,7 +178,7 @@ def _above_all_functions(statement: sp.Basic) -> tuple[Obligation, ...]:
     g = sp.symbols("g_11 g_12 g_22", real=True)
     gram = {(0, 0): g[0] ** 2, (0, 1): g[0] * g[1], (1, 1): g[1] ** 2 + g[2] ** 2}
     label = {_y2: s.noise + _y0**2 + _y1**2 + rest} | {
-        s.q1_of[a][b]: s.psi_of[a] * s.psi_of[b] + gram[a, b] for a, b in PAIRS
+        s_saddle.q1_of[a][b]: s_saddle.psi_of[a] * s_saddle.psi_of[b] + gram[a, b] for a, b in PAIRS
     }
     error = network_groups_readout.errors().results[s.test_error].subs(label, simultaneous=True)
     at_readout = _k((_y0 - _fit) ** 2)
@@ -179,7 +187,7 @@ def _above_all_functions(statement: sp.Basic) -> tuple[Obligation, ...]:
         (sp.S.One, _y1 - _signal),
         (sp.S.One, g[0] * _mu1[0] + g[1] * _mu1[1]),
         (sp.S.One, g[2] * _mu1[1]),
-        *((s.q2_of[a], _mu2[a]) for a in LETTERS),
+        *((s_saddle.q2_of[a], _mu2[a]) for a in LETTERS),
     )
     over = sum(weight * base**2 for weight, base in squares)
     slack, average = sp.symbols("slack average", nonnegative=True)

@@ -11,7 +11,7 @@ import sympy as sp
 
 from onestep.derivations.bulk import network as network_bulk
 from onestep.derivations.bulk import network_rows
-from onestep.derivations.language import symbols as s
+from onestep.derivations.bulk import symbols as s
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.named_functions import g, sigma_check
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers

@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.random_features import any_loss as any_loss_features
 from onestep.derivations.saddle_point.random_features import square_loss as convex_square_loss
 from onestep.numerics.gaussian.evaluate import compile_numpy

@@ -10,9 +10,9 @@ import sympy as sp
 
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.gradient_step import spike as gradient_step
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation
 from onestep.derivations.saddle_point import conventions as invariances
+from onestep.derivations.saddle_point import symbols as s
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import ByDerivation, ByObligations, BySearch

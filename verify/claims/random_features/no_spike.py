@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import NonNegative, Obligation
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.random_features import no_spike as random_features
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model

@@ -7,11 +7,12 @@ from functools import partial
 import sympy as sp
 
 from onestep.derivations.free_energy import convex_loss
+from onestep.derivations.free_energy import symbols as s_free
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, varpi, varrho
 from onestep.derivations.free_energy.stationarity import CONJUGATE
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.saddle_point import equations as saddle_point
+from onestep.derivations.saddle_point import symbols as s
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.claims.saddle_point.formulas import E, I_nu, S, V, e2, fit, nu, ratio, teacher, x
 from onestep.verify.claims.saddle_point.result_3_3 import BLOCK_A, BLOCK_B, PLAIN
@@ -44,7 +45,7 @@ def E3(integrand: sp.Expr) -> sp.Expr:
 
 
 def _envelope_claims() -> tuple[Claim, ...]:
-    force = (s.prox - s.field_mean) / s.V
+    force = (s_free.prox - s.field_mean) / s.V
     proof = ByDerivation(convex_loss.envelope)
     check = ByNumbers("square, logistic, Huber and pseudo-Huber losses, by differences", numbers.one_envelope,
                       FINITE_DIFFERENCE)
@@ -59,21 +60,21 @@ def _envelope_claims() -> tuple[Claim, ...]:
 
     return (
         rule("proximal-point", "The proximal point balances loss and distance", s.loss_slope, -force, 118),
-        rule("moreau-slope", "Slope of the Moreau envelope in its centre: the force", s.moreau_slope, -force, 101),
+        rule("moreau-slope", "Slope of the Moreau envelope in its centre: the force", s_free.moreau_slope, -force, 101),
         rule(
             "moreau-response", "Slope of the Moreau envelope in its variance: half of the squared force",
-            s.moreau_response, -(force**2) / 2,
+            s_free.moreau_response, -(force**2) / 2,
         ),
         rule(
-            "force-slope", "Slope of the force from the curvature of the loss", s.force_slope,
-            -s.loss_curvature / (1 + s.V * s.loss_curvature),
+            "force-slope", "Slope of the force from the curvature of the loss", s_free.force_slope,
+            -s_free.loss_curvature / (1 + s.V * s_free.loss_curvature),
         ),
         claim(
             "convex.regulariser-slope", "The readout is the slope of the regulariser's envelope in the force",
             paper(APPENDIX, 97),
-            eq(s.penalty_slope, -s.minimum_point), Domain(),
+            eq(s_free.penalty_slope, -s_free.minimum_point), Domain(),
             ByDerivation(convex_loss.regulariser),
-            wrong={"sign": s.minimum_point},
+            wrong={"sign": s_free.minimum_point},
         ),
         claim(
             "convex.laplace", "At zero temperature an integral over one variable leaves the least exponent",
@@ -113,7 +114,7 @@ def _envelope_claims() -> tuple[Claim, ...]:
 
 
 def _saddle(variable: sp.Symbol, name: str, title: str, right: sp.Expr) -> Claim:
-    unknown = s.m_response if variable == s.m else CONJUGATE[variable]
+    unknown = s_free.m_response if variable == s.m else CONJUGATE[variable]
     return claim(
         f"convex.saddle.{name}", f"{title}, any convex loss", paper(APPENDIX),
         eq(unknown, right), numbers.AVERAGED,
@@ -137,7 +138,7 @@ _CONJUGATES = (
 )
 
 _PARTNERS = (s.q1, s.q2, s.V1, s.V2, s.zeta, s.psi, s.m)
-_LEFT = {(s.m_response if v == s.m else CONJUGATE[v]): partial(convex_loss.equation, v) for v in _PARTNERS}
+_LEFT = {(s_free.m_response if v == s.m else CONJUGATE[v]): partial(convex_loss.equation, v) for v in _PARTNERS}
 _OVERLAPS = tuple(c for c in (*BLOCK_A, *BLOCK_B) if c.statement.lhs != s.m)
 _RIGHT = {
     CONJUGATE[v]: partial(convex_loss.equation, v)

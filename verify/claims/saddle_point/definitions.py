@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
+from onestep.derivations.free_energy import symbols as s_free
 from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2
-from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import symbols as s
 from onestep.verify.claims.saddle_point.formulas import E, I_nu, V, b
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind
@@ -69,9 +70,9 @@ CLAIMS: tuple[Claim, ...] = (
             "The overlaps of the replicas with the constant vector, the spike, the target and each other", "Appendix C",
             (85,), eq(word("m_i"), word(rf"{{\mathbf{{1}}^\top {_i}}}") / _root),
             eq(word(r"\zeta_i"), word(rf"{{{_i}\cdot Wv}}") / _root),
-            eq(s.psi_pair, word(rf"{{{_i}\cdot W\theta_\perp}}") / _root),
-            eq(s.overlap_pair[0], word(rf"{{{_i}\cdot W\Pi^\perp W^\top {_j}}}") / s.p),
-            eq(s.overlap_pair[1], word(rf"{{{_i}\cdot {_j}}}") / s.p)),
+            eq(s_free.psi_pair, word(rf"{{{_i}\cdot W\theta_\perp}}") / _root),
+            eq(s_free.overlap_pair[0], word(rf"{{{_i}\cdot W\Pi^\perp W^\top {_j}}}") / s.p),
+            eq(s_free.overlap_pair[1], word(rf"{{{_i}\cdot {_j}}}") / s.p)),
     _define("local-field", "Local field: what the output of a replica has across the spike", "Appendix C", (86,),
             eq(word(r"\mathsf{h}_i"),
                (mu1 * word(rf"{{{_i}\cdot Wx^\perp}}") + mu2 * word(rf"{{{_i}\cdot\xi}}")) / _root)),

@@ -9,8 +9,9 @@ import numpy as np
 import sympy as sp
 
 from onestep.derivations.free_energy import dropped_terms
-from onestep.derivations.language import symbols as s
+from onestep.derivations.free_energy import symbols as s_free
 from onestep.derivations.saddle_point import any_law as spectral
+from onestep.derivations.saddle_point import symbols as s
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
 from onestep.verify.checks.scaling_check import ByScaling, Scaled
 from onestep.verify.claims.sources import paper
@@ -128,7 +129,7 @@ def finite_bulk(point: Point) -> Mapping[str, float]:
 _KEPT = (
     claim(
         "dropped.m-hat-equation", "The conjugate of m from stationarity", paper(APPENDIX),
-        eq(s.m_hat, s.m / (sp.sqrt(s.p) * s.ones_resolvent)), Domain(),
+        eq(s_free.m_hat, s.m / (sp.sqrt(s.p) * s_free.ones_resolvent)), Domain(),
         ByDerivation(dropped_terms.m_hat),
     ),
     claim(

@@ -10,8 +10,8 @@ import sympy as sp
 
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.free_energy import replicas
+from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma
 from onestep.numerics.gaussian.evaluate import compile_numpy

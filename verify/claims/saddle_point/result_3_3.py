@@ -10,9 +10,9 @@ import sympy as sp
 from onestep.derivations.free_energy import convex_loss
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, varpi, varrho, vartau, y0, y1
 from onestep.derivations.free_energy.stationarity import CONJUGATE
-from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import conventions
 from onestep.derivations.saddle_point import equations as saddle_point
-from onestep.derivations.saddle_point import normalisations
+from onestep.derivations.saddle_point import symbols as s
 from onestep.verify.checks.evaluate import evaluate
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
@@ -158,7 +158,7 @@ def _error_claims() -> tuple[Claim, ...]:
         claim(
             "result-3-3.test-error-as-printed", "Test error as an average over kappa and z", paper(SECTION, 25),
             eq(s.test_error, E2(b**2 + quadratic)), DOMAIN,
-            ByDerivation(normalisations.test_error_of_the_paper), solver_in_two_variables,
+            ByDerivation(conventions.test_error_of_the_paper), solver_in_two_variables,
             kind=Kind.FIXED_POINT, uses=("result-3-3.test-error",),
         ),
         claim(

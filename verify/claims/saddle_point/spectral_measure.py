@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point import any_law as spectral
+from onestep.derivations.saddle_point import symbols as s
 from onestep.numerics.bulk.atoms import of_matrix
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.ridge import solve

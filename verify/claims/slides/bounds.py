@@ -12,8 +12,8 @@ import sympy as sp
 
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.bounds import ridge as bounds
+from onestep.derivations.bounds import symbols as s
 from onestep.derivations.free_energy.along_spike import mu0, mu1, y0, y1, y2
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.named_functions import g
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch

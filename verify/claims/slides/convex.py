@@ -7,9 +7,9 @@ from typing import Any
 
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g as target
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.random_features import convex as convex_features
 from onestep.derivations.saddle_point.random_features import square_loss as convex_square_loss
 from onestep.derivations.saddle_point.random_features.convex import label, omega_1, over_labels, prox, prox_slope

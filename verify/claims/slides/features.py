@@ -9,8 +9,9 @@ import numpy as np
 import sympy as sp
 
 from onestep.derivations.equivalence import hermite_features, hermite_orders
+from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.equivalence.hermite_features import hermite
-from onestep.derivations.language import symbols as s
+from onestep.derivations.gradient_step import symbols as s_step
 from onestep.derivations.language.derivation import Obligation, Vanishing
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
@@ -200,7 +201,7 @@ PRINTED_LINEAR_PART = printed(
 PRINTED_BEST_LINEAR = printed(
     section_3_1.LINEAR_FLOOR, "best-linear-predictor",
     "The error of the best linear predictor as the norm of the linear part", "Batch size",
-    eq(s.linear_floor, s.h1_star**2),
+    eq(s_step.linear_floor, s.h1_star**2),
     wrong={"the constant as well": s.h1_star**2 + s.h2_star},
     note="The error is the part of the target that is not learned, of degree above one.",
 )

@@ -6,12 +6,14 @@ import numpy as np
 import sympy as sp
 
 from onestep.derivations.equivalence import hermite_features
+from onestep.derivations.equivalence import symbols as s_map
 from onestep.derivations.gradient_step import spike as gradient_step
-from onestep.derivations.language import symbols as s
+from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.language.derivation import NonNegative, Obligation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_check, sigma_prime
 from onestep.derivations.saddle_point import conventions as slides_conventions
+from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
 from onestep.verify.claims.equivalence import appendix_b, sign_activation
@@ -47,24 +49,24 @@ def _projection(point: Point) -> dict[str, float]:
     projected = np.sqrt(variance) * points @ (v / np.linalg.norm(v))
     return {
         s.spike_projection_variance.name: float(weights @ projected**2),
-        s.coordinate_variance.name: variance,
+        s_saddle.coordinate_variance.name: variance,
         s.d.name: float(point["d"]),
     }
 
 
 INPUT_SCALE = claim(
     "section-2.input-scale", "v.x has the variance of one coordinate of the input", paper("Section 2"),
-    eq(s.spike_projection_variance, s.coordinate_variance),
+    eq(s.spike_projection_variance, s_saddle.coordinate_variance),
     Domain((Range("seed"), Range(s.d, 2.0, 50.0), Range("power", choices=("0", "1")))),
     ByDerivation(slides_conventions.input_scale),
     ByNumbers("a random direction in the plane", _projection, tolerances.ROUNDING),
-    wrong={"per coordinate": s.coordinate_variance / s.d},
+    wrong={"per coordinate": s_saddle.coordinate_variance / s.d},
     note="kappa = v.x is standard normal, as every average over kappa needs, for coordinates of variance one.",
 )
 PRINTED_INPUTS = printed(
     INPUT_SCALE, "input-scale", "A standard normal kappa from inputs of variance 1/d", "Setting",
-    eq(s.spike_projection_variance, s.d * s.coordinate_variance),
-    wrong={"root": sp.sqrt(s.d) * s.coordinate_variance},
+    eq(s.spike_projection_variance, s.d * s_saddle.coordinate_variance),
+    wrong={"root": sp.sqrt(s.d) * s_saddle.coordinate_variance},
     note="x ~ N(0, 1/d) and |v| = 1 give kappa variance 1/d; for kappa ~ N(0, 1), |v| would be sqrt(d).",
 )
 
@@ -148,7 +150,7 @@ def _split(point: Point) -> dict[str, float]:
     v, theta = v / np.linalg.norm(v), theta / np.linalg.norm(theta)
     kappa = float(v @ x)
     return {
-        s.component_along_spike.name: float(v @ (x - kappa * v)),
+        s_saddle.component_along_spike.name: float(v @ (x - kappa * v)),
         s.kappa.name: kappa,
         s.gamma.name: float(v @ theta),
     }
@@ -156,13 +158,13 @@ def _split(point: Point) -> dict[str, float]:
 
 SPLIT = claim(
     "result-3-2.split", "What x - kappa v keeps along v: nothing", paper("Appendix B", 60),
-    eq(s.component_along_spike, sp.S.Zero), Domain((Range("seed"),)),
+    eq(s_saddle.component_along_spike, sp.S.Zero), Domain((Range("seed"),)),
     ByDerivation(slides_conventions.split_along_spike), ByNumbers("random vectors in R^4", _split, tolerances.ROUNDING),
     wrong={"all of it": s.kappa, "the share of theta": s.gamma * s.kappa},
 )
 PRINTED_SPLIT = printed(
     SPLIT, "split-along-target", "x split along the target with the projection on the spike", MAP_FRAME,
-    eq(s.component_along_spike, (1 - s.gamma) * s.kappa),
+    eq(s_saddle.component_along_spike, (1 - s.gamma) * s.kappa),
     note="kappa theta with kappa = v.x leaves (1 - gamma) kappa along v: the rest is orthogonal to neither.",
 )
 PRINTED_UNIT_ROWS = printed(
@@ -208,8 +210,8 @@ def _chebyshev(statement: sp.Basic) -> tuple[Obligation, ...]:
     slack, level, beyond = sp.symbols("slack t e", nonnegative=True)
     variance = slides_conventions.sign_variance().results[s.feature_variance]
     difference = (statement.gts - statement.lts).subs(s.feature_variance, variance)
-    at = difference.subs(s.c, (s.tail + slack) * (s.r * s.kappa) ** 2)
-    squares = ((sp.S.One, s.tail), (2 * slack, sp.S.One))
+    at = difference.subs(s.c, (s_saddle.tail + slack) * (s.r * s.kappa) ** 2)
+    squares = ((sp.S.One, s_saddle.tail), (2 * slack, sp.S.One))
     excess = (level + beyond) ** 2 - level**2
     threshold = NonNegative("z^2/t^2 >= 1 beyond t", excess, ((2 * level * beyond, sp.S.One), (sp.S.One, beyond)))
     return (*slides_conventions.sign_variance().obligations, threshold, NonNegative("the gap", at, squares))
@@ -255,22 +257,22 @@ def _two_variables(point: Point) -> dict[str, float]:
         return np.asarray(q[0] + q[1] * a + q[2] * b + q[3] * a**2 + q[4] * a * b + q[5] * b**2)
 
     a, b, values = points[:, 0], points[:, 1], target(points)
-    tensors = zip((s.tensor_0, *s.tensor_1, *s.tensor_2), (1 + 0 * a, a, b, a**2 - 1, a * b, b**2 - 1), strict=True)
+    tensors = zip((s_map.tensor_0, *s.tensor_1, *s.tensor_2), (1 + 0 * a, a, b, a**2 - 1, a * b, b**2 - 1), strict=True)
     return {
         **{name.name: float(weights @ (weight * values)) for name, weight in tensors},
         **{name.name: float(value) for name, value in zip(s.argument, where, strict=True)},
-        s.target_value.name: float(target(where)),
+        s_map.target_value.name: float(target(where)),
     }
 
 
 x1, x2 = s.argument
-_linear = s.tensor_0 + s.tensor_1[0] * x1 + s.tensor_1[1] * x2
+_linear = s_map.tensor_0 + s.tensor_1[0] * x1 + s.tensor_1[1] * x2
 _h2 = (x1**2 - 1, x2**2 - 1)
 _second = (s.tensor_2[0] * _h2[0] + 2 * s.tensor_2[1] * x1 * x2 + s.tensor_2[2] * _h2[1]) / 2
 SECOND_ORDER = claim(
     "multi-index.second-order", "A target of two variables to second order in Hermite tensors",
     Source("slides", "What one step learns"),
-    eq(s.target_value, _linear + _second), Domain((Range("seed"),)),
+    eq(s_map.target_value, _linear + _second), Domain((Range("seed"),)),
     ByDerivation(hermite_features.second_order),
     ByNumbers("random quadratic polynomials", _two_variables, tolerances.ROUNDING),
     wrong={"without 1/2": _linear + 2 * _second},
@@ -278,7 +280,7 @@ SECOND_ORDER = claim(
 PRINTED_SECOND_ORDER = printed(
     SECOND_ORDER, "second-order", "The second-order term as products of second Hermite polynomials",
     "What one step learns",
-    eq(s.target_value,
+    eq(s_map.target_value,
        _linear + s.tensor_2[0] * _h2[0] ** 2 + 2 * s.tensor_2[1] * _h2[0] * _h2[1] + s.tensor_2[2] * _h2[1] ** 2),
     note="The second-order tensor is z_i z_j - delta_ij, of degree two, with weight 1/2; printed is degree four.",
 )

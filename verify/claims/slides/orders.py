@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
+from onestep.derivations.bounds import symbols as s_bounds
 from onestep.derivations.gradient_step import orders as slides_orders
-from onestep.derivations.language import symbols as s
+from onestep.derivations.gradient_step import symbols as s
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.scaling_check import ByScaling
 from onestep.verify.claims.bounds import ridge as section_4_3
@@ -179,10 +180,10 @@ _KERNEL = (KERNEL, as_printed(KERNEL, "kernel", "The kernel that random features
 _distance = named(section_4_3.CLAIMS, "bounds.distance")
 DISTANCE = printed(
     _distance, "distance-not-squared", "The lower bound as the distance of the target from a span",
-    "Bounds on the risk", eq(sp.sqrt(s.distance), _distance.statement.rhs),
+    "Bounds on the risk", eq(sp.sqrt(s_bounds.distance), _distance.statement.rhs),
     wrong={
-        "to the fourth": eq(s.distance**2, _distance.statement.rhs),
-        "half the square": eq(2 * s.distance, _distance.statement.rhs),
+        "to the fourth": eq(s_bounds.distance**2, _distance.statement.rhs),
+        "half the square": eq(2 * s_bounds.distance, _distance.statement.rhs),
     },
     note="A mean squared error is bounded by the squared distance in L2.",
 )

@@ -9,8 +9,8 @@ import numpy as np
 import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import mu1, mu2, varpi, varrho, vartau
-from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point import conventions as slides_conventions
+from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.conventions import resolvent_of_modes
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
 from onestep.verify.claims.saddle_point import result_3_3 as section_3_3

@@ -7,9 +7,9 @@ from functools import partial
 import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import mu1, mu2, varpi, varrho
-from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import conventions
 from onestep.derivations.saddle_point import equations as saddle_point
-from onestep.derivations.saddle_point import normalisations
+from onestep.derivations.saddle_point import symbols as s
 from onestep.verify.checks.kinds import ByDerivation
 from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, nu, ratio, x
 from onestep.verify.claims.sources import paper
@@ -25,7 +25,7 @@ def _slides(
     variable: sp.Symbol, name: str, title: str, unknown: sp.Symbol, right: sp.Expr, misprint: sp.Expr | None = None
 ) -> Claim:
     spectral = right.has(s.mode)
-    proof = ByDerivation(partial(normalisations.in_slides_normalisation, variable))
+    proof = ByDerivation(partial(conventions.in_slides_normalisation, variable))
     return claim(
         f"result-3-3.slides.{name}", title, paper(SECTION),
         eq(unknown, right), PLAIN if spectral else DOMAIN,

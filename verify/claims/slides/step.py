@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.equivalence import symbols as s_map
+from onestep.derivations.free_energy import symbols as s_free
+from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_prime
 from onestep.verify.claims.equivalence import result_3_2 as section_3_2
@@ -40,8 +42,8 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     printed(
         section_2.SLIDES_RIDGE, "same-ridge", "The penalty of the ridge objective taken for that of the saddle point",
-        "Ridge readout", eq(s.ridge, s.slides_ridge),
-        wrong={"without the 2": s.slides_ridge * s.n / s.p},
+        "Ridge readout", eq(s.ridge, s_free.slides_ridge),
+        wrong={"without the 2": s_free.slides_ridge * s.n / s.p},
         note="The printed objective belongs to lambda = 2 lambda_slides n/p in the slides' own saddle point.",
     ),
     printed(
@@ -74,7 +76,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     printed(
         section_3_2.EQUIVALENT_MEAN, "equivalent-mean", "The equivalent map without kappa mu1 w.v",
-        "Conditional Gaussian equivalence", eq(s.feature_mean, s.mu0),
+        "Conditional Gaussian equivalence", eq(s_map.feature_mean, s.mu0),
         wrong={"kappa forgotten": s.mu0 + s.spike_overlap * s.mu1},
         note="Without the term there is no overlap zeta in the test error; x splits along v, not along theta.",
     ),

@@ -9,11 +9,11 @@ import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, varrho, vartau
 from onestep.derivations.language import replica_gaussians
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import NonNegative, Obligation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.spectrum import feature_covariance
 from onestep.derivations.spectrum import resolvent as spectrum
+from onestep.derivations.spectrum import symbols as s
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.sources import paper

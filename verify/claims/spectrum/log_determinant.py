@@ -5,10 +5,10 @@ from __future__ import annotations
 import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g
 from onestep.derivations.spectrum import log_determinant as spectrum_log_determinant
+from onestep.derivations.spectrum import symbols as s
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.networks.rows import BEYOND

@@ -16,7 +16,8 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.bounds import symbols as s_bounds
+from onestep.derivations.gradient_step import symbols as s
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.scaling_check import Scaled
 from onestep.verify.checks.simulation import column
@@ -70,7 +71,7 @@ def leap_of(target: str, point: Point) -> dict[str, float]:
 
 def second_order_part(point: Point) -> dict[str, float]:
     """The part of order two of sin(a z1 + b z2) + z1 z2^2, by least squares on a product rule, at a random argument."""
-    a, b = point_value(point, s.b1), point_value(point, s.b2)
+    a, b = point_value(point, s_bounds.b1), point_value(point, s_bounds.b2)
     x = np.array([[point_value(point, q) for q in s.argument]])
     points, weights = grid(2)
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.gradient_step import symbols as s
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.scaling_check import Scaled
 from onestep.verify.checks.simulation import column

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.bulk import symbols as s
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation

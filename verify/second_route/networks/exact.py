@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.bulk import symbols as s
 from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
 from onestep.verify.checks.kinds import Point
 from onestep.verify.second_route.grids import SMOOTH, Array

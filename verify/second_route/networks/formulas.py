@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.bulk import symbols as s
 from onestep.verify.checks.evaluate import Functions
 from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, hermite_numbers, interpretation
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.bulk import symbols as s
+from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Profile
@@ -98,17 +99,17 @@ def values_of(network: Vocabulary) -> dict[str, float]:
     }
     for a in LETTERS:
         values |= {
-            s.m_of[a]: solved.m[a],
-            s.zeta_of[a]: solved.zeta[a],
-            s.psi_of[a]: solved.psi[a],
-            s.chi_of[a]: solved.chi[a],
-            s.q2_of[a]: solved.q2[a],
+            s_saddle.m_of[a]: solved.m[a],
+            s_saddle.zeta_of[a]: solved.zeta[a],
+            s_saddle.psi_of[a]: solved.psi[a],
+            s_saddle.chi_of[a]: solved.chi[a],
+            s_saddle.q2_of[a]: solved.q2[a],
             s.V2_of[a]: solved.at.tau[a],
-            s.norm_row_spike[a]: solved.at.overlap[2 * k, a],
-            s.norm_row_target[a]: solved.at.overlap[2 * k, k + a],
-            s.norm_row_norm[a]: solved.at.overlap[2 * k, 2 * k + a],
+            s_saddle.norm_row_spike[a]: solved.at.overlap[2 * k, a],
+            s_saddle.norm_row_target[a]: solved.at.overlap[2 * k, k + a],
+            s_saddle.norm_row_norm[a]: solved.at.overlap[2 * k, 2 * k + a],
         }
-    values |= {s.q1_of[a][b]: solved.Q[a, b] for a, b in PAIRS}
+    values |= {s_saddle.q1_of[a][b]: solved.Q[a, b] for a, b in PAIRS}
     values |= {s.V1_of[a][b]: solved.at.T[a, b] for a, b in PAIRS}
     return {symbol.name: float(number) for symbol, number in values.items()}
 
@@ -156,7 +157,7 @@ def readouts(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measure
 
     The ratios are those of the network at each of these dimensions: they are multiples of 50.
     """
-    at = column(quantity, s.test_error, s.training_error, s.m_of[0])
+    at = column(quantity, s.test_error, s.training_error, s_saddle.m_of[0])
     network = NETWORKS[SIMULATED]
     values, functions = values_of(network), functions_of(network)
     measured = []
@@ -181,9 +182,9 @@ def floor_numbers(point: Point) -> dict[str, float]:
 def third_at(point: Point) -> dict[str, float]:
     """d mu0/dc of a letter, by central differences of an average on a fixed grid."""
     student = SMOOTH[str(point["activation"])]
-    r, u, b, c, kappa = (float(point[x.name]) for x in (s.r, s.letter[0], s.bias_of[0], s.c_of[0], s.kappa))
+    r, u, b, c, kappa = (float(point[x.name]) for x in (s.r, s.letter[0], s_saddle.bias_of[0], s.c_of[0], s.kappa))
 
     def mean(bulk: float) -> float:
         return float(MASS @ student.value(r * u * kappa + b + math.sqrt(bulk) * NODES))
 
-    return {s.third_of.name: (mean(c + 1e-5) - mean(c - 1e-5)) / 2e-5}
+    return {s_saddle.third_of.name: (mean(c + 1e-5) - mean(c - 1e-5)) / 2e-5}

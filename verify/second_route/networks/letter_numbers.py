@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.bulk import symbols as s
+from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Profile
@@ -197,15 +198,15 @@ def entropic_slopes(drawing: Drawing) -> dict[str, float]:
 
     (D1, D2), (C11, C12, C22) = drawing.D, drawing.C
     return {
-        s.entropic_slope_own.name: slope(lambda h: replace(drawing, D=(D1 + h, D2))),
-        s.entropic_slope_mixed.name: slope(lambda h: replace(drawing, C=(C11, C12 + h, C22))),
+        s_saddle.entropic_slope_own.name: slope(lambda h: replace(drawing, D=(D1 + h, D2))),
+        s_saddle.entropic_slope_mixed.name: slope(lambda h: replace(drawing, C=(C11, C12 + h, C22))),
     }
 
 
 # What is measured on drawn rows.
 COLUMNS = (
     s.V2_of[0], s.V1_of[0][0], s.V1_of[0][1], s.forms_own, s.forms_mixed, s.form_norm_own, s.form_norm_mixed,
-    s.norms_own, s.norms_mixed, s.log_det_of_rows, s.q2_of[0], s.q1_of[0][1],
+    s.norms_own, s.norms_mixed, s_saddle.log_det_of_rows, s_saddle.q2_of[0], s_saddle.q1_of[0][1],
 )  # fmt: skip
 
 

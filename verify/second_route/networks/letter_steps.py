@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.bulk import symbols as s
+from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.kinds import Point
 from onestep.verify.checks.simulation import Measured, column
 from onestep.verify.protocol.claim import Profile
@@ -135,7 +136,7 @@ REAL = {
 
 
 # What is measured on the rows of real networks.
-OVERLAPS = (s.V2_of[0], s.spike_overlap_of, s.norm_row_spike[0], s.norm_row_norm[0])
+OVERLAPS = (s.V2_of[0], s.spike_overlap_of, s_saddle.norm_row_spike[0], s_saddle.norm_row_norm[0])
 
 
 @lru_cache(maxsize=8192)

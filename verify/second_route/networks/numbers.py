@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 
 from onestep.derivations.activations.activation import activation
-from onestep.derivations.language import symbols as s
+from onestep.derivations.bulk import symbols as s
 from onestep.numerics.bulk.network import NetworkBulk
 from onestep.numerics.bulk.network_law import network_law
 from onestep.numerics.experiments.simulate import simulate

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.free_energy import symbols as s_free
+from onestep.derivations.saddle_point import symbols as s
 from onestep.numerics.bulk.equivalent import marchenko_pastur
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import Point
@@ -57,12 +58,12 @@ def one_envelope(point: Point) -> Mapping[str, float] | None:
         return None
     forces = [(best(omega + e, V) - (omega + e)) / V for e in (-h, h)]
     return {
-        s.prox.name: x,
-        s.moreau_slope.name: (value(omega + h, V) - value(omega - h, V)) / (2 * h),
-        s.moreau_response.name: (value(omega, V + h) - value(omega, V - h)) / (2 * h),
-        s.force_slope.name: (forces[1] - forces[0]) / (2 * h),
+        s_free.prox.name: x,
+        s_free.moreau_slope.name: (value(omega + h, V) - value(omega - h, V)) / (2 * h),
+        s_free.moreau_response.name: (value(omega, V + h) - value(omega, V - h)) / (2 * h),
+        s_free.force_slope.name: (forces[1] - forces[0]) / (2 * h),
         s.loss_slope.name: float(loss.slope(np.array(y), np.array(x))),
-        s.loss_curvature.name: float(loss.curvature(np.array(y), np.array(x))),
+        s_free.loss_curvature.name: float(loss.curvature(np.array(y), np.array(x))),
     }
 
 
@@ -144,7 +145,7 @@ def _averaged(loss: Loss, values: Mapping[str, float], functions: Mapping[str, C
 
 # Each conjugate is a multiple of the derivative of (alpha/beta) E[M] in its partner.
 _PARTNERS = {
-    s.m_response: (s.m, 1.0),
+    s_free.m_response: (s.m, 1.0),
     s.V1_hat: (s.q1, 2.0),
     s.V2_hat: (s.q2, 2.0),
     s.q1_hat: (s.V1, -2.0),

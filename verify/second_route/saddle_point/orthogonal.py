@@ -9,7 +9,8 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.equivalence import symbols as s_map
+from onestep.derivations.saddle_point import symbols as s
 from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import ByNumbers
 from onestep.verify.checks.simulation import Measured, column
@@ -72,7 +73,7 @@ def _orthogonal(point: Point) -> Mapping[str, float]:
             covariance += mu[e][1] * mu[f][1] * float(a[part] @ bulk[np.ix_(part, group == f)] @ a[group == f]) / p
         covariance += mu[e][2] ** 2 * float(a[part] @ a[part]) / p
     values[s.output_variance] = covariance
-    values[s.row_product] = float(W[1] @ W[2 if point_is_even(point) else 1])
+    values[s_map.row_product] = float(W[1] @ W[2 if point_is_even(point) else 1])
     values[s.replica_delta] = 0.0 if point_is_even(point) else 1.0
     return {symbol.name: float(number) for symbol, number in values.items()}
 

@@ -10,7 +10,8 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.equivalence import symbols as s_map
+from onestep.derivations.saddle_point import symbols as s
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import Point
@@ -170,7 +171,7 @@ def features(models: Mapping[str, Model], quantity: sp.Basic, profile: Profile) 
             values = {
                 **plain_equivalence(at_sizes),
                 **numbers(solved(at_sizes)),
-                s.equivalent_error.name: solved(at_sizes).test_error,
+                s_map.equivalent_error.name: solved(at_sizes).test_error,
             }
             measured.append(Measured(dimension, simulation.values("test_error"), values))
         found[name] = tuple(measured)

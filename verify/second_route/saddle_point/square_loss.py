@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import symbols as s
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import Point

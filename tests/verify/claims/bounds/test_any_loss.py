@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from onestep.derivations.bounds import any_loss as loss_bounds
-from onestep.derivations.language import symbols
+from onestep.derivations.bounds import symbols
 from onestep.verify.checks.checker import settle
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import Domain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onestep.derivations.language import symbols as s
+from onestep.derivations.saddle_point import symbols as s
 from onestep.verify.claims.equivalence import plain as wider_equivalence
 from onestep.verify.claims.gradient_step import leap as wider_leap
 from onestep.verify.claims.gradient_step import rate as wider_rate

@@ -1,0 +1,87 @@
+"""The network's own bulk: symbols of its rows, its resolvent and its letters."""
+
+from __future__ import annotations
+
+from onestep.derivations.language.glossary import Entry, Glossary
+from onestep.derivations.language.symbols import *  # noqa: F403  (a chapter has the shared symbols, too)
+
+_TABLE = Glossary()
+_define = _TABLE.define
+
+# The network's own bulk (beyond the paper).
+row_form = _define(
+    r"\theta^\top B\theta", "d times the variance of b.theta over the bulk rows b of a network", positive=True
+)
+norm_overlap = _define(r"h_\theta", "d times the covariance of b.theta and |b|^2 over bulk rows b")
+norm_spike_overlap = _define(r"h_{\tilde{v}}", "d times the covariance of b.v~ and |b|^2 over bulk rows b")
+norm_variance = _define("v_c", "d times the variance of |b|^2 over bulk rows b", nonnegative=True)
+norm_variance_gaussian = _define(r"v_c^{\mathcal{N}}", "the same for Gaussian initial rows", nonnegative=True)
+spike_overlap_gaussian = _define(
+    r"h_{\tilde{v}}^{\mathcal{N}}", "the same covariance with b.v~ for Gaussian initial rows"
+)
+row_norm_variance = _define(
+    r"d\,\mathrm{Var}|w|^{2}", "d times the variance of |w|^2 for w ~ N(0, c/d)", nonnegative=True
+)
+batch_shift = _define(r"\mathsf{t}", "shift of the resolvent Q = (A + t)^-1", positive=True)
+batch_trace = _define(r"\mathsf{q}", "(1/d) tr Q", positive=True)
+batch_target = _define(r"\theta^\top Q\theta", "the resolvent along the target", positive=True)
+batch_mixed = _define(r"\theta^\top Q\tilde{v}", "the resolvent between theta and v~")
+batch_cube = _define(r"\theta^\top Qw_3", "the resolvent between theta and w3 = (1/n0) sum y^3 x")
+batch_pair = _define(r"\tilde{v}^\top Qw_3", "the resolvent between v~ and w3")
+row_vv = _define("H_{vv}", "v.Hv", positive=True)
+row_vp = _define(r"H_{v\perp}", "v.H theta_perp")
+row_pp = _define(r"H_{\perp\perp}", "theta_perp.H theta_perp", positive=True)
+row_vh = _define("H_{vh}", "v.Hh")
+row_ph = _define(r"H_{\perp h}", "theta_perp.Hh")
+row_hh = _define("H_{hh}", "h.Hh", nonnegative=True)
+overlap_vv = _define("K_{vv}", "(Wv).G Wv with G = (lambda + V1^ W Pi W^T + V2^)^-1", positive=True)
+overlap_vp = _define(r"K_{v\perp}", "(Wv).G W theta_perp")
+overlap_pp = _define(r"K_{\perp\perp}", "(W theta_perp).G W theta_perp", positive=True)
+overlap_vd = _define(r"K_{v\delta}", "(Wv).G delta, delta the fluctuations of the rows' squared norms")
+overlap_pd = _define(r"K_{\perp\delta}", "(W theta_perp).G delta")
+overlap_dd = _define(r"K_{\delta\delta}", "delta.G delta", positive=True)
+chi = _define("chi", "a.delta/sqrt(p), overlap of the readout with the fluctuations of the rows' squared norms")
+third = _define(r"k_{2}(\kappa)", "d mu0/dc, the function of kappa that the readout gains from unequal norms")
+error_isotropic = _define(
+    r"\varepsilon_g^{\mathrm{iso}}", "test error by the isotropic theory of the paper", nonnegative=True
+)
+training_isotropic = _define(
+    r"\varepsilon_t^{\mathrm{iso}}", "training error by the isotropic theory of the paper", nonnegative=True
+)
+distance_third = _define(
+    r"\mathrm{dist}_3^2", "squared distance of y0 from the span of mu0, kappa mu1 and k2", nonnegative=True
+)
+m_isotropic = _define(r"m^{\mathrm{iso}}", "readout mean by the isotropic theory of the paper")
+
+# The network's own bulk with a vocabulary (beyond the paper): one law of rows for each of two letters.
+spectrum_mode = _define("nu", "a standard normal variable that labels an eigenvector of A = (1/n0) sum y^2 x x^T")
+row_form_of = _define(r"\theta^\top B_1\theta", "d times the variance of b.theta over the bulk rows of letter 1")
+norm_overlap_of = _define(r"h_{1,\theta}", "d times the covariance of b.theta and |b|^2 over the bulk rows of letter 1")
+norm_spike_overlap_of = _define(r"h_{1,\tilde{v}}", "d times the covariance of b.v~ and |b|^2, letter 1")
+norm_variance_of = _TABLE.by_letter(r"v_{{c,{}}}", "d times the variance of |b|^2 over the bulk rows", nonnegative=True)
+forms_own = _define(r"R^{ff'}_{11}", "(W_1 f).S^-1 W_1 f' with the spike in the bulk, f and f' two directions")
+forms_mixed = _define(r"R^{ff'}_{12}", "(W_1 f).S^-1 W_2 f' with the spike in the bulk")
+form_norm_own = _define(r"R^{f\delta}_{11}", "(W_1 f).S^-1 delta_1 with the spike in the bulk")
+form_norm_mixed = _define(r"R^{f\delta}_{12}", "(W_1 f).S^-1 delta_2 with the spike in the bulk")
+norms_own = _define(r"R^{\delta\delta}_{11}", "delta_1.S^-1 delta_1 with the spike in the bulk")
+norms_mixed = _define(r"R^{\delta\delta}_{12}", "delta_1.S^-1 delta_2 with the spike in the bulk")
+spike_forms = _TABLE.by_pair(r"R^{{vv}}_{{{}}}", "(Wv).S^-1 Wv over a block, the spike in the bulk")
+left_forms = _TABLE.by_letter(r"R^{{yv}}_{}", "y.S^-1 Wv for a vector y, the spike in the bulk")
+right_forms = _TABLE.by_letter(r"R^{{vy'}}_{}", "(Wv).S^-1 y' for a vector y', the spike in the bulk")
+vector_form = _define(r"R^{yy'}", "y.S^-1 y' for two vectors, the spike in the bulk")
+vector_overlap = _define(r"K^{yy'}", "y.G y' with G = (lambda + V1^ W Pi W^T + V2^)^-1, the spike out of the bulk")
+spike_overlap_of = _define(r"K^{vv}_{11}", "(W_1 v).G W_1 v, the spike out of the bulk", positive=True)
+target_overlap_mixed = _define(r"K^{\perp\perp}_{12}", "(W_1 theta_perp).G W_2 theta_perp, the spike out of the bulk")
+pole = _TABLE.by_letter(r"\mathsf{{t}}_{}", "minus a root of det(1 + V1^ Theta(x)) in x, number", positive=True)
+pole_trace = _TABLE.by_letter(r"\mathsf{{q}}_{}", "(1/d) tr (A + t)^-1 at the pole, number", positive=True)
+pole_form = _TABLE.by_letter(r"f^\top Q_{}f'", "f.(A + t)^-1 f' at the pole, number")
+filter_trace = _define(r"\mathsf{p}_{11}", "(1/d) tr of entry 11 of (1 + Theta(A) V1^)^-1")
+mixed_form = _define(r"f^\top\mathsf{M}_{12}f'", "f.M_12(A) f' with M(x) = V1^ (1 + Theta(x) V1^)^-1")
+distance_groups = _define(
+    r"\mathrm{dist}_{3k}^2",
+    "squared distance of y0 from the span of mu0, kappa mu1 and k2 of all letters",
+    nonnegative=True,
+)
+
+
+TABLE: tuple[Entry, ...] = _TABLE.entries
