@@ -242,6 +242,18 @@ def test_no_function_takes_a_model_for_one_of_another_loss_or_readout(name: str,
     assert (answers[0] == answers[1]) is (name == "spectrum" and "loss" in changes)
 
 
+def test_a_density_of_letters_beside_another_loss_is_said_not_to_be_built() -> None:
+    with pytest.raises(onestep.ModelError, match="a density of readout weights is built for the square loss"):
+        onestep.solve(worked(loss="huber:1", readout=_LAW))
+
+
+def test_bounds_search_the_ridge_of_their_own_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("onestep.numerics.bounds.any_loss.best_ridge_of_loss", lambda model: ("by loss", model))
+    monkeypatch.setattr("onestep.numerics.bounds.ridge.best_ridge", lambda model: ("square", model))
+    for model, search in ((worked(), "square"), (worked(loss="huber:0.5"), "by loss")):
+        assert onestep.bounds(model).best_ridge() == (search, model)  # type: ignore[comparison-overlap]
+
+
 def test_a_loss_is_given_by_its_name() -> None:
     assert worked(loss="huber:0.5").loss == HUBER
     assert worked(loss=HUBER) == worked(loss="huber:0.5") != worked()

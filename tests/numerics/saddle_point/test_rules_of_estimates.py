@@ -11,7 +11,7 @@ from onestep.numerics.bulk.equivalent import IsotropicGroups
 from onestep.numerics.gaussian.quadrature import ROUNDING
 from onestep.numerics.gaussian.spike_rule import Layer, spike_rule
 from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.numerics.saddle_point.equations import _solution, fit_rounding, in_all
+from onestep.numerics.saddle_point.equations import _solution, fit_rounding, in_all, undecided
 from onestep.numerics.saddle_point.level import settled
 from onestep.numerics.saddle_point.profile import profile
 
@@ -79,11 +79,11 @@ def test_panels_follow_the_tails_of_a_layer_as_far_as_they_matter(extra: float) 
 
 
 def test_unknowns_of_very_different_size_are_eliminated_beside_their_own() -> None:
-    # (1 + E) in units of the sizes, |E| = 0.1: as well-conditioned as can be, and in plain units of condition 1e24.
-    rng = np.random.default_rng(3)
-    sizes = 10.0 ** np.array([12.0, -12.0, 0.0, 6.0, -7.0])
-    own = np.eye(5) + 0.1 * rng.standard_normal((5, 5))
-    exact = sizes * rng.standard_normal(5)
+    # In units of the sizes a matrix of condition 3; in plain units the first row is the largest of its column, and
+    # elimination would begin with its 1e-10.
+    sizes = np.array([1e12, 1.0, 1e-6])
+    own = np.array([[1e-10, 1.0, 0.0], [1.0, 1.0, 0.3], [0.0, 0.3, 1.0]])
+    exact = sizes * np.array([0.3, -0.7, 1.1])
     matrix = own * sizes[:, None] / sizes
     right = sizes * (own @ (exact / sizes))
     assert _solution(matrix, right, sizes) / sizes == pytest.approx(exact / sizes, abs=1e-13)
@@ -112,10 +112,11 @@ def test_what_functions_are_known_to_has_the_scale_of_the_bulk() -> None:
 def test_a_mean_is_lost_where_there_is_a_spike_and_something_to_fit(changes: dict[str, object], lost: bool) -> None:
     table = profile(Model(**({"activation": "tanh", "target": "sin"} | BASE | changes)))  # type: ignore[arg-type]
     assert (table.one_group.lost == math.inf) is lost
+    assert undecided(table, table.weights) is lost
 
 
 def test_the_elimination_of_many_groups_loses_more_the_larger_its_matrix() -> None:
-    # The inverse of 1 + sqrt(Theta) C sqrt(Theta) comes to k^2 eps times the norm of the product, which is zero at C = 0.
+    # The inverse of 1 + sqrt(Theta) C sqrt(Theta) comes to k^2 eps times the norm of the product, zero at C = 0.
     groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(0.5, 0.5))
     model = Model("tanh", "sin", **BASE, readout=groups)
     bulks, fractions = np.array(model.bulks), np.array(model.fractions)
