@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -241,6 +242,18 @@ def test_no_function_takes_a_model_for_one_of_another_loss_or_readout(name: str,
     assert (answers[0] == answers[1]) is (name == "spectrum" and "loss" in changes)
 
 
+def test_a_density_of_letters_beside_another_loss_is_said_not_to_be_built() -> None:
+    with pytest.raises(onestep.ModelError, match="a density of readout weights is built for the square loss"):
+        onestep.solve(worked(loss="huber:1", readout=_LAW))
+
+
+def test_bounds_search_the_ridge_of_their_own_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("onestep.numerics.bounds.any_loss.best_ridge_of_loss", lambda model: ("by loss", model))
+    monkeypatch.setattr("onestep.numerics.bounds.ridge.best_ridge", lambda model: ("square", model))
+    for model, search in ((worked(), "square"), (worked(loss="huber:0.5"), "by loss")):
+        assert onestep.bounds(model).best_ridge() == (search, model)  # type: ignore[comparison-overlap]
+
+
 def test_a_loss_is_given_by_its_name() -> None:
     assert worked(loss="huber:0.5").loss == HUBER
     assert worked(loss=HUBER) == worked(loss="huber:0.5") != worked()
@@ -269,8 +282,74 @@ def test_claims_are_asked_for_by_the_beginning_of_their_ids(monkeypatch: pytest.
         lambda: onestep.Network("tanh", "sin", **(STEP | {"alpha": "many"})),
         lambda: worked(alpha="many"),
         lambda: onestep.simulate(NETWORK, dimension=10, seeds=1, inputs="rademacher"),  # type: ignore[arg-type]
+        lambda: worked(gaussian_rows="no"),
+        lambda: worked(further_alignments=0.1),
+        lambda: worked(readout=(ReadoutGroup(1.0, 1.0, further_weights=0.5),)),  # type: ignore[arg-type]
+        lambda: worked(step=(2.0, 1.0)),
+        lambda: onestep.ReadoutLaw("normal", "wide"),  # type: ignore[arg-type]
+        lambda: onestep.Network("tanh", "sin", **STEP, steps="2nd"),
+        lambda: onestep.Network("tanh", "sin", **STEP, steps=math.nan),
+        lambda: onestep.Network("tanh", "sin", **STEP, overlap="none"),
+        lambda: onestep.Network("tanh", "sin", **STEP, gaussian_rows="no"),
+        lambda: onestep.Network("tanh", "sin", **STEP, readout=(ReadoutGroup("a", 1.0),)),  # type: ignore[arg-type]
+        lambda: onestep.Network("tanh", "sin", **STEP, readout=(ReadoutGroup(1.0, math.nan),)),
+        lambda: onestep.solve(worked()).at_width("wide"),  # type: ignore[arg-type]
     ],
 )
 def test_text_in_place_of_a_value_is_answered_in_a_sentence(ask: Callable[[], Any]) -> None:
-    with pytest.raises(ValueError, match=r"not accepted|not known|no formula"):
+    with pytest.raises(ValueError, match=r"not accepted|not known|no formula|have to be"):
         ask()
+
+
+def _asked_for(name: str) -> Callable[[Any], Any]:
+    """A simulation or comparison, or digits, with this in place of what it would be asked for."""
+    if name == "digits":
+        return lambda value: onestep.solve(worked(), digits=value)
+    if name == "dimensions":
+        return lambda value: onestep.compare(worked(), dimensions=value, seeds=1)
+    usual = {"dimension": 10, "seeds": 1, "seed": 0}
+    return lambda value: onestep.simulate(worked(), **(usual | {name: value}))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["dimension", "seeds", "seed", "digits"])
+@pytest.mark.parametrize("value", ["20", "many", 20.5, math.nan, math.inf, [20], True, -1])
+def test_what_is_no_whole_number_is_answered_in_a_sentence(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=rf"{name}.*for example") as caught:
+        _asked_for(name)(value)
+    assert type(caught.value).__module__.startswith("onestep.")
+
+
+@pytest.mark.parametrize("value", [(), 100, "100", (10, 10), (10, "20"), (10, 20.5), (10, -20), None])
+def test_dimensions_are_different_whole_numbers(value: Any) -> None:
+    with pytest.raises(onestep.ModelError, match=r"dimensions = .* is not accepted: .* for example"):
+        _asked_for("dimensions")(value)
+
+
+def test_whole_numbers_of_any_type_are_taken() -> None:
+    plain_ = onestep.simulate(worked(), dimension=10, seeds=1)
+    assert onestep.simulate(worked(), dimension=np.int64(10), seeds=1.0).samples == plain_.samples  # type: ignore[arg-type]
+    assert onestep.solve(worked(), digits=20.0).digits == 20  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["solve", "solve_batch", "digits", "bounds", "simulate", "spectrum", "compare"])
+def test_answers_are_compared_and_hashed_without_an_error(name: str) -> None:
+    # Arrays have no truth value: an answer that holds some is equal to itself alone.
+    found, again = OF_A_MODEL[name](worked()), OF_A_MODEL[name](worked())
+    assert found == found
+    assert isinstance(found == again, bool)
+    assert len({found, again}) in (1, 2)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"loss": "huber:1"},
+        {"readout": _LAW},
+        {"ridge": 0.0},
+        {"gaussian_rows": True},
+        {"activation": "he2", "spike": 0.0},
+    ],
+)
+def test_digits_that_are_not_built_are_refused_as_all_that_is_not(changes: dict[str, Any]) -> None:
+    with pytest.raises(onestep.ModelError, match="digits"):
+        onestep.solve(worked().changed(**changes), digits=20)

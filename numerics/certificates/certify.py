@@ -47,7 +47,7 @@ _BITS = (80, 130, 200)
 _GUARD_BITS = 48
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Certificate:
     """What is certain about the saddle point of a model; where nothing is, `status` says why.
 

@@ -91,12 +91,12 @@ class Simulation:
 
     @property
     def test_error(self) -> Estimate:
-        """Mean squared error on the noiseless target."""
+        """Mean squared error on the noiseless target; with another loss than the square one that loss per sample."""
         return estimate(self.values("test_error"))
 
     @property
     def training_error(self) -> Estimate:
-        """Mean squared training residual, label noise included."""
+        """Mean squared training residual, label noise included; with another loss that loss per sample."""
         return estimate(self.values("training_error"))
 
     def to_dict(self) -> dict[str, Any]:

@@ -12,12 +12,18 @@ from onestep.numerics.experiments.ensembles import Sizes
 from onestep.numerics.experiments.inputs import GAUSSIAN, Inputs
 from onestep.numerics.experiments.letters import predict_letters, simulate_letters
 from onestep.numerics.experiments.ridge import Prediction, Simulation, simulate_ridges, usual_kind
-from onestep.numerics.models.given import instance_of, model_of, subject_of
+from onestep.numerics.models.given import instance_of, model_of, subject_of, whole_number
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network, SimulationError
 
 
-@accepts(model=subject_of, inputs=instance_of(Inputs, 'Inputs("rademacher")'))
+@accepts(
+    model=subject_of,
+    dimension=whole_number("dimension", 400),
+    seeds=whole_number("seeds", 8),
+    seed=whole_number("seed", 0, least=0),
+    inputs=instance_of(Inputs, 'Inputs("rademacher")'),
+)
 def simulate(
     model: Model | Network,
     *,
@@ -39,9 +45,10 @@ def simulate(
     home; the draws are the same. `progress` is called with (done, seeds). `executor` runs seeds in parallel (any
     concurrent.futures.Executor; give its processes one BLAS thread each).
 
-    Raises SimulationError: unknown kind, no seeds, sizes that round to zero, a step or readout that does not exist,
-    inputs of another law for the equivalent map; at ridge = 0 with a loss other than the square one and with a learned
-    bias; for a learned bias of the equivalent map or of a network without spiked random features, and for a loss that
+    Raises ModelError for a dimension, seeds or seed that is no whole number, and SimulationError: unknown kind, no
+    seeds, sizes that round to zero, a step or readout that does not exist, inputs of another law for the equivalent
+    map; at ridge = 0 with a loss other than the square one and with a learned bias; for a learned bias of the
+    equivalent map or of a network without spiked random features, and for a loss that
     `numerics.experiments.convex_readout` has no solver for.
     """
     kind = kind or usual_kind(model)

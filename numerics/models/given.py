@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from onestep.numerics.models.model import Model, ModelError
@@ -46,14 +47,54 @@ def subject_of(given: object) -> object:
     return given if isinstance(given, Network) else model_of(given)
 
 
+def whole_number(
+    name: str, example: int, *, least: float = -math.inf, most: float = math.inf, optional: bool = False
+) -> Callable[[object], int | None]:
+    """A reader of whole numbers from `least` to `most`; of None too where the number is optional. Raises ModelError."""
+
+    range_ = f" from {least} to {most}" if most < math.inf else f" >= {least}" if least > -math.inf else ""
+
+    def read(given: object) -> int | None:
+        if given is None and optional:
+            return None
+        try:
+            number = int(given)  # type: ignore[call-overload]
+        except (TypeError, ValueError, OverflowError):
+            number = None
+        whole = number is not None and number == given and not isinstance(given, str | bytes | bool)
+        if number is None or not whole or not least <= number <= most:
+            raise ModelError(
+                f"{name} = {given!r} is not accepted: it has to be a whole number{range_}, for example "
+                f"{name} = {example}"
+            )
+        return int(number)
+
+    return read
+
+
+def whole_numbers(name: str, example: str, *, least: int) -> Callable[[object], tuple[int, ...]]:
+    """A reader of one or several different whole numbers, `least` or above. Raises ModelError."""
+    each = whole_number(f"one of the {name}", 400, least=least)
+
+    def read(given: object) -> tuple[int, ...]:
+        numbers = tuple(map(each, given)) if isinstance(given, Iterable) and not isinstance(given, str) else ()
+        if not numbers or len(set(numbers)) < len(numbers):
+            raise ModelError(
+                f"{name} = {given!r} is not accepted: different whole numbers are, for example {name}={example}"
+            )
+        return tuple(number for number in numbers if number is not None)
+
+    return read
+
+
 def instance_of(kind: type, example: str) -> Callable[[object], object]:
     """A reader that takes values of this type only, and raises ModelError for others."""
 
     def read(given: object) -> object:
         if not isinstance(given, kind):
             raise ModelError(
-                f"a value of type {type(given).__name__} is not accepted where a {kind.__name__} is: give for example "
-                f"{example}"
+                f"a value of type {type(given).__name__} is not accepted in place of {kind.__name__}: give for "
+                f"example {example}"
             )
         return given
 

@@ -25,6 +25,7 @@ from onestep.numerics.models.parameters import (
     ModelError,
     ReadoutGroup,
     checked_alignments,
+    checked_flag,
     checked_groups,
     checked_number,
 )
@@ -102,6 +103,7 @@ class Model:
         if not isinstance(self.readout, ReadoutLaw):
             object.__setattr__(self, "readout", checked_groups(self.readout))
         object.__setattr__(self, "loss", loss_named(self.loss))
+        object.__setattr__(self, "gaussian_rows", checked_flag("gaussian_rows", self.gaussian_rows))
         object.__setattr__(self, "further_alignments", checked_alignments(self.alignment, self.further_alignments))
         _check_step(self)
         _check_rank(self)
@@ -347,6 +349,11 @@ def _check_step(model: Model) -> None:
                 "for example with alpha0=2, eta=3"
             )
         return
+    if not isinstance(step, GradientStep):
+        raise ModelError(
+            f"step = {step!r} is not accepted: make the model with Model.from_gradient_step, for example with "
+            "alpha0=2, eta=3"
+        )
     if model.rank > 1 or (model.law is None and any(group.further_weights for group in model.groups)):
         raise ModelError(
             "one gradient step makes a spike of one direction: give one readout weight per group, for example 1:1"

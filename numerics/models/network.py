@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from onestep.derivations.activations.activation import Activation, activation
 from onestep.numerics.models.documents import described
 from onestep.numerics.models.losses import SQUARE, Loss, loss_named
 from onestep.numerics.models.model import LARGEST, SMALLEST, UNIFORM, ReadoutGroup
-from onestep.numerics.models.parameters import refuse_other_groups
+from onestep.numerics.models.parameters import checked_flag, refuse_other_groups
 
 if TYPE_CHECKING:
     from onestep.numerics.models.model import Model
@@ -32,6 +32,14 @@ _NETWORK_RANGES = {
     "eta": (LEAST_SIZE, MOST_SIZE),
     "noise": (SMALLEST, MOST_SIZE),
 }
+
+
+def _number(name: str, value: object) -> float:
+    """The value as a float. Raises SimulationError where it is no number."""
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise SimulationError(f"{name} = {value!r} is not accepted: it has to be a number, like 1.5") from None
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,15 +77,21 @@ class Network:
     def __post_init__(self) -> None:
         for name in ("activation", "target"):
             object.__setattr__(self, name, activation(getattr(self, name)))
-        for name in _NETWORK_RANGES:
-            try:
-                object.__setattr__(self, name, float(getattr(self, name)))
-            except (TypeError, ValueError, OverflowError):
-                raise SimulationError(
-                    f"{name} = {getattr(self, name)!r} is not accepted: it has to be a number, like 1.5"
-                ) from None
+        for name in (*_NETWORK_RANGES, "overlap", "steps"):
+            object.__setattr__(self, name, _number(name, getattr(self, name)))
         object.__setattr__(self, "loss", loss_named(self.loss))
+        object.__setattr__(self, "gaussian_rows", checked_flag("gaussian_rows", self.gaussian_rows))
         refuse_other_groups(self.readout)
+        groups = (
+            replace(
+                group,
+                weight=_number("weight of a readout group", group.weight),
+                fraction=_number("fraction of a readout group", group.fraction),
+                bias=_number("bias of a readout group", group.bias),
+            )
+            for group in self.readout
+        )
+        object.__setattr__(self, "readout", tuple(groups))
         if any(group.bulk is not None or group.further_weights for group in self.groups):
             raise SimulationError(
                 "the readout groups of a network have one weight and a fraction, and their bulk follows from the step: "
@@ -85,7 +99,7 @@ class Network:
                 "biases by --bias"
             )
         total = sum(group.fraction for group in self.groups)
-        if min((group.fraction for group in self.groups), default=0.0) <= 0.0 or abs(total - 1.0) > 1e-9:
+        if min((group.fraction for group in self.groups), default=0.0) <= 0.0 or not abs(total - 1.0) <= 1e-9:
             raise SimulationError(
                 f"the fractions of the readout groups have to be positive and add up to 1, not to {total:.6g}: for "
                 "example 1:0.5,-1:0.5"
@@ -101,8 +115,9 @@ class Network:
             )
         if self.overlap and self.gaussian_rows:
             raise SimulationError("an initial overlap is built for unit rows: leave it out, or the Gaussian rows")
-        if self.steps < 1 or self.steps != int(self.steps):
-            raise SimulationError(f"{self.steps} gradient steps are not accepted: a whole number >= 1 is, like 2")
+        if not (self.steps >= 1 and float(self.steps).is_integer()):
+            raise SimulationError(f"{self.steps:g} gradient steps are not accepted: a whole number >= 1 is, like 2")
+        object.__setattr__(self, "steps", int(self.steps))
         for group in self.groups:
             for name, value in (("weight", group.weight), ("bias", group.bias)):
                 if value != 0.0 and not LEAST_SIZE <= abs(value) <= MOST_SIZE:
@@ -113,9 +128,9 @@ class Network:
         for name, (least, most) in _NETWORK_RANGES.items():
             value, positive = getattr(self, name), name in ("alpha", "beta")
             if not least <= value <= most and (positive or value != 0.0):
-                range_ = "> 0" if positive else ">= 0"
+                range_ = "> 0," if positive else ">= 0, either 0 or"
                 raise SimulationError(
-                    f"{name} = {value:g} is not accepted: it has to be a number {range_}, from {least:g} to {most:g} "
+                    f"{name} = {value:g} is not accepted: it has to be a number {range_} from {least:g} to {most:g} "
                     "in a simulation, like 1.5"
                 )
 

@@ -83,6 +83,20 @@ def checked_number(name: str, value: object, accepts: Callable[[float], bool], r
     return number
 
 
+def checked_flag(name: str, value: object) -> bool:
+    """The value as True or False. Raises ModelError for anything else: every text would be true."""
+    if isinstance(value, str) or value not in (True, False):
+        raise ModelError(f"{name} = {value!r} is not accepted: True or False is, for example {name}=True")
+    return bool(value)
+
+
+def components(name: str, values: object) -> tuple[object, ...]:
+    """The further components of a vector. Raises ModelError for what is no tuple."""
+    if not isinstance(values, tuple | list):
+        raise ModelError(f"{name} = {values!r} is not accepted: a tuple of numbers is, for example {name}=(0.5,)")
+    return tuple(values)
+
+
 def refuse_other_groups(groups: object) -> None:
     """Raises ModelError for what is no sequence of readout groups."""
     if not isinstance(groups, tuple | list) or not all(isinstance(group, ReadoutGroup) for group in groups):
@@ -109,7 +123,8 @@ def checked_groups(groups: tuple[ReadoutGroup, ...]) -> tuple[ReadoutGroup, ...]
                 bulk=None if bulk is None else checked_number("bulk of a readout group", bulk, *POSITIVE),
                 bias=checked_number("bias of a readout group", group.bias, *RANGES["spike"]),
                 further_weights=tuple(
-                    checked_number("weight of a readout group", u, *RANGES["spike"]) for u in group.further_weights
+                    checked_number("weight of a readout group", u, *RANGES["spike"])
+                    for u in components("further_weights", group.further_weights)
                 ),
                 bulk_error=group.bulk_error,
             )
@@ -124,7 +139,8 @@ def checked_groups(groups: tuple[ReadoutGroup, ...]) -> tuple[ReadoutGroup, ...]
 
 def checked_alignments(first: float, further: tuple[float, ...]) -> tuple[float, ...]:
     """The further alignments as floats. Raises ModelError where all together have norm above 1."""
-    checked = tuple(checked_number("alignment", value, *RANGES["alignment"]) for value in further)
+    given = components("further_alignments", further)
+    checked = tuple(checked_number("alignment", value, *RANGES["alignment"]) for value in given)
     square = math.fsum(x * x for x in (first, *checked))
     if square > 1.0 + ROUNDED_NORM:
         raise ModelError(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.models.parameters import ModelError, ReadoutGroup
+from onestep.numerics.models.parameters import POSITIVE, ModelError, ReadoutGroup, checked_number
 
 Array = NDArray[np.float64]
 
@@ -27,8 +26,7 @@ class ReadoutLaw:
     def __post_init__(self) -> None:
         if self.name not in LAWS:
             raise ModelError(f"a readout law {self.name!r} is not known: {' or '.join(LAWS)}, for example normal")
-        if not (math.isfinite(self.scale) and self.scale > 0.0):
-            raise ModelError(f"scale = {self.scale} of a readout law is not accepted: a number > 0 is, for example 1")
+        object.__setattr__(self, "scale", checked_number("scale", self.scale, *POSITIVE))
 
     def __str__(self) -> str:
         return f"{self.name}:{self.scale:g}"

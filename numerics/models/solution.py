@@ -29,7 +29,7 @@ def by_direction(overlaps: Array, rank: int) -> Array:
     return overlaps if rank == 1 else overlaps.reshape(-1, rank)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Conjugates:
     """The conjugate variables, all O(1) in d: matrices (k, k), vectors (k,).
 
@@ -47,7 +47,7 @@ class Conjugates:
     chi_force: Array = field(default_factory=_none)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OrderParameters:
     """The order parameters of equation (17) by group, all O(1) in d: vectors (k,), matrices (k, k).
 
@@ -68,7 +68,7 @@ class OrderParameters:
     chi: Array = field(default_factory=_none)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Solution:
     """The saddle point of a model, with the loss and the readout that it has.
 
@@ -100,15 +100,15 @@ class Solution:
     converged: bool
     status: str
     iterations: int
-    bulk: Callable[[float], DeterministicEquivalent] | None = field(default=None, repr=False, compare=False)
+    bulk: Callable[[float], DeterministicEquivalent] | None = field(default=None, repr=False)
     map_error: float = 0.0
     width: float | None = None
-    widened: Callable[[Solution, float], Solution] | None = field(default=None, repr=False, compare=False)
+    widened: Callable[[Solution, float], Solution] | None = field(default=None, repr=False)
     mean_squared_error: float | None = None
     classification_error: float | None = None
     energy: float | None = None
     parameter_error: float | None = None
-    letters: LetterLevel | None = field(default=None, repr=False, compare=False)
+    letters: LetterLevel | None = field(default=None, repr=False)
     digits: int | None = None
 
     @property

@@ -22,7 +22,7 @@ import numpy as np
 from onestep.numerics.bulk.equivalent import DeterministicEquivalent, unpack
 from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.gaussian.quadrature import ROUNDING
-from onestep.numerics.models.model import ModelError
+from onestep.numerics.models.parameters import checked_number
 from onestep.numerics.models.solution import Solution, by_direction
 from onestep.numerics.saddle_point.equations import LinearPart, linear_part, nonlinear_part
 from onestep.numerics.saddle_point.level import (
@@ -39,9 +39,7 @@ from onestep.numerics.saddle_point.profile import Profile, profile
 
 def checked_width(width: float) -> float:
     """The width as a number of neurons. Raises ModelError for less than one."""
-    if not (math.isfinite(width) and width >= 1):
-        raise ModelError(f"width = {width} is not accepted: a number of neurons >= 1 is, for example 1000")
-    return float(width)
+    return checked_number("width", width, lambda p: p >= 1.0, "a number of neurons >= 1", "1000")
 
 
 def at_width(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from onestep.numerics.accepts import accepts
-from onestep.numerics.models.given import model_of
-from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.models.given import model_of, whole_number
+from onestep.numerics.models.model import Model
 from onestep.numerics.models.solution import Solution
 from onestep.numerics.saddle_point.ridge import solve as solve_ridge
 
 FEWEST_DIGITS, MOST_DIGITS = 16, 300
 
 
-@accepts(model=model_of)
+@accepts(model=model_of, digits=whole_number("digits", 50, least=FEWEST_DIGITS, most=MOST_DIGITS, optional=True))
 def solve(model: Model, *, digits: int | None = None) -> Solution:
     """Order parameters, test error (25) and training error of the model with its loss and its readout.
 
@@ -21,14 +21,9 @@ def solve(model: Model, *, digits: int | None = None) -> Solution:
     """
     # Each solver is imported where it is asked for: a ridge readout in double precision waits for none of the others.
     if digits is not None:
-        if digits != int(digits) or not FEWEST_DIGITS <= digits <= MOST_DIGITS:
-            raise ModelError(
-                f"digits = {digits} is not accepted: a whole number from {FEWEST_DIGITS} to {MOST_DIGITS} is, for "
-                "example 50"
-            )
         from onestep.numerics.saddle_point.one_group.any_precision import solve_to
 
-        return solve_to(model, int(digits))
+        return solve_to(model, digits)
     if model.law is not None:
         from onestep.numerics.saddle_point.letters.density import solve_letters
 

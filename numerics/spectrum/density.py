@@ -46,7 +46,7 @@ _GAP = 1e-8
 _MOST_GAPS = 30
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Spectrum:
     """The limiting spectrum of Phi^T Phi/p.
 

@@ -63,11 +63,12 @@ def extras(model: Model, certify: bool, digits: int | None) -> tuple[dict[str, A
 
 def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tuple[str, str]], bool]:
     from onestep.numerics.balls.arithmetic import PrecisionError
+    from onestep.numerics.models.parameters import ModelError
     from onestep.numerics.saddle_point.solve import solve
 
     try:
         document = solve(model, digits=digits).to_dict()
-    except PrecisionError as reason:
+    except (ModelError, PrecisionError) as reason:
         status = f"not reached: {reason}"
         return {"status": status, "digits": digits}, [(f"{digits} digits", status)], False
     return document, [(f"{name.replace('_', ' ')}, {digits} digits", document[name]) for name in _VALUES], True

@@ -11,14 +11,14 @@ from onestep.numerics.accepts import accepts
 from onestep.numerics.bounds.learned_bias import learned_bias
 from onestep.numerics.experiments.ridge import Simulation, usual_kind
 from onestep.numerics.experiments.simulate import predict, simulate
-from onestep.numerics.models.given import subject_of
+from onestep.numerics.models.given import subject_of, whole_number, whole_numbers
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network
 from onestep.reports.measurements.basin_shares import BasinShares, basin_shares, undecided
 from onestep.verify.checks.finite_size import Comparison, Observation, Report, compare_all
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Compared:
     """Simulations by dimension, the theory beside each, the theory's limit, and what the protocol says.
 
@@ -37,7 +37,12 @@ class Compared:
         return None if comparison.fit is None else self.limit[comparison.observable] + comparison.fit.intercept
 
 
-@accepts(subject=subject_of)
+@accepts(
+    subject=subject_of,
+    dimensions=whole_numbers("dimensions", "(400, 800, 1600)", least=2),
+    seeds=whole_number("seeds", 8, least=1),
+    seed=whole_number("seed", 0, least=0),
+)
 def compare(
     subject: Model | Network,
     *,

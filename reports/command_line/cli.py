@@ -265,6 +265,15 @@ def run(args: Sequence[str]) -> int:
     return boundary.code
 
 
+def answer_shell(args: Sequence[str]) -> int | None:
+    """The exit code of what a shell asks for completion; None where no shell asks."""
+    answered: int | None = None
+    with Boundary(wants_debug(args), args) as boundary:
+        answered = completion.answer(cli)
+        sys.stdout.flush()
+    return boundary.code or answered
+
+
 def main() -> int:
     """The entry point of the distribution."""
     args = sys.argv[1:]
@@ -273,7 +282,7 @@ def main() -> int:
         streams.prepare()
     except InputProblem as closed:
         return complain(str(closed), closed.code)
-    if completion.VARIABLE in os.environ and (answered := completion.answer(cli)) is not None:
+    if completion.VARIABLE in os.environ and (answered := answer_shell(args)) is not None:
         return answered
     return run(args)
 

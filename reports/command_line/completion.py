@@ -42,12 +42,18 @@ def answer(group: click.Command) -> int | None:
 
     shell, _, wanted = os.environ.get(VARIABLE, "").partition("_")
     known = get_completion_class(shell)
-    if wanted != "complete" or known is None:
+    if wanted != "complete" or known is None or not _is_question(shell):
         return None
     # Words that no command takes are followed by nothing: a shell shows no sentence.
     with suppress(InputProblem, click.ClickException):
         print(known(group, {}, "onestep", VARIABLE).complete())
     return DONE
+
+
+def _is_question(shell: str) -> bool:
+    """Whether the words are there, and where the cursor is: its place for bash and zsh, the word itself for fish."""
+    place = os.environ.get("COMP_CWORD")
+    return "COMP_WORDS" in os.environ and place is not None and (shell == "fish" or place.isdecimal())
 
 
 def values(*accepted: str) -> Completer:

@@ -56,7 +56,8 @@ def claim(
     right-hand side of a statement that has no sides.
     """
     if kind is None:
-        kind = Kind.INEQUALITY if isinstance(statement, sp.GreaterThan | sp.LessThan) else Kind.IDENTITY
+        exact = not isinstance(statement, Relational) or isinstance(statement, sp.Equality | sp.Unequality)
+        kind = Kind.IDENTITY if exact else Kind.INEQUALITY
     mutants = slips(statement, wrong or {})
     return Claim(id, title, source, kind, statement, domain, checks, uses, mutants, role, note, correction)
 

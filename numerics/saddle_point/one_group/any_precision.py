@@ -28,7 +28,8 @@ from onestep.numerics.balls.arithmetic import PrecisionError, precision, rationa
 from onestep.numerics.balls.rules import ProfileMp, Rule, profile_mp, trapezoid
 from onestep.numerics.balls.rules import panels_of_digits as panels
 from onestep.numerics.gaussian.quadrature import FINER
-from onestep.numerics.models.model import Model
+from onestep.numerics.models.documents import described
+from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.models.solution import Conjugates, OrderParameters, Solution
 from onestep.numerics.saddle_point.ridge import solve
 
@@ -47,14 +48,14 @@ def solve_to(model: Model, digits: int) -> Solution:
     error_estimate: about the error of the rule along the spike, the largest change, relative to 1 + size, of all these
     numbers under a coarser rule, to the power that the two steps differ by (rules converge geometrically).
 
-    Raises PrecisionError where the digits were not reached, or for what is not built: another loss, several groups or a
-    density of them, rows of unequal norm, ridge = 0.
+    Raises PrecisionError where the digits were not reached, and ModelError for what is not built: another loss, several
+    groups or a density of them, rows of unequal norm, ridge = 0, an activation without a part linear in the bulk.
     """
     several = model.law is not None or len(model.groups) > 1 or model.rank > 1
     if several or model.unequal_norms or model.ridge == 0.0 or model.loss.name != "square":
-        raise PrecisionError(
+        raise ModelError(
             "any precision is built for the square loss, the uniform readout, a spike of one direction, the isotropic "
-            "bulk with rows of equal norm, and ridge > 0"
+            f"bulk with rows of equal norm, and ridge > 0, and here {described(model)}: leave the digits away"
         )
     order = solve(model).order_parameters
     start = (float(order.V1[0, 0]), float(order.V2[0]))
@@ -91,7 +92,7 @@ def _jumps(model: Model) -> list[Ball]:
         return []
     places = [point.location.rational() for point in model.target.breakpoints]
     if any(place is None for place in places):
-        raise PrecisionError("breakpoints of the target that are not rational, at alignment 1, are not built")
+        raise ModelError("breakpoints of the target that are not rational, at alignment 1, are not built")
     return [rational_ball((place or Fraction(0)) / Fraction(model.alignment)) for place in places]
 
 
@@ -171,7 +172,7 @@ def _on_table(table: ProfileMp, start: tuple[float, float], digits: int) -> _Sol
     ratio = rational_ball(Fraction(model.alpha) / Fraction(model.beta))
     f1, f2 = [x * x for x in table.mu1], table.mu2_squared
     if all(slope == 0 for slope in table.mu1):
-        raise PrecisionError(
+        raise ModelError(
             "the activation has no part that is linear in the bulk (mu1 = 0 all along the spike), which leaves V1 and "
             "V2 no pair of unknowns; digits are built for mu1 != 0, for example for tanh(z)"
         )
@@ -218,7 +219,7 @@ def _linear(table: ProfileMp, ratio: Ball, v1: Ball, v2: Ball, iterations: int) 
     spectrum = _spectrum(model, ratio * mean(f1, inverse), ratio * mean(f2, inverse))
     pull = ratio * beta * c * v2
     zz, zy = mean(table.along, table.along, inverse), mean(table.along, table.y0, inverse)
-    if model.slopes[0] == 0.0 and model.biases[0] == 0.0 and model.activation.parity == "odd":
+    if _without_mean(table):
         m, zeta = arb(0), pull * zy / (1 + pull * zz)
     else:
         mm, mz, my = (mean(table.mu0, other, inverse) for other in (table.mu0, table.along, table.y0))
@@ -244,6 +245,14 @@ def _linear(table: ProfileMp, ratio: Ball, v1: Ball, v2: Ball, iterations: int) 
     values = (test, mean(risk, squared), m, zeta, psi, q1, q2, v1, v2)
     residual = (abs(v1 - spectrum.V1) / (1 + abs(v1))).max(abs(v2 - spectrum.V2) / (1 + abs(v2)))
     return _Solved(tuple(value.mid() for value in values), residual.mid(), iterations)
+
+
+def _without_mean(table: ProfileMp) -> bool:
+    """Whether there is no spike, and a mean of the features that is zero, or zero to half the digits computed with."""
+    if table.model.slopes[0] != 0.0:
+        return False
+    mean, slope, rest = abs(table.mu0[0]), table.mu1[0], table.mu2_squared[0]
+    return bool(mean <= (slope * slope + rest).sqrt() * arb(2) ** (-ctx.prec // 2))
 
 
 def _as_solution(model: Model, found: _Solved, check: Ball, digits: int) -> Solution:

@@ -59,7 +59,7 @@ FEWEST = 10
 _CLOSE, _FULL = 1e-6, 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BatchAtWidth:
     """Both errors at a finite width in the shape of the grid, and what a finer rule and rounding move the first by."""
 
@@ -87,7 +87,7 @@ class _Family:
     growth: float
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class BatchSolution:
     """One entry per point: errors and order parameters as in `Solution` and `OrderParameters` for one group.
 

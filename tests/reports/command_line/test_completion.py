@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 
 from onestep.reports.command_line import completion
 from onestep.reports.command_line.cli import COMMANDS, cli, run
+from onestep.reports.command_line.problems import BROKEN_PIPE
 
 
 def asked(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str) -> list[str]:
@@ -21,6 +23,46 @@ def asked(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, wo
     out, err = capfd.readouterr()
     assert err == ""
     return [line.partition(",")[2] for line in out.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("shell", "words", "place"),
+    [
+        ("bash", None, None),
+        ("bash", "onestep so", None),
+        ("zsh", None, "1"),
+        ("bash", "onestep so", "x"),
+        ("fish", "o", None),
+    ],
+)
+def test_half_a_question_is_none(
+    monkeypatch: pytest.MonkeyPatch, shell: str, words: str | None, place: str | None
+) -> None:
+    monkeypatch.setenv(completion.VARIABLE, f"{shell}_complete")
+    for name, value in (("COMP_WORDS", words), ("COMP_CWORD", place)):
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    assert completion.answer(cli) is None
+
+
+def test_a_shell_that_hangs_up_sees_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = os.environ | {completion.VARIABLE: "zsh_complete", "COMP_WORDS": "onestep so", "COMP_CWORD": "1"}
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        asked = subprocess.run(
+            [sys.executable, "-m", "onestep"],
+            env=environment,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert asked.stderr == ""
+    assert asked.returncode == BROKEN_PIPE
 
 
 @pytest.mark.parametrize(

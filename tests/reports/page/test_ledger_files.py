@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from onestep.verify.ledger.run import Ledger
 from onestep.verify.protocol.paper import Chapter, part_of
 from tests.shared import toy
 from tests.shared.report_page import toy_figures, toy_ledger
+
+LEDGER = Path(__file__).resolve().parent.parent.parent.parent / "reports" / "ledger.json"
 
 
 def test_the_ledger_is_the_same_file_every_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,6 +116,35 @@ def test_markdown_follows_from_the_json(monkeypatch: pytest.MonkeyPatch, tmp_pat
         (tmp_path / name).write_text(text, encoding="utf-8")
     (tmp_path / "ledger" / "old.md").write_text("", encoding="utf-8")
     assert drifted() == ["ledger/old.md is of no chapter"]
+
+
+def test_a_wrong_neighbour_that_no_check_refutes_is_named_in_the_markdown() -> None:
+    document = json.loads(dumps(toy_ledger()))
+    claim = next(claim for claim in document["claims"] if len(claim["mutants"]) > 1)
+    count, survivor = len(claim["mutants"]), claim["mutants"][1]
+    assert {mutant["verdict"] for mutant in claim["mutants"]} == {"REFUTED"}
+    assert "NOT refuted" not in markdown({**document, "claims": [claim]}, ())["ledger/other.md"]
+    survivor["verdict"] = "CONFIRMED"
+    files = markdown({**document, "claims": [claim]}, ())
+    assert f"; NOT refuted: {survivor['name']}\n" in files["ledger/other.md"]
+    assert f"| {count - 1}/{count} |" in files["ledger/README.md"]
+
+
+def test_every_link_of_the_committed_markdown_leads_to_a_heading() -> None:
+    files = {path.name: path.read_text(encoding="utf-8") for path in (LEDGER.parent / "ledger").glob("*.md")}
+    # A heading's anchor: its letters, digits, - and _ in lower case.
+    anchors = {
+        name: [
+            "".join(x for x in line[3:].lower() if x.isalnum() or x in "-_")
+            for line in text.splitlines()
+            if line[:3] == "## "
+        ]
+        for name, text in files.items()
+    }
+    assert all(len(set(found)) == len(found) for found in anchors.values())
+    links = [link for text in files.values() for link in re.findall(r"\]\(([\w.-]+)#([^)]*)\)", text)]
+    assert len(links) > 600
+    assert [(name, anchor) for name, anchor in links if anchor not in anchors[name]] == []
 
 
 def test_drift_ends_with_exit_code_1_and_names_the_difference(

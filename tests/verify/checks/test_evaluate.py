@@ -33,6 +33,18 @@ def test_undefined_functions_take_implementations() -> None:
     assert evaluate(Expectation(mu0, kappa) ** 2, {}, {"mu0": np.tanh}) == pytest.approx(0, abs=1e-15)
 
 
+def test_an_expectation_inside_another_is_a_number_of_its_own() -> None:
+    inner, f = Expectation(sp.Function("f")(z), z), {"f": lambda x: (x > 0.01).astype(float)}
+    outer = Expectation(kappa**2 * inner, kappa)
+    # On the shifted grid a jump shows what the sum over it is worth, at any depth.
+    plain, moved = (evaluate(inner, {}, f, shifted=shifted) for shifted in (False, True))
+    assert abs(plain - moved) > 1e-3
+    assert evaluate(outer, {}, f, shifted=True) == pytest.approx(moved, rel=1e-13)
+    assert evaluate(outer, {}, f) == pytest.approx(plain, rel=1e-13)
+    with pytest.raises(ValueError, match="may not depend on the variable of an outer one"):
+        evaluate(Expectation(Expectation(kappa * z, z) * kappa, kappa), {})
+
+
 def test_several_expressions_have_the_values_that_each_has_alone() -> None:
     calls = []
 

@@ -41,6 +41,7 @@ def test_a_term_is_no_wrong_neighbour_of_a_statement_without_sides() -> None:
 
 
 def test_an_inequality_is_one_without_being_told() -> None:
-    kinds = [claim("a.b", "A title", _SOURCE, statement, Domain()).kind for statement in (eq(_x, _y), le(_x, _y))]
-    assert kinds == [Kind.IDENTITY, Kind.INEQUALITY]
+    statements = eq(_x, _y), le(_x, _y), ge(_x, _y), sp.Lt(_x, _y), sp.Gt(_x, _y)
+    kinds = [claim("a.b", "A title", _SOURCE, statement, Domain()).kind for statement in statements]
+    assert kinds == [Kind.IDENTITY, *[Kind.INEQUALITY] * 4]
     assert claim("a.b", "A title", _SOURCE, le(_x, _y), Domain(), kind=Kind.LIMIT).kind is Kind.LIMIT
