@@ -14,6 +14,7 @@ from onestep.numerics.models.model import Model, ReadoutGroup
 from onestep.numerics.saddle_point.equations import _solution, fit_rounding, in_all, undecided
 from onestep.numerics.saddle_point.level import settled
 from onestep.numerics.saddle_point.profile import profile
+from onestep.numerics.saddle_point.solve import solve
 
 BASE = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 
@@ -125,3 +126,25 @@ def test_the_elimination_of_many_groups_loses_more_the_larger_its_matrix() -> No
     losses = [equivalent.at(size * packed).lost for size in (0.0, 1.0, 1e3)]
     assert losses[0] == 0.0
     assert 0.0 < losses[1] < losses[2]
+
+
+def test_mirrored_groups_are_within_their_estimates_of_more_digits() -> None:
+    point = {
+        "alpha": 55.95119234416627, "beta": 25.608270174595475, "ridge": 8.785811742241138e-05,
+        "spike": -0.04948773578590406, "bulk": 0.004097764344770293, "alignment": 1.0,
+    }  # fmt: skip
+    exact = float(solve(Model("erf", "tanh", **point), digits=25).test_error)
+    for weights, share in (((1.0, 1.0), 0.3), ((1.0, 1.0), 0.5), ((1.0, -1.0), 0.5)):
+        groups = tuple(
+            ReadoutGroup(fraction=part, weight=weight) for part, weight in zip((share, 1 - share), weights, strict=True)
+        )
+        found = solve(Model("erf", "tanh", **point, readout=groups))
+        assert found.converged
+        assert abs(found.test_error - exact) <= found.error_estimate < 1e-11
+
+
+def test_digits_of_an_activation_whose_mean_vanishes_by_its_norm() -> None:
+    # Not odd, and without a spike: mu0 = E[z^2 - 1] = 0 at bulk 1 is a number, by which nothing may be divided.
+    model = Model("z**2-1+tanh(z)", "sin", **(BASE | {"spike": 0.0}))
+    found = solve(model)
+    assert abs(float(solve(model, digits=25).test_error) - found.test_error) <= found.error_estimate
