@@ -154,11 +154,13 @@ def _compile(
     current: dict[str, Callable[..., Any]] = {}
     table = {name: (lambda *arguments, name=name: current[name](*arguments)) for name in names}
     identifiers = {symbol: f"_{k}" for k, symbol in enumerate(symbols)}
+    # The indices of sums are no arguments, and need identifiers, too.
+    bound = sorted(set().union(*(e.atoms(sp.Symbol) for e in expressions)) - set(symbols), key=lambda s: s.name)
     fixed = sp.lambdify(
         list(identifiers.values()),
         list(expressions),
         modules=[table, "scipy", "numpy"],
-        printer=_Printer(identifiers, names),
+        printer=_Printer(identifiers | {symbol: f"_index{k}" for k, symbol in enumerate(bound)}, names),
         docstring_limit=0,
     )
 

@@ -69,3 +69,11 @@ def test_one_value_that_is_not_real_is_named() -> None:
 def test_a_missing_value_is_named() -> None:
     with pytest.raises(ValueError, match="alpha"):
         evaluate(alpha * c, {"c": 1.0})
+
+
+def test_the_index_of_a_sum_is_no_value_that_is_asked_for() -> None:
+    k, n, x = sp.symbols("k n x")
+    geometric = sp.Sum(x**k, (k, 0, n))
+    assert evaluate(geometric, {"n": 4, "x": 2.0}) == 31.0
+    # A symbol may be an index here and a value there.
+    assert evaluate(geometric + k, {"n": 4, "x": 2.0, "k": 0.5}) == 31.5
