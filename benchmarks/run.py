@@ -54,7 +54,7 @@ def command(arguments: list[str], runs: int) -> dict[str, float]:
 def four_groups() -> dict[str, Any]:
     """One point of four readout groups."""
     groups = tuple(ReadoutGroup(weight, 0.25) for weight in (1.0, -0.5, 0.3, 2.0))
-    return solver_speed.single(solver_speed.worked(groups=groups), calls=10)
+    return solver_speed.single(solver_speed.worked(readout=groups), calls=10)
 
 
 assert one_thread  # imported for what it does
