@@ -263,8 +263,8 @@ class IsotropicGroups:
         self._start = tau
         values, jacobian = self._expand(matrix, tau)
         root = np.sqrt(self.bulks * self.beta * tau)
-        # The inverse of B comes to k^2 eps |B| |1/B|, and |1/B| <= 1; T is made of it by two products more, and V by sums
-        # that cancel as far: 4 of these. ROUNDING is 24 eps.
+        # The inverse of B comes to k^2 eps |B| |1/B|, and |1/B| <= 1; T is made of it by two products more, and V by
+        # sums that cancel as far: 4 of these. ROUNDING is 24 eps.
         lost = 4.0 * self.groups**2 * float(np.linalg.norm(root[:, None] * matrix * root)) / 24.0
         return _GroupsPoint(values, jacobian, self.beta, self.bulks, self.directions, lost)
 
