@@ -95,7 +95,7 @@ def spike_rule(
     # Sixteen Gauss-Legendre nodes on six steps resolve what the trapezoidal rule resolves at one.
     panels = math.ceil(half_length / min(1.5, 6.0 * h) * 2.0 ** min(refine, 0))
     lowest = 0.0 if even else -half_length
-    around = np.array([4.5, 9.0] if extra == 0.0 else [4.5, 9.0, math.sqrt(81.0 + 2.0 * extra)])
+    around = np.array([4.5, 9.0, math.sqrt(81.0 + 2.0 * extra)])
     edges = [np.linspace(lowest, half_length, (1 if even else 2) * panels + 1)]
     for location, width in narrow:
         flanks = np.concatenate([-around, [0.0], around]) if width > 0 else np.zeros(1)

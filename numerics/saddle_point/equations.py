@@ -233,17 +233,15 @@ def _force_rounding(table: Profile, weights: Array, overlap: Array, left: float)
 
     Where the features saturate V vanishes, and mu1 with it but for rounding, which weighs as much as all the rest.
     """
-    count = len(table.along)
-    known = table.scatter[:, None, :] * np.abs(table.nodes * table.y0)
-    along = known.reshape(-1, len(weights)) @ weights
-    along = np.concatenate([along, np.zeros(count - len(along))])
+    count, spiked = len(table.along), table.groups * table.rank
+    known = table.force_scatter @ weights
+    along = np.concatenate([known[:spiked], np.zeros(count - spiked)])
     stiff = overlap[:count, :count]
     gram = (table.along * weights) @ table.along.T
     zeta = np.abs(np.linalg.solve(np.eye(count) + stiff @ gram, stiff @ along))
-    psi = np.abs(overlap[count:, count:]) @ ((table.scatter * np.abs(table.y1)) @ weights)
-    norms = np.sqrt(table.along**2 @ table.weights)
+    psi = np.abs(overlap[count:, count:]) @ known[spiked:]
     across = np.abs(table.mu1 * table.y1) @ table.weights
-    return 2.0 * float(math.sqrt(left) * (zeta @ norms) + psi @ across)
+    return 2.0 * float(math.sqrt(left) * (zeta @ table.along_norms) + psi @ across)
 
 
 def in_all(magnitude: Number, condition: Number, fitted: Number, fixed: Number) -> Number:
@@ -258,7 +256,7 @@ def undecided(table: Profile, weights: Array) -> bool:
     With one, E sigma(r kappa + sqrt(c) z) vanishes nowhere else than for sigma = 0; and however small it is, in the
     limit of infinite width m_a may be any size, so that the fit of y0 makes use of it.
     """
-    return table.fitted and bool(np.any(~_present(table, weights)[table.spiked]))
+    return bool(np.any(table.losable & ~_present(table, weights)))
 
 
 def _roughness(table: Profile, weights: Array, squared: Array, values: Array) -> float:

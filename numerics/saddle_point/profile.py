@@ -160,10 +160,26 @@ class Profile:
         return np.concatenate([own, spiked, slopes, [math.sqrt(self.weights @ self.y0**2)]])
 
     @cached_property
-    def fitted(self) -> bool:
-        """Whether y0 is more than rounding beside the target."""
-        whole = self.weights @ (self.y0**2 + self.y1**2 + self.spread)
-        return float(self.weights @ self.y0**2) > RANK_TOLERANCE**2 * float(whole)
+    def force_scatter(self) -> Array:
+        """To whose eps the integrands of E[kappa_j mu1_a (y0 - yhat)/(1+V)], in the order of `along`, and then of
+        E[mu1_a y1/(1+V)] are known; (k s + k, n).
+        """
+        along = self.scatter[:, None, :] * np.abs(self.nodes * self.y0)
+        return np.concatenate([along.reshape(-1, len(self.weights)), self.scatter * np.abs(self.y1)])
+
+    @cached_property
+    def along_norms(self) -> Array:
+        """The norms of `along`."""
+        return np.asarray(np.sqrt(self.along**2 @ self.weights))
+
+    @cached_property
+    def losable(self) -> NDArray[np.bool_]:
+        """For which groups a mean below rounding leaves the fit undecided (`equations.undecided`); (k,).
+
+        Those with a spike, where y0 is more than rounding beside the target.
+        """
+        fitted, whole = self.weights @ self.y0**2, self.weights @ (self.y0**2 + self.y1**2 + self.spread)
+        return self.spiked & bool(fitted > RANK_TOLERANCE**2 * whole)
 
     @cached_property
     def one_group(self) -> OneGroupTable:
@@ -346,8 +362,8 @@ class OneGroupTable:
 
     @property
     def lost(self) -> float:
-        """Infinity where a mean below rounding leaves the fit undecided (`equations.undecided`), 0 elsewhere."""
-        return math.inf if self.profile.fitted and self.profile.spiked[0] else 0.0
+        """Infinity where a mean below rounding leaves the fit undecided, 0 elsewhere."""
+        return math.inf if self.profile.losable[0] else 0.0
 
     @cached_property
     def _reaches(self) -> tuple[float, float, float]:
@@ -356,15 +372,13 @@ class OneGroupTable:
 
     @cached_property
     def force_scatter(self) -> Array:
-        """To whose eps E[kappa mu1 (y0 - yhat)/(1+V)] and E[mu1 y1/(1+V)] are known, of 1/(1+V); (2, n)."""
-        table = self.profile
-        known = np.stack([np.abs(table.kappa * table.y0), np.abs(table.y1)])
-        return np.asarray(table.weights * table.scatter[0] * known)
+        """Those of the profile, of 1/(1+V); (2, n)."""
+        return np.asarray(self.profile.weights * self.profile.force_scatter)
 
     @cached_property
     def line_norm(self) -> float:
         """The norm of kappa mu1."""
-        return math.sqrt(float(self.profile.weights @ self.lines[:, 1] ** 2))
+        return float(self.profile.along_norms[0])
 
     def terms(self, m: Number, zeta: Number) -> Number:
         """The `terms` of `equations.fit_rounding`."""
