@@ -16,20 +16,43 @@ import functools
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
-from onestep.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
-from onestep.derivations.language.named_functions import differentiate, g, reflect, sigma, sigma_prime
+from onestep.derivations.gradient_step.leaves import (
+    H1,
+    H1_STAR,
+    H2,
+    H2_STAR,
+    OUTPUT_IS_DROPPED,
+    READOUT_OF_ONES,
+    SAMPLES,
+    WIDTH,
+    concentrates,
+    odd_at,
+    repeated_is,
+)
+from onestep.derivations.kernel.algebra import congruence, differentiate, rewrite
+from onestep.derivations.kernel.averages import linear
+from onestep.derivations.kernel.limits import limit_rational, name_limit
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    by_ring,
+    define,
+    equal,
+    limit_of,
+    proved,
+    reflected,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import Equation
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation, gaussian_moment
+from onestep.derivations.language.named_functions import g, loss, loss_prime, repeated, sigma, sigma_prime
 
-_t = sp.Symbol("t", real=True)  # a coordinate of x orthogonal to theta
-_e = sp.Symbol("e", real=True)  # label noise of unit variance
-
-# Averages that have a name.
-NAMED = {
-    Expectation(sigma(s.z) ** 2, s.z): s.h2,
-    Expectation(g(s.z) ** 2, s.z): s.h2_star,
-    Expectation(s.z * g(s.z), s.z): s.h1_star,
-    Expectation(s.z * sigma(s.z), s.z): s.h1,
-}
+_t, _t2 = sp.symbols("t t'", real=True)  # coordinates of x orthogonal to theta, of two samples
+_e, _e2 = sp.symbols("e e'", real=True)  # label noise of unit variance
+_z2 = sp.Symbol("z'", real=True)  # theta.x of a second sample
+_hole = sp.Symbol("hole", real=True)
 
 SELF_AVERAGING = (
     "Chebyshev's inequality and the continuous mapping theorem: a quantity whose variance tends to zero is replaced"
@@ -42,31 +65,23 @@ OUTPUT_DROPPED = "the network's output is dropped from the residual of the step"
 OF_THE_SPIKE = (OUTPUT_DROPPED, SECOND_MOMENT, FOURTH_MOMENT, SELF_AVERAGING)
 
 
-def label(noise: sp.Expr) -> sp.Expr:
+def label(noise: sp.Expr, z: sp.Symbol = s.z, e: sp.Symbol = _e) -> sp.Expr:
     """y = g(theta.x) + sqrt(Delta) e; equation (2), with label noise of variance ``noise``."""
-    return g(s.z) + sp.sqrt(noise) * _e
+    return g(z) + sp.sqrt(noise) * e
 
 
-def average(integrand: sp.Expr) -> sp.Expr:
-    """The average over u, t and e by linearity and independence, with h2*, h1*, h1, h2 under their names."""
-    return expand_expectations(Expectation(integrand, s.z, _t, _e)).xreplace(NAMED)
+# Averages that have a name.
+NAMED = {
+    Expectation(sigma(s.z) ** 2, s.z): s.h2,
+    Expectation(g(s.z) ** 2, s.z): s.h2_star,
+    Expectation(s.z * g(s.z), s.z): s.h1_star,
+    Expectation(s.z * sigma(s.z), s.z): s.h1,
+}
 
 
-def mean_over_pairs(count: sp.Expr, equal: sp.Expr, different: sp.Expr) -> sp.Expr:
-    """(1/count^2) sum over i, j of a term worth ``equal`` for i = j and ``different`` otherwise."""
-    return (equal + (count - 1) * different) / count
-
-
-_labels = sp.IndexedBase("y")
-
-
-def pair_sum(weights: sp.IndexedBase) -> sp.Expr:
-    """|(1/n0) sum_mu w_mu x_mu|^2 as a double sum, for display: the products G = x_mu . x_nu of samples stay
-    abstract.
-    """
-    mu, nu = sp.symbols("mu nu", integer=True)
-    products = sp.IndexedBase("G")
-    return sp.Sum(weights[mu] * weights[nu] * products[mu, nu], (mu, 1, s.n0), (nu, 1, s.n0)) / s.n0**2
+def mean_over_pairs(count: sp.Expr, equal_pair: sp.Expr, different: sp.Expr) -> sp.Expr:
+    """(1/count^2) sum over i, j of a term worth ``equal_pair`` for i = j and ``different`` otherwise."""
+    return (equal_pair + (count - 1) * different) / count
 
 
 def chi_square_moments(freedom: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
@@ -76,39 +91,69 @@ def chi_square_moments(freedom: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     return first, sp.factor(second)
 
 
+def counted(theorem: Theorem) -> Theorem:
+    """``theorem`` with every sum of equal terms on its right side counted, the inner ones first."""
+    while sums := value(theorem).atoms(repeated):
+        inner = min((call for call in sums if not call.args[1].has(repeated)), key=sp.default_sort_key)
+        theorem = rewrite((theorem, repeated_is(inner)))
+    return theorem
+
+
+def evaluated(theorem: Theorem, *names: Theorem) -> Theorem:
+    """``theorem`` counted, its averages expanded, and averages that have a name under it."""
+    theorem = averages_expanded(counted(theorem))
+    for name in names:
+        if value(theorem).has(value(name)):
+            theorem = rewrite((theorem, name), True)
+    return theorem
+
+
+def over_pairs(count: sp.Expr, equal_pair: sp.Expr, different: sp.Expr) -> sp.Expr:
+    """The average of (1/count^2) sum over i, j: count pairs of one with itself and count (count - 1) others."""
+    return (repeated(count, equal_pair) + repeated(count * (count - 1), different)) / count**2
+
+
 @functools.cache
 def gradient() -> Derivation:
     """The second line of equation (3), by differentiating the squared loss of one sample in one weight."""
     w, rest, others = sp.symbols(r"w_{k\ell} h_{\mathrm{rest}} f_{\mathrm{others}}", real=True)
     received = w * s.input_coordinate + rest
     f = s.readout_weight * sigma(received) / sp.sqrt(s.p) + others
-    loss = (s.y - f) ** 2
-    by_calculus = -s.eta * s.d / (2 * s.n0) * differentiate(loss, w)
-    # The other neurons' output and the other coordinates' input enter only through f and h.
-    named = (
-        sp.expand(by_calculus).subs(others, s.output - f + others).subs(rest, s.preactivation - w * s.input_coordinate)
+    of_one_weight = define(
+        loss(w), (s.y - f) ** 2, "the squared loss of one sample as a function of one weight, all others fixed", w
     )
-    result = sp.factor(sp.expand(named))
-    restored = result.subs({s.output: f, s.preactivation: received}, simultaneous=True)
+    slope = differentiate((of_one_weight,), w)
+    step = define(
+        s.weight_step, -s.eta * s.d / (2 * s.n0) * loss_prime(w), "-(eta d)/(2 n0) times the slope of the loss"
+    )
+    output = define(s.output, f, "the network's output: this neuron's share and the others'")
+    preactivation = define(s.preactivation, received, "what the neuron receives from the sample")
+    by_calculus = rewrite((step, slope))
+    result = (
+        s.eta * s.d / (s.n0 * sp.sqrt(s.p)) * s.readout_weight
+        * (s.y - s.output) * sigma_prime(s.preactivation) * s.input_coordinate
+    )  # fmt: skip
+    named = rewrite((by_calculus, preactivation), True)
+    output_named = rewrite((output, preactivation), True)
+    final = by_ring(Equation(s.weight_step, result), named, output_named)
     return Derivation(
         title="the gradient of the squared loss",
         source="Section 2, equation (3)",
         steps=(
-            Step(
+            proved(
                 "One neuron k and one coordinate l stand for all: the output is that neuron's share plus what"
                 " does not depend on w_kl.",
-                sp.Eq(s.output, f, evaluate=False),
+                output,
             ),
-            Step(
+            proved(
                 "The step is -(eta d)/(2 n0) times the derivative of the sample's squared residual, by the "
                 "chain rule; the 1/2 cancels the 2.",
-                sp.Eq(s.weight_step, by_calculus, evaluate=False),
+                by_calculus,
             ),
-            Step(
+            proved(
                 "Written with the output f and the pre-activation h = w_k.x; the step of the batch is the sum"
                 " over its n0 samples.",
-                sp.Eq(s.weight_step, result, evaluate=False),
-                (Vanishing("putting f and h back gives the derivative again", restored - by_calculus),),
+                final,
             ),
         ),
         results={s.weight_step: result},
@@ -116,43 +161,63 @@ def gradient() -> Derivation:
     )
 
 
+def _antisymmetric(pair: Expectation) -> Theorem:
+    """average at -epsilon = -(average at epsilon), for a product with one factor sigma(epsilon z + ... t).
+
+    Negating t leaves the law of t alone; sigma is odd.
+    """
+    turned = reflected(pair.xreplace({s.overlap: -s.overlap}), _t)
+    odd = rewrite((turned, odd_at(s.overlap * s.z + sp.sqrt(1 - s.overlap**2) * _t)))
+    return rewrite((odd, linear((), value(odd), ((sp.Integer(-1), pair.integrand),))))
+
+
+def _over_rows(average: Expectation) -> sp.Expr:
+    """The average over rows of overlap epsilon and -epsilon, which are equally likely."""
+    return (average + average.xreplace({s.overlap: -s.overlap})) / 2
+
+
+def in_dimension(exact: Theorem) -> Theorem:
+    """The right side at p = beta d and n0 = alpha0 d."""
+    return rewritten(exact, WIDTH, SAMPLES)
+
+
+def tends_to(exact: Theorem, limit: sp.Expr | None = None) -> Theorem:
+    """left -> limit as d grows, for left = something rational in d at fixed ratios."""
+    grown = in_dimension(exact)
+    found = limit_of(value(grown), s.d) if limit is None else limit_rational((), value(grown), limit, s.d)
+    return rewrite((found, grown), True)
+
+
 @functools.cache
 def initial_output() -> Derivation:
     """E f^2 = h2/p at the start, exactly, for sigma odd, a = 1/sqrt(p) and rows of symmetric law."""
     second = sigma(s.overlap * s.z + sp.sqrt(1 - s.overlap**2) * _t)
     pair = Expectation(sigma(s.z) * second, s.z, _t)
-    flipped = reflect(pair, s.overlap, _t)
-    overlapping, flipped_name = sp.symbols(r"A{(\epsilon)} A{(-\epsilon)}", real=True)
-    # The law of a row is symmetric: w and -w average to one pair of overlaps, epsilon and -epsilon.
-    symmetrised = sp.expand(expand_expectations(pair + flipped)) / 2
-    result = mean_over_pairs(s.p, average(sigma(s.z) ** 2), symmetrised)
-    limit = sp.limit((s.d * result).subs(s.p, s.beta * s.d), s.d, sp.oo)
+    antisymmetric = _antisymmetric(pair)
+    meaning = define(
+        s.initial_output_square,
+        over_pairs(s.p, Expectation(sigma(s.z) ** 2, s.z), _over_rows(pair)),
+        "E f^2 over the input and the rows: two neurons have overlap epsilon as often as -epsilon",
+    )
+    exact = equal(rewrite((rewrite((counted(meaning), antisymmetric)), H2), True), s.h2 / s.p)
     return Derivation(
         title="the initial output is small",
         source="Section 2, text after equation (3)",
         steps=(
-            Step(
-                "Two neurons of overlap epsilon, in the plane that they span: the average of the product of "
-                "their outputs.",
-                sp.Eq(overlapping, pair, evaluate=False),
+            proved(
+                "E f^2 over pairs of neurons: a neuron with itself, and two neurons in the plane that they span, where "
+                "a row and its negative are equally likely.",
+                meaning,
             ),
-            Step(
+            proved(
                 "Flipping the second neuron flips epsilon; with the change of variables t -> -t and sigma odd"
                 " the average changes sign.",
-                sp.Eq(flipped_name, -overlapping, evaluate=False),
-                (Vanishing("the average is odd in epsilon", flipped + pair),),
+                antisymmetric,
             ),
-            Step(
-                "A row and its negative are equally likely, so different neurons contribute nothing and the p"
-                " equal pairs give h2/p.",
-                sp.Eq(s.initial_output_square, result, evaluate=False),
-                (
-                    RationalLimit("d <f^2> -> h2/beta", (s.d * result).subs(s.p, s.beta * s.d), s.d, limit),
-                    RationalLimit("<f^2> -> 0", result.subs(s.p, s.beta * s.d), s.d, sp.S.Zero),
-                ),
-            ),
+            proved("So different neurons contribute nothing and the p equal pairs give h2/p.", exact),
+            proved("At p = beta d it vanishes as d grows.", tends_to(exact, sp.Integer(0))),
         ),
-        results={s.initial_output_square: result},
+        results={s.initial_output_square: value(exact)},
         hypotheses=("the activation is odd", "the initial rows are independent and uniform on the unit sphere"),
     )
 
@@ -161,38 +226,40 @@ def initial_output() -> Derivation:
 def output_force() -> Derivation:
     """E |(1/n0) sum f x|^2 exactly and its limit zero: the output may be dropped from the residual of the step."""
     u = sigma(s.z)
-    # |x|^2 is the neuron's own coordinate squared plus d - 1 others; different neurons average out as for E f^2.
-    same_sample = (average(u**2 * s.z**2) + (s.d - 1) * average(u**2 * _t**2)) / s.p
-    # E[f x] = (h1/p) sum of the rows, whose squared norm is p plus overlaps of mean zero.
-    first = average(s.z * u)
-    two_samples = first**2 * mean_over_pairs(s.p, sp.S.One, sp.S.Zero)
-    result = mean_over_pairs(s.n0, same_sample, two_samples)
-    in_d = result.subs({s.n0: s.alpha0 * s.d, s.p: s.beta * s.d})
-    rate = sp.expand(sp.limit(s.d * in_d, s.d, sp.oo))
+    v = sigma(s.overlap * s.z + sp.sqrt(1 - s.overlap**2) * _t)
+    planar = Expectation(u * v * (s.z**2 + _t**2), s.z, _t)
+    across = Expectation(u * v * _t2**2, s.z, _t, _t2)
+    one_sample = over_pairs(
+        s.p,
+        Expectation(u**2 * s.z**2, s.z) + repeated(s.d - 1, Expectation(u**2 * _t**2, s.z, _t)),
+        _over_rows(planar) + repeated(s.d - 2, _over_rows(across)),
+    )
+    # E[f x] = (1/p) sum of E[z sigma(z)] w over the rows w, and different rows are orthogonal on average.
+    two_samples = over_pairs(s.p, Expectation(s.z * u, s.z) ** 2, sp.Integer(0))
+    meaning = define(
+        s.output_force,
+        over_pairs(s.n0, one_sample, two_samples),
+        "E|(1/n0) sum f x|^2 over samples and rows, in coordinates of the plane of two rows and across it",
+    )
+    by_symmetry = rewritten(counted(meaning), _antisymmetric(planar), _antisymmetric(across))
+    exact = evaluated(equal(by_symmetry, sp.cancel(value(by_symmetry))), H2, H1)
+    times_d = congruence((in_dimension(exact),), s.d * s.output_force, s.output_force)
+    tends = rewrite((limit_of(value(times_d), s.d), times_d), True)
+    rate = name_limit((tends,), s.output_force_rate, "the limit of d E|(1/n0) sum f x|^2")
     return Derivation(
         title="the output's share of the step",
         source="Appendix A.1, the residual before equation (33)",
         steps=(
-            Step(
-                "One sample: f^2 |x|^2, where only equal neurons count, by the symmetry of the rows.",
-                sp.Eq(sp.Symbol(r"\langle f^{2}|x|^{2}\rangle"), same_sample, evaluate=False),
+            proved(
+                "Over pairs of samples. One sample: f^2 |x|^2 over pairs of neurons. Two samples: |E[f x]|^2 with "
+                "E[f x] = (1/p) sum_k E[z sigma(z)] w_k, where different rows are orthogonal on average.",
+                meaning,
             ),
-            Step(
-                "Two samples: |E[f x]|^2 with E[f x] = (h1/p) sum_k w_k, by Stein's lemma for each neuron.",
-                sp.Eq(sp.Symbol(r"\langle|\mathbb{E}[fx]|^{2}\rangle"), two_samples, evaluate=False),
-            ),
-            Step(
-                "Together, over n0 samples; at fixed ratios it vanishes, so the residual of the step is y.",
-                sp.Eq(s.output_force, result, evaluate=False),
-                (RationalLimit("the share vanishes", in_d, s.d, sp.S.Zero),),
-            ),
-            Step(
-                "It decays like 1/d.",
-                sp.Eq(s.output_force_rate, rate, evaluate=False),
-                (RationalLimit("d times the share has this limit", s.d * in_d, s.d, rate),),
-            ),
+            proved("By the symmetry of the rows only equal neurons count.", exact),
+            proved("At fixed ratios it vanishes, so the residual of the step is y.", tends_to(exact, sp.Integer(0))),
+            proved("It decays like 1/d.", rate),
         ),
-        results={s.output_force: result, s.output_force_rate: rate},
+        results={s.output_force: value(exact), s.output_force_rate: value(rate)},
         hypotheses=("the activation is odd", "the initial rows are independent and uniform on the unit sphere"),
     )
 
@@ -202,39 +269,35 @@ def split() -> Derivation:
     """Equations (33)-(38): sigma' = h1 + (sigma' - h1) splits the step into a rank-one matrix and the bulk
     correction.
     """
-    step = gradient().results[s.weight_step].subs({s.output: 0, s.readout_weight: 1 / sp.sqrt(s.p)})
-    derivative = sigma_prime(s.preactivation)
-    spike_part = step.subs(derivative, s.h1)
-    bulk_part = sp.factor(step.subs(derivative, derivative - s.h1))
-    v_entry = s.y * s.input_coordinate / s.n0
-    u_entry = sp.cancel(spike_part / v_entry)
-    ratio = u_entry.subs(s.p, s.beta * s.d)
+    step = rewritten(gradient().theorems[-1], OUTPUT_IS_DROPPED, READOUT_OF_ONES)
+    spike_factor = define(s.spike_factor, s.eta * s.d / sp.sqrt(s.p) * s.h1 * s.readout_weight, "equation (34)")
+    v_entry = define(s.v_coordinate, s.y * s.input_coordinate / s.n0, "equation (35), one sample")
+    left_over = define(
+        s.bulk_step, s.weight_step - s.spike_factor * s.v_coordinate, "what the spike leaves of the step"
+    )
+    bulk = rewritten(left_over, step, spike_factor, v_entry, READOUT_OF_ONES)
+    bulk_part = s.eta * s.d / (s.n0 * s.p) * s.y * (sigma_prime(s.preactivation) - s.h1) * s.input_coordinate
+    factor = rewritten(spike_factor, READOUT_OF_ONES, WIDTH)
     return Derivation(
         title="the split of the step into spike and bulk",
         source="Appendix A.1, equations (33)-(38)",
         steps=(
-            Step(
-                "The step of one sample with a = 1/sqrt(p), the output left out of the residual.",
-                sp.Eq(s.weight_step, step, evaluate=False),
-            ),
-            Step(
-                "The mean h1 of sigma' gives a product of a factor of the neuron and a factor of the sample: rank one.",
-                sp.Eq(s.v_coordinate, v_entry, evaluate=False),
-                (Vanishing("spike part = u~ v~", spike_part - u_entry * v_entry),),
-            ),
-            Step(
-                "What sigma' - h1 leaves is the correction of the bulk.",
-                sp.Eq(s.bulk_step, bulk_part, evaluate=False),
-                (Vanishing("the two parts add up to the step", spike_part + bulk_part - step),),
-            ),
-            Step(
-                "At p = beta d the neuron's factor has a limit; it is the same for all neurons, so "
+            proved("The step of one sample with a = 1/sqrt(p), the output left out of the residual.", step),
+            proved("A factor of the sample,", v_entry),
+            proved("and a factor of the neuron with the mean h1 of sigma': their product has rank one.", spike_factor),
+            proved("What sigma' - h1 leaves is the correction of the bulk.", equal(bulk, bulk_part)),
+            proved(
+                "At p = beta d no d is left in the neuron's factor; it is the same for all neurons, so "
                 "|u~|/sqrt(p) is its modulus.",
-                sp.Eq(s.spike_factor, ratio, evaluate=False),
-                (Vanishing("no d is left", sp.diff(ratio, s.d)),),
+                factor,
             ),
         ),
-        results={s.spike_factor: ratio, s.v_coordinate: v_entry, s.bulk_step: bulk_part, s.weight_step: step},
+        results={
+            s.spike_factor: value(factor),
+            s.v_coordinate: value(v_entry),
+            s.bulk_step: bulk_part,
+            s.weight_step: value(step),
+        },
         hypotheses=(OUTPUT_DROPPED,),
     )
 
@@ -242,117 +305,101 @@ def split() -> Derivation:
 @functools.cache
 def moments_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
     """E|v~|^2, E[theta.v~] and Var(theta.v~), exactly at finite n0 and d; equations (39)-(42) and (44)."""
-    y = label(noise)
-    same = average(y**2 * s.z**2) + (s.d - 1) * average(y**2 * _t**2)
-    along, across = average(y * s.z), average(y * _t)
-    different = along**2 + (s.d - 1) * across**2
-    square = mean_over_pairs(s.n0, same, different)
-    variance = sp.factor(sp.expand(mean_over_pairs(s.n0, average(y**2 * s.z**2), along**2) - along**2))
-    in_d = square.subs(s.n0, s.alpha0 * s.d)
-    limit = sp.expand(sp.limit(in_d, s.d, sp.oo))
+    y, y2 = label(noise), label(noise, _z2, _e2)
+    along = Expectation(y * s.z, s.z, _e)
+    both_along = Expectation(y * s.z * y2 * _z2, s.z, _e, _z2, _e2)
+    square_along = Expectation(y**2 * s.z**2, s.z, _e)
+    meaning = define(
+        s.v_square_mean,
+        over_pairs(
+            s.n0,
+            square_along + repeated(s.d - 1, Expectation(y**2 * _t**2, s.z, _e, _t)),
+            both_along + repeated(s.d - 1, Expectation(y * _t * y2 * _t2, s.z, _e, _t, _z2, _e2, _t2)),
+        ),
+        "E|(1/n0) sum y x|^2 over pairs of samples, in coordinates along theta and across it",
+    )
+    counted_pairs = evaluated(meaning, H1_STAR, H2_STAR)
+    same = s.d * noise + (s.d - 1) * s.h2_star + Expectation(g(s.z) ** 2 * s.z**2, s.z)
+    square = equal(counted_pairs, (1 - 1 / s.n0) * s.h1_star**2 + same / s.n0)
+    mean = evaluated(define(s.v_overlap_mean, repeated(s.n0, along) / s.n0, "E[theta.v~]"), H1_STAR)
+    spread = define(
+        s.v_overlap_variance, over_pairs(s.n0, square_along, both_along) - s.v_overlap_mean**2, "Var(theta.v~)"
+    )
+    variance = rewritten(evaluated(spread, H1_STAR), mean)
+    variance = equal(variance, sp.factor(value(variance)))
+    limit = name_limit((tends_to(square),), s.v_square, "the limit of E|v~|^2")
     return Derivation(
         title="moments of the spike direction" + (" with label noise" if noise != 0 else ""),
         source="Appendix A.2 and A.3, equations (39)-(42) and (44)",
         steps=(
-            Step(
-                "|v~|^2 is a sum over pairs of samples, with G = x_mu . x_nu.",
-                sp.Eq(sp.Symbol(r"|\tilde{v}|^{2}_{n_0}"), pair_sum(_labels), evaluate=False),
+            proved(
+                "|v~|^2 is a sum over pairs of samples. The label depends on u = theta.x alone, a standard normal "
+                "variable written z in averages; the d - 1 other coordinates t are independent of it.",
+                meaning,
             ),
-            Step(
-                "One sample: the label depends on u = theta.x alone, a standard normal variable written z in averages; "
-                "|x|^2 is u^2 plus d - 1 squares t^2 of coordinates across theta, independent of the label and of mean "
-                "one.",
-                sp.Eq(sp.Symbol(r"\langle y^{2}|x|^{2}\rangle"), same, evaluate=False),
-                (Vanishing("E[t^2] = 1", gaussian_moment(2) - 1),),
+            proved(
+                "n0 equal pairs and n0 (n0 - 1) different ones; E[t^2] = 1, and E[y t] = E[y] E[t] = 0: the exact "
+                "second moment.",
+                square,
             ),
-            Step(
-                "Two samples: the square of E[y x], which points along theta because E[y t] = E[y] E[t] = 0.",
-                sp.Eq(sp.Symbol(r"|\langle yx\rangle|^{2}"), different, evaluate=False),
-                (Vanishing("E[y t] = 0", across),),
-            ),
-            Step(
-                "Of the n0^2 pairs of samples n0 are equal: the exact second moment.",
-                sp.Eq(s.v_square_mean, square, evaluate=False),
-                (
-                    Vanishing(
-                        "n0 equal pairs and n0 (n0 - 1) different ones, over n0^2",
-                        s.n0**2 * square - s.n0 * same - s.n0 * (s.n0 - 1) * different,
-                    ),
-                ),
-            ),
-            Step(
-                "At n0 = alpha0 d it has a limit as d grows.",
-                sp.Eq(s.v_square, limit, evaluate=False),
-                (RationalLimit("E|v~|^2 has this limit", in_d, s.d, limit),),
-            ),
-            Step(
-                "Along theta, v~ is the mean of n0 independent terms y u.",
-                sp.Eq(s.v_overlap_mean, along, evaluate=False),
-                (Vanishing("label noise averages out", along - average(label(sp.S.Zero) * s.z)),),
-            ),
-            Step(
-                "The variance of that mean is the variance of one term over n0.",
-                sp.Eq(s.v_overlap_variance, variance, evaluate=False),
-                (
-                    RationalLimit("theta.v~ concentrates", variance.subs(s.n0, s.alpha0 * s.d), s.d, sp.S.Zero),
-                    Vanishing("the variance of a mean", s.n0 * variance - (average(y**2 * s.z**2) - along**2)),
-                ),
-            ),
+            proved("At n0 = alpha0 d it has a limit as d grows.", limit),
+            proved("Along theta, v~ is the mean of n0 independent terms y u, and label noise averages out.", mean),
+            proved("The variance of that mean is the variance of one term over n0.", variance),
+            proved("So theta.v~ concentrates.", tends_to(variance, sp.Integer(0))),
         ),
         results={
-            s.v_square_mean: square,
-            s.v_square: limit,
-            s.v_overlap_mean: along,
-            s.v_overlap_variance: variance,
+            s.v_square_mean: value(square),
+            s.v_square: value(limit),
+            s.v_overlap_mean: value(mean),
+            s.v_overlap_variance: value(variance),
         },
         hypotheses=(SECOND_MOMENT,),
     )
 
 
-def squared_norm_variance(freedom: sp.Expr, second: sp.Expr, fourth: sp.Expr) -> sp.Expr:
+def squared_norm_variance(
+    name: sp.Symbol, freedom: sp.Expr, first: sp.Expr, second: sp.Expr, pair: sp.Expr, *names: Theorem
+) -> tuple[Theorem, Theorem]:
     """Var |(1/n0) sum w x|^2 for x standard normal in ``freedom`` dimensions, independent of the weights w.
 
-    Given the weights the sum is normal, of squared norm S chi^2 with S = (1/n0^2) sum w^2; ``second`` and
-    ``fourth`` are E[w^2] and E[w^4].
+    Given the weights the sum is normal, of squared norm S chi^2 with S = (1/n0^2) sum w^2; ``first`` and ``second`` are
+    E[w^2] and E[w^4], and ``pair`` is E[w^2 w'^2] of two samples. Returns what it means and what it is.
     """
-    first_chi, second_chi = chi_square_moments(freedom)
-    mean_of_s = second / s.n0
-    square_of_s = mean_over_pairs(s.n0, fourth, second**2) / s.n0**2
-    return square_of_s * second_chi - (mean_of_s * first_chi) ** 2
+    chi_2 = repeated(freedom, Expectation(_t**2, _t))
+    chi_4 = repeated(freedom, Expectation(_t**4, _t)) + repeated(
+        freedom * (freedom - 1), Expectation(_t**2 * _t2**2, _t, _t2)
+    )
+    s_1, s_2 = repeated(s.n0, first) / s.n0**2, over_pairs(s.n0, second, pair) / s.n0**2
+    meaning = define(name, s_2 * chi_4 - (s_1 * chi_2) ** 2, "Var(S chi^2) = E[S^2] E[chi^4] - (E[S] E[chi^2])^2")
+    return meaning, evaluated(meaning, *names)
 
 
 @functools.cache
 def concentration_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
     """The part of v~ orthogonal to theta has a squared norm whose variance is O(1/d): exact variance and its limit."""
-    y = label(noise)
-    second, fourth = average(y**2), average(y**4)
-    variance = squared_norm_variance(s.d - 1, second, fourth)
-    in_d = variance.subs(s.n0, s.alpha0 * s.d)
-    first_chi, second_chi = chi_square_moments(s.d - 1)
-    leading = sp.limit(s.d * in_d, s.d, sp.oo)
+    y, y2 = label(noise), label(noise, _z2, _e2)
+    meaning, counted_pairs = squared_norm_variance(
+        s.v_perp_variance,
+        s.d - 1,
+        Expectation(y**2, s.z, _e),
+        Expectation(y**4, s.z, _e),
+        Expectation(y**2 * y2**2, s.z, _e, _z2, _e2),
+        H2_STAR,
+    )
+    variance = equal(counted_pairs, sp.factor(value(counted_pairs)))
     return Derivation(
         title="concentration of the spike direction",
         source="Appendix A.2, between equations (39) and (42)",
         steps=(
-            Step(
+            proved(
                 "Given the labels, the part of v~ orthogonal to theta is normal: its squared norm is S chi^2 with "
-                "d - 1 degrees of freedom and S = (1/n0^2) sum y_mu^2.",
-                sp.Eq(sp.Symbol(r"\langle\chi^{4}\rangle"), second_chi, evaluate=False),
-                (
-                    Vanishing("second moment of chi-square", second_chi - (s.d - 1) * (s.d + 1)),
-                    Vanishing("its mean", first_chi - s.d + 1),
-                ),
+                "d - 1 degrees of freedom and S = (1/n0^2) sum y_mu^2, independent of each other.",
+                meaning,
             ),
-            Step(
-                "S is a sum of squared labels over n0^2; with its second moment the variance is exact.",
-                sp.Eq(s.v_perp_variance, variance, evaluate=False),
-                (
-                    RationalLimit("the variance vanishes", in_d, s.d, sp.S.Zero),
-                    RationalLimit("it decays like 1/d", s.d * in_d, s.d, leading),
-                ),
-            ),
+            proved("With the moments of squared normal variables and of S the variance is exact.", variance),
+            proved("At n0 = alpha0 d the variance vanishes.", tends_to(variance, sp.Integer(0))),
         ),
-        results={s.v_perp_variance: variance},
+        results={s.v_perp_variance: value(variance)},
         hypotheses=(FOURTH_MOMENT,),
     )
 
@@ -364,8 +411,17 @@ def spike(noise: sp.Expr = sp.S.Zero) -> Derivation:
     Equations (9), (10), (37), (43)-(45).
     """
     moments, concentration, parts = moments_of_v(noise), concentration_of_v(noise), split()
-    r = parts.results[s.spike_factor] * sp.sqrt(moments.results[s.v_square])
-    gamma = moments.results[s.v_overlap_mean] / sp.sqrt(moments.results[s.v_square])
+    square, mean = moments.theorems[2], moments.theorems[3]
+    norm = concentrates("|v~|", Equation(s.v_norm**2, s.v_square), "result-3-1.spike-concentration")
+    length = rewrite((congruence((norm,), sp.sqrt(_hole), _hole), square))
+    along = concentrates("theta.v~", Equation(s.v_overlap, s.v_overlap_mean), "result-3-1.overlap-variance")
+    overlap = rewrite((along, mean))
+    strength = define(
+        s.r, s.spike_factor * s.v_norm, "spike strength: the factors u = 1 and v = v~/|v~| are normalised"
+    )
+    alignment = define(s.gamma, s.v_overlap / s.v_norm, "alignment: the overlap of theta with v~/|v~|")
+    r = rewritten(strength, parts.theorems[-1], length)
+    gamma = rewritten(alignment, overlap, length)
     return Derivation(
         title="spike strength and alignment" + (" with label noise" if noise != 0 else ""),
         source="Section 3.1, Result 3.1 and Appendix A.2, A.3",
@@ -373,28 +429,15 @@ def spike(noise: sp.Expr = sp.S.Zero) -> Derivation:
             *parts.steps,
             *moments.steps,
             *concentration.steps,
-            Step(
+            proved("|v~| is the root of its mean square in the limit,", length),
+            proved("and theta.v~ is its mean.", overlap),
+            proved(
                 "u = 1_p and v = v~/|v~| are normalised, so r is the neuron's factor times |v~|; h1 < 0 makes"
                 " it negative.",
-                sp.Eq(s.r, r, evaluate=False),
-                (
-                    Vanishing(
-                        "r^2 is the product of the squared norms",
-                        r**2 - parts.results[s.spike_factor] ** 2 * moments.results[s.v_square],
-                    ),
-                ),
+                r,
             ),
-            Step(
-                "The alignment is the overlap of theta with the normalised direction.",
-                sp.Eq(s.gamma, gamma, evaluate=False),
-                (
-                    Vanishing(
-                        "gamma |v~| = theta.v~",
-                        gamma**2 * moments.results[s.v_square] - moments.results[s.v_overlap_mean] ** 2,
-                    ),
-                ),
-            ),
+            proved("The alignment is the overlap of theta with the normalised direction.", gamma),
         ),
-        results={s.r: r, s.gamma: gamma},
+        results={s.r: value(r), s.gamma: value(gamma)},
         hypotheses=(*parts.hypotheses, *moments.hypotheses, *concentration.hypotheses, SELF_AVERAGING),
     )

@@ -27,6 +27,8 @@ v_overlap_variance = _define(r"\mathrm{Var}(\theta\cdot\tilde{v})", "variance of
 v_perp_variance = _define(
     r"\mathrm{Var}|\tilde{v}_{\perp}|^{2}", "variance of the squared norm of v~ orthogonal to theta", "1/d"
 )
+v_norm = _define(r"|\tilde{v}|", "limit of |v~|", positive=True)
+v_overlap = _define(r"\theta\cdot\tilde{v}", "limit of theta.v~")
 delta_square_mean = _define(
     r"\langle|\delta|^{2}\rangle", "E|delta|^2 of one row of the bulk correction, at finite n0 and d"
 )

@@ -9,8 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import sympy as sp
+
+if TYPE_CHECKING:
+    from onestep.derivations.kernel.theorem import Theorem
 
 
 @dataclass(frozen=True)
@@ -53,11 +57,15 @@ Obligation = Vanishing | RationalLimit | NonNegative
 
 @dataclass(frozen=True)
 class Step:
-    """One line of a derivation: what holds, why, and what has to be checked for it."""
+    """One line of a derivation: what holds, why, and what has to be checked for it.
+
+    ``theorem``: what the kernel made of it, which leaves nothing to be checked but the theorem's own proof.
+    """
 
     reason: str
     statement: sp.Basic
     obligations: tuple[Obligation, ...] = ()
+    theorem: Theorem | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +81,16 @@ class Derivation:
     steps: tuple[Step, ...]
     results: Mapping[sp.Basic, sp.Expr] = field(default_factory=dict)
     hypotheses: tuple[str, ...] = ()
+
+    @property
+    def theorems(self) -> tuple[Theorem, ...]:
+        """What the kernel made of the steps, in order."""
+        return tuple(step.theorem for step in self.steps if step.theorem is not None)
+
+    def theorem_of(self, symbol: sp.Basic) -> Theorem | None:
+        """The theorem that makes ``symbol`` equal to its result, the last of them."""
+        equal = [t for t in self.theorems if getattr(t.statement, "left", None) == symbol]
+        return next((t for t in reversed(equal) if getattr(t.statement, "right", None) == self.results[symbol]), None)
 
     @property
     def obligations(self) -> tuple[Obligation, ...]:

@@ -19,12 +19,20 @@ sigma_check = sp.Function("sigma_check", real=True)  # sigma' - E[sigma']
 g = sp.Function("g", real=True)
 g_prime = sp.Function("g_prime", real=True)
 
+# The squared loss of one sample in one weight, and its slope.
+loss = sp.Function("loss", real=True)
+loss_prime = sp.Function("loss_prime", real=True)
+
+# The sum of n terms whose averages are equal by symmetry, repeated(n, average of one of them) = n times that average.
+repeated = sp.Function("repeated", real=True)
+
 # The derivative of each named function. The centred derivative differs from sigma' by a constant.
-_DERIVATIVES = {
+DERIVATIVES = {
     sigma: sigma_prime,
     sigma_prime: sigma_second,
     sigma_check: sigma_second,
     g: g_prime,
+    loss: loss_prime,
 }
 
 # Parity under z -> -z where sigma is odd: differentiating sigma(-z) = -sigma(z) makes sigma' even and sigma'' odd.
@@ -52,9 +60,9 @@ def _named(derivative: sp.Derivative) -> sp.Expr:
     ((variable, order),) = derivative.variable_count
     name = function.func
     for _ in range(int(order)):
-        if name not in _DERIVATIVES or function.args != (variable,):
+        if name not in DERIVATIVES or function.args != (variable,):
             raise ValueError(f"no name for the derivative {derivative}")
-        name = _DERIVATIVES[name]
+        name = DERIVATIVES[name]
     return name(variable)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,12 +13,15 @@ from functools import lru_cache
 import hypothesis
 import sympy as sp
 
-from onestep.derivations.language.derivation import Derivation, Obligation, Vanishing
+from onestep.derivations.kernel.search import follows
+from onestep.derivations.kernel.statements import Equation, Ground, Refused
+from onestep.derivations.kernel.theorem import Theorem, nodes, replay
+from onestep.derivations.language.derivation import Derivation, Obligation, Step, Vanishing
 from onestep.verify.checks.checker import sample, settle, takes_limit, vanishes
 from onestep.verify.checks.evaluate import Functions, evaluate
 from onestep.verify.checks.strategies import points_of
 from onestep.verify.protocol.claim import Claim, Domain, Profile
-from onestep.verify.protocol.evidence import Agreement, Evidence, Outcome, Proof, Settled
+from onestep.verify.protocol.evidence import Agreement, Evidence, Leaf, Made, Outcome, Proof, Settled
 from onestep.verify.protocol.paper import Paper
 from onestep.verify.protocol.tolerances import Tolerance
 
@@ -46,11 +50,14 @@ class ByDerivation:
         if not isinstance(statement, sp.Equality):
             raise TypeError(f"{claim.id}: a derivation proves an equation, not {statement}")
         derived = {s: e for s, e in derivation.results.items() if statement.has(s)}
-        residual = (statement.lhs - statement.rhs).xreplace(derived)
         steps = tuple(_settled(derivation, claim.domain, paper.growing))
+        theorem = _concluded(derivation, statement)
         if not derived:
             final = Settled("the statement speaks of what was derived", Outcome.UNDECIDED, "no symbol in common")
+        elif theorem is not None:
+            final = Settled("the statement is a theorem", Outcome.SUPPORTS, "made by the kernel, and made again")
         else:
+            residual = (statement.lhs - statement.rhs).xreplace(derived)
             final = settle(Vanishing("the statement equals what was derived", residual), claim.domain, paper.growing)
         return Proof(
             self.name,
@@ -58,16 +65,46 @@ class ByDerivation:
             takes_limit=not self.conjecture and _follows_a_limit(derivation, statement.lhs),
             hypotheses=derivation.hypotheses,
             established=all(_stated_at(derivation, symbol) is not None for symbol in derived),
+            theorem=None if theorem is None else made(theorem),
         )
+
+
+def _concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None:
+    """The statement as a theorem of the kernel, made from those of the derivation and made again from its leaves; None
+    where the derivation has not got them, or where the statement does not follow.
+    """
+    known = [derivation.theorem_of(symbol) for symbol in derivation.results if statement.has(symbol)]
+    theorems = [theorem for theorem in known if theorem is not None]
+    if not known or len(theorems) < len(known):
+        return None
+    concluded = follows(Equation(statement.lhs, statement.rhs), theorems)
+    if concluded is not None:
+        replay(concluded)
+    return concluded
+
+
+def made(theorem: Theorem) -> Made:
+    """The leaves and rules of a theorem, as the ledger keeps them."""
+    leaves = sorted((leaf.ground.value, leaf.name, leaf.reference) for leaf in theorem.assumptions)
+    rules = Counter(node.rule for node in nodes(theorem))
+    return Made(
+        tuple(Leaf(name, kind, of if kind == Ground.HYPOTHESIS.value else "") for kind, name, of in leaves),
+        tuple(sorted(rules.items())),
+    )
 
 
 def _takes_limit(obligations: tuple[Obligation, ...]) -> bool:
     return any(takes_limit(o) for o in obligations)
 
 
+def _takes_a_limit(step: Step) -> bool:
+    rules = () if step.theorem is None else {node.rule for node in nodes(step.theorem)}
+    return _takes_limit(step.obligations) or "limit_rational" in rules
+
+
 def _follows_a_limit(derivation: Derivation, side: sp.Basic) -> bool:
     """Whether all that the derivation establishes in ``side`` is stated by steps that take a limit or follow one."""
-    first = next((k for k, step in enumerate(derivation.steps) if _takes_limit(step.obligations)), None)
+    first = next((k for k, step in enumerate(derivation.steps) if _takes_a_limit(step)), None)
     places = [_stated_at(derivation, symbol) for symbol in derivation.results if side.has(symbol)]
     return first is not None and bool(places) and all(place is not None and place >= first for place in places)
 
@@ -82,7 +119,7 @@ def _stated_at(derivation: Derivation, symbol: sp.Basic, behind: frozenset[sp.Ba
     places = [
         k
         for k, step in enumerate(derivation.steps)
-        if step.obligations
+        if (step.obligations or step.theorem is not None)
         and isinstance(step.statement, sp.Equality)
         and step.statement.lhs == symbol
         and _is_result(derivation, symbol, step.statement.rhs, behind | {symbol})
@@ -106,7 +143,17 @@ def _is_result(derivation: Derivation, symbol: sp.Basic, stated: sp.Expr, behind
 
 @lru_cache(maxsize=256)
 def _settled(derivation: Derivation, domain: Domain, growing: frozenset[sp.Symbol]) -> tuple[Settled, ...]:
-    return tuple(settle(obligation, domain, growing) for obligation in derivation.obligations)
+    made_again = [_made_again(step) for step in derivation.steps if step.theorem is not None]
+    return (*made_again, *(settle(obligation, domain, growing) for obligation in derivation.obligations))
+
+
+def _made_again(step: Step) -> Settled:
+    assert step.theorem is not None
+    try:
+        replay(step.theorem)
+    except Refused as refusal:
+        return Settled(step.reason, Outcome.UNDECIDED, str(refusal))
+    return Settled(step.reason, Outcome.SUPPORTS, "made by the kernel, and made again")
 
 
 @dataclass(frozen=True)

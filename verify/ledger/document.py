@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import sympy as sp
@@ -67,7 +68,20 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
         "verdict": entry.verdict.value,
         "weakest": entry.weakest.value,
         "evidence": [evidence_json(e) for e in entry.evidence],
+        "theorem": theorem_json(entry.evidence),
         "mutants": [{"name": m.name, "verdict": m.verdict.value, "by": m.by} for m in entry.mutants],
+    }
+
+
+def theorem_json(evidence: Sequence[Evidence]) -> dict[str, Any] | None:
+    """What the kernel made of a claim: the leaves of its theorem and the rules of its proof; null if nothing."""
+    made = next((e.theorem for e in evidence if isinstance(e, Proof) and e.theorem is not None), None)
+    if made is None:
+        return None
+    return {
+        "assumptions": [{"name": a.name, "kind": a.kind, "claim": a.claim or None} for a in made.assumptions],
+        "rules": dict(made.rules),
+        "replayed": ["own"],
     }
 
 

@@ -30,12 +30,30 @@ class Settled:
 
 
 @dataclass(frozen=True)
+class Leaf:
+    """An assumption of a theorem: its name, its kind, and the claim of the ledger that carries it, if one does."""
+
+    name: str
+    kind: str
+    claim: str = ""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What the kernel made: the assumptions of a theorem, and how often each rule was used."""
+
+    assumptions: tuple[Leaf, ...]
+    rules: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
 class Proof:
     """A list of obligations, each rechecked with elementary algebra. No obligations is no proof.
 
     ``takes_limit``: what it proves is a limit that its obligations take. ``established``: what the proof uses stands
     in its steps with obligations of their own; otherwise the algebra that led there was done by the derivation alone,
-    and the proof counts only beside independent evidence (see ``verify.protocol.verdict``).
+    and the proof counts only beside independent evidence (see ``verify.protocol.verdict``). ``theorem``: what the
+    kernel made, if the statement itself is its conclusion.
     """
 
     check: str
@@ -43,6 +61,7 @@ class Proof:
     takes_limit: bool = False
     hypotheses: tuple[str, ...] = ()
     established: bool = True
+    theorem: Made | None = None
 
     @property
     def outcome(self) -> Outcome:

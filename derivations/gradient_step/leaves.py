@@ -1,0 +1,80 @@
+"""The leaves of the gradient step's theorems: what its quantities mean, its setting, and what it takes on trust."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from onestep.derivations.gradient_step import symbols as s
+from onestep.derivations.kernel.algebra import assume, instantiate
+from onestep.derivations.kernel.search import define
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import g, repeated, sigma
+
+_x = sp.Symbol("x", real=True)
+_count, _each = sp.symbols("n a", real=True)
+
+# What the constants of activation and target mean; the paper's h2 and h2* are second moments.
+H1 = define(s.h1, Expectation(s.z * sigma(s.z), s.z), "the first Hermite coefficient of the activation")
+H2 = define(s.h2, Expectation(sigma(s.z) ** 2, s.z), "the second moment of the activation")
+H1_STAR = define(s.h1_star, Expectation(s.z * g(s.z), s.z), "the first Hermite coefficient of the target")
+H2_STAR = define(s.h2_star, Expectation(g(s.z) ** 2, s.z), "the second moment of the target")
+
+# The proportional regime: at each input dimension d there are n0 samples and p neurons.
+SAMPLES = define(s.n0, s.alpha0 * s.d, "the batch of the gradient step, at a fixed ratio to the dimension")
+WIDTH = define(s.p, s.beta * s.d, "the width, at a fixed ratio to the dimension")
+
+ODD = assume(
+    (),
+    Assumption(
+        Ground.MODEL,
+        "odd activation",
+        Equation(sigma(-_x), -sigma(_x)),
+        "Section 2: sigma(-x) = -sigma(x)",
+        frozenset({_x}),
+    ),
+)
+
+READOUT_OF_ONES = assume(
+    (),
+    Assumption(
+        Ground.MODEL,
+        "readout of ones",
+        Equation(s.readout_weight, 1 / sp.sqrt(s.p)),
+        "Section 2: a = 1/sqrt(p)",
+    ),
+)
+OUTPUT_IS_DROPPED = assume(
+    (),
+    Assumption(
+        Ground.HYPOTHESIS, "output dropped", Equation(s.output, sp.Integer(0)), "section-2.output-is-negligible"
+    ),
+)
+
+REPEATED = assume(
+    (),
+    Assumption(
+        Ground.LEMMA,
+        "equal terms",
+        Equation(repeated(_count, _each), _count * _each),
+        "n terms whose averages are equal by symmetry average to n times one of them",
+        frozenset({_count, _each}),
+    ),
+)
+
+
+def odd_at(argument: sp.Expr) -> Theorem:
+    """sigma(-argument) = -sigma(argument)."""
+    return instantiate((ODD,), {_x: argument})
+
+
+def repeated_is(call: sp.Expr) -> Theorem:
+    """repeated(n, a) = n a."""
+    count, each = call.args
+    return instantiate((REPEATED,), {_count: count, _each: each})
+
+
+def concentrates(what: str, statement: Equation, claim: str) -> Theorem:
+    """The hypothesis that a quantity whose variance vanishes is its mean in the limit; ``claim`` has the variance."""
+    return assume((), Assumption(Ground.HYPOTHESIS, f"{what} concentrates", statement, claim))

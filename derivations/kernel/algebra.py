@@ -1,0 +1,235 @@
+"""Rules of equality and order: assuming, algebra of fractions, substitution, rewriting, derivatives, squares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import sympy as sp
+
+from onestep.derivations.kernel.rational import vanishing
+from onestep.derivations.kernel.statements import (
+    Assumption,
+    AtLeast,
+    Condition,
+    Demand,
+    Equation,
+    Ground,
+    Refused,
+    Statement,
+    Tends,
+    sides,
+)
+from onestep.derivations.kernel.terms import derivative, free, nonnegative, nonzero, positive, real, replace, substitute
+from onestep.derivations.kernel.theorem import Conclusion, Theorem, defined, fixed, rule
+from onestep.derivations.language.expectation import Expectation
+
+_x, _y = sp.symbols("x y", real=True)
+_f = sp.Function("f", real=True)(_x, _y)
+EXCHANGE = Assumption(
+    Ground.LEMMA,
+    "derivative under an average",
+    Equation(sp.Derivative(Expectation(_f, _x), _y), Expectation(sp.Derivative(_f, _y), _x)),
+    "dominated convergence, for a derivative of at most exponential growth in the variable averaged over",
+)
+
+
+@rule
+def assume(premises: tuple[Theorem, ...], leaf: Assumption) -> Conclusion:
+    """Any statement follows from itself. Sound, since it stays among the assumptions for all to see.
+
+    A definition has to give a meaning to a fresh name; a limit has one only where it exists, so that `name_limit` alone
+    defines by a limit. A model or hypothesis may not be as wide as a lemma: its symbols are its own unless it says so.
+    """
+    if leaf.ground is Ground.DEFINITION:
+        if isinstance(leaf.statement, Tends):
+            raise Refused(f"{leaf.name}: a limit is named by the rule name_limit, which sees that it exists")
+        defined(leaf)
+    return Conclusion(leaf.statement, frozenset({leaf}))
+
+
+@rule
+def ring(premises: tuple[Theorem, ...], goal: Equation, cofactors: tuple[sp.Expr, ...] = ()) -> Conclusion:
+    """goal.left = goal.right if left - right = sum cofactor * (left - right of a premise), as fractions of atoms.
+
+    Sound: each premise makes its term of the sum zero wherever nothing is divided by zero, and an identity of fractions
+    holds wherever no denominator vanishes. Denominators of the cofactors make no conditions (see `vanishing`). A goal
+    with both sides the same says nothing, and is refused.
+    """
+    if goal.left == goal.right:
+        raise Refused(f"{goal.left} = {goal.right} says nothing")
+    equations = [_equation(premise) for premise in premises]
+    if len(equations) != len(cofactors):
+        raise Refused(f"{len(cofactors)} cofactors for {len(equations)} premises")
+    used = [c * e.left - c * e.right for c, e in zip(cofactors, equations, strict=True)]
+    written = (goal.left, goal.right, *(side for e in equations for side in sides(e)))
+    conditions = vanishing(goal.left - goal.right - sp.Add(*used), written, tuple(cofactors))
+    if conditions is None:
+        raise Refused(f"{goal.left} = {goal.right} does not follow by algebra")
+    return Conclusion(goal, conditions=conditions)
+
+
+@rule
+def instantiate(premises: tuple[Theorem, ...], values: Mapping[sp.Symbol, sp.Expr]) -> Conclusion:
+    """A theorem with terms for symbols of which its assumptions do not speak.
+
+    Sound: nothing was assumed of such a symbol but that it is real and its declared sign, which the term has to share
+    (roots in it make conditions), and the conditions, which are carried over. What was held constant may become what is
+    constant.
+    """
+    (theorem,) = premises
+    for symbol, value in values.items():
+        if symbol in theorem.fixed:
+            raise Refused(f"the assumptions speak of {symbol}")
+        decided = (not symbol.is_positive or positive(value)) and (not symbol.is_nonnegative or nonnegative(value))
+        if not decided or (symbol.is_nonzero and not nonzero(value)):
+            raise Refused(f"{value} does not share the sign of {symbol}")
+    statement = theorem.statement
+    if isinstance(statement, Tends):
+        touched = {statement.variable} & (values.keys() | frozenset().union(*map(free, values.values())))
+        if touched:
+            raise Refused(f"{statement.variable} is the variable of the limit")
+    roots = {power.base for value in values.values() for power in value.atoms(sp.Pow) if not power.exp.is_Integer}
+    demanded = [Condition(base, Demand.NONNEGATIVE) for base in roots if not nonnegative(base)]
+    conditions = frozenset(demanded).union(*(_substituted(condition, values) for condition in theorem.conditions))
+    return Conclusion(_mapped(statement, lambda term: substitute(term, values)), conditions=conditions, instead=True)
+
+
+@rule
+def rewrite(premises: tuple[Theorem, ...], backwards: bool = False) -> Conclusion:
+    """The first premise with the left side of the second, an equation, replaced by its right one wherever it stands.
+
+    Sound: equals may be put for equals in any term; under an average only where the equation holds for all values of
+    the variables averaged over, so that no assumption or condition of it speaks of them. In a limit the equation holds
+    at each value of the variable: what the limit took for constant stays on record.
+    """
+    theorem, by = premises
+    equation = _equation(by)
+    old, new = (equation.right, equation.left) if backwards else (equation.left, equation.right)
+    captured: set[sp.Symbol] = set()
+
+    def replaced(term: sp.Expr) -> sp.Expr:
+        result, caught = replace(term, old, new)
+        captured.update(caught)
+        return result
+
+    statement = _mapped(theorem.statement, replaced)
+    if statement == theorem.statement:
+        raise Refused(f"{old} does not stand in {theorem.statement}")
+    holds_for_all(by, captured)
+    return Conclusion(statement)
+
+
+@rule
+def congruence(premises: tuple[Theorem, ...], context: sp.Expr, hole: sp.Symbol) -> Conclusion:
+    """context(left) = context(right) of an equation, where ``hole`` marks the place, outside of averages.
+
+    Sound: a term has one value for equal values of its parts. Both contexts need their denominators not to vanish.
+    """
+    (by,) = premises
+    equation = _equation(by)
+    if any(hole in free(average) for average in context.atoms(Expectation)):
+        raise Refused("the place is under an average: use the rule average")
+    left, right = (substitute(context, {hole: side}) for side in sides(equation))
+    if left == right:
+        raise Refused(f"{context} does not tell {equation.left} from {equation.right}")
+    conditions = vanishing(sp.Integer(0), (left, right))
+    return Conclusion(Equation(left, right), conditions=conditions or frozenset())
+
+
+@rule
+def differentiate(premises: tuple[Theorem, ...], x: sp.Symbol) -> Conclusion:
+    """The derivatives of both sides of an equation in a symbol of which no assumption speaks.
+
+    Sound: the equation holds on an open set of values of that symbol. Under an average this is a lemma.
+    """
+    (theorem,) = premises
+    equation = _equation(theorem)
+    if x in theorem.fixed:
+        raise Refused(f"the assumptions speak of {x}")
+    result = Equation(derivative(equation.left, x), derivative(equation.right, x))
+    exchanged = any(x in free(average) for side in sides(equation) for average in side.atoms(Expectation))
+    return Conclusion(result, frozenset({EXCHANGE}) if exchanged else frozenset())
+
+
+@rule
+def order(
+    premises: tuple[Theorem, ...],
+    goal: AtLeast,
+    multipliers: tuple[sp.Expr, ...] = (),
+    squares: tuple[tuple[sp.Expr, sp.Expr], ...] = (),
+) -> Conclusion:
+    """goal.left >= goal.right if the difference is a sum of multiplier * (difference of a premise) and of
+    weight * base^2, with multipliers of inequalities and weights that are decidedly not negative and real bases.
+
+    Sound: no term of the sum is negative. Transitivity, sums of inequalities and sums of squares are cases of it.
+    """
+    if len(premises) != len(multipliers):
+        raise Refused(f"{len(multipliers)} multipliers for {len(premises)} premises")
+    total: sp.Expr = sp.Integer(0)
+    written = [*sides(goal)]
+    for premise, multiplier in zip(premises, multipliers, strict=True):
+        statement = premise.statement
+        if isinstance(statement, Tends):
+            raise Refused("a limit is no inequality")
+        if isinstance(statement, AtLeast) and not (nonnegative(multiplier) and real(multiplier)):
+            raise Refused(f"the multiplier {multiplier} may be negative")
+        total += multiplier * (statement.left - statement.right)
+        written += sides(statement)
+    for weight, base in squares:
+        if not (nonnegative(weight) and real(weight) and real(base)):
+            raise Refused(f"the weight {weight} may be negative or the base {base} not real")
+        total += weight * base**2
+    helpers = (*multipliers, *(term for square in squares for term in square))
+    conditions = vanishing(goal.left - goal.right - total, tuple(written), helpers)
+    if conditions is None:
+        raise Refused(f"{goal.left} - {goal.right} is not that sum")
+    return Conclusion(goal, conditions=conditions)
+
+
+def _equation(theorem: Theorem) -> Equation:
+    if not isinstance(theorem.statement, Equation):
+        raise Refused(f"{theorem.statement} is no equation")
+    return theorem.statement
+
+
+def _mapped(statement: Statement, change: Callable[[sp.Expr], sp.Expr]) -> Statement:
+    first, second = map(change, sides(statement))
+    if isinstance(statement, Tends):
+        if statement.variable in free(second):
+            raise Refused(f"the limit {second} depends on {statement.variable}")
+        return Tends(first, second, statement.variable)
+    return type(statement)(first, second)
+
+
+def holds_for_all(by: Theorem, variables: set[sp.Symbol]) -> None:
+    """Whether no assumption and no condition of an equation speaks of the variables averaged over."""
+    spoken = fixed(by.assumptions).union(*(free(c.term) for c in by.conditions if isinstance(c.term, sp.Expr)))
+    if spoken & variables:
+        raise Refused(f"{', '.join(map(str, spoken & variables))} is averaged over, and the equation speaks of it")
+
+
+def _substituted(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> frozenset[Condition]:
+    """The conditions that come of one when symbols take values."""
+    if condition.demand is Demand.CONSTANT:
+        value = values.get(condition.term, condition.term)
+        if value is condition.term:
+            return frozenset({condition})
+        return constants((value,), condition.variable)
+    term = substitute(condition.term, values)
+    decided = nonzero if condition.demand is Demand.NONZERO else nonnegative
+    if condition.demand is Demand.NONZERO and vanishing(term, (term,)) is not None:
+        raise Refused(f"{condition.term} becomes zero")
+    if condition.demand is Demand.NONNEGATIVE and positive(sp.expand(-term)):
+        raise Refused(f"{condition.term} becomes negative")
+    return frozenset() if decided(term) else frozenset({Condition(term, condition.demand)})
+
+
+def constants(terms: tuple[sp.Expr, ...], variable: sp.Symbol | None) -> frozenset[Condition]:
+    """Every symbol and every undefined function of the terms, held constant in the variable."""
+    found: set[sp.Expr] = set()
+    for term in terms:
+        found |= free(term) - {variable}
+        found |= {call.func for call in term.atoms(sp.core.function.AppliedUndef) if not isinstance(call, Expectation)}
+    if any(variable in free(term) for term in terms):
+        raise Refused(f"{variable} is the variable of the limit")
+    return frozenset(Condition(part, Demand.CONSTANT, variable) for part in found)

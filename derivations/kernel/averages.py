@@ -1,0 +1,180 @@
+"""Rules of Gaussian averages. Every one names the lemma that it uses; each lemma has a numerical test of its own.
+
+An average stands for an integral that converges absolutely: linearity is said of averages that exist, and what a
+derivation assumes of the growth of its functions is among its hypotheses.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from onestep.derivations.kernel.algebra import holds_for_all
+from onestep.derivations.kernel.rational import vanishing
+from onestep.derivations.kernel.statements import (
+    Assumption,
+    AtLeast,
+    Condition,
+    Equation,
+    Ground,
+    Refused,
+    Statement,
+    Tends,
+)
+from onestep.derivations.kernel.terms import derivative, free, substitute
+from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
+from onestep.derivations.language.expectation import Expectation
+
+_z, _t, _a, _b = sp.symbols("z t a b", real=True)
+_f, _h, _f_prime = (sp.Function(name, real=True) for name in ("f", "h", "f'"))
+
+
+def _lemma(name: str, statement: Statement, reference: str) -> Assumption:
+    return Assumption(Ground.LEMMA, name, statement, reference)
+
+
+LINEAR = _lemma(
+    "linearity",
+    Equation(Expectation(_a * _f(_z) + _b * _h(_z), _z), _a * Expectation(_f(_z), _z) + _b * Expectation(_h(_z), _z)),
+    "a Gaussian average is linear in integrands whose averages exist",
+)
+SAME = _lemma(
+    "equal integrands",
+    Equation(Expectation(_f(_z), _z), Expectation(_h(_z), _z)),
+    "f = h everywhere implies E[f] = E[h]",
+)
+MONOTONE = _lemma(
+    "monotony",
+    AtLeast(Expectation(_f(_z), _z), Expectation(_h(_z), _z)),
+    "f >= h everywhere implies E[f] >= E[h]",
+)
+INDEPENDENT = _lemma(
+    "independence",
+    Equation(Expectation(_f(_z) * _h(_t), _z, _t), Expectation(_f(_z), _z) * Expectation(_h(_t), _t)),
+    "Fubini: functions of different variables average on their own",
+)
+MOMENTS = _lemma(
+    "moments",
+    Equation(Expectation(_z**4, _z), sp.Integer(3)),
+    "E[z^k] = (k - 1)!! for even k and 0 for odd k",
+)
+STEIN = _lemma(
+    "Stein",
+    Equation(Expectation(_z * _f(_z), _z), Expectation(_f_prime(_z), _z)),
+    "Stein's lemma: integration by parts, for f absolutely continuous of at most exponential growth",
+)
+ROTATION = _lemma(
+    "rotation",
+    Equation(Expectation(_f(_z), _z), Expectation(_f((3 * _z + 4 * _t) / 5), _z, _t)),
+    "the standard normal law is invariant under orthogonal maps, and so is each of its marginals",
+)
+
+
+def _by(lemma: Assumption, statement: Statement, conditions: frozenset[Condition] = frozenset()) -> Conclusion:
+    """A conclusion that names the lemma it is an instance of."""
+    if not isinstance(statement, Tends) and statement.left == statement.right:
+        raise Refused(f"{statement.left} = {statement.right} says nothing")
+    return Conclusion(statement, frozenset({lemma}), conditions)
+
+
+@rule
+def average(premises: tuple[Theorem, ...], variables: tuple[sp.Symbol, ...]) -> Conclusion:
+    """E[left] = E[right], or >=, of what holds for all values of the variables.
+
+    Sound: no assumption or condition speaks of the variables.
+    """
+    (theorem,) = premises
+    statement = theorem.statement
+    if isinstance(statement, Tends):
+        raise Refused("a limit does not pass under an average")
+    holds_for_all(theorem, set(variables))
+    left, right = Expectation(statement.left, *variables), Expectation(statement.right, *variables)
+    return _by(SAME if isinstance(statement, Equation) else MONOTONE, type(statement)(left, right))
+
+
+@rule
+def linear(premises: tuple[Theorem, ...], whole: sp.Expr, parts: tuple[tuple[sp.Expr, sp.Expr], ...]) -> Conclusion:
+    """E[f] = sum c E[m] over ``parts`` (c, m), if f = sum c m and no c speaks of the variables averaged over."""
+    variables = _averaged(whole)
+    for constant, _ in parts:
+        if free(constant) & set(variables):
+            raise Refused(f"{constant} is averaged over")
+    _same(whole.integrand, sp.Add(*(c * m for c, m in parts)))
+    right = sp.Add(*(c * Expectation(m, *variables) for c, m in parts))
+    return _by(LINEAR, Equation(whole, right))
+
+
+@rule
+def independent(premises: tuple[Theorem, ...], whole: sp.Expr, first: sp.Expr, second: sp.Expr) -> Conclusion:
+    """E[f h] = E[f] E[h], if no variable averaged over stands in both f and h."""
+    variables = _averaged(whole)
+    if free(first) & free(second) & set(variables):
+        raise Refused(f"{first} and {second} share a variable")
+    _same(whole.integrand, first * second)
+    return _by(INDEPENDENT, Equation(whole, Expectation(first, *variables) * Expectation(second, *variables)))
+
+
+@rule
+def moment(premises: tuple[Theorem, ...], variable: sp.Symbol, power: int) -> Conclusion:
+    """E[z^k] = (k - 1)!! for even k, and 0 for odd k, by Stein's lemma k/2 times."""
+    if not isinstance(power, int) or power < 1:
+        raise Refused(f"{power} is no power")
+    value = sp.Integer(0) if power % 2 else sp.factorial2(power - 1)
+    return _by(MOMENTS, Equation(Expectation(variable**power, variable), value))
+
+
+@rule
+def stein(premises: tuple[Theorem, ...], whole: sp.Expr, variable: sp.Symbol, rest: sp.Expr) -> Conclusion:
+    """E[z f] = E[df/dz] for the variable z and ``rest`` f."""
+    variables = _averaged(whole)
+    if variable not in variables:
+        raise Refused(f"{variable} is not averaged over")
+    _same(whole.integrand, variable * rest)
+    return _by(STEIN, Equation(whole, Expectation(derivative(rest, variable), *variables)))
+
+
+@rule
+def rotate(
+    premises: tuple[Theorem, ...],
+    whole: sp.Expr,
+    new: tuple[sp.Symbol, ...],
+    matrix: tuple[tuple[sp.Expr, ...], ...],
+) -> Conclusion:
+    """E[f(z)] = E[f(Q z')] for a matrix Q of constants with orthonormal rows: one row for each variable averaged over.
+
+    Sound: Q z' is standard normal. A change of names, a reflection and an exchange of variables are cases of it. The
+    new variables may not be free in the average, and Q may not speak of old or new ones.
+    """
+    variables = _averaged(whole)
+    if len(matrix) != len(variables) or any(len(row) != len(new) for row in matrix) or len(set(new)) != len(new):
+        raise Refused(f"the matrix does not map {len(new)} variables to {len(variables)}")
+    if free(whole) & set(new):
+        raise Refused(f"{', '.join(map(str, free(whole) & set(new)))} is free in the average")
+    conditions: set[Condition] = set()
+    for i, row in enumerate(matrix):
+        if any(free(entry) & {*variables, *new} for entry in row):
+            raise Refused("the matrix speaks of variables averaged over")
+        for j, other in enumerate(matrix[: i + 1]):
+            product = sp.Add(*(a * b for a, b in zip(row, other, strict=True)))
+            found = vanishing(product - int(i == j), (*row, *other))
+            if found is None:
+                raise Refused(f"rows {j} and {i} of the matrix are not orthonormal")
+            conditions |= found
+    images = {
+        variable: sp.Add(*(entry * symbol for entry, symbol in zip(row, new, strict=True)))
+        for variable, row in zip(variables, matrix, strict=True)
+    }
+    right = Expectation(substitute(whole.integrand, images), *new)
+    return _by(ROTATION, Equation(whole, right), frozenset(conditions))
+
+
+def _averaged(whole: sp.Expr) -> tuple[sp.Symbol, ...]:
+    if not isinstance(whole, Expectation):
+        raise Refused(f"{whole} is no average")
+    return tuple(whole.variables)
+
+
+def _same(first: sp.Expr, second: sp.Expr) -> None:
+    """Two integrands are equal for all values of the variables, without any condition."""
+    conditions = vanishing(first - second, (first, second))
+    if conditions is None or conditions:
+        raise Refused(f"{first} and {second} are not the same integrand")

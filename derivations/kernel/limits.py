@@ -1,0 +1,147 @@
+"""Rules of limits at infinity. What a limit holds constant stays on record among the conditions of its theorem, so
+that nothing which is defined by way of the variable can be put in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sympy as sp
+
+from onestep.derivations.kernel.algebra import constants
+from onestep.derivations.kernel.rational import degrees, vanishing
+from onestep.derivations.kernel.statements import (
+    Assumption,
+    Condition,
+    Demand,
+    Equation,
+    Ground,
+    Refused,
+    Tends,
+)
+from onestep.derivations.kernel.terms import free, nonnegative, nonzero, positive, substitute
+from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
+from onestep.derivations.language.expectation import Expectation
+
+_x, _d = sp.symbols("x d", real=True)
+_f = sp.Function("f", real=True)
+DOMINATED = Assumption(
+    Ground.LEMMA,
+    "dominated convergence",
+    Tends(Expectation(_f(_x, 1 / _d), _x), Expectation(_f(_x, 0), _x), _d),
+    "a Gaussian average of functions that converge almost everywhere and grow at most exponentially, uniformly, "
+    "converges to the average of the limit",
+)
+
+
+@rule
+def limit_rational(
+    premises: tuple[Theorem, ...], expression: sp.Expr, value: sp.Expr, variable: sp.Symbol
+) -> Conclusion:
+    """expression -> value, if their difference is a fraction of smaller degree above than below.
+
+    Sound: such a fraction of polynomials in the variable vanishes at infinity where the leading coefficient below is
+    not zero. All else in it is held constant.
+    """
+    held = constants((value,), variable) | constants((substitute(expression, {variable: sp.Integer(1)}),), variable)
+    if variable not in free(expression):
+        raise Refused(f"{expression} does not vary with {variable}")
+    found = degrees(expression - value, variable)
+    if found.over >= found.under:
+        raise Refused(f"{expression} - {value} has degree {found.over} over {found.under} in {variable}")
+    leading = () if nonzero(found.leading) else (Condition(found.leading),)
+    sides = vanishing(sp.Integer(0), (expression, value)) or frozenset()
+    return Conclusion(Tends(expression, value, variable), conditions=held | sides | frozenset(leading))
+
+
+@rule
+def limit_compose(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[sp.Symbol, ...]) -> Conclusion:
+    """context(e) -> context(v) for e -> v, one hole for each premise, if the context is continuous at v.
+
+    Sound: sums, products and powers are continuous; a quotient where its denominator does not vanish, a root where its
+    base is positive, or never negative.
+    """
+    at, along, variable = _limits(premises, holes)
+    held = constants((substitute(context, {hole: sp.Integer(1) for hole in holes}),), variable)
+    conditions = held | _continuous(context, at, along)
+    return Conclusion(Tends(substitute(context, along), substitute(context, at), variable), conditions=conditions)
+
+
+@rule
+def limit_average(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[sp.Symbol, ...]) -> Conclusion:
+    """E[f(z, e)] -> E[f(z, v)] for e -> v, one hole for each premise.
+
+    Sound by dominated convergence (a lemma), for integrands that are continuous in the holes but at points of measure
+    zero. No limit may speak of a variable averaged over.
+    """
+    at, along, variable = _limits(premises, holes)
+    if not isinstance(context, Expectation):
+        raise Refused(f"{context} is no average")
+    if frozenset().union(*map(free, (*at.values(), *along.values()))) & set(context.variables):
+        raise Refused("a limit speaks of a variable averaged over")
+    for power in context.integrand.atoms(sp.Pow):
+        inside = substitute(power.base, at)
+        if free(power) & at.keys() and not (power.exp.is_Integer and power.exp > 0) and not positive(inside):
+            raise Refused(f"{power} may not be continuous where {power.base} is {inside}")
+    held = constants((substitute(context, {hole: sp.Integer(1) for hole in holes}),), variable)
+    statement = Tends(substitute(context, along), substitute(context, at), variable)
+    return Conclusion(statement, frozenset({DOMINATED}), held)
+
+
+@rule
+def limit_unique(premises: tuple[Theorem, ...]) -> Conclusion:
+    """Two limits of one term are equal."""
+    first, second = (premise.statement for premise in premises)
+    if not (isinstance(first, Tends) and isinstance(second, Tends) and first.variable == second.variable):
+        raise Refused("two limits in one variable are needed")
+    conditions = vanishing(first.expression - second.expression, (first.expression, second.expression))
+    if conditions is None:
+        raise Refused(f"{first.expression} and {second.expression} are not the same term")
+    if first.value == second.value:
+        raise Refused(f"{first.value} = {second.value} says nothing")
+    return Conclusion(Equation(first.value, second.value), conditions=conditions)
+
+
+@rule
+def name_limit(premises: tuple[Theorem, ...], name: sp.Symbol, meaning: str) -> Conclusion:
+    """A fresh name for a limit that exists, and its value."""
+    (theorem,) = premises
+    limit = theorem.statement
+    if not isinstance(limit, Tends):
+        raise Refused(f"{limit} is no limit")
+    if name in free(limit.expression) | free(limit.value) | {limit.variable}:
+        raise Refused(f"{name} is not fresh")
+    leaf = Assumption(Ground.DEFINITION, str(name), Tends(limit.expression, name, limit.variable), meaning)
+    return Conclusion(Equation(name, limit.value), frozenset({leaf}))
+
+
+def _limits(
+    premises: tuple[Theorem, ...], holes: tuple[sp.Symbol, ...]
+) -> tuple[dict[sp.Symbol, sp.Expr], dict[sp.Symbol, sp.Expr], sp.Symbol]:
+    """What stands in each hole in the limit and on the way there, and the variable."""
+    limits = [premise.statement for premise in premises if isinstance(premise.statement, Tends)]
+    if len({limit.variable for limit in limits}) != 1 or not len(premises) == len(limits) == len(set(holes)):
+        raise Refused("limits in one variable are needed, one for each hole")
+    paired = list(zip(holes, limits, strict=True))
+    return {hole: t.value for hole, t in paired}, {hole: t.expression for hole, t in paired}, limits[0].variable
+
+
+def _continuous(
+    context: sp.Expr, at: Mapping[sp.Symbol, sp.Expr], along: Mapping[sp.Symbol, sp.Expr]
+) -> frozenset[Condition]:
+    """What has to be for a context to be continuous at values of its holes. Raises Refused where nothing is known."""
+    if not free(context) & at.keys() or isinstance(context, sp.Symbol):
+        return frozenset()
+    if isinstance(context, sp.Add | sp.Mul) or context.func is sp.exp:
+        return frozenset().union(*(_continuous(part, at, along) for part in context.args))
+    if not (isinstance(context, sp.Pow) and context.exp.is_Rational):
+        raise Refused(f"nothing is known of the continuity of {context}")
+    value, nearby = substitute(context.base, at), substitute(context.base, along)
+    below = _continuous(context.base, at, along)
+    if context.exp.is_Integer:
+        if context.exp > 0 or nonzero(value):
+            return below
+        return below | {Condition(value, Demand.NONZERO)}
+    if positive(value) or (context.exp > 0 and nonnegative(nearby)):
+        return below
+    raise Refused(f"the base {value} of a root may be zero or negative")

@@ -1,0 +1,280 @@
+"""The one normal form: a term as a fraction of polynomials in its atoms, over the rational numbers.
+
+Atoms are symbols, applied functions, expectations, exponentials and roots. Two atoms are one if they are the same
+function of arguments that are equal in their turn (congruence). A root s of order q obeys s^q = base, an exponential
+exp(a + b) = exp(a) exp(b); nothing else is known of an atom. So a term that vanishes here vanishes for all values of
+its atoms for which no denominator does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+
+import sympy as sp
+from sympy.polys.rings import PolyElement, PolyRing
+
+from onestep.derivations.kernel.statements import Condition, Demand, Refused
+from onestep.derivations.kernel.terms import admit, nonnegative, nonzero, positive
+from onestep.derivations.language.expectation import Expectation
+
+# Powers are multiplied out.
+_LARGEST_POWER = 256
+
+
+@dataclass(frozen=True)
+class _Root:
+    """The real root of ``order`` of ``base``."""
+
+    base: sp.Expr
+    order: int
+
+
+_Atom = sp.Expr | _Root
+
+
+@dataclass
+class _Fraction:
+    """``over`` divided by the product of ``under``, polynomials with their powers."""
+
+    over: PolyElement
+    under: Counter[PolyElement] = field(default_factory=Counter)
+
+
+class _Atoms:
+    """The atoms of several terms, equal ones once, and the ring of polynomials in them."""
+
+    def __init__(self, terms: Sequence[sp.Expr]) -> None:
+        self.atoms: list[_Atom] = []
+        self._known: dict[_Atom, int] = {}
+        for term in terms:
+            self._collect(admit(term))
+        names = [f"a{k}" for k in range(len(self.atoms))] or ["a"]
+        self.ring = PolyRing(names, sp.QQ)
+
+    def _collect(self, term: sp.Expr) -> None:
+        if isinstance(term, sp.Rational):
+            return
+        if isinstance(term, sp.Add | sp.Mul):
+            for part in term.args:
+                self._collect(part)
+        elif isinstance(term, sp.Pow) and term.exp.is_Rational:
+            self._collect(term.base)
+            if not term.exp.is_Integer:
+                self._enter(_Root(term.base, int(term.exp.q)))
+        else:
+            for atom, _ in _powers(term):
+                self._enter(atom)
+
+    def _enter(self, atom: _Atom) -> None:
+        if atom in self._known:
+            return
+        twin = next((k for k, other in enumerate(self.atoms) if _one(atom, other)), None)
+        if twin is None:
+            twin = len(self.atoms)
+            self.atoms.append(atom)
+        self._known[atom] = twin
+
+    def fraction(self, term: sp.Expr) -> _Fraction:
+        """A term over a common denominator."""
+        if isinstance(term, sp.Rational):
+            return _Fraction(self.ring(sp.QQ(int(term.p), int(term.q))))
+        if isinstance(term, sp.Add):
+            return self._sum([self.fraction(part) for part in term.args])
+        if isinstance(term, sp.Mul):
+            return self._product([self.fraction(part) for part in term.args])
+        if isinstance(term, sp.Pow) and term.exp.is_Rational:
+            base = term.base if term.exp.is_Integer else _Root(term.base, int(term.exp.q))
+            return self._power(self.fraction(base) if term.exp.is_Integer else self._atom(base), int(term.exp.p))
+        return self._product([self._power(self._atom(atom), power) for atom, power in _powers(term)])
+
+    def _atom(self, atom: _Atom) -> _Fraction:
+        return _Fraction(self.ring.gens[self._known[atom]])
+
+    def _sum(self, parts: list[_Fraction]) -> _Fraction:
+        under: Counter[PolyElement] = Counter()
+        for part in parts:
+            under |= part.under
+        total = self.ring.zero
+        for part in parts:
+            total += part.over * _multiplied(self.ring, under - part.under)
+        return _Fraction(total, under)
+
+    def _product(self, parts: list[_Fraction]) -> _Fraction:
+        over, under = self.ring.one, Counter[PolyElement]()
+        for part in parts:
+            over, under = over * part.over, under + part.under
+        return _Fraction(over, under)
+
+    def _power(self, base: _Fraction, power: int) -> _Fraction:
+        if not -_LARGEST_POWER <= power <= _LARGEST_POWER:
+            raise Refused(f"a power of {power} is too large to multiply out")
+        if power >= 0:
+            return _Fraction(base.over**power, Counter({f: k * power for f, k in base.under.items()}))
+        if self.reduced(base.over) == 0:
+            raise Refused("a denominator is zero")
+        over = _multiplied(self.ring, base.under) ** -power
+        under: Counter[PolyElement] = Counter()
+        for factor, times in self._factors(base.over):
+            if factor.is_ground:
+                over = over / factor.LC ** (times * -power)
+            else:
+                under[factor] += times * -power
+        return _Fraction(over, under)
+
+    def _factors(self, polynomial: PolyElement) -> list[tuple[PolyElement, int]]:
+        """A polynomial as a number, powers of atoms and one rest of leading coefficient one."""
+        content = [min(exponents) for exponents in zip(*polynomial.itermonoms(), strict=True)]
+        rest = polynomial.quo_term((tuple(content), sp.QQ(1)))
+        atoms = [(self.ring.gens[k], power) for k, power in enumerate(content) if power]
+        return [(self.ring(rest.LC), 1), *atoms, *([] if rest.is_ground else [(rest.monic(), 1)])]
+
+    def reduced(self, polynomial: PolyElement) -> PolyElement:
+        """``polynomial`` times a denominator of bases, with no root to its own order or more."""
+        roots = [(k, atom) for k, atom in enumerate(self.atoms) if isinstance(atom, _Root)]
+        for k, root in sorted(roots, key=lambda item: -_depth(item[1].base)):
+            degree = max((monomial[k] for monomial in polynomial.itermonoms()), default=0)
+            if degree < root.order:
+                continue
+            base = self.fraction(root.base)
+            over, under = base.over, _multiplied(self.ring, base.under)
+            total = self.ring.zero
+            for monomial, coefficient in polynomial.terms():
+                whole, left = divmod(monomial[k], root.order)
+                lowered = monomial[:k] + (left,) + monomial[k + 1 :]
+                term = self.ring({lowered: coefficient})
+                total += term * over**whole * under ** (degree // root.order - whole)
+            polynomial = total
+        return polynomial
+
+    def written(self, polynomial: PolyElement) -> sp.Expr:
+        """A polynomial as a term again."""
+        terms = [atom.base ** sp.Rational(1, atom.order) if isinstance(atom, _Root) else atom for atom in self.atoms]
+        return polynomial.as_expr(*terms) if self.atoms else polynomial.as_expr()
+
+    def conditions(self, fractions: Sequence[_Fraction]) -> frozenset[Condition]:
+        """Where the denominators do not vanish and even roots are real, as far as signs do not decide it."""
+        found = set()
+        for factor in {f for fraction in fractions for f in fraction.under}:
+            if self.reduced(factor) == 0:
+                raise Refused("a denominator is zero")
+            if not nonzero(term := self.written(factor)):
+                found.add(Condition(term))
+        used = {k for fraction in fractions for f in (fraction.over, *fraction.under) for m in f for k in _occurring(m)}
+        for atom in (self.atoms[k] for k in used):
+            if isinstance(atom, _Root) and atom.order % 2 == 0 and not nonnegative(atom.base):
+                if positive(sp.expand(-atom.base)):
+                    raise Refused(f"the root of {atom.base} is not real")
+                found.add(Condition(atom.base, Demand.NONNEGATIVE))
+        return frozenset(found)
+
+
+def _occurring(monomial: tuple[int, ...]) -> list[int]:
+    return [k for k, power in enumerate(monomial) if power]
+
+
+def _multiplied(ring: PolyRing, factors: Counter[PolyElement]) -> PolyElement:
+    total = ring.one
+    for factor, times in factors.items():
+        total *= factor**times
+    return total
+
+
+def _powers(term: sp.Expr) -> list[tuple[sp.Expr, int]]:
+    """An atom as a product of powers of atoms: exp(n a + b) = exp(a)^n exp(b)."""
+    if term.func is not sp.exp:
+        return [(term, 1)]
+    found = []
+    for part in sp.Add.make_args(sp.expand(term.args[0])):
+        number, rest = part.as_coeff_Mul()
+        found.append((sp.exp(rest / number.q), int(number.p)) if number.is_Rational else (sp.exp(part), 1))
+    return found
+
+
+def _depth(term: sp.Expr) -> int:
+    return 1 + max((_depth(part) for part in term.args), default=0)
+
+
+def _one(first: _Atom, second: _Atom) -> bool:
+    """Whether two atoms are the same function of equal arguments."""
+    if isinstance(first, _Root) or isinstance(second, _Root):
+        same = isinstance(first, _Root) and isinstance(second, _Root) and first.order == second.order
+        return same and _equal(first.base, second.base)
+    if not first.args or first.func != second.func or len(first.args) != len(second.args):
+        return False
+    if isinstance(first, Expectation) and first.args[1:] != second.args[1:]:
+        return False
+    return all(map(_equal, first.args, second.args))
+
+
+@lru_cache(maxsize=32768)
+def _equal(first: sp.Expr, second: sp.Expr) -> bool:
+    """Whether two arguments are equal without any condition."""
+    if first == second:
+        return True
+    if first.free_symbols != second.free_symbols:
+        return False
+    conditions = vanishing(first - second, (first, second))
+    return conditions is not None and not conditions
+
+
+@lru_cache(maxsize=8192)
+def vanishing(
+    difference: sp.Expr, sides: tuple[sp.Expr, ...], helpers: tuple[sp.Expr, ...] = ()
+) -> frozenset[Condition] | None:
+    """The conditions of ``sides`` if ``difference`` is identically zero as a fraction of its atoms, else None.
+
+    The denominators of ``helpers``, which were found by somebody, may not make conditions of their own: a theorem could
+    hold nowhere by them. Raises Refused if they do. ``difference`` is no witness for denominators, since SymPy
+    cancels equal factors when it is written down.
+    """
+    atoms = _Atoms((difference, *sides, *helpers))
+    whole = atoms.fraction(difference)
+    if atoms.reduced(whole.over) != 0:
+        return None
+    allowed = atoms.conditions([atoms.fraction(side) for side in sides])
+    extra = atoms.conditions([atoms.fraction(helper) for helper in helpers]) - allowed
+    if extra:
+        raise Refused(f"a cofactor divides by {', '.join(str(c.term) for c in extra)}, which may be zero")
+    return allowed
+
+
+@dataclass(frozen=True)
+class Degrees:
+    """Degrees of a fraction in one variable, and the leading coefficient of its denominator."""
+
+    over: Fraction
+    under: Fraction
+    leading: sp.Expr
+
+
+def degrees(term: sp.Expr, variable: sp.Symbol) -> Degrees:
+    """The degrees of a term that is rational in ``variable`` and roots of it; a term 0 has degree -1.
+
+    Raises Refused if it is not.
+    """
+    atoms = _Atoms((term, variable))
+    weights = [Fraction(0)] * len(atoms.ring.gens)
+    for k, atom in enumerate(atoms.atoms):
+        inside, order = (atom.base, atom.order) if isinstance(atom, _Root) else (atom, 1)
+        if inside == variable:
+            weights[k] = Fraction(1, order)
+        elif variable in inside.free_symbols:
+            raise Refused(f"{inside} depends on {variable}, so that the term is not rational in it")
+    whole = atoms.fraction(term)
+    under = atoms.reduced(_multiplied(atoms.ring, whole.under))
+
+    def degree(monomial: tuple[int, ...]) -> Fraction:
+        return sum((w * k for w, k in zip(weights, monomial, strict=True)), Fraction(0))
+
+    over = max(map(degree, atoms.reduced(whole.over).itermonoms()), default=Fraction(-1))
+    lead = max(map(degree, under.itermonoms()))
+    kept = [0 if weight else 1 for weight in weights]
+    head = atoms.ring.zero
+    for monomial, coefficient in under.terms():
+        if degree(monomial) == lead:
+            head += atoms.ring({tuple(k * m for k, m in zip(kept, monomial, strict=True)): coefficient})
+    return Degrees(over, lead, atoms.written(head))

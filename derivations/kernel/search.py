@@ -1,0 +1,194 @@
+"""Finding proofs. Nothing here is trusted: whatever it does, what comes out was made by the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache, reduce
+
+import sympy as sp
+
+from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import independent, linear, moment, rotate
+from onestep.derivations.kernel.limits import limit_rational
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Step
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.symbols import z
+
+
+def define(name: sp.Expr, meaning: sp.Expr, reference: str, *universal: sp.Symbol) -> Theorem:
+    """name := meaning."""
+    leaf = Assumption(Ground.DEFINITION, str(name), Equation(name, meaning), reference, frozenset(universal))
+    return assume((), leaf)
+
+
+def proved(reason: str, theorem: Theorem) -> Step:
+    """A step of a derivation: a theorem with its reason."""
+    statement = theorem.statement
+    left, right = sides(statement)
+    if isinstance(statement, Tends):
+        return Step(reason, sp.Eq(sp.Limit(left, statement.variable, sp.oo), right, evaluate=False), (), theorem)
+    relation = sp.Ge if isinstance(statement, AtLeast) else sp.Eq
+    return Step(reason, relation(left, right, evaluate=False), (), theorem)
+
+
+def value(theorem: Theorem) -> sp.Expr:
+    """The right side of a theorem."""
+    return sides(theorem.statement)[1]
+
+
+def equal(theorem: Theorem, right: sp.Expr) -> Theorem:
+    """``theorem`` with its right side written in another way, by algebra."""
+    left, now = sides(theorem.statement)
+    return theorem if now == right else ring((theorem,), Equation(left, right), (sp.Integer(1),))
+
+
+def rewritten(theorem: Theorem, *equations: Theorem) -> Theorem:
+    """``theorem`` rewritten by each equation in turn that applies to its right side."""
+    return reduce(_rewritten, equations, theorem)
+
+
+def _rewritten(theorem: Theorem, by: Theorem) -> Theorem:
+    old, _ = sides(by.statement)
+    return rewrite((theorem, by)) if sides(theorem.statement)[1].has(old) else theorem
+
+
+def follows(goal: Equation, theorems: Sequence[Theorem]) -> Theorem | None:
+    """``goal`` with the left side of each theorem, an atom that may stand under averages or roots, put for its right
+    one; None if algebra does not see it.
+    """
+    left, right = goal.left, goal.right
+    hole = sp.Dummy("hole", real=True)
+    try:
+        chain: list[Theorem] = []
+        for side in (left, right):
+            known: Theorem | None = None
+            for theorem in theorems:
+                old, _ = sides(theorem.statement)
+                now = side if known is None else value(known)
+                if now.has(old):
+                    known = (
+                        congruence((theorem,), now.xreplace({old: hole}), hole)
+                        if known is None
+                        else rewrite((known, theorem))
+                    )
+            if known is not None:
+                chain.append(known)
+        return ring(tuple(chain), goal, tuple(sp.Integer(1 if sides(t.statement)[0] == left else -1) for t in chain))
+    except Refused:
+        return None
+
+
+def by_ring(goal: Equation, *premises: Theorem) -> Theorem:
+    """``goal`` from premises whose left sides are atoms.
+
+    Each is put for its right side in turn; the cofactor is the quotient of what that changes by what is changed.
+    """
+    difference = goal.left - goal.right
+    cofactors = []
+    for premise in premises:
+        old, new = sides(premise.statement)
+        atom = sp.Dummy("atom", real=True)
+        marked = difference.xreplace({old: atom})
+        after = marked.xreplace({atom: new})
+        cofactors.append(sp.cancel((marked - after) / (atom - new)).xreplace({atom: old}))
+        difference = after
+    return ring(tuple(premises), goal, tuple(cofactors))
+
+
+@lru_cache(maxsize=4096)
+def expanded(average: sp.Expr) -> Theorem | None:
+    """average = sum of constants times averages of monomials, each over its own variables; None if it is that already.
+
+    Polynomial moments are evaluated, and an average over one variable is written with z.
+    """
+    parts = _parts(average)
+    theorem = None
+    if len(parts) > 1 or parts[0][0] != 1:
+        theorem = linear((), average, parts)
+        if sides(theorem.statement)[0] == sides(theorem.statement)[1]:
+            theorem = None
+    pieces = {m: Expectation(m, *average.variables) for _, m in parts}
+    for piece in pieces.values():
+        if isinstance(piece, Expectation) and (known := _monomial(piece)) is not None:
+            theorem = known if theorem is None else _rewritten(theorem, known)
+    return theorem
+
+
+def _parts(average: sp.Expr) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
+    found = []
+    for term in sp.Add.make_args(sp.expand(average.integrand)):
+        constant, rest = term.as_independent(*average.variables, as_Add=False)
+        found.append((constant, rest))
+    return tuple(found)
+
+
+def _monomial(average: sp.Expr) -> Theorem | None:
+    """The average of a product of factors: independence, moments, and z for the variable."""
+    groups = _groups(average)
+    if len(groups) > 1:
+        first = groups[0]
+        rest = sp.Mul(*groups[1:])
+        theorem = independent((), average, first, rest)
+        for piece in (first, rest):
+            part = Expectation(piece, *average.variables)
+            if isinstance(part, Expectation) and (known := _monomial(part)) is not None:
+                theorem = _rewritten(theorem, known)
+        return theorem
+    if len(average.variables) > 1:
+        return None
+    (variable,) = average.variables
+    base, power = average.integrand.as_base_exp()
+    if base == variable and power.is_Integer and power > 0:
+        return moment((), variable, int(power))
+    if variable != z and z not in average.free_symbols:
+        return rotate((), average, (z,), ((sp.Integer(1),),))
+    return None
+
+
+def _groups(average: sp.Expr) -> list[sp.Expr]:
+    variables = set(average.variables)
+    groups: dict[frozenset[sp.Symbol], sp.Expr] = {}
+    for factor in sp.Mul.make_args(average.integrand):
+        used = frozenset(factor.free_symbols & variables)
+        for other in [k for k in groups if k & used]:
+            factor, used = factor * groups.pop(other), used | other
+        groups[used] = groups.get(used, sp.Integer(1)) * factor
+    return list(groups.values())
+
+
+def reflected(average: sp.Expr, *negated: sp.Symbol) -> Theorem:
+    """average = the average with variables negated in its integrand."""
+    names = average.variables
+    signs = {v: sp.Integer(-1 if v in negated else 1) for v in names}
+    return rotate((), average, names, tuple(tuple(signs[v] if v == w else sp.Integer(0) for w in names) for v in names))
+
+
+def averages_expanded(theorem: Theorem) -> Theorem:
+    """``theorem`` with every average on its right side expanded."""
+    for average in sorted(sides(theorem.statement)[1].atoms(Expectation), key=sp.default_sort_key):
+        known = expanded(average)
+        if known is not None:
+            theorem = _rewritten(theorem, known)
+    return theorem
+
+
+def limit_of(expression: sp.Expr, variable: sp.Symbol) -> Theorem:
+    """The limit of a rational term, found by SymPy and made by the rule."""
+    return limit_rational((), expression, sp.expand(sp.limit(expression, variable, sp.oo)), variable)
+
+
+__all__ = [
+    "Refused",
+    "Tends",
+    "averages_expanded",
+    "by_ring",
+    "congruence",
+    "define",
+    "equal",
+    "expanded",
+    "instantiate",
+    "limit_of",
+    "rewritten",
+]

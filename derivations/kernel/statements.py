@@ -1,0 +1,99 @@
+"""What a theorem says, and what it is said under.
+
+Terms are SymPy expressions over the reals. Both sides of an equation stay as they are written: nothing is subtracted
+before a rule looks at it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import sympy as sp
+
+
+@dataclass(frozen=True)
+class Equation:
+    """``left`` = ``right``."""
+
+    left: sp.Expr
+    right: sp.Expr
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """``left`` >= ``right``."""
+
+    left: sp.Expr
+    right: sp.Expr
+
+
+@dataclass(frozen=True)
+class Tends:
+    """``expression`` -> ``value`` as ``variable`` -> infinity; ``value`` is free of the variable."""
+
+    expression: sp.Expr
+    value: sp.Expr
+    variable: sp.Symbol
+
+
+Statement = Equation | AtLeast | Tends
+
+
+def sides(statement: Statement) -> tuple[sp.Expr, sp.Expr]:
+    """The two terms of a statement."""
+    if isinstance(statement, Tends):
+        return statement.expression, statement.value
+    return statement.left, statement.right
+
+
+class Ground(StrEnum):
+    """The four kinds of leaves, from the most harmless to the one that carries a verdict of its own."""
+
+    DEFINITION = "definition"
+    MODEL = "model"
+    LEMMA = "lemma"
+    HYPOTHESIS = "hypothesis"
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A leaf: what is taken without proof, why it may be, and which of its symbols stand for any value.
+
+    - a definition is an equation whose left side is a fresh symbol (or a function of ``universal`` symbols), or a
+      limit that gives a fresh symbol its value: ``reference`` says what it means;
+    - the model says what the setting says;
+    - a lemma is a fact of Gaussian calculus or linear algebra: ``reference`` is the source, and a test of its own
+      looks at it with numbers;
+    - a hypothesis is what the theory takes on trust: ``reference`` is the claim of the ledger that carries it, or the
+      sentence in which it is made.
+    """
+
+    ground: Ground
+    name: str
+    statement: Statement
+    reference: str
+    universal: frozenset[sp.Symbol] = frozenset()
+
+
+class Demand(StrEnum):
+    """What a condition asks of its term."""
+
+    NONZERO = "is not zero"
+    NONNEGATIVE = "is not negative"
+    CONSTANT = "does not depend on"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Where a theorem holds: what is demanded of ``term``, a symbol or a function where it is to be constant in
+    ``variable``.
+    """
+
+    term: sp.Expr
+    demand: Demand = Demand.NONZERO
+    variable: sp.Symbol | None = None
+
+
+class Refused(ValueError):
+    """A rule does not allow this conclusion; the message says why."""
