@@ -37,9 +37,7 @@ _check = sigma_check(s.z)
 
 SECOND = Expectation(s.z**2 * _check, s.z)  # E[z^2 s]
 SQUARE = Expectation(_check**2, s.z)
-WEIGHTED_SQUARE = Expectation(s.z**2 * _check**2, s.z)
 CUBE = Expectation(_check**3, s.z)
-FOURTH = Expectation(_check**4, s.z)
 
 TARGET_SQUARE = Expectation(g(s.z) ** 2, s.z)
 TARGET_FOURTH = Expectation(g(s.z) ** 4, s.z)

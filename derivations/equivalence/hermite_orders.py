@@ -21,7 +21,6 @@ from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing
 
 SOURCE = "Section 3.1, equation (12), and Appendix B: Hermite expansions"
-COMPLETE = "Hermite polynomials are complete in L2 of the normal law: the remainders tend to zero with N"
 
 z, first, second = sp.symbols("z t_1 t_2", real=True)
 _across, _epsilon = sp.Symbol(r"z_\perp", real=True), s.overlap
