@@ -137,24 +137,22 @@ def gradient() -> Derivation:
     output_named = rewrite((output, preactivation), True)
     final = by_ring(Equation(s.weight_step, result), named, output_named)
     return Derivation(
-        title="the gradient of the squared loss",
-        source="Section 2, equation (3)",
-        steps=(
-            proved(
-                "One neuron k and one coordinate l stand for all: the output is that neuron's share plus what"
-                " does not depend on w_kl.",
-                output,
-            ),
-            proved(
-                "The step is -(eta d)/(2 n0) times the derivative of the sample's squared residual, by the "
-                "chain rule; the 1/2 cancels the 2.",
-                by_calculus,
-            ),
-            proved(
-                "Written with the output f and the pre-activation h = w_k.x; the step of the batch is the sum"
-                " over its n0 samples.",
-                final,
-            ),
+        "the gradient of the squared loss",
+        "Section 2, equation (3)",
+        proved(
+            "One neuron k and one coordinate l stand for all: the output is that neuron's share plus what"
+            " does not depend on w_kl.",
+            output,
+        ),
+        proved(
+            "The step is -(eta d)/(2 n0) times the derivative of the sample's squared residual, by the "
+            "chain rule; the 1/2 cancels the 2.",
+            by_calculus,
+        ),
+        proved(
+            "Written with the output f and the pre-activation h = w_k.x; the step of the batch is the sum"
+            " over its n0 samples.",
+            final,
         ),
         results={s.weight_step: result},
         hypotheses=("the activation is differentiable",),
@@ -201,22 +199,20 @@ def initial_output() -> Derivation:
     )
     exact = equal(rewrite((rewrite((counted(meaning), antisymmetric)), H2), True), s.h2 / s.p)
     return Derivation(
-        title="the initial output is small",
-        source="Section 2, text after equation (3)",
-        steps=(
-            proved(
-                "E f^2 over pairs of neurons: a neuron with itself, and two neurons in the plane that they span, where "
-                "a row and its negative are equally likely.",
-                meaning,
-            ),
-            proved(
-                "Flipping the second neuron flips epsilon; with the change of variables t -> -t and sigma odd"
-                " the average changes sign.",
-                antisymmetric,
-            ),
-            proved("So different neurons contribute nothing and the p equal pairs give h2/p.", exact),
-            proved("At p = beta d it vanishes as d grows.", tends_to(exact, sp.Integer(0))),
+        "the initial output is small",
+        "Section 2, text after equation (3)",
+        proved(
+            "E f^2 over pairs of neurons: a neuron with itself, and two neurons in the plane that they span, where "
+            "a row and its negative are equally likely.",
+            meaning,
         ),
+        proved(
+            "Flipping the second neuron flips epsilon; with the change of variables t -> -t and sigma odd"
+            " the average changes sign.",
+            antisymmetric,
+        ),
+        proved("So different neurons contribute nothing and the p equal pairs give h2/p.", exact),
+        proved("At p = beta d it vanishes as d grows.", tends_to(exact, sp.Integer(0))),
         results={s.initial_output_square: value(exact)},
         hypotheses=("the activation is odd", "the initial rows are independent and uniform on the unit sphere"),
     )
@@ -247,18 +243,16 @@ def output_force() -> Derivation:
     tends = rewrite((limit_of(value(times_d), s.d), times_d), True)
     rate = name_limit((tends,), s.output_force_rate, "the limit of d E|(1/n0) sum f x|^2")
     return Derivation(
-        title="the output's share of the step",
-        source="Appendix A.1, the residual before equation (33)",
-        steps=(
-            proved(
-                "Over pairs of samples. One sample: f^2 |x|^2 over pairs of neurons. Two samples: |E[f x]|^2 with "
-                "E[f x] = (1/p) sum_k E[z sigma(z)] w_k, where different rows are orthogonal on average.",
-                meaning,
-            ),
-            proved("By the symmetry of the rows only equal neurons count.", exact),
-            proved("At fixed ratios it vanishes, so the residual of the step is y.", tends_to(exact, sp.Integer(0))),
-            proved("It decays like 1/d.", rate),
+        "the output's share of the step",
+        "Appendix A.1, the residual before equation (33)",
+        proved(
+            "Over pairs of samples. One sample: f^2 |x|^2 over pairs of neurons. Two samples: |E[f x]|^2 with "
+            "E[f x] = (1/p) sum_k E[z sigma(z)] w_k, where different rows are orthogonal on average.",
+            meaning,
         ),
+        proved("By the symmetry of the rows only equal neurons count.", exact),
+        proved("At fixed ratios it vanishes, so the residual of the step is y.", tends_to(exact, sp.Integer(0))),
+        proved("It decays like 1/d.", rate),
         results={s.output_force: value(exact), s.output_force_rate: value(rate)},
         hypotheses=("the activation is odd", "the initial rows are independent and uniform on the unit sphere"),
     )
@@ -279,18 +273,16 @@ def split() -> Derivation:
     bulk_part = s.eta * s.d / (s.n0 * s.p) * s.y * (sigma_prime(s.preactivation) - s.h1) * s.input_coordinate
     factor = rewritten(spike_factor, READOUT_OF_ONES, WIDTH)
     return Derivation(
-        title="the split of the step into spike and bulk",
-        source="Appendix A.1, equations (33)-(38)",
-        steps=(
-            proved("The step of one sample with a = 1/sqrt(p), the output left out of the residual.", step),
-            proved("A factor of the sample,", v_entry),
-            proved("and a factor of the neuron with the mean h1 of sigma': their product has rank one.", spike_factor),
-            proved("What sigma' - h1 leaves is the correction of the bulk.", equal(bulk, bulk_part)),
-            proved(
-                "At p = beta d no d is left in the neuron's factor; it is the same for all neurons, so "
-                "|u~|/sqrt(p) is its modulus.",
-                factor,
-            ),
+        "the split of the step into spike and bulk",
+        "Appendix A.1, equations (33)-(38)",
+        proved("The step of one sample with a = 1/sqrt(p), the output left out of the residual.", step),
+        proved("A factor of the sample,", v_entry),
+        proved("and a factor of the neuron with the mean h1 of sigma': their product has rank one.", spike_factor),
+        proved("What sigma' - h1 leaves is the correction of the bulk.", equal(bulk, bulk_part)),
+        proved(
+            "At p = beta d no d is left in the neuron's factor; it is the same for all neurons, so "
+            "|u~|/sqrt(p) is its modulus.",
+            factor,
         ),
         results={
             s.spike_factor: value(factor),
@@ -329,24 +321,22 @@ def moments_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
     variance = equal(variance, sp.factor(value(variance)))
     limit = name_limit((tends_to(square),), s.v_square, "the limit of E|v~|^2")
     return Derivation(
-        title="moments of the spike direction" + (" with label noise" if noise != 0 else ""),
-        source="Appendix A.2 and A.3, equations (39)-(42) and (44)",
-        steps=(
-            proved(
-                "|v~|^2 is a sum over pairs of samples. The label depends on u = theta.x alone, a standard normal "
-                "variable written z in averages; the d - 1 other coordinates t are independent of it.",
-                meaning,
-            ),
-            proved(
-                "n0 equal pairs and n0 (n0 - 1) different ones; E[t^2] = 1, and E[y t] = E[y] E[t] = 0: the exact "
-                "second moment.",
-                square,
-            ),
-            proved("At n0 = alpha0 d it has a limit as d grows.", limit),
-            proved("Along theta, v~ is the mean of n0 independent terms y u, and label noise averages out.", mean),
-            proved("The variance of that mean is the variance of one term over n0.", variance),
-            proved("So theta.v~ concentrates.", tends_to(variance, sp.Integer(0))),
+        "moments of the spike direction" + (" with label noise" if noise != 0 else ""),
+        "Appendix A.2 and A.3, equations (39)-(42) and (44)",
+        proved(
+            "|v~|^2 is a sum over pairs of samples. The label depends on u = theta.x alone, a standard normal "
+            "variable written z in averages; the d - 1 other coordinates t are independent of it.",
+            meaning,
         ),
+        proved(
+            "n0 equal pairs and n0 (n0 - 1) different ones; E[t^2] = 1, and E[y t] = E[y] E[t] = 0: the exact "
+            "second moment.",
+            square,
+        ),
+        proved("At n0 = alpha0 d it has a limit as d grows.", limit),
+        proved("Along theta, v~ is the mean of n0 independent terms y u, and label noise averages out.", mean),
+        proved("The variance of that mean is the variance of one term over n0.", variance),
+        proved("So theta.v~ concentrates.", tends_to(variance, sp.Integer(0))),
         results={
             s.v_square_mean: value(square),
             s.v_square: value(limit),
@@ -388,17 +378,15 @@ def concentration_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
     )
     variance = equal(counted_pairs, sp.factor(value(counted_pairs)))
     return Derivation(
-        title="concentration of the spike direction",
-        source="Appendix A.2, between equations (39) and (42)",
-        steps=(
-            proved(
-                "Given the labels, the part of v~ orthogonal to theta is normal: its squared norm is S chi^2 with "
-                "d - 1 degrees of freedom and S = (1/n0^2) sum y_mu^2, independent of each other.",
-                meaning,
-            ),
-            proved("With the moments of squared normal variables and of S the variance is exact.", variance),
-            proved("At n0 = alpha0 d the variance vanishes.", tends_to(variance, sp.Integer(0))),
+        "concentration of the spike direction",
+        "Appendix A.2, between equations (39) and (42)",
+        proved(
+            "Given the labels, the part of v~ orthogonal to theta is normal: its squared norm is S chi^2 with "
+            "d - 1 degrees of freedom and S = (1/n0^2) sum y_mu^2, independent of each other.",
+            meaning,
         ),
+        proved("With the moments of squared normal variables and of S the variance is exact.", variance),
+        proved("At n0 = alpha0 d the variance vanishes.", tends_to(variance, sp.Integer(0))),
         results={s.v_perp_variance: value(variance)},
         hypotheses=(FOURTH_MOMENT,),
     )
@@ -423,21 +411,18 @@ def spike(noise: sp.Expr = sp.S.Zero) -> Derivation:
     r = rewritten(strength, parts.theorems[-1], length)
     gamma = rewritten(alignment, overlap, length)
     return Derivation(
-        title="spike strength and alignment" + (" with label noise" if noise != 0 else ""),
-        source="Section 3.1, Result 3.1 and Appendix A.2, A.3",
-        steps=(
-            *parts.steps,
-            *moments.steps,
-            *concentration.steps,
-            proved("|v~| is the root of its mean square in the limit,", length),
-            proved("and theta.v~ is its mean.", overlap),
-            proved(
-                "u = 1_p and v = v~/|v~| are normalised, so r is the neuron's factor times |v~|; h1 < 0 makes"
-                " it negative.",
-                r,
-            ),
-            proved("The alignment is the overlap of theta with the normalised direction.", gamma),
+        "spike strength and alignment" + (" with label noise" if noise != 0 else ""),
+        "Section 3.1, Result 3.1 and Appendix A.2, A.3",
+        *parts.steps,
+        *moments.steps,
+        *concentration.steps,
+        proved("|v~| is the root of its mean square in the limit,", length),
+        proved("and theta.v~ is its mean.", overlap),
+        proved(
+            "u = 1_p and v = v~/|v~| are normalised, so r is the neuron's factor times |v~|; h1 < 0 makes it negative.",
+            r,
         ),
+        proved("The alignment is the overlap of theta with the normalised direction.", gamma),
         results={s.r: value(r), s.gamma: value(gamma)},
         hypotheses=(*parts.hypotheses, *moments.hypotheses, *concentration.hypotheses, SELF_AVERAGING),
     )

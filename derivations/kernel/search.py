@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, reduce
 
 import sympy as sp
@@ -12,7 +12,7 @@ from onestep.derivations.kernel.averages import independent, linear, moment, rot
 from onestep.derivations.kernel.limits import limit_rational
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Step
+from onestep.derivations.language.derivation import Step, eq, ge
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.symbols import z
 
@@ -28,9 +28,8 @@ def proved(reason: str, theorem: Theorem) -> Step:
     statement = theorem.statement
     left, right = sides(statement)
     if isinstance(statement, Tends):
-        return Step(reason, sp.Eq(sp.Limit(left, statement.variable, sp.oo), right, evaluate=False), (), theorem)
-    relation = sp.Ge if isinstance(statement, AtLeast) else sp.Eq
-    return Step(reason, relation(left, right, evaluate=False), (), theorem)
+        return Step(reason, eq(sp.Limit(left, statement.variable, sp.oo), right), theorem=theorem)
+    return Step(reason, (ge if isinstance(statement, AtLeast) else eq)(left, right), theorem=theorem)
 
 
 def value(theorem: Theorem) -> sp.Expr:
@@ -163,6 +162,17 @@ def reflected(average: sp.Expr, *negated: sp.Symbol) -> Theorem:
     names = average.variables
     signs = {v: sp.Integer(-1 if v in negated else 1) for v in names}
     return rotate((), average, names, tuple(tuple(signs[v] if v == w else sp.Integer(0) for w in names) for v in names))
+
+
+def renamed(theorem: Theorem, names: Mapping[sp.Symbol, sp.Symbol]) -> Theorem:
+    """``theorem`` with variables averaged over on its right side renamed, in averages over nothing else."""
+    for average in sorted(value(theorem).atoms(Expectation), key=sp.default_sort_key):
+        old = average.variables
+        if set(old) <= names.keys():
+            new = tuple(names[v] for v in old)
+            matrix = tuple(tuple(sp.Integer(int(v == w)) for w in new) for v in new)
+            theorem = rewrite((theorem, rotate((), average, new, matrix)))
+    return theorem
 
 
 def averages_expanded(theorem: Theorem) -> Theorem:

@@ -12,7 +12,7 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import varrho
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import g
 from onestep.derivations.saddle_point import symbols as s
@@ -81,11 +81,7 @@ def square_loss() -> Derivation:
     moments = {Expectation(g(s.z) ** 2, s.z): s.h2_star, Expectation(s.z * g(s.z), s.z): s.h1_star}
     fitted = expand_expectations(Expectation(sp.expand((g(s.z) - output) ** 2), s.z, s.xi)).subs(moments)
     mean_square = fitted + s.noise  # labels may carry noise of their own
-    names = {
-        s.output_overlap: k1 * s.M,
-        s.output_square: k1**2 * s.Q1 + k2**2 * s.q2,
-        s.V: k1**2 * s.V1 + k2**2 * s.V2,
-    }
+    names = {s.output_overlap: k1 * s.M, s.output_square: k1**2 * s.Q1 + k2**2 * s.q2, s.V: k1**2 * s.V1 + k2**2 * s.V2}
     slides = {s.alpha_p: s.alpha / s.beta, s.gamma_p: 1 / s.beta}
     each, shared = s.alpha_p / s.gamma_p * k1**2, s.alpha_p * k2**2
     # Written down for comparison; what counts is the general equations at the square loss.
@@ -142,78 +138,65 @@ def square_loss() -> Derivation:
         *random_features.plain().steps,
         Step(
             "The proximal map of the square loss.",
-            sp.Eq(eta(y, f), minimiser, evaluate=False),
-            (
-                Vanishing("the objective is stationary there", sp.diff(objective, x).subs(x, minimiser)),
-                Vanishing("eta - f", minimiser - f - s.V * (y - f) / (1 + s.V)),
-            ),
+            eq(eta(y, f), minimiser),
+            Vanishing("the objective is stationary there", sp.diff(objective, x).subs(x, minimiser)),
+            Vanishing("eta - f", minimiser - f - s.V * (y - f) / (1 + s.V)),
         ),
         Step(
             "The pair (theta.x, f) has variances 1 and Q and covariance M in either way of writing it.",
-            sp.Eq(sp.Symbol("f"), output, evaluate=False),
-            (
-                Vanishing("the variance of f", mean_of(output**2) - s.output_square),
-                Vanishing("the covariance", mean_of(s.z * output) - s.output_overlap),
-            ),
+            eq(sp.Symbol("f"), output),
+            Vanishing("the variance of f", mean_of(output**2) - s.output_square),
+            Vanishing("the covariance", mean_of(s.z * output) - s.output_overlap),
         ),
         Step(
             "E (y - f)^2 = h2* + Delta - 2 M h1* + Q, and E d y/d(theta.x) = h1* by Stein's lemma.",
-            sp.Eq(sp.Symbol("e"), mean_square, evaluate=False),
-            (
-                Vanishing(
-                    "the error",
-                    mean_square - (s.h2_star + s.noise - 2 * s.output_overlap * s.h1_star + s.output_square),
-                ),
+            eq(sp.Symbol("e"), mean_square),
+            Vanishing(
+                "the error", mean_square - (s.h2_star + s.noise - 2 * s.output_overlap * s.h1_star + s.output_square)
             ),
         ),
         Step(
             "The variables xi and z of the general equations, rotated so that theta.x comes first.",
-            sp.Eq(omega_0 + sp.sqrt(s.label_variance) * s.z, s.z, evaluate=False),
-            (
-                Vanishing("theta.x", cosine * ROTATED[s.xi] + sine * ROTATED[s.z] - s.z),
-                Vanishing("a rotation", cosine**2 + sine**2 - 1),
-                Vanishing(
-                    "it keeps the output's variance",
-                    mean_of((sp.sqrt(s.output_square) * ROTATED[s.xi]) ** 2) - s.output_square,
-                ),
+            eq(omega_0 + sp.sqrt(s.label_variance) * s.z, s.z),
+            Vanishing("theta.x", cosine * ROTATED[s.xi] + sine * ROTATED[s.z] - s.z),
+            Vanishing("a rotation", cosine**2 + sine**2 - 1),
+            Vanishing(
+                "it keeps the output's variance",
+                mean_of((sp.sqrt(s.output_square) * ROTATED[s.xi]) ** 2) - s.output_square,
             ),
         ),
         *(
             Step(
                 f"The general equation for ${sp.latex(name)}$ at the square loss.",
-                sp.Eq(name, translated[name], evaluate=False),
-                (Vanishing(f"{name} by hand", hats[name] - value),),
+                eq(name, translated[name]),
+                Vanishing(f"{name} by hand", hats[name] - value),
             )
             for name, value in by_hand.items()
         ),
         Step(
             "The traces of Section 3.3 over the modes of W W^T, d with eigenvalue beta varrho and p - d null ones.",
-            sp.Eq(s.V1, results[s.V1], evaluate=False),
-            (Vanishing("tr S S^-1 = p", one),),
+            eq(s.V1, results[s.V1]),
+            Vanishing("tr S S^-1 = p", one),
         ),
         Step(
             "Over all modes.",
-            sp.Eq(s.V2, results[s.V2], evaluate=False),
-            (
-                Vanishing("tr S S^-1 = p", one),
-                Vanishing("the slope in the ridge", sp.diff(results[s.V2], s.ridge) + own_traces[s.resolvent_square]),
-            ),
+            eq(s.V2, results[s.V2]),
+            Vanishing("tr S S^-1 = p", one),
+            Vanishing("the slope in the ridge", sp.diff(results[s.V2], s.ridge) + own_traces[s.resolvent_square]),
         ),
         Step(
             "With the conjugates in one dictionary the two free energies have one entropic term.",
-            sp.Eq(sp.Symbol("S"), S, evaluate=False),
-            (
-                Vanishing("one matrix", resolvent.subs(to_ours) - S),
-                Vanishing("one term", term - own_term),
-            ),
+            eq(sp.Symbol("S"), S),
+            Vanishing("one matrix", resolvent.subs(to_ours) - S),
+            Vanishing("one term", term - own_term),
         ),
         *(
             Step(
                 f"${sp.latex(name)}$ is a derivative of that term.",
-                sp.Eq(name, results[name], evaluate=False),
-                (Vanishing("the derivative in its conjugate", results[name] - value),),
+                eq(name, results[name]),
+                Vanishing("the derivative in its conjugate", results[name] - value),
             )
             for name, value in by_term.items()
         ),
     )
-    return Derivation("square loss of random features", SOURCE, steps, results, HYPOTHESES)
+    return Derivation("square loss of random features", SOURCE, *steps, results=results, hypotheses=HYPOTHESES)
