@@ -12,10 +12,14 @@ import functools
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
+from onestep.derivations.gradient_step.leaves import H1
 from onestep.derivations.gradient_step.spike import spike
+from onestep.derivations.kernel.algebra import rewrite
+from onestep.derivations.kernel.averages import stein
+from onestep.derivations.kernel.search import proved, value
 from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import differentiate, g, sigma, sigma_prime
+from onestep.derivations.language.named_functions import differentiate, g, sigma
 
 
 def stein_step(integrand: sp.Expr, variable: sp.Symbol, *others: sp.Symbol) -> sp.Expr:
@@ -27,32 +31,12 @@ def stein_step(integrand: sp.Expr, variable: sp.Symbol, *others: sp.Symbol) -> s
 @functools.cache
 def first_coefficient() -> Derivation:
     """h1 = E[z sigma] = E[sigma'] by Stein's lemma: what is subtracted from sigma' is its mean."""
-    by_stein = stein_step(s.z * sigma(s.z), s.z)
-    density = sp.exp(-(s.z**2) / 2)
-    boundary = sp.diff(sigma(s.z) * density, s.z)
-    # Independent of :func:`differentiate`: the product rule on sigma times the density.
-    by_parts = (s.z * sigma(s.z) - sp.diff(sigma(s.z), s.z)) * density + boundary
-    slope = sp.diff(sigma(s.z), s.z)
-    left_over = Expectation(slope.xreplace({slope: sigma_prime(s.z)}), s.z)
-    powers = tuple(
-        Vanishing(
-            f"Stein's lemma on z^{k}",
-            expand_expectations(Expectation(s.z * s.z**k, s.z) - Expectation(sp.diff(s.z**k, s.z), s.z)),
-        )
-        for k in range(1, 6)
-    )
+    by_stein = rewrite((H1, stein((), value(H1), s.z, sigma(s.z))))
     return Derivation(
         "h1 is the mean of sigma'",
         "Section 3.1, equation (12)",
-        Step(
-            "Integration by parts against the density exp(-z^2/2), whose derivative is -z times itself: (z sigma - "
-            "sigma') exp(-z^2/2) is minus the derivative of sigma exp(-z^2/2), which vanishes at both ends.",
-            eq(s.h1, by_stein),
-            Vanishing("the integrand less its derivative is a total derivative", by_parts),
-            Vanishing("the average of what is left", by_stein - left_over),
-            *powers,
-        ),
-        results={s.h1: by_stein},
+        proved("Stein's lemma, integration by parts against the density exp(-z^2/2).", by_stein),
+        results={s.h1: value(by_stein)},
         hypotheses=("the activation is absolutely continuous and grows at most exponentially",),
     )
 

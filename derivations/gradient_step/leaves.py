@@ -10,7 +10,7 @@ from onestep.derivations.kernel.search import define
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import g, repeated, sigma
+from onestep.derivations.language.named_functions import g, repeated, sigma, sigma_check, sigma_prime
 
 _x = sp.Symbol("x", real=True)
 _count, _each = sp.symbols("n a", real=True)
@@ -20,6 +20,9 @@ H1 = define(s.h1, Expectation(s.z * sigma(s.z), s.z), "the first Hermite coeffic
 H2 = define(s.h2, Expectation(sigma(s.z) ** 2, s.z), "the second moment of the activation")
 H1_STAR = define(s.h1_star, Expectation(s.z * g(s.z), s.z), "the first Hermite coefficient of the target")
 H2_STAR = define(s.h2_star, Expectation(g(s.z) ** 2, s.z), "the second moment of the target")
+
+CENTRED = define(sigma_check(_x), sigma_prime(_x) - s.h1, "the slope of the activation less its mean", _x)
+H1_CHECK = define(s.h1_check, Expectation(sigma_check(s.z) ** 2, s.z), "the second moment of sigma' - h1")
 
 # The proportional regime: at each input dimension d there are n0 samples and p neurons.
 SAMPLES = define(s.n0, s.alpha0 * s.d, "the batch of the gradient step, at a fixed ratio to the dimension")
@@ -67,6 +70,11 @@ REPEATED = assume(
 def odd_at(argument: sp.Expr) -> Theorem:
     """sigma(-argument) = -sigma(argument)."""
     return instantiate((ODD,), {_x: argument})
+
+
+def centred_at(argument: sp.Expr) -> Theorem:
+    """sigma'(argument) - h1, under its name."""
+    return instantiate((CENTRED,), {_x: argument})
 
 
 def repeated_is(call: sp.Expr) -> Theorem:

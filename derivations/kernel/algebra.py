@@ -19,7 +19,16 @@ from onestep.derivations.kernel.statements import (
     Tends,
     sides,
 )
-from onestep.derivations.kernel.terms import derivative, free, nonnegative, nonzero, positive, real, replace, substitute
+from onestep.derivations.kernel.terms import (
+    derivative,
+    free,
+    nonnegative,
+    nonzero,
+    positive,
+    real_where,
+    replace,
+    substitute,
+)
 from onestep.derivations.kernel.theorem import Conclusion, Theorem, defined, fixed, rule
 from onestep.derivations.language.expectation import Expectation
 
@@ -88,9 +97,8 @@ def instantiate(premises: tuple[Theorem, ...], values: Mapping[sp.Symbol, sp.Exp
         touched = {statement.variable} & (values.keys() | frozenset().union(*map(free, values.values())))
         if touched:
             raise Refused(f"{statement.variable} is the variable of the limit")
-    roots = {power.base for value in values.values() for power in value.atoms(sp.Pow) if not power.exp.is_Integer}
-    demanded = [Condition(base, Demand.NONNEGATIVE) for base in roots if not nonnegative(base)]
-    conditions = frozenset(demanded).union(*(_substituted(condition, values) for condition in theorem.conditions))
+    demanded = frozenset().union(*map(real_where, values.values()))
+    conditions = demanded.union(*(_substituted(condition, values) for condition in theorem.conditions))
     return Conclusion(_mapped(statement, lambda term: substitute(term, values)), conditions=conditions, instead=True)
 
 
@@ -159,9 +167,10 @@ def order(
     squares: tuple[tuple[sp.Expr, sp.Expr], ...] = (),
 ) -> Conclusion:
     """goal.left >= goal.right if the difference is a sum of multiplier * (difference of a premise) and of
-    weight * base^2, with multipliers of inequalities and weights that are decidedly not negative and real bases.
+    weight * base^2, with multipliers of inequalities and weights that are decidedly not negative.
 
-    Sound: no term of the sum is negative. Transitivity, sums of inequalities and sums of squares are cases of it.
+    Sound: no term of the sum is negative, where its bases are real. Transitivity, sums of inequalities and sums of
+    squares are cases of it.
     """
     if len(premises) != len(multipliers):
         raise Refused(f"{len(multipliers)} multipliers for {len(premises)} premises")
@@ -171,19 +180,19 @@ def order(
         statement = premise.statement
         if isinstance(statement, Tends):
             raise Refused("a limit is no inequality")
-        if isinstance(statement, AtLeast) and not (nonnegative(multiplier) and real(multiplier)):
+        if isinstance(statement, AtLeast) and not nonnegative(multiplier):
             raise Refused(f"the multiplier {multiplier} may be negative")
         total += multiplier * (statement.left - statement.right)
         written += sides(statement)
     for weight, base in squares:
-        if not (nonnegative(weight) and real(weight) and real(base)):
-            raise Refused(f"the weight {weight} may be negative or the base {base} not real")
+        if not nonnegative(weight):
+            raise Refused(f"the weight {weight} may be negative")
         total += weight * base**2
     helpers = (*multipliers, *(term for square in squares for term in square))
     conditions = vanishing(goal.left - goal.right - total, tuple(written), helpers)
     if conditions is None:
         raise Refused(f"{goal.left} - {goal.right} is not that sum")
-    return Conclusion(goal, conditions=conditions)
+    return Conclusion(goal, conditions=conditions.union(*map(real_where, helpers)))
 
 
 def _equation(theorem: Theorem) -> Equation:

@@ -98,9 +98,9 @@ def linear(premises: tuple[Theorem, ...], whole: sp.Expr, parts: tuple[tuple[sp.
     for constant, _ in parts:
         if free(constant) & set(variables):
             raise Refused(f"{constant} is averaged over")
-    _same(whole.integrand, sp.Add(*(c * m for c, m in parts)))
+    conditions = _same(whole.integrand, sp.Add(*(c * m for c, m in parts)), variables)
     right = sp.Add(*(c * Expectation(m, *variables) for c, m in parts))
-    return _by(LINEAR, Equation(whole, right))
+    return _by(LINEAR, Equation(whole, right), conditions)
 
 
 @rule
@@ -109,8 +109,9 @@ def independent(premises: tuple[Theorem, ...], whole: sp.Expr, first: sp.Expr, s
     variables = _averaged(whole)
     if free(first) & free(second) & set(variables):
         raise Refused(f"{first} and {second} share a variable")
-    _same(whole.integrand, first * second)
-    return _by(INDEPENDENT, Equation(whole, Expectation(first, *variables) * Expectation(second, *variables)))
+    conditions = _same(whole.integrand, first * second, variables)
+    right = Expectation(first, *variables) * Expectation(second, *variables)
+    return _by(INDEPENDENT, Equation(whole, right), conditions)
 
 
 @rule
@@ -128,8 +129,8 @@ def stein(premises: tuple[Theorem, ...], whole: sp.Expr, variable: sp.Symbol, re
     variables = _averaged(whole)
     if variable not in variables:
         raise Refused(f"{variable} is not averaged over")
-    _same(whole.integrand, variable * rest)
-    return _by(STEIN, Equation(whole, Expectation(derivative(rest, variable), *variables)))
+    conditions = _same(whole.integrand, variable * rest, variables)
+    return _by(STEIN, Equation(whole, Expectation(derivative(rest, variable), *variables)), conditions)
 
 
 @rule
@@ -173,8 +174,9 @@ def _averaged(whole: sp.Expr) -> tuple[sp.Symbol, ...]:
     return tuple(whole.variables)
 
 
-def _same(first: sp.Expr, second: sp.Expr) -> None:
-    """Two integrands are equal for all values of the variables, without any condition."""
+def _same(first: sp.Expr, second: sp.Expr, variables: tuple[sp.Symbol, ...]) -> frozenset[Condition]:
+    """The conditions under which two integrands are equal for all values of the variables."""
     conditions = vanishing(first - second, (first, second))
-    if conditions is None or conditions:
-        raise Refused(f"{first} and {second} are not the same integrand")
+    if conditions is None or any(free(condition.term) & set(variables) for condition in conditions):
+        raise Refused(f"{first} and {second} are not the same integrand for all values of {variables}")
+    return conditions

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import sympy as sp
 from sympy.polys.rings import PolyElement, PolyRing
@@ -33,7 +34,8 @@ class _Root:
     order: int
 
 
-_Atom = sp.Expr | _Root
+# A term that is neither number, sum, product nor rational power; or a root.
+_Atom = Any
 
 
 @dataclass

@@ -9,7 +9,7 @@ import sympy as sp
 
 from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import independent, linear, moment, rotate
-from onestep.derivations.kernel.limits import limit_rational
+from onestep.derivations.kernel.limits import limit_compose, limit_rational
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Step, eq, ge
@@ -54,29 +54,28 @@ def _rewritten(theorem: Theorem, by: Theorem) -> Theorem:
 
 
 def follows(goal: Equation, theorems: Sequence[Theorem]) -> Theorem | None:
-    """``goal`` with the left side of each theorem, an atom that may stand under averages or roots, put for its right
-    one; None if algebra does not see it.
+    """``goal`` with the left side of each theorem, which may stand under averages or roots, put for its right one, and
+    with averages expanded; None if algebra does not see it then.
     """
-    left, right = goal.left, goal.right
-    hole = sp.Dummy("hole", real=True)
     try:
-        chain: list[Theorem] = []
-        for side in (left, right):
-            known: Theorem | None = None
-            for theorem in theorems:
-                old, _ = sides(theorem.statement)
-                now = side if known is None else value(known)
-                if now.has(old):
-                    known = (
-                        congruence((theorem,), now.xreplace({old: hole}), hole)
-                        if known is None
-                        else rewrite((known, theorem))
-                    )
-            if known is not None:
-                chain.append(known)
-        return ring(tuple(chain), goal, tuple(sp.Integer(1 if sides(t.statement)[0] == left else -1) for t in chain))
+        left, right = (_worked_out(side, theorems) for side in sides(goal))
+        chain = [(t, sp.Integer(sign)) for t, sign in ((left, 1), (right, -1)) if t is not None]
+        return ring(tuple(t for t, _ in chain), goal, tuple(sign for _, sign in chain))
     except Refused:
         return None
+
+
+def _worked_out(side: sp.Expr, theorems: Sequence[Theorem]) -> Theorem | None:
+    """side = what it is by the theorems; None if they do not speak of it."""
+    known: Theorem | None = None
+    averages = sorted(side.atoms(Expectation), key=sp.default_sort_key)
+    for by in (*theorems, *(t for a in averages if (t := expanded(a)) is not None)):
+        old, _ = sides(by.statement)
+        now = side if known is None else value(known)
+        if now.has(old):
+            hole = sp.Dummy("hole", real=True)
+            known = rewrite((known, by)) if known else congruence((by,), now.xreplace({old: hole}), hole)
+    return known
 
 
 def by_ring(goal: Equation, *premises: Theorem) -> Theorem:
@@ -187,6 +186,27 @@ def averages_expanded(theorem: Theorem) -> Theorem:
 def limit_of(expression: sp.Expr, variable: sp.Symbol) -> Theorem:
     """The limit of a rational term, found by SymPy and made by the rule."""
     return limit_rational((), expression, sp.expand(sp.limit(expression, variable, sp.oo)), variable)
+
+
+def limit_by_parts(exact: Theorem, limits: Mapping[sp.Expr, Theorem], variable: sp.Symbol) -> Theorem:
+    """left -> its limit, for left = a polynomial in atoms that have limits.
+
+    Its coefficients are rational in the variable, and have limits of their own.
+    """
+    names = {atom: sp.Dummy("a", real=True) for atom in limits}
+    right = sp.expand(value(exact).xreplace(names))
+    averages = [name for atom, name in names.items() if not isinstance(atom, sp.Symbol)]
+    holes = {name: limits[atom] for atom, name in names.items() if right.has(name)}
+    form: sp.Expr = sp.Integer(0)
+    for powers, coefficient in sp.Poly(right, *averages).terms() if averages else [((), right)]:
+        held, varying = sp.factor(coefficient).as_independent(variable, as_Add=False)
+        if variable in varying.free_symbols:
+            hole = sp.Dummy("c", real=True)
+            holes[hole] = limit_of(varying, variable)
+            varying = hole
+        form += held * varying * sp.Mul(*(name**power for name, power in zip(averages, powers, strict=True)))
+    tends = limit_compose(tuple(holes.values()), form, tuple(holes))
+    return rewrite((tends, equal(exact, sides(tends.statement)[0])), True)
 
 
 __all__ = [

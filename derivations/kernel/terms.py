@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import sympy as sp
 
-from onestep.derivations.kernel.statements import Refused
+from onestep.derivations.kernel.statements import Condition, Demand, Refused
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES
 
@@ -85,6 +85,20 @@ def real(term: sp.Expr) -> bool:
     if term.func is sp.log and not positive(term.args[0]):
         return False
     return all(real(part) for part in term.args)
+
+
+def real_where(term: sp.Expr) -> frozenset[Condition]:
+    """The conditions under which a term is real, as far as signs do not decide them.
+
+    Raises Refused where one would speak of a variable averaged over.
+    """
+    found = frozenset().union(*map(real_where, term.args))
+    if isinstance(term, Expectation) and any(free(c.term) & bound(term) for c in found):
+        raise Refused(f"{term} averages over what is not real")
+    inside = term.base if isinstance(term, sp.Pow) and not term.exp.is_Integer else None
+    if term.func is sp.log:
+        (inside,) = term.args
+    return found if inside is None or nonnegative(inside) else found | {Condition(inside, Demand.NONNEGATIVE)}
 
 
 @lru_cache(maxsize=16384)
