@@ -46,14 +46,16 @@ EXCHANGE = Assumption(
 def assume(premises: tuple[Theorem, ...], leaf: Assumption) -> Conclusion:
     """Any statement follows from itself. Sound, since it stays among the assumptions for all to see.
 
-    A definition has to give a meaning to a fresh name; a limit has one only where it exists, so that `name_limit` alone
-    defines by a limit. A model or hypothesis may not be as wide as a lemma: its symbols are its own unless it says so.
+    A definition has to give a meaning to a fresh name, which has to have the sign that the name is declared to have; a
+    limit has a value only where it exists, so that `name_limit` alone defines by a limit.
     """
+    conditions: frozenset[Condition] = frozenset()
     if leaf.ground is Ground.DEFINITION:
         if isinstance(leaf.statement, Tends):
             raise Refused(f"{leaf.name}: a limit is named by the rule name_limit, which sees that it exists")
         defined(leaf)
-    return Conclusion(leaf.statement, frozenset({leaf}))
+        conditions = signed(*sides(leaf.statement))
+    return Conclusion(leaf.statement, frozenset({leaf}), conditions)
 
 
 @rule
@@ -220,10 +222,11 @@ def holds_for_all(by: Theorem, variables: set[sp.Symbol]) -> None:
 def _substituted(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> frozenset[Condition]:
     """The conditions that come of one when symbols take values."""
     if condition.demand is Demand.CONSTANT:
-        value = values.get(condition.term, condition.term)
-        if value is condition.term:
+        if condition.term not in values:
             return frozenset({condition})
-        return constants((value,), condition.variable)
+        if condition.variable in free(values[condition.term]):
+            raise Refused(f"{condition.term} is held constant in {condition.variable}")
+        return constants((values[condition.term],), condition.variable)
     term = substitute(condition.term, values)
     decided = nonzero if condition.demand is Demand.NONZERO else nonnegative
     if condition.demand is Demand.NONZERO and vanishing(term, (term,)) is not None:
@@ -234,11 +237,19 @@ def _substituted(condition: Condition, values: Mapping[sp.Symbol, sp.Expr]) -> f
 
 
 def constants(terms: tuple[sp.Expr, ...], variable: sp.Symbol | None) -> frozenset[Condition]:
-    """Every symbol and every undefined function of the terms, held constant in the variable."""
+    """Every symbol and every undefined function of the terms but the variable itself, held constant in it."""
     found: set[sp.Expr] = set()
     for term in terms:
         found |= free(term) - {variable}
         found |= {call.func for call in term.atoms(sp.core.function.AppliedUndef) if not isinstance(call, Expectation)}
-    if any(variable in free(term) for term in terms):
-        raise Refused(f"{variable} is the variable of the limit")
     return frozenset(Condition(part, Demand.CONSTANT, variable) for part in found)
+
+
+def signed(name: sp.Expr, meaning: sp.Expr) -> frozenset[Condition]:
+    """What has to be of a term whose name is declared to have a sign, as far as its own shape does not decide it."""
+    found: set[Condition] = set()
+    if name.is_nonnegative and not nonnegative(meaning):
+        found.add(Condition(meaning, Demand.NONNEGATIVE))
+    if name.is_nonzero and not nonzero(meaning):
+        found.add(Condition(meaning))
+    return frozenset(found)

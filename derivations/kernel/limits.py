@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.algebra import constants
+from onestep.derivations.kernel.algebra import constants, signed
 from onestep.derivations.kernel.rational import degrees, vanishing
 from onestep.derivations.kernel.statements import (
     Assumption,
@@ -22,6 +23,8 @@ from onestep.derivations.kernel.statements import (
 from onestep.derivations.kernel.terms import free, nonnegative, nonzero, positive, substitute
 from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
 from onestep.derivations.language.expectation import Expectation
+
+_CONTINUOUS = (sp.exp, sp.Abs, sp.tanh, sp.erf, sp.sin, sp.cos)
 
 _x, _d = sp.symbols("x d", real=True)
 _f = sp.Function("f", real=True)
@@ -43,9 +46,9 @@ def limit_rational(
     Sound: such a fraction of polynomials in the variable vanishes at infinity where the leading coefficient below is
     not zero. All else in it is held constant.
     """
-    held = constants((value,), variable) | constants((substitute(expression, {variable: sp.Integer(1)}),), variable)
-    if variable not in free(expression):
-        raise Refused(f"{expression} does not vary with {variable}")
+    held = constants((expression, value), variable)
+    if variable not in free(expression) or variable in free(value):
+        raise Refused(f"{expression} does not vary with {variable}, or {value} does")
     found = degrees(expression - value, variable)
     if found.over >= found.under:
         raise Refused(f"{expression} - {value} has degree {found.over} over {found.under} in {variable}")
@@ -62,8 +65,7 @@ def limit_compose(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[
     base is positive, or never negative.
     """
     at, along, variable = _limits(premises, holes)
-    held = constants((substitute(context, {hole: sp.Integer(1) for hole in holes}),), variable)
-    conditions = held | _continuous(context, at, along)
+    conditions = _held(context, holes, variable) | _continuous(context, at, along)
     return Conclusion(Tends(substitute(context, along), substitute(context, at), variable), conditions=conditions)
 
 
@@ -83,7 +85,10 @@ def limit_average(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[
         inside = substitute(power.base, at)
         if free(power) & at.keys() and not (power.exp.is_Integer and power.exp > 0) and not positive(inside):
             raise Refused(f"{power} may not be continuous where {power.base} is {inside}")
-    held = constants((substitute(context, {hole: sp.Integer(1) for hole in holes}),), variable)
+    for call in context.integrand.atoms(sp.Function):
+        if free(call) & at.keys() and not (isinstance(call, AppliedUndef) or call.func in _CONTINUOUS):
+            raise Refused(f"{call.func} may not be continuous")
+    held = _held(context, holes, variable)
     statement = Tends(substitute(context, along), substitute(context, at), variable)
     return Conclusion(statement, frozenset({DOMINATED}), held)
 
@@ -112,7 +117,14 @@ def name_limit(premises: tuple[Theorem, ...], name: sp.Symbol, meaning: str) -> 
     if name in free(limit.expression) | free(limit.value) | {limit.variable}:
         raise Refused(f"{name} is not fresh")
     leaf = Assumption(Ground.DEFINITION, str(name), Tends(limit.expression, name, limit.variable), meaning)
-    return Conclusion(Equation(name, limit.value), frozenset({leaf}))
+    return Conclusion(Equation(name, limit.value), frozenset({leaf}), signed(name, limit.value))
+
+
+def _held(context: sp.Expr, holes: tuple[sp.Symbol, ...], variable: sp.Symbol) -> frozenset[Condition]:
+    """What a context holds constant: all in it but its holes."""
+    if variable in free(context):
+        raise Refused(f"{variable} is the variable of the limit, and stands in {context}")
+    return frozenset(condition for condition in constants((context,), variable) if condition.term not in holes)
 
 
 def _limits(
@@ -141,6 +153,8 @@ def _continuous(
     if context.exp.is_Integer:
         if context.exp > 0 or nonzero(value):
             return below
+        if vanishing(value, (value,)) is not None:
+            raise Refused(f"a denominator tends to {value}, which is zero")
         return below | {Condition(value, Demand.NONZERO)}
     if positive(value) or (context.exp > 0 and nonnegative(nearby)):
         return below

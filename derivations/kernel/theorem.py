@@ -154,9 +154,9 @@ def defined(leaf: Assumption) -> tuple[sp.Expr, frozenset[sp.Expr]]:
         name, meaning = meaning, name
     elif not isinstance(leaf.statement, Equation):
         raise Refused(f"{leaf.name}: a definition is an equation or a limit")
-    if isinstance(name, sp.Symbol):
+    if isinstance(name, sp.Symbol) and not leaf.universal:
         head = name
-    elif isinstance(name, sp.core.function.AppliedUndef) and frozenset(name.args) == leaf.universal:
+    elif isinstance(name, sp.core.function.AppliedUndef) and _are(name.args, leaf.universal):
         head = name.func
     else:
         raise Refused(f"{leaf.name}: {name} is neither a symbol nor a function of the symbols that it is defined for")
@@ -164,3 +164,8 @@ def defined(leaf: Assumption) -> tuple[sp.Expr, frozenset[sp.Expr]]:
     if head in named:
         raise Refused(f"{leaf.name}: {name} is defined by itself")
     return head, named
+
+
+def _are(arguments: tuple[sp.Expr, ...], universal: frozenset[sp.Symbol]) -> bool:
+    """Whether the arguments of a function that is defined are different symbols, all that stand for any value."""
+    return frozenset(arguments) == universal and len(arguments) == len(universal)
