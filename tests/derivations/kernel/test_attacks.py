@@ -1,0 +1,246 @@
+"""Attacks on every rule of the kernel: each asks for a conclusion that does not follow, and is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import sympy as sp
+
+from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
+from onestep.derivations.kernel.averages import average, independent, linear, moment, rotate, stein
+from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational, limit_unique, name_limit
+from onestep.derivations.kernel.search import define
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Demand, Equation, Ground, Refused, Tends
+from onestep.derivations.kernel.theorem import RULES, Theorem
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import g, sigma, sigma_second
+
+a, b, x, y, z, t = sp.symbols("a b x y z t", real=True)
+p, n, d, m, c = sp.symbols("p n d m c", positive=True)
+w = sp.Symbol("w", nonnegative=True)
+hole = sp.Symbol("hole", real=True)
+f = sp.Function("f", real=True)
+ZERO, ONE, TWO = sp.Integer(0), sp.Integer(1), sp.Integer(2)
+
+
+def taken(left: sp.Expr, right: sp.Expr, *universal: sp.Symbol, ground: Ground = Ground.HYPOTHESIS) -> Theorem:
+    """left = right, assumed."""
+    return assume(
+        (), Assumption(ground, f"{left} is {right}", Equation(left, right), "for a test", frozenset(universal))
+    )
+
+
+def tends(expression: sp.Expr, value: sp.Expr) -> Theorem:
+    return limit_rational((), expression, value, d)
+
+
+# What each rule has to refuse: a name for the attack, and what it tries.
+ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
+    "assume": {
+        "a limit without knowing that it exists": lambda: assume(
+            (), Assumption(Ground.DEFINITION, "L", Tends(d, a, d), "")
+        ),
+        "a name for itself": lambda: define(a, a + 1, ""),
+        "a name for all values of a symbol": lambda: define(c, x, "", x),
+        "a function of one symbol twice": lambda: define(f(x, x), x, "", x),
+        "a function of a constant": lambda: define(f(ZERO), ONE, ""),
+        "a term": lambda: define(a + b, ONE, ""),
+        "a negative number under a positive name, then 1/sqrt of it": lambda: ring(
+            (define(c, -p, ""),), Equation(sp.sqrt(-p), a), (ONE,)
+        ),
+        "an inequality": lambda: assume((), Assumption(Ground.DEFINITION, "a", AtLeast(a, b), "")),
+        "two meanings": lambda: ring((define(a, ONE, ""), define(a, TWO, "")), Equation(ONE, TWO), (-ONE, ONE)),
+        "a circle": lambda: ring((define(a, b, ""), define(b, a + 1, "")), Equation(ZERO, ONE), (ONE, ONE)),
+        "a floating-point number": lambda: define(a, sp.Float(0.5), ""),
+        "infinity": lambda: define(a, sp.oo, ""),
+        "an integral": lambda: define(a, sp.Integral(f(x), x), ""),
+    },
+    "ring": {
+        "one is two": lambda: ring((), Equation(ONE, TWO)),
+        "what is the same on both sides": lambda: ring((), Equation(a + b, b + a)),
+        "a sign": lambda: ring((), Equation((a - b) ** 2, a**2 + 2 * a * b + b**2)),
+        "one is zero, by dividing by a - b where a = b": lambda: ring(
+            (taken(a, b),), Equation(ONE, ZERO), (1 / (a - b),)
+        ),
+        "the same, hidden in a square": lambda: ring((taken(a, b),), Equation(ONE, ZERO), ((a + b) / (a**2 - b**2),)),
+        "a wrong cofactor": lambda: ring((taken(a, b),), Equation(a**2, b**2), (a - b,)),
+        "too few cofactors": lambda: ring((taken(a, b),), Equation(a**2, b**2)),
+        "a root is its negative": lambda: ring((), Equation(sp.sqrt(p + 1), -sp.sqrt(p + 1))),
+        "the root of a square": lambda: ring((), Equation(sp.sqrt(x**2 + 2 * x + 1), x + 1)),
+        "the root of something negative": lambda: ring(
+            (), Equation((sp.sqrt(-1 - p) + 1) ** 2, 2 * sp.sqrt(-1 - p) - p)
+        ),
+        "a denominator that is zero by algebra": lambda: ring(
+            (), Equation(1 / ((a + b) ** 2 - a**2 - 2 * a * b - b**2), a)
+        ),
+        "averages of different functions": lambda: ring((), Equation(Expectation(sigma(z), z), Expectation(g(z), z))),
+        "a limit among the premises": lambda: ring((tends(1 / d, ZERO),), Equation(1 / d, ZERO), (ONE,)),
+    },
+    "instantiate": {
+        "a symbol that a hypothesis speaks of": lambda: instantiate((taken(a, ONE),), {a: TWO}),
+        "a symbol that a definition speaks of": lambda: instantiate((define(a, b, ""),), {b: TWO}),
+        "a negative value for a positive symbol": lambda: instantiate(
+            (ring((), Equation((p + 1) ** 2, p**2 + 2 * p + 1)),), {p: -ONE}
+        ),
+        "an undecided value for a positive symbol": lambda: instantiate(
+            (ring((), Equation((p + 1) ** 2, p**2 + 2 * p + 1)),), {p: x}
+        ),
+        "zero where nothing may be divided": lambda: instantiate(
+            (ring((), Equation((x**2 - x) / x**2, (x - 1) / x)),), {x: ZERO}
+        ),
+        "the variable of a limit": lambda: instantiate((tends(a / d, ZERO),), {d: ONE}),
+        "what grows for what was constant": lambda: instantiate((tends(a / d, ZERO),), {a: d}),
+    },
+    "rewrite": {
+        "what is not there": lambda: rewrite((taken(a, b), taken(x, y))),
+        "under an average, by a hypothesis on its variable": lambda: rewrite(
+            (taken(Expectation(f(z), z), a), taken(f(z), g(z)))
+        ),
+        "the variable of an average": lambda: rewrite((taken(Expectation(f(z), z), a), taken(z, ZERO, z))),
+        "what was constant by what grows": lambda: rewrite((tends(n / (n + d), ZERO), define(n, a**2 * d, ""))),
+        "the same, hidden in a factor": lambda: rewrite((tends(n * (d - 1) / d**2, ZERO), define(n, m * d, ""))),
+        "a limit that depends on its variable": lambda: rewrite((tends(a / d + b, b), taken(b, d))),
+    },
+    "congruence": {
+        "a place under an average": lambda: congruence((taken(a, b),), Expectation(f(z) * hole, z), hole),
+        "a context without the place": lambda: congruence((taken(a, b),), x, hole),
+        "a division by zero": lambda: congruence((taken(a, ZERO),), 1 / hole, hole),
+    },
+    "differentiate": {
+        "in a symbol that a hypothesis speaks of": lambda: differentiate((taken(x**2, x),), x),
+        "in a symbol that a definition speaks of": lambda: differentiate((define(a, x**2, ""),), x),
+        "a function whose derivative has no name": lambda: differentiate((taken(f(x), x, x),), x),
+        "a limit": lambda: differentiate((tends(x / d, ZERO),), x),
+    },
+    "order": {
+        "a negative weight": lambda: order((), AtLeast(-(a**2), ZERO), (), ((-ONE, a),)),
+        "a weight without a sign": lambda: order((), AtLeast(b * a**2, ZERO), (), ((b, a),)),
+        "a square that is not there": lambda: order((), AtLeast(a**2 + b, ZERO), (), ((ONE, a),)),
+        "an inequality turned round": lambda: order(
+            (order((), AtLeast(a**2, ZERO), (), ((ONE, a),)),), AtLeast(-(a**2), ZERO), (-ONE,)
+        ),
+        "a limit for an inequality": lambda: order((tends(a / d, ZERO),), AtLeast(a / d, ZERO), (ONE,)),
+        "a base that is not real": lambda: order((), AtLeast(-ONE - p, ZERO), (), ((ONE, sp.sqrt(-1 - p)),)),
+    },
+    "average": {
+        "what a hypothesis says of the variable": lambda: average((taken(f(z), a),), (z,)),
+        "a limit": lambda: average((tends(f(z) / d, ZERO),), (z,)),
+        "what holds where nothing is divided by zero": lambda: average(
+            (ring((), Equation((z**2 - z) / z**2, (z - 1) / z)),), (z,)
+        ),
+    },
+    "linear": {
+        "a coefficient that is averaged over": lambda: linear((), Expectation(z * f(z), z), ((z, f(z)),)),
+        "parts that do not add up": lambda: linear((), Expectation(f(z) + g(z), z), ((ONE, f(z)), (TWO, g(z)))),
+        "no average": lambda: linear((), a + b, ((ONE, a), (ONE, b))),
+        "parts without an average": lambda: linear((), Expectation(z, z), ((ONE, (z**2 + 1) / z), (-ONE, 1 / z))),
+    },
+    "independent": {
+        "factors of one variable": lambda: independent((), Expectation(f(z) * g(z), z), f(z), g(z)),
+        "factors that share a variable": lambda: independent((), Expectation(f(z) * g(z + t), z, t), f(z), g(z + t)),
+        "a sum": lambda: independent((), Expectation(f(z) + g(t), z, t), f(z), g(t)),
+    },
+    "moment": {
+        "order zero": lambda: moment((), z, 0),
+        "a negative order": lambda: moment((), z, -2),
+        "an order that is no number": lambda: moment((), z, sp.Rational(1, 2)),
+    },
+    "stein": {
+        "a factor that is not there": lambda: stein((), Expectation(f(z), z), z, f(z)),
+        "a variable that is not averaged over": lambda: stein((), Expectation(t * sigma(z), z), t, sigma(z)),
+        "a function whose derivative has no name": lambda: stein((), Expectation(z * f(z), z), z, f(z)),
+        "the second derivative of one that has but two": lambda: stein(
+            (), Expectation(z * sigma_second(z), z), z, sigma_second(z)
+        ),
+    },
+    "rotate": {
+        "a stretch": lambda: rotate((), Expectation(f(z), z), (z,), ((TWO,),)),
+        "a shear": lambda: rotate((), Expectation(f(z) * g(t), z, t), (z, t), ((ONE, ZERO), (ONE, ZERO))),
+        "a matrix of another size": lambda: rotate((), Expectation(f(z) * g(t), z, t), (z,), ((ONE,), (ONE,))),
+        "a name that is free in the average": lambda: rotate((), Expectation(f(z) * t, z), (t,), ((ONE,),)),
+        "an angle that depends on the variable": lambda: rotate(
+            (), Expectation(f(z) * g(t), z, t), (z, t), ((sp.cos(z), sp.sin(z)), (-sp.sin(z), sp.cos(z)))
+        ),
+    },
+    "limit_rational": {
+        "a wrong value": lambda: tends((d + 1) / d, ZERO),
+        "what grows": lambda: tends(d**2 / (d + 1), ZERO),
+        "a value that depends on the variable": lambda: tends(1 / d + 1 / d**2, 1 / d),
+        "what does not vary": lambda: tends(a, a),
+        "a function of the variable": lambda: tends(f(d) / d, ZERO),
+        "an exponential of the variable": lambda: tends(sp.exp(d) / d**9, ZERO),
+    },
+    "limit_compose": {
+        "a denominator that vanishes": lambda: limit_compose((tends(1 / d, ZERO),), 1 / hole, (hole,)),
+        "a denominator that vanishes by algebra": lambda: limit_compose(
+            (tends(1 / d, ZERO),), 1 / (hole + (a + b) ** 2 - a**2 - 2 * a * b - b**2), (hole,)
+        ),
+        "a root of what may be negative": lambda: limit_compose((tends(a / d + b, b),), sp.sqrt(hole), (hole,)),
+        "a function that may jump": lambda: limit_compose((tends(1 / d, ZERO),), f(hole), (hole,)),
+        "the variable in the context": lambda: limit_compose((tends(1 / d, ZERO),), d * hole, (hole,)),
+        "one hole for two limits": lambda: limit_compose(
+            (tends(1 / d, ZERO), tends(a / d + 1, ONE)), hole, (hole, hole)
+        ),
+        "an equation": lambda: limit_compose((taken(a, b),), hole, (hole,)),
+    },
+    "limit_average": {
+        "a limit that speaks of the variable": lambda: limit_average(
+            (tends(z / d, ZERO),), Expectation(f(z + hole), z), (hole,)
+        ),
+        "a sign": lambda: limit_average((tends(1 / d, ZERO),), Expectation(sp.sign(hole * z) * z, z), (hole,)),
+        "a denominator that vanishes": lambda: limit_average(
+            (tends(1 / d, ZERO),), Expectation(f(z) / (hole + z * hole), z), (hole,)
+        ),
+        "no average": lambda: limit_average((tends(1 / d, ZERO),), hole, (hole,)),
+    },
+    "limit_unique": {
+        "two limits of different terms": lambda: limit_unique((tends(1 / d, ZERO), tends(1 / d + 1, ONE))),
+        "one limit twice": lambda: limit_unique((tends(1 / d, ZERO), tends(1 / d, ZERO))),
+        "equations": lambda: limit_unique((taken(a, b), taken(a, c))),
+        "limits that hold each other constant": lambda: limit_unique(
+            (
+                tends(n / (n + d), ZERO),
+                rewrite(
+                    (
+                        tends(m * d / (m * d + d), m / (m + 1)),
+                        congruence((define(n, m * d, ""),), hole / (hole + d), hole),
+                    ),
+                    True,
+                ),
+            )
+        ),
+    },
+    "name_limit": {
+        "a name that stands in the limit": lambda: name_limit((tends(a / d + b, b),), b, ""),
+        "a name that is defined already": lambda: name_limit(
+            (rewrite((tends(a / d + 1, ONE), define(b, a / d + 1, "")), True),), b, ""
+        ),
+        "an equation": lambda: name_limit((taken(a, b),), c, ""),
+        "two values": lambda: ring(
+            (name_limit((tends(1 / d, ZERO),), a, ""), name_limit((tends(1 / d + 1, ONE),), a, "")),
+            Equation(ZERO, ONE),
+            (-ONE, ONE),
+        ),
+    },
+}
+
+
+def test_every_rule_has_its_attacks() -> None:
+    assert set(ATTACKS) == set(RULES)
+    assert all(len(attacks) >= 3 for attacks in ATTACKS.values())
+
+
+@pytest.mark.parametrize(
+    ("rule", "attack"), [(rule, attack) for rule, attacks in ATTACKS.items() for attack in attacks]
+)
+def test_an_attack_is_refused(rule: str, attack: str) -> None:
+    with pytest.raises(Refused):
+        ATTACKS[rule][attack]()
+
+
+def test_a_name_has_the_sign_of_its_meaning_or_says_so() -> None:
+    assert not define(c, p + w, "").conditions
+    assert {k.demand for k in define(c, x, "").conditions} == {Demand.NONNEGATIVE, Demand.NONZERO}
+    assert {k.demand for k in define(w, x, "").conditions} == {Demand.NONNEGATIVE}
+    assert {k.demand for k in name_limit((tends(x / d + y, y),), c, "").conditions} == set(Demand)
