@@ -5,9 +5,9 @@ It holds no clock, host or timing, so that on one machine the same claims give t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
@@ -124,17 +124,25 @@ def run(
         if progress:
             progress(module)
 
-    needed = [m for m in paper.modules if any(c.id in chosen for c in claims_of(m))]
-    if executor is None:
-        for module in needed:
-            record(module, examine_module(module, profile_name, chosen, paper))
-    else:
-        futures = {executor.submit(examine_module, m, profile_name, chosen, paper): m for m in needed}
-        for future in as_completed(futures):
-            record(futures[future], future.result())
+    known = {claim.id: claim for claim in claims}
+    pending = chosen
+    while pending:
+        needed = [m for m in paper.modules if any(c.id in pending for c in claims_of(m))]
+        if executor is None:
+            for module in needed:
+                record(module, examine_module(module, profile_name, pending, paper))
+        else:
+            futures = {executor.submit(examine_module, m, profile_name, pending, paper): m for m in needed}
+            for future in as_completed(futures):
+                record(futures[future], future.result())
+        # What theorems rest on is read off their leaves, and has to be known as well.
+        for id_ in pending:
+            known[id_] = _with_leaves(known[id_], found[id_][1], known)
+        pending = _closure(tuple(known.values()), chosen) - chosen
+        chosen |= pending
 
     entries: dict[str, Entry] = {}
-    for claim in ordered([c for c in claims if c.id in chosen]):
+    for claim in ordered([c for c in known.values() if c.id in chosen]):
         verdict, evidence, mutants = found[claim.id]
         beneath = [entries[used] for used in claim.uses]
         own = [*claim.domain.hypotheses, *(h for e in evidence if isinstance(e, Proof) for h in e.hypotheses)]
@@ -142,6 +150,13 @@ def run(
         links = [verdict, *(e.weakest for e in beneath if not e.by_fiat)]
         entries[claim.id] = Entry(claim, verdict, evidence, mutants, weakest(links), tuple(hypotheses))
     return Ledger(profile_name, tuple(entries.values()))
+
+
+def _with_leaves(claim: Claim, evidence: Sequence[Evidence], known: Mapping[str, Claim]) -> Claim:
+    """A claim that uses what its theorems rest on, beside what it says that it uses."""
+    theorems = [e.theorem for e in evidence if isinstance(e, Proof) and e.theorem is not None]
+    leaves = [leaf.claim for theorem in theorems for leaf in theorem.assumptions if leaf.claim in known]
+    return replace(claim, uses=tuple(dict.fromkeys([*claim.uses, *leaves])))
 
 
 def _closure(claims: Sequence[Claim], ids: Iterable[str] | None) -> frozenset[str]:
