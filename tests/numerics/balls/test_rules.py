@@ -7,13 +7,13 @@ from flint import arb
 from mpmath import mp
 
 from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.balls.growth_bounds import Bound
+from onestep.numerics.balls.gaussian_bounds import Envelope
 from onestep.numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
 
 
 def integrand(rule: SpikeRule, pole: float, bound: float) -> Along:
     """1/(pole^2 + x^2), bounded by `bound` on the rectangle of the rule."""
-    return Along(tuple(1 / (arb(pole) ** 2 + x * x) for x in rule.nodes), Bound(arb(bound)))
+    return Along(tuple(1 / (arb(pole) ** 2 + x * x) for x in rule.nodes), Envelope(arb(bound)))
 
 
 def exact(pole: float) -> arb:
@@ -58,7 +58,7 @@ def test_a_jump_at_a_cut() -> None:
         rule = panels([arb(0)], arb(1), 70, arb(100), 10_000)
         values = tuple(abs(x) ** 3 for x in rule.nodes)
         # |x + i y|^3 <= (1 + |x|)^3 for |y| <= 1.
-        found = rule.expectation(Along(values, Bound(arb(1), 3)))
+        found = rule.expectation(Along(values, Envelope(arb(1), 3)))
         assert found.contains(2 * (2 / arb.pi()).sqrt())
         assert found.rad() < 1e-18
 
@@ -66,7 +66,7 @@ def test_a_jump_at_a_cut() -> None:
 def test_sums_and_products_keep_both_values_and_bounds() -> None:
     with precision(80):
         rule = trapezoidal(arb(1), 40, arb(100), 10_000)
-        x = Along(rule.nodes, Bound(arb(1), 1))
+        x = Along(rule.nodes, Envelope(arb(1), 1))
         assert rule.expectation(x * x - x.scaled(arb(3)) + x).contains(1)
         assert (x * x - x).bound.degree == 2
         assert (x * x - x).bound.constant >= 2
