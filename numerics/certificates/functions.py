@@ -93,6 +93,7 @@ def functions(problem: Problem, rule: SpikeRule, height: Fraction, reach: Fracti
 def _on_nodes(
     function: Activation, line: Line, rule: SpikeRule, reach: Fraction, bits: int
 ) -> tuple[tuple[Ball, ...], tuple[Ball, ...], tuple[Ball, ...]]:
+    # Node by node in z, not on the grid of `numerics.balls.smoothed`: that is the way of the digits that check these.
     widest = abs(line.slope) * reach + abs(line.bias)
     inner = smoothing(function, line, Fraction(0), widest, bits)
     parity = function.parity if line.bias == 0 else ""

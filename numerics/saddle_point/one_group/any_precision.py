@@ -9,7 +9,9 @@ not through the deterministic equivalent of `numerics.saddle_point.equations`: w
     k1 = q1^ + beta psi^^2,   k2 = q2^ + beta c zeta^^2.
 
 Expectations over kappa: the trapezoidal rule, or Gauss-Legendre panels between breakpoints of a target at alignment
-+-1. Their error is judged by a coarser rule, an estimate; `numerics.certificates.certify` encloses.
++-1. Their error is judged by a coarser rule, an estimate; `numerics.certificates.certify` encloses. The functions of
+kappa are midpoints of the balls of `numerics.balls.smoothed`, the solution is not one of a certificate: that would cost
+some five times as much, most of it for the proof, and these digits, by equations of their own, are what checks it.
 """
 
 from __future__ import annotations
