@@ -64,12 +64,13 @@ def smoothing(function: Activation, line: Line, lift: Fraction, reach: Fraction,
         return closed
     scale = line.scale()
     rule = across(function, scale, lift, rational_ball(reach), bits, ORDERS)
-    step = rational_ball(rounded(rule.plan.width))
-    count = math.ceil(float(rule.end) / float(step)) + 1
+    step = rounded(rule.plan.width)
+    count = math.ceil(rule.end / step)
     if count > _MOST_NODES:
         raise BallError(f"the rule across the spike needs more than {_MOST_NODES} nodes for {function}")
+    h = rational_ball(step)
     return _Analytic(
-        program(function.panels[0].branch), scale, nodes(step, count), rule.errors(step, rational_ball(rule.end))
+        program(function.panels[0].branch), scale, nodes(h, count), rule.errors(h, rational_ball(rule.end))
     )
 
 
