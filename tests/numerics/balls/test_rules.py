@@ -94,3 +94,21 @@ def test_the_error_comes_near_its_bound_for_a_pole_near_the_rectangle(kind: str)
         assert error < claimed
         # Four figures for the lengths along which the pole is further away than the bound has it.
         assert error > claimed / 10_000
+
+
+def test_an_expectation_adds_all_three_errors() -> None:
+    # Of a function bounded by 3 (1+|x|)^2 on a rule without nodes: each error alone, and their sum.
+    bound = Envelope(arb(3), 2)
+    far, none, some = arb(10) ** 4, arb(0), arb(1) / 8
+
+    def radius(cut: arb, across: arb, sides: arb) -> arb:
+        return arb(SpikeRule((), (), cut, arb(1), across, sides).expectation(Along((), bound)).rad())
+
+    with precision(80):
+        # 3 E(1+|z|)^2 = 3 (2 + 2 sqrt(2/pi)), by Cauchy-Schwarz less than twice that; 3 (1 + 1)^2; and the tail.
+        mean = 6 + 6 * (2 / arb.pi()).sqrt()
+        assert some * mean < radius(far, some, none) < some * mean * 2
+        assert abs(radius(far, none, some) / (some * 12) - 1) < 1e-6
+        assert abs(radius(arb(3), none, none) / bound.tail(arb(3)) - 1) < 1e-6
+        parts = radius(far, some, none) + radius(far, none, some) + radius(arb(3), none, none)
+        assert abs(radius(arb(3), some, some) / parts - 1) < 1e-6

@@ -135,3 +135,16 @@ def test_coarse_grids_own_up_to_their_errors(name: str, scale: float) -> None:
             coarse = Smoother(activation(name), bits).at(places, arb(scale))
             for a, b in zip(coarse, fine, strict=True):
                 assert all(x.contains(y.mid()) for x, y in zip(a[:4], b[:4], strict=True))
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+def test_what_grows_is_bounded_by_its_size_where_it_is_asked_for(bits: int) -> None:
+    # E softplus(200 + z) = 200 up to e^-199: the rule errs by 200 times what it does for 1.
+    with precision(128):
+        place, line = arb(200), Line(Fraction(1), Fraction(0), Fraction(1))
+        single = smoothing(activation("softplus(z)"), line, Fraction(0), Fraction(200), bits).at(place)
+        for found in (single, Smoother(activation("softplus(z)"), bits).at([place], arb(1))[0]):
+            assert found.mean.contains(200)
+            assert found.first.contains(1)
+            assert found.square.contains(40001)
+            assert arb(found.mean.rad()) < 1
