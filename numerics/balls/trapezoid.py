@@ -21,6 +21,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from flint import arb
@@ -109,18 +110,23 @@ def plan(
 
 
 # Of an entire function, in units of the scale of z, and shares of a strip.
-_LADDER = [Fraction(n, 16) for n in (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 80, 96, 128, 192, 256, 384, 512)]
+_LADDER = [Fraction(n, 16) for n in (1, 4, 16, 32, 48, 64, 80, 96, 128, 192, 256, 384, 512)]
 _SHARES = [Fraction(n, 100) for n in (50, 80, 90, 95, 98)]
 
 
-def heights(strip: Fraction | float, scale: Ball, bits: int) -> list[Fraction]:
+def heights(strip: Fraction | float, scale: Ball, bits: int) -> tuple[Fraction, ...]:
     """Heights to try in x = mean + scale z for a function analytic on |Im x| <= strip (a float where it is entire).
 
     A power of two near the scale is their unit, so that many scales share them and what is known at them.
     """
-    unit = Fraction(2) ** round(math.log2(float(scale)))
+    return _heights(strip, round(math.log2(float(scale))), bits)
+
+
+@lru_cache(maxsize=1024)
+def _heights(strip: Fraction | float, exponent: int, bits: int) -> tuple[Fraction, ...]:
+    unit = Fraction(2) ** exponent
     ladder = [n * unit for n in _LADDER if n * n < 8 * bits]
     if isinstance(strip, float):
-        return ladder
+        return tuple(ladder)
     # Where the strip is wide beside the scale the Gaussian limits the height.
-    return [height for height in ladder if unit <= height < strip / 2] + [strip * share for share in _SHARES]
+    return (*(height for height in ladder if unit <= height < strip / 2), *(strip * share for share in _SHARES))

@@ -99,9 +99,9 @@ def test_heights_fill_a_strip_and_follow_the_scale_of_an_entire_function() -> No
         assert all(0 < height < Fraction(1, 3) for height in narrow)
         assert max(narrow) > Fraction(3, 10)
         entire, wide = heights(float("inf"), arb(1), 60), heights(float("inf"), arb(4), 60)
-        assert wide == [4 * height for height in entire]
+        assert list(wide) == [4 * height for height in entire]
         for found in (narrow, entire, heights(Fraction(50), arb(1), 60)):
-            assert found == sorted(found)
+            assert list(found) == sorted(found)
 
 
 @pytest.mark.parametrize("digits", [3, 16])
