@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
-from flint import arb
+from flint import arb, ctx
 
 from onestep.derivations.activations.growth import Growth
 from onestep.derivations.expressions.budget import spend
@@ -78,14 +79,21 @@ class Envelope:
         """Upper bound of E|g(z)|, by Cauchy-Schwarz between the polynomial and the exponential factor; or infinity."""
         if not self.integrable():
             return arb.pos_inf()
+        if self.rate == 0 and self.quadratic == 0:
+            return (self.constant * mean_power(self.degree)).upper()
         variance = 1 / (1 - 2 * self.quadratic)
-        power = 2 * self.degree
-        polynomial = arb(1)
-        if power:  # E(1+|X|)^K <= 2^(K-1) (1 + E|X|^K), E|X|^K = variance^(K/2) (K-1)!!
-            moment = variance**self.degree * math.prod(range(1, power, 2))
-            polynomial = ((1 + moment) * 2 ** (power - 1)).sqrt()
         exponential = arb(1) if self.rate == 0 else (2 * (2 * self.rate**2 * variance).exp()).sqrt()
-        return (self.constant * variance.sqrt() * polynomial * exponential).upper()
+        return (self.constant * variance.sqrt() * _root_mean_square(self.degree, variance) * exponential).upper()
+
+
+def _root_mean_square(degree: int, variance: Ball) -> Ball:
+    """An upper bound of the root of E(1+|X|)^(2 degree), X ~ N(0, variance)."""
+    power = 2 * degree
+    if not power:
+        return arb(1)
+    # E(1+|X|)^K <= 2^(K-1) (1 + E|X|^K), E|X|^K = variance^(K/2) (K-1)!!
+    moment = variance**degree * math.prod(range(1, power, 2))
+    return ((1 + moment) * 2 ** (power - 1)).sqrt()
 
 
 def cut_off(envelopes: Sequence[Envelope], bits: int) -> Fraction:
@@ -113,7 +121,13 @@ def involutions(order: int) -> int:
 
 def mean_power(degree: int) -> Ball:
     """Upper bound of E(1 + |z|)^degree, z ~ N(0, 1)."""
-    return Envelope(arb(1), degree).mean()
+    return _mean_power(degree, ctx.prec)
+
+
+@lru_cache(maxsize=256)
+def _mean_power(degree: int, bits: int) -> Ball:
+    assert bits == ctx.prec
+    return _root_mean_square(degree, arb(1)).upper()
 
 
 def rational_upper(x: Ball) -> Fraction:
