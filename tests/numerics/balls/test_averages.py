@@ -112,6 +112,15 @@ def test_the_bound_off_the_line_is_nearly_reached() -> None:
         assert value <= bound.constant <= 6 * value
 
 
+def test_the_bound_grows_with_the_slope_the_bias_and_the_scale() -> None:
+    # E relu(10 kappa + bias + s z) is 500 at kappa = 50, 1000 at bias 1000, and s/sqrt(2 pi) where both vanish.
+    with precision(80):
+        for slope, bias, scale, kappa, value in ((10, 0, 1, 50, 500), (0, 1000, 1, 0, 1000), (0, 0, 4000, 0, 1595)):
+            bound = average_bound(activation("relu"), Fraction(slope), Fraction(bias), arb(scale), Fraction(0), 0, 1)
+            assert bound is not None
+            assert value <= bound.constant * (1 + kappa) ** bound.degree <= 6 * value
+
+
 @pytest.mark.parametrize("name", ["tanh", "relu", "sign"])
 def test_the_strip_bound_of_one_plus_v_holds(name: str) -> None:
     with precision(64):

@@ -127,3 +127,13 @@ def test_a_small_function_has_its_digits(power: int) -> None:
             small[:3], (large.mean / size, large.first / size, large.square / size**2), strict=True
         ):
             assert abs(value / exact - 1) < arb(10) ** -40
+
+
+def test_the_bound_of_a_derivative_grows_as_the_scale_falls() -> None:
+    # d^2/dw^2 E sign(w + s z) = -2 (w/s) phi(w/s)/s^2, largest at w = s.
+    with precision(88):
+        scale = arb(1) / 16
+        bound = _Line(arb(1), Fraction(0), scale).bound(activation("sign"), Fraction(0), 2)
+        value = derivatives(Smoother(activation("sign"), 44).at([scale], scale)[0], scale)[2]
+        assert bound is not None
+        assert abs(value) <= bound.constant <= 30 * abs(value)
