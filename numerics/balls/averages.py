@@ -213,8 +213,7 @@ def across(
     tails = bounds(Fraction(0))
     if found is None or tails is None:
         raise BallError(
-            f"no bound by a power was found for {function} in a strip of half width {float(lift):.3g}, or it grows too "
-            "fast there"
+            f"no bound by a power was found for {function} in a strip around the line, or it grows too fast there"
         )
     # Far below the error of the rule itself: nodes are cheap there.
     return Across(found, tails, cut_off(tails, bits + 12), tuple(unit**power for _, power in orders))

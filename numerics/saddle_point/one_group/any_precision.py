@@ -177,7 +177,10 @@ def _averages(
             function.parity if bias == 0 else "",
         )
     except BallError as reason:
-        raise PrecisionError(str(reason)) from None
+        raise PrecisionError(
+            f"{reason}; any precision is built for functions that are analytic in a strip around the line and grow "
+            "like a power there, and for polynomials between rational breakpoints, for example tanh(z) or relu(z)"
+        ) from None
 
 
 @dataclass(frozen=True)
