@@ -46,7 +46,7 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
         "second_route": ("checks", "protocol"),
     },
     "numerics": {
-        "balls": ("gaussian", "models"),
+        "balls": ("gaussian",),
         "bounds": ("bulk", "gaussian", "models", "saddle_point"),
         "bulk": ("gaussian", "models"),
         "certificates": ("balls", "bounds", "models", "saddle_point"),
