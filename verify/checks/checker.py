@@ -17,7 +17,7 @@ from onestep.derivations.language.derivation import NonNegative, Obligation, Rat
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.glossary import refuse_repeated_names
 from onestep.verify.checks.evaluate import evaluate_all
-from onestep.verify.checks.rational_zero import is_rational_zero
+from onestep.verify.checks.rational_zero import rational_zero
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.evidence import Outcome, Settled
 
@@ -68,6 +68,8 @@ def vanishes(residual: sp.Expr) -> str | None:
     if cheaply is not None:
         return cheaply
     current = _linear(residual)
+    if _rational_zero(current) is False:
+        return None
     for name, rewrite in _REWRITINGS:
         current = rewrite(current)
         if current == 0:
@@ -80,9 +82,14 @@ def _cheaply_vanishes(residual: sp.Expr) -> str | None:
     """The name of the cheap reduction of ``residual`` to zero, or None: fractions of polynomials, and linearity."""
     if residual == 0:
         return "identical"
-    if is_rational_zero(residual):
+    if _rational_zero(residual):
         return "common denominator"
-    return "linearity of expectations" if is_rational_zero(_linear(residual)) else None
+    return "linearity of expectations" if _rational_zero(_linear(residual)) else None
+
+
+@lru_cache(maxsize=8192)
+def _rational_zero(residual: sp.Expr) -> bool | None:
+    return rational_zero(residual)
 
 
 @lru_cache(maxsize=8192)

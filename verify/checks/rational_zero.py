@@ -3,7 +3,7 @@
 Sums, products and integer powers are carried out on fractions of polynomials with rational coefficients. Their
 generators are the leaves of the expression: symbols, and whatever else stands in it, taken as it is written. A root
 b^(1/q) is a generator R with R^q = b, by which the numerator is reduced. A zero that is found is one for all values of
-the leaves at which the expression is defined; of what is not found zero nothing is known.
+the leaves at which the expression is defined; a value that is not zero is one where the leaves are independent symbols.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ class NotRationalError(ValueError):
     """A number that is no rational one, or a denominator that is zero."""
 
 
-def is_rational_zero(expression: sp.Expr, squares: Mapping[sp.Symbol, sp.Expr] | None = None) -> bool:
-    """Whether ``expression`` is zero by the algebra of fractions; False decides nothing.
+def rational_zero(expression: sp.Expr, squares: Mapping[sp.Symbol, sp.Expr] | None = None) -> bool | None:
+    """Whether ``expression`` is zero by the algebra of fractions; None where that does not decide it.
 
-    ``squares``: symbols that stand for square roots, and what of.
+    False only for symbols and roots of them, between which there are no relations. ``squares``: symbols that stand for
+    square roots, and what of.
     """
     try:
-        return _Field.of(sp.sympify(expression), squares or {}).is_zero(expression)
+        return _Field.of(sp.sympify(expression), squares or {}).vanishes(expression)
     except NotRationalError:
-        return False
+        return None
 
 
 # A leaf as it is written, and its power that is known: (R, q, b) for R^q = b, q = 0 for none.
@@ -96,6 +97,10 @@ class _Field:
 
     def __init__(self, leaves: Mapping[sp.Expr, Leaf], squares: Mapping[sp.Symbol, sp.Expr]) -> None:
         self.squares = squares
+        bases = [base if q else leaf for leaf, q, base in leaves.values()]
+        # Symbols beside the one root of each: what is not zero in these is not zero.
+        roots = [base for _, q, base in leaves.values() if q]
+        self.free = len(set(roots)) == len(roots) and all(isinstance(base, sp.Symbol) for base in bases)
         self.ring = flint.fmpq_mpoly_ctx.get([f"x{k}" for k in range(len(leaves))], "degrevlex")
         self.one = self.ring.constant(1)
         self.known = {leaf: self._whole(x) for leaf, x in zip(leaves, self.ring.gens(), strict=True)}
@@ -107,10 +112,14 @@ class _Field:
         """The field of the leaves of ``expression``."""
         return _Field({leaf[0]: leaf for leaf in _leaves(expression, squares)}, squares)
 
-    def is_zero(self, expression: sp.Expr) -> bool:
-        """Whether the expression is zero modulo the relations of its roots, and its denominator is not."""
+    def vanishes(self, expression: sp.Expr) -> bool | None:
+        """Whether the expression is zero modulo the relations of its roots; None for zero over zero."""
         found = self.value(expression)
-        return bool(self._reduced(found.over) == 0 and self._reduced(found.under) != 0)
+        if self._reduced(found.under) == 0:
+            return None
+        if self._reduced(found.over) == 0:
+            return True
+        return False if self.free else None
 
     def value(self, expression: sp.Expr) -> _Fraction:
         """The expression as a fraction."""

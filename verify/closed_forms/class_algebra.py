@@ -23,7 +23,7 @@ import sympy as sp
 from onestep.derivations.closed_forms.owens_t import OwensT
 from onestep.derivations.closed_forms.sign_product import SignProduct
 from onestep.derivations.language import symbols
-from onestep.verify.checks.rational_zero import is_rational_zero
+from onestep.verify.checks.rational_zero import rational_zero
 
 c = symbols.c
 e = sp.Symbol("e", positive=True)
@@ -62,7 +62,7 @@ class _Reducer:
 
     def is_zero(self, rational: sp.Expr) -> bool:
         """Whether a rational function of x, e and radicals is identically zero."""
-        return is_rational_zero(rational, self.relations)
+        return bool(rational_zero(rational, self.relations))
 
     def _without_radicals(self, expression: sp.Expr) -> sp.Expr:
         found = {
