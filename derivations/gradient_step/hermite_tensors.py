@@ -71,7 +71,7 @@ def average(target: sp.Expr, variables: Sequence[sp.Symbol]) -> sp.Expr:
 
 def _average_of_term(term: sp.Expr, variables: Sequence[sp.Symbol]) -> sp.Expr:
     factors: dict[sp.Symbol, list[sp.Expr]] = {variable: [] for variable in variables}
-    values = []
+    values: list[sp.Expr] = []
     for factor in sp.Mul.make_args(term):
         within = factor.free_symbols & factors.keys()
         if len(within) > 1:
