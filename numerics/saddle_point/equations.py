@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from onestep.numerics.bulk.equivalent import (
     DeterministicEquivalent,
     EquivalentPoint,
+    groups_of,
     unpack,
     upper_triangle,
 )
@@ -34,6 +35,8 @@ from onestep.numerics.saddle_point.profile import Number, Profile
 Array = NDArray[np.float64]
 
 MOST_ITERATIONS = 80
+# A gap of this share for every group is the rounding of the sums that V and Gamma are.
+_ROUNDED = 1e-15
 _TINY = 1e-300
 UNDECIDED = (
     "the mean of the features along the spike is lost in rounding, and in the limit of infinite width a readout may "
@@ -76,7 +79,7 @@ def nonlinear_part(
         sizes = _magnitude(values)
         size = float((np.abs(gap) / sizes).max()) if sizes.min() > 0.0 else math.inf
         # Newton's method has converged when the gap is at rounding, or stops shrinking near it.
-        converged = size < 1e-15 or (size < 1e-13 and size >= previous)
+        converged = size < _ROUNDED * table.groups or (size < 1e-13 and size >= previous)
         if converged:
             break
         previous = size
@@ -112,10 +115,10 @@ def _magnitude(values: Array) -> Array:
     """sqrt(T_aa T_bb) beside T_ab and tau_a beside itself: an off-diagonal T_ab may be zero."""
     if len(values) == 2:
         return np.abs(values)
-    overlap, tau = unpack(values)
-    rows, columns = upper_triangle(len(tau))
-    root = np.sqrt(np.abs(np.diag(overlap)))
-    return np.concatenate([root[rows] * root[columns], np.abs(tau)])
+    rows, columns = upper_triangle(groups_of(len(values)))
+    sizes = np.abs(values)
+    root = np.sqrt(sizes[: len(rows)][rows == columns])
+    return np.concatenate([root[rows] * root[columns], sizes[len(rows) :]])
 
 
 def _evaluate(
@@ -409,7 +412,7 @@ def residual(
     small beside the others for digits that the prediction does not depend on.
     """
     inverse, conjugates, point, _ = _evaluate(table, equivalent, ratio, state.values, unit)
-    there = equivalent.at(state.conjugates)
+    there = point if np.array_equal(conjugates, state.conjugates) else equivalent.at(state.conjugates)
     weights = table.weights * inverse
     count = len(table.along)
     zeta = state.overlaps[:count]
