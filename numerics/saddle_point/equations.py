@@ -35,8 +35,6 @@ from onestep.numerics.saddle_point.profile import Number, Profile
 Array = NDArray[np.float64]
 
 MOST_ITERATIONS = 80
-# A gap of this share for every group is the rounding of the sums that V and Gamma are.
-_ROUNDED = 1e-15
 _TINY = 1e-300
 UNDECIDED = (
     "the mean of the features along the spike is lost in rounding, and in the limit of infinite width a readout may "
@@ -79,7 +77,7 @@ def nonlinear_part(
         sizes = _magnitude(values)
         size = float((np.abs(gap) / sizes).max()) if sizes.min() > 0.0 else math.inf
         # Newton's method has converged when the gap is at rounding, or stops shrinking near it.
-        converged = size < _ROUNDED * table.groups or (size < 1e-13 and size >= previous)
+        converged = size < 1e-15 or (size < 1e-13 and size >= previous)
         if converged:
             break
         previous = size
