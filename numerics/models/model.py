@@ -219,6 +219,8 @@ class Model:
         A model from a step takes what `from_gradient_step` takes, others their own fields. Raises ModelError for a
         parameter that the model does not have.
         """
+        if self.independent.issuperset(values):
+            return self._with(values)
         check_changes(self, values)
         if self.step is None:
             # What replaces an uncertain number is exact.
@@ -226,6 +228,18 @@ class Model:
             return replace(self, **{"given_uncertainty": self.given_uncertainty._replace(**exact)} | values)
         kept = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _FROM_STEP}
         return Model.from_gradient_step(**(kept | {"alpha0": self.step.alpha0, "eta": self.step.eta} | values))
+
+    @property
+    def independent(self) -> frozenset[str]:
+        """The numbers that nothing else of the model depends on, so that one that changes is checked alone."""
+        return _RATIOS if self.step is None else _RATIOS_BESIDE_A_STEP
+
+    def _with(self, numbers: Mapping[str, object]) -> Model:
+        made = object.__new__(type(self))
+        vars(made).update(vars(self))
+        for name, value in numbers.items():
+            object.__setattr__(made, name, checked_number(name, value, *RANGES[name]))
+        return made
 
     def as_given(self) -> Model:
         """The same model as if spike, bulk and alignment had been given: they stay, whatever else is changed.
@@ -304,6 +318,9 @@ def _neglected(model: Model, step: GradientStep) -> str | None:
     return even_part_warning(model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise, largest)
 
 
+_RATIOS = frozenset({"alpha", "beta", "ridge", "noise"})
+# The step depends on the others.
+_RATIOS_BESIDE_A_STEP = frozenset({"alpha", "ridge"})
 # What a gradient step decides.
 _FROM_STEP = ("step", "spike", "bulk", "alignment", "further_alignments", "given_uncertainty")
 
