@@ -292,8 +292,10 @@ class IsotropicGroups:
             moved = tau - np.linalg.solve(self._identity - slopes, tau - mapped)
             size = float(np.abs(moved / tau - 1.0).max())
             # Newton's method has converged when a step is at rounding, or stops shrinking near it.
-            if size < 1e-15 or (size < 1e-12 and size >= change):
+            if size < 1e-15:
                 break
+            if size < 1e-12 and size >= change:
+                return self._mixed(matrix, moved)
             # A start below the solution, where the linearisation may point anywhere: begin again from above.
             tau = moved if moved.min() > 0.0 else above
             change = size
