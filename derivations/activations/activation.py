@@ -79,9 +79,7 @@ class Activation:
     def __call__(self, z: Any) -> Any:
         """sigma(z) in double precision: a float at a number, an array of the same shape at an array."""
         if Activation.evaluate is None:
-            raise ExpressionError(
-                "to evaluate an activation at a point import onestep first"
-            )
+            raise ExpressionError("to evaluate an activation at a point import onestep first")
         return Activation.evaluate(self.expression, z)
 
     def __str__(self) -> str:

@@ -99,7 +99,8 @@ def check_second_moment(role: str, function: Activation, spike: float, bulk: flo
     except ExpressionError as reason:
         raise ModelError(f"the {role} is not accepted here: {reason}") from reason
     if not finite:
+        smaller = "a smaller spike or bulk, or " if bulk else ""
         raise ModelError(
             f"the second moment of the {role} is infinite when its argument has variance {spike**2 + bulk:.6g}: "
-            "give a smaller spike or bulk, or a function that grows more slowly, for example tanh(z)"
+            f"give {smaller}a function that grows more slowly, for example tanh(z)"
         )

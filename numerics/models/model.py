@@ -25,6 +25,7 @@ from onestep.numerics.models.parameters import (
     ModelError,
     ReadoutGroup,
     checked_alignments,
+    checked_errors,
     checked_flag,
     checked_groups,
     checked_number,
@@ -105,6 +106,7 @@ class Model:
         object.__setattr__(self, "loss", loss_named(self.loss))
         object.__setattr__(self, "gaussian_rows", checked_flag("gaussian_rows", self.gaussian_rows))
         object.__setattr__(self, "further_alignments", checked_alignments(self.alignment, self.further_alignments))
+        object.__setattr__(self, "given_uncertainty", checked_errors(self.given_uncertainty))
         _check_step(self)
         _check_rank(self)
         _check_moments(self)

@@ -9,7 +9,7 @@ from onestep.derivations.activations.activation import Activation, activation
 from onestep.numerics.models.documents import described
 from onestep.numerics.models.losses import SQUARE, Loss, loss_named
 from onestep.numerics.models.model import LARGEST, SMALLEST, UNIFORM, ReadoutGroup
-from onestep.numerics.models.parameters import checked_flag, refuse_other_groups
+from onestep.numerics.models.parameters import ModelError, checked_flag, refuse_other_groups
 
 if TYPE_CHECKING:
     from onestep.numerics.models.model import Model
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LEAST_SIZE, MOST_SIZE = 1e-10, 1e10
 
 
-class SimulationError(ValueError):
+class SimulationError(ModelError):
     """A finite-size experiment that cannot be run as asked; the message says what to change."""
 
 
