@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.activation import activation as function
@@ -95,6 +95,29 @@ class Model:
     further_alignments: tuple[float, ...] = ()
     given_uncertainty: MapErrors = EXACT
     loss: Loss = field(default=SQUARE, kw_only=True)
+
+    if TYPE_CHECKING:  # what the fields are read from: text and lists too
+
+        def __init__(
+            self,
+            activation: Activation | str,
+            target: Activation | str,
+            alpha: float,
+            beta: float,
+            ridge: float,
+            noise: float = 0.0,
+            readout: Sequence[ReadoutGroup] | ReadoutLaw = UNIFORM,
+            step: GradientStep | None = None,
+            bulk_model: str = "isotropic",
+            gaussian_rows: bool = False,
+            further_alignments: Sequence[float] = (),
+            given_uncertainty: Sequence[float] = EXACT,
+            *,
+            spike: float,
+            bulk: float,
+            alignment: float,
+            loss: Loss | str = SQUARE,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         for name in ("activation", "target"):
@@ -263,7 +286,7 @@ class Model:
         alpha0: float,
         eta: float,
         noise: float = 0.0,
-        readout: tuple[ReadoutGroup, ...] | ReadoutLaw = UNIFORM,
+        readout: Sequence[ReadoutGroup] | ReadoutLaw = UNIFORM,
         bulk_model: str = "isotropic",
         gaussian_rows: bool = False,
         loss: Loss | str = SQUARE,

@@ -12,6 +12,8 @@ from onestep.numerics.models.model import LARGEST, SMALLEST, UNIFORM, ReadoutGro
 from onestep.numerics.models.parameters import ModelError, checked_flag, refuse_other_groups
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from onestep.numerics.models.model import Model
 
 
@@ -73,6 +75,26 @@ class Network:
     steps: int = 1
     readout: tuple[ReadoutGroup, ...] = UNIFORM
     loss: Loss = field(default=SQUARE, kw_only=True)
+
+    if TYPE_CHECKING:  # what the fields are read from: text and lists too
+
+        def __init__(
+            self,
+            activation: Activation | str,
+            target: Activation | str,
+            alpha: float,
+            beta: float,
+            ridge: float,
+            alpha0: float,
+            eta: float,
+            noise: float = 0.0,
+            gaussian_rows: bool = False,
+            overlap: float = 0.0,
+            steps: int = 1,
+            readout: Sequence[ReadoutGroup] = UNIFORM,
+            *,
+            loss: Loss | str = SQUARE,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         for name in ("activation", "target"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 # What the distribution depends on, and what these bring along; everything else is an extra.
 NEEDED = (
     *("sympy", "mpmath", "numpy", "numpy.libs", "scipy", "scipy.libs", "click"),
