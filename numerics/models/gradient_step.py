@@ -61,8 +61,8 @@ def _check_averages(student: HermiteConstants, teacher: HermiteConstants) -> Non
         raise ModelError(f"the gradient-step map needs E[sigma] = 0, and here E[sigma] = {student.mean:.6g}; {INSTEAD}")
     if abs(student.curvature * teacher.mean) > _ZERO * math.sqrt(student.h2 * teacher.h2):
         raise ModelError(
-            "the gradient-step map needs E[sigma''] E[g] = 0, and here "
-            f"E[sigma''] = {student.curvature:.6g} and E[g] = {teacher.mean:.6g}; {INSTEAD}"
+            f"the gradient-step map needs E[sigma''] E[g] = 0, and here E[sigma''] = {student.curvature:.6g} and E[g] "
+            f"= {teacher.mean:.6g}; {INSTEAD}"
         )
     if math.isinf(student.h1_check):
         raise ModelError(

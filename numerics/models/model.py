@@ -406,10 +406,9 @@ def _check_network_bulk(model: Model) -> None:
     for group, bulk in zip(model.groups, model.bulks, strict=True):
         if abs(bulk - 1.0 - group.weight**2 * (model.bulk - 1.0)) > 1e-9 * bulk:
             raise ModelError(
-                f"the bulk of a readout group follows from the network's gradient step, and {bulk:.6g} was given beside"
-                " the weight "
-                f"{group.weight:g}: leave the bulk away, for example 1:0.5,-1:0.5, or empty before a bias, "
-                "1:0.5::0.3,-1:0.5::-0.3 (or give --bias), or take the isotropic bulk"
+                f"the bulk of a readout group follows from the network's gradient step, and {bulk:.6g} was given "
+                f"beside the weight {group.weight:g}: leave the bulk away, for example 1:0.5,-1:0.5, or empty before a "
+                "bias, 1:0.5::0.3,-1:0.5::-0.3 (or give --bias), or take the isotropic bulk"
             )
 
 

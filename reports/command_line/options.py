@@ -333,8 +333,7 @@ def parse_readout(text: str) -> tuple[ReadoutGroup, ...]:
 
     accepted = (
         "u:fraction[:bulk[:bias]] for each group, separated by commas, fractions that add up to 1, the bulk may be "
-        "empty before a bias, u one number or components joined by /, "
-        'for example --readout "1:0.5,-1:0.5"'
+        'empty before a bias, u one number or components joined by /, for example --readout "1:0.5,-1:0.5"'
     )
     shown = ascii(text if len(text) <= 60 else text[:57] + "...")
     groups = []

@@ -165,18 +165,16 @@ def page(rows: Sequence[Row]) -> Study:
         f"{200.0 * len(rows) * float(ndtr(-LEVEL)):.1g} % at most.",
         first,
         "Why it breaks: with overlap the network before the step is not small, it computes a function F(e.x), and the "
-        "residual of the step is y - F instead of y; the common part of the rows adds to the spike; and of each "
-        "row only "
-        "the share $1 - \\rho$ is bulk. Done with these three, the computation of Result 3.1 gives a map of its "
-        "own (this "
-        f"suite's, not the paper's). {held}.",
+        "residual of the step is y - F instead of y; the common part of the rows adds to the spike; and of each row "
+        "only the share $1 - \\rho$ is bulk. Done with these three, the computation of Result 3.1 gives a map of its "
+        f"own (this suite's, not the paper's). {held}.",
         "The test error takes one thing more: the rows of the bulk are not isotropic. Where the activation is curved "
         "at the common part of a neuron's input, the step turns every row by the same random matrix, $u_i \\to (1 + "
         "(\\eta/\\beta) M) u_i$, M the average of $(y - F) K x x^\\top$ over the batch, with K(e.x) the mean second "
-        "derivative. And the rows have no bulk along e before the step, but some after it: "
-        f"{_along()}. The test error is computed "
-        "with that covariance, but with rows of one norm: without overlap the fluctuations of the norms move it by "
-        f"{100 * _norms():.1g} % at most. " + " ".join(_test_error(row) for row in last) + f" {_rest(errors)}",
+        f"derivative. And the rows have no bulk along e before the step, but some after it: {_along()}. The test error "
+        "is computed with that covariance, but with rows of one norm: without overlap the fluctuations of the norms "
+        f"move it by {100 * _norms():.1g} % at "
+        "most. " + " ".join(_test_error(row) for row in last) + f" {_rest(errors)}",
     )
     return Study(
         "initial-overlap",
@@ -250,9 +248,8 @@ def _rest(errors: Sequence[Row]) -> str:
     if probability > 1e-3:
         return f"{start}, as they would if it were right (probability {probability:.2g})."
     return (
-        f"{start}, which would be met with probability {probability:.0e} if it were right: it is closer, not "
-        "exact. Its "
-        "rows are of equal norm, as the paper's, and those of a network are not."
+        f"{start}, which would be met with probability {probability:.0e} if it were right: it is closer, not exact. "
+        "Its rows are of equal norm, as the paper's, and those of a network are not."
     )
 
 
