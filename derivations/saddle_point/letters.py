@@ -334,8 +334,6 @@ def output() -> Derivation:
 @functools.cache
 def gibbs() -> Derivation:
     """Equations (147)-(148) for the square loss: given the data, replicas are independent Gaussian variables."""
-    from onestep.derivations.language.expectation import expand_expectations
-
     u, v = sp.symbols("u v", real=True)
     B, S, mean = s.inverse_temperature, s.curvature_entry, s.minimum_entry
     first, second = mean + u / sp.sqrt(B * S), mean + v / sp.sqrt(B * S)

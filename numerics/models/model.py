@@ -249,7 +249,7 @@ class Model:
             # What replaces an uncertain number is exact.
             exact = {name: 0.0 for name in MapErrors._fields if name in values}
             return replace(self, **{"given_uncertainty": self.given_uncertainty._replace(**exact)} | values)
-        kept = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _FROM_STEP}
+        kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in _FROM_STEP}
         return Model.from_gradient_step(**(kept | {"alpha0": self.step.alpha0, "eta": self.step.eta} | values))
 
     def as_given(self) -> Model:
@@ -335,7 +335,7 @@ _FROM_STEP = ("step", "spike", "bulk", "alignment", "further_alignments", "given
 
 def check_changes(model: Model, values: Mapping[str, object]) -> None:
     """Raises ModelError where a model has no parameters of these names to change."""
-    known = [field.name for field in fields(model) if field.name != "step"]
+    known = [one.name for one in fields(model) if one.name != "step"]
     if model.step is not None:
         known = [name for name in known if name not in _FROM_STEP] + ["alpha0", "eta"]
     for name in values:

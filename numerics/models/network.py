@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from onestep.derivations.activations.activation import Activation, activation
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.activations.activation import activation as function
 from onestep.numerics.models.documents import described
 from onestep.numerics.models.losses import SQUARE, Loss, loss_named
 from onestep.numerics.models.model import LARGEST, SMALLEST, UNIFORM, ReadoutGroup
@@ -98,7 +99,7 @@ class Network:
 
     def __post_init__(self) -> None:
         for name in ("activation", "target"):
-            object.__setattr__(self, name, activation(getattr(self, name)))
+            object.__setattr__(self, name, function(getattr(self, name)))
         for name in (*_NETWORK_RANGES, "overlap", "steps"):
             object.__setattr__(self, name, _number(name, getattr(self, name)))
         object.__setattr__(self, "loss", loss_named(self.loss))

@@ -72,8 +72,8 @@ def spectrum(
     size = None if dimension is None else parse_whole("simulate", dimension, 2, LARGEST_SAMPLE, "1000")
     start = parse_whole("seed", seed, 0, 2**31, "0")
     file = None if plot is None else figure_file(plot)
-    completed = with_idle(options)
-    asked = request(completed)
+    whole = with_idle(options)
+    asked = request(whole)
     if asked.swept:
         raise InputProblem(
             f"--{asked.swept[0]} was given a sweep; onestep spectrum takes one model, for example --{asked.swept[0]} 1"
@@ -104,7 +104,7 @@ def spectrum(
     if sampled is not None:
         document["simulation"] = sample_json(found, model, sampled, size or 0)
     if as_json:
-        idle = {name for name, value in completed.items() if options.get(name) is None and value is not None}
+        idle = {name for name, value in whole.items() if options.get(name) is None and value is not None}
         given = {name: value for name, value in asked.parameters.items() if name not in idle}
         if size is not None:
             given |= {"simulate": size, "kind": drawn, "seed": start}

@@ -151,8 +151,8 @@ def page(data: Data, curves: Sequence[Curve]) -> Study:
         f"{SCAN[0]:g} to {SCAN[-1]:g} decides by the paper's theory. Compared at the two ends, the wide network is "
         f"better in {lower_fixed} of {len(curves)} at the fixed rate {FIXED:g}, and in {lower} of {len(curves)} at the "
         f"best rate for each width. Step by step the error rises somewhere in {len(fixed)} of {len(curves)} at the "
-        f"fixed rate and in {len(best)} of {len(curves)} at the best "
-        "one. " + _judgement(len(fixed), len(best), lower, len(curves)),
+        f"fixed rate and in {len(best)} of {len(curves)} at the best one. "
+        + _judgement(len(fixed), len(best), lower, len(curves)),
         _counterexample("At the fixed rate", fixed, "fixed") + " " + _counterexample("At the best rate", best, "best"),
         f"Simulated networks at d = {DIMENSION} follow ({len(z)} points; the largest deviation from the network's own "
         f"theory is {max(z):.1f} standard errors, a theory at infinite dimension). " + _seen(data),

@@ -180,10 +180,10 @@ def test_a_full_disk_leaves_the_old_file_and_no_part_of_a_new_one(
 ) -> None:
     path = tmp_path / "ledger.md"
     path.write_text("old", encoding="utf-8")
-    write = Path.write_text
+    half = Path.write_text
 
     def full(self: Path, text: str, **more: Any) -> int:
-        write(self, text[: len(text) // 2], **more)
+        half(self, text[: len(text) // 2], **more)
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)
