@@ -65,12 +65,8 @@ def heavy_ridge_readout() -> tuple[sp.Expr, sp.Expr]:
     return sp.factor(solution[m]), sp.factor(solution[zeta])
 
 
-@functools.cache
-def heavy_ridge() -> Derivation:
-    """Equations (165)-(168): order parameters and test error as lambda -> infinity."""
-    m, zeta = heavy_ridge_readout()
-    psi = s.alpha * (w1 / s.ridge) * P
-    # q1 and q2 solve a linear system with second moments of the resolvent, M = M'/lambda^2, and forces affine in q.
+def heavy_ridge_sizes() -> tuple[sp.Expr, sp.Expr]:
+    """q1 and q2 from a linear system with second moments of the resolvent, M = M'/lambda^2, and forces affine in q."""
     q1, q2 = sp.symbols("q_1 q_2", real=True)
     moments = sp.symbols("M'_{22} M'_{12} M'_{02}", nonnegative=True)
     f1, f2, g11, g12, g22 = sp.symbols("f_1 f_2 g_11 g_12 g_22", real=True)
@@ -83,10 +79,11 @@ def heavy_ridge() -> Derivation:
         [q1, q2],
         dict=True,
     )[0]
-    m_limit = over_kappa(mu0 * y0) / over_kappa(mu0**2)
-    A0, A1 = sp.symbols("A_0 A_1", positive=True)
-    F0, F1 = sp.symbols("F_0 F_1", real=True)
-    slow_averages = {A: A0 + A1 / s.ridge, F: F0 + F1 / s.ridge}
+    return sizes[q1], sizes[q2]
+
+
+def error_near_infinity(m_limit: sp.Expr) -> sp.Expr:
+    """The test error where m is off its limit by O(1/lambda) and all else vanishes, as a function of lambda."""
     error = over_kappa(squared_residual) - s.noise
     dm, dzeta, dpsi, dq1, dq2 = sp.symbols("delta_m delta_zeta delta_psi delta_1 delta_2", real=True)
     near = {
@@ -96,7 +93,20 @@ def heavy_ridge() -> Derivation:
         s.q1: dq1 / s.ridge**2,
         s.q2: dq2 / s.ridge**2,
     }
-    slow = expand_expectations(error.subs(near, simultaneous=True)).subs(s.m_infinity, m_limit)
+    return expand_expectations(error.subs(near, simultaneous=True)).subs(s.m_infinity, m_limit)
+
+
+@functools.cache
+def heavy_ridge() -> Derivation:
+    """Equations (165)-(168): order parameters and test error as lambda -> infinity."""
+    m, zeta = heavy_ridge_readout()
+    psi = s.alpha * (w1 / s.ridge) * P
+    q1, q2 = heavy_ridge_sizes()
+    m_limit = over_kappa(mu0 * y0) / over_kappa(mu0**2)
+    A0, A1 = sp.symbols("A_0 A_1", positive=True)
+    F0, F1 = sp.symbols("F_0 F_1", real=True)
+    slow_averages = {A: A0 + A1 / s.ridge, F: F0 + F1 / s.ridge}
+    slow = error_near_infinity(m_limit)
     result = heavy_ridge_error()
     named = {over_kappa(mu0**2): sp.Symbol("|\\mu_0|^2", positive=True)}
     pointwise = sp.Symbol("w", nonnegative=True)
@@ -123,10 +133,10 @@ def heavy_ridge() -> Derivation:
         ),
         Step(
             "q1 and q2 are second moments of the resolvent, O(1/lambda^2), times forces that are affine in q1 and q2.",
-            sp.Eq(s.q2, sizes[q2], evaluate=False),
+            sp.Eq(s.q2, q2, evaluate=False),
             (
-                RationalLimit("q1 vanishes", sizes[q1], s.ridge, sp.S.Zero),
-                RationalLimit("q2 vanishes", sizes[q2], s.ridge, sp.S.Zero),
+                RationalLimit("q1 vanishes", q1, s.ridge, sp.S.Zero),
+                RationalLimit("q2 vanishes", q2, s.ridge, sp.S.Zero),
             ),
         ),
         Step(

@@ -63,9 +63,8 @@ def projection() -> Derivation:
         source="Appendix B, equation (60)",
         steps=(
             Step(
-                "Inner products of x with fixed vectors are jointly normal, with the vectors' inner products "
-                "as covariances; "
-                "kappa = v.x is standard normal.",
+                "Inner products of x with fixed vectors are jointly normal, with the vectors' inner products as "
+                "covariances; kappa = v.x is standard normal.",
                 sp.Eq(sp.Symbol(r"\mathrm{Var}(\kappa)"), covariance(kappa, kappa, products), evaluate=False),
             ),
             Step(

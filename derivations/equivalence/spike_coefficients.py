@@ -207,8 +207,7 @@ def hermite_series(degree: int = 5) -> Derivation:
             ),
             Step(
                 "Two neurons of correlation varrho: the k-th square counts varrho^k times. The first power is the "
-                "linear term of the "
-                "equivalent map, the others are of order 1/d and smaller.",
+                "linear term of the equivalent map, the others are of order 1/d and smaller.",
                 sp.Eq(s.pair_covariance, pair, evaluate=False),
                 (Vanishing("at correlation one it is the variance", pair.subs(correlation, 1) - residual - linear**2),),
             ),

@@ -384,9 +384,8 @@ def entropic_limit() -> Derivation:
         *replica_gaussians.integral().steps,
         *decoupling().steps,
         Step(
-            "With the field each replica is integrated alone: one integral to the power R, whose derivative at R = "
-            "0 is "
-            "the average of its logarithm.",
+            "With the field each replica is integrated alone: one integral to the power R, whose derivative at R = 0 "
+            "is the average of its logarithm.",
             sp.Eq(s.entropic_log, averaged, evaluate=False),
             (Vanishing("the coupled replicas give the same", sp.expand(coupled) - averaged),),
         ),

@@ -236,9 +236,8 @@ def row_correction(noise: sp.Expr = sp.S.Zero) -> Derivation:
                 ),
             ),
             Step(
-                "Neuron and target overlap by epsilon = tau/sqrt(d): at epsilon = 0 the averages factor, and "
-                "the vector of the second "
-                "summand vanishes, so that only the equal samples remain.",
+                "Neuron and target overlap by epsilon = tau/sqrt(d): at epsilon = 0 the averages factor, and the "
+                "vector of the second summand vanishes, so that only the equal samples remain.",
                 sp.Eq(s.delta_square, limit, evaluate=False),
                 (RationalLimit("E|delta|^2 has this limit", in_root, root_d, limit),),
             ),

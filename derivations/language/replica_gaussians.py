@@ -120,8 +120,7 @@ def bracket() -> Derivation:
         ),
         Step(
             "The fields have covariance V delta_ij + q: R - 1 differences of variance V, and the sum with V + R q, on "
-            "which all of "
-            "(b, ..., b) falls.",
+            "which all of (b, ..., b) falls.",
             sp.Eq(s.log_bracket, value, evaluate=False),
             (
                 Vanishing(

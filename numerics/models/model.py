@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.activation import activation as function
@@ -25,6 +25,7 @@ from onestep.numerics.models.parameters import (
     ModelError,
     ReadoutGroup,
     checked_alignments,
+    checked_errors,
     checked_flag,
     checked_groups,
     checked_number,
@@ -95,6 +96,29 @@ class Model:
     given_uncertainty: MapErrors = EXACT
     loss: Loss = field(default=SQUARE, kw_only=True)
 
+    if TYPE_CHECKING:  # what the fields are read from: text and lists too
+
+        def __init__(
+            self,
+            activation: Activation | str,
+            target: Activation | str,
+            alpha: float,
+            beta: float,
+            ridge: float,
+            noise: float = 0.0,
+            readout: Sequence[ReadoutGroup] | ReadoutLaw = UNIFORM,
+            step: GradientStep | None = None,
+            bulk_model: str = "isotropic",
+            gaussian_rows: bool = False,
+            further_alignments: Sequence[float] = (),
+            given_uncertainty: Sequence[float] = EXACT,
+            *,
+            spike: float,
+            bulk: float,
+            alignment: float,
+            loss: Loss | str = SQUARE,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         for name in ("activation", "target"):
             object.__setattr__(self, name, function(getattr(self, name)))
@@ -105,6 +129,7 @@ class Model:
         object.__setattr__(self, "loss", loss_named(self.loss))
         object.__setattr__(self, "gaussian_rows", checked_flag("gaussian_rows", self.gaussian_rows))
         object.__setattr__(self, "further_alignments", checked_alignments(self.alignment, self.further_alignments))
+        object.__setattr__(self, "given_uncertainty", checked_errors(self.given_uncertainty))
         _check_step(self)
         _check_rank(self)
         _check_moments(self)
@@ -226,7 +251,7 @@ class Model:
             # What replaces an uncertain number is exact.
             exact = {name: 0.0 for name in MapErrors._fields if name in values}
             return replace(self, **{"given_uncertainty": self.given_uncertainty._replace(**exact)} | values)
-        kept = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _FROM_STEP}
+        kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in _FROM_STEP}
         return Model.from_gradient_step(**(kept | {"alpha0": self.step.alpha0, "eta": self.step.eta} | values))
 
     @property
@@ -275,7 +300,7 @@ class Model:
         alpha0: float,
         eta: float,
         noise: float = 0.0,
-        readout: tuple[ReadoutGroup, ...] | ReadoutLaw = UNIFORM,
+        readout: Sequence[ReadoutGroup] | ReadoutLaw = UNIFORM,
         bulk_model: str = "isotropic",
         gaussian_rows: bool = False,
         loss: Loss | str = SQUARE,
@@ -327,7 +352,7 @@ _FROM_STEP = ("step", "spike", "bulk", "alignment", "further_alignments", "given
 
 def check_changes(model: Model, values: Mapping[str, object]) -> None:
     """Raises ModelError where a model has no parameters of these names to change."""
-    known = [field.name for field in fields(model) if field.name != "step"]
+    known = [one.name for one in fields(model) if one.name != "step"]
     if model.step is not None:
         known = [name for name in known if name not in _FROM_STEP] + ["alpha0", "eta"]
     for name in values:
@@ -398,10 +423,9 @@ def _check_network_bulk(model: Model) -> None:
     for group, bulk in zip(model.groups, model.bulks, strict=True):
         if abs(bulk - 1.0 - group.weight**2 * (model.bulk - 1.0)) > 1e-9 * bulk:
             raise ModelError(
-                f"the bulk of a readout group follows from the network's gradient step, and {bulk:.6g} was given beside"
-                " the weight "
-                f"{group.weight:g}: leave the bulk away, for example 1:0.5,-1:0.5, or empty before a bias, "
-                "1:0.5::0.3,-1:0.5::-0.3 (or give --bias), or take the isotropic bulk"
+                f"the bulk of a readout group follows from the network's gradient step, and {bulk:.6g} was given "
+                f"beside the weight {group.weight:g}: leave the bulk away, for example 1:0.5,-1:0.5, or empty before a "
+                "bias, 1:0.5::0.3,-1:0.5::-0.3 (or give --bias), or take the isotropic bulk"
             )
 
 

@@ -144,9 +144,8 @@ class Request:
 
         if not self.has_step:
             raise InputProblem(
-                "--kind network simulates a gradient step and was given --spike, --bulk, --alignment; --alpha0 "
-                "and --eta are "
-                "accepted, for example --alpha0 2 --eta 3"
+                "--kind network simulates a gradient step and was given --spike, --bulk, --alignment; --alpha0 and "
+                "--eta are accepted, for example --alpha0 2 --eta 3"
             )
         given: dict[str, Any] = dict(point) | {"gaussian_rows": self.gaussian_rows} | self._fitted
         try:

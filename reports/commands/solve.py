@@ -73,7 +73,7 @@ def solve(
     from onestep.reports.command_line.console import Progress, print_json_listing, provenance
 
     wide = parse_width(width)
-    asked = request(options, any_loss=True, any_law=True)
+    asked = request(options, any_law=True)
     if certify or digits is not None:
         from onestep.reports.answers.certificates import check_options
 

@@ -95,9 +95,8 @@ def learning_curves_by_batch(
         "learning_curves_by_batch",
         "Learning curves for several batch sizes",
         [curve(a) for a in batches],
-        "Student tanh, target sin, one gradient step of rescaled rate "
-        f"{eta:g} on n0 = alpha0 d samples, mapped to spiked random features by Result 3.1; width beta = 1, ridge "
-        f"{ridge:g}.",
+        f"Student tanh, target sin, one gradient step of rescaled rate {eta:g} on n0 = alpha0 d samples, mapped to "
+        f"spiked random features by Result 3.1; width beta = 1, ridge {ridge:g}.",
         dimension,
         seeds,
         seed,
@@ -195,9 +194,8 @@ def _learning_curves(
         canvas,
         name,
         title,
-        f"{caption} Lines: theory. Points: simulation of spiked random features at d = {dimension}, mean over "
-        f"{seeds} seeds with "
-        "one standard error; no fit.",
+        f"{caption} Lines: theory. Points: simulation of spiked random features at d = {dimension}, mean over {seeds} "
+        "seeds with one standard error; no fit.",
         f"{name}(dimension={dimension}, seeds={seeds}, seed={seed})",
     )
 
@@ -224,11 +222,10 @@ def functions_along_the_spike(
         canvas,
         "functions_along_the_spike",
         "What the readout can use along the spike",
-        f"Student {student}, spike {spike:g}, bulk variance {bulk:g}: the mean of a feature given kappa (mu0), "
-        f"the strength of its "
-        f"linear part (kappa mu1) and of its noise (mu2), with the target {target} at alignment 1 and its closest "
-        f"combination of mu0 "
-        "and kappa mu1 under the normal law of kappa, whose distance is the lower bound on the test error.",
+        f"Student {student}, spike {spike:g}, bulk variance {bulk:g}: the mean of a feature given kappa (mu0), the "
+        f"strength of its linear part (kappa mu1) and of its noise (mu2), with the target {target} at alignment 1 and "
+        "its closest combination of mu0 and kappa mu1 under the normal law of kappa, whose distance is the lower bound "
+        "on the test error.",
         f"functions_along_the_spike(student={student!r}, target={target!r}, spike={spike:g}, bulk={bulk:g})",
     )
 
@@ -286,11 +283,10 @@ def bounds_over_the_ridge(
         canvas,
         "bounds_over_the_ridge",
         "Test error between its bounds",
-        f"Student tanh, target sin, spike {spike:g}, bulk variance 1, alignment {alignment:g}, width beta = 1. "
-        f"Lines: theory against the ridge. "
-        f"Points: simulation at d = {dimension}, mean over {seeds} seeds with one standard error. The least error "
-        f"over the ridge lies "
-        "between the two bounds; every curve tends to the upper bound as the ridge grows.",
+        f"Student tanh, target sin, spike {spike:g}, bulk variance 1, alignment {alignment:g}, width beta = 1. Lines: "
+        f"theory against the ridge. Points: simulation at d = {dimension}, mean over {seeds} seeds with one standard "
+        "error. The least error over the ridge lies between the two bounds; every curve tends to the upper bound as "
+        "the ridge grows.",
         f"bounds_over_the_ridge(dimension={dimension}, seeds={seeds}, seed={seed})",
     )
 
@@ -330,11 +326,10 @@ def bounds_over_the_spike(alpha: float = 2.0, alignment: float = 0.9, largest: f
         canvas,
         "bounds_over_the_spike",
         "The bounds against the spike strength",
-        f"Student tanh, target sin, bulk variance 1, alignment {alignment:g}, width beta = 1. The least test "
-        f"error over the ridge at alpha = {alpha:g} "
-        "(theory, a scan over the ridge with every dip refined) between the upper and the lower bound, which "
-        "depend on neither alpha nor "
-        "beta. At fixed alpha0 and beta the spike is proportional to the learning rate.",
+        f"Student tanh, target sin, bulk variance 1, alignment {alignment:g}, width beta = 1. The least test error "
+        f"over the ridge at alpha = {alpha:g} (theory, a scan over the ridge with every dip refined) between the upper "
+        "and the lower bound, which depend on neither alpha nor beta. At fixed alpha0 and beta the spike is "
+        "proportional to the learning rate.",
         f"bounds_over_the_spike(alpha={alpha:g}, alignment={alignment:g}, largest={largest:g}, points={points})",
     )
 

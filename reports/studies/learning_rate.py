@@ -140,9 +140,8 @@ def page(cases: Sequence[Case]) -> Study:
     """The page from its cases: every number in the text is computed from them."""
     text = (
         "How large should the step be? At fixed ridge the test error has a minimum in the learning rate: a small step "
-        "leaves random features, a large one spoils the bulk. Two theories place it: the paper's (isotropic bulk "
-        "of equal "
-        "norms) and the network's own (beyond the paper).",
+        "leaves random features, a large one spoils the bulk. Two theories place it: the paper's (isotropic bulk of "
+        "equal norms) and the network's own (beyond the paper).",
         " ".join(_sentence(case) for case in cases),
         _verdict(cases),
     )
@@ -181,9 +180,8 @@ def _sentence(case: Case) -> str:
     return (
         f"{case.name}: the paper's theory puts the least error at eta = {_cells(usual)[0]}, the network's own at "
         f"{_cells(own)[0]}; simulated networks have it at {estimate_text(case.found.eta, case.found_error.eta)}, "
-        f"{abs(z['isotropic']):.1f} standard errors from the former and {abs(z['network']):.1f} from the latter "
-        "(read off "
-        "the same grid)."
+        f"{abs(z['isotropic']):.1f} standard errors from the former and {abs(z['network']):.1f} from the latter (read "
+        "off the same grid)."
     )
 
 
@@ -201,9 +199,8 @@ def _verdict(cases: Sequence[Case]) -> str:
     side = f"too small at {len(lower)} of {len(cases)} networks" if lower else "never too small"
     price = "costs nothing that one would see" if costs[worst] < VISIBLE else "has a price"
     return (
-        f"The paper's rate is {side}. Choosing by it {price}: the test error rises by at most "
-        f"{100 * costs[worst]:.1f} % ({worst}), since the minimum is flat. The network's own theory places the "
-        "minimum within "
+        f"The paper's rate is {side}. Choosing by it {price}: the test error rises by at most {100 * costs[worst]:.1f} "
+        f"% ({worst}), since the minimum is flat. The network's own theory places the minimum within "
         f"{max(abs(x) for x in z):.1f} standard errors everywhere."
     )
 
@@ -227,7 +224,7 @@ def drawn(cases: Sequence[Case]) -> Figure:
     title = "Test error against the learning rate"
     caption = (
         f"Networks named by student and target at their fixed ridge; points: d = {DIMENSION}, mean over {SEEDS} "
-        "networks "
-        "with one standard error. Lines: the two theories at infinite dimension; open marks: where each is least."
+        "networks with one standard error. Lines: the two theories at infinite dimension; open marks: where each is "
+        "least."
     )
     return finished(canvas, SLUG, title, caption, f"python -m benchmarks.{SLUG}")

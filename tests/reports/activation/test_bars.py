@@ -74,8 +74,8 @@ def test_three_routes_agree_on_every_named_activation(text: str) -> None:
         first, second = integrals(text, [lambda p: p[0] * p[1], lambda p: p[1] ** 2])
         pairs = [(balls.h1, first), (balls.h2, second)]
         if text in SLOPES:
-            ((square, error),) = integrals(SLOPES[text], [lambda p: p[1] ** 2])
-            pairs.append((balls.h1_check, (square - first[0] ** 2, error + 4 * first[1])))
+            ((second_moment, error),) = integrals(SLOPES[text], [lambda p: p[1] ** 2])
+            pairs.append((balls.h1_check, (second_moment - first[0] ** 2, error + 4 * first[1])))
         else:
             assert balls.h1_check.infinite  # sign and step jump: their slope has a Dirac part
         for ball, (value, error) in pairs:

@@ -158,71 +158,76 @@ I_nu = nu(varrho * vartau**2 / S)
 resolvent = s.beta * I_nu / (1 - s.beta * s.V1_hat * I_nu)
 
 
-def _stationary_claims() -> tuple[Claim, ...]:
-    phi = (
-        (s.V1_hat * s.V1 + s.V1_hat * s.q1 - s.q1_hat * s.V1) / 2
-        + (s.V2_hat * s.V2 + s.V2_hat * s.q2 - s.q2_hat * s.V2) / 2
-        - s.zeta_hat * s.zeta
-        - nu(sp.log(S)) / 2
-        + nu((s.q1_hat * varrho + s.q2_hat) / S) / 2
-        + s.zeta_hat**2 * resolvent / 2
-        - ratio / 2 * E(sp.log(1 + V) + (q + output**2) / (1 + V))
+free_entropy_value = (
+    (s.V1_hat * s.V1 + s.V1_hat * s.q1 - s.q1_hat * s.V1) / 2
+    + (s.V2_hat * s.V2 + s.V2_hat * s.q2 - s.q2_hat * s.V2) / 2
+    - s.zeta_hat * s.zeta
+    - nu(sp.log(S)) / 2
+    + nu((s.q1_hat * varrho + s.q2_hat) / S) / 2
+    + s.zeta_hat**2 * resolvent / 2
+    - ratio / 2 * E(sp.log(1 + V) + (q + output**2) / (1 + V))
+)
+_OWN = ("appendix-f.free-entropy",)
+
+
+def _stationary_claim(
+    name: str,
+    title: str,
+    statement: sp.Equality,
+    checks: tuple[Check, ...],
+    *numbers_: int,
+    wrong: sp.Expr,
+    uses: tuple[str, ...] = _OWN,
+    domain: Domain = PLAIN,
+    section: str = APPENDIX,
+    kind: Kind = Kind.FIXED_POINT,
+    note: str = "",
+    other: sp.Expr | None = None,
+) -> Claim:
+    also = {} if other is None else {"another wrong version": other}
+    return claim(
+        f"appendix-f.{name}", title, paper(section, *numbers_), statement, domain, *checks,
+        kind=kind, wrong={"wrong version": wrong, **also}, uses=uses, note=note,
     )
-    own = ("appendix-f.free-entropy",)
 
-    def numbered(
-        name: str,
-        title: str,
-        statement: sp.Equality,
-        checks: tuple[Check, ...],
-        *numbers_: int,
-        wrong: sp.Expr,
-        uses: tuple[str, ...] = own,
-        domain: Domain = PLAIN,
-        section: str = APPENDIX,
-        kind: Kind = Kind.FIXED_POINT,
-        note: str = "",
-        other: sp.Expr | None = None,
-    ) -> Claim:
-        also = {} if other is None else {"another wrong version": other}
-        return claim(
-            f"appendix-f.{name}", title, paper(section, *numbers_), statement, domain, *checks,
-            kind=kind, wrong={"wrong version": wrong, **also}, uses=uses, note=note,
-        )
 
-    def stationary(variable: sp.Symbol) -> ByDerivation:
-        return ByDerivation(partial(spectrum.equation, variable))
+def _stationary(variable: sp.Symbol) -> ByDerivation:
+    """The free entropy does not move with this variable."""
+    return ByDerivation(partial(spectrum.equation, variable))
 
+
+def _stationary_claims() -> tuple[Claim, ...]:
     solver = ByNumbers("the ridge solver at lambda = -z", measured, SOLVER, functions_at, points=6)
     mixed = E(mu0 * s.kappa * mu1 / (1 + V))
     slope = E(s.kappa * mu1 * output / (1 + V))
     gain, own_slope = ratio * s.spike_resolvent_bulk, E(s.kappa**2 * mu1**2 / (1 + V))
     return (
-        numbered(
-            "free-entropy", "Replica-symmetric free entropy, determinants included", eq(s.free_entropy, phi),
+        _stationary_claim(
+            "free-entropy", "Replica-symmetric free entropy, determinants included",
+            eq(s.free_entropy, free_entropy_value),
             (ByDerivation(spectrum.free_entropy),), 186,
-            wrong=phi + nu(sp.log(S)), kind=Kind.IDENTITY,
+            wrong=free_entropy_value + nu(sp.log(S)), kind=Kind.IDENTITY,
             uses=("appendix-f.replicated-mode", "appendix-f.local-fields", "appendix-f.replica-symmetry",
                   "result-3-3.sherman-morrison"),
             note="Up to a constant. The spike's part is zeta^^2 s.G s/2 with s.G s by Sherman-Morrison.",
         ),
-        numbered(
-            "m", "Stationarity in m", eq(s.m, -s.zeta * mixed / E(mu0**2 / (1 + V))), (stationary(s.m),), 187,
+        _stationary_claim(
+            "m", "Stationarity in m", eq(s.m, -s.zeta * mixed / E(mu0**2 / (1 + V))), (_stationary(s.m),), 187,
             wrong=-s.zeta * mixed,
         ),
-        numbered(
-            "zeta-hat", "Stationarity in zeta", eq(s.zeta_hat, -ratio * slope), (stationary(s.zeta),),
+        _stationary_claim(
+            "zeta-hat", "Stationarity in zeta", eq(s.zeta_hat, -ratio * slope), (_stationary(s.zeta),),
             section="Appendix F, of the group (187)",
             wrong=ratio * slope,
             # So that V < 1: with a wrong sign 1 - V must not vanish along kappa, or no witness can be averaged.
             domain=replace(PLAIN, ranges=(*PLAIN.ranges, Range(s.V1, 0.05, 0.2), Range(s.V2, 0.05, 0.2))),
         ),
-        numbered(
+        _stationary_claim(
             "zeta", "Stationarity in the conjugate of zeta", eq(s.zeta, s.zeta_hat * resolvent),
-            (stationary(s.zeta_hat),),
+            (_stationary(s.zeta_hat),),
             section="Appendix F, of the group (187)", wrong=s.zeta_hat * s.beta * I_nu,
         ),
-        numbered(
+        _stationary_claim(
             "combined", "zeta in terms of m, its conjugate eliminated",
             eq(s.zeta, -gain * s.m * mixed / (1 + gain * own_slope)), (ByDerivation(spectrum.combined),), 188,
             wrong=-gain * s.m * mixed / (1 - gain * own_slope), uses=("appendix-f.zeta", "appendix-f.zeta-hat"),
@@ -234,46 +239,46 @@ def _stationary_claims() -> tuple[Claim, ...]:
             ByNumbers("averages at the solver's saddle point", schur_numbers, SOLVER),
             wrong={"at least one half": sp.Rational(1, 2), "never positive": le(s.schur, 0)},
         ),
-        numbered(
+        _stationary_claim(
             "zeta-vanishes", "There is no overlap with the spike without a target", eq(s.zeta, sp.S.Zero),
             (ByDerivation(spectrum.vanishing_overlaps),),
             section="Appendix F, of the group (188)", wrong=sp.S.One, other=gain,
             uses=("appendix-f.combined", "appendix-f.schur", "appendix-f.m"),
         ),
-        numbered(
+        _stationary_claim(
             "m-vanishes", "There is no mean readout without a target", eq(s.m, sp.S.Zero),
             (ByDerivation(spectrum.vanishing_overlaps),),
             section="Appendix F, of the group (188)", wrong=s.beta, other=-mixed, uses=("appendix-f.zeta-vanishes",),
         ),
-        numbered(
+        _stationary_claim(
             "sizes-vanish", "What replicas share vanishes with m and zeta", eq(s.q2, sp.S.Zero),
             (ByDerivation(spectrum.no_sizes),),
             section="Appendix F, of the group (189)", wrong=s.V2, other=s.q2_hat,
             uses=("appendix-f.zeta-vanishes", "appendix-f.m-vanishes"),
         ),
-        numbered(
-            "V1-hat", "Conjugate of q1", eq(s.V1_hat, ratio * E(mu1**2 / (1 + V))), (solver, stationary(s.q1)), 189,
+        _stationary_claim(
+            "V1-hat", "Conjugate of q1", eq(s.V1_hat, ratio * E(mu1**2 / (1 + V))), (solver, _stationary(s.q1)), 189,
             wrong=ratio * E(mu1**2) / (1 + s.V1), domain=DOMAIN,
         ),
-        numbered(
-            "V2-hat", "Conjugate of q2", eq(s.V2_hat, ratio * E(mu2**2 / (1 + V))), (solver, stationary(s.q2)),
+        _stationary_claim(
+            "V2-hat", "Conjugate of q2", eq(s.V2_hat, ratio * E(mu2**2 / (1 + V))), (solver, _stationary(s.q2)),
             section="Appendix F, of the group (189)", wrong=ratio * E(mu1**2 / (1 + V)), domain=DOMAIN,
         ),
-        numbered(
-            "V1", "Trace of the bulk with the resolvent", eq(s.V1, nu(varrho / S)), (stationary(s.q1_hat),),
+        _stationary_claim(
+            "V1", "Trace of the bulk with the resolvent", eq(s.V1, nu(varrho / S)), (_stationary(s.q1_hat),),
             section="Appendix F, of the group (189)", wrong=nu(varrho) * nu(1 / S),
         ),
-        numbered(
-            "V2", "Trace of the resolvent", eq(s.V2, nu(1 / S)), (stationary(s.q2_hat),),
+        _stationary_claim(
+            "V2", "Trace of the resolvent", eq(s.V2, nu(1 / S)), (_stationary(s.q2_hat),),
             section="Appendix F, of the group (189)", wrong=nu(varrho / S),
         ),
-        numbered(
+        _stationary_claim(
             "stieltjes", "The Stieltjes transform is V2 at lambda = -z", eq(s.stieltjes, s.V2),
             (ByDerivation(spectrum.stieltjes), BySimulation("resolvents of simulated features", resolvents)), 190,
             wrong=s.V1, domain=PLAIN,
             uses=("appendix-f.free-entropy", "appendix-f.sizes-vanish", "appendix-f.log-partition"),
         ),
-        numbered(
+        _stationary_claim(
             "outlier", "Spike eigenvalue of the population covariance, leading order",
             eq(s.spike_eigenvalue_rate, E(mu0**2)),
             (ByDerivation(feature_covariance.outlier),
