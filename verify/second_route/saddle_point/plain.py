@@ -197,9 +197,9 @@ def unpacked(x: Array, k: int) -> tuple[Array, Array]:
     return upper + np.triu(upper, 1).T, x[-k:]
 
 
-def slopes(law: Law, at: Settled) -> tuple[Array, Array]:
+def slopes(law: Law, C: Array, D: Array, tau: Array) -> tuple[Array, Array]:
     """Derivatives of T and tau along each of the units, by complex steps."""
-    steps = [law(at.C + 1j * _TINY * c, at.D + 1j * _TINY * d, at.tau) for c, d in units(len(at.tau))]
+    steps = [law(C + 1j * _TINY * c, D + 1j * _TINY * d, tau) for c, d in units(len(D))]
     dT, dtau = (np.array([part[i].imag / _TINY for part in steps]) for i in (0, 1))
     return dT, dtau
 
@@ -253,7 +253,7 @@ def solve(
     push = f.mu1 @ (weight * f.y1)
     psi = alpha * at.T @ push
     fixed = f.y2 + noise - 2 * f.y0 * prediction + prediction**2 - 2 * f.y1 * (psi @ f.mu1)
-    dT, dtau = slopes(law, at)
+    dT, dtau = slopes(law, at.C, at.D, at.tau)
     signal = ratio**2 * beta * (dtau @ (bulks * np.sum(pull**2, axis=0)) + push @ dT @ push)
     q1, q2, residual = sizes(f, at, ratio, dT, dtau, fixed, signal)
     return Plain(
