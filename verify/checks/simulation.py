@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import sympy as sp
 
@@ -34,6 +35,7 @@ class Measured:
     functions: Functions = field(default_factory=dict)
 
 
+Model = TypeVar("Model")
 Experiment = Callable[[sp.Basic, Profile], Mapping[str, tuple[Measured, ...]]]
 
 
@@ -42,6 +44,13 @@ def column(quantity: sp.Basic, *measured: sp.Basic) -> int:
     if quantity not in measured:
         raise ValueError(f"asked for {quantity}, but this experiment measures {', '.join(map(str, measured))}")
     return measured.index(quantity)
+
+
+def at_sizes(
+    models: Mapping[str, Model], profile: Profile, one: Callable[[Model, int], Measured], share: int = 2
+) -> Mapping[str, tuple[Measured, ...]]:
+    """Every model, by its name, measured at the profile's dimensions over ``share``."""
+    return {name: tuple(one(model, d // share) for d in profile.dimensions) for name, model in models.items()}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from onestep.derivations.equivalence import symbols as s_map
 from onestep.derivations.saddle_point import symbols as s
 from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import ByNumbers
-from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
 from onestep.verify.protocol.tolerances import ROUNDING
 from onestep.verify.second_route.grids import normal_line
@@ -194,13 +194,9 @@ def _experiment(dimension: int, seed: int) -> tuple[float, float]:
 def simulated(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """zeta of the first letter or the test error, at half the profile's dimensions with many seeds."""
     at = column(quantity, s.zeta_of[0], s.test_error)
-    runs = [
-        Measured(
-            d,
-            tuple(_experiment(d, seed)[at] for seed in range(8 * profile.seeds)),
-            _solved(0.5),
-            _model_functions(),
-        )
-        for d in (d // 2 for d in profile.dimensions)
-    ]
-    return {"letters 1.2 and -1.2, gamma = 1": tuple(runs)}
+
+    def one(share: float, d: int) -> Measured:
+        samples = tuple(_experiment(d, seed)[at] for seed in range(8 * profile.seeds))
+        return Measured(d, samples, _solved(share), _model_functions())
+
+    return at_sizes({"letters 1.2 and -1.2, gamma = 1": 0.5}, profile, one)

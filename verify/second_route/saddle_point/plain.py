@@ -217,7 +217,7 @@ def sizes(
     one = np.eye(len(signal))
     at_zero = moved(0 * signal)
     loop = np.stack([moved(x) - at_zero for x in one], axis=1)
-    q1, q2 = unpacked(np.linalg.solve(one - loop, at_zero), k)
+    q1, q2 = unpacked(np.asarray(np.linalg.solve(one - loop, at_zero), dtype=np.float64), k)
     return q1, q2, fixed + f.variance(q1, q2)
 
 

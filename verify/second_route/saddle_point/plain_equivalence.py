@@ -15,7 +15,7 @@ from onestep.derivations.saddle_point import symbols as s
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import Point
-from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route import features as feature_numbers
 from onestep.verify.second_route.grids import SMOOTH, Array, average, grid
@@ -152,19 +152,14 @@ SEEDS = 4  # per seed of the profile, at half its dimensions: a draw costs d^3 a
 def features(models: Mapping[str, Model], quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """Test errors of ridge on real features, at half the profile's dimensions with more seeds."""
     column(quantity, s.test_error)
-    found = {}
-    for name, model in models.items():
-        measured = []
-        for dimension in (d // 2 for d in profile.dimensions):
-            simulation, at_sizes = simulated_at(model, dimension, SEEDS * profile.seeds, SEED)
-            values = {
-                **plain_equivalence(at_sizes),
-                **numbers(solved(at_sizes)),
-                s_map.equivalent_error.name: solved(at_sizes).test_error,
-            }
-            measured.append(Measured(dimension, simulation.values("test_error"), values))
-        found[name] = tuple(measured)
-    return found
+
+    def one(model: Model, d: int) -> Measured:
+        simulation, at = simulated_at(model, d, SEEDS * profile.seeds, SEED)
+        found = solved(at)
+        values = {**plain_equivalence(at), **numbers(found), s_map.equivalent_error.name: found.test_error}
+        return Measured(d, simulation.values("test_error"), values)
+
+    return at_sizes(models, profile, one)
 
 
 @lru_cache(maxsize=1024)
@@ -192,22 +187,11 @@ def plain_experiment(model: Model, d: int, seed: int) -> tuple[float, float]:
 def plain_features(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """The plain equivalent map itself: its test error or its coefficient of kappa."""
     observable = column(quantity, s.gaussian_error, s.gaussian_mean)
-    return {
-        name: tuple(
-            Measured(
-                d,
-                tuple(plain_experiment(model, d, k)[observable] for k in range(SEEDS * profile.seeds)),
-                {
-                    **plain_equivalence(_realised(model, d)),
-                    s.gamma.name: model.alignment,
-                    s.rho.name: 1 - model.alignment**2,
-                },
-            )
-            for d in (dimension // 2 for dimension in profile.dimensions)
-        )
-        for name, model in STEPPED.items()
-    }
 
+    def one(model: Model, d: int) -> Measured:
+        at = replace(model, alpha=round(model.alpha * d) / d, beta=round(model.beta * d) / d)
+        samples = tuple(plain_experiment(model, d, k)[observable] for k in range(SEEDS * profile.seeds))
+        named = {s.gamma.name: model.alignment, s.rho.name: 1 - model.alignment**2}
+        return Measured(d, samples, {**plain_equivalence(at), **named})
 
-def _realised(model: Model, d: int) -> Model:
-    return replace(model, alpha=round(model.alpha * d) / d, beta=round(model.beta * d) / d)
+    return at_sizes(STEPPED, profile, one)
