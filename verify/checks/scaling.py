@@ -25,17 +25,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Two-sided probability that a right exponent is REFUTED by one call, all series together; see
-# `verify.checks.finite_size`.
-FALSE_ALARM = 1e-3
-# Probability that a true power law is taken for none.
-FIT_LEVEL = 1e-3
-# An error of the exponent that is refuted with this probability is called detectable.
-POWER = 0.95
+from onestep.verify.checks.finite_size import CONFIRMED, FALSE_ALARM, FIT_LEVEL, INCONCLUSIVE, POWER, REFUTED
+
 # Exponents here are multiples of one tenth or so: above this smallest detectable error agreement says too little.
 DETECTABLE_LIMIT = 0.1
-
-CONFIRMED, REFUTED, INCONCLUSIVE = "CONFIRMED", "REFUTED", "INCONCLUSIVE"
 
 
 @dataclass(frozen=True)

@@ -43,31 +43,12 @@ def block_values(point: Point) -> dict[str, float]:
     return values | {s.mixed[a][b].name: float(M[a, b]) for a, b in PAIRS}
 
 
+_NAMES = (
+    s.beta, s.ridge, s.fraction[0], *s.c_of, s.V1_hat_of[0][0], s.V1_hat_of[0][1], s.V1_hat_of[1][1], *s.V2_hat_of
+)  # fmt: skip
 _SAMPLED = {
-    "wide": {
-        s.beta: 1.5,
-        s.ridge: 0.4,
-        s.fraction[0]: 0.4,
-        s.c_of[0]: 0.8,
-        s.c_of[1]: 1.4,
-        s.V1_hat_of[0][0]: 1.2,
-        s.V1_hat_of[0][1]: -0.5,
-        s.V1_hat_of[1][1]: 0.6,
-        s.V2_hat_of[0]: 0.2,
-        s.V2_hat_of[1]: 0.5,
-    },
-    "narrow": {
-        s.beta: 0.6,
-        s.ridge: 0.2,
-        s.fraction[0]: 0.5,
-        s.c_of[0]: 1.2,
-        s.c_of[1]: 0.7,
-        s.V1_hat_of[0][0]: 0.9,
-        s.V1_hat_of[0][1]: 0.6,
-        s.V1_hat_of[1][1]: 1.5,
-        s.V2_hat_of[0]: 0.3,
-        s.V2_hat_of[1]: 0.1,
-    },
+    "wide": dict(zip(_NAMES, (1.5, 0.4, 0.4, 0.8, 1.4, 1.2, -0.5, 0.6, 0.2, 0.5), strict=True)),
+    "narrow": dict(zip(_NAMES, (0.6, 0.2, 0.5, 1.2, 0.7, 0.9, 0.6, 1.5, 0.3, 0.1), strict=True)),
 }
 
 

@@ -15,17 +15,7 @@ from numpy.typing import NDArray
 
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.language import symbols as s
-from onestep.derivations.saddle_point.many_letters import (
-    coefficients,
-    exponent,
-    fluctuation,
-    met,
-    of_activation,
-    of_letters,
-    of_weight,
-    of_weight_at_s,
-    unexplained,
-)
+from onestep.derivations.saddle_point import many_letters
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.readout_law import ReadoutLaw
 from onestep.numerics.saddle_point.solve import solve
@@ -72,7 +62,8 @@ def taylor(point: Point) -> Mapping[str, float]:
     u = _RADIUS * circle[:, None]
     means = sigma(u * r * kappa + np.sqrt(1 + u**2 * (c - 1)) * z) @ weights
     found = {
-        symbol.name: float((means @ circle**-n).real) / _ON_CIRCLE / _RADIUS**n for n, symbol in enumerate(coefficients)
+        symbol.name: float((means @ circle**-n).real) / _ON_CIRCLE / _RADIUS**n
+        for n, symbol in enumerate(many_letters.coefficients)
     }
     hermite = (np.ones_like(z), z, z**2 - 1, z**3 - 3 * z, z**4 - 6 * z**2 + 3)
     on_line = weights * sigma(z)
@@ -93,7 +84,7 @@ MELLIN = Domain(
         Range("function", choices=tuple(ODD)),
         Range(s.r, 0.5, 1.5),
         Range(s.c, 1.3, 2.5),
-        Range(exponent, -0.7, -0.3),
+        Range(many_letters.exponent, -0.7, -0.3),
     )
 )
 # log u, log x and log y: the integrands fall like exp(-0.3 |t|) at the worst.
@@ -103,7 +94,7 @@ _LOGS = np.arange(-110.0, 110.0, 0.05)
 def mellin(point: Point) -> Mapping[str, float]:
     """All transforms for an erf student: F from kappa and z, g from z, K from the joint law of kappa and y."""
     f = ODD[str(point["function"])]
-    r, c, at = (float(point[x.name]) for x in (s.r, s.c, exponent))
+    r, c, at = (float(point[x.name]) for x in (s.r, s.c, many_letters.exponent))
     kappa, weights = normal_line(1 / 32, 9.0)
     target = weights * f(kappa)
     letters = np.exp(_LOGS)
@@ -121,10 +112,10 @@ def mellin(point: Point) -> Mapping[str, float]:
     )
     step = _LOGS[1] - _LOGS[0]
     return {
-        of_letters.name: float(step * letters**at @ (means @ target)),
-        of_activation.name: float(step * letters**at @ own),
-        of_weight.name: float(step * y ** (1 - at) @ density),
-        of_weight_at_s.name: float(step * y ** (1 + at) @ density),
+        many_letters.of_letters.name: float(step * letters**at @ (means @ target)),
+        many_letters.of_activation.name: float(step * letters**at @ own),
+        many_letters.of_weight.name: float(step * y ** (1 - at) @ density),
+        many_letters.of_weight_at_s.name: float(step * y ** (1 + at) @ density),
     }
 
 
@@ -191,7 +182,7 @@ def _limit(key: tuple[float | str, ...]) -> Mapping[str, float]:
     solved = solve(model)
     return {
         s.test_error.name: solved.test_error if solved.converged else float("nan"),
-        unexplained.name: float(weights @ (y2 - y0**2)),
-        met.name: float(weights @ (y1 * across)),
-        fluctuation.name: float(weights @ (e2 - rest)),
+        many_letters.unexplained.name: float(weights @ (y2 - y0**2)),
+        many_letters.met.name: float(weights @ (y1 * across)),
+        many_letters.fluctuation.name: float(weights @ (e2 - rest)),
     }
