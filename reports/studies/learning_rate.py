@@ -155,14 +155,7 @@ def page(cases: Sequence[Case]) -> Study:
             for case in cases
         ),
     )
-    return Study(
-        "learning-rate",
-        "The best learning rate",
-        text,
-        (table,),
-        (),
-        f"python -m benchmarks.{SLUG} simulate",
-    )
+    return Study("learning-rate", "The best learning rate", text, (table,), (), f"python -m benchmarks.{SLUG} simulate")
 
 
 def _cells(best: BestEta) -> tuple[str, str]:

@@ -50,20 +50,8 @@ def test_solve_prints_for_people_what_it_prints_for_programs(capfd: pytest.Captu
 
 
 def test_a_sweep_is_a_product_in_command_line_order(capfd: pytest.CaptureFixture[str]) -> None:
-    args = [
-        "solve",
-        "--target",
-        "sin",
-        "--ridge",
-        "0.1,1",
-        "--activation",
-        "tanh",
-        "--beta",
-        "1",
-        "--alpha",
-        "0.5:1.5:3",
-    ]
-    found = document(capfd, [*args, "--spike", "1", "--bulk", "1", "--alignment", "0.8"])
+    args = "solve --target sin --ridge 0.1,1 --activation tanh --beta 1 --alpha 0.5:1.5:3"
+    found = document(capfd, [*args.split(), "--spike", "1", "--bulk", "1", "--alignment", "0.8"])
     assert found["sweep"] == {"ridge": [0.1, 1.0], "alpha": [0.5, 1.0, 1.5]}
     assert list(found["sweep"]) == ["ridge", "alpha"]
     points = [(r["parameters"]["ridge"], r["parameters"]["alpha"]) for r in found["results"]]

@@ -10,7 +10,15 @@ from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_prime, sigma_second
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
-from onestep.verify.claims.equivalence.result_3_2 import SERIES, functions_at, mean_of, series, spiked, squares
+from onestep.verify.claims.equivalence.result_3_2 import (
+    BY_SERIES,
+    SERIES,
+    functions_at,
+    mean_of,
+    series,
+    spiked,
+    squares,
+)
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
@@ -52,8 +60,7 @@ MEHLER = claim(
     "Covariance of two features at any correlation of their inputs: features of degree at most 5",
     paper("Appendix B, on (62) and (63)"),
     eq(s.pair_covariance, _mehler), SERIES,
-    ByDerivation(spike_coefficients.hermite_series),
-    ByNumbers("polynomials of degree 5, Gauss-Hermite", numbers.polynomial_features, tolerances.ROUNDING),
+    *BY_SERIES,
     wrong={
         "linear terms only": series[1] ** 2 * s.correlation,
         "every term linear in the correlation": s.correlation * (squares + series[1] ** 2),

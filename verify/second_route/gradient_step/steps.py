@@ -131,6 +131,18 @@ MODELS: dict[str, tuple[str, str, float, float, float]] = {
 Draw = Callable[[str, str, tuple[int, int, int], float, float, int], tuple[float, ...]]
 
 
+def _drawn(
+    target: str, sizes: tuple[int, int, int], noise: float, seed: np.random.SeedSequence
+) -> tuple[Array, Array, Array, Array]:
+    """A first layer of unit rows, the inputs of a batch, their labels, and what the neurons receive."""
+    (d, p, n0), rng = sizes, np.random.default_rng(seed)
+    rows = rng.standard_normal((p, d))
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    x = rng.standard_normal((n0, d))
+    labels = SMOOTH[target].value(x[:, 0]) + np.sqrt(noise) * rng.standard_normal(n0)
+    return rows, x, labels, x @ rows.T
+
+
 @lru_cache(maxsize=1024)
 def one_step(
     activation: str, target: str, sizes: tuple[int, int, int], eta: float, noise: float, seed: int
@@ -139,14 +151,8 @@ def one_step(
 
     The mean row of W1 is r v up to O(1/d); the rows minus their mean are the bulk.
     """
-    d, p, n0 = sizes
-    rng = np.random.default_rng(np.random.SeedSequence(20, spawn_key=(d, seed)))
-    rows = rng.standard_normal((p, d))
-    rows /= np.linalg.norm(rows, axis=1)[:, None]
-    x = rng.standard_normal((n0, d))
-    student = SMOOTH[activation]
-    labels = SMOOTH[target].value(x[:, 0]) + np.sqrt(noise) * rng.standard_normal(n0)
-    received = x @ rows.T
+    (d, p, n0), student = sizes, SMOOTH[activation]
+    rows, x, labels, received = _drawn(target, sizes, noise, np.random.SeedSequence(20, spawn_key=(d, seed)))
     residual = labels - student.value(received).mean(axis=1)
     rows += eta * d / (n0 * p) * (student.prime(received) * residual[:, None]).T @ x
     mean = rows.mean(axis=0)
@@ -183,14 +189,8 @@ def pieces_of_the_step(
     activation: str, target: str, sizes: tuple[int, int, int], eta: float, noise: float, seed: int
 ) -> tuple[float, float, float]:
     """|v~|^2, the mean of |delta|^2 over some rows, and d |(1/n0) sum f x|^2 for one batch and one first layer."""
-    d, p, n0 = sizes
-    rng = np.random.default_rng(np.random.SeedSequence(21, spawn_key=(d, seed)))
-    rows = rng.standard_normal((p, d))
-    rows /= np.linalg.norm(rows, axis=1)[:, None]
-    x = rng.standard_normal((n0, d))
-    student = SMOOTH[activation]
-    labels = SMOOTH[target].value(x[:, 0]) + np.sqrt(noise) * rng.standard_normal(n0)
-    received = x @ rows.T
+    (d, p, n0), student = sizes, SMOOTH[activation]
+    _, x, labels, received = _drawn(target, sizes, noise, np.random.SeedSequence(21, spawn_key=(d, seed)))
     h1 = hermite_numbers(activation, target)["h_1"]
     direction = labels @ x / n0
     force = student.value(received).mean(axis=1) @ x / n0
