@@ -129,10 +129,7 @@ def moments(point: Point) -> Mapping[str, float]:
     def log_moment(power: float) -> float:
         return float(np.log(weights @ np.exp(power * logs)))
 
-    return {
-        s.moment_slope.name: (log_moment(1e-5) - log_moment(-1e-5)) / 2e-5,
-        s.mean_log.name: float(weights @ logs),
-    }
+    return {s.moment_slope.name: (log_moment(1e-5) - log_moment(-1e-5)) / 2e-5, s.mean_log.name: float(weights @ logs)}
 
 
 def samples(point: Point) -> Mapping[str, float]:

@@ -196,11 +196,7 @@ def pieces_of_the_step(
     force = student.value(received).mean(axis=1) @ x / n0
     centred = student.prime(received[:, :_ROWS]) - h1
     delta = eta * d / p / n0 * (centred * labels[:, None]).T @ x
-    return (
-        float(direction @ direction),
-        float(np.mean(np.sum(delta**2, axis=1))),
-        float(d * force @ force),
-    )
+    return (float(direction @ direction), float(np.mean(np.sum(delta**2, axis=1))), float(d * force @ force))
 
 
 def pieces(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:

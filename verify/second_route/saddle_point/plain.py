@@ -49,11 +49,7 @@ def _positive(a: Array, s: float) -> Array:
     return np.asarray(0.5 * (1 + erf(a / (s * math.sqrt(2)))))
 
 
-SIGN = Moments(
-    lambda a, s: erf(a / (math.sqrt(2) * s)),
-    lambda a, s: 2 * _density(a / s),
-    lambda a, s: np.ones_like(a),
-)
+SIGN = Moments(lambda a, s: erf(a / (math.sqrt(2) * s)), lambda a, s: 2 * _density(a / s), lambda a, s: np.ones_like(a))
 # E erf(a + s z)^2 = 1 - 8 T(a', 1/sqrt(1 + 4 s^2)) with a' = a sqrt(2)/sqrt(1 + 2 s^2) (Owen's T function).
 ERF = Moments(
     lambda a, s: erf(a / math.sqrt(1 + 2 * s * s)),
