@@ -79,8 +79,6 @@ ALLOWED_ELSEWHERE = {
     "derivations": {"sympy", "mpmath"},
     "numerics": {"numpy", "scipy", "mpmath", "flint"},
 }
-# Interpreters of that tree in SymPy: never for numerics.
-SYMPY_INTERPRETERS = ("onestep.derivations.language.sympy_expression",)
 
 
 @cache

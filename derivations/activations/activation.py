@@ -183,17 +183,6 @@ class Activation:
         return next((h for h in _STRIPS if strip_growth(branch, h) is not None), None)
 
     @property
-    def strip_text(self) -> str:
-        """The strip in words."""
-        if len(self.panels) > 1:
-            return "not analytic on the line"
-        if self.strip is None:
-            return "analytic on the line, half width of the strip undecided"
-        if self.strip == math.inf:
-            return "entire"
-        return f"analytic for |Im z| < {float(self.strip) * (1 - 1e-15):.15g}"
-
-    @property
     def jumps(self) -> tuple[Breakpoint, ...]:
         """The breakpoints where sigma jumps: there sigma' has a Dirac part."""
         return tuple(b for b in self.breakpoints if b.jump)

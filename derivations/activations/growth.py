@@ -10,25 +10,10 @@ from itertools import pairwise
 from onestep.derivations.activations import rational_functions as rf
 from onestep.derivations.activations import real_roots
 from onestep.derivations.activations.intervals import Interval, Undecided, enclose, point
+from onestep.derivations.expressions import tree
 from onestep.derivations.expressions.algebra import add, call, multiply, negate, power
 from onestep.derivations.expressions.normal_form import Normal, TooComplex, as_polynomial, normal
-from onestep.derivations.expressions.tree import (
-    Call,
-    Constant,
-    Expression,
-    ExpressionError,
-    Maximum,
-    Minimum,
-    Number,
-    Piecewise,
-    Power,
-    Product,
-    Quotient,
-    Sum,
-    Variable,
-    Z,
-    number,
-)
+from onestep.derivations.expressions.tree import Expression, ExpressionError, Z, number
 
 _BITS = 32
 
@@ -126,7 +111,7 @@ def growth(expr: Expression, piece: Interval) -> Growth:
 
     Raises GrowsTooFast where no bound of the form A (1+|x|)^k exp(a|x| + q x^2) is found.
     """
-    if isinstance(expr, Number | Constant):
+    if isinstance(expr, tree.Number | tree.Constant):
         return _rules(expr, piece)
     bound = _bounded(expr, piece)
     if bound is not None and not _mentions_exp(expr):
@@ -144,7 +129,7 @@ def growth(expr: Expression, piece: Interval) -> Growth:
 
 
 def _mentions_exp(expr: Expression) -> bool:
-    return (isinstance(expr, Call) and expr.name == "exp") or any(_mentions_exp(c) for c in expr.children())
+    return (isinstance(expr, tree.Call) and expr.name == "exp") or any(_mentions_exp(c) for c in expr.children())
 
 
 def _bounded(expr: Expression, piece: Interval) -> Growth | None:
@@ -159,32 +144,32 @@ def _bounded(expr: Expression, piece: Interval) -> Growth | None:
 
 def _rules(expr: Expression, piece: Interval) -> Growth:
     match expr:
-        case Variable():
+        case tree.Variable():
             return Growth(Fraction(1), degree=Fraction(1), sharp=True)
-        case Number() | Constant():
+        case tree.Number() | tree.Constant():
             box = enclose(expr, point(Fraction(0)), _BITS)
             if isinstance(box.low, float) or isinstance(box.high, float):
                 raise GrowsTooFast(f"the constant {expr} could not be bounded")
             return Growth(_up(max(abs(box.low), abs(box.high))), sharp=box.sign() in (1, -1))
-        case Sum(terms):
+        case tree.Sum(terms):
             total = growth(terms[0], piece)
             for term in terms[1:]:
                 total = total.plus(growth(term, piece))
             return total
-        case Product(factors):
+        case tree.Product(factors):
             product = growth(factors[0], piece)
             for factor in factors[1:]:
                 product = product.times(growth(factor, piece))
             return product
-        case Power(base, Number(q)):
+        case tree.Power(base, tree.Number(q)):
             return growth(base, piece).to_power(q)
-        case Quotient(numerator, denominator):
+        case tree.Quotient(numerator, denominator):
             return growth(numerator, piece).times(inverse_growth(denominator, piece))
-        case Call(name, argument):
+        case tree.Call(name, argument):
             return _call_growth(name, argument, piece)
-        case Maximum(args) | Minimum(args):
+        case tree.Maximum(args) | tree.Minimum(args):
             return _any_of(args, piece)
-        case Piecewise(pieces):
+        case tree.Piecewise(pieces):
             return _any_of(tuple(value for value, _ in pieces), piece)
     raise GrowsTooFast(f"no growth bound is known for {expr}")
 
@@ -199,18 +184,18 @@ def _any_of(args: tuple[Expression, ...], piece: Interval) -> Growth:
 def inverse_growth(below: Expression, piece: Interval) -> Growth:
     """A growth bound of 1/below, which has no zero on the piece."""
     match below:
-        case Call("exp", u):
+        case tree.Call("exp", u):
             return growth(call("exp", negate(u)), piece)
-        case Call("sigmoid", u):  # 1/sigmoid(u) = 1 + exp(-u)
+        case tree.Call("sigmoid", u):  # 1/sigmoid(u) = 1 + exp(-u)
             return growth(call("exp", negate(u)), piece).plus(Growth(Fraction(1)))
-        case Power(base, Number(q)):
+        case tree.Power(base, tree.Number(q)):
             return inverse_growth(base, piece).to_power(q)
-        case Product(factors):
+        case tree.Product(factors):
             product = Growth(Fraction(1))
             for factor in factors:
                 product = product.times(inverse_growth(factor, piece))
             return product
-        case Quotient(numerator, denominator):
+        case tree.Quotient(numerator, denominator):
             return growth(denominator, piece).times(inverse_growth(numerator, piece))
     return Growth(inverse_bound(below, piece))
 
@@ -371,4 +356,4 @@ def _exp_polynomial(p: list[Fraction], piece: Interval) -> Growth:
 
 def polynomial_tree(p: list[Fraction]) -> Expression:
     """The polynomial with coefficients c_0, c_1, ... as a tree."""
-    return add(*(multiply(Number(c), power(Z, number(k))) for k, c in enumerate(p)))
+    return add(*(multiply(tree.Number(c), power(Z, number(k))) for k, c in enumerate(p)))

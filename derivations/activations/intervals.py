@@ -11,23 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from onestep.derivations.activations import rational_functions as rf
+from onestep.derivations.expressions import tree
 from onestep.derivations.expressions.budget import node_cost, spend
-from onestep.derivations.expressions.tree import (
-    Call,
-    Comparison,
-    Constant,
-    Expression,
-    ExpressionError,
-    Maximum,
-    Minimum,
-    Number,
-    Piecewise,
-    Power,
-    Product,
-    Quotient,
-    Sum,
-    Variable,
-)
+from onestep.derivations.expressions.tree import Expression, ExpressionError
 
 End = Fraction | float  # a float is -inf or inf
 
@@ -293,7 +279,7 @@ def _function(name: str, x: Interval, bits: int) -> Interval:
     return _increasing(name, x, bits)
 
 
-def compare(c: Comparison, z: Interval, bits: int) -> bool | None:
+def compare(c: tree.Comparison, z: Interval, bits: int) -> bool | None:
     """Whether the comparison holds on all of z; None when it cannot be told or depends on the point."""
     difference = _plus(enclose(c.left, z, bits), _negated(enclose(c.right, z, bits)))
     if c.op in ("<", "<="):
@@ -316,32 +302,34 @@ def enclose(expr: Expression, z: Interval, bits: int = 64) -> Interval:
     """
     spend(node_cost(bits))
     match expr:
-        case Variable():
+        case tree.Variable():
             return z
-        case Number(rational):
+        case tree.Number(rational):
             return point(rational)
-        case Constant(name):
+        case tree.Constant(name):
             return Interval(*(rf.pi_pair(bits) if name == "pi" else rf.exp_pair(Fraction(1), bits)))
-        case Sum(terms):
+        case tree.Sum(terms):
             total = point(Fraction(0))
             for term in terms:
                 total = _plus(total, enclose(term, z, bits))
             return _rounded(total, bits)
-        case Product(factors):
+        case tree.Product(factors):
             product = point(Fraction(1))
             for factor in factors:
                 product = _rounded(_times(product, enclose(factor, z, bits)), bits)
             return product
-        case Quotient(numerator, denominator):
+        case tree.Quotient(numerator, denominator):
             return _rounded(_times(enclose(numerator, z, bits), _inverse(enclose(denominator, z, bits))), bits)
-        case Power(base, Number(q)):
+        case tree.Power(base, tree.Number(q)):
             return _rounded(_power(enclose(base, z, bits), q, bits), bits)
-        case Call(name, argument):
+        case tree.Call(name, argument):
             return _rounded(_function(name, enclose(argument, z, bits), bits), bits)
-        case Maximum(args) | Minimum(args):
+        case tree.Maximum(args) | tree.Minimum(args):
             parts = [enclose(a, z, bits) for a in args]
-            return _largest(parts) if isinstance(expr, Maximum) else _negated(_largest([_negated(p) for p in parts]))
-        case Piecewise(pieces):
+            return (
+                _largest(parts) if isinstance(expr, tree.Maximum) else _negated(_largest([_negated(p) for p in parts]))
+            )
+        case tree.Piecewise(pieces):
             possible: list[Interval] = []
             for value, condition in pieces:
                 states = [compare(c, z, bits) for c in condition.comparisons()]

@@ -10,25 +10,11 @@ from itertools import pairwise
 
 from onestep.derivations.activations import quadratic_roots, real_roots
 from onestep.derivations.activations.intervals import Interval, Undecided, constant_sign, enclose, point
+from onestep.derivations.expressions import tree
 from onestep.derivations.expressions.algebra import add, call, divide, multiply, negate, substitute, subtract
 from onestep.derivations.expressions.calculus import derivative
 from onestep.derivations.expressions.normal_form import TooComplex, as_affine, as_polynomial, normal, vanishes
-from onestep.derivations.expressions.tree import (
-    Call,
-    Constant,
-    Expression,
-    Maximum,
-    Minimum,
-    Number,
-    Piecewise,
-    Power,
-    Product,
-    Quotient,
-    Sum,
-    Z,
-    number,
-    walk,
-)
+from onestep.derivations.expressions.tree import Expression, Z, number, walk
 
 _COMPARE_BITS = 256
 _MOST_BOXES = 6000
@@ -72,11 +58,11 @@ class Location:
 
     def rational(self) -> Fraction | None:
         """The place, where it is known to be rational."""
-        return self.exact.value if isinstance(self.exact, Number) else None
+        return self.exact.value if isinstance(self.exact, tree.Number) else None
 
     def enclosure(self, bits: int) -> tuple[Fraction, Fraction]:
         """Rational bounds no further apart than 2**-bits."""
-        if isinstance(self.exact, Number):
+        if isinstance(self.exact, tree.Number):
             return self.exact.value, self.exact.value
         if self.exact is not None:
             return _constant_enclosure(self.exact, bits)
@@ -101,7 +87,7 @@ def _bisected(function: Expression, low: Fraction, high: Fraction, bits: int) ->
 
 def rational_location(value: Fraction) -> Location:
     """The place `value`."""
-    return Location(Number(value))
+    return Location(tree.Number(value))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -127,7 +113,7 @@ def sign_at_rational(u: Expression, x: Fraction, most: int = 1024) -> int:
         sign = enclose(u, point(x), bits).sign()
         if sign is not None:
             return sign
-        if bits == 64 and vanishes(substitute(u, Number(x))):
+        if bits == 64 and vanishes(substitute(u, tree.Number(x))):
             return 0
         bits *= 2
     raise Undecided(f"whether {u} is zero at z = {float(x):.6g} could not be decided")
@@ -225,17 +211,17 @@ _NEVER_ZERO = frozenset({"exp", "cosh", "sigmoid", "softplus", "erfc"})
 def _zeros(u: Expression, left: Location | None, right: Location | None, sides: set[int]) -> list[Location]:
     """Candidates that include every zero of u on the panel, but for those on the tails put into `sides`."""
     match u:
-        case Product(factors):
+        case tree.Product(factors):
             return [place for factor in factors for place in _zeros(factor, left, right, sides)]
-        case Power(base, _) | Quotient(base, _):
+        case tree.Power(base, _) | tree.Quotient(base, _):
             return _zeros(base, left, right, sides)
-        case Call(name, argument) if name in _ZERO_AT_ZERO - {"tan"}:
+        case tree.Call(name, argument) if name in _ZERO_AT_ZERO - {"tan"}:
             return _zeros(argument, left, right, sides)
-        case Call("log", argument):
+        case tree.Call("log", argument):
             return _zeros(add(argument, number(-1)), left, right, sides)
-        case Call(name, _) if name in _NEVER_ZERO:
+        case tree.Call(name, _) if name in _NEVER_ZERO:
             return []
-        case Call("sin" | "cos" as name, argument) if (affine := as_affine(argument)) is not None:
+        case tree.Call("sin" | "cos" as name, argument) if (affine := as_affine(argument)) is not None:
             if constant_sign(affine[0]) not in (0, None):
                 return _periodic(name, *affine, left, right, sides)
     polynomial = as_polynomial(u)
@@ -260,7 +246,7 @@ def _cleared(u: Expression) -> Expression:
 
 def _fraction(u: Expression) -> tuple[Expression, Expression]:
     match u:
-        case Sum(terms):
+        case tree.Sum(terms):
             above, below = _fraction(terms[0])
             for term in terms[1:]:
                 other_above, other_below = _fraction(term)
@@ -270,10 +256,10 @@ def _fraction(u: Expression) -> tuple[Expression, Expression]:
                     above = add(multiply(above, other_below), multiply(other_above, below))
                     below = multiply(below, other_below)
             return above, below
-        case Product(factors):
+        case tree.Product(factors):
             parts = [_fraction(f) for f in factors]
             return multiply(*(p[0] for p in parts)), multiply(*(p[1] for p in parts))
-        case Quotient(numerator, denominator):
+        case tree.Quotient(numerator, denominator):
             above, below = _fraction(numerator)
             return above, multiply(below, denominator)
     return u, number(1)
@@ -281,7 +267,7 @@ def _fraction(u: Expression) -> tuple[Expression, Expression]:
 
 def _tidy(expr: Expression) -> Expression:
     constant = as_polynomial(expr)
-    return Number(constant[0]) if constant is not None and len(constant) == 1 else expr
+    return tree.Number(constant[0]) if constant is not None and len(constant) == 1 else expr
 
 
 def _polynomial_roots(u: Expression, polynomial: list[Fraction]) -> list[Location]:
@@ -297,7 +283,7 @@ def _polynomial_root(u: Expression, polynomial: list[Fraction], bracket: tuple[F
     if surd is None:
         return Location(None, u, low, high)
     centre, factor, radicand = surd
-    return Location(add(multiply(Number(factor), call("sqrt", number(radicand))), Number(centre)))
+    return Location(add(multiply(tree.Number(factor), call("sqrt", number(radicand))), tree.Number(centre)))
 
 
 def _periodic(
@@ -308,13 +294,13 @@ def _periodic(
     high = TAIL if right is None else min(TAIL, right.enclosure(8)[1])
     sides.update(side for side, end in ((-1, left), (1, right)) if end is None or side * end.value > TAIL)
     shift = Fraction(1, 2) if name == "cos" else Fraction(0)
-    box = enclose(divide(add(multiply(slope, Z), intercept), Constant("pi")), Interval(low, high))
+    box = enclose(divide(add(multiply(slope, Z), intercept), tree.Constant("pi")), Interval(low, high))
     assert isinstance(box.low, Fraction)
     assert isinstance(box.high, Fraction)
     turns = range(math.ceil(box.low - shift), math.floor(box.high - shift) + 1) if low <= high else range(0)
     if len(turns) > _MOST_TURNS:
         raise Undecided(f"{name} has more than {_MOST_TURNS} zeros between -{TAIL} and {TAIL}")
-    angles = (multiply(Number(k + shift), Constant("pi")) for k in turns)
+    angles = (multiply(tree.Number(k + shift), tree.Constant("pi")) for k in turns)
     return [Location(_tidy(divide(subtract(angle, intercept), slope))) for angle in angles]
 
 
@@ -367,7 +353,8 @@ def is_smooth(u: Expression) -> bool:
     """Whether no node of u can have a corner or a jump."""
     corners = {"Abs", "sign", "Heaviside"}
     return not any(
-        isinstance(n, Maximum | Minimum | Piecewise) or (isinstance(n, Call) and n.name in corners) for n in walk(u)
+        isinstance(n, tree.Maximum | tree.Minimum | tree.Piecewise) or (isinstance(n, tree.Call) and n.name in corners)
+        for n in walk(u)
     )
 
 

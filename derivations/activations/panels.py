@@ -24,24 +24,10 @@ from onestep.derivations.activations.locations import (
     sign_at_rational,
     zeros,
 )
+from onestep.derivations.expressions import tree
 from onestep.derivations.expressions.algebra import call, map_children, maximum, minimum, negate, power, subtract
 from onestep.derivations.expressions.normal_form import vanishes
-from onestep.derivations.expressions.tree import (
-    ZERO,
-    Call,
-    Comparison,
-    Condition,
-    Expression,
-    ExpressionError,
-    Maximum,
-    Minimum,
-    Number,
-    Piecewise,
-    Power,
-    Quotient,
-    Z,
-    number,
-)
+from onestep.derivations.expressions.tree import ZERO, Expression, ExpressionError, Z, number
 
 CORNER, JUMP, ROOT, END = "corner", "jump", "root", "end"
 _MOST_PANELS = 600
@@ -101,13 +87,13 @@ def _joined(parts: list[Panel]) -> list[Panel]:
 
 
 def _decompose(expr: Expression, left: Cut | None, right: Cut | None) -> list[Panel]:
-    if isinstance(expr, Piecewise):
+    if isinstance(expr, tree.Piecewise):
         return _decompose_piecewise(expr, left, right)
-    if isinstance(expr, Maximum | Minimum):
+    if isinstance(expr, tree.Maximum | tree.Minimum):
         if len(expr.args) > 2:
             kind = type(expr)
             expr = kind((kind(expr.args[:-1]), expr.args[-1]))
-    elif isinstance(expr, Call) and expr.name == "sqrt":
+    elif isinstance(expr, tree.Call) and expr.name == "sqrt":
         expr = _even_root(expr)
     children = expr.children()
     if not children:
@@ -122,9 +108,9 @@ def _decompose(expr: Expression, left: Cut | None, right: Cut | None) -> list[Pa
     return result
 
 
-def _even_root(expr: Call) -> Expression:
+def _even_root(expr: tree.Call) -> Expression:
     match expr.argument:
-        case Power(base, Number(q)) if q.denominator == 1 and q % 2 == 0:
+        case tree.Power(base, tree.Number(q)) if q.denominator == 1 and q % 2 == 0:
             return power(call("Abs", base), number(q / 2))
     return expr
 
@@ -171,15 +157,15 @@ def _endless(expr: Expression, branches: list[Expression], left: Cut | None, rig
         math.inf if right is None else right.place.enclosure(64)[1],
     )
     match expr:
-        case Quotient():
+        case tree.Quotient():
             safe = enclose(branches[1], box).sign() in (1, -1)
-        case Call("log", _):
+        case tree.Call("log", _):
             safe = enclose(branches[0], box).positive()
-        case Call("sqrt", _):
+        case tree.Call("sqrt", _):
             safe = enclose(branches[0], box).low >= 0
-        case Power(_, Number(q)) if q.denominator != 1:
+        case tree.Power(_, tree.Number(q)) if q.denominator != 1:
             safe = enclose(branches[0], box).low >= 0
-        case Call("tan", _):
+        case tree.Call("tan", _):
             safe = False
         case _:
             safe = True
@@ -193,34 +179,34 @@ def _node(expr: Expression, branches: list[Expression], left: Cut | None, right:
     """The panels of a node whose children have the given branches between left and right."""
     following = iter(branches)
     match expr:
-        case Call("Abs", _):
+        case tree.Call("Abs", _):
             u = branches[0]
             return _by_sign(u, left, right, CORNER, lambda sign: u if sign >= 0 else negate(u), call("Abs", u))
-        case Call("sign" | "Heaviside" as name, _):
+        case tree.Call("sign" | "Heaviside" as name, _):
             u = branches[0]
             return _by_sign(u, left, right, JUMP, lambda sign: call(name, number(sign)), call(name, u))
-        case Maximum() | Minimum():
+        case tree.Maximum() | tree.Minimum():
             a, b = branches
-            top = isinstance(expr, Maximum)
+            top = isinstance(expr, tree.Maximum)
             whole = (maximum if top else minimum)(a, b)
             return _by_sign(
                 subtract(a, b), left, right, CORNER, lambda sign: a if (sign >= 0) == top or sign == 0 else b, whole
             )
-        case Call("sqrt", _) | Power(_, Number()):
+        case tree.Call("sqrt", _) | tree.Power(_, tree.Number()):
             rebuilt = map_children(expr, lambda _: next(following))
-            if isinstance(rebuilt, Power) and isinstance(rebuilt.exponent, Number):
+            if isinstance(rebuilt, tree.Power) and isinstance(rebuilt.exponent, tree.Number):
                 if rebuilt.exponent.value.denominator == 1:
                     return [Panel(left, right, rebuilt)]
-            elif not (isinstance(rebuilt, Call) and rebuilt.name == "sqrt"):
+            elif not (isinstance(rebuilt, tree.Call) and rebuilt.name == "sqrt"):
                 return [Panel(left, right, rebuilt)]
             return _roots(expr, branches[0], rebuilt, left, right)
-        case Quotient(_, denominator):
+        case tree.Quotient(_, denominator):
             _refuse_zero(branches[1], left, right, f"1/({denominator}) has a pole")
-        case Call("log", argument):
+        case tree.Call("log", argument):
             _refuse_zero(branches[0], left, right, f"log({argument}) is infinite")
             if _sign_inside(branches[0], left, right) < 0:
                 raise ExpressionError(f"log({argument}) is not real: its argument must be positive, as in log(1+z**2)")
-        case Call("tan", argument):
+        case tree.Call("tan", argument):
             cosine = call("cos", branches[0])
             _refuse_zero(cosine, left, right, f"tan({argument}) has a pole")
     return [Panel(left, right, map_children(expr, lambda _: next(following)))]
@@ -309,7 +295,7 @@ def _refuse_zero(u: Expression, left: Cut | None, right: Cut | None, what: str) 
         )
 
 
-def _decompose_piecewise(expr: Piecewise, left: Cut | None, right: Cut | None) -> list[Panel]:
+def _decompose_piecewise(expr: tree.Piecewise, left: Cut | None, right: Cut | None) -> list[Panel]:
     (value, condition), rest = expr.pieces[0], expr.pieces[1:]
     if not rest:
         return _decompose(value, left, right)
@@ -325,11 +311,11 @@ def _decompose_piecewise(expr: Piecewise, left: Cut | None, right: Cut | None) -
     return result
 
 
-def _remaining(rest: tuple[tuple[Expression, Condition], ...]) -> Expression:
-    return rest[0][0] if not rest[0][1].comparisons() else Piecewise(rest)
+def _remaining(rest: tuple[tuple[Expression, tree.Condition], ...]) -> Expression:
+    return rest[0][0] if not rest[0][1].comparisons() else tree.Piecewise(rest)
 
 
-def _where(condition: Condition, left: Cut | None, right: Cut | None) -> list[Panel]:
+def _where(condition: tree.Condition, left: Cut | None, right: Cut | None) -> list[Panel]:
     """Panels with branch 1 where the condition holds and 0 where it does not."""
     parts = [Panel(left, right, number(1))]
     for c in condition.comparisons():
@@ -346,7 +332,7 @@ def _where(condition: Condition, left: Cut | None, right: Cut | None) -> list[Pa
     return merged
 
 
-def _compared(c: Comparison, left: Cut | None, right: Cut | None) -> list[Panel]:
+def _compared(c: tree.Comparison, left: Cut | None, right: Cut | None) -> list[Panel]:
     upward = c.op in (">", ">=")
     gap = subtract(c.left, c.right) if upward else subtract(c.right, c.left)
     at_equality = c.op in (">=", "<=")

@@ -20,20 +20,11 @@ from onestep.derivations.activations import rational_functions as rf
 from onestep.derivations.activations import real_roots
 from onestep.derivations.activations.growth import GrowsTooFast, Growth, exp_upper, exponential_of, inverse_bound
 from onestep.derivations.activations.intervals import LINE, Undecided, enclose, point
+from onestep.derivations.expressions import tree
 from onestep.derivations.expressions.budget import node_cost, spend
 from onestep.derivations.expressions.calculus import derivative
 from onestep.derivations.expressions.normal_form import Normal, TooComplex, as_affine, as_polynomial, normal
-from onestep.derivations.expressions.tree import (
-    Call,
-    Expression,
-    Number,
-    Power,
-    Product,
-    Quotient,
-    Sum,
-    Variable,
-    depends_on_z,
-)
+from onestep.derivations.expressions.tree import Expression, depends_on_z
 
 _BITS = 40
 _PI_LOW, _PI_HIGH = rf.pi_pair(64)
@@ -55,21 +46,21 @@ def _bound(expr: Expression, height: Fraction) -> Growth | None:
     if not depends_on_z(expr):
         return _constant(expr)
     match expr:
-        case Variable():
+        case tree.Variable():
             return Growth(max(Fraction(1), height), Fraction(1))
-        case Sum(terms):
+        case tree.Sum(terms):
             return _combined([_bound(t, height) for t in terms], add=True)
-        case Product(factors):
+        case tree.Product(factors):
             return _combined([_bound(f, height) for f in factors], add=False)
-        case Power(base, Number(q)):
+        case tree.Power(base, tree.Number(q)):
             inner = _bound(base, height)
             if inner is None or (q.denominator != 1 and _inverse(base, height) is None):
                 return None
             return inner.to_power(q)
-        case Quotient(numerator, denominator):
+        case tree.Quotient(numerator, denominator):
             above, below = _bound(numerator, height), _inverse(denominator, height)
             return None if above is None or below is None else above.times(Growth(below))
-        case Call(name, argument):
+        case tree.Call(name, argument):
             return _call(name, argument, height)
     return None
 
@@ -107,7 +98,7 @@ def _inverse(u: Expression, height: Fraction) -> Fraction | None:
         box = enclose(u, point(Fraction(0)), _BITS)
         least = box.low if box.positive() else -box.high if box.negative() else Fraction(0)
         return 1 / least if isinstance(least, Fraction) and least > 0 else None
-    if isinstance(u, Power) and isinstance(u.exponent, Number):
+    if isinstance(u, tree.Power) and isinstance(u.exponent, tree.Number):
         inner = _inverse(u.base, height)
         return None if inner is None else Growth(inner).to_power(u.exponent.value).constant
     polynomial = as_polynomial(u)
@@ -116,18 +107,18 @@ def _inverse(u: Expression, height: Fraction) -> Fraction | None:
         gap = real_roots.root_free_height(polynomial) - height
         return 1 / (abs(polynomial[-1]) * gap ** (len(polynomial) - 1)) if gap > 0 else None
     match u:
-        case Call("sqrt", base):
+        case tree.Call("sqrt", base):
             inner = _inverse(base, height)
             return None if inner is None else Growth(inner).to_power(Fraction(1, 2)).constant
-        case Call("cosh", argument):
+        case tree.Call("cosh", argument):
             angle = imaginary_bound(argument, height)
             if angle is None or angle >= _PI_LOW / 2:
                 return None
             return 1 / rf.sin_cos_pairs(angle, _BITS)[1][0]  # |cosh(a+ib)|^2 = sinh^2 a + cos^2 b
-        case Call("exp", argument):
+        case tree.Call("exp", argument):
             linear = _affine(argument, height)
             return None if linear is None or linear[0] > 0 else exp_upper(linear[1])
-        case Sum((Call("exp", argument), Number(one))) if one == 1:
+        case tree.Sum((tree.Call("exp", argument), tree.Number(one))) if one == 1:
             angle = imaginary_bound(argument, height)
             return None if angle is None else _one_plus_exp(angle)
     # |u(x+iy) - u(x)| <= height sup|u'|, and |u(x)| is bounded from below on the real line
@@ -162,7 +153,7 @@ def _one_plus_exp(angle: Fraction) -> Fraction | None:
 def _call(name: str, u: Expression, height: Fraction) -> Growth | None:
     if name == "exp":
         return _exp(u, height)
-    if name == "tanh" and isinstance(u, Call) and u.name == "softplus":
+    if name == "tanh" and isinstance(u, tree.Call) and u.name == "softplus":
         return _tanh_softplus(u.argument, height)
     if name in ("sqrt", "log"):
         return _sqrt_log(name, u, height)
@@ -255,9 +246,9 @@ def _turn(u: Expression) -> Fraction:
     if polynomial is not None:
         return 4 * Fraction(len(polynomial))
     match u:
-        case Power(base, Number(q)):
+        case tree.Power(base, tree.Number(q)):
             return _turn(base) * q
-        case Call("sqrt", base):
+        case tree.Call("sqrt", base):
             return _turn(base)
     return Fraction(8)
 
@@ -269,11 +260,11 @@ HalfWidth = Fraction | float | None  # a float is math.inf
 def strip_half_width(expr: Expression) -> HalfWidth:
     """y > 0 such that expr (smooth on the line, no breakpoints) is analytic for |Im z| < y; None when undecided."""
     match expr:
-        case Call(name, argument) if name not in _ENTIRE:
+        case tree.Call(name, argument) if name not in _ENTIRE:
             return _singular(name, argument)
-        case Quotient(numerator, denominator):
+        case tree.Quotient(numerator, denominator):
             return _narrower([strip_half_width(numerator), _zero_free(denominator)])
-        case Power(base, Number(q)) if q.denominator != 1:
+        case tree.Power(base, tree.Number(q)) if q.denominator != 1:
             return _narrower([strip_half_width(base), _zero_free(base)])
     return _narrower([strip_half_width(child) for child in expr.children()])
 
@@ -285,7 +276,7 @@ def _narrower(widths: list[HalfWidth]) -> HalfWidth:
 
 def _zero_free(u: Expression) -> HalfWidth:
     """Half width of a strip without zeros of u, where u is analytic."""
-    if isinstance(u, Power):
+    if isinstance(u, tree.Power):
         return _zero_free(u.base)
     polynomial = as_polynomial(u)
     if polynomial is not None:
@@ -294,11 +285,11 @@ def _zero_free(u: Expression) -> HalfWidth:
         height = real_roots.root_free_height(polynomial)
         return height if height > 0 else None
     match u:
-        case Call("exp", argument):
+        case tree.Call("exp", argument):
             return strip_half_width(argument)
-        case Call("cosh", argument):
+        case tree.Call("cosh", argument):
             return _over_slope(argument, rf.pi_pair(64)[0] / 2)
-        case Call("sqrt", base):
+        case tree.Call("sqrt", base):
             return _zero_free(base)
     if all(not child.children() for child in u.children()) and not u.children():
         return math.inf
@@ -308,9 +299,9 @@ def _zero_free(u: Expression) -> HalfWidth:
 def _one_plus_exponential(u: Expression) -> HalfWidth:
     """1 + exp(affine) is zero only where the imaginary part of the argument is an odd multiple of pi."""
     children = u.children()
-    if len(children) == 2 and children[1] == Number(Fraction(1)):
+    if len(children) == 2 and children[1] == tree.Number(Fraction(1)):
         first = children[0]
-        if isinstance(first, Call) and first.name == "exp":
+        if isinstance(first, tree.Call) and first.name == "exp":
             return _over_slope(first.argument, rf.pi_pair(64)[0])
     return None
 
@@ -330,7 +321,7 @@ def _over_slope(argument: Expression, height: Fraction) -> HalfWidth:
 def _singular(name: str, argument: Expression) -> HalfWidth:
     pi_low = rf.pi_pair(64)[0]
     match name:
-        case "tanh" if isinstance(argument, Call) and argument.name == "softplus":
+        case "tanh" if isinstance(argument, tree.Call) and argument.name == "softplus":
             # 1 - tanh(log(1+E)) = 2/((1+E)^2 + 1) has its poles at E = -1 +- i, arguments +- 3 pi/4
             return _over_slope(argument.argument, pi_low * 3 / 4)
         case "tanh":

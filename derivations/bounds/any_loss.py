@@ -18,7 +18,15 @@ import sympy as sp
 from onestep.derivations.bounds import ridge as bounds
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER, mu0
-from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import (
+    Derivation,
+    NonNegative,
+    Obligation,
+    RationalLimit,
+    Step,
+    Vanishing,
+    eq,
+)
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 SOURCE = f"{PAPER}, Section 4.3 and Appendix E for any convex loss"
@@ -89,59 +97,54 @@ def heavy_ridge() -> Derivation:
             "-df/domega = l''/(1 + V l'') lies between 0 and the bound K of the curvature, so V1^ and V2^ lie between "
             "0 and C_1 = (alpha/beta) K E[mu1^2], C_2 = (alpha/beta) K E[mu2^2], and 1/(lambda + C_2 + c C_1) <= V2 <= "
             "1/lambda; V1 <= c V2.",
-            sp.Eq(sp.Limit(s.ridge * s.V2, s.ridge, sp.oo), 1, evaluate=False),
-            (
-                NonNegative(
-                    "K less the slope of the force",
-                    (curvature + curvature_bound) - curvature / (1 + w * curvature),
-                    ((curvature_bound, sp.S.One), (w * curvature**2 / (1 + w * curvature), sp.S.One)),
-                ),
-                NonNegative("V2 exceeds its lower bound", V2 - lower, ((gap * V2 * lower, sp.S.One),)),
-                NonNegative("V2 is below 1/lambda", 1 / s.ridge - V2, ((V2 / s.ridge * (1 / V2 - s.ridge), sp.S.One),)),
-                RationalLimit("the lower bound times lambda", s.ridge / (s.ridge + C2 + s.c * C1), s.ridge, sp.S.One),
+            eq(sp.Limit(s.ridge * s.V2, s.ridge, sp.oo), 1),
+            NonNegative(
+                "K less the slope of the force",
+                (curvature + curvature_bound) - curvature / (1 + w * curvature),
+                ((curvature_bound, sp.S.One), (w * curvature**2 / (1 + w * curvature), sp.S.One)),
             ),
+            NonNegative("V2 exceeds its lower bound", V2 - lower, ((gap * V2 * lower, sp.S.One),)),
+            NonNegative("V2 is below 1/lambda", 1 / s.ridge - V2, ((V2 / s.ridge * (1 / V2 - s.ridge), sp.S.One),)),
+            RationalLimit("the lower bound times lambda", s.ridge / (s.ridge + C2 + s.c * C1), s.ridge, sp.S.One),
         ),
         Step(
             "The force f = -l'(y, omega + V f) is -l'(y, omega)/(1 + V l'') with l'' at a point between: with V = "
             "w/lambda it tends to minus the slope of the loss at the output itself.",
-            sp.Eq(s.loss_slope, -force, evaluate=False),
-            (RationalLimit("the force", force, s.ridge, -slope),),
+            eq(s.loss_slope, -force),
+            RationalLimit("the force", force, s.ridge, -slope),
         ),
         Step(
             "Forces stay bounded, and zeta = alpha c V2 H, psi = alpha V1 P with H = E[kappa mu1 f] and P the force on "
             "psi vanish like 1/lambda.",
-            sp.Eq(s.zeta, zeta, evaluate=False),
-            (
-                RationalLimit("zeta vanishes", zeta, s.ridge, sp.S.Zero),
-                RationalLimit("psi vanishes", psi, s.ridge, sp.S.Zero),
-            ),
+            eq(s.zeta, zeta),
+            RationalLimit("zeta vanishes", zeta, s.ridge, sp.S.Zero),
+            RationalLimit("psi vanishes", psi, s.ridge, sp.S.Zero),
         ),
         Step(
             "q1 and q2 are second moments of the resolvent, O(1/lambda^2), times bounded squares of forces.",
-            sp.Eq(s.q2, q2, evaluate=False),
-            (
-                RationalLimit("q1 vanishes", q1, s.ridge, sp.S.Zero),
-                RationalLimit("q2 vanishes", q2, s.ridge, sp.S.Zero),
-            ),
+            eq(s.q2, q2),
+            RationalLimit("q1 vanishes", q1, s.ridge, sp.S.Zero),
+            RationalLimit("q2 vanishes", q2, s.ridge, sp.S.Zero),
         ),
         Step(
             "So the output tends to m mu0 and E[mu0 f] = 0 to E[mu0 l'(y, m mu0)] = 0. A stationary point of a convex "
             "function is its minimum: m minimises E l(y, m mu0).",
-            sp.Eq(s.least_loss_means, Expectation(loss_of(s.y, s.m_infinity * mu0), s.kappa), evaluate=False),
-            (RationalLimit("the output", output, s.ridge, s.m), minimum_over_means()),
+            eq(s.least_loss_means, Expectation(loss_of(s.y, s.m_infinity * mu0), s.kappa)),
+            RationalLimit("the output", output, s.ridge, s.m),
+            minimum_over_means(),
         ),
         Step(
             "With the loss continuous in the output its average tends to that minimum.",
-            sp.Eq(s.loss_infinity, s.least_loss_means, evaluate=False),
-            (RationalLimit("the test loss", s.least_loss_means + drift / s.ridge, s.ridge, s.least_loss_means),),
+            eq(s.loss_infinity, s.least_loss_means),
+            RationalLimit("the test loss", s.least_loss_means + drift / s.ridge, s.ridge, s.least_loss_means),
         ),
     )
     return Derivation(
         "ridge to infinity, any convex loss",
         SOURCE,
-        steps,
-        {s.loss_infinity: s.least_loss_means},
-        LIMIT_HYPOTHESES,
+        *steps,
+        results={s.loss_infinity: s.least_loss_means},
+        hypotheses=LIMIT_HYPOTHESES,
     )
 
 
@@ -157,16 +160,14 @@ def square() -> Derivation:
         Step(
             "(y - f)^2/2 averages to half of the squared distance plus half of the label noise, whatever the "
             "coefficients: both are least together.",
-            sp.Eq(s.least_loss, least, evaluate=False),
-            (
-                Vanishing("twice the loss less noise and distance", 2 * loss - s.noise - distance),
-                *(
-                    Vanishing(
-                        f"both are stationary in {b} together", sp.expand(sp.diff(loss, b) - sp.diff(distance, b) / 2)
-                    )
-                    for b in coefficients
-                ),
+            eq(s.least_loss, least),
+            Vanishing("twice the loss less noise and distance", 2 * loss - s.noise - distance),
+            *(
+                Vanishing(
+                    f"both are stationary in {b} together", sp.expand(sp.diff(loss, b) - sp.diff(distance, b) / 2)
+                )
+                for b in coefficients
             ),
         ),
     )
-    return Derivation("least square loss", SOURCE, steps, {s.least_loss: least})
+    return Derivation("least square loss", SOURCE, *steps, results={s.least_loss: least})

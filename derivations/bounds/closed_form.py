@@ -14,7 +14,7 @@ import sympy as sp
 
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 
 a, b, x = sp.symbols("a b x", positive=True)
 HEAT = (
@@ -65,28 +65,24 @@ def _product_steps() -> tuple[Step, ...]:
     return (
         Step(
             "The derivative of E[erf(a kappa) erf(b kappa)] in a has a factor exp(-a^2 kappa^2).",
-            sp.Eq(sp.Symbol("\\partial_a"), kernel, evaluate=False),
-            (Vanishing("derivative of the integrand", sp.diff(bare, a) - kernel),),
+            eq(sp.Symbol("\\partial_a"), kernel),
+            Vanishing("derivative of the integrand", sp.diff(bare, a) - kernel),
         ),
         Step(
             "The factor rescales kappa by t = (1 + 2 a^2)^(-1/2); Stein's lemma and a second rescaling leave an "
             "algebraic function.",
-            sp.Eq(sp.Symbol("\\partial_a"), slope, evaluate=False),
-            (
-                Vanishing(
-                    "exp(-a^2 x^2 - x^2/2) is a Gaussian of variance t^2",
-                    a**2 + sp.Rational(1, 2) - 1 / (2 * exponential_factor(a) ** 2),
-                ),
+            eq(sp.Symbol("\\partial_a"), slope),
+            Vanishing(
+                "exp(-a^2 x^2 - x^2/2) is a Gaussian of variance t^2",
+                a**2 + sp.Rational(1, 2) - 1 / (2 * exponential_factor(a) ** 2),
             ),
         ),
         Step(
             "Integrated from a = 0.",
-            sp.Eq(sp.Symbol("E[\\mathrm{erf}(a\\kappa)\\mathrm{erf}(b\\kappa)]"), mean, evaluate=False),
-            (
-                Vanishing("the square of the derivative agrees", _algebraic(claimed**2 - slope**2)),
-                Vanishing("both derivatives are positive: they agree at a = 0", (claimed - slope).subs(a, 0)),
-                Vanishing("the average vanishes at a = 0", mean.subs(a, 0)),
-            ),
+            eq(sp.Symbol("E[\\mathrm{erf}(a\\kappa)\\mathrm{erf}(b\\kappa)]"), mean),
+            Vanishing("the square of the derivative agrees", _algebraic(claimed**2 - slope**2)),
+            Vanishing("both derivatives are positive: they agree at a = 0", (claimed - slope).subs(a, 0)),
+            Vanishing("the average vanishes at a = 0", mean.subs(a, 0)),
         ),
     )
 
@@ -99,8 +95,9 @@ def _algebraic(expression: sp.Expr) -> sp.Expr:
 def _heat_step(name: str, mean: sp.Expr, initial: sp.Expr, at_zero: Vanishing | RationalLimit) -> Step:
     return Step(
         f"mu0 of {name} solves the heat equation in (c, x = r kappa) and starts from the activation at c = 0.",
-        sp.Eq(sp.Symbol("\\mu_0"), mean, evaluate=False),
-        (Vanishing("heat equation", heat_residual(mean)), at_zero),
+        eq(sp.Symbol("\\mu_0"), mean),
+        Vanishing("heat equation", heat_residual(mean)),
+        at_zero,
     )
 
 
@@ -125,53 +122,49 @@ def erf_target() -> Derivation:
         *_product_steps(),
         Step(
             "With a = 1 and b = r/sqrt(1+2c): overlap, norm and what the projection leaves.",
-            sp.Eq(s.error_infinity, error, evaluate=False),
-            (Vanishing("at r = sqrt(1+2c) nothing is left", error.subs(s.r, sp.sqrt(1 + 2 * s.c))),),
+            eq(s.error_infinity, error),
+            Vanishing("at r = sqrt(1+2c) nothing is left", error.subs(s.r, sp.sqrt(1 + 2 * s.c))),
         ),
         Step(
             "mu0 is the target itself when r = sqrt(1+2c).",
-            sp.Eq(s.spike_perfect, perfect, evaluate=False),
-            (Vanishing("mu0 = erf(kappa)", mean.subs(x, perfect * s.kappa) - sp.erf(s.kappa)),),
+            eq(s.spike_perfect, perfect),
+            Vanishing("mu0 = erf(kappa)", mean.subs(x, perfect * s.kappa) - sp.erf(s.kappa)),
         ),
         Step(
             "At alpha0 -> infinity c = 1 and r = (eta/beta) h1^2 with h1 = 2/sqrt(3 pi): the learning rate that "
             "gives this spike.",
-            sp.Eq(s.eta_perfect, eta, evaluate=False),
-            (
-                RationalLimit("c tends to one", 1 + rate**2 * s.h2 / s.alpha0 * s.h1_check, s.alpha0, sp.S.One),
-                RationalLimit(
-                    "r^2 tends to (eta/beta)^2 h1^4",
-                    rate**2 * s.h1**2 * (s.h1**2 + s.h2 / s.alpha0),
-                    s.alpha0,
-                    rate**2 * s.h1**4,
-                ),
-                Vanishing("h1^2 = 4/(3 pi)", h1**2 - 4 / (3 * sp.pi)),
-                Vanishing("the spike at this learning rate", (eta / s.beta * h1**2) ** 2 - 3),
+            eq(s.eta_perfect, eta),
+            RationalLimit("c tends to one", 1 + rate**2 * s.h2 / s.alpha0 * s.h1_check, s.alpha0, sp.S.One),
+            RationalLimit(
+                "r^2 tends to (eta/beta)^2 h1^4",
+                rate**2 * s.h1**2 * (s.h1**2 + s.h2 / s.alpha0),
+                s.alpha0,
+                rate**2 * s.h1**4,
             ),
+            Vanishing("h1^2 = 4/(3 pi)", h1**2 - 4 / (3 * sp.pi)),
+            Vanishing("the spike at this learning rate", (eta / s.beta * h1**2) ** 2 - 3),
         ),
         Step(
             "mu1 = P_c sigma' is a Gaussian in kappa, so its derivative is proportional to kappa mu1.",
-            sp.Eq(sp.Symbol("\\mu_1"), kappa_slope, evaluate=False),
-            (
-                Vanishing(
-                    "mu1' = -2 r^2 kappa mu1/(1+2c)",
-                    sp.diff(kappa_slope, s.kappa) + 2 * s.r**2 * s.kappa * kappa_slope / (1 + 2 * s.c),
-                ),
+            eq(sp.Symbol("\\mu_1"), kappa_slope),
+            Vanishing(
+                "mu1' = -2 r^2 kappa mu1/(1+2c)",
+                sp.diff(kappa_slope, s.kappa) + 2 * s.r**2 * s.kappa * kappa_slope / (1 + 2 * s.c),
             ),
         ),
     )
     return Derivation(
         "upper bound for erf",
         f"{PAPER}, Section 4.3, (26), (28)",
-        steps,
-        {
+        *steps,
+        results={
             s.error_infinity: error,
             s.spike_perfect: perfect,
             s.eta_perfect: eta,
             s.target_overlap: overlap,
             s.student_norm: norm,
         },
-        (HEAT,),
+        hypotheses=(HEAT,),
     )
 
 
@@ -193,48 +186,46 @@ def sign_target() -> Derivation:
         Step(
             "mu0 = erf(r kappa/sqrt(2c)) solves the heat equation; its argument x/sqrt(2c) goes to infinity with "
             "the sign of x as c -> 0.",
-            sp.Eq(sp.Symbol("\\mu_0"), mean.subs(x, s.r * s.kappa), evaluate=False),
-            (
-                Vanishing("heat equation", heat_residual(mean)),
-                RationalLimit(
-                    "the reciprocal of the argument vanishes as c -> 0",
-                    (1 / (x / (sp.sqrt(2) * root_c))).subs(root_c, 1 / far),
-                    far,
-                    sp.S.Zero,
-                ),
+            eq(sp.Symbol("\\mu_0"), mean.subs(x, s.r * s.kappa)),
+            Vanishing("heat equation", heat_residual(mean)),
+            RationalLimit(
+                "the reciprocal of the argument vanishes as c -> 0",
+                (1 / (x / (sp.sqrt(2) * root_c))).subs(root_c, 1 / far),
+                far,
+                sp.S.Zero,
             ),
         ),
         Step(
             "The target's mean at fixed kappa is the same semigroup at variance 1 - gamma^2.",
-            sp.Eq(sp.Symbol("y_0"), sign_mean(s.gamma * s.kappa, rho), evaluate=False),
-            (Vanishing("its scale", sign_mean(s.gamma * s.kappa, rho) - sp.erf(teacher * s.kappa)),),
+            eq(sp.Symbol("y_0"), sign_mean(s.gamma * s.kappa, rho)),
+            Vanishing("its scale", sign_mean(s.gamma * s.kappa, rho) - sp.erf(teacher * s.kappa)),
         ),
         *_product_steps(),
         Step(
             "Overlap of target and student, with a = gamma/sqrt(2(1-gamma^2)) and b = r/sqrt(2c).",
-            sp.Eq(s.target_overlap, overlap_result, evaluate=False),
-            (Vanishing("the squared argument of the arcsine", inside - (s.gamma**2 * s.r**2 / (s.c + s.r**2))),),
+            eq(s.target_overlap, overlap_result),
+            Vanishing("the squared argument of the arcsine", inside - (s.gamma**2 * s.r**2 / (s.c + s.r**2))),
         ),
         Step(
             "Norm of mu0, with a = b = r/sqrt(2c).",
-            sp.Eq(s.student_norm, norm_result, evaluate=False),
-            (Vanishing("the argument of the arcsine", sp.sin(sp.pi / 2 * norm) - s.r**2 / (s.c + s.r**2)),),
+            eq(s.student_norm, norm_result),
+            Vanishing("the argument of the arcsine", sp.sin(sp.pi / 2 * norm) - s.r**2 / (s.c + s.r**2)),
         ),
         Step(
             "E[g^2] = 1 less the projection.",
-            sp.Eq(s.error_infinity, error, evaluate=False),
-            (Vanishing("what the projection leaves", error - (1 - overlap_result**2 / norm_result)),),
+            eq(s.error_infinity, error),
+            Vanishing("what the projection leaves", error - (1 - overlap_result**2 / norm_result)),
         ),
         Step(
             "mu1 is a Gaussian in kappa, so its derivative is proportional to kappa mu1.",
-            sp.Eq(sp.Symbol("\\mu_1"), slope, evaluate=False),
-            (Vanishing("mu1' = -r^2 kappa mu1/c", sp.diff(slope, s.kappa) + s.r**2 * s.kappa * slope / s.c),),
+            eq(sp.Symbol("\\mu_1"), slope),
+            Vanishing("mu1' = -r^2 kappa mu1/c", sp.diff(slope, s.kappa) + s.r**2 * s.kappa * slope / s.c),
         ),
     )
     return Derivation(
         "upper bound for sign",
         f"{PAPER}, Section 4.3, (26), (165)-(169)",
-        steps,
-        {s.error_infinity: error, s.target_overlap: overlap_result, s.student_norm: norm_result},
-        (HEAT,),
+        *steps,
+        results={s.error_infinity: error, s.target_overlap: overlap_result, s.student_norm: norm_result},
+        hypotheses=(HEAT,),
     )

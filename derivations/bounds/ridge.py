@@ -13,7 +13,7 @@ import sympy as sp
 
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, squared_residual, y0, y1, y2
-from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing, eq, ge
 from onestep.derivations.language.expectation import expand_expectations
 from onestep.derivations.language.inequalities import ONE_READOUT, for_vectors
 
@@ -47,12 +47,10 @@ def _traces_step() -> Step:
     return Step(
         "0 <= V1^ <= C_1 = (alpha/beta) E[mu1^2] and 0 <= V2^ <= C_2 = (alpha/beta) E[mu2^2] whatever the ridge, so "
         "1/(lambda + C_2 + c C_1) <= V2 <= 1/lambda: lambda V2 -> 1, and V1 <= c V2 vanishes with it.",
-        sp.Eq(sp.Limit(s.ridge * s.V2, s.ridge, sp.oo), 1, evaluate=False),
-        (
-            NonNegative("V2 exceeds its lower bound", V2 - lower, ((gap * V2 * lower, sp.S.One),)),
-            NonNegative("V2 is below 1/lambda", 1 / s.ridge - V2, ((V2 / s.ridge * (1 / V2 - s.ridge), sp.S.One),)),
-            RationalLimit("the lower bound times lambda", s.ridge / (s.ridge + C2 + s.c * C1), s.ridge, sp.S.One),
-        ),
+        eq(sp.Limit(s.ridge * s.V2, s.ridge, sp.oo), 1),
+        NonNegative("V2 exceeds its lower bound", V2 - lower, ((gap * V2 * lower, sp.S.One),)),
+        NonNegative("V2 is below 1/lambda", 1 / s.ridge - V2, ((V2 / s.ridge * (1 / V2 - s.ridge), sp.S.One),)),
+        RationalLimit("the lower bound times lambda", s.ridge / (s.ridge + C2 + s.c * C1), s.ridge, sp.S.One),
     )
 
 
@@ -114,56 +112,50 @@ def heavy_ridge() -> Derivation:
         _traces_step(),
         Step(
             "So V(kappa) = w/lambda with w bounded by c mu1^2 + mu2^2, and 1/(1+V) -> 1 under every average.",
-            sp.Eq(sp.Limit(1 / (1 + pointwise / s.ridge), s.ridge, sp.oo), 1, evaluate=False),
-            (RationalLimit("1/(1+V) at a point", 1 / (1 + pointwise / s.ridge), s.ridge, sp.S.One),),
+            eq(sp.Limit(1 / (1 + pointwise / s.ridge), s.ridge, sp.oo), 1),
+            RationalLimit("1/(1+V) at a point", 1 / (1 + pointwise / s.ridge), s.ridge, sp.S.One),
         ),
         Step(
             "m and zeta solve A m + B zeta = F and zeta = alpha c V2 (H - B m - D zeta), with A = E[mu0^2/(1+V)], "
             "B = E[kappa mu0 mu1/(1+V)], D = E[kappa^2 mu1^2/(1+V)], F = E[mu0 y0/(1+V)], H = E[kappa mu1 y0/(1+V)].",
-            sp.Eq(s.m, m, evaluate=False),
-            (
-                RationalLimit("m tends to F/A", m, s.ridge, F / A),
-                RationalLimit("zeta vanishes", zeta, s.ridge, sp.S.Zero),
-            ),
+            eq(s.m, m),
+            RationalLimit("m tends to F/A", m, s.ridge, F / A),
+            RationalLimit("zeta vanishes", zeta, s.ridge, sp.S.Zero),
         ),
         Step(
             "psi = alpha V1 P with P = E[mu1 y1/(1+V)] vanishes like 1/lambda.",
-            sp.Eq(s.psi, psi, evaluate=False),
-            (RationalLimit("psi vanishes", psi, s.ridge, sp.S.Zero),),
+            eq(s.psi, psi),
+            RationalLimit("psi vanishes", psi, s.ridge, sp.S.Zero),
         ),
         Step(
             "q1 and q2 are second moments of the resolvent, O(1/lambda^2), times forces that are affine in q1 and q2.",
-            sp.Eq(s.q2, q2, evaluate=False),
-            (
-                RationalLimit("q1 vanishes", q1, s.ridge, sp.S.Zero),
-                RationalLimit("q2 vanishes", q2, s.ridge, sp.S.Zero),
-            ),
+            eq(s.q2, q2),
+            RationalLimit("q1 vanishes", q1, s.ridge, sp.S.Zero),
+            RationalLimit("q2 vanishes", q2, s.ridge, sp.S.Zero),
         ),
         Step(
             "With 1/(1+V) -> 1, F/A becomes the coefficient of the projection on mu0, equation (165).",
-            sp.Eq(s.m_infinity, m_limit, evaluate=False),
-            (
-                RationalLimit(
-                    "m, with corrections to the averages of order 1/lambda", m.subs(slow_averages), s.ridge, F0 / A0
-                ),
-                Vanishing(
-                    "F/A with 1/(1+V) = 1", (F0 / A0).subs({A0: over_kappa(mu0**2), F0: over_kappa(mu0 * y0)}) - m_limit
-                ),
+            eq(s.m_infinity, m_limit),
+            RationalLimit(
+                "m, with corrections to the averages of order 1/lambda", m.subs(slow_averages), s.ridge, F0 / A0
+            ),
+            Vanishing(
+                "F/A with 1/(1+V) = 1", (F0 / A0).subs({A0: over_kappa(mu0**2), F0: over_kappa(mu0 * y0)}) - m_limit
             ),
         ),
         Step(
             "The test error E[e2] - Delta tends to the squared distance of the target from the line through mu0, "
             "equation (168).",
-            sp.Eq(s.error_infinity, result, evaluate=False),
-            (RationalLimit("the test error", slow.subs(named), s.ridge, result.subs(named)),),
+            eq(s.error_infinity, result),
+            RationalLimit("the test error", slow.subs(named), s.ridge, result.subs(named)),
         ),
     )
     return Derivation(
         "ridge to infinity",
         f"{APPENDIX_E}, (165)-(168)",
-        steps,
-        {s.m_infinity: m_limit, s.error_infinity: result},
-        (DOMINATED, BOUNDED, NOT_ZERO),
+        *steps,
+        results={s.m_infinity: m_limit, s.error_infinity: result},
+        hypotheses=(DOMINATED, BOUNDED, NOT_ZERO),
     )
 
 
@@ -191,18 +183,21 @@ def projection() -> Derivation:
     norm = sp.Symbol("|\\mu_0|^2", positive=True)  # E[mu0^2] > 0 unless mu0 = 0
     named = (objective - least).subs(over_kappa(mu0**2), norm)
     steps = (
-        Step("The squared distance of the target from b mu0.", sp.Eq(s.distance, objective, evaluate=False)),
+        Step("The squared distance of the target from b mu0.", eq(s.distance, objective)),
         Step(
             "It is quadratic in b and least at the projection, which is the limit of m.",
-            sp.Eq(s.b1, best, evaluate=False),
-            (
-                Vanishing("the derivative vanishes", sp.diff(objective, s.b1).subs(s.b1, best)),
-                NonNegative("the rest is a square", named, ((norm, s.b1 - over_kappa(mu0 * y0) / norm),)),
-            ),
+            eq(s.b1, best),
+            Vanishing("the derivative vanishes", sp.diff(objective, s.b1).subs(s.b1, best)),
+            NonNegative("the rest is a square", named, ((norm, s.b1 - over_kappa(mu0 * y0) / norm),)),
         ),
-        Step("What it leaves.", sp.Eq(s.distance, least, evaluate=False)),
+        Step("What it leaves.", eq(s.distance, least)),
     )
-    return Derivation("projection on mu0", f"{APPENDIX_E}, (167)-(169)", steps, {s.b1: best, s.distance: least})
+    return Derivation(
+        "projection on mu0",
+        f"{APPENDIX_E}, (167)-(169)",
+        *steps,
+        results={s.b1: best, s.distance: least},
+    )
 
 
 @functools.cache
@@ -217,25 +212,30 @@ def span() -> Derivation:
         Step(
             "Any readout predicts a combination of mu0, kappa mu1 and mu1 z, up to noise; the distance of the "
             "target from their span.",
-            sp.Eq(s.distance, objective, evaluate=False),
+            eq(s.distance, objective),
         ),
         Step(
             "The normal equations; mu1 z is orthogonal to the other two because z is centred and independent of kappa.",
-            sp.Eq(s.b3, best[s.b3], evaluate=False),
-            tuple(Vanishing(f"the derivative in {x} vanishes", sp.diff(objective, x).subs(best)) for x in coefficients),
+            eq(s.b3, best[s.b3]),
+            *tuple(
+                Vanishing(f"the derivative in {x} vanishes", sp.diff(objective, x).subs(best)) for x in coefficients
+            ),
         ),
         Step(
             "What they leave: |g|^2 less the projections.",
-            sp.Eq(s.distance, least, evaluate=False),
-            (
-                Vanishing(
-                    "the second variation is the Gram matrix of the three functions",
-                    sp.Matrix(sp.hessian(objective, coefficients)).det() / 8 - (a * c - b**2) * over_kappa(mu1**2),
-                ),
+            eq(s.distance, least),
+            Vanishing(
+                "the second variation is the Gram matrix of the three functions",
+                sp.Matrix(sp.hessian(objective, coefficients)).det() / 8 - (a * c - b**2) * over_kappa(mu1**2),
             ),
         ),
     )
-    return Derivation("distance from the span", f"{PAPER}, Section 4.3, (27), (31)", steps, {**best, s.distance: least})
+    return Derivation(
+        "distance from the span",
+        f"{PAPER}, Section 4.3, (27), (31)",
+        *steps,
+        results={**best, s.distance: least},
+    )
 
 
 def error_above_span() -> sp.Expr:
@@ -253,41 +253,37 @@ def lower_bound() -> Derivation:
     steps = (
         Step(
             "The test error is the distance from the span at b = (m, zeta, psi) plus the noise of the readout.",
-            sp.Eq(s.test_error - s.distance, gap, evaluate=False),
-            (Vanishing("the rest", gap.subs(s.q1, s.excess + s.psi**2) - result),),
+            eq(s.test_error - s.distance, gap),
+            Vanishing("the rest", gap.subs(s.q1, s.excess + s.psi**2) - result),
         ),
         Step(
             "q1 >= psi^2 by Cauchy-Schwarz, equation (170): with u = Pi W^T a/sqrt(p) they are |u|^2 and the square of "
             "u.theta_perp, |theta_perp| = 1.",
-            sp.Ge(s.q1 - s.psi**2, 0, evaluate=False),
-            for_vectors(),
+            ge(s.q1 - s.psi**2, 0),
+            *for_vectors(),
         ),
         Step(
             "So the test error is E[e2] less the label noise, with what it exceeds the distance by.",
-            sp.Eq(s.test_error, error, evaluate=False),
-            (
-                Vanishing(
-                    "distance plus the rest",
-                    (error - distance_to((s.m, s.zeta, s.psi))).subs(s.q1, s.excess + s.psi**2) - result,
-                ),
+            eq(s.test_error, error),
+            Vanishing(
+                "distance plus the rest",
+                (error - distance_to((s.m, s.zeta, s.psi))).subs(s.q1, s.excess + s.psi**2) - result,
             ),
         ),
         Step(
             "Both terms of the rest are non-negative.",
-            sp.Ge(s.test_error, s.distance, evaluate=False),
-            (
-                NonNegative(
-                    "the rest",
-                    result,
-                    ((over_kappa(mu1**2) * s.excess, sp.S.One), (over_kappa(mu2**2) * s.q2, sp.S.One)),
-                ),
+            ge(s.test_error, s.distance),
+            NonNegative(
+                "the rest",
+                result,
+                ((over_kappa(mu1**2) * s.excess, sp.S.One), (over_kappa(mu2**2) * s.q2, sp.S.One)),
             ),
         ),
     )
     return Derivation(
         "lower bound",
         f"{APPENDIX_E}, (170)-(172)",
-        steps,
-        {s.test_error: error},
-        (ONE_READOUT,),
+        *steps,
+        results={s.test_error: error},
+        hypotheses=(ONE_READOUT,),
     )

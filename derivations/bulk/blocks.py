@@ -18,7 +18,7 @@ import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import PAPER
 from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 
 ISOTROPIC_GROUPS = (
     "the rows of the bulk are independent of each other and isotropic in every group, so that quadratic forms of a row "
@@ -89,61 +89,58 @@ def cavity() -> Derivation:
     steps = (
         Step(
             "A diagonal entry of an inverse is one over the Schur complement of the rest.",
-            sp.Eq(G_ii, 1 / (corner - off**2 / rest), evaluate=False),
-            (
-                Vanishing(
-                    "in a matrix of two blocks",
-                    sp.Matrix([[corner, off], [off, rest]]).inv()[0, 0] - 1 / (corner - off**2 / rest),
-                ),
+            eq(G_ii, 1 / (corner - off**2 / rest)),
+            Vanishing(
+                "in a matrix of two blocks",
+                sp.Matrix([[corner, off], [off, rest]]).inv()[0, 0] - 1 / (corner - off**2 / rest),
             ),
         ),
         Step(
             "Row i of group a meets the rest through sum_b C_ab W_b w_i; w_i is independent of the rest and isotropic "
             "with variance c_a/d, so the quadratic form is c_a beta sum_bb' C_ab T_bb' C_b'a.",
-            sp.Eq(1 / G_ii, diagonal_inverse(0, T), evaluate=False),
+            eq(1 / G_ii, diagonal_inverse(0, T)),
         ),
         Step(
             "The same row in T: w_i.W_b^T (S^-1)_bi = -(S^-1)_ii c_a beta sum_b' T_bb' C_b'a for b other than its own "
             "row, plus c_a (S^-1)_ii from itself. Summed over the rows of a group: beta T = Theta - beta T C Theta.",
-            sp.Eq(sp.MatrixSymbol("T", 2, 2), solved, evaluate=False),
-            vanishing("T = Theta (1 + C Theta)^-1/beta solves the relation", block_relation(solved)),
+            eq(sp.MatrixSymbol("T", 2, 2), solved),
+            *vanishing("T = Theta (1 + C Theta)^-1/beta solves the relation", block_relation(solved)),
         ),
         Step(
             "Inserted in the Schur complement, C - beta C T C is M = C (1 + Theta C)^-1.",
-            sp.Eq(sp.MatrixSymbol("M", 2, 2), M_explicit, evaluate=False),
-            (
-                *vanishing("C - beta C T C = M", C - s.beta * C * solved * C - M_explicit),
-                *(
-                    Vanishing(
-                        f"group {a + 1}: the Schur complement is s + c M",
-                        own[a] - shift[a] - s.c_of[a] * M_explicit[a, a],
-                    )
-                    for a in LETTERS
-                ),
-                Vanishing("M is symmetric", M_explicit[0, 1] - M_explicit[1, 0]),
+            eq(sp.MatrixSymbol("M", 2, 2), M_explicit),
+            *vanishing("C - beta C T C = M", C - s.beta * C * solved * C - M_explicit),
+            *(
+                Vanishing(
+                    f"group {a + 1}: the Schur complement is s + c M", own[a] - shift[a] - s.c_of[a] * M_explicit[a, a]
+                )
+                for a in LETTERS
             ),
+            Vanishing("M is symmetric", M_explicit[0, 1] - M_explicit[1, 0]),
         ),
         Step(
             "The rows of a group are alike: tau_a = pi_a (S^-1)_ii.",
-            sp.Eq(s.V2_of[0], tau[0], evaluate=False),
-            tuple(
+            eq(s.V2_of[0], tau[0]),
+            *(
                 Vanishing(f"group {a + 1}: its share over the Schur complement", named(tau[a]) * own[a] - s.fraction[a])
                 for a in LETTERS
             ),
         ),
         Step(
             "T in terms of M.",
-            sp.Eq(s.V1_of[0][1], T_of_M[0, 1], evaluate=False),
-            vanishing("beta T = Theta - Theta M Theta", s.beta * solved - Theta + Theta * M_explicit * Theta),
+            eq(s.V1_of[0][1], T_of_M[0, 1]),
+            *vanishing("beta T = Theta - Theta M Theta", s.beta * solved - Theta + Theta * M_explicit * Theta),
         ),
         Step(
             "A check by another route: (1/p) tr[S S^-1] = sum_a s_a tau_a + sum_ab C_ab T_ab = 1.",
-            sp.Eq(sp.Symbol(r"\frac{1}{p}\mathrm{tr}[S S^{-1}]"), 1, evaluate=False),
-            (Vanishing("what M takes from the first sum the second sum returns", total),),
+            eq(sp.Symbol(r"\frac{1}{p}\mathrm{tr}[S S^{-1}]"), 1),
+            Vanishing("what M takes from the first sum the second sum returns", total),
         ),
     )
     results: dict[sp.Basic, sp.Expr] = {s.V2_of[a]: tau[a] for a in LETTERS}
-    return Derivation("one row of a group against the rest", SOURCE, steps, results, (ISOTROPIC_GROUPS,))
+    return Derivation(
+        "one row of a group against the rest", SOURCE, *steps, results=results, hypotheses=(ISOTROPIC_GROUPS,)
+    )
 
 
 @functools.cache
@@ -156,17 +153,17 @@ def block_traces() -> Derivation:
     steps = tuple(
         Step(
             f"Block {a + 1}{b + 1} of T in terms of M.",
-            sp.Eq(s.V1_of[a][b], results[s.V1_of[a][b]], evaluate=False),
-            (
-                Vanishing(
-                    "it is that of Theta (1 + C Theta)^-1/beta",
-                    results[s.V1_of[a][b]].subs(explicit) - traces_of()[a, b].subs(theta_of_tau),
-                ),
+            eq(s.V1_of[a][b], results[s.V1_of[a][b]]),
+            Vanishing(
+                "it is that of Theta (1 + C Theta)^-1/beta",
+                results[s.V1_of[a][b]].subs(explicit) - traces_of()[a, b].subs(theta_of_tau),
             ),
         )
         for a, b in PAIRS
     )
-    return Derivation("blocks of the resolvent", SOURCE, (*base.steps, *steps), results, base.hypotheses)
+    return Derivation(
+        "blocks of the resolvent", SOURCE, *base.steps, *steps, results=results, hypotheses=base.hypotheses
+    )
 
 
 @functools.cache
@@ -178,13 +175,15 @@ def mixed_entries() -> Derivation:
     steps = tuple(
         Step(
             f"Entry {a + 1}{b + 1} of M, by Cramer's rule.",
-            sp.Eq(s.mixed[a][b], found[a, b], evaluate=False),
-            (Vanishing("M (1 + Theta C) = C", back[a, b]),),
+            eq(s.mixed[a][b], found[a, b]),
+            Vanishing("M (1 + Theta C) = C", back[a, b]),
         )
         for a, b in PAIRS
     )
     results = {s.mixed[a][b]: found[a, b] for a, b in PAIRS}
-    return Derivation("the matrix C (1 + Theta C)^-1", SOURCE, (*base.steps, *steps), results, base.hypotheses)
+    return Derivation(
+        "the matrix C (1 + Theta C)^-1", SOURCE, *base.steps, *steps, results=results, hypotheses=base.hypotheses
+    )
 
 
 def potential() -> sp.Expr:
@@ -204,8 +203,8 @@ def log_determinant() -> Derivation:
         *cavity().steps,
         Step(
             "A potential with tau as variational parameters.",
-            sp.Eq(sp.Symbol(r"\frac{1}{p}\ln\det S"), L, evaluate=False),
-            tuple(
+            eq(sp.Symbol(r"\frac{1}{p}\ln\det S"), L),
+            *(
                 Vanishing(
                     f"stationary in tau_{a + 1} where tau solves its equation",
                     sp.diff(L, s.V2_of[a]) - (shift[a] + s.c_of[a] * M_explicit[a, a] - s.fraction[a] / s.V2_of[a]),
@@ -216,20 +215,17 @@ def log_determinant() -> Derivation:
         Step(
             "At the stationary point only the explicit dependence counts: dL/dD_a = tau_a and dL/dC_ab = T_ab, twice "
             "that off the diagonal. Second derivatives commute, so the derivative of (T, tau) in (C, D) is symmetric.",
-            sp.Eq(sp.Symbol(r"\partial_{C_{ab}}L"), s.V1_of[0][0], evaluate=False),
-            (
-                *(Vanishing(f"dL/dD_{a + 1}", sp.diff(L, s.V2_hat_of[a]) - s.V2_of[a]) for a in LETTERS),
-                *(
-                    Vanishing(
-                        f"dL/dC_{a + 1}{b + 1}",
-                        sp.diff(L, s.V1_hat_of[a][b]) - (1 if a == b else 2) * T_explicit[a, b],
-                    )
-                    for a, b in PAIRS
-                ),
+            eq(sp.Symbol(r"\partial_{C_{ab}}L"), s.V1_of[0][0]),
+            *(Vanishing(f"dL/dD_{a + 1}", sp.diff(L, s.V2_hat_of[a]) - s.V2_of[a]) for a in LETTERS),
+            *(
+                Vanishing(
+                    f"dL/dC_{a + 1}{b + 1}", sp.diff(L, s.V1_hat_of[a][b]) - (1 if a == b else 2) * T_explicit[a, b]
+                )
+                for a, b in PAIRS
             ),
         ),
     )
-    return Derivation("log-determinant of the resolvent", SOURCE, steps, {}, (ISOTROPIC_GROUPS,))
+    return Derivation("log-determinant of the resolvent", SOURCE, *steps, results={}, hypotheses=(ISOTROPIC_GROUPS,))
 
 
 # A direction in which C and D are moved.
@@ -281,16 +277,16 @@ def slopes() -> Derivation:
         *log_determinant().steps,
         Step(
             "M moves by (1 - M Theta) X (1 - Theta M) - M dTheta M when C moves by X and Theta by dTheta.",
-            sp.Eq(sp.MatrixSymbol("dM", 2, 2), mixed_slope(sp.diag(t1, t2)), evaluate=False),
-            vanishing("the same by differentiating the entries of M", along - formula),
+            eq(sp.MatrixSymbol("dM", 2, 2), mixed_slope(sp.diag(t1, t2))),
+            *vanishing("the same by differentiating the entries of M", along - formula),
         ),
         Step(
             "T moves by (1 - Theta M) dTheta (1 - M Theta)/beta - beta T X T.",
-            sp.Eq(sp.MatrixSymbol("dT", 2, 2), dT_formula, evaluate=False),
-            vanishing("the same by differentiating the entries of T", dT - dT_formula),
+            eq(sp.MatrixSymbol("dT", 2, 2), dT_formula),
+            *vanishing("the same by differentiating the entries of T", dT - dT_formula),
         ),
     )
-    return Derivation("derivatives of the block traces", SOURCE, steps, {}, (ISOTROPIC_GROUPS,))
+    return Derivation("derivatives of the block traces", SOURCE, *steps, results={}, hypotheses=(ISOTROPIC_GROUPS,))
 
 
 @functools.cache
@@ -310,25 +306,24 @@ def equal_groups() -> Derivation:
         *cavity().steps,
         Step(
             "With C_ab = C, c_a = c and tau_a = pi_a tau every entry of M is C/(1 + beta c C tau).",
-            sp.Eq(s.mixed[0][0], M_one, evaluate=False),
-            (
-                *(
-                    Vanishing(
-                        f"entry {a + 1}{b + 1} of M",
-                        merged(mixed_matrix()[a, b]) * (1 + s.beta * c * C_one * tau_one) - C_one,
-                    )
-                    for a, b in PAIRS
-                ),
+            eq(s.mixed[0][0], M_one),
+            *(
                 Vanishing(
-                    "both groups ask the same of tau",
-                    merged(s.fraction[0] * s.V2_of[1] - s.fraction[1] * s.V2_of[0]),
-                ),
+                    f"entry {a + 1}{b + 1} of M",
+                    merged(mixed_matrix()[a, b]) * (1 + s.beta * c * C_one * tau_one) - C_one,
+                )
+                for a, b in PAIRS
+            ),
+            Vanishing(
+                "both groups ask the same of tau", merged(s.fraction[0] * s.V2_of[1] - s.fraction[1] * s.V2_of[0])
             ),
         ),
         Step(
             "T summed over the blocks: that of one group.",
-            sp.Eq(s.V1, T_one, evaluate=False),
-            (Vanishing("c tau/(1 + beta c C tau)", T_one * (1 + s.beta * c * C_one * tau_one) - c * tau_one),),
+            eq(s.V1, T_one),
+            Vanishing("c tau/(1 + beta c C tau)", T_one * (1 + s.beta * c * C_one * tau_one) - c * tau_one),
         ),
     )
-    return Derivation("equal groups", SOURCE, steps, {s.V1: T_one, s.mixed[0][0]: M_one}, (ISOTROPIC_GROUPS,))
+    return Derivation(
+        "equal groups", SOURCE, *steps, results={s.V1: T_one, s.mixed[0][0]: M_one}, hypotheses=(ISOTROPIC_GROUPS,)
+    )

@@ -15,7 +15,7 @@ import sympy as sp
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, C, Theta, mixed_matrix, theta
 from onestep.derivations.bulk.letters import NU, SOURCE, form, theta_at
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation
 
 x = sp.Symbol("x", positive=True)
@@ -64,34 +64,30 @@ def poles() -> Derivation:
     steps = (
         Step(
             "det(1 + C Theta) = det C det(C^-1 + Theta), quadratic in x.",
-            sp.Eq(sp.Symbol(r"\det(1+C\Theta)"), quadratic, evaluate=False),
-            (Vanishing("coefficient by coefficient", sp.together(determinant().subs(at(x)) - quadratic)),),
+            eq(sp.Symbol(r"\det(1+C\Theta)"), quadratic),
+            Vanishing("coefficient by coefficient", sp.together(determinant().subs(at(x)) - quadratic)),
         ),
         *(
             Step(
                 "The discriminant is a sum of squares, so both roots are real.",
-                sp.Eq(s.pole[a], found[s.pole[a]], evaluate=False),
-                (
-                    Vanishing("it is a root", sp.expand((a_1 - short[a]) * (a_2 - short[a]) - g2)),
-                    Vanishing(
-                        "in the letters of the groups",
-                        short[a].subs({a_1: first, a_2: second, g2: coupling_square()}) - found[s.pole[a]],
-                    ),
-                    NonNegative(
-                        "the discriminant",
-                        (a_1 - a_2) ** 2 / 4 + g2,
-                        ((sp.Rational(1, 4), a_1 - a_2), (g2, sp.S.One)),
-                    ),
-                    Vanishing(
-                        "both are positive: their product is det(1 + C Theta(0)) over the leading coefficient",
-                        sp.together(first * second - coupling_square() - determinant().subs(at(sp.S.Zero)) / lead()),
-                    ),
+                eq(s.pole[a], found[s.pole[a]]),
+                Vanishing("it is a root", sp.expand((a_1 - short[a]) * (a_2 - short[a]) - g2)),
+                Vanishing(
+                    "in the letters of the groups",
+                    short[a].subs({a_1: first, a_2: second, g2: coupling_square()}) - found[s.pole[a]],
+                ),
+                NonNegative(
+                    "the discriminant", (a_1 - a_2) ** 2 / 4 + g2, ((sp.Rational(1, 4), a_1 - a_2), (g2, sp.S.One))
+                ),
+                Vanishing(
+                    "both are positive: their product is det(1 + C Theta(0)) over the leading coefficient",
+                    sp.together(first * second - coupling_square() - determinant().subs(at(sp.S.Zero)) / lead()),
                 ),
             )
             for a in LETTERS
         ),
     )
-    return Derivation("the poles of two groups", SOURCE, steps, found, (INVERTIBLE,))
+    return Derivation("the poles of two groups", SOURCE, *steps, results=found, hypotheses=(INVERTIBLE,))
 
 
 def residue(numerator: sp.Expr, here: int) -> sp.Expr:
@@ -125,27 +121,23 @@ def sums() -> Derivation:
         *poles().steps,
         Step(
             "Entry 11 of (1 + Theta C)^-1 is (1 + C_22 theta_2)/det, linear over quadratic: two simple poles.",
-            sp.Eq(s.filter_trace, trace, evaluate=False),
-            (
-                Vanishing("the entry", sp.together(inverse[0, 0] - (1 + C[1, 1] * theta[1]) / determinant())),
-                Vanishing("partial fractions", sp.together(split["trace"])),
-            ),
+            eq(s.filter_trace, trace),
+            Vanishing("the entry", sp.together(inverse[0, 0] - (1 + C[1, 1] * theta[1]) / determinant())),
+            Vanishing("partial fractions", sp.together(split["trace"])),
         ),
         Step(
             "Entry 12 of M is C_12/det.",
-            sp.Eq(s.mixed_form, mixed, evaluate=False),
-            (
-                Vanishing("the entry", sp.together(mixed_matrix()[0, 1] - C[0, 1] / determinant())),
-                Vanishing("partial fractions", sp.together(split["form"])),
-            ),
+            eq(s.mixed_form, mixed),
+            Vanishing("the entry", sp.together(mixed_matrix()[0, 1] - C[0, 1] / determinant())),
+            Vanishing("partial fractions", sp.together(split["form"])),
         ),
     )
     return Derivation(
         "averages over the spectrum by their poles",
         SOURCE,
-        steps,
-        {s.filter_trace: trace, s.mixed_form: mixed},
-        (INVERTIBLE,),
+        *steps,
+        results={s.filter_trace: trace, s.mixed_form: mixed},
+        hypotheses=(INVERTIBLE,),
     )
 
 
@@ -164,12 +156,12 @@ def filtered() -> Derivation:
         Step(
             "theta_1 M_11 = 1 - [(1 + Theta C)^-1]_11, and g_1 (1 + u_1^2 omega x) is theta_1: the equation of "
             "tau_1 times beta tau_1.",
-            sp.Eq(s.V2_of[0], tau, evaluate=False),
-            (
-                Vanishing("theta_1 M_11", sp.together(share - 1 + inverse[0, 0])),
-                Vanishing("theta_1 is g_1 times the form of a row", averaged),
-                Vanishing("solved for tau_1", sp.expand(relation)),
-            ),
+            eq(s.V2_of[0], tau),
+            Vanishing("theta_1 M_11", sp.together(share - 1 + inverse[0, 0])),
+            Vanishing("theta_1 is g_1 times the form of a row", averaged),
+            Vanishing("solved for tau_1", sp.expand(relation)),
         ),
     )
-    return Derivation("a group's trace by its filter", SOURCE, steps, {s.V2_of[0]: tau}, (INVERTIBLE,))
+    return Derivation(
+        "a group's trace by its filter", SOURCE, *steps, results={s.V2_of[0]: tau}, hypotheses=(INVERTIBLE,)
+    )

@@ -42,7 +42,7 @@ from onestep.derivations.bulk.blocks import (
     vanishing,
 )
 from onestep.derivations.bulk.network_rows import covariance, norm_covariance, norm_variance
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 SOURCE = "beyond the paper: the network's own bulk with a vocabulary"
@@ -96,74 +96,70 @@ def traces() -> Derivation:
     steps = (
         Step(
             "A diagonal entry of an inverse is one over the Schur complement of the rest.",
-            sp.Eq(sp.Symbol("(S^{-1})_{ii}"), 1 / (corner - off**2 / rest), evaluate=False),
-            (
-                Vanishing(
-                    "in a matrix of two blocks",
-                    sp.Matrix([[corner, off], [off, rest]]).inv()[0, 0] - 1 / (corner - off**2 / rest),
-                ),
+            eq(sp.Symbol("(S^{-1})_{ii}"), 1 / (corner - off**2 / rest)),
+            Vanishing(
+                "in a matrix of two blocks",
+                sp.Matrix([[corner, off], [off, rest]]).inv()[0, 0] - 1 / (corner - off**2 / rest),
             ),
         ),
         Step(
             "A row of group a has components of variance (1 + u_a^2 omega x)/d in the eigenbasis of A: its form in a "
             "function of A is the average of that function times 1 + u_a^2 omega x.",
-            sp.Eq(sp.Symbol(r"b\cdot M(A)b"), averaged, evaluate=False),
-            (Vanishing("two components", averaged - sum(values[i] * sizes[i] for i in (0, 1)) / s.d),),
+            eq(sp.Symbol(r"b\cdot M(A)b"), averaged),
+            Vanishing("two components", averaged - sum(values[i] * sizes[i] for i in (0, 1)) / s.d),
         ),
         Step(
             "Row i of S^-1 W_b f is (S^-1)_ii (1_ab b_i.f - sum_c C_ac b_i.W_c^T S^-1 W_b f) with the row left out. "
             "Along an eigenvector of A and summed over the rows of group a: t = Theta - Theta C t.",
-            sp.Eq(sp.MatrixSymbol("t", 2, 2), t, evaluate=False),
-            (
-                *vanishing("t solves the relation", t - Theta + Theta * C * t),
-                *vanishing("and its transpose", block_relation(t / s.beta)),
-            ),
+            eq(sp.MatrixSymbol("t", 2, 2), t),
+            *vanishing("t solves the relation", t - Theta + Theta * C * t),
+            *vanishing("and its transpose", block_relation(t / s.beta)),
         ),
         Step(
             "theta_a is beta tau_a times the form of a row: p pi_a rows of weight tau_a/pi_a and variance "
             "(1 + u_a^2 omega x)/d.",
-            sp.Eq(theta_named[theta[0]], theta_at[theta[0]], evaluate=False),
-            (
-                Vanishing(
-                    "p pi_1 (tau_1/pi_1) (1 + u_1^2 omega x)/d",
-                    s.p * s.fraction[0] * (s.V2_of[0] / s.fraction[0]) * form[0] / s.d
-                    - theta_at[theta[0]].subs(gain_of_tau).subs(s.beta, s.p / s.d),
-                ),
+            eq(theta_named[theta[0]], theta_at[theta[0]]),
+            Vanishing(
+                "p pi_1 (tau_1/pi_1) (1 + u_1^2 omega x)/d",
+                s.p * s.fraction[0] * (s.V2_of[0] / s.fraction[0]) * form[0] / s.d
+                - theta_at[theta[0]].subs(gain_of_tau).subs(s.beta, s.p / s.d),
             ),
         ),
         Step(
             "The Schur complement of a row is s_a + C_aa |b_i|^2 - sum_bc C_ab b_i.W_b^T S^-1 W_c b_i C_ca: along an "
             "eigenvector the form of the row meets C - C t C, which is M.",
-            sp.Eq(sp.MatrixSymbol("M", 2, 2), M, evaluate=False),
-            vanishing("C - C t C = M", C - C * t * C - M),
+            eq(sp.MatrixSymbol("M", 2, 2), M),
+            *vanishing("C - C t C = M", C - C * t * C - M),
         ),
         *(
             Step(
                 "The rows of a group are alike: tau_a = pi_a (S^-1)_ii.",
-                sp.Eq(s.V2_of[a], tau[a], evaluate=False),
-                (Vanishing(f"group {a + 1}: its share over the Schur complement", tau[a] * own[a] - s.fraction[a]),),
+                eq(s.V2_of[a], tau[a]),
+                Vanishing(f"group {a + 1}: its share over the Schur complement", tau[a] * own[a] - s.fraction[a]),
             )
             for a in LETTERS
         ),
         *(
             Step(
                 "The trace is the average over the spectrum, and d/p = 1/beta.",
-                sp.Eq(symbol, value, evaluate=False),
-                (Vanishing("what M takes from the share of tau t returns to the sum of C o T", total),),
+                eq(symbol, value),
+                Vanishing("what M takes from the share of tau t returns to the sum of C o T", total),
             )
             for symbol, value in blocks.items()
         ),
         *(
             Step(
                 "Two directions of the input: t(x) weighed with the product of their components.",
-                sp.Eq(symbol, value, evaluate=False),
-                vanishing("t solves the relation", t - Theta + Theta * C * t),
+                eq(symbol, value),
+                *vanishing("t solves the relation", t - Theta + Theta * C * t),
             )
             for symbol, value in forms.items()
         ),
     )
     results: dict[sp.Basic, sp.Expr] = {s.V2_of[a]: tau[a] for a in LETTERS} | blocks | forms
-    return Derivation("one row of a network's group against the rest", SOURCE, steps, results, (ROWS_OF_GROUPS,))
+    return Derivation(
+        "one row of a network's group against the rest", SOURCE, *steps, results=results, hypotheses=(ROWS_OF_GROUPS,)
+    )
 
 
 @functools.cache
@@ -188,38 +184,36 @@ def norms() -> Derivation:
             "Row i of S^-1 delta_b is (S^-1)_ii (1_ab delta_i - sum_c C_ac b_i.W_c^T S^-1 delta_b) with the row left "
             "out. Along an eigenvector of A, d Cov(b_i, delta_i) = h_b: W_a^T S^-1 delta_b is g_ab h_b with "
             "g = beta tau - Theta C g.",
-            sp.Eq(sp.MatrixSymbol("g", 2, 2), g, evaluate=False),
-            (
-                *vanishing("g solves the relation", relation),
-                Vanishing("the row in a matrix of two blocks", block[0] - schur * (entry - coupling / rest)),
-            ),
+            eq(sp.MatrixSymbol("g", 2, 2), g),
+            *vanishing("g solves the relation", relation),
+            Vanishing("the row in a matrix of two blocks", block[0] - schur * (entry - coupling / rest)),
         ),
         *(
             Step(
                 "Weighed with the components of the direction.",
-                sp.Eq(symbol, value, evaluate=False),
-                vanishing("g solves the relation", relation),
+                eq(symbol, value),
+                *vanishing("g solves the relation", relation),
             )
             for symbol, value in along.items()
         ),
         Step(
             "Met by delta_a: its variance, and what the left-out rows return through h_a, where C g is M times "
             "beta tau.",
-            sp.Eq(s.norms_own, own, evaluate=False),
-            vanishing("C g = M beta tau", C * g - M * sp.diag(*named)),
+            eq(s.norms_own, own),
+            *vanishing("C g = M beta tau", C * g - M * sp.diag(*named)),
         ),
         Step(
             "For two groups only the second part.",
-            sp.Eq(s.norms_mixed, mixed, evaluate=False),
-            vanishing("C g = M beta tau", C * g - M * sp.diag(*named)),
+            eq(s.norms_mixed, mixed),
+            *vanishing("C g = M beta tau", C * g - M * sp.diag(*named)),
         ),
     )
     return Derivation(
         "the norms of a network's groups in the readout's resolvent",
         SOURCE,
-        steps,
-        {**along, s.norms_own: own, s.norms_mixed: mixed},
-        (ROWS_OF_GROUPS,),
+        *steps,
+        results={**along, s.norms_own: own, s.norms_mixed: mixed},
+        hypotheses=(ROWS_OF_GROUPS,),
     )
 
 
@@ -259,22 +253,22 @@ def without_spike(overlap: sp.Symbol = s.vector_overlap, vectors: str = "any two
     steps = (
         Step(
             "S^-1 Y C (1 - R C)^-1 Y^T S^-1 is what leaving out Y C Y^T adds to S^-1, R = Y^T S^-1 Y.",
-            sp.Eq(sp.MatrixSymbol("E", 2, 2), extra, evaluate=False),
-            (
-                *(
-                    Vanishing(f"X inverts S - Y C Y^T where E = C + C R E, entry {i + 1}", sp.expand(column[i]))
-                    for i in range(4)
-                ),
-                *vanishing("E = C + C R E", extra - C - C * R * extra),
+            eq(sp.MatrixSymbol("E", 2, 2), extra),
+            *(
+                Vanishing(f"X inverts S - Y C Y^T where E = C + C R E, entry {i + 1}", sp.expand(column[i]))
+                for i in range(4)
             ),
+            *vanishing("E = C + C R E", extra - C - C * R * extra),
         ),
         Step(
             "Between y and y'.",
-            sp.Eq(overlap, result, evaluate=False),
-            (Vanishing("the entry of the inverse", inverse[2, 3].subs(dict(zip(E, extra, strict=True))) - result),),
+            eq(overlap, result),
+            Vanishing("the entry of the inverse", inverse[2, 3].subs(dict(zip(E, extra, strict=True))) - result),
         ),
     )
-    return Derivation(f"the spike taken out of a network's groups, for {vectors}", SOURCE, steps, {overlap: result})
+    return Derivation(
+        f"the spike taken out of a network's groups, for {vectors}", SOURCE, *steps, results={overlap: result}
+    )
 
 
 INITIAL_OUTPUT = "the initial output of the network is O(d^(-1/2)) and does not contribute to the step"
@@ -321,30 +315,23 @@ def rows() -> Derivation:
         *norm_variance().steps,
         Step(
             "One component of a row and its square: a polynomial in u delta.",
-            sp.Eq(sp.Symbol("b"), row, evaluate=False),
-            (
-                Vanishing(
-                    "two components",
-                    pair - w * w_2 - u * (w * delta_2 + delta * w_2) - u**2 * delta * delta_2,
-                ),
-                Vanishing("the square", square - w**2 - 2 * u * w * delta - u**2 * delta**2),
-            ),
+            eq(sp.Symbol("b"), row),
+            Vanishing("two components", pair - w * w_2 - u * (w * delta_2 + delta * w_2) - u**2 * delta * delta_2),
+            Vanishing("the square", square - w**2 - 2 * u * w * delta - u**2 * delta**2),
         ),
         *(
             Step(
                 reasons[symbol],
-                sp.Eq(symbol, of_letter(value), evaluate=False),
-                (
-                    Vanishing("order by order in delta", sp.expand(of_letter(value) - gained(value))),
-                    Vanishing("no other order", sp.expand(value - sum(orders(value).values()))),
-                ),
+                eq(symbol, of_letter(value)),
+                Vanishing("order by order in delta", sp.expand(of_letter(value) - gained(value))),
+                Vanishing("no other order", sp.expand(value - sum(orders(value).values()))),
             )
             for symbol, value in derived.items()
         ),
     )
     results = {symbol: of_letter(value) for symbol, value in derived.items()}
     hypotheses = tuple(dict.fromkeys((*norm_variance().hypotheses, INITIAL_OUTPUT)))
-    return Derivation("the rows of one letter", SOURCE, steps, results, hypotheses)
+    return Derivation("the rows of one letter", SOURCE, *steps, results=results, hypotheses=hypotheses)
 
 
 @functools.cache
@@ -365,22 +352,18 @@ def isotropic() -> Derivation:
     steps = (
         Step(
             "With A a multiple of one t does not depend on x: T = t/beta is that of Appendix D.",
-            sp.Eq(s.target_overlap_mixed, named[s.target_overlap_mixed], evaluate=False),
-            (
-                Vanishing("T_12 of Appendix D", sp.together(constant / s.beta - base)),
-                Vanishing("theta_perp does not meet v: nothing is added", across - s.vector_form),
-            ),
+            eq(s.target_overlap_mixed, named[s.target_overlap_mixed]),
+            Vanishing("T_12 of Appendix D", sp.together(constant / s.beta - base)),
+            Vanishing("theta_perp does not meet v: nothing is added", across - s.vector_form),
         ),
         Step(
             "The spike taken out of t leaves Theta: v is independent of the rest of the bulk.",
-            sp.Eq(s.spike_overlap_of, named[s.spike_overlap_of], evaluate=False),
-            (
-                *vanishing("t + t C (1 - t C)^-1 t = Theta", spike - Theta),
-                Vanishing("Theta of Appendix D", theta[0].subs(theta_of_tau) - named[s.spike_overlap_of]),
-            ),
+            eq(s.spike_overlap_of, named[s.spike_overlap_of]),
+            *vanishing("t + t C (1 - t C)^-1 t = Theta", spike - Theta),
+            Vanishing("Theta of Appendix D", theta[0].subs(theta_of_tau) - named[s.spike_overlap_of]),
         ),
     )
-    return Derivation("isotropic rows in groups", SOURCE, steps, named, (ROWS_OF_GROUPS,))
+    return Derivation("isotropic rows in groups", SOURCE, *steps, results=named, hypotheses=(ROWS_OF_GROUPS,))
 
 
 @functools.cache
@@ -399,18 +382,15 @@ def equal_groups() -> Derivation:
         *traces().steps,
         Step(
             "With C_ab = C, equal letters and tau_a = pi_a tau every entry of M is C/(1 + g B), g = beta C tau.",
-            sp.Eq(s.mixed[0][0], s.V1_hat / (1 + gain * one), evaluate=False),
-            (Vanishing("entry 11 of M", entry * (1 + gain * one) - s.V1_hat),),
+            eq(s.mixed[0][0], s.V1_hat / (1 + gain * one)),
+            Vanishing("entry 11 of M", entry * (1 + gain * one) - s.V1_hat),
         ),
         Step(
             "B C/(1 + g B) is (C/g) (1 - 1/(1 + g B)): the equation of one group.",
-            sp.Eq(s.V2, result, evaluate=False),
-            (
-                Vanishing(
-                    "the average",
-                    Expectation(one * s.V1_hat / (1 + gain * one), NU) - s.V1_hat * (1 - filtered) / gain,
-                ),
+            eq(s.V2, result),
+            Vanishing(
+                "the average", Expectation(one * s.V1_hat / (1 + gain * one), NU) - s.V1_hat * (1 - filtered) / gain
             ),
         ),
     )
-    return Derivation("equal groups of a network", SOURCE, steps, {s.V2: result}, (ROWS_OF_GROUPS,))
+    return Derivation("equal groups of a network", SOURCE, *steps, results={s.V2: result}, hypotheses=(ROWS_OF_GROUPS,))

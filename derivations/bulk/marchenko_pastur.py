@@ -16,7 +16,7 @@ import sympy as sp
 from onestep.derivations.free_energy.along_spike import PAPER
 from onestep.derivations.free_energy.ridge import sherman_morrison
 from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
 
 ISOTROPIC = (
     "the rows of the bulk are independent of each other and isotropic, so that quadratic forms of a row in the rest "
@@ -46,27 +46,30 @@ def cavity() -> Derivation:
     steps = (
         Step(
             "A diagonal entry of an inverse is one over the Schur complement of the rest.",
-            sp.Eq(sp.Symbol("(S^{-1})_{ii}"), 1 / (A - off * off / D), evaluate=False),
-            (Vanishing("in a matrix of two blocks", corner - 1 / (A - off**2 / D)),),
+            eq(sp.Symbol("(S^{-1})_{ii}"), 1 / (A - off * off / D)),
+            Vanishing("in a matrix of two blocks", corner - 1 / (A - off**2 / D)),
         ),
         Step(
             "For row i the entry is s0 + c V1^ - V1^^2 w_i.W^T S_i^-1 W w_i; w_i is independent of S_i, so the "
             "quadratic form is (c/d) tr[W^T S^-1 W] = beta c V1.",
-            sp.Eq(1 / s.V2, inverse, evaluate=False),
+            eq(1 / s.V2, inverse),
         ),
-        Step("The trace of S S^-1 = 1.", sp.Eq(shift * s.V2 + s.V1_hat * s.V1, 1, evaluate=False)),
+        Step("The trace of S S^-1 = 1.", eq(shift * s.V2 + s.V1_hat * s.V1, 1)),
         Step(
             "Subtract: V2 times the second relation minus the third is linear in V1.",
-            sp.Eq(s.V1, result, evaluate=False),
-            (
-                Vanishing(
-                    "the solution satisfies both relations",
-                    (s.V2 * inverse - 1 - trace_identity()).subs(s.V1, result),
-                ),
+            eq(s.V1, result),
+            Vanishing(
+                "the solution satisfies both relations", (s.V2 * inverse - 1 - trace_identity()).subs(s.V1, result)
             ),
         ),
     )
-    return Derivation("one row against the rest", f"{PAPER}, Appendix C, (117)", steps, {s.V1: result}, (ISOTROPIC,))
+    return Derivation(
+        "one row against the rest",
+        f"{PAPER}, Appendix C, (117)",
+        *steps,
+        results={s.V1: result},
+        hypotheses=(ISOTROPIC,),
+    )
 
 
 def closure(V2: sp.Expr) -> sp.Expr:
@@ -85,33 +88,28 @@ def quadratic() -> Derivation:
         *cavity().steps,
         Step(
             "Inserted in the Schur complement: one equation for V2.",
-            sp.Eq(1 / s.V2, shift + s.c * s.V1_hat / (1 + s.beta * s.c * s.V1_hat * s.V2), evaluate=False),
-            (
-                Vanishing(
-                    "the Schur complement with V1 eliminated", 1 / s.V2 - cavity_inverse(V1_of_V2) - closure(s.V2)
-                ),
-            ),
+            eq(1 / s.V2, shift + s.c * s.V1_hat / (1 + s.beta * s.c * s.V1_hat * s.V2)),
+            Vanishing("the Schur complement with V1 eliminated", 1 / s.V2 - cavity_inverse(V1_of_V2) - closure(s.V2)),
         ),
         Step(
             "Multiplied out it is quadratic.",
-            sp.Eq(polynomial, 0, evaluate=False),
-            (
-                Vanishing(
-                    "common denominator",
-                    polynomial + closure(s.V2) * s.V2 * (1 + s.beta * s.c * s.V1_hat * s.V2),
-                ),
-            ),
+            eq(polynomial, 0),
+            Vanishing("common denominator", polynomial + closure(s.V2) * s.V2 * (1 + s.beta * s.c * s.V1_hat * s.V2)),
         ),
         Step(
             "The product of the roots is -1/(beta c V1^ s0) < 0: exactly one root is positive.",
-            sp.Eq(s.V2, root, evaluate=False),
-            (
-                Vanishing("the root satisfies the quadratic", polynomial.subs(s.V2, root)),
-                NonNegative("beta c V1^ s0 >= 0", leading, ((leading, sp.S.One),)),
-            ),
+            eq(s.V2, root),
+            Vanishing("the root satisfies the quadratic", polynomial.subs(s.V2, root)),
+            NonNegative("beta c V1^ s0 >= 0", leading, ((leading, sp.S.One),)),
         ),
     )
-    return Derivation("Marchenko-Pastur quadratic", f"{PAPER}, Appendix C, (117)", steps, {s.V2: root}, (ISOTROPIC,))
+    return Derivation(
+        "Marchenko-Pastur quadratic",
+        f"{PAPER}, Appendix C, (117)",
+        *steps,
+        results={s.V2: root},
+        hypotheses=(ISOTROPIC,),
+    )
 
 
 def implicit_derivative(variable: sp.Symbol) -> sp.Expr:
@@ -138,40 +136,28 @@ def second_moments() -> Derivation:
         Step(
             "S depends on V1^ and V2^ linearly, so (1/p) tr S^-2 = -dV2/dV2^, (1/p) tr[Omega S^-2] = -dV2/dV1^ and "
             "(1/p) tr[Omega S^-1 Omega S^-1] = -dV1/dV1^; V2 is differentiated implicitly.",
-            sp.Eq(s.resolvent_square, M02, evaluate=False),
-            (
-                Vanishing(
-                    "F stays zero along V2^",
-                    sp.diff(closure(s.V2), s.V2_hat) - M02 * sp.diff(closure(s.V2), s.V2),
-                ),
-            ),
+            eq(s.resolvent_square, M02),
+            Vanishing("F stays zero along V2^", sp.diff(closure(s.V2), s.V2_hat) - M02 * sp.diff(closure(s.V2), s.V2)),
         ),
         Step(
             "The mixed moment.",
-            sp.Eq(s.resolvent_mixed, M12, evaluate=False),
-            (
-                Vanishing(
-                    "F stays zero along V1^",
-                    sp.diff(closure(s.V2), s.V1_hat) - M12 * sp.diff(closure(s.V2), s.V2),
-                ),
-                Vanishing("it is also -dV1/dV2^", M12 + total_derivative(V1, s.V2_hat)),
-            ),
+            eq(s.resolvent_mixed, M12),
+            Vanishing("F stays zero along V1^", sp.diff(closure(s.V2), s.V1_hat) - M12 * sp.diff(closure(s.V2), s.V2)),
+            Vanishing("it is also -dV1/dV2^", M12 + total_derivative(V1, s.V2_hat)),
         ),
         Step(
             "The moment of order two.",
-            sp.Eq(s.resolvent_double, M22, evaluate=False),
-            (
-                Vanishing("(1/p) tr[S S^-2] = V2", ((shift * M02 + s.V1_hat * M12 - s.V2).subs(on_shell))),
-                Vanishing("(1/p) tr[Omega S S^-2] = V1", ((shift * M12 + s.V1_hat * M22 - V1).subs(on_shell))),
-            ),
+            eq(s.resolvent_double, M22),
+            Vanishing("(1/p) tr[S S^-2] = V2", ((shift * M02 + s.V1_hat * M12 - s.V2).subs(on_shell))),
+            Vanishing("(1/p) tr[Omega S S^-2] = V1", ((shift * M12 + s.V1_hat * M22 - V1).subs(on_shell))),
         ),
     )
     return Derivation(
         "second moments of the resolvent",
         f"{PAPER}, Section 3.3, (19)",
-        steps,
-        {s.resolvent_square: M02, s.resolvent_mixed: M12, s.resolvent_double: M22, s.V1: V1},
-        (ISOTROPIC,),
+        *steps,
+        results={s.resolvent_square: M02, s.resolvent_mixed: M12, s.resolvent_double: M22, s.V1: V1},
+        hypotheses=(ISOTROPIC,),
     )
 
 
@@ -186,19 +172,19 @@ def spike_direction() -> Derivation:
         Step(
             "v is independent of the bulk, so s.G0 s = (1/d) tr[W^T G0 W] = beta V1 at leading order: tau^2 "
             "averages to one, I = V1.",
-            sp.Eq(s.spike_resolvent, s.beta * s.V1, evaluate=False),
+            eq(s.spike_resolvent, s.beta * s.V1),
         ),
         Step(
             "Sherman-Morrison then gives beta V1/(1 - beta V1^ V1), which the Marchenko-Pastur relation turns into "
             "beta c V2: what W v, independent of W Pi, gives directly as (c/d) tr G.",
-            sp.Eq(s.spike_resolvent_bulk, result, evaluate=False),
-            (Vanishing("the two routes agree", by_inversion - result),),
+            eq(s.spike_resolvent_bulk, result),
+            Vanishing("the two routes agree", by_inversion - result),
         ),
     )
     return Derivation(
         "resolvent along the spike",
         f"{PAPER}, Appendix C, (109), (115)",
-        steps,
-        {s.spike_resolvent_bulk: by_inversion, s.V1: V1},
-        (ISOTROPIC,),
+        *steps,
+        results={s.spike_resolvent_bulk: by_inversion, s.V1: V1},
+        hypotheses=(ISOTROPIC,),
     )

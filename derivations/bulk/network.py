@@ -15,7 +15,7 @@ from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.marchenko_pastur import shift
 from onestep.derivations.bulk.network_rows import SECOND, SOURCE, STEP, norm_variance
 from onestep.derivations.gradient_step.constants import stein_step
-from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import differentiate, g, sigma
 
@@ -52,25 +52,23 @@ def batch() -> Derivation:
     target = s.batch_target * s.batch_shift + s.batch_target * over(_y**2 * s.z**2) - 1
     (along,) = sp.solve(target, s.batch_target)
     return Derivation(
-        title="the resolvent of the batch matrix",
-        source=SOURCE,
-        steps=(
-            Step(
-                "Sherman-Morrison: a sample's form shrinks by 1 + y^2 l, l = x.Q_- x/n0, when the sample is put in.",
-                sp.Eq(sp.Symbol(r"x^\top Qx/n_0"), removed(s.leverage, _y**2), evaluate=False),
-                (Vanishing("a - w a^2/(1 + w a)", by_inversion - removed(a, weight)),),
-            ),
-            Step(
-                "The trace of (A + t) Q = 1, with (1/d) tr A Q = alpha0 E[y^2 x.Q x/n0] and l = q/alpha0.",
-                sp.Eq(s.batch_trace, q, evaluate=False),
-                (Vanishing("it solves the trace identity", trace.subs(s.batch_trace, q)),),
-            ),
-            Step(
-                "theta.(A + t) Q theta = 1: without the sample x.Q theta is u theta.Q theta, and the part of x across "
-                "theta averages to zero.",
-                sp.Eq(s.batch_target, along, evaluate=False),
-                (Vanishing("it solves the identity", target.subs(s.batch_target, along)),),
-            ),
+        "the resolvent of the batch matrix",
+        SOURCE,
+        Step(
+            "Sherman-Morrison: a sample's form shrinks by 1 + y^2 l, l = x.Q_- x/n0, when the sample is put in.",
+            eq(sp.Symbol(r"x^\top Qx/n_0"), removed(s.leverage, _y**2)),
+            Vanishing("a - w a^2/(1 + w a)", by_inversion - removed(a, weight)),
+        ),
+        Step(
+            "The trace of (A + t) Q = 1, with (1/d) tr A Q = alpha0 E[y^2 x.Q x/n0] and l = q/alpha0.",
+            eq(s.batch_trace, q),
+            Vanishing("it solves the trace identity", trace.subs(s.batch_trace, q)),
+        ),
+        Step(
+            "theta.(A + t) Q theta = 1: without the sample x.Q theta is u theta.Q theta, and the part of x across "
+            "theta averages to zero.",
+            eq(s.batch_target, along),
+            Vanishing("it solves the identity", target.subs(s.batch_target, along)),
         ),
         results={s.batch_trace: q, s.batch_target: along},
         hypotheses=(SAMPLES,),
@@ -87,17 +85,15 @@ def batch_vectors() -> Derivation:
     # x.Q (w_- + f' x/n0) with b = x.Q_- w_-: (b + f' a) - w a (b + f' a)/(1 + w a)
     put_in = (own + other * a) - weight * a * (own + other * a) / (1 + weight * a)
     return Derivation(
-        title="the batch's vectors in its resolvent",
-        source=SOURCE,
-        steps=(
-            *batch().steps,
-            Step("theta.Q w = E[f x.Q theta].", sp.Eq(s.batch_mixed, mixed, evaluate=False)),
-            Step("The same for f = y^3.", sp.Eq(s.batch_cube, cubic, evaluate=False)),
-            Step(
-                "A sample's own share of w' adds f' l before it is put in.",
-                sp.Eq(s.batch_pair, pair, evaluate=False),
-                (Vanishing("Sherman-Morrison", put_in - (own + other * a) * removed(a, weight) / a),),
-            ),
+        "the batch's vectors in its resolvent",
+        SOURCE,
+        *batch().steps,
+        Step("theta.Q w = E[f x.Q theta].", eq(s.batch_mixed, mixed)),
+        Step("The same for f = y^3.", eq(s.batch_cube, cubic)),
+        Step(
+            "A sample's own share of w' adds f' l before it is put in.",
+            eq(s.batch_pair, pair),
+            Vanishing("Sherman-Morrison", put_in - (own + other * a) * removed(a, weight) / a),
         ),
         results={s.batch_mixed: mixed, s.batch_cube: cubic, s.batch_pair: pair},
         hypotheses=(SAMPLES,),
@@ -122,34 +118,30 @@ def rows() -> Derivation:
     gain = s.beta * ratio / (1 + ratio * inner)
     own = 1 / (shift * (1 + ratio * inner))
     return Derivation(
-        title="one bulk row against the rest",
-        source=SOURCE,
-        steps=(
-            Step(
-                "A diagonal entry of S^-1 is one over the Schur complement of the rest, s0 + V1^ b.G b with "
-                "G = (1 + (V1^/s0) W^T W)^-1 over the other rows.",
-                sp.Eq(sp.Symbol("(S^{-1})_{ii}"), own, evaluate=False),
-                (
-                    Vanishing("in a matrix of two blocks", corner - 1 / (A - off**2 / D)),
-                    Vanishing("1/(s0 (1 + m V1^/s0)) = 1/(s0 + V1^ m)", own - 1 / (shift + s.V1_hat * inner)),
-                ),
-            ),
-            Step(
-                "Summed over rows of covariance B/d, (V1^/s0) W^T W G is g B G with g = beta V1^ V2: G becomes "
-                "(1 + g B)^-1.",
-                sp.Eq(s.gain, s.beta * s.V1_hat * s.V2, evaluate=False),
-                (Vanishing("g = beta V1^ times the diagonal entry", gain - s.beta * s.V1_hat * own),),
-            ),
-            Step(
-                "(1 + g B)^-1 = Q/(g omega) at t = (1 + g)/(g omega), because B = 1 + omega A.",
-                sp.Eq(s.row_trace, s.batch_trace / (s.gain * s.row_weight), evaluate=False),
-                (Vanishing("1 + g (1 + omega A) = g omega (A + t)", lifted - s.gain * s.row_weight * (alpha + t)),),
-            ),
-            Step(
-                "b.G b is (1/d) tr B (1 + g B)^-1 = (1 - p)/g.",
-                sp.Eq(s.V2, V2, evaluate=False),
-                (Vanishing("B/(1 + g B) = (1 - 1/(1 + g B))/g", eigenvalue * filtered - (1 - filtered) / s.gain),),
-            ),
+        "one bulk row against the rest",
+        SOURCE,
+        Step(
+            "A diagonal entry of S^-1 is one over the Schur complement of the rest, s0 + V1^ b.G b with "
+            "G = (1 + (V1^/s0) W^T W)^-1 over the other rows.",
+            eq(sp.Symbol("(S^{-1})_{ii}"), own),
+            Vanishing("in a matrix of two blocks", corner - 1 / (A - off**2 / D)),
+            Vanishing("1/(s0 (1 + m V1^/s0)) = 1/(s0 + V1^ m)", own - 1 / (shift + s.V1_hat * inner)),
+        ),
+        Step(
+            "Summed over rows of covariance B/d, (V1^/s0) W^T W G is g B G with g = beta V1^ V2: G becomes "
+            "(1 + g B)^-1.",
+            eq(s.gain, s.beta * s.V1_hat * s.V2),
+            Vanishing("g = beta V1^ times the diagonal entry", gain - s.beta * s.V1_hat * own),
+        ),
+        Step(
+            "(1 + g B)^-1 = Q/(g omega) at t = (1 + g)/(g omega), because B = 1 + omega A.",
+            eq(s.row_trace, s.batch_trace / (s.gain * s.row_weight)),
+            Vanishing("1 + g (1 + omega A) = g omega (A + t)", lifted - s.gain * s.row_weight * (alpha + t)),
+        ),
+        Step(
+            "b.G b is (1/d) tr B (1 + g B)^-1 = (1 - p)/g.",
+            eq(s.V2, V2),
+            Vanishing("B/(1 + g B) = (1 - 1/(1 + g B))/g", eigenvalue * filtered - (1 - filtered) / s.gain),
         ),
         results={s.V2: V2},
         hypotheses=(ROWS, SAMPLES),
@@ -162,15 +154,9 @@ def width() -> Derivation:
     identity = shift * s.V2 + s.V1_hat * s.V1 - 1
     (V1,) = sp.solve(identity, s.V1)
     return Derivation(
-        title="the trace of W W^T against the readout's resolvent",
-        source=SOURCE,
-        steps=(
-            Step(
-                "The trace of S S^-1 = 1.",
-                sp.Eq(s.V1, V1, evaluate=False),
-                (Vanishing("it solves the identity", identity.subs(s.V1, V1)),),
-            ),
-        ),
+        "the trace of W W^T against the readout's resolvent",
+        SOURCE,
+        Step("The trace of S S^-1 = 1.", eq(s.V1, V1), Vanishing("it solves the identity", identity.subs(s.V1, V1))),
         results={s.V1: V1},
     )
 
@@ -214,39 +200,32 @@ def overlaps() -> Derivation:
     block = sp.Matrix([[diagonal, coupling], [coupling, rest]]).inv() * sp.Matrix([entry, 1])
     own = 1 / (diagonal - coupling**2 / rest)
     return Derivation(
-        title="the signal overlaps of a network's bulk",
-        source=SOURCE,
-        steps=(
-            Step(
-                "S^-1 W = W G/s0 with G = (1 + (V1^/s0) W^T W)^-1, so u.W^T S^-1 W u' is beta V2 u.(1 - H) u'/g with "
-                "H = (1 + g B)^-1; v and theta_perp are orthonormal.",
-                sp.Eq(sp.Symbol("R_{vv}"), vv, evaluate=False),
-                (Vanishing("B/(1 + g B) = (1 - H)/g", eigenvalue * filtered - along_rows(sp.S.One, filtered)),),
-            ),
-            Step(
-                "Row i of S^-1 W is V2 b_i.G with the row left out; the covariance of b_i and delta_i is h/d.",
-                sp.Eq(sp.Symbol(r"R_{v\delta}"), vd, evaluate=False),
-            ),
-            Step(
-                "Row i of S^-1 delta is V2 times delta_i minus V1^ b_i.W^T S^-1 delta with the row left out.",
-                sp.Eq(sp.Symbol(r"R_{\delta\delta}"), dd, evaluate=False),
-                (Vanishing("in a matrix of two blocks", block[0] - own * (entry - coupling / rest)),),
-            ),
-            *(
-                Step(
-                    "Sherman-Morrison for the spike direction that is taken out of the bulk.",
-                    sp.Eq(symbol, value, evaluate=False),
-                )
-                for symbol, value in results.items()
-            ),
-            Step(
-                "The formula used, in the plane of Wv and another vector.",
-                sp.Eq(sp.Symbol("G"), sp.Symbol("(S - wss^T)^{-1}"), evaluate=False),
-                (
-                    Vanishing("a 2 x 2 inverse", perturbed[1, 1] - (c + weight * b**2 / (1 - weight * a))),
-                    Vanishing("its mixed entry", perturbed[0, 1] - (b + weight * a * b / (1 - weight * a))),
-                ),
-            ),
+        "the signal overlaps of a network's bulk",
+        SOURCE,
+        Step(
+            "S^-1 W = W G/s0 with G = (1 + (V1^/s0) W^T W)^-1, so u.W^T S^-1 W u' is beta V2 u.(1 - H) u'/g with "
+            "H = (1 + g B)^-1; v and theta_perp are orthonormal.",
+            eq(sp.Symbol("R_{vv}"), vv),
+            Vanishing("B/(1 + g B) = (1 - H)/g", eigenvalue * filtered - along_rows(sp.S.One, filtered)),
+        ),
+        Step(
+            "Row i of S^-1 W is V2 b_i.G with the row left out; the covariance of b_i and delta_i is h/d.",
+            eq(sp.Symbol(r"R_{v\delta}"), vd),
+        ),
+        Step(
+            "Row i of S^-1 delta is V2 times delta_i minus V1^ b_i.W^T S^-1 delta with the row left out.",
+            eq(sp.Symbol(r"R_{\delta\delta}"), dd),
+            Vanishing("in a matrix of two blocks", block[0] - own * (entry - coupling / rest)),
+        ),
+        *(
+            Step("Sherman-Morrison for the spike direction that is taken out of the bulk.", eq(symbol, value))
+            for symbol, value in results.items()
+        ),
+        Step(
+            "The formula used, in the plane of Wv and another vector.",
+            eq(sp.Symbol("G"), sp.Symbol("(S - wss^T)^{-1}")),
+            Vanishing("a 2 x 2 inverse", perturbed[1, 1] - (c + weight * b**2 / (1 - weight * a))),
+            Vanishing("its mixed entry", perturbed[0, 1] - (b + weight * a * b / (1 - weight * a))),
         ),
         results=results,
         hypotheses=(ROWS, SAMPLES),
@@ -275,20 +254,17 @@ def large_batch() -> Derivation:
     v_c, without_batch = norm_variance().results[s.norm_variance], sp.Symbol("x", positive=True)
     in_batch = sp.expand(v_c.subs(s.alpha0, without_batch))
     return Derivation(
-        title="a large batch",
-        source=SOURCE,
-        steps=(
-            Step(
-                "As alpha0 grows omega and the batch's noise vanish: v is the target, h = 2 e E[z^2 s] h1* v, "
-                "v_c = |h|^2.",
-                sp.Eq(s.norm_variance, rate**2, evaluate=False),
-                (RationalLimit("v_c at a large batch", in_batch, without_batch, rate**2),),
-            ),
-            Step(
-                "The forces meet K in proportion: chi is a multiple of zeta, whatever they are.",
-                sp.Eq(s.chi, rate * s.zeta, evaluate=False),
-                (Vanishing("chi - rate zeta", sp.together(chi - rate * zeta)),),
-            ),
+        "a large batch",
+        SOURCE,
+        Step(
+            "As alpha0 grows omega and the batch's noise vanish: v is the target, h = 2 e E[z^2 s] h1* v, v_c = |h|^2.",
+            eq(s.norm_variance, rate**2),
+            RationalLimit("v_c at a large batch", in_batch, without_batch, rate**2),
+        ),
+        Step(
+            "The forces meet K in proportion: chi is a multiple of zeta, whatever they are.",
+            eq(s.chi, rate * s.zeta),
+            Vanishing("chi - rate zeta", sp.together(chi - rate * zeta)),
         ),
         results={s.chi: rate * s.zeta},
         hypotheses=(ROWS, SAMPLES),
@@ -304,24 +280,20 @@ def third_function() -> Derivation:
     once = stein_step(s.z * (s.z * sigma(argument)), s.z)
     by_parts = (once - Expectation(sigma(argument), s.z)) / (2 * s.c)
     return Derivation(
-        title="what a neuron's mean gains from its norm",
-        source=SOURCE,
-        steps=(
-            Step(
-                "To first order in delta the mean of a feature at given kappa is mu0 + delta d mu0/dc.",
-                sp.Eq(s.third, in_bulk, evaluate=False),
-            ),
-            Step(
-                "Stein's lemma turns z^2 sigma into sigma + sqrt(c) z sigma'.",
-                sp.Eq(s.third, result, evaluate=False),
-                (
-                    Vanishing("E[z (z sigma)] = E[(z sigma)']", expand_expectations(by_parts - in_bulk)),
-                ),
-            ),
+        "what a neuron's mean gains from its norm",
+        SOURCE,
+        Step(
+            "To first order in delta the mean of a feature at given kappa is mu0 + delta d mu0/dc.",
+            eq(s.third, in_bulk),
+        ),
+        Step(
+            "Stein's lemma turns z^2 sigma into sigma + sqrt(c) z sigma'.",
+            eq(s.third, result),
+            Vanishing("E[z (z sigma)] = E[(z sigma)']", expand_expectations(by_parts - in_bulk)),
         ),
         results={s.third: result},
         hypotheses=("sigma is absolutely continuous and grows at most exponentially",),
-    )  # fmt: skip
+    )
 
 
 _mu0, _mu1, _mu2 = (sp.Function(f"mu{k}", real=True)(s.kappa) for k in range(3))
@@ -342,25 +314,21 @@ def errors() -> Derivation:
     # y2 - y0^2 = y1^2 + spread, q1 = psi^2 + excess: what is left is a sum of squares.
     left = sp.expand((e2 - (_y0 - prediction) ** 2).subs({_y2: _y0**2 + _y1**2 + noise, s.q1: s.psi**2 + slope}))
     return Derivation(
-        title="the errors of a network",
-        source=SOURCE,
-        steps=(
-            Step(
-                "The output at given kappa is yhat + mu1 (psi z + sqrt(q1 - psi^2) x) + mu2 sqrt(q2) x': its squared "
-                "distance from the label, without the label's own noise.",
-                sp.Eq(s.test_error, Expectation(e2, s.kappa) - s.noise, evaluate=False),
-                (
-                    NonNegative(
-                        "what the span of mu0, kappa mu1 and k2 leaves out is not negative",
-                        left,
-                        ((noise, sp.S.One), (sp.S.One, _y1 - _mu1 * s.psi), (slope, _mu1), (s.q2, _mu2)),
-                    ),
-                ),
+        "the errors of a network",
+        SOURCE,
+        Step(
+            "The output at given kappa is yhat + mu1 (psi z + sqrt(q1 - psi^2) x) + mu2 sqrt(q2) x': its squared "
+            "distance from the label, without the label's own noise.",
+            eq(s.test_error, Expectation(e2, s.kappa) - s.noise),
+            NonNegative(
+                "what the span of mu0, kappa mu1 and k2 leaves out is not negative",
+                left,
+                ((noise, sp.S.One), (sp.S.One, _y1 - _mu1 * s.psi), (slope, _mu1), (s.q2, _mu2)),
             ),
-            Step(
-                "On the training set every residual shrinks by 1 + V.",
-                sp.Eq(s.training_error, Expectation(e2 / (1 + V) ** 2, s.kappa), evaluate=False),
-            ),
+        ),
+        Step(
+            "On the training set every residual shrinks by 1 + V.",
+            eq(s.training_error, Expectation(e2 / (1 + V) ** 2, s.kappa)),
         ),
         results={
             s.test_error: Expectation(e2, s.kappa) - s.noise,
@@ -378,16 +346,14 @@ def readout_mean() -> Derivation:
     square, rest = (Expectation(_mu0 * part / (1 + V), s.kappa) for part in (_mu0, _y0 - PREDICTION.subs(s.m, 0)))
     m = rest / square
     return Derivation(
-        title="the mean of a network's readout",
-        source=SOURCE,
-        steps=(
-            Step(
-                "A uniform readout costs O(1/p): its force vanishes.",
-                sp.Eq(condition, 0, evaluate=False),
-                (Vanishing("linear in m", expand_expectations(condition - rest + s.m * square)),),
-            ),
-            Step("Solved for m.", sp.Eq(s.m, m, evaluate=False)),
+        "the mean of a network's readout",
+        SOURCE,
+        Step(
+            "A uniform readout costs O(1/p): its force vanishes.",
+            eq(condition, 0),
+            Vanishing("linear in m", expand_expectations(condition - rest + s.m * square)),
         ),
+        Step("Solved for m.", eq(s.m, m)),
         results={s.m: m},
         hypotheses=(ROWS,),
     )

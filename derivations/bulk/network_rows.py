@@ -20,7 +20,7 @@ from onestep.derivations.bulk import symbols as s
 from onestep.derivations.gradient_step.bulk import bulk, zero_means
 from onestep.derivations.gradient_step.constants import stein_step
 from onestep.derivations.gradient_step.spike import chi_square_moments, moments_of_v
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
 from onestep.derivations.language.named_functions import differentiate, g, reflect, sigma_check, sigma_prime
 
@@ -37,9 +37,7 @@ _check = sigma_check(s.z)
 
 SECOND = Expectation(s.z**2 * _check, s.z)  # E[z^2 s]
 SQUARE = Expectation(_check**2, s.z)
-WEIGHTED_SQUARE = Expectation(s.z**2 * _check**2, s.z)
 CUBE = Expectation(_check**3, s.z)
-FOURTH = Expectation(_check**4, s.z)
 
 TARGET_SQUARE = Expectation(g(s.z) ** 2, s.z)
 TARGET_FOURTH = Expectation(g(s.z) ** 4, s.z)
@@ -76,27 +74,25 @@ def covariance() -> Derivation:
     along = 1 + weight * TARGET_TILTED
     trace = 1 + weight * averaged(g(s.z) ** 2)
     return Derivation(
-        title="the covariance of a bulk row",
-        source=SOURCE,
-        steps=(
-            *zero_means().steps,
-            Step(
-                "The initial row has covariance 1/d, and does not correlate with its correction: s is even, so the "
-                "average of (w.x) s(w.x) vanishes.",
-                sp.Eq(Expectation(s.z * _check, s.z), cross, evaluate=False),
-                (Vanishing("E[z s] = 0", cross),),
-            ),
-            Step(
-                "Of the correction only equal samples remain: d times (e/n0)^2 E[s^2] sum y^2 (x.u)^2 is omega u.A u.",
-                sp.Eq(s.row_weight, weight, evaluate=False),
-                (RationalLimit("d n0 (e/n0)^2 E[s^2] has this limit", at_ratio(in_d), s.d, weight),),
-            ),
-            Step("Along the target A is E[y^2 u^2].", sp.Eq(s.row_form, along, evaluate=False)),
-            Step(
-                "The normalised trace of A is E[y^2], which gives the bulk variance of Result 3.1.",
-                sp.Eq(s.c, trace, evaluate=False),
-                (Vanishing("Result 3.1", trace - bulk().results[s.c]),),
-            ),
+        "the covariance of a bulk row",
+        SOURCE,
+        *zero_means().steps,
+        Step(
+            "The initial row has covariance 1/d, and does not correlate with its correction: s is even, so the "
+            "average of (w.x) s(w.x) vanishes.",
+            eq(Expectation(s.z * _check, s.z), cross),
+            Vanishing("E[z s] = 0", cross),
+        ),
+        Step(
+            "Of the correction only equal samples remain: d times (e/n0)^2 E[s^2] sum y^2 (x.u)^2 is omega u.A u.",
+            eq(s.row_weight, weight),
+            RationalLimit("d n0 (e/n0)^2 E[s^2] has this limit", at_ratio(in_d), s.d, weight),
+        ),
+        Step("Along the target A is E[y^2 u^2].", eq(s.row_form, along)),
+        Step(
+            "The normalised trace of A is E[y^2], which gives the bulk variance of Result 3.1.",
+            eq(s.c, trace),
+            Vanishing("Result 3.1", trace - bulk().results[s.c]),
         ),
         results={s.row_weight: weight, s.row_form: along, s.c: trace},
         hypotheses=(GIVEN_THE_BATCH, *zero_means().hypotheses),
@@ -122,31 +118,24 @@ def norm_covariance() -> Derivation:
     spike = sp.expand(first * v_square + second * v_w3)
     odd = Expectation(product * _check**2, s.z)
     return Derivation(
-        title="the covariance of a bulk row with its squared norm",
-        source=SOURCE,
-        steps=(
-            *zero_means().steps,
-            Step(
-                "The squared norm is 1 + 2 w.delta + |delta|^2. By Stein's lemma the row covaries with (w.x) s(w.x) "
-                "by E[s + z s'] x/d, which is E[z^2 s] x/d.",
-                sp.Eq(slope, SECOND, evaluate=False),
-                (Vanishing("E[(z s)'] = E[z (z s)]", expand_expectations(slope - by_stein)),),
-            ),
-            Step(
-                "The diagonal of |delta|^2 is (e/n0)^2 sum y^2 s^2 |x|^2 with |x|^2 = d; it covaries with delta by "
-                "E[s^3] per sample, and y^2 y x adds up to w3.",
-                sp.Eq(Expectation(_check * (_check**2 - SQUARE), s.z), skew, evaluate=False),
-                (
-                    RationalLimit("its weight has this limit", at_ratio(on_w3), s.d, second),
-                    Vanishing("w.delta does not covary with it: z s s^2 is odd", odd + reflect(odd, s.z)),
-                ),
-            ),
-            Step("Along the target.", sp.Eq(s.norm_overlap, along, evaluate=False)),
-            Step(
-                "Along v~, with v~.w3 = E[z y] E[z y^3] + E[y^4]/alpha0.",
-                sp.Eq(s.norm_spike_overlap, spike, evaluate=False),
-            ),
+        "the covariance of a bulk row with its squared norm",
+        SOURCE,
+        *zero_means().steps,
+        Step(
+            "The squared norm is 1 + 2 w.delta + |delta|^2. By Stein's lemma the row covaries with (w.x) s(w.x) "
+            "by E[s + z s'] x/d, which is E[z^2 s] x/d.",
+            eq(slope, SECOND),
+            Vanishing("E[(z s)'] = E[z (z s)]", expand_expectations(slope - by_stein)),
         ),
+        Step(
+            "The diagonal of |delta|^2 is (e/n0)^2 sum y^2 s^2 |x|^2 with |x|^2 = d; it covaries with delta by "
+            "E[s^3] per sample, and y^2 y x adds up to w3.",
+            eq(Expectation(_check * (_check**2 - SQUARE), s.z), skew),
+            RationalLimit("its weight has this limit", at_ratio(on_w3), s.d, second),
+            Vanishing("w.delta does not covary with it: z s s^2 is odd", odd + reflect(odd, s.z)),
+        ),
+        Step("Along the target.", eq(s.norm_overlap, along)),
+        Step("Along v~, with v~.w3 = E[z y] E[z y^3] + E[y^4]/alpha0.", eq(s.norm_spike_overlap, spike)),
         results={s.norm_overlap: along, s.norm_spike_overlap: spike},
         hypotheses=(GIVEN_THE_BATCH, *zero_means().hypotheses),
     )
@@ -168,31 +157,29 @@ def norm_variance() -> Derivation:
     result = limit(total)
     odd = Expectation(product * (_check**2 - SQUARE), s.z)
     return Derivation(
-        title="the variance of the squared norm of a bulk row",
-        source=SOURCE,
-        steps=(
-            *zero_means().steps,
-            Step(
-                "2 w.delta = (2 e/n0) sum y p(w.x), p = z s: the linear part E[z^2 s] z of p adds up to w.v~, the rest "
-                "is independent between samples.",
-                sp.Eq(sp.Symbol(r"\mathrm{Var}(2w\cdot\delta)"), linear + rest, evaluate=False),
-                (Vanishing("p has mean zero", averaged(product)),),
-            ),
-            Step(
-                "The diagonal of |delta|^2: independent between samples, |x|^2 = d.",
-                sp.Eq(sp.Symbol(r"\mathrm{Var}\,\mathrm{diag}"), diagonal, evaluate=False),
-                (Vanishing("it does not covary with w.delta: p is odd, s^2 even", odd + reflect(odd, s.z)),),
-            ),
-            Step(
-                "The pairs of |delta|^2: y y' s s' x.x' with E[s] = 0, uncorrelated with each other and with the rest.",
-                sp.Eq(sp.Symbol(r"\mathrm{Var}\,\mathrm{pairs}"), pairs, evaluate=False),
-                (Vanishing("E[s] = 0", averaged(_check)),),
-            ),
-            Step(
-                "Together.",
-                sp.Eq(s.norm_variance, result, evaluate=False),
-                (RationalLimit("d times the sum has this limit", at_ratio(total), s.d, result),),
-            ),
+        "the variance of the squared norm of a bulk row",
+        SOURCE,
+        *zero_means().steps,
+        Step(
+            "2 w.delta = (2 e/n0) sum y p(w.x), p = z s: the linear part E[z^2 s] z of p adds up to w.v~, the rest "
+            "is independent between samples.",
+            eq(sp.Symbol(r"\mathrm{Var}(2w\cdot\delta)"), linear + rest),
+            Vanishing("p has mean zero", averaged(product)),
+        ),
+        Step(
+            "The diagonal of |delta|^2: independent between samples, |x|^2 = d.",
+            eq(sp.Symbol(r"\mathrm{Var}\,\mathrm{diag}"), diagonal),
+            Vanishing("it does not covary with w.delta: p is odd, s^2 even", odd + reflect(odd, s.z)),
+        ),
+        Step(
+            "The pairs of |delta|^2: y y' s s' x.x' with E[s] = 0, uncorrelated with each other and with the rest.",
+            eq(sp.Symbol(r"\mathrm{Var}\,\mathrm{pairs}"), pairs),
+            Vanishing("E[s] = 0", averaged(_check)),
+        ),
+        Step(
+            "Together.",
+            eq(s.norm_variance, result),
+            RationalLimit("d times the sum has this limit", at_ratio(total), s.d, result),
         ),
         results={s.norm_variance: result},
         hypotheses=(GIVEN_THE_BATCH, *zero_means().hypotheses),
@@ -225,37 +212,29 @@ def gaussian_rows() -> Derivation:
     own = expand_expectations(Expectation(s.z**4, s.z)) - expand_expectations(Expectation(s.z**2, s.z)) ** 2
     scaled = sp.Derivative(Expectation(sp.Function("f")(sp.sqrt(s.scale) * s.z), s.z), s.scale)
     return Derivation(
-        title="Gaussian initial rows",
-        source=SOURCE,
-        steps=(
-            Step(
-                "A sum of d squares: exact at every d.",
-                sp.Eq(s.row_norm_variance, variance, evaluate=False),
-                (
-                    Vanishing("d = 3, opened", 3 * (mean_square - mean**2) * (s.c / 3) ** 2 - variance.subs(s.d, 3)),
-                    Vanishing("variances of independent squares add", s.d * s.d * own * (s.c / s.d) ** 2 - variance),
-                ),
-            ),
-            Step(
-                "The averages over a row of squared norm rho are those over sqrt(rho) z, whose slope at rho = 1 is "
-                "E[z f']/2 = E[(z^2 - 1) f]/2.",
-                sp.Eq(scaled, Expectation((s.z**2 - 1) * sp.Symbol("f"), s.z) / 2, evaluate=False),
-            ),
-            Step(
-                "The squared norm of b is rho + e^2 (E[y^2]/alpha0) E[s(sqrt(rho) z)^2] and its fluctuation is "
-                "independent of the direction of w.",
-                sp.Eq(s.norm_variance_gaussian, total, evaluate=False),
-            ),
-            Step(
-                "The mean of sigma' moves with rho as well, and with it the neuron's component along v~.",
-                sp.Eq(s.spike_overlap_gaussian, overlap, evaluate=False),
-                (Vanishing("E[(z^2 - 1) (sigma' - h1)] = E[z^2 s]", named - SECOND / 2),),
-            ),
+        "Gaussian initial rows",
+        SOURCE,
+        Step(
+            "A sum of d squares: exact at every d.",
+            eq(s.row_norm_variance, variance),
+            Vanishing("d = 3, opened", 3 * (mean_square - mean**2) * (s.c / 3) ** 2 - variance.subs(s.d, 3)),
+            Vanishing("variances of independent squares add", s.d * s.d * own * (s.c / s.d) ** 2 - variance),
         ),
-        results={
-            s.row_norm_variance: variance,
-            s.norm_variance_gaussian: total,
-            s.spike_overlap_gaussian: overlap,
-        },
+        Step(
+            "The averages over a row of squared norm rho are those over sqrt(rho) z, whose slope at rho = 1 is "
+            "E[z f']/2 = E[(z^2 - 1) f]/2.",
+            eq(scaled, Expectation((s.z**2 - 1) * sp.Symbol("f"), s.z) / 2),
+        ),
+        Step(
+            "The squared norm of b is rho + e^2 (E[y^2]/alpha0) E[s(sqrt(rho) z)^2] and its fluctuation is "
+            "independent of the direction of w.",
+            eq(s.norm_variance_gaussian, total),
+        ),
+        Step(
+            "The mean of sigma' moves with rho as well, and with it the neuron's component along v~.",
+            eq(s.spike_overlap_gaussian, overlap),
+            Vanishing("E[(z^2 - 1) (sigma' - h1)] = E[z^2 s]", named - SECOND / 2),
+        ),
+        results={s.row_norm_variance: variance, s.norm_variance_gaussian: total, s.spike_overlap_gaussian: overlap},
         hypotheses=(GIVEN_THE_BATCH, *zero_means().hypotheses),
     )

@@ -27,7 +27,7 @@ from onestep.derivations.gradient_step.overlapping_rows import (
     scatter,
 )
 from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g
 
@@ -63,11 +63,7 @@ def put_in(own: sp.Expr, beside: sp.Expr, G: tuple[sp.Expr, ...]) -> tuple[sp.Ex
     """W' = W (1 + G W/alpha0)^-1 entry by entry, for W = [[own, beside], [beside, 0]]."""
     a, b, c = (entry / s.alpha0 for entry in G)
     determinant = 1 + a * own + 2 * b * beside + (b**2 - a * c) * beside**2
-    return (
-        (own - c * beside**2) / determinant,
-        (beside + b * beside**2) / determinant,
-        -a * beside**2 / determinant,
-    )
+    return ((own - c * beside**2) / determinant, (beside + b * beside**2) / determinant, -a * beside**2 / determinant)
 
 
 _root = sp.sqrt(s.gain * (1 - s.row_overlap))
@@ -116,16 +112,22 @@ def covariance() -> Derivation:
         Step(
             "theta.L P L theta = |P L theta|^2: along theta 1 + eps E[R K u^2]; along e nothing; in every other "
             "direction the sum of n0 independent terms.",
-            sp.Eq(sp.Symbol(r"|PL\theta|^2"), turned / share, evaluate=False),
-            (RationalLimit("(d - 2)/n0 is 1/alpha0", at_ratio(across), s.d, STEP**2 * square / s.alpha0),),
+            eq(sp.Symbol(r"|PL\theta|^2"), turned / share),
+            RationalLimit("(d - 2)/n0 is 1/alpha0", at_ratio(across), s.d, STEP**2 * square / s.alpha0),
         ),
         Step(
             "With the noise that the curvature leaves; what it takes from one it gives to the other.",
-            sp.Eq(row_target, result, evaluate=False),
-            (Vanishing("both parts together", sp.expand(turned + noise - result)),),
+            eq(row_target, result),
+            Vanishing("both parts together", sp.expand(turned + noise - result)),
         ),
     )
-    return Derivation("the covariance of turned rows", SOURCE, steps, {row_target: result}, (OTHER_ROWS, GIVEN_A_ROW))
+    return Derivation(
+        "the covariance of turned rows",
+        SOURCE,
+        *steps,
+        results={row_target: result},
+        hypotheses=(OTHER_ROWS, GIVEN_A_ROW),
+    )
 
 
 @functools.cache
@@ -150,36 +152,34 @@ def resolvent() -> Derivation:
         Step(
             "The Schur complement of the second block: (1 + g B)^-1 is the first block of the inverse of a matrix that "
             "is linear in the samples. Its second block has no component along e.",
-            sp.Eq(sp.Symbol("(1+gB)^{-1}"), sp.Symbol("[L^{-1}]_{11}"), evaluate=False),
-            (Vanishing("where L and A commute", sp.together(schur)),),
+            eq(sp.Symbol("(1+gB)^{-1}"), sp.Symbol("[L^{-1}]_{11}")),
+            Vanishing("where L and A commute", sp.together(schur)),
         ),
         Step(
             "A sample, put into the inverse that has not seen it, acts by W' = W (1 + G W/alpha0)^-1, G d/n0 the limit "
             "of x^T L_-^-1 x/n0.",
-            sp.Eq(answer, primed[0], evaluate=False),
-            (
-                *(
-                    Vanishing(f"entry {i + 1}{k + 1}", sp.together(by_inverse[i, k] - primed[i + k]))
-                    for i, k in ((0, 0), (0, 1), (1, 0), (1, 1))
-                ),
-                *(Vanishing(f"Woodbury {i + 1}{k + 1}", sp.together(removed[i, k])) for i in (0, 1) for k in (0, 1)),
+            eq(answer, primed[0]),
+            *(
+                Vanishing(f"entry {i + 1}{k + 1}", sp.together(by_inverse[i, k] - primed[i + k]))
+                for i, k in ((0, 0), (0, 1), (1, 0), (1, 1))
             ),
+            *(Vanishing(f"Woodbury {i + 1}{k + 1}", sp.together(removed[i, k])) for i in (0, 1) for k in (0, 1)),
         ),
         Step(
             "So the trace of each block is that of (Z + E W')^-1, which is the equation for G;",
-            sp.Eq(s.row_trace, trace, evaluate=False),
-            (Vanishing("two by two", sp.together(Z.inv()[0, 0] - (z - 1) / ((1 + x) * (z - 1) - (_root + y) ** 2))),),
+            eq(s.row_trace, trace),
+            Vanishing("two by two", sp.together(Z.inv()[0, 0] - (z - 1) / ((1 + x) * (z - 1) - (_root + y) ** 2))),
         ),
         Step(
             "and on theta and e, which a sample knows, W' comes with s s^T, s = (u, t).",
-            sp.Eq(target_form, form, evaluate=False),
-            (Vanishing("three by three", sp.together(m.inv()[0, 0] - first_of_inverse(m))),),
+            eq(target_form, form),
+            Vanishing("three by three", sp.together(m.inv()[0, 0] - first_of_inverse(m))),
         ),
     )
     return Derivation(
         "the resolvent of turned rows",
         SOURCE,
-        steps,
-        {answer: primed[0], s.row_trace: trace, target_form: form},
-        (SAMPLES, OTHER_ROWS, GIVEN_A_ROW),
+        *steps,
+        results={answer: primed[0], s.row_trace: trace, target_form: form},
+        hypotheses=(SAMPLES, OTHER_ROWS, GIVEN_A_ROW),
     )

@@ -21,17 +21,8 @@ import sympy as sp
 
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.locations import Location
-from onestep.derivations.expressions.tree import (
-    Call,
-    Constant,
-    Expression,
-    Number,
-    Power,
-    Product,
-    Quotient,
-    Sum,
-    Variable,
-)
+from onestep.derivations.expressions import tree
+from onestep.derivations.expressions.tree import Expression
 
 LARGEST_DEGREE = 64
 MOST_TERMS = 400
@@ -205,21 +196,21 @@ def _refuse(expr: Expression, because: str) -> NoReturn:
 def read(expr: Expression) -> Smooth:
     """A tree without branches as a smooth member. Raises NotInClassError."""
     match expr:
-        case Number(value):
+        case tree.Number(value):
             return combine([(Shape(), _rational(value))])
-        case Constant(name):
+        case tree.Constant(name):
             return {Shape(): sp.pi if name == "pi" else sp.E}
-        case Variable():
+        case tree.Variable():
             return {Shape(degree=1): sp.S.One}
-        case Sum(terms):
+        case tree.Sum(terms):
             return add(*map(read, terms))
-        case Product(factors):
+        case tree.Product(factors):
             return reduce(multiply, map(read, factors))
-        case Quotient(numerator, denominator):
+        case tree.Quotient(numerator, denominator):
             return multiply(read(numerator), _reciprocal(denominator))
-        case Power(base, Number(exponent)):
+        case tree.Power(base, tree.Number(exponent)):
             return _power(expr, read(base), _rational(exponent))
-        case Call(name, argument):
+        case tree.Call(name, argument):
             return _call(expr, name, read(argument))
     _refuse(expr, "is not covered")
 

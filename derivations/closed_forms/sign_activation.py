@@ -13,7 +13,7 @@ import sympy as sp
 
 from onestep.derivations.gradient_step.constants import hermite
 from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge
 
 DENSITY = sp.exp(-(s.z**2) / 2) / sp.sqrt(2 * sp.pi)
 _threshold = sp.Symbol("a", real=True)
@@ -47,16 +47,10 @@ def first_moments() -> Derivation:
     """h1 = sqrt(2/pi), h2 = 1 for sign; equation (12)."""
     h1 = sign_average(s.z, sp.S.Zero)
     return Derivation(
-        title="the sign activation: h1 and h2",
-        source="Section 3.1, equation (12)",
-        steps=(
-            Step(
-                "z sign(z) = |z|: twice the half-line integral.",
-                sp.Eq(s.h1, h1, evaluate=False),
-                antiderivative_obligations(s.z),
-            ),
-            Step("sign(z)^2 = 1.", sp.Eq(s.h2, sp.S.One, evaluate=False)),
-        ),
+        "the sign activation: h1 and h2",
+        "Section 3.1, equation (12)",
+        Step("z sign(z) = |z|: twice the half-line integral.", eq(s.h1, h1), *antiderivative_obligations(s.z)),
+        Step("sign(z)^2 = 1.", eq(s.h2, sp.S.One)),
         results={s.h1: h1, s.h2: sp.S.One},
     )
 
@@ -71,29 +65,24 @@ def conditional_coefficients() -> Derivation:
     residual = 1 - mean**2 - s.c * linear**2
     mean_, linear_, residual_ = (found.subs(b, s.r * s.kappa) for found in (mean, linear, residual))
     return Derivation(
-        title="the sign activation: mu0, mu1, mu2",
-        source="Section 3.2, equation (15)",
-        steps=(
-            Step(
-                "sign(r kappa + sqrt(c) z) is the sign of z + r kappa/sqrt(c): integrate the density above the "
-                "threshold.",
-                sp.Eq(s.mu0, mean_, evaluate=False),
-                antiderivative_obligations(sp.S.One),
-            ),
-            Step(
-                "The same with a factor z, divided by sqrt(c).",
-                sp.Eq(s.mu1, linear_, evaluate=False),
-                (
-                    *antiderivative_obligations(s.z),
-                    Vanishing("Stein's lemma: mu1 is the derivative of mu0", sp.diff(mean, b) - linear),
-                    Vanishing("heat equation", sp.diff(mean, s.c) - sp.diff(mean, b, 2) / 2),
-                ),
-            ),
-            Step(
-                "sign^2 = 1, so the residual variance needs no further integral.",
-                sp.Eq(s.mu2_square, residual_, evaluate=False),
-                (Vanishing("the three parts of E sign^2 = 1", residual_ + mean_**2 + s.c * linear_**2 - 1),),
-            ),
+        "the sign activation: mu0, mu1, mu2",
+        "Section 3.2, equation (15)",
+        Step(
+            "sign(r kappa + sqrt(c) z) is the sign of z + r kappa/sqrt(c): integrate the density above the threshold.",
+            eq(s.mu0, mean_),
+            *antiderivative_obligations(sp.S.One),
+        ),
+        Step(
+            "The same with a factor z, divided by sqrt(c).",
+            eq(s.mu1, linear_),
+            *antiderivative_obligations(s.z),
+            Vanishing("Stein's lemma: mu1 is the derivative of mu0", sp.diff(mean, b) - linear),
+            Vanishing("heat equation", sp.diff(mean, s.c) - sp.diff(mean, b, 2) / 2),
+        ),
+        Step(
+            "sign^2 = 1, so the residual variance needs no further integral.",
+            eq(s.mu2_square, residual_),
+            Vanishing("the three parts of E sign^2 = 1", residual_ + mean_**2 + s.c * linear_**2 - 1),
         ),
         results={s.mu0: mean_, s.mu1: linear_, s.mu2_square: residual_},
     )
@@ -124,35 +113,30 @@ def divergence(checked: int = 6) -> Derivation:
     grown = partial.subs({level: level + 1, ratio: next_ratio(ratio)}, simultaneous=True)
     growth = sp.cancel((level + 1) * next_ratio(ratio) ** 2 / (level * ratio**2) - 1)
     return Derivation(
-        title="the sign activation: the step has no bulk variance",
-        source="Section 3.1, equation (12)",
-        steps=(
-            Step(
-                "Only odd k count, with k s_k^2 = (2/pi) b_J at k = 2J + 1.",
-                sp.Eq(sp.Symbol("k") * sp.Symbol("s_k") ** 2, 2 / sp.pi * ratio, evaluate=False),
+        "the sign activation: the step has no bulk variance",
+        "Section 3.1, equation (12)",
+        Step(
+            "Only odd k count, with k s_k^2 = (2/pi) b_J at k = 2J + 1.",
+            eq(sp.Symbol("k") * sp.Symbol("s_k") ** 2, 2 / sp.pi * ratio),
+            *(
                 tuple(
                     Vanishing(f"k = {2 * j + 1}", weighted_square(2 * j + 1) - 2 / sp.pi * central(j))
                     for j in range(checked)
                 )
-                + tuple(Vanishing(f"k = {2 * j}", weighted_square(2 * j)) for j in range(1, checked)),
+                + tuple(Vanishing(f"k = {2 * j}", weighted_square(2 * j)) for j in range(1, checked))
             ),
-            Step(
-                "The partial sums are explicit, by induction over J.",
-                sp.Eq(s.partial_sum, partial, evaluate=False),
-                (
-                    Vanishing("J = 0 is the empty sum", partial.subs({level: 0, ratio: 1})),
-                    Vanishing("one more term", grown - partial - 2 / sp.pi * next_ratio(ratio)),
-                ),
-            ),
-            Step(
-                "4 J b_J^2 is one at J = 1 and does not decrease, so b_J >= 1/(2 sqrt J) and the sums grow "
-                "like sqrt(J).",
-                sp.Ge(ratio, 1 / (2 * sp.sqrt(level)), evaluate=False),
-                (
-                    Vanishing("J = 1", 4 * central(1) ** 2 - 1),
-                    NonNegative("4 J b_J^2 does not decrease", growth, ((1 / (4 * level * (level + 1)), sp.S.One),)),
-                ),
-            ),
+        ),
+        Step(
+            "The partial sums are explicit, by induction over J.",
+            eq(s.partial_sum, partial),
+            Vanishing("J = 0 is the empty sum", partial.subs({level: 0, ratio: 1})),
+            Vanishing("one more term", grown - partial - 2 / sp.pi * next_ratio(ratio)),
+        ),
+        Step(
+            "4 J b_J^2 is one at J = 1 and does not decrease, so b_J >= 1/(2 sqrt J) and the sums grow like sqrt(J).",
+            ge(ratio, 1 / (2 * sp.sqrt(level))),
+            Vanishing("J = 1", 4 * central(1) ** 2 - 1),
+            NonNegative("4 J b_J^2 does not decrease", growth, ((1 / (4 * level * (level + 1)), sp.S.One),)),
         ),
         results={s.partial_sum: partial},
         hypotheses=(

@@ -25,7 +25,7 @@ from onestep.derivations.equivalence.spike_coefficients import (
     stein,
 )
 from onestep.derivations.gradient_step.spike import chi_square_moments
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import differentiate, separate, sigma, sigma_prime, sigma_second
 
@@ -59,33 +59,29 @@ def projection() -> Derivation:
     variance_y = covariance(perp[theta], perp[theta], products)
     projected = covariance(perp[w], perp[w2], products)
     return Derivation(
-        title="the input along and across the spike",
-        source="Appendix B, equation (60)",
-        steps=(
-            Step(
-                "Inner products of x with fixed vectors are jointly normal, with the vectors' inner products as "
-                "covariances; kappa = v.x is standard normal.",
-                sp.Eq(sp.Symbol(r"\mathrm{Var}(\kappa)"), covariance(kappa, kappa, products), evaluate=False),
-            ),
-            Step(
-                "x_perp = x - kappa v is uncorrelated with kappa, hence independent of it.",
-                sp.Eq(sp.Symbol(r"\mathrm{Cov}(\kappa,w\cdot x_{\perp})"), kappa_w, evaluate=False),
-                (Vanishing("kappa and w.x_perp are uncorrelated", kappa_w),),
-            ),
-            Step(
-                "The target sees theta.x_perp, of variance rho.",
-                sp.Eq(s.rho, variance_y, evaluate=False),
-                (Vanishing("|theta|^2 = 1 is what lies along v and what lies across", s.gamma**2 + variance_y - 1),),
-            ),
-            Step(
-                "Two neurons see x_perp with the covariance w_k.Pi w_l, Pi = 1 - v v^T.",
-                sp.Eq(s.projected_product, projected, evaluate=False),
-                (
-                    Vanishing(
-                        "w_k.w_l is what lies along v and what lies across",
-                        s.spike_overlap * s.other_overlap + projected - s.row_product,
-                    ),
-                ),
+        "the input along and across the spike",
+        "Appendix B, equation (60)",
+        Step(
+            "Inner products of x with fixed vectors are jointly normal, with the vectors' inner products as "
+            "covariances; kappa = v.x is standard normal.",
+            eq(sp.Symbol(r"\mathrm{Var}(\kappa)"), covariance(kappa, kappa, products)),
+        ),
+        Step(
+            "x_perp = x - kappa v is uncorrelated with kappa, hence independent of it.",
+            eq(sp.Symbol(r"\mathrm{Cov}(\kappa,w\cdot x_{\perp})"), kappa_w),
+            Vanishing("kappa and w.x_perp are uncorrelated", kappa_w),
+        ),
+        Step(
+            "The target sees theta.x_perp, of variance rho.",
+            eq(s.rho, variance_y),
+            Vanishing("|theta|^2 = 1 is what lies along v and what lies across", s.gamma**2 + variance_y - 1),
+        ),
+        Step(
+            "Two neurons see x_perp with the covariance w_k.Pi w_l, Pi = 1 - v v^T.",
+            eq(s.projected_product, projected),
+            Vanishing(
+                "w_k.w_l is what lies along v and what lies across",
+                s.spike_overlap * s.other_overlap + projected - s.row_product,
             ),
         ),
         results={s.rho: variance_y, s.projected_product: projected},
@@ -125,44 +121,37 @@ def conditional_mean() -> Derivation:
     scaled = root_d**2 * (expanded - equivalent)
     gap = sp.limit(sp.expand(scaled), root_d, sp.oo)
     return Derivation(
-        title="the conditional mean of a feature",
-        source="Appendix B, equations (61)-(70)",
-        steps=(
-            Step(
-                "Given kappa the neuron receives kappa (r + s) plus a normal variable of variance |Pi w|^2 = c - s^2.",
-                sp.Eq(s.feature_mean, exact, evaluate=False),
-                (
-                    Vanishing(
-                        "the row's share along v and its share across make up its norm c",
-                        s.spike_overlap**2 + sp.sqrt(s.c - s.spike_overlap**2) ** 2 - s.c,
-                    ),
-                ),
+        "the conditional mean of a feature",
+        "Appendix B, equations (61)-(70)",
+        Step(
+            "Given kappa the neuron receives kappa (r + s) plus a normal variable of variance |Pi w|^2 = c - s^2.",
+            eq(s.feature_mean, exact),
+            Vanishing(
+                "the row's share along v and its share across make up its norm c",
+                s.spike_overlap**2 + sp.sqrt(s.c - s.spike_overlap**2) ** 2 - s.c,
             ),
-            Step(
-                "First order in s: only the mean of what is received changes, and E sigma' is mu1.",
-                sp.Eq(s.feature_mean_slope, slope.xreplace({mu1: s.mu1}), evaluate=False),
-                (Vanishing("the slope is kappa E sigma'", slope - s.kappa * mu1),),
+        ),
+        Step(
+            "First order in s: only the mean of what is received changes, and E sigma' is mu1.",
+            eq(s.feature_mean_slope, slope.xreplace({mu1: s.mu1})),
+            Vanishing("the slope is kappa E sigma'", slope - s.kappa * mu1),
+        ),
+        Step(
+            "Second order: mean and variance both change, and combine to He_2(kappa).",
+            eq(s.feature_mean_curvature, curvature),
+            Vanishing("the curvature is (kappa^2 - 1) E sigma''", curvature - (s.kappa**2 - 1) * second),
+        ),
+        Step(
+            "With the first-order term kept, as kappa mu1 W v, the mean of the equivalent map differs by O(1/d) only.",
+            eq(sp.Symbol(r"\mathbb{E}[\varphi_{\mathrm{cG}}|\kappa]"), equivalent),
+            RationalLimit(
+                "sqrt(d) (difference of the means) -> 0", root_d * (expanded - equivalent), root_d, sp.S.Zero
             ),
-            Step(
-                "Second order: mean and variance both change, and combine to He_2(kappa).",
-                sp.Eq(s.feature_mean_curvature, curvature, evaluate=False),
-                (Vanishing("the curvature is (kappa^2 - 1) E sigma''", curvature - (s.kappa**2 - 1) * second),),
-            ),
-            Step(
-                "With the first-order term kept, as kappa mu1 W v, the mean of the equivalent map differs by "
-                "O(1/d) only.",
-                sp.Eq(sp.Symbol(r"\mathbb{E}[\varphi_{\mathrm{cG}}|\kappa]"), equivalent, evaluate=False),
-                (
-                    RationalLimit(
-                        "sqrt(d) (difference of the means) -> 0", root_d * (expanded - equivalent), root_d, sp.S.Zero
-                    ),
-                ),
-            ),
-            Step(
-                "What is left is the second order: d times the difference has a limit.",
-                sp.Eq(s.mean_gap, gap, evaluate=False),
-                (RationalLimit("d (difference of the means) has this limit", scaled, root_d, gap),),
-            ),
+        ),
+        Step(
+            "What is left is the second order: d times the difference has a limit.",
+            eq(s.mean_gap, gap),
+            RationalLimit("d (difference of the means) has this limit", scaled, root_d, gap),
         ),
         results={
             s.feature_mean: exact,
@@ -200,54 +189,41 @@ def conditional_covariance() -> Derivation:
     scaled = root_d**2 * (expanded - equivalent)
     gap = sp.limit(sp.expand(scaled), root_d, sp.oo)
     return Derivation(
-        title="the conditional covariance of two features",
-        source="Appendix B, equations (62)-(67)",
-        steps=(
-            Step(
-                "Two neurons receive jointly normal variables of variance c and covariance epsilon = w_k.Pi w_l.",
-                sp.Eq(sp.Symbol(r"\mathbb{E}[\varphi_{k}\varphi_{l}|\kappa]"), pair, evaluate=False),
-                (
-                    Vanishing("variance c", (s.overlap / sp.sqrt(s.c)) ** 2 + s.c - s.overlap**2 / s.c - s.c),
-                    Vanishing("independent at epsilon = 0", at_zero[0] - mu0_of() ** 2),
-                ),
+        "the conditional covariance of two features",
+        "Appendix B, equations (62)-(67)",
+        Step(
+            "Two neurons receive jointly normal variables of variance c and covariance epsilon = w_k.Pi w_l.",
+            eq(sp.Symbol(r"\mathbb{E}[\varphi_{k}\varphi_{l}|\kappa]"), pair),
+            Vanishing("variance c", (s.overlap / sp.sqrt(s.c)) ** 2 + s.c - s.overlap**2 / s.c - s.c),
+            Vanishing("independent at epsilon = 0", at_zero[0] - mu0_of() ** 2),
+        ),
+        Step(
+            "First order in epsilon: the product of the linear coefficients.",
+            eq(s.covariance_slope, first),
+            Vanishing("the slope is (E sigma')^2, and E sigma' is mu1", at_zero[1] - mu1**2),
+        ),
+        Step(
+            "Second order: the product of the quadratic coefficients; it is O(1/d).",
+            eq(s.covariance_curvature, at_spike(at_zero[2])),
+            Vanishing("the curvature is (E sigma'')^2", at_zero[2] - curvature**2),
+        ),
+        Step(
+            "The same neuron: the whole variance, of which mu2^2 is what the linear term does not give.",
+            eq(s.feature_variance, variance),
+            Vanishing("E sigma^2 - mu0^2", definition - variance.xreplace(by_name)),
+        ),
+        Step(
+            "The equivalent map has covariance epsilon mu1^2; at epsilon = tau/sqrt(d) the difference is "
+            "a higher order.",
+            eq(s.equivalent_covariance, equivalent),
+            RationalLimit(
+                "sqrt(d) (difference of the covariances) -> 0", root_d * (expanded - equivalent), root_d, sp.S.Zero
             ),
-            Step(
-                "First order in epsilon: the product of the linear coefficients.",
-                sp.Eq(s.covariance_slope, first, evaluate=False),
-                (Vanishing("the slope is (E sigma')^2, and E sigma' is mu1", at_zero[1] - mu1**2),),
-            ),
-            Step(
-                "Second order: the product of the quadratic coefficients; it is O(1/d).",
-                sp.Eq(s.covariance_curvature, at_spike(at_zero[2]), evaluate=False),
-                (Vanishing("the curvature is (E sigma'')^2", at_zero[2] - curvature**2),),
-            ),
-            Step(
-                "The same neuron: the whole variance, of which mu2^2 is what the linear term does not give.",
-                sp.Eq(s.feature_variance, variance, evaluate=False),
-                (Vanishing("E sigma^2 - mu0^2", definition - variance.xreplace(by_name)),),
-            ),
-            Step(
-                "The equivalent map has covariance epsilon mu1^2; at epsilon = tau/sqrt(d) the difference is "
-                "a higher order.",
-                sp.Eq(s.equivalent_covariance, equivalent, evaluate=False),
-                (
-                    RationalLimit(
-                        "sqrt(d) (difference of the covariances) -> 0",
-                        root_d * (expanded - equivalent),
-                        root_d,
-                        sp.S.Zero,
-                    ),
-                ),
-            ),
-            Step(
-                "What is left is the second order: d times the difference has a limit.",
-                sp.Eq(s.covariance_gap, at_spike(gap), evaluate=False),
-                (
-                    RationalLimit(
-                        "d (difference of the covariances) has this limit", at_spike(scaled), root_d, at_spike(gap)
-                    ),
-                ),
-            ),
+        ),
+        Step(
+            "What is left is the second order: d times the difference has a limit.",
+            eq(s.covariance_gap, at_spike(gap)),
+            RationalLimit("d (difference of the covariances) has this limit", at_spike(scaled), root_d, at_spike(gap)),
         ),
         results={
             s.covariance_slope: first,
@@ -278,23 +254,21 @@ def equivalent_map() -> Derivation:
     named_cross = sp.factor(cross).subs(p1 * q1 + p2 * q2, s.projected_product)
     named_own = sp.expand(own.subs(p1**2, s.c - s.spike_overlap**2 - p2**2))
     return Derivation(
-        title="mean and covariance of the equivalent map",
-        source="Appendix B, equations (67) and (73)",
-        steps=(
-            Step(
-                "The mean given kappa: w.x = kappa w.v + w.x_perp keeps its first part.",
-                sp.Eq(s.feature_mean, mean, evaluate=False),
-                (Vanishing("mean", mean - s.mu0 - s.kappa * s.spike_overlap * s.mu1),),
-            ),
-            Step(
-                "Different neurons are correlated through x_perp only.",
-                sp.Eq(s.equivalent_covariance, named_cross, evaluate=False),
-                (Vanishing("covariance", cross - s.mu1**2 * (p1 * q1 + p2 * q2)),),
-            ),
-            Step(
-                "A neuron's own variance has the noise xi on top; |Pi w|^2 = c - s^2.",
-                sp.Eq(sp.Symbol(r"\mathrm{Var}_{\mathrm{cG}}"), named_own, evaluate=False),
-            ),
+        "mean and covariance of the equivalent map",
+        "Appendix B, equations (67) and (73)",
+        Step(
+            "The mean given kappa: w.x = kappa w.v + w.x_perp keeps its first part.",
+            eq(s.feature_mean, mean),
+            Vanishing("mean", mean - s.mu0 - s.kappa * s.spike_overlap * s.mu1),
+        ),
+        Step(
+            "Different neurons are correlated through x_perp only.",
+            eq(s.equivalent_covariance, named_cross),
+            Vanishing("covariance", cross - s.mu1**2 * (p1 * q1 + p2 * q2)),
+        ),
+        Step(
+            "A neuron's own variance has the noise xi on top; |Pi w|^2 = c - s^2.",
+            eq(sp.Symbol(r"\mathrm{Var}_{\mathrm{cG}}"), named_own),
         ),
         results={s.equivalent_covariance: named_cross, s.feature_mean: mean},
     )
@@ -316,35 +290,30 @@ def expansion_terms() -> Derivation:
     rate = sp.limit(s.d * dropped, s.d, sp.oo)
     in_d = kept.subs(s.p, s.beta * s.d)
     return Derivation(
-        title="the terms of the expanded map",
-        source="Appendix B, equations (71)-(73)",
-        steps=(
-            Step(
-                "A coordinate of a row uniform on the sphere of radius sqrt(c): its mean square is c/d.",
-                sp.Eq(sp.Symbol(r"\mathbb{E}[s_{k}^{2}]"), square, evaluate=False),
-                (Vanishing("d coordinates make up c", s.d * square - s.c),),
-            ),
-            Step(
-                "p rows together: the readout may align with W v, so kappa mu1 W v contributes at order one "
-                "and is kept.",
-                sp.Eq(s.spike_row_norm, in_d, evaluate=False),
-                (Vanishing("no d is left", sp.diff(in_d, s.d)),),
-            ),
-            Step(
-                "The term kappa (E sigma'') (Wv) o (W x_perp): different neurons do not add up, because the mean of "
-                "s w is (c/d) v, which Pi removes; equal ones give s^2 (c - s^2), averaged over a row, at "
-                "|a|^2 = p q2.",
-                sp.Eq(s.hadamard_variance, dropped, evaluate=False),
-                (
-                    RationalLimit("it vanishes", dropped, s.d, sp.S.Zero),
-                    Vanishing("sphere moments: E s^4 = 3 c^2/(d (d + 2))", fourth * s.d * (s.d + 2) - 3 * s.c**2),
-                ),
-            ),
-            Step(
-                "It decays like 1/d.",
-                sp.Eq(s.hadamard_rate, rate, evaluate=False),
-                (RationalLimit("d times the variance has this limit", s.d * dropped, s.d, rate),),
-            ),
+        "the terms of the expanded map",
+        "Appendix B, equations (71)-(73)",
+        Step(
+            "A coordinate of a row uniform on the sphere of radius sqrt(c): its mean square is c/d.",
+            eq(sp.Symbol(r"\mathbb{E}[s_{k}^{2}]"), square),
+            Vanishing("d coordinates make up c", s.d * square - s.c),
+        ),
+        Step(
+            "p rows together: the readout may align with W v, so kappa mu1 W v contributes at order one and is kept.",
+            eq(s.spike_row_norm, in_d),
+            Vanishing("no d is left", sp.diff(in_d, s.d)),
+        ),
+        Step(
+            "The term kappa (E sigma'') (Wv) o (W x_perp): different neurons do not add up, because the mean of "
+            "s w is (c/d) v, which Pi removes; equal ones give s^2 (c - s^2), averaged over a row, at "
+            "|a|^2 = p q2.",
+            eq(s.hadamard_variance, dropped),
+            RationalLimit("it vanishes", dropped, s.d, sp.S.Zero),
+            Vanishing("sphere moments: E s^4 = 3 c^2/(d (d + 2))", fourth * s.d * (s.d + 2) - 3 * s.c**2),
+        ),
+        Step(
+            "It decays like 1/d.",
+            eq(s.hadamard_rate, rate),
+            RationalLimit("d times the variance has this limit", s.d * dropped, s.d, rate),
         ),
         results={s.spike_row_norm: in_d, s.hadamard_variance: dropped, s.hadamard_rate: rate},
         hypotheses=("the readout weights in the dropped terms are independent of the overlaps with v",),

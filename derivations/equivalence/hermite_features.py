@@ -12,7 +12,7 @@ import sympy as sp
 
 from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import g, sigma
 
@@ -47,8 +47,8 @@ def series() -> Derivation:
     steps = (
         Step(
             "He_k are orthogonal, E[He_j He_k] = k! delta_jk, moment by moment.",
-            sp.Eq(average(hermite(2, s.z) ** 2, s.z), 2, evaluate=False),
-            tuple(
+            eq(average(hermite(2, s.z) ** 2, s.z), 2),
+            *(
                 Vanishing(
                     f"E[He_{j} He_{k}]",
                     average(hermite(j, s.z) * hermite(k, s.z), s.z) - (sp.factorial(k) if j == k else 0),
@@ -59,16 +59,16 @@ def series() -> Derivation:
         ),
         Step(
             "So the projections E[He_k sigma]/k! rebuild every polynomial; polynomials are dense in L2.",
-            sp.Eq(s.feature_value, rebuilt, evaluate=False),
-            (Vanishing("the series is the polynomial", rebuilt - polynomial(s.x)),),
+            eq(s.feature_value, rebuilt),
+            Vanishing("the series is the polynomial", rebuilt - polynomial(s.x)),
         ),
     )
     return Derivation(
         "Hermite series of a feature",
         f"{PAPER}, Section 3.2",
-        steps,
-        {**moments, s.feature_value: polynomial(s.x)},
-        ("the activation is a polynomial of degree four; others are limits of polynomials in mean square",),
+        *steps,
+        results={**moments, s.feature_value: polynomial(s.x)},
+        hypotheses=("the activation is a polynomial of degree four; others are limits of polynomials in mean square",),
     )
 
 
@@ -80,22 +80,24 @@ def residual() -> Derivation:
     result = expand_expectations(square).subs(names).subs(Expectation(sigma(s.z) ** 2, s.z), s.h2)
     step = Step(
         "The noise of the equivalent features has the variance that the linear part leaves.",
-        sp.Eq(s.mu2_constant**2, result, evaluate=False),
-        (
-            NonNegative(
-                "it is not negative where h2 = mu0^2 + mu1^2 + mu2^2",
-                result.subs(s.h2, s.mu0_constant**2 + s.mu1_constant**2 + s.mu2_constant**2),
-                ((sp.S.One, s.mu2_constant),),
-            ),
+        eq(s.mu2_constant**2, result),
+        NonNegative(
+            "it is not negative where h2 = mu0^2 + mu1^2 + mu2^2",
+            result.subs(s.h2, s.mu0_constant**2 + s.mu1_constant**2 + s.mu2_constant**2),
+            ((sp.S.One, s.mu2_constant),),
         ),
     )
     root = Step(
         "The noise has the strength of its root.",
-        sp.Eq(s.mu2_constant, sp.sqrt(result), evaluate=False),
-        (Vanishing("three squares", sp.sqrt(result) ** 2 - s.h2 + s.mu0_constant**2 + s.mu1_constant**2),),
+        eq(s.mu2_constant, sp.sqrt(result)),
+        Vanishing("three squares", sp.sqrt(result) ** 2 - s.h2 + s.mu0_constant**2 + s.mu1_constant**2),
     )
     return Derivation(
-        "residual of a feature", f"{PAPER}, Section 3.2, (14) at r = 0", (step, root), {s.mu2_constant: sp.sqrt(result)}
+        "residual of a feature",
+        f"{PAPER}, Section 3.2, (14) at r = 0",
+        step,
+        root,
+        results={s.mu2_constant: sp.sqrt(result)},
     )
 
 
@@ -108,13 +110,11 @@ def linear_part() -> Derivation:
     named = slope.subs(Expectation(s.z * g(s.z), s.z), s.h1_star)
     step = Step(
         "Setting the derivative of the mean squared error in the slope to zero.",
-        sp.Eq(b, named, evaluate=False),
-        (
-            Vanishing("the rest is uncorrelated with z", slope - Expectation(s.z * g(s.z), s.z)),
-            NonNegative("the error is convex in the slope", sp.diff(error, b, 2), ((sp.Integer(2), sp.S.One),)),
-        ),
+        eq(b, named),
+        Vanishing("the rest is uncorrelated with z", slope - Expectation(s.z * g(s.z), s.z)),
+        NonNegative("the error is convex in the slope", sp.diff(error, b, 2), ((sp.Integer(2), sp.S.One),)),
     )
-    return Derivation("linear part of the target", f"{PAPER}, Section 3.1, (12)", (step,), {b: named})
+    return Derivation("linear part of the target", f"{PAPER}, Section 3.1, (12)", step, results={b: named})
 
 
 @functools.cache
@@ -155,24 +155,23 @@ def second_order() -> Derivation:
     by_stein = tuple(
         Step(
             f"${sp.latex(name)}$ by Stein's lemma: the mean of a derivative.",
-            sp.Eq(name, tensors[name], evaluate=False),
-            (
-                Vanishing(
-                    "the mean of the derivative",
-                    average(functools.reduce(sp.diff, variables, quadratic(z1, z2)), z1, z2) - tensors[name],
-                ),
+            eq(name, tensors[name]),
+            Vanishing(
+                "the mean of the derivative",
+                average(functools.reduce(sp.diff, variables, quadratic(z1, z2)), z1, z2) - tensors[name],
             ),
         )
         for name, variables in slopes.items()
     )
     step = Step(
         "The second-order Hermite tensor of two variables is z_i z_j - delta_ij, with weight 1/2!.",
-        sp.Eq(s.target_value, rebuilt, evaluate=False),
-        (Vanishing("every quadratic polynomial is rebuilt", rebuilt - quadratic(x1, x2)),),
+        eq(s.target_value, rebuilt),
+        Vanishing("every quadratic polynomial is rebuilt", rebuilt - quadratic(x1, x2)),
     )
     return Derivation(
         "Hermite tensors up to second order",
         "slides, multi-index targets",
-        (*by_stein, step),
-        {**tensors, s.target_value: quadratic(x1, x2)},
+        *by_stein,
+        step,
+        results={**tensors, s.target_value: quadratic(x1, x2)},
     )

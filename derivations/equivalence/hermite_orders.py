@@ -18,10 +18,9 @@ import functools
 import sympy as sp
 
 from onestep.derivations.equivalence import symbols as s
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 
 SOURCE = "Section 3.1, equation (12), and Appendix B: Hermite expansions"
-COMPLETE = "Hermite polynomials are complete in L2 of the normal law: the remainders tend to zero with N"
 
 z, first, second = sp.symbols("z t_1 t_2", real=True)
 _across, _epsilon = sp.Symbol(r"z_\perp", real=True), s.overlap
@@ -50,48 +49,36 @@ def rules() -> Derivation:
     return Derivation(
         "Hermite polynomials of any order",
         SOURCE,
-        (
-            Step(
-                "dG/dz = t G: comparing coefficients of t^k/k!, He_k' = k He_{k-1}.",
-                sp.Eq(sp.Symbol("He_k'"), sp.Symbol("k He_{k-1}"), evaluate=False),
-                (Vanishing("slope of the generating function", sp.diff(G, z) - first * G),),
+        Step(
+            "dG/dz = t G: comparing coefficients of t^k/k!, He_k' = k He_{k-1}.",
+            eq(sp.Symbol("He_k'"), sp.Symbol("k He_{k-1}")),
+            Vanishing("slope of the generating function", sp.diff(G, z) - first * G),
+        ),
+        Step(
+            "dG/dt = (z - t) G = z G - dG/dz: comparing coefficients, He_{k+1} = z He_k - He_k'.",
+            eq(sp.Symbol("He_{k+1}"), sp.Symbol("z He_k - He_k'")),
+            Vanishing("recurrence", sp.diff(G, first) - (z - first) * G),
+            Vanishing("as an operator", sp.diff(G, first) - z * G + sp.diff(G, z)),
+        ),
+        Step(
+            "Stein's lemma: the density times f has the derivative density times (f' - z f), whose integral is "
+            "zero for polynomials f.",
+            eq(sp.Symbol("E[z f]"), sp.Symbol("E[f']")),
+            Vanishing("total derivative", sp.diff(density * f, z) - density * (sp.diff(f, z) - z * f)),
+        ),
+        Step(
+            "For a correlated pair, E[z f(z) g(z')] = E[f' g + epsilon f g']: once more a total derivative, here "
+            "with generating functions for f and g.",
+            eq(sp.Symbol("E[z f g]"), sp.Symbol("E[f'g] + epsilon E[fg']")),
+            Vanishing(
+                "total derivative for a pair", sp.diff(pair * two, z) - pair * two * (-z + first + _epsilon * second)
             ),
-            Step(
-                "dG/dt = (z - t) G = z G - dG/dz: comparing coefficients, He_{k+1} = z He_k - He_k'.",
-                sp.Eq(sp.Symbol("He_{k+1}"), sp.Symbol("z He_k - He_k'"), evaluate=False),
-                (
-                    Vanishing("recurrence", sp.diff(G, first) - (z - first) * G),
-                    Vanishing("as an operator", sp.diff(G, first) - z * G + sp.diff(G, z)),
-                ),
-            ),
-            Step(
-                "Stein's lemma: the density times f has the derivative density times (f' - z f), whose integral is "
-                "zero for polynomials f.",
-                sp.Eq(sp.Symbol("E[z f]"), sp.Symbol("E[f']"), evaluate=False),
-                (Vanishing("total derivative", sp.diff(density * f, z) - density * (sp.diff(f, z) - z * f)),),
-            ),
-            Step(
-                "For a correlated pair, E[z f(z) g(z')] = E[f' g + epsilon f g']: once more a total derivative, here "
-                "with generating functions for f and g.",
-                sp.Eq(sp.Symbol("E[z f g]"), sp.Symbol("E[f'g] + epsilon E[fg']"), evaluate=False),
-                (
-                    Vanishing(
-                        "total derivative for a pair",
-                        sp.diff(pair * two, z) - pair * two * (-z + first + _epsilon * second),
-                    ),
-                ),
-            ),
-            Step(
-                "Completing the square once more, at epsilon = 1: E[G(z, s) G(z, t)] = exp(s t), which holds no "
-                "product of different powers.",
-                sp.Eq(sp.Symbol("E[GG]"), sp.exp(first * second), evaluate=False),
-                (
-                    Vanishing(
-                        "exponents",
-                        -(z**2) / 2 + first * z - first**2 / 2 + second * z - second**2 / 2 - squared,
-                    ),
-                ),
-            ),
+        ),
+        Step(
+            "Completing the square once more, at epsilon = 1: E[G(z, s) G(z, t)] = exp(s t), which holds no "
+            "product of different powers.",
+            eq(sp.Symbol("E[GG]"), sp.exp(first * second)),
+            Vanishing("exponents", -(z**2) / 2 + first * z - first**2 / 2 + second * z - second**2 / 2 - squared),
         ),
     )
 
@@ -114,8 +101,7 @@ def pair_induction(formula: sp.Expr, correlation: sp.Expr) -> tuple[Vanishing, .
         Vanishing("A_m0 = 0", apart(formula, m, sp.S.Zero)),
         Vanishing("equal orders", apart(formula, k + 1, k + 1) - correlation * (k + 1) * apart(formula, k, k)),
         Vanishing(
-            "different orders",
-            apart(formula, k + 1 + m, k + 1) - correlation * (k + 1 + m) * apart(formula, k + m, k),
+            "different orders", apart(formula, k + 1 + m, k + 1) - correlation * (k + 1 + m) * apart(formula, k + m, k)
         ),
         Vanishing("symmetry", apart(formula, k, k + m) - apart(formula, k + m, k)),
     )

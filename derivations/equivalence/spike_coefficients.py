@@ -12,7 +12,7 @@ import sympy as sp
 
 from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.gradient_step.constants import hermite, moment
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import differentiate, separate, sigma, sigma_prime
 
@@ -73,28 +73,26 @@ def coefficients() -> Derivation:
     in_kappa = slope_in(at_spike(mean), s.kappa)
     residual = mean_square() - mean**2 - s.c * by_definition**2
     return Derivation(
-        title="the coefficients along the spike",
-        source="Section 3.2, equation (15)",
-        steps=(
-            Step("The mean of a feature at b = r kappa.", sp.Eq(s.mu0, mean, evaluate=False)),
-            Step(
-                "The linear coefficient E[z sigma]/sqrt(c) is an average of sigma', by Stein's lemma.",
-                sp.Eq(s.mu1, at_spike(by_stein), evaluate=False),
-                (Vanishing("mu1 is the derivative of mu0 in b", by_stein - slope_in(mean, bias)),),
-            ),
-            Step(
-                "Hence the derivative of mu0 in kappa is r mu1.",
-                sp.Eq(s.mu0_slope, in_kappa, evaluate=False),
-                (Vanishing("chain rule", in_kappa - s.r * at_spike(by_stein)),),
-            ),
-            Step(
-                "The derivative in c brings down z/(2 sqrt c), which Stein's lemma turns into a second "
-                "derivative: the heat equation.",
-                sp.Eq(s.mu0_bulk_slope, at_spike(in_bulk), evaluate=False),
-                (Vanishing("d/dc = (1/2) d^2/db^2", in_bulk - in_bias_twice / 2),),
-            ),
-            Step("What a linear function of z does not explain.", sp.Eq(s.mu2_square, residual, evaluate=False)),
+        "the coefficients along the spike",
+        "Section 3.2, equation (15)",
+        Step("The mean of a feature at b = r kappa.", eq(s.mu0, mean)),
+        Step(
+            "The linear coefficient E[z sigma]/sqrt(c) is an average of sigma', by Stein's lemma.",
+            eq(s.mu1, at_spike(by_stein)),
+            Vanishing("mu1 is the derivative of mu0 in b", by_stein - slope_in(mean, bias)),
         ),
+        Step(
+            "Hence the derivative of mu0 in kappa is r mu1.",
+            eq(s.mu0_slope, in_kappa),
+            Vanishing("chain rule", in_kappa - s.r * at_spike(by_stein)),
+        ),
+        Step(
+            "The derivative in c brings down z/(2 sqrt c), which Stein's lemma turns into a second "
+            "derivative: the heat equation.",
+            eq(s.mu0_bulk_slope, at_spike(in_bulk)),
+            Vanishing("d/dc = (1/2) d^2/db^2", in_bulk - in_bias_twice / 2),
+        ),
+        Step("What a linear function of z does not explain.", eq(s.mu2_square, residual)),
         results={
             s.mu0: at_spike(mean),
             s.mu1: at_spike(by_stein),
@@ -120,23 +118,16 @@ def linear_fit() -> Derivation:
     named = {mean: s.mu0, linear: sp.sqrt(s.c) * s.mu1}
     result = (s.mu2_square + (constant - mean) ** 2 + (slope - linear) ** 2).xreplace(named)
     return Derivation(
-        title="the residual of the best linear fit",
-        source="Section 3.2, equation (15)",
-        steps=(
-            Step(
-                "The error of a fit, expanded.",
-                sp.Eq(s.linear_fit_error, error, evaluate=False),
-            ),
-            Step(
-                "Completing the squares leaves mu2^2, which is therefore not negative.",
-                sp.Eq(s.linear_fit_error, result, evaluate=False),
-                (
-                    NonNegative(
-                        "the excess over mu2^2 is a sum of squares",
-                        expand_expectations(error - residual),
-                        ((sp.S.One, constant - mean), (sp.S.One, slope - linear)),
-                    ),
-                ),
+        "the residual of the best linear fit",
+        "Section 3.2, equation (15)",
+        Step("The error of a fit, expanded.", eq(s.linear_fit_error, error)),
+        Step(
+            "Completing the squares leaves mu2^2, which is therefore not negative.",
+            eq(s.linear_fit_error, result),
+            NonNegative(
+                "the excess over mu2^2 is a sum of squares",
+                expand_expectations(error - residual),
+                ((sp.S.One, constant - mean), (sp.S.One, slope - linear)),
             ),
         ),
         results={s.linear_fit_error: result},
@@ -154,19 +145,17 @@ def bias_slopes() -> Derivation:
     other = 2 * stein(separate(Expectation(residual * sigma_prime(received(s.z)), s.z)))
     other = other.xreplace({s.mu0: mu0_of(), s.mu1: mu1})
     return Derivation(
-        title="how the coefficients answer to a bias",
-        source="Appendix B, equations (68)-(70)",
-        steps=(
-            Step(
-                "The linear coefficient is the slope of mu0, so its own slope is the second one.",
-                sp.Eq(s.mu1_bias_slope, at_spike(mu1_slope), evaluate=False),
-                (Vanishing("d mu1/db = d^2 mu0/db^2", mu1_slope - slope_in(mu0_of(), bias, 2)),),
-            ),
-            Step(
-                "The residual variance: twice the average of the residual times sigma'.",
-                sp.Eq(s.mu2_bias_slope, at_spike(square_slope), evaluate=False),
-                (Vanishing("the derivative of the best fit does not count", sp.expand(square_slope - other)),),
-            ),
+        "how the coefficients answer to a bias",
+        "Appendix B, equations (68)-(70)",
+        Step(
+            "The linear coefficient is the slope of mu0, so its own slope is the second one.",
+            eq(s.mu1_bias_slope, at_spike(mu1_slope)),
+            Vanishing("d mu1/db = d^2 mu0/db^2", mu1_slope - slope_in(mu0_of(), bias, 2)),
+        ),
+        Step(
+            "The residual variance: twice the average of the residual times sigma'.",
+            eq(s.mu2_bias_slope, at_spike(square_slope)),
+            Vanishing("the derivative of the best fit does not count", sp.expand(square_slope - other)),
         ),
         results={s.mu1_bias_slope: at_spike(mu1_slope), s.mu2_bias_slope: at_spike(square_slope)},
         hypotheses=(REGULAR,),
@@ -188,29 +177,27 @@ def hermite_series(degree: int = 5) -> Derivation:
     residual = sp.expand(moment(feature**2) - mean**2 - linear**2)
     pair = sp.expand(product - mean**2)
     return Derivation(
-        title="features in Hermite polynomials",
-        source="Appendix B, equations (63) and (66)",
-        steps=(
-            Step(
-                "A feature given kappa, as a function of the normal variable that its neuron receives.",
-                sp.Eq(sigma(s.z), feature, evaluate=False),
-            ),
-            Step(
-                "Mean and linear coefficient are the first two coefficients.",
-                sp.Eq(s.mu0, mean, evaluate=False),
-                (Vanishing("the linear one", linear - coefficients[1]),),
-            ),
-            Step(
-                "What they leave is the sum of the other squares.",
-                sp.Eq(s.mu2_square, residual, evaluate=False),
-                (Vanishing("Parseval", residual - sum(a**2 for a in coefficients[2:])),),
-            ),
-            Step(
-                "Two neurons of correlation varrho: the k-th square counts varrho^k times. The first power is the "
-                "linear term of the equivalent map, the others are of order 1/d and smaller.",
-                sp.Eq(s.pair_covariance, pair, evaluate=False),
-                (Vanishing("at correlation one it is the variance", pair.subs(correlation, 1) - residual - linear**2),),
-            ),
+        "features in Hermite polynomials",
+        "Appendix B, equations (63) and (66)",
+        Step(
+            "A feature given kappa, as a function of the normal variable that its neuron receives.",
+            eq(sigma(s.z), feature),
+        ),
+        Step(
+            "Mean and linear coefficient are the first two coefficients.",
+            eq(s.mu0, mean),
+            Vanishing("the linear one", linear - coefficients[1]),
+        ),
+        Step(
+            "What they leave is the sum of the other squares.",
+            eq(s.mu2_square, residual),
+            Vanishing("Parseval", residual - sum(a**2 for a in coefficients[2:])),
+        ),
+        Step(
+            "Two neurons of correlation varrho: the k-th square counts varrho^k times. The first power is the linear "
+            "term of the equivalent map, the others are of order 1/d and smaller.",
+            eq(s.pair_covariance, pair),
+            Vanishing("at correlation one it is the variance", pair.subs(correlation, 1) - residual - linear**2),
         ),
         results={s.mu2_square: residual, s.pair_covariance: pair},
         hypotheses=(

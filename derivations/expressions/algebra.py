@@ -10,37 +10,17 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from onestep.derivations.expressions.tree import (
-    ONE,
-    ZERO,
-    AllOf,
-    Always,
-    Call,
-    Comparison,
-    Condition,
-    Constant,
-    Expression,
-    ExpressionError,
-    Maximum,
-    Minimum,
-    Number,
-    Piecewise,
-    Power,
-    Product,
-    Quotient,
-    Sum,
-    Variable,
-    number,
-)
+from onestep.derivations.expressions import tree
+from onestep.derivations.expressions.tree import ONE, ZERO, Expression, ExpressionError, number
 
 
 def split_coefficient(expr: Expression) -> tuple[Fraction, Expression]:
     """(q, rest) with expr = q * rest, q the rational coefficient."""
-    if isinstance(expr, Number):
+    if isinstance(expr, tree.Number):
         return expr.value, ONE
-    if isinstance(expr, Product) and isinstance(expr.factors[0], Number):
+    if isinstance(expr, tree.Product) and isinstance(expr.factors[0], tree.Number):
         rest = expr.factors[1:]
-        return expr.factors[0].value, rest[0] if len(rest) == 1 else Product(rest)
+        return expr.factors[0].value, rest[0] if len(rest) == 1 else tree.Product(rest)
     return Fraction(1), expr
 
 
@@ -48,19 +28,19 @@ def add(*terms: Expression) -> Expression:
     """The sum, flattened, with like terms collected and the number last."""
     collected: dict[Expression, Fraction] = {}
     for term in terms:
-        for part in term.terms if isinstance(term, Sum) else (term,):
+        for part in term.terms if isinstance(term, tree.Sum) else (term,):
             coefficient, rest = split_coefficient(part)
             total = collected.get(rest, Fraction(0)) + coefficient
             collected[rest] = total
             if total == 0:
                 del collected[rest]
     constant = collected.pop(ONE, Fraction(0))
-    parts = [multiply(Number(q), rest) for rest, q in collected.items()]
+    parts = [multiply(tree.Number(q), rest) for rest, q in collected.items()]
     if constant:
-        parts.append(Number(constant))
+        parts.append(tree.Number(constant))
     if not parts:
         return ZERO
-    return parts[0] if len(parts) == 1 else Sum(tuple(parts))
+    return parts[0] if len(parts) == 1 else tree.Sum(tuple(parts))
 
 
 def multiply(*factors: Expression) -> Expression:
@@ -68,22 +48,26 @@ def multiply(*factors: Expression) -> Expression:
     coefficient = Fraction(1)
     collected: dict[Expression, int] = {}
     for factor in factors:
-        for part in factor.factors if isinstance(factor, Product) else (factor,):
-            if isinstance(part, Number):
+        for part in factor.factors if isinstance(factor, tree.Product) else (factor,):
+            if isinstance(part, tree.Number):
                 coefficient *= part.value
                 continue
             base, exponent = part, 1
-            if isinstance(part, Power) and isinstance(part.exponent, Number) and part.exponent.value.denominator == 1:
+            if (
+                isinstance(part, tree.Power)
+                and isinstance(part.exponent, tree.Number)
+                and part.exponent.value.denominator == 1
+            ):
                 base, exponent = part.base, int(part.exponent.value)
             collected[base] = collected.get(base, 0) + exponent
     if coefficient == 0:
         return ZERO
-    parts = [base if k == 1 else Power(base, number(k)) for base, k in collected.items()]
+    parts = [base if k == 1 else tree.Power(base, number(k)) for base, k in collected.items()]
     if not parts:
-        return Number(coefficient)
+        return tree.Number(coefficient)
     if coefficient != 1:
-        parts.insert(0, Number(coefficient))
-    return parts[0] if len(parts) == 1 else Product(tuple(parts))
+        parts.insert(0, tree.Number(coefficient))
+    return parts[0] if len(parts) == 1 else tree.Product(tuple(parts))
 
 
 def negate(expr: Expression) -> Expression:
@@ -105,33 +89,37 @@ def divide(numerator: Expression, denominator: Expression) -> Expression:
     below, rest_below = split_coefficient(denominator)
     if below == 0:
         raise ExpressionError("the expression divides by zero; every denominator must be non-zero, as in 1/(1+z**2)")
-    ratio = Number(above / below)
+    ratio = tree.Number(above / below)
     if above == 0 or rest_below == ONE:
         return multiply(ratio, rest_above)
-    return multiply(ratio, Quotient(rest_above, rest_below))
+    return multiply(ratio, tree.Quotient(rest_above, rest_below))
 
 
 def power(base: Expression, exponent: Expression) -> Expression:
     """base ** exponent; 1/u for a negative exponent, sqrt for 1/2, exp(exponent log(base)) if it is no number."""
-    if base == Constant("e"):
+    if base == tree.Constant("e"):
         return call("exp", exponent)
-    if not isinstance(exponent, Number):
+    if not isinstance(exponent, tree.Number):
         return call("exp", multiply(exponent, call("log", base)))
     q = exponent.value
     if q == 0:
         return ONE
     if q < 0:
-        return divide(ONE, power(base, Number(-q)))
+        return divide(ONE, power(base, tree.Number(-q)))
     if q == 1:
         return base
     if q == Fraction(1, 2):
         return call("sqrt", base)
     if q.denominator == 1:
-        if isinstance(base, Number):
-            return Number(base.value ** int(q))
-        if isinstance(base, Power) and isinstance(base.exponent, Number) and base.exponent.value.denominator == 1:
-            return Power(base.base, Number(base.exponent.value * q))
-    return Power(base, exponent)
+        if isinstance(base, tree.Number):
+            return tree.Number(base.value ** int(q))
+        if (
+            isinstance(base, tree.Power)
+            and isinstance(base.exponent, tree.Number)
+            and base.exponent.value.denominator == 1
+        ):
+            return tree.Power(base.base, tree.Number(base.exponent.value * q))
+    return tree.Power(base, exponent)
 
 
 _AT_ZERO = dict.fromkeys(("sin", "tan", "sinh", "tanh", "asinh", "atan", "erf", "sign", "Abs", "sqrt"), Fraction(0))
@@ -149,43 +137,45 @@ def rational_sqrt(value: Fraction) -> Fraction | None:
 
 def call(name: str, argument: Expression) -> Expression:
     """The primitive function `name` of `argument`, folded where the value is a rational number known exactly."""
-    if isinstance(argument, Number):
+    if isinstance(argument, tree.Number):
         value = argument.value
         if value == 0 and name in _AT_ZERO:
-            return Number(_AT_ZERO[name])
+            return tree.Number(_AT_ZERO[name])
         if name == "log" and value == 1:
             return ZERO
         if name == "Abs":
-            return Number(abs(value))
+            return tree.Number(abs(value))
         if name in ("sign", "Heaviside"):
             return number((value > 0) - (value < 0) if name == "sign" else int(value > 0))
         root = rational_sqrt(value) if name == "sqrt" else None
         if root is not None:
-            return Number(root)
-    if name == "log" and isinstance(argument, Call) and argument.name == "exp":
+            return tree.Number(root)
+    if name == "log" and isinstance(argument, tree.Call) and argument.name == "exp":
         return argument.argument  # real arguments only
-    return Call(name, argument)
+    return tree.Call(name, argument)
 
 
 def maximum(*args: Expression) -> Expression:
     """The largest of the arguments; flattened, equal ones once, numbers folded."""
-    return _extremum(Maximum, max, args)
+    return _extremum(tree.Maximum, max, args)
 
 
 def minimum(*args: Expression) -> Expression:
     """The smallest of the arguments; flattened, equal ones once, numbers folded."""
-    return _extremum(Minimum, min, args)
+    return _extremum(tree.Minimum, min, args)
 
 
 def _extremum(
-    kind: type[Maximum] | type[Minimum], choose: Callable[[Fraction, Fraction], Fraction], args: tuple[Expression, ...]
+    kind: type[tree.Maximum] | type[tree.Minimum],
+    choose: Callable[[Fraction, Fraction], Fraction],
+    args: tuple[Expression, ...],
 ) -> Expression:
     kept: dict[Expression, None] = {}
     best: Fraction | None = None
     place = 0
     for arg in args:
         for part in arg.args if isinstance(arg, kind) else (arg,):
-            if isinstance(part, Number):
+            if isinstance(part, tree.Number):
                 if best is None:
                     best, place = part.value, len(kept)
                 best = choose(best, part.value)
@@ -193,51 +183,51 @@ def _extremum(
                 kept[part] = None
     parts = list(kept)
     if best is not None:
-        parts.insert(place, Number(best))
+        parts.insert(place, tree.Number(best))
     return parts[0] if len(parts) == 1 else kind(tuple(parts))
 
 
-def piecewise(*pieces: tuple[Expression, Condition]) -> Expression:
+def piecewise(*pieces: tuple[Expression, tree.Condition]) -> Expression:
     """The piecewise function; pieces behind the first `Always` are dropped."""
-    kept: list[tuple[Expression, Condition]] = []
+    kept: list[tuple[Expression, tree.Condition]] = []
     for value, condition in pieces:
         kept.append((value, condition))
-        if isinstance(condition, Always):
+        if isinstance(condition, tree.Always):
             break
-    return kept[0][0] if isinstance(kept[0][1], Always) else Piecewise(tuple(kept))
+    return kept[0][0] if isinstance(kept[0][1], tree.Always) else tree.Piecewise(tuple(kept))
 
 
 def map_children(expr: Expression, f: Callable[[Expression], Expression]) -> Expression:
     """The node rebuilt by the canonical constructors with f applied to every child."""
     match expr:
-        case Sum(terms):
+        case tree.Sum(terms):
             return add(*map(f, terms))
-        case Product(factors):
+        case tree.Product(factors):
             return multiply(*map(f, factors))
-        case Power(base, exponent):
+        case tree.Power(base, exponent):
             return power(f(base), exponent)
-        case Quotient(numerator, denominator):
+        case tree.Quotient(numerator, denominator):
             return divide(f(numerator), f(denominator))
-        case Call(name, argument):
+        case tree.Call(name, argument):
             return call(name, f(argument))
-        case Maximum(args):
+        case tree.Maximum(args):
             return maximum(*map(f, args))
-        case Minimum(args):
+        case tree.Minimum(args):
             return minimum(*map(f, args))
-        case Piecewise(pieces):
+        case tree.Piecewise(pieces):
             return piecewise(*((f(value), _map_condition(condition, f)) for value, condition in pieces))
     return expr
 
 
-def _map_condition(condition: Condition, f: Callable[[Expression], Expression]) -> Condition:
-    parts = tuple(Comparison(f(c.left), c.op, f(c.right)) for c in condition.comparisons())
+def _map_condition(condition: tree.Condition, f: Callable[[Expression], Expression]) -> tree.Condition:
+    parts = tuple(tree.Comparison(f(c.left), c.op, f(c.right)) for c in condition.comparisons())
     if not parts:
         return condition
-    return parts[0] if len(parts) == 1 else AllOf(parts)
+    return parts[0] if len(parts) == 1 else tree.AllOf(parts)
 
 
 def substitute(expr: Expression, replacement: Expression) -> Expression:
     """expr with z replaced by `replacement`."""
-    if isinstance(expr, Variable):
+    if isinstance(expr, tree.Variable):
         return replacement
     return map_children(expr, lambda child: substitute(child, replacement))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from onestep.derivations.expressions import tree
 from onestep.derivations.expressions.algebra import (
     add,
     call,
@@ -16,50 +17,33 @@ from onestep.derivations.expressions.algebra import (
     power,
     subtract,
 )
-from onestep.derivations.expressions.tree import (
-    ONE,
-    ZERO,
-    Always,
-    Call,
-    Comparison,
-    Constant,
-    Expression,
-    Maximum,
-    Minimum,
-    Number,
-    Piecewise,
-    Power,
-    Product,
-    Quotient,
-    Sum,
-    number,
-)
+from onestep.derivations.expressions.tree import ONE, ZERO, Expression, number
 
 
 def derivative(expr: Expression) -> Expression:
     """d expr/dz where it exists; at a jump the Dirac part is left out (`Activation.breakpoints` tells the jumps)."""
     match expr:
-        case Number() | Constant():
+        case tree.Number() | tree.Constant():
             return ZERO
-        case Sum(terms):
+        case tree.Sum(terms):
             return add(*map(derivative, terms))
-        case Product(factors):
+        case tree.Product(factors):
             return add(
                 *(multiply(*factors[:i], derivative(factor), *factors[i + 1 :]) for i, factor in enumerate(factors))
             )
-        case Quotient(numerator, denominator):
+        case tree.Quotient(numerator, denominator):
             first = divide(derivative(numerator), denominator)
             second = divide(multiply(numerator, derivative(denominator)), power(denominator, number(2)))
             return subtract(first, second)
-        case Power(base, Number(q)):
-            return multiply(Number(q), power(base, Number(q - 1)), derivative(base))
-        case Call(name, argument):
+        case tree.Power(base, tree.Number(q)):
+            return multiply(tree.Number(q), power(base, tree.Number(q - 1)), derivative(base))
+        case tree.Call(name, argument):
             return multiply(_outer(name, argument), derivative(argument))
-        case Maximum(args):
+        case tree.Maximum(args):
             return _extremum(args, ">", maximum)
-        case Minimum(args):
+        case tree.Minimum(args):
             return _extremum(args, "<", minimum)
-        case Piecewise(pieces):
+        case tree.Piecewise(pieces):
             return piecewise(*((derivative(value), condition) for value, condition in pieces))
     return ONE
 
@@ -67,8 +51,8 @@ def derivative(expr: Expression) -> Expression:
 def _extremum(args: tuple[Expression, ...], op: str, join: object) -> Expression:
     first, rest = args[0], args[1:]
     other = rest[0] if len(rest) == 1 else (maximum if join is maximum else minimum)(*rest)
-    condition = Comparison(first, op, other)
-    return piecewise((derivative(first), condition), (derivative(other), Always()))
+    condition = tree.Comparison(first, op, other)
+    return piecewise((derivative(first), condition), (derivative(other), tree.Always()))
 
 
 def _outer(name: str, u: Expression) -> Expression:
@@ -80,7 +64,7 @@ def _outer(name: str, u: Expression) -> Expression:
         case "log":
             return divide(ONE, u)
         case "sqrt":
-            return divide(Number(Fraction(1, 2)), call("sqrt", u))
+            return divide(tree.Number(Fraction(1, 2)), call("sqrt", u))
         case "sin":
             return call("cos", u)
         case "cos":
@@ -99,7 +83,7 @@ def _outer(name: str, u: Expression) -> Expression:
             return divide(ONE, add(square, ONE))
         case "erf" | "erfc":
             sign = number(2 if name == "erf" else -2)
-            return multiply(sign, divide(call("exp", negate(square)), call("sqrt", Constant("pi"))))
+            return multiply(sign, divide(call("exp", negate(square)), call("sqrt", tree.Constant("pi"))))
         case "Abs":
             return call("sign", u)
         case "sigmoid":

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 
+from onestep.derivations.expressions import tree
 from onestep.derivations.expressions.algebra import (
     add,
     call,
@@ -22,21 +23,11 @@ from onestep.derivations.expressions.algebra import (
     power,
     substitute,
 )
-from onestep.derivations.expressions.tree import (
-    FUNCTIONS,
-    ONE,
-    Always,
-    Comparison,
-    Expression,
-    ExpressionError,
-    Number,
-    Z,
-    number,
-)
+from onestep.derivations.expressions.tree import FUNCTIONS, ONE, Expression, ExpressionError, Z, number
 
 LARGEST_DEGREE = 64
 ZERO = number(0)
-_ONE_PERCENT = Number(Fraction(1, 100))
+_ONE_PERCENT = tree.Number(Fraction(1, 100))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +53,7 @@ def hermite(degree: int) -> Expression:
 
 
 def _he(degree: Expression, argument: Expression) -> Expression:
-    if not isinstance(degree, Number) or degree.value.denominator != 1 or not 0 <= degree.value <= LARGEST_DEGREE:
+    if not isinstance(degree, tree.Number) or degree.value.denominator != 1 or not 0 <= degree.value <= LARGEST_DEGREE:
         raise ExpressionError(
             f"he(k, z) needs a whole degree k from 0 to {LARGEST_DEGREE}, not {degree}; for example he(3, z)"
         )
@@ -71,13 +62,13 @@ def _he(degree: Expression, argument: Expression) -> Expression:
 
 def _elu(argument: Expression, scale: Expression = ONE) -> Expression:
     below = multiply(scale, add(call("exp", argument), number(-1)))
-    return piecewise((argument, Comparison(argument, ">", ZERO)), (below, Always()))
+    return piecewise((argument, tree.Comparison(argument, ">", ZERO)), (below, tree.Always()))
 
 
 def _gelu(argument: Expression) -> Expression:
     # erfc keeps the relative accuracy of the left tail, where 1 + erf cancels
     tail = call("erfc", negate(divide(argument, call("sqrt", number(2)))))
-    return multiply(Number(Fraction(1, 2)), argument, tail)
+    return multiply(tree.Number(Fraction(1, 2)), argument, tail)
 
 
 def _swish(argument: Expression, slope: Expression = ONE) -> Expression:
@@ -85,7 +76,7 @@ def _swish(argument: Expression, slope: Expression = ONE) -> Expression:
 
 
 def _leaky_relu(argument: Expression, slope: Expression = _ONE_PERCENT) -> Expression:
-    return piecewise((argument, Comparison(argument, ">", ZERO)), (multiply(slope, argument), Always()))
+    return piecewise((argument, tree.Comparison(argument, ">", ZERO)), (multiply(slope, argument), tree.Always()))
 
 
 def _primitive(name: str) -> Callable[..., Expression]:

@@ -9,28 +9,10 @@ from __future__ import annotations
 import functools
 from fractions import Fraction
 
+from onestep.derivations.expressions import tree
 from onestep.derivations.expressions.algebra import add, call, divide, multiply, negate, power, subtract
 from onestep.derivations.expressions.budget import node_cost, spend
-from onestep.derivations.expressions.tree import (
-    ONE,
-    Call,
-    Comparison,
-    Condition,
-    Constant,
-    Expression,
-    ExpressionError,
-    Maximum,
-    Minimum,
-    Number,
-    Piecewise,
-    Power,
-    Product,
-    Quotient,
-    Sum,
-    Variable,
-    number,
-    to_text,
-)
+from onestep.derivations.expressions.tree import ONE, Expression, ExpressionError, number, to_text
 
 Monomial = tuple[tuple[str, int], ...]  # (text of the atom, exponent), sorted by text
 _MOST_TERMS = 600
@@ -92,7 +74,7 @@ class Normal:
 
     def expression(self) -> Expression:
         """The polynomial as a tree."""
-        return add(*(multiply(Number(q), self._monomial(m)) for m, q in sorted(self.terms.items())))
+        return add(*(multiply(tree.Number(q), self._monomial(m)) for m, q in sorted(self.terms.items())))
 
     def _monomial(self, monomial: Monomial) -> Expression:
         return multiply(*(power(self.atoms[name], number(k)) for name, k in monomial))
@@ -114,9 +96,9 @@ def _joined(left: Monomial, right: Monomial, atoms: dict[str, Expression]) -> tu
     factor = Fraction(1)
     for name in list(exponents):
         atom = atoms[name]
-        if isinstance(atom, Call) and atom.name == "sign":
+        if isinstance(atom, tree.Call) and atom.name == "sign":
             exponents[name] %= 2  # sign(u)^2 = 1 almost everywhere
-        elif isinstance(atom, Call) and atom.name == "sqrt" and isinstance(atom.argument, Number):
+        elif isinstance(atom, tree.Call) and atom.name == "sqrt" and isinstance(atom.argument, tree.Number):
             half, exponents[name] = divmod(exponents[name], 2)
             factor *= atom.argument.value**half
         if exponents[name] == 0:
@@ -135,34 +117,34 @@ def _atom(expr: Expression) -> Normal:
 
 def _rewritten(expr: Expression) -> Expression | None:
     """The same function through fewer primitives: Max, Min through Abs, sigmoid through tanh, and so on."""
-    half = Number(Fraction(1, 2))
+    half = tree.Number(Fraction(1, 2))
     match expr:
-        case Maximum((first, *rest)) | Minimum((first, *rest)):
+        case tree.Maximum((first, *rest)) | tree.Minimum((first, *rest)):
             other = rest[0] if len(rest) == 1 else type(expr)(tuple(rest))
             gap = call("Abs", subtract(first, other))
-            gap = gap if isinstance(expr, Maximum) else negate(gap)
+            gap = gap if isinstance(expr, tree.Maximum) else negate(gap)
             return multiply(half, add(first, other, gap))
-        case Piecewise(((value, condition), *rest)):
+        case tree.Piecewise(((value, condition), *rest)):
             if not rest:
                 return value
-            other = Piecewise(tuple(rest))
+            other = tree.Piecewise(tuple(rest))
             return add(other, multiply(subtract(value, other), _indicator(condition)))
-        case Call("Heaviside", u):
+        case tree.Call("Heaviside", u):
             return multiply(half, add(ONE, call("sign", u)))
-        case Call("sigmoid", u):
+        case tree.Call("sigmoid", u):
             return multiply(half, add(ONE, call("tanh", multiply(half, u))))
-        case Call("erfc", u):
+        case tree.Call("erfc", u):
             return subtract(ONE, call("erf", u))
-        case Call("softplus", u):  # u/2 + log(2 cosh(u/2)): its odd part is u/2
+        case tree.Call("softplus", u):  # u/2 + log(2 cosh(u/2)): its odd part is u/2
             return add(multiply(half, u), call("log", multiply(number(2), call("cosh", multiply(half, u)))))
     return None
 
 
-def _indicator(condition: Condition) -> Expression:
+def _indicator(condition: tree.Condition) -> Expression:
     return multiply(*(call("Heaviside", _gap(c)) for c in condition.comparisons()))
 
 
-def _gap(c: Comparison) -> Expression:
+def _gap(c: tree.Comparison) -> Expression:
     return subtract(c.left, c.right) if c.op in (">", ">=") else subtract(c.right, c.left)
 
 
@@ -173,31 +155,31 @@ def normal(expr: Expression) -> Normal:
     if rewritten is not None:
         return normal(rewritten)
     match expr:
-        case Number(value):
+        case tree.Number(value):
             return _constant(value)
-        case Variable() | Constant():
+        case tree.Variable() | tree.Constant():
             return _atom(expr)
-        case Sum(terms):
+        case tree.Sum(terms):
             total = _constant(Fraction(0))
             for term in terms:
                 total = total.plus(normal(term))
             return total
-        case Product(factors):
+        case tree.Product(factors):
             product = _constant(Fraction(1))
             for factor in factors:
                 product = product.times(normal(factor))
             return product
-        case Power(base, Number(q)):
+        case tree.Power(base, tree.Number(q)):
             inner = normal(base)
             if q.denominator != 1:
-                return _atom(Power(inner.expression(), Number(q)))
+                return _atom(tree.Power(inner.expression(), tree.Number(q)))
             result = _constant(Fraction(1))
             for _ in range(int(q)):
                 result = result.times(inner)
             return result
-        case Quotient(numerator, denominator):
+        case tree.Quotient(numerator, denominator):
             return normal(numerator).times(_reciprocal(normal(denominator)))
-        case Call(name, argument):
+        case tree.Call(name, argument):
             return _normal_call(name, normal(argument))
     raise TypeError(f"not an expression node: {expr!r}")
 
@@ -225,7 +207,7 @@ def _normal_call(name: str, inner: Normal) -> Normal:
             inner = inner.scaled(Fraction(-1))
             sign = Fraction(-1 if name in _ODD else 1)
     folded = call(name, inner.expression())
-    if isinstance(folded, Number):
+    if isinstance(folded, tree.Number):
         return _constant(sign * folded.value)
     return _atom(folded).scaled(sign)
 
@@ -272,4 +254,4 @@ def as_affine(expr: Expression) -> tuple[Expression, Expression] | None:
 
 
 def _mentions_z(expr: Expression) -> bool:
-    return isinstance(expr, Variable) or any(_mentions_z(child) for child in expr.children())
+    return isinstance(expr, tree.Variable) or any(_mentions_z(child) for child in expr.children())

@@ -26,7 +26,7 @@ from onestep.derivations.free_energy.sample_energy import (
     name_label_moments,
 )
 from onestep.derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 APPENDIX = f"{PAPER}, Appendix C"
@@ -68,39 +68,40 @@ def envelope() -> Derivation:
         Step(
             "The proximal point h_omega minimises (h - omega)^2/(2V) + l(h): (h - omega)/V + l'(h) = 0. The force on "
             "the field is f = (h_omega - omega)/V.",
-            sp.Eq(s.loss_slope, -force, evaluate=False),
-            (Vanishing("slope of the objective", (sp.diff(quadratic, h) + s.loss_slope).subs(stationary)),),
+            eq(s.loss_slope, -force),
+            Vanishing("slope of the objective", (sp.diff(quadratic, h) + s.loss_slope).subs(stationary)),
         ),
         Step(
             "By the chain rule the envelope changes through omega itself and through the proximal point; the second "
             "part has the slope of the objective as a factor and drops out: -f in omega.",
-            sp.Eq(s.moreau_slope, in_centre, evaluate=False),
-            (Vanishing("what is left is minus the force", in_centre + force),),
+            eq(s.moreau_slope, in_centre),
+            Vanishing("what is left is minus the force", in_centre + force),
         ),
         Step(
             "In V it is -f^2/2: half of a Hamilton-Jacobi equation, dM/dV = -(dM/domega)^2/2.",
-            sp.Eq(s.moreau_response, in_variance, evaluate=False),
-            (
-                Vanishing("what is left is minus half of the squared force", in_variance + force**2 / 2),
-                Vanishing("Hamilton-Jacobi", in_variance + in_centre**2 / 2),
-            ),
+            eq(s.moreau_response, in_variance),
+            Vanishing("what is left is minus half of the squared force", in_variance + force**2 / 2),
+            Vanishing("Hamilton-Jacobi", in_variance + in_centre**2 / 2),
         ),
         Step(
             "Stationarity differentiated in omega: h' (1 + V l'') = 1, so f' = (h' - 1)/V lies between -1/V and 0.",
-            sp.Eq(s.force_slope, force_slope, evaluate=False),
-            (
-                Vanishing("implicit differentiation", prox_slope * (1 + V * s.loss_curvature) - 1),
-                Vanishing("slope of the force", force_slope - (prox_slope - 1) / V),
-                NonNegative("-f' >= 0", -force_slope, ((s.loss_curvature / (1 + V * s.loss_curvature), sp.S.One),)),
-            ),
+            eq(s.force_slope, force_slope),
+            Vanishing("implicit differentiation", prox_slope * (1 + V * s.loss_curvature) - 1),
+            Vanishing("slope of the force", force_slope - (prox_slope - 1) / V),
+            NonNegative("-f' >= 0", -force_slope, ((s.loss_curvature / (1 + V * s.loss_curvature), sp.S.One),)),
         ),
     )
     return Derivation(
         "Moreau envelope of a convex loss",
         f"{APPENDIX}, (101), (118)",
-        steps,
-        {s.moreau_slope: in_centre, s.moreau_response: in_variance, s.force_slope: force_slope, s.loss_slope: -force},
-        ("the loss is convex and twice differentiable in the output",),
+        *steps,
+        results={
+            s.moreau_slope: in_centre,
+            s.moreau_response: in_variance,
+            s.force_slope: force_slope,
+            s.loss_slope: -force,
+        },
+        hypotheses=("the loss is convex and twice differentiable in the output",),
     )
 
 
@@ -114,15 +115,15 @@ def regulariser() -> Derivation:
     step = Step(
         "At the minimum lambda r'(a) + S a = J, so by the chain rule the envelope changes with J as its explicit "
         "term does.",
-        sp.Eq(s.penalty_slope, result, evaluate=False),
-        (Vanishing("what is left is minus the minimiser", result + a),),
+        eq(s.penalty_slope, result),
+        Vanishing("what is left is minus the minimiser", result + a),
     )
     return Derivation(
         "envelope of a regulariser",
         f"{APPENDIX}, (96)-(97)",
-        (step,),
-        {s.penalty_slope: result},
-        ("the regulariser is convex and differentiable",),
+        step,
+        results={s.penalty_slope: result},
+        hypotheses=("the regulariser is convex and differentiable",),
     )
 
 
@@ -136,21 +137,21 @@ def energetic() -> Derivation:
             "Given the common part omega of the fields the replicas are independent: one integral over a field of "
             "variance V/B to the power R, which at R = 0 leaves its logarithm, and at B -> infinity minus B times the "
             "envelope.",
-            sp.Eq(s.moreau, envelope_of(*AT), evaluate=False),
+            eq(s.moreau, envelope_of(*AT)),
         ),
         *envelope().steps,
         Step(
             "There are n = (alpha/beta) p samples.",
-            sp.Eq(s.energetic_term, result, evaluate=False),
-            (Vanishing("samples per neuron", (s.alpha * s.d) / (s.beta * s.d) - s.alpha / s.beta),),
+            eq(s.energetic_term, result),
+            Vanishing("samples per neuron", (s.alpha * s.d) / (s.beta * s.d) - s.alpha / s.beta),
         ),
     )  # fmt: skip
     return Derivation(
         "energetic term of a convex loss",
         f"{APPENDIX}, (100)",
-        steps,
-        {s.energetic_term: result},
-        (*REPLICA_HYPOTHESES, LAPLACE),
+        *steps,
+        results={s.energetic_term: result},
+        hypotheses=(*REPLICA_HYPOTHESES, LAPLACE),
     )
 
 
@@ -166,13 +167,17 @@ def free_energy() -> Derivation:
         *energetic().steps,
         Step(
             "Minus the three terms; m^ is of order p^(-1/2) and is left out, equation (105).",
-            sp.Eq(s.free_energy, value, evaluate=False),
-            (Vanishing("at the square loss it is equation (116)", at_square_loss(value) - square_value),),
+            eq(s.free_energy, value),
+            Vanishing("at the square loss it is equation (116)", at_square_loss(value) - square_value),
         ),
     )
     hypotheses = dict.fromkeys((*entropic().hypotheses, *energetic().hypotheses))
     return Derivation(
-        "free energy of a convex loss", f"{APPENDIX}, (106)", steps, {s.free_energy: value}, tuple(hypotheses)
+        "free energy of a convex loss",
+        f"{APPENDIX}, (106)",
+        *steps,
+        results={s.free_energy: value},
+        hypotheses=tuple(hypotheses),
     )
 
 
@@ -225,15 +230,17 @@ def equation(variable: sp.Symbol) -> Derivation:
     checks = _stein_on_powers(variable) if centre.has(variable) else ()
     step = Step(
         f"The derivative of the free energy in ${sp.latex(variable)}$; terms with xi are integrated by parts.",
-        sp.Eq(unknown, solution, evaluate=False),
-        (*checks, *closing),
+        eq(unknown, solution),
+        *checks,
+        *closing,
     )
     return Derivation(
         f"convex loss: stationarity in {variable}",
         f"{APPENDIX}, (118)-(120)",
-        (*base.steps, step),
-        {unknown: solution},
-        (*base.hypotheses, EXCHANGE),
+        *base.steps,
+        step,
+        results={unknown: solution},
+        hypotheses=(*base.hypotheses, EXCHANGE),
     )
 
 
@@ -272,18 +279,17 @@ def square_loss(variable: sp.Symbol) -> Derivation:
     step = Step(
         "The square loss has the proximal point (omega + V y)/(1 + V), the force (y - omega)/(1 + V) and its slope "
         "-1/(1 + V); averages over z, xi and the label noise leave the moments of the label.",
-        sp.Eq(unknown, value, evaluate=False),
-        (
-            Vanishing("proximal point", sp.diff((h - omega) ** 2 / (2 * V) + (y - h) ** 2 / 2, h).subs(h, prox)),
-            Vanishing("force", (prox - omega) / V - (y - omega) / (1 + V)),
-            Vanishing("slope of the force", sp.diff((prox - omega) / V, omega) + 1 / (1 + V)),
-            *closing,
-        ),
+        eq(unknown, value),
+        Vanishing("proximal point", sp.diff((h - omega) ** 2 / (2 * V) + (y - h) ** 2 / 2, h).subs(h, prox)),
+        Vanishing("force", (prox - omega) / V - (y - omega) / (1 + V)),
+        Vanishing("slope of the force", sp.diff((prox - omega) / V, omega) + 1 / (1 + V)),
+        *closing,
     )
     return Derivation(
         f"square loss from the general one: stationarity in {variable}",
         f"{APPENDIX}, (121)-(126)",
-        (*base.steps, step),
-        {unknown: value},
-        base.hypotheses,
+        *base.steps,
+        step,
+        results={unknown: value},
+        hypotheses=base.hypotheses,
     )

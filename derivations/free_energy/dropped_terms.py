@@ -12,7 +12,7 @@ import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 
 
 def terms_with_m_hat() -> sp.Expr:
@@ -31,17 +31,17 @@ def m_hat() -> Derivation:
         Step(
             "The force m^ on every neuron meets the resolvent in the constant vector; its cross term with the spike is "
             "of order p^(-1/2), equation (99).",
-            sp.Eq(sp.Symbol(r"\Phi_{\hat{m}}"), terms, evaluate=False),
+            eq(sp.Symbol(r"\Phi_{\hat{m}}"), terms),
         ),
         Step(
             "Stationarity in m^.",
-            sp.Eq(s.m_hat, solution, evaluate=False),
-            (Vanishing("the derivative vanishes", sp.diff(terms, s.m_hat).subs(s.m_hat, solution)),),
+            eq(s.m_hat, solution),
+            Vanishing("the derivative vanishes", sp.diff(terms, s.m_hat).subs(s.m_hat, solution)),
         ),
         Step(
             "What the free energy keeps of m^ vanishes with p.",
-            sp.Eq(sp.Limit(value, root, sp.oo), 0, evaluate=False),
-            (RationalLimit("m^2/(2 p (1/p) 1.G 1)", value, root, sp.S.Zero),),
+            eq(sp.Limit(value, root, sp.oo), 0),
+            RationalLimit("m^2/(2 p (1/p) 1.G 1)", value, root, sp.S.Zero),
         ),
     )
-    return Derivation("conjugate of m", f"{PAPER}, Appendix C, (105)", steps, {s.m_hat: solution})
+    return Derivation("conjugate of m", f"{PAPER}, Appendix C, (105)", *steps, results={s.m_hat: solution})

@@ -12,7 +12,7 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 
 _phi1, _phi2 = sp.symbols("phi_1 phi_2", real=True)
 
@@ -33,25 +33,22 @@ def normal_equation() -> Derivation:
         - s.label_overlap / sp.sqrt(s.p)
     )
     return Derivation(
-        title="the normal equation of the ridge readout",
-        source="Section 2, equation (4)",
-        steps=(
-            Step(
-                "The derivative of one sample's squared residual in one weight; a second feature stands for "
-                "all others.",
-                sp.Eq(sp.Symbol(r"\partial_{a}(y-f)^{2}"), own, evaluate=False),
-            ),
-            Step(
-                "Summed over the samples and with the penalty's derivative, half of it is a row of (Phi^T "
-                "Phi/p + lambda) a - Phi^T y/sqrt(p).",
-                sp.Eq(gradient / 2, 0, evaluate=False),
-                (Vanishing("a row of the normal equation", gradient / 2 - matrix_row),),
-            ),
-            Step(
-                "Solved for the weight.",
-                sp.Eq(s.readout_weight, solution, evaluate=False),
-                (Vanishing("the solution makes the gradient zero", gradient.subs(s.readout_weight, solution)),),
-            ),
+        "the normal equation of the ridge readout",
+        "Section 2, equation (4)",
+        Step(
+            "The derivative of one sample's squared residual in one weight; a second feature stands for all others.",
+            eq(sp.Symbol(r"\partial_{a}(y-f)^{2}"), own),
+        ),
+        Step(
+            "Summed over the samples and with the penalty's derivative, half of it is a row of (Phi^T "
+            "Phi/p + lambda) a - Phi^T y/sqrt(p).",
+            eq(gradient / 2, 0),
+            Vanishing("a row of the normal equation", gradient / 2 - matrix_row),
+        ),
+        Step(
+            "Solved for the weight.",
+            eq(s.readout_weight, solution),
+            Vanishing("the solution makes the gradient zero", gradient.subs(s.readout_weight, solution)),
         ),
         results={s.readout_weight: solution},
     )
@@ -83,26 +80,16 @@ def slides_penalty() -> Derivation:
     factor = sp.diff(ours, residuals) / sp.diff(slides, residuals)
     (penalty,) = sp.solve(sp.Eq(sp.diff(ours, square), factor * sp.diff(slides, square)), s.ridge)
     return Derivation(
-        title="the slides' ridge penalty",
-        source="slides, ridge readout, against equation (4)",
-        steps=(
-            Step(
-                "The slides' objective, S the sum of squared residuals and A = |a|^2.",
-                sp.Eq(sp.Symbol("L_{slides}"), slides, evaluate=False),
-            ),
-            Step(
-                "Equation (4) at the same predictions: its readout is sqrt(p) times as long.",
-                sp.Eq(sp.Symbol("L"), ours, evaluate=False),
-            ),
-            Step(
-                "The two have the same minimiser if they are proportional, which fixes the penalty.",
-                sp.Eq(s.ridge, penalty, evaluate=False),
-                (
-                    Vanishing(
-                        "the objectives are proportional", sp.expand(ours.subs(s.ridge, penalty) - factor * slides)
-                    ),
-                ),
-            ),
+        "the slides' ridge penalty",
+        "slides, ridge readout, against equation (4)",
+        Step(
+            "The slides' objective, S the sum of squared residuals and A = |a|^2.", eq(sp.Symbol("L_{slides}"), slides)
+        ),
+        Step("Equation (4) at the same predictions: its readout is sqrt(p) times as long.", eq(sp.Symbol("L"), ours)),
+        Step(
+            "The two have the same minimiser if they are proportional, which fixes the penalty.",
+            eq(s.ridge, penalty),
+            Vanishing("the objectives are proportional", sp.expand(ours.subs(s.ridge, penalty) - factor * slides)),
         ),
         results={s.ridge: penalty},
     )
@@ -114,15 +101,13 @@ def slides_penalty_in_ratios() -> Derivation:
     base = slides_penalty()
     penalty = base.results[s.ridge].subs({s.n: s.alpha * s.d, s.p: s.beta * s.d})
     return Derivation(
-        title="the slides' ridge penalty at fixed ratios",
-        source=base.source,
-        steps=(
-            *base.steps,
-            Step(
-                "At n = alpha d and p = beta d the dimension drops out.",
-                sp.Eq(s.ridge, penalty, evaluate=False),
-                (Vanishing("no d is left", sp.diff(penalty, s.d)),),
-            ),
+        "the slides' ridge penalty at fixed ratios",
+        base.source,
+        *base.steps,
+        Step(
+            "At n = alpha d and p = beta d the dimension drops out.",
+            eq(s.ridge, penalty),
+            Vanishing("no d is left", sp.diff(penalty, s.d)),
         ),
         results={s.ridge: penalty},
     )

@@ -14,7 +14,7 @@ import sympy as sp
 from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
 from onestep.derivations.language import replica_gaussians
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 R, B = s.replicas, s.inverse_temperature
@@ -35,20 +35,22 @@ def gibbs() -> Derivation:
         Step(
             "In a mode where the risk has curvature S and its minimum at a^ it exceeds its minimum by S (a - a^)^2/2, "
             "so exp(-B risk) is a normal law around a^ of variance 1/(B S), B the inverse temperature.",
-            sp.Eq(s.replica_weight, point, evaluate=False),
-            (Vanishing("the exponent is -z^2/2", exponent.subs(s.replica_weight, point) - z**2 / 2),),
+            eq(s.replica_weight, point),
+            Vanishing("the exponent is -z^2/2", exponent.subs(s.replica_weight, point) - z**2 / 2),
         ),
         Step(
             "Averaged with E[z^2] = 1 and E[z^4] = 3, every correction carries 1/B.",
-            sp.Eq(sp.Symbol(r"\langle h\rangle_B"), average, evaluate=False),
+            eq(sp.Symbol(r"\langle h\rangle_B"), average),
         ),
         Step(
             "As the temperature vanishes the value at the minimum is left.",
-            sp.Eq(s.gibbs_average, limit, evaluate=False),
-            (RationalLimit("B to infinity leaves the value at the minimum", average, B, limit),),
+            eq(s.gibbs_average, limit),
+            RationalLimit("B to infinity leaves the value at the minimum", average, B, limit),
         ),
     )
-    return Derivation("Gibbs average at zero temperature", f"{APPENDIX}, (74)", steps, {s.gibbs_average: limit})
+    return Derivation(
+        "Gibbs average at zero temperature", f"{APPENDIX}, (74)", *steps, results={s.gibbs_average: limit}
+    )
 
 
 def moment(power: sp.Expr) -> sp.Expr:
@@ -63,21 +65,21 @@ def trick() -> Derivation:
     steps = (
         Step(
             "Z^R = exp(R ln Z) is differentiated under the average.",
-            sp.Eq(sp.Symbol(r"\partial_R\mathbb{E}Z^R"), sp.diff(moment(R), R), evaluate=False),
-            (Vanishing("no replicas, E Z^0 = 1", moment(R).subs(R, 0) - 1),),
+            eq(sp.Symbol(r"\partial_R\mathbb{E}Z^R"), sp.diff(moment(R), R)),
+            Vanishing("no replicas, E Z^0 = 1", moment(R).subs(R, 0) - 1),
         ),
         Step(
             "At R = 0 the average of ln Z is left; ln E Z^R has the same derivative.",
-            sp.Eq(s.mean_log, result, evaluate=False),
-            (Vanishing("the derivative of ln E Z^R at R = 0", sp.diff(sp.log(moment(R)), R).subs(R, 0) - result),),
+            eq(s.mean_log, result),
+            Vanishing("the derivative of ln E Z^R at R = 0", sp.diff(sp.log(moment(R)), R).subs(R, 0) - result),
         ),
     )
     return Derivation(
         "replica identity",
         f"{APPENDIX}, (76)",
-        steps,
-        {s.mean_log: result},
-        ("differentiation in the number of replicas under the average over the data",),
+        *steps,
+        results={s.mean_log: result},
+        hypotheses=("differentiation in the number of replicas under the average over the data",),
     )
 
 
@@ -93,13 +95,16 @@ def samples() -> Derivation:
     step = Step(
         "Z^R is an integral over R readouts, and exp(-B sum of all losses) a product over samples of one factor each; "
         "samples are independent with one law, so the average of the product is the product of the averages.",
-        sp.Eq(s.replicated_average, s.sample_bracket**s.n, evaluate=False),
-        tuple(checks),
+        eq(s.replicated_average, s.sample_bracket**s.n),
+        *checks,
     )
     return Derivation(
-        "replicated partition function", f"{APPENDIX}, (83)", (step,), {s.replicated_average: s.sample_bracket**s.n},
-        ("the samples are independent and identically distributed",),
-    )  # fmt: skip
+        "replicated partition function",
+        f"{APPENDIX}, (83)",
+        step,
+        results={s.replicated_average: s.sample_bracket**s.n},
+        hypotheses=("the samples are independent and identically distributed",),
+    )
 
 
 def _two(name: str) -> tuple[sp.Symbol, ...]:
@@ -139,39 +144,39 @@ def output() -> Derivation:
     steps = (
         Step(
             "x = kappa v + x_perp, so a bulk row receives kappa w.v + w.x_perp, equation (77).",
-            sp.Eq(s.output, total, evaluate=False),
-            tuple(
+            eq(s.output, total),
+            *(
                 Vanishing(f"row {k + 1}", sp.expand(dot(row, x)) - s.kappa * dot(row, v) - dot(row, across))
                 for k, row in enumerate(ROWS)
             ),
         ),
         Step(
             "m is what multiplies the mean of a feature, the sum of the readout over sqrt(p).",
-            sp.Eq(s.m, m, evaluate=False),
-            (Vanishing("the output's slope in mu0", sp.diff(named, letters[mu0]) - m),),
+            eq(s.m, m),
+            Vanishing("the output's slope in mu0", sp.diff(named, letters[mu0]) - m),
         ),
         Step(
             "zeta is what multiplies kappa mu1, the readout's overlap with W v.",
-            sp.Eq(s.zeta, zeta, evaluate=False),
-            (Vanishing("the output's slope in kappa", sp.diff(without_mean, s.kappa) - letters[mu1] * zeta),),
+            eq(s.zeta, zeta),
+            Vanishing("the output's slope in kappa", sp.diff(without_mean, s.kappa) - letters[mu1] * zeta),
         ),
         Step(
             "The local field is what x_perp and xi give: the output at mu0 = 0 and kappa = 0 outside the functions.",
-            sp.Eq(s.local_field, field, evaluate=False),
-            (Vanishing("the rest of the output", without_mean.subs(s.kappa, 0) - field.xreplace(letters)),),
+            eq(s.local_field, field),
+            Vanishing("the rest of the output", without_mean.subs(s.kappa, 0) - field.xreplace(letters)),
         ),
         Step(
             "The constant part of a feature sums to mu0 m, the part along the spike to kappa mu1 zeta; the rest is the "
             "local field.",
-            sp.Eq(s.output, mu0 * s.m + s.kappa * mu1 * s.zeta + s.local_field, evaluate=False),
-            (Vanishing("entry by entry", total - mu0 * m - s.kappa * mu1 * zeta - field),),
+            eq(s.output, mu0 * s.m + s.kappa * mu1 * s.zeta + s.local_field),
+            Vanishing("entry by entry", total - mu0 * m - s.kappa * mu1 * zeta - field),
         ),
     )
     return Derivation(
         "output on one sample",
         f"{APPENDIX}, (77), (84)-(88)",
-        steps,
-        {s.output: total, s.m: m, s.zeta: zeta, s.local_field: field},
+        *steps,
+        results={s.output: total, s.m: m, s.zeta: zeta, s.local_field: field},
     )
 
 
@@ -201,39 +206,39 @@ def covariance() -> Derivation:
             "Standard normal inputs have one law in all orthonormal coordinates. With v along one of them x_perp has "
             "the others, g, and theta_perp is the first of these; xi is independent of g. Two coordinates across v and "
             "two neurons are shown. Given kappa all fields are jointly Gaussian.",
-            sp.Eq(s.local_field, first, evaluate=False),
+            eq(s.local_field, first),
         ),
         Step(
             "q1 is the overlap of the readouts of two replicas, a and a', through the rows across v.",
-            sp.Eq(s.overlap_pair[0], q1, evaluate=False),
-            (Vanishing("E[(a.W x_perp)(a'.W x_perp)]/p", average(linear[0] * linear[1]) / s.p - q1),),
+            eq(s.overlap_pair[0], q1),
+            Vanishing("E[(a.W x_perp)(a'.W x_perp)]/p", average(linear[0] * linear[1]) / s.p - q1),
         ),
         Step(
             "q2 is their overlap through the noise.",
-            sp.Eq(s.overlap_pair[1], q2, evaluate=False),
-            (Vanishing("E[(a.xi)(a'.xi)]/p", average(dot(WEIGHTS, NOISE) * dot(OTHER, NOISE)) / s.p - q2),),
+            eq(s.overlap_pair[1], q2),
+            Vanishing("E[(a.xi)(a'.xi)]/p", average(dot(WEIGHTS, NOISE) * dot(OTHER, NOISE)) / s.p - q2),
         ),
         Step(
             "psi is the readout's overlap with theta_perp through the rows.",
-            sp.Eq(s.psi_pair, psi, evaluate=False),
-            (Vanishing("E[(a.W x_perp)(theta_perp.x)]/sqrt p", average(linear[0] * normals[0]) / sp.sqrt(s.p) - psi),),
+            eq(s.psi_pair, psi),
+            Vanishing("E[(a.W x_perp)(theta_perp.x)]/sqrt p", average(linear[0] * normals[0]) / sp.sqrt(s.p) - psi),
         ),
         Step(
             "Averaged over g and xi only the overlaps of the replicas are left.",
-            sp.Eq(s.field_covariance, mu1**2 * s.overlap_pair[0] + mu2**2 * s.overlap_pair[1], evaluate=False),
-            (Vanishing("entry by entry", fields - mu1**2 * q1 - mu2**2 * q2),),
+            eq(s.field_covariance, mu1**2 * s.overlap_pair[0] + mu2**2 * s.overlap_pair[1]),
+            Vanishing("entry by entry", fields - mu1**2 * q1 - mu2**2 * q2),
         ),
         Step(
             "The label depends on kappa and on theta_perp.x.",
-            sp.Eq(s.label_field_covariance, mu1 * s.psi_pair, evaluate=False),
-            (Vanishing("covariance with the label's variable", with_label - mu1 * psi),),
+            eq(s.label_field_covariance, mu1 * s.psi_pair),
+            Vanishing("covariance with the label's variable", with_label - mu1 * psi),
         ),
     )
     return Derivation(
         "covariance of local fields",
         f"{APPENDIX}, (89)",
-        steps,
-        {
+        *steps,
+        results={
             s.field_covariance: fields,
             s.label_field_covariance: with_label,
             s.overlap_pair[0]: q1,
@@ -272,55 +277,45 @@ def symmetric() -> Derivation:
         Step(
             "All replicas alike: q_ij = V delta_ij + q. The inverse has the same form; multiplied with the matrix it "
             "gives one on the diagonal and zero elsewhere, for any number of replicas.",
-            sp.Eq(s.inverse_other, other, evaluate=False),
-            (
-                Vanishing("diagonal entry of the product", (own + shared) * same + (R - 1) * shared * other - 1),
-                Vanishing(
-                    "other entry of the product", (own + shared) * other + shared * same + (R - 2) * shared * other
-                ),
-            ),
+            eq(s.inverse_other, other),
+            Vanishing("diagonal entry of the product", (own + shared) * same + (R - 1) * shared * other - 1),
+            Vanishing("other entry of the product", (own + shared) * other + shared * same + (R - 2) * shared * other),
         ),
         Step(
             "On the diagonal of the inverse.",
-            sp.Eq(s.inverse_same, same, evaluate=False),
-            (
-                Vanishing("diagonal entry of the product", (own + shared) * same + (R - 1) * shared * other - 1),
-                Vanishing("one replica alone", same.subs(R, 1) - 1 / (own + shared)),
-            ),
+            eq(s.inverse_same, same),
+            Vanishing("diagonal entry of the product", (own + shared) * same + (R - 1) * shared * other - 1),
+            Vanishing("one replica alone", same.subs(R, 1) - 1 / (own + shared)),
         ),
         Step(
             "On a difference of two replicas the matrix acts as V.",
-            sp.Eq(s.difference_eigenvalue, own, evaluate=False),
-            (Vanishing("a difference of two replicas", (own + shared) - shared - own),),
+            eq(s.difference_eigenvalue, own),
+            Vanishing("a difference of two replicas", (own + shared) - shared - own),
         ),
         Step(
             "The overlap of a replica with itself.",
-            sp.Eq(s.own_square, own + shared, evaluate=False),
-            (Vanishing("trace of the matrix", R * (own + shared) - ((R - 1) * own + (own + R * shared))),),
+            eq(s.own_square, own + shared),
+            Vanishing("trace of the matrix", R * (own + shared) - ((R - 1) * own + (own + R * shared))),
         ),
         Step(
             "On a difference of two replicas the matrix acts as V, on the sum of all as V + R q.",
-            sp.Eq(s.log_det, determinant, evaluate=False),
-            (
-                Vanishing("a difference of two replicas", (own + shared) - shared - own),
-                Vanishing("the sum of all", (own + shared) + (R - 1) * shared - (own + R * shared)),
-                *explicit,
-            ),
+            eq(s.log_det, determinant),
+            Vanishing("a difference of two replicas", (own + shared) - shared - own),
+            Vanishing("the sum of all", (own + shared) + (R - 1) * shared - (own + R * shared)),
+            *explicit,
         ),
         Step(
             "The logarithm vanishes at R = 0; its derivative is what the replica trick keeps.",
-            sp.Eq(s.log_det_slope, slope, evaluate=False),
-            (
-                Vanishing("zero replicas", determinant.subs(R, 0)),
-                Vanishing("ln V of one replica, and q/V", slope - sp.log(own) - shared / own),
-            ),
+            eq(s.log_det_slope, slope),
+            Vanishing("zero replicas", determinant.subs(R, 0)),
+            Vanishing("ln V of one replica, and q/V", slope - sp.log(own) - shared / own),
         ),
     )
     return Derivation(
         "replica-symmetric matrices",
         f"{APPENDIX}, (91)-(93)",
-        steps,
-        {
+        *steps,
+        results={
             s.inverse_same: same,
             s.inverse_other: other,
             s.log_det: determinant,
@@ -346,10 +341,10 @@ def conjugates() -> Derivation:
     step = Step(
         "Diagonal entries q^ - V^ meet the squares, the others q^ the products of different replicas, which are the "
         "square of the sum less the squares.",
-        sp.Eq(s.conjugate_form, result, evaluate=False),
-        tuple(checks),
+        eq(s.conjugate_form, result),
+        *checks,
     )
-    return Derivation("form of the conjugates", f"{APPENDIX}, (92)", (step,), {s.conjugate_form: result})
+    return Derivation("form of the conjugates", f"{APPENDIX}, (92)", step, results={s.conjugate_form: result})
 
 
 def field_average(coupling: sp.Expr, total: sp.Expr) -> sp.Expr:
@@ -366,10 +361,12 @@ def decoupling() -> Derivation:
     step = Step(
         "Completing the square in Xi: what is left after the shift of Xi, which an integral over the line does not "
         "see.",
-        sp.Eq(s.replica_coupling, result, evaluate=False),
-        (Vanishing("the exponent", completed - (sp.log(result) - (field - sp.sqrt(q) * total) ** 2 / 2)),),
+        eq(s.replica_coupling, result),
+        Vanishing("the exponent", completed - (sp.log(result) - (field - sp.sqrt(q) * total) ** 2 / 2)),
     )
-    return Derivation("a field that decouples replicas", f"{APPENDIX}, (94)", (step,), {s.replica_coupling: result})
+    return Derivation(
+        "a field that decouples replicas", f"{APPENDIX}, (94)", step, results={s.replica_coupling: result}
+    )
 
 
 @functools.cache
@@ -386,11 +383,13 @@ def entropic_limit() -> Derivation:
         Step(
             "With the field each replica is integrated alone: one integral to the power R, whose derivative at R = 0 "
             "is the average of its logarithm.",
-            sp.Eq(s.entropic_log, averaged, evaluate=False),
-            (Vanishing("the coupled replicas give the same", sp.expand(coupled) - averaged),),
+            eq(s.entropic_log, averaged),
+            Vanishing("the coupled replicas give the same", sp.expand(coupled) - averaged),
         ),
     )
-    return Derivation("entropic term in one mode", f"{APPENDIX}, (94)", steps, {s.entropic_log: sp.expand(coupled)})
+    return Derivation(
+        "entropic term in one mode", f"{APPENDIX}, (94)", *steps, results={s.entropic_log: sp.expand(coupled)}
+    )
 
 
 @functools.cache
@@ -403,7 +402,7 @@ def rescaling() -> Derivation:
     objective = (s.ridge + s.V2_hat) * a**2 / 2 - a * (s.mode_signal + sp.sqrt(s.q2_hat) * field)
     step = Step(
         "At low temperature replicas differ by 1/B; with the conjugates rescaled every term of the exponent carries B.",
-        sp.Eq(s.replica_exponent, -B * objective, evaluate=False),
-        (Vanishing("term by term", result + B * objective),),
+        eq(s.replica_exponent, -B * objective),
+        Vanishing("term by term", result + B * objective),
     )
-    return Derivation("rescaling with the temperature", f"{APPENDIX}, (95)", (step,), {s.replica_exponent: result})
+    return Derivation("rescaling with the temperature", f"{APPENDIX}, (95)", step, results={s.replica_exponent: result})

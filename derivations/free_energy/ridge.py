@@ -26,7 +26,7 @@ from onestep.derivations.free_energy.along_spike import (
 )
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, energetic
 from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 
@@ -74,23 +74,27 @@ def trace() -> Derivation:
             "term is minus the products with the conjugates, each pair of replicas counted once. With q_ij = V "
             "delta_ij + q and q^_ij = -V^ delta_ij + q^ and one zeta and psi per replica it is a polynomial in R; m^ "
             "= O(p^(-1/2)) is left out, equation (105).",
-            sp.Eq(sp.Symbol(r"-\frac{1}{2}\sum_{ij} q_{ij}\hat{q}_{ij}"), replicated, evaluate=False),
-            (Vanishing("three replicas, matrices written out", replicated.subs(R, 3) - matrices - vectors),),
+            eq(sp.Symbol(r"-\frac{1}{2}\sum_{ij} q_{ij}\hat{q}_{ij}"), replicated),
+            Vanishing("three replicas, matrices written out", replicated.subs(R, 3) - matrices - vectors),
         ),
         Step(
             "Only the term linear in R survives as R -> 0.",
-            sp.Eq(sp.Symbol(r"\partial_R|_{R=0}"), linear, evaluate=False),
-            (Vanishing("the rest is quadratic in R", replicated - R * linear + R**2 * rest / 2),),
+            eq(sp.Symbol(r"\partial_R|_{R=0}"), linear),
+            Vanishing("the rest is quadratic in R", replicated - R * linear + R**2 * rest / 2),
         ),
         Step(
             "At zero temperature V -> V/B, V^ -> B V^, q^ -> B^2 q^, zeta^ -> B zeta^, psi^ -> B psi^, and the term "
             "is divided by B.",
-            sp.Eq(s.trace_term, result, evaluate=False),
-            (RationalLimit("V V^ is of lower order in B", scaled, B, result),),
+            eq(s.trace_term, result),
+            RationalLimit("V V^ is of lower order in B", scaled, B, result),
         ),
     )
     return Derivation(
-        "trace term", f"{PAPER}, Appendix C, (91)-(95), (103), (105)", steps, {s.trace_term: result}, REPLICA_HYPOTHESES
+        "trace term",
+        f"{PAPER}, Appendix C, (91)-(95), (103), (105)",
+        *steps,
+        results={s.trace_term: result},
+        hypotheses=REPLICA_HYPOTHESES,
     )
 
 
@@ -114,24 +118,25 @@ def spike_inversion() -> Derivation:
         Step(
             "With s = W v, Omega = W W^T - s s^T: the inverses G of lambda + V1^ Omega + V2^ and G0 of lambda + V1^ W "
             "W^T + V2^ have G^-1 = G0^-1 - V1^ s s^T, a perturbation of rank one.",
-            sp.Eq(sp.Symbol("G^{-1}"), sp.Symbol("G_0^{-1}") - t * sp.Symbol("s s^T"), evaluate=False),
+            eq(sp.Symbol("G^{-1}"), sp.Symbol("G_0^{-1}") - t * sp.Symbol("s s^T")),
         ),
         Step(
             "Sherman-Morrison: G = G0 + V1^ G0 s s^T G0/(1 - V1^ s.G0 s).",
-            sp.Eq(sp.Symbol("G"), sp.Symbol("G_0") + weight * sp.Symbol("G_0 s s^T G_0"), evaluate=False),
-            (Vanishing("in G^-1 G = 1 the coefficient of s s^T G0 vanishes", weight - t - t * weight * x),),
+            eq(sp.Symbol("G"), sp.Symbol("G_0") + weight * sp.Symbol("G_0 s s^T G_0")),
+            Vanishing("in G^-1 G = 1 the coefficient of s s^T G0 vanishes", weight - t - t * weight * x),
         ),
         Step(
             "Between s on both sides.",
-            sp.Eq(s.spike_resolvent_bulk, result, evaluate=False),
-            (
-                Vanishing("it is G0 plus the rank-one correction", result - x - weight * x**2),
-                Vanishing("equivalently x/(1 - V1^ x)", result - x / (1 - t * x)),
-            ),
+            eq(s.spike_resolvent_bulk, result),
+            Vanishing("it is G0 plus the rank-one correction", result - x - weight * x**2),
+            Vanishing("equivalently x/(1 - V1^ x)", result - x / (1 - t * x)),
         ),
     )
     return Derivation(
-        "Sherman-Morrison for the spike", f"{PAPER}, Appendix C, (107)-(114)", steps, {s.spike_resolvent_bulk: result}
+        "Sherman-Morrison for the spike",
+        f"{PAPER}, Appendix C, (107)-(114)",
+        *steps,
+        results={s.spike_resolvent_bulk: result},
     )
 
 
@@ -173,18 +178,16 @@ def _minimum_by_modes(curvature: sp.Symbol, force: sp.Expr, minimum: sp.Expr) ->
     return Step(
         "At zero temperature the readout minimises lambda a.a/2 + a.(V1^ Omega + V2^) a/2 - a.J, with Omega = W Pi "
         "W^T and a Gaussian force J; in each mode this is S a^2/2 - a J, S the curvature.",
-        sp.Eq(sp.Symbol(r"\min_a"), minimum, evaluate=False),
-        (
-            NonNegative(
-                "the objective exceeds the minimum by a square",
-                curvature * component**2 / 2 - force * component - minimum,
-                ((curvature / 2, component - force / curvature),),
-            ),
-            NonNegative(
-                "modes are minimised one by one",
-                two - mode_minimum(S1, f1) - mode_minimum(S2, f2),
-                ((S1 / 2, first - f1 / S1), (S2 / 2, second - f2 / S2)),
-            ),
+        eq(sp.Symbol(r"\min_a"), minimum),
+        NonNegative(
+            "the objective exceeds the minimum by a square",
+            curvature * component**2 / 2 - force * component - minimum,
+            ((curvature / 2, component - force / curvature),),
+        ),
+        NonNegative(
+            "modes are minimised one by one",
+            two - mode_minimum(S1, f1) - mode_minimum(S2, f2),
+            ((S1 / 2, first - f1 / S1), (S2 / 2, second - f2 / S2)),
         ),
     )
 
@@ -226,11 +229,9 @@ def entropic() -> Derivation:
         Step(
             "J = sqrt(p)(zeta^ s + psi^ W theta_perp) + (q1^ Omega + q2^)^(1/2) Xi with Xi standard Gaussian: "
             "signal f plus noise k Xi in a mode.",
-            sp.Eq(sp.Symbol(r"E_\Xi"), averaged, evaluate=False),
-            (
-                Vanishing(
-                    "cross terms of signal and noise average to zero", averaged + (signal**2 + noise_gain**2) / (2 * S)
-                ),
+            eq(sp.Symbol(r"E_\Xi"), averaged),
+            Vanishing(
+                "cross terms of signal and noise average to zero", averaged + (signal**2 + noise_gain**2) / (2 * S)
             ),
         ),
         Step(
@@ -238,43 +239,35 @@ def entropic() -> Derivation:
             "psi^ l (f.theta_perp); with l^2 = varrho, sqrt(d) f.theta_perp = pi and p = beta d, summed with weight "
             "1/p, this is the integral over nu, equation (98). Cross terms of s, t = W theta_perp and the constant "
             "vector are O(p^(-1/2)), equations (99) and (111)-(112).",
-            sp.Eq(s.entropic_term, bulk + spike_part, evaluate=False),
-            (
-                Vanishing("one mode", in_mode + half),
-                Vanishing(
-                    "its signal as a function of varrho and pi",
-                    (mode_force(singular, target) ** 2).subs(s.p, s.beta * s.d)
-                    - s.beta * s.psi_hat**2 * varrho * varpi**2,
-                ),
-                Vanishing(
-                    "the integrand over nu",
-                    2 * denominator * integrand
-                    + s.q1_hat * varrho
-                    + s.q2_hat
-                    + s.beta * s.psi_hat**2 * varrho * varpi**2,
-                ),
-                spike_minimum,
+            eq(s.entropic_term, bulk + spike_part),
+            Vanishing("one mode", in_mode + half),
+            Vanishing(
+                "its signal as a function of varrho and pi",
+                (mode_force(singular, target) ** 2).subs(s.p, s.beta * s.d) - s.beta * s.psi_hat**2 * varrho * varpi**2,
             ),
+            Vanishing(
+                "the integrand over nu",
+                2 * denominator * integrand + s.q1_hat * varrho + s.q2_hat + s.beta * s.psi_hat**2 * varrho * varpi**2,
+            ),
+            spike_minimum,
         ),
         *spike_inversion().steps,
         Step(
             "s.G0 s = beta I with I the integral of varrho tau^2/(lambda + V1^ varrho + V2^) over nu, equation "
             "(115); this is equation (116).",
-            sp.Eq(s.entropic_term, result, evaluate=False),
-            (
-                Vanishing(
-                    "the spike's part splits into the integral and the correction of equation (114)",
-                    result - entropic_as_printed(),
-                ),
+            eq(s.entropic_term, result),
+            Vanishing(
+                "the spike's part splits into the integral and the correction of equation (114)",
+                result - entropic_as_printed(),
             ),
         ),
     )
     return Derivation(
         "entropic term",
         f"{PAPER}, Appendix C, (94)-(99), (107)-(116)",
-        steps,
-        {s.entropic_term: result},
-        (
+        *steps,
+        results={s.entropic_term: result},
+        hypotheses=(
             *REPLICA_HYPOTHESES,
             "the spectrum of W and the projections of v and theta on it have the joint limit law nu (Assumption 3.2)",
             "Omega = W W^T - s s^T may be replaced by W W^T in traces: a perturbation of rank one",
@@ -298,17 +291,16 @@ def assembled() -> Derivation:
     final = Step(
         "E Z^R is the integral of exp(p R B times an exponent): trace term, plus entropic term, less n/p = alpha/beta "
         "times the cost of a sample, which enters as exp(-B M). The free energy per neuron is minus the exponent.",
-        sp.Eq(s.free_energy, value, evaluate=False),
-        (
-            Vanishing("n = alpha d and p = beta d", s.beta * ratio - s.alpha),
-            Vanishing("the cost of a sample is the average envelope", cost - over_kappa(energetic().results[s.moreau])),
-        ),
+        eq(s.free_energy, value),
+        Vanishing("n = alpha d and p = beta d", s.beta * ratio - s.alpha),
+        Vanishing("the cost of a sample is the average envelope", cost - over_kappa(energetic().results[s.moreau])),
     )
     hypotheses = tuple(dict.fromkeys(h for part in parts for h in part.hypotheses))
     return Derivation(
         "replica-symmetric free energy",
         f"{PAPER}, Appendix C, (104)-(116)",
-        (*steps, final),
-        {s.free_energy: value},
-        hypotheses,
+        *steps,
+        final,
+        results={s.free_energy: value},
+        hypotheses=hypotheses,
     )

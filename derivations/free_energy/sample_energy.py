@@ -23,7 +23,7 @@ from onestep.derivations.free_energy.along_spike import (
     y2,
 )
 from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 REPLICA_HYPOTHESES = (
@@ -67,41 +67,39 @@ def square_loss() -> Derivation:
         Step(
             "On one sample the output is mu0 m + kappa mu1 zeta plus a local field h, Gaussian around omega with "
             "variance V/B at inverse temperature B; the loss is (b - h)^2/2 with b = y - mu0 m - kappa mu1 zeta.",
-            sp.Eq(s.moreau, sp.Function("inf_h")(objective), evaluate=False),
+            eq(s.moreau, sp.Function("inf_h")(objective)),
         ),
         Step(
             "The objective is quadratic in h and convex; its stationary point is the minimiser of equation (121).",
-            sp.Eq(h, minimiser, evaluate=False),
-            (
-                Vanishing("the derivative vanishes at the minimiser", sp.diff(objective, h).subs(h, minimiser)),
-                NonNegative(
-                    "the objective exceeds the envelope by a square, so the stationary point is the minimum",
-                    objective - envelope,
-                    ((curvature / 2, h - minimiser),),
-                ),
+            eq(h, minimiser),
+            Vanishing("the derivative vanishes at the minimiser", sp.diff(objective, h).subs(h, minimiser)),
+            NonNegative(
+                "the objective exceeds the envelope by a square, so the stationary point is the minimum",
+                objective - envelope,
+                ((curvature / 2, h - minimiser),),
             ),
         ),
         Step(
             "Inserting it gives the Moreau envelope of the square loss.",
-            sp.Eq(s.moreau, envelope, evaluate=False),
-            (Vanishing("the envelope is the objective at the minimiser", objective.subs(h, minimiser) - envelope),),
+            eq(s.moreau, envelope),
+            Vanishing("the envelope is the objective at the minimiser", objective.subs(h, minimiser) - envelope),
         ),
         Step(
             "At inverse temperature B the integral over h is Gaussian: it is exp(-B M) times (1 + V)^(-1/2).",
-            sp.Eq(sp.Symbol("Z_h"), sp.exp(-B * s.moreau) / sp.sqrt(1 + V), evaluate=False),
-            (Vanishing("the prefactor is (1 + V)^(-1/2)", prefactor**2 * (1 + V) - 1),),
+            eq(sp.Symbol("Z_h"), sp.exp(-B * s.moreau) / sp.sqrt(1 + V)),
+            Vanishing("the prefactor is (1 + V)^(-1/2)", prefactor**2 * (1 + V) - 1),
         ),
         Step(
             "So -ln(Z_h)/B = M + ln(1 + V)/(2B), and the determinant drops out at zero temperature.",
-            sp.Eq(sp.Symbol("-ln(Z_h)/B"), s.moreau + sp.log(1 + V) / (2 * B), evaluate=False),
-            (RationalLimit("B -> infinity leaves M", s.moreau + sp.log(1 + V) / (2 * B), B, s.moreau),),
+            eq(sp.Symbol("-ln(Z_h)/B"), s.moreau + sp.log(1 + V) / (2 * B)),
+            RationalLimit("B -> infinity leaves M", s.moreau + sp.log(1 + V) / (2 * B), B, s.moreau),
         ),
     )
     return Derivation(
         "Moreau envelope of the square loss",
         f"{PAPER}, Appendix C, (96)-(101), (121)",
-        steps,
-        {h: minimiser, s.moreau: envelope},
+        *steps,
+        results={h: minimiser, s.moreau: envelope},
     )
 
 
@@ -136,41 +134,39 @@ def local_fields() -> Derivation:
             "Replica symmetry gives all replicas one common part, which carries the label's z, and independent parts: "
             "a_i.W x_perp/sqrt p = psi z + sqrt(q1 - psi^2) omega_1 + sqrt(V1) u_i and a_i.xi/sqrt p = sqrt(q2) "
             "omega_2 + sqrt(V2) v_i.",
-            sp.Eq(s.local_field, first, evaluate=False),
+            eq(s.local_field, first),
         ),
         Step(
             "Their covariance is the one of equation (89): V(kappa) delta_ij + mu1^2 q1 + mu2^2 q2.",
-            sp.Eq(sp.Symbol("E[h_i h_j]"), q, evaluate=False),
-            (Vanishing("two different replicas have covariance mu1^2 q1 + mu2^2 q2", average(first * second) - q),),
+            eq(sp.Symbol("E[h_i h_j]"), q),
+            Vanishing("two different replicas have covariance mu1^2 q1 + mu2^2 q2", average(first * second) - q),
         ),
         Step(
             "What one replica has more than two share.",
-            sp.Eq(s.V, own, evaluate=False),
-            (Vanishing("one replica has V(kappa) more", q + own - average(first**2)),),
+            eq(s.V, own),
+            Vanishing("one replica has V(kappa) more", q + own - average(first**2)),
         ),
         Step(
             "The covariance with the label's Gaussian variable z is mu1 psi, equation (128).",
-            sp.Eq(sp.Symbol("E[z h_i]"), mu1 * s.psi, evaluate=False),
-            (Vanishing("covariance with z", average(s.z * first) - mu1 * s.psi),),
+            eq(sp.Symbol("E[z h_i]"), mu1 * s.psi),
+            Vanishing("covariance with z", average(s.z * first) - mu1 * s.psi),
         ),
         Step(
             "The common part is omega of equation (101): the same variance and the same covariance with z.",
-            sp.Eq(s.field_mean, omega, evaluate=False),
-            (
-                Vanishing("variance of omega", expand_expectations(Expectation(sp.expand(omega**2), s.z, s.xi)) - q),
-                Vanishing(
-                    "covariance of omega with z",
-                    expand_expectations(Expectation(sp.expand(s.z * omega), s.z, s.xi)) - mu1 * s.psi,
-                ),
+            eq(s.field_mean, omega),
+            Vanishing("variance of omega", expand_expectations(Expectation(sp.expand(omega**2), s.z, s.xi)) - q),
+            Vanishing(
+                "covariance of omega with z",
+                expand_expectations(Expectation(sp.expand(s.z * omega), s.z, s.xi)) - mu1 * s.psi,
             ),
         ),
     )
     return Derivation(
         "replicated local fields",
         f"{PAPER}, Appendix C, (86)-(93), (128)",
-        steps,
-        {s.V: own, s.field_mean: omega},
-        REPLICA_HYPOTHESES[1:2],
+        *steps,
+        results={s.V: own, s.field_mean: omega},
+        hypotheses=REPLICA_HYPOTHESES[1:2],
     )
 
 
@@ -209,24 +205,26 @@ def energetic() -> Derivation:
         Step(
             "At the minimum the sample costs (b - omega)^2/(2(1+V)); b - omega is the error of the mean output "
             "omega + mu0 m + kappa mu1 zeta.",
-            sp.Eq(s.residual - s.field_mean, gap, evaluate=False),
+            eq(s.residual - s.field_mean, gap),
         ),
         Step(
             "Its square averaged over z, xi and the label noise is e2(kappa); only the averages y0, y1, y2 of the "
             "label enter.",
-            sp.Eq(e2, averaged, evaluate=False),
-            (Vanishing("the average is e2 of the theory", averaged - squared_residual),),
+            eq(e2, averaged),
+            Vanishing("the average is e2 of the theory", averaged - squared_residual),
         ),
         Step(
             "The energetic term is the average over kappa of e2/(2(1+V)), times alpha/beta samples per neuron.",
-            sp.Eq(s.moreau, average_envelope, evaluate=False),
-            (Vanishing("the envelope is linear in the square", 2 * (1 + V_of_kappa) * average_envelope - averaged),),
+            eq(s.moreau, average_envelope),
+            Vanishing("the envelope is linear in the square", 2 * (1 + V_of_kappa) * average_envelope - averaged),
         ),
     )
     return Derivation(
         "energetic term",
         f"{PAPER}, Appendix C, (100)-(102)",
-        (*local_fields().steps, *square_loss().steps, *steps),
-        {s.moreau: average_envelope},
-        REPLICA_HYPOTHESES,
+        *local_fields().steps,
+        *square_loss().steps,
+        *steps,
+        results={s.moreau: average_envelope},
+        hypotheses=REPLICA_HYPOTHESES,
     )

@@ -23,7 +23,7 @@ from onestep.derivations.gradient_step.spike import (
     pair_sum,
     squared_norm_variance,
 )
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq, le
 from onestep.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
 from onestep.derivations.language.named_functions import (
     differentiate,
@@ -105,28 +105,22 @@ def zero_means() -> Derivation:
     by_stein = stein_step(s.z * sigma_check(s.z), s.z)
     vanishing = zero_if_odd(curvature)
     return Derivation(
-        title="the means of sigma' - h1 and of sigma''",
-        source="Appendix A.4, equation (52)",
-        steps=(
-            Step(
-                "h1 is the mean of sigma', so sigma' - h1 has mean zero.",
-                sp.Eq(Expectation(sigma_check(s.z), s.z), mean_of_derivative - s.h1, evaluate=False),
-                (Vanishing("sigma' - h1 has mean zero", mean),),
-            ),
-            Step(
-                "sigma is odd, so sigma'' is odd: its average equals its negative.",
-                sp.Eq(curvature, vanishing, evaluate=False),
-                (
-                    Vanishing(
-                        "the average equals its negative", expand_expectations(reflect(curvature, s.z)) + curvature
-                    ),
-                ),
-            ),
-            Step(
-                "Stein's lemma carries this over to E[z (sigma' - h1)].",
-                sp.Eq(weighted, by_stein.subs(curvature, vanishing), evaluate=False),
-                (Vanishing("z (sigma' - h1) is odd as well", expand_expectations(reflect(weighted, s.z)) + weighted),),
-            ),
+        "the means of sigma' - h1 and of sigma''",
+        "Appendix A.4, equation (52)",
+        Step(
+            "h1 is the mean of sigma', so sigma' - h1 has mean zero.",
+            eq(Expectation(sigma_check(s.z), s.z), mean_of_derivative - s.h1),
+            Vanishing("sigma' - h1 has mean zero", mean),
+        ),
+        Step(
+            "sigma is odd, so sigma'' is odd: its average equals its negative.",
+            eq(curvature, vanishing),
+            Vanishing("the average equals its negative", expand_expectations(reflect(curvature, s.z)) + curvature),
+        ),
+        Step(
+            "Stein's lemma carries this over to E[z (sigma' - h1)].",
+            eq(weighted, by_stein.subs(curvature, vanishing)),
+            Vanishing("z (sigma' - h1) is odd as well", expand_expectations(reflect(weighted, s.z)) + weighted),
         ),
         results={
             Expectation(sigma_check(s.z), s.z): mean,
@@ -155,21 +149,19 @@ def mean_vector() -> Derivation:
     # theta has coordinates (1, 0) in the plane, w has (epsilon, sqrt(1 - epsilon^2)).
     vector = (gradient_term + s.overlap * curvature_term, sp.sqrt(1 - s.overlap**2) * curvature_term)
     return Derivation(
-        title="the mean of a row's correction, by Stein's lemma",
-        source="Appendix A.4, equation (51)",
-        steps=(
-            Step(
-                "Target and row span a plane: theta.x = u, w.x = epsilon u + sqrt(1 - epsilon^2) t with epsilon = "
-                "w.theta and u, t standard normal (u is written z in averages). By Stein's lemma a factor u is a "
-                "derivative in u; it acts on the target and, with weight epsilon, on the activation.",
-                sp.Eq(Expectation(s.z * weight, s.z, _t), on_theta, evaluate=False),
-                (Vanishing("first coordinate of theta A + w B", on_theta - vector[0]),),
-            ),
-            Step(
-                "Along t, the other axis of the plane, only the activation is differentiated.",
-                sp.Eq(Expectation(_t * weight, s.z, _t), on_t, evaluate=False),
-                (Vanishing("second coordinate of theta A + w B", on_t - vector[1]),),
-            ),
+        "the mean of a row's correction, by Stein's lemma",
+        "Appendix A.4, equation (51)",
+        Step(
+            "Target and row span a plane: theta.x = u, w.x = epsilon u + sqrt(1 - epsilon^2) t with epsilon = "
+            "w.theta and u, t standard normal (u is written z in averages). By Stein's lemma a factor u is a "
+            "derivative in u; it acts on the target and, with weight epsilon, on the activation.",
+            eq(Expectation(s.z * weight, s.z, _t), on_theta),
+            Vanishing("first coordinate of theta A + w B", on_theta - vector[0]),
+        ),
+        Step(
+            "Along t, the other axis of the plane, only the activation is differentiated.",
+            eq(Expectation(_t * weight, s.z, _t), on_t),
+            Vanishing("second coordinate of theta A + w B", on_t - vector[1]),
         ),
         results={Expectation(s.z * weight, s.z, _t): on_theta, Expectation(_t * weight, s.z, _t): on_t},
         hypotheses=("target and activation are regular enough for Stein's lemma",),
@@ -203,44 +195,40 @@ def row_correction(noise: sp.Expr = sp.S.Zero) -> Derivation:
     in_root = polynomial.subs(s.n0, s.alpha0 * s.d).subs({s.d: root_d**2, s.overlap: tau / root_d})
     limit = sp.factor(sp.limit(sp.expand(in_root), root_d, sp.oo))
     return Derivation(
-        title="the norm of a row's correction" + (" with label noise" if noise != 0 else ""),
-        source="Appendix A.4, equations (46)-(53)",
-        steps=(
-            *zero_means().steps,
-            *mean_vector().steps,
-            Step(
-                "delta is the row's correction: |delta|^2 is a sum over pairs of samples, with the weight a = "
-                "(eta/beta) y s(w.x) of each, s = sigma' - h1, and G = x_mu . x_nu.",
-                sp.Eq(sp.Symbol(r"|\delta|^{2}_{n_0}"), pair_sum(sp.IndexedBase("a")), evaluate=False),
+        "the norm of a row's correction" + (" with label noise" if noise != 0 else ""),
+        "Appendix A.4, equations (46)-(53)",
+        *zero_means().steps,
+        *mean_vector().steps,
+        Step(
+            "delta is the row's correction: |delta|^2 is a sum over pairs of samples, with the weight a = "
+            "(eta/beta) y s(w.x) of each, s = sigma' - h1, and G = x_mu . x_nu.",
+            eq(sp.Symbol(r"|\delta|^{2}_{n_0}"), pair_sum(sp.IndexedBase("a"))),
+        ),
+        Step(
+            "Equal samples give E[y^2 s^2 |x|^2]: d - 2 independent squares of mean one and the two of the plane.",
+            eq(sp.Symbol(r"\langle y^{2}s^{2}|x|^{2}\rangle"), same),
+        ),
+        Step(
+            "Different samples give the squared length of E[y s x], which lies in the plane.",
+            eq(sp.Symbol(r"|\langle ysx\rangle|^{2}"), different),
+            *(
+                Vanishing(f"E[y s {axis}] vanishes at epsilon = 0", at_zero_overlap(e))
+                for axis, e in (("u", on_theta), ("t", on_t))
             ),
-            Step(
-                "Equal samples give E[y^2 s^2 |x|^2]: d - 2 independent squares of mean one and the two of the plane.",
-                sp.Eq(sp.Symbol(r"\langle y^{2}s^{2}|x|^{2}\rangle"), same, evaluate=False),
+        ),
+        Step(
+            "Of the n0^2 pairs of samples n0 are equal: exact at finite n0 and d.",
+            eq(s.delta_square_mean, exact),
+            Vanishing(
+                "n0 equal and n0 (n0 - 1) different pairs, over n0^2",
+                s.n0**2 * exact - STEP**2 * (s.n0 * same + s.n0 * (s.n0 - 1) * different),
             ),
-            Step(
-                "Different samples give the squared length of E[y s x], which lies in the plane.",
-                sp.Eq(sp.Symbol(r"|\langle ysx\rangle|^{2}"), different, evaluate=False),
-                tuple(
-                    Vanishing(f"E[y s {axis}] vanishes at epsilon = 0", at_zero_overlap(e))
-                    for axis, e in (("u", on_theta), ("t", on_t))
-                ),
-            ),
-            Step(
-                "Of the n0^2 pairs of samples n0 are equal: exact at finite n0 and d.",
-                sp.Eq(s.delta_square_mean, exact, evaluate=False),
-                (
-                    Vanishing(
-                        "n0 equal and n0 (n0 - 1) different pairs, over n0^2",
-                        s.n0**2 * exact - STEP**2 * (s.n0 * same + s.n0 * (s.n0 - 1) * different),
-                    ),
-                ),
-            ),
-            Step(
-                "Neuron and target overlap by epsilon = tau/sqrt(d): at epsilon = 0 the averages factor, and the "
-                "vector of the second summand vanishes, so that only the equal samples remain.",
-                sp.Eq(s.delta_square, limit, evaluate=False),
-                (RationalLimit("E|delta|^2 has this limit", in_root, root_d, limit),),
-            ),
+        ),
+        Step(
+            "Neuron and target overlap by epsilon = tau/sqrt(d): at epsilon = 0 the averages factor, and the vector of "
+            "the second summand vanishes, so that only the equal samples remain.",
+            eq(s.delta_square, limit),
+            RationalLimit("E|delta|^2 has this limit", in_root, root_d, limit),
         ),
         results={s.delta_square_mean: exact, s.delta_square: limit},
         hypotheses=(*zero_means().hypotheses, SMOOTH),
@@ -258,28 +246,24 @@ def cross_term(noise: sp.Expr = sp.S.Zero) -> Derivation:
     along_root = {s.d: root_d**2, s.overlap: tau / root_d}
     limit = sp.limit(expanded.subs(along_root), root_d, sp.oo)
     return Derivation(
-        title="the cross term of a row's norm" + (" with label noise" if noise != 0 else ""),
-        source="Appendix A.4, equations (54)-(55)",
-        steps=(
-            *zero_means().steps,
-            Step(
-                "At epsilon = 0 the mean factors into E[y] and E[z (sigma' - h1)], and the second factor is zero.",
-                sp.Eq(sp.Symbol(r"\langle{w\cdot\delta}\rangle"), mean, evaluate=False),
-                (Vanishing("the mean vanishes at epsilon = 0", at_zero_overlap(mean)),),
-            ),
-            Step(
-                "The overlap epsilon = tau/sqrt(d) tends to zero, and the mean with it.",
-                sp.Eq(s.delta_cross, limit, evaluate=False),
-                (RationalLimit("w.delta has mean zero in the limit", expanded.subs(along_root), root_d, limit),),
-            ),
-            Step(
-                "It is a mean of n0 independent terms, so its variance is O(1/n0).",
-                sp.Eq(sp.Symbol(r"\mathrm{Var}(w\cdot\delta)"), (square - mean**2) / s.n0, evaluate=False),
-                (
-                    RationalLimit(
-                        "its variance vanishes", variance.subs(s.n0, s.alpha0 * s.d).subs(along_root), root_d, sp.S.Zero
-                    ),
-                ),
+        "the cross term of a row's norm" + (" with label noise" if noise != 0 else ""),
+        "Appendix A.4, equations (54)-(55)",
+        *zero_means().steps,
+        Step(
+            "At epsilon = 0 the mean factors into E[y] and E[z (sigma' - h1)], and the second factor is zero.",
+            eq(sp.Symbol(r"\langle{w\cdot\delta}\rangle"), mean),
+            Vanishing("the mean vanishes at epsilon = 0", at_zero_overlap(mean)),
+        ),
+        Step(
+            "The overlap epsilon = tau/sqrt(d) tends to zero, and the mean with it.",
+            eq(s.delta_cross, limit),
+            RationalLimit("w.delta has mean zero in the limit", expanded.subs(along_root), root_d, limit),
+        ),
+        Step(
+            "It is a mean of n0 independent terms, so its variance is O(1/n0).",
+            eq(sp.Symbol(r"\mathrm{Var}(w\cdot\delta)"), (square - mean**2) / s.n0),
+            RationalLimit(
+                "its variance vanishes", variance.subs(s.n0, s.alpha0 * s.d).subs(along_root), root_d, sp.S.Zero
             ),
         ),
         results={s.delta_cross: limit},
@@ -295,21 +279,19 @@ def concentration_of_delta() -> Derivation:
     planar = STEP**2 * sp.Symbol(r"\langle(ysu)^{2}\rangle", positive=True) / s.n0
     in_d = variance.subs(s.n0, s.alpha0 * s.d)
     return Derivation(
-        title="concentration of a row's correction",
-        source="Appendix A.4, equations (47)-(49)",
-        steps=(
-            Step(
-                "Given u and t of every sample the part of delta across the plane is normal, so the argument for the "
-                "spike direction applies with y s in place of y.",
-                sp.Eq(s.delta_variance, variance, evaluate=False),
-                (RationalLimit("the variance vanishes", in_d, s.d, sp.S.Zero),),
-            ),
-            Step(
-                "The two coordinates of delta in the plane are means of n0 independent terms: the variance of either "
-                "is at most a second moment over n0.",
-                sp.Le(sp.Symbol(r"\mathrm{Var}(\delta_{u})"), planar, evaluate=False),
-                (RationalLimit("it vanishes", planar.subs(s.n0, s.alpha0 * s.d), s.d, sp.S.Zero),),
-            ),
+        "concentration of a row's correction",
+        "Appendix A.4, equations (47)-(49)",
+        Step(
+            "Given u and t of every sample the part of delta across the plane is normal, so the argument for the "
+            "spike direction applies with y s in place of y.",
+            eq(s.delta_variance, variance),
+            RationalLimit("the variance vanishes", in_d, s.d, sp.S.Zero),
+        ),
+        Step(
+            "The two coordinates of delta in the plane are means of n0 independent terms: the variance of either "
+            "is at most a second moment over n0.",
+            le(sp.Symbol(r"\mathrm{Var}(\delta_{u})"), planar),
+            RationalLimit("it vanishes", planar.subs(s.n0, s.alpha0 * s.d), s.d, sp.S.Zero),
         ),
         results={s.delta_variance: variance},
         hypotheses=(FOURTH_MOMENT + ", and so has y (sigma' - h1)",),
@@ -325,29 +307,25 @@ def bulk(noise: sp.Expr = sp.S.Zero) -> Derivation:
     pieces = row.dot(row) + change.dot(change) + 2 * row.dot(change)
     result = 1 + correction.results[s.delta_square] + 2 * cross.results[s.delta_cross]
     return Derivation(
-        title="the bulk variance" + (" with label noise" if noise != 0 else ""),
-        source="Section 3.1, Result 3.1 and Appendix A.4",
-        steps=(
-            *correction.steps,
-            *cross.steps[len(zero_means().steps) :],
-            *concentration.steps,
-            Step(
-                "The squared norm of w + delta, with |w| = 1.",
-                sp.Eq(s.c, 1 + s.delta_square + 2 * s.delta_cross, evaluate=False),
-                (Vanishing("|w + delta|^2 in the plane of the two", square - pieces),),
-            ),
-            Step(
-                "The limits of the pieces.",
-                sp.Eq(s.c, result, evaluate=False),
-                (
-                    Vanishing(
-                        "the pieces inserted",
-                        (1 + s.delta_square + 2 * s.delta_cross).subs(
-                            {s.delta_square: correction.results[s.delta_square], s.delta_cross: sp.S.Zero}
-                        )
-                        - result,
-                    ),
-                ),
+        "the bulk variance" + (" with label noise" if noise != 0 else ""),
+        "Section 3.1, Result 3.1 and Appendix A.4",
+        *correction.steps,
+        *cross.steps[len(zero_means().steps) :],
+        *concentration.steps,
+        Step(
+            "The squared norm of w + delta, with |w| = 1.",
+            eq(s.c, 1 + s.delta_square + 2 * s.delta_cross),
+            Vanishing("|w + delta|^2 in the plane of the two", square - pieces),
+        ),
+        Step(
+            "The limits of the pieces.",
+            eq(s.c, result),
+            Vanishing(
+                "the pieces inserted",
+                (1 + s.delta_square + 2 * s.delta_cross).subs(
+                    {s.delta_square: correction.results[s.delta_square], s.delta_cross: sp.S.Zero}
+                )
+                - result,
             ),
         ),
         results={s.c: result},

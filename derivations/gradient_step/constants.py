@@ -13,7 +13,7 @@ import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.spike import spike
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import differentiate, g, sigma, sigma_prime
 
@@ -42,19 +42,15 @@ def first_coefficient() -> Derivation:
         for k in range(1, 6)
     )
     return Derivation(
-        title="h1 is the mean of sigma'",
-        source="Section 3.1, equation (12)",
-        steps=(
-            Step(
-                "Integration by parts against the density exp(-z^2/2), whose derivative is -z times itself: (z sigma - "
-                "sigma') exp(-z^2/2) is minus the derivative of sigma exp(-z^2/2), which vanishes at both ends.",
-                sp.Eq(s.h1, by_stein, evaluate=False),
-                (
-                    Vanishing("the integrand less its derivative is a total derivative", by_parts),
-                    Vanishing("the average of what is left", by_stein - left_over),
-                    *powers,
-                ),
-            ),
+        "h1 is the mean of sigma'",
+        "Section 3.1, equation (12)",
+        Step(
+            "Integration by parts against the density exp(-z^2/2), whose derivative is -z times itself: (z sigma - "
+            "sigma') exp(-z^2/2) is minus the derivative of sigma exp(-z^2/2), which vanishes at both ends.",
+            eq(s.h1, by_stein),
+            Vanishing("the integrand less its derivative is a total derivative", by_parts),
+            Vanishing("the average of what is left", by_stein - left_over),
+            *powers,
         ),
         results={s.h1: by_stein},
         hypotheses=("the activation is absolutely continuous and grows at most exponentially",),
@@ -84,19 +80,17 @@ def alignment_growth() -> Derivation:
         {Expectation(g(s.z) ** 2, s.z): s.h2_star, Expectation(s.z * g(s.z), s.z): s.h1_star}
     )
     return Derivation(
-        title="the alignment grows with the batch",
-        source="Section 3.1, after Result 3.1",
-        steps=(
-            Step(
-                "The best linear fit of the target leaves h2* - h1*^2, which is an average of a square.",
-                sp.Eq(s.linear_floor, residual, evaluate=False),
-                (Vanishing("E(g - h1* z)^2 = h2* - h1*^2", residual - s.h2_star + s.h1_star**2),),
-            ),
-            Step(
-                "The derivative of gamma^2 in alpha0 is a square over a square, times h2*.",
-                sp.Eq(s.gamma_square_growth, slope, evaluate=False),
-                (NonNegative("gamma^2 does not decrease", slope, ((s.h2_star, s.h1_star / total),)),),
-            ),
+        "the alignment grows with the batch",
+        "Section 3.1, after Result 3.1",
+        Step(
+            "The best linear fit of the target leaves h2* - h1*^2, which is an average of a square.",
+            eq(s.linear_floor, residual),
+            Vanishing("E(g - h1* z)^2 = h2* - h1*^2", residual - s.h2_star + s.h1_star**2),
+        ),
+        Step(
+            "The derivative of gamma^2 in alpha0 is a square over a square, times h2*.",
+            eq(s.gamma_square_growth, slope),
+            NonNegative("gamma^2 does not decrease", slope, ((s.h2_star, s.h1_star / total),)),
         ),
         results={s.gamma_square_growth: slope, s.linear_floor: residual},
     )

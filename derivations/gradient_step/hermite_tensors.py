@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import gaussian_moment
 
 SOURCE = "arXiv 2305.18270, Hermite tensors of a multi-index target"
@@ -140,8 +140,8 @@ def _shown(target: sp.Expr, variables: Sequence[sp.Symbol]) -> tuple[Step, ...]:
     return (
         Step(
             f"Below order {order} every Hermite tensor vanishes.",
-            sp.Eq(sp.Symbol("C_l"), 0, evaluate=False),
-            tuple(
+            eq(sp.Symbol("C_l"), 0),
+            *(
                 obligation
                 for where, found in below
                 for obligation in (
@@ -152,8 +152,8 @@ def _shown(target: sp.Expr, variables: Sequence[sp.Symbol]) -> tuple[Step, ...]:
         ),
         Step(
             f"At order {order} the entry {index} is {value}, which is not zero: that is the leap index.",
-            sp.Eq(s.leap, sp.Integer(order), evaluate=False),
-            (Vanishing("the entry by Stein's lemma", entry_by_stein(target, variables, index) - value),),
+            eq(s.leap, sp.Integer(order)),
+            Vanishing("the entry by Stein's lemma", entry_by_stein(target, variables, index) - value),
         ),
     )
 
@@ -167,8 +167,8 @@ def example(target: sp.Expr, variables: tuple[sp.Symbol, ...]) -> Derivation:
     return Derivation(
         f"leap index of {target}",
         SOURCE,
-        _shown(target, variables),
-        {s.leap: sp.Integer(leap_index(target, variables))},
+        *_shown(target, variables),
+        results={s.leap: sp.Integer(leap_index(target, variables))},
     )
 
 
@@ -198,16 +198,18 @@ def second_order() -> Derivation:
         Step(
             "The tensor holds the overlaps of the target with the polynomials of order two, whose Gram matrix is "
             "diagonal with entries 2, 1, 2.",
-            sp.Eq(s.second_order_part, shown, evaluate=False),
-            tuple(
+            eq(s.second_order_part, shown),
+            *(
                 Vanishing(f"normal equation {i + 1}", average(part * basis[i], variables) - s.tensor_2[i])
                 for i in range(3)
             ),
         ),
         Step(
             "It is orthogonal to everything of lower order.",
-            sp.Eq(sp.Symbol("E[P_2 g]"), 0, evaluate=False),
-            tuple(Vanishing(f"times {low}", average(part * low, variables)) for low in (sp.S.One, z1, z2)),
+            eq(sp.Symbol("E[P_2 g]"), 0),
+            *(Vanishing(f"times {low}", average(part * low, variables)) for low in (sp.S.One, z1, z2)),
         ),
     )
-    return Derivation("the term of order two of a Hermite expansion", SOURCE, steps, {s.second_order_part: shown})
+    return Derivation(
+        "the term of order two of a Hermite expansion", SOURCE, *steps, results={s.second_order_part: shown}
+    )

@@ -17,7 +17,7 @@ import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.hermite_tensors import average, hermite
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge
 from onestep.derivations.language.exponents import DIMENSION, Order
 
 SOURCE = "arXiv 2310.07891, the regime eta = Theta(d^s)"
@@ -54,33 +54,29 @@ def norms() -> Derivation:
     return Derivation(
         "Taylor terms of a feature in the spike",
         SOURCE,
-        (
-            Step(
-                "r^k, times the length sqrt(d) of kappa^k over samples and of u^k over neurons.",
-                sp.Eq(s.taylor_rate, exponent, evaluate=False),
-                (Vanishing("k factors of the spike", exponent - 1 - k * (s.eta_rate - 1)),),
-            ),
-            Step(
-                "What is not rank one stays below the bulk sqrt(d), as r vanishes.",
-                sp.Ge(BULK.exponent, remainder(k).exponent, evaluate=False),
-                (NonNegative("bulk over remainder", bulk_gap, ((bulk_gap, sp.S.One),)),),
-            ),
-            Step(
-                "Over the bulk, of order sqrt(d).",
-                sp.Eq(s.margin_rate, over_bulk, evaluate=False),
-                (
-                    Vanishing("quotient", over_bulk - exponent + BULK.exponent),
-                    Vanishing("zero at the threshold", over_bulk.subs(s.eta_rate, threshold)),
-                ),
-            ),
-            Step(
-                "It stands out of the bulk where its exponent exceeds one half.",
-                sp.Eq(s.threshold_rate, threshold, evaluate=False),
-                (Vanishing("at the threshold", exponent.subs(s.eta_rate, threshold) - sp.Rational(1, 2)),),
-            ),
+        Step(
+            "r^k, times the length sqrt(d) of kappa^k over samples and of u^k over neurons.",
+            eq(s.taylor_rate, exponent),
+            Vanishing("k factors of the spike", exponent - 1 - k * (s.eta_rate - 1)),
         ),
-        {s.taylor_rate: exponent, s.threshold_rate: sp.expand(threshold), s.margin_rate: over_bulk},
-        HYPOTHESES,
+        Step(
+            "What is not rank one stays below the bulk sqrt(d), as r vanishes.",
+            ge(BULK.exponent, remainder(k).exponent),
+            NonNegative("bulk over remainder", bulk_gap, ((bulk_gap, sp.S.One),)),
+        ),
+        Step(
+            "Over the bulk, of order sqrt(d).",
+            eq(s.margin_rate, over_bulk),
+            Vanishing("quotient", over_bulk - exponent + BULK.exponent),
+            Vanishing("zero at the threshold", over_bulk.subs(s.eta_rate, threshold)),
+        ),
+        Step(
+            "It stands out of the bulk where its exponent exceeds one half.",
+            eq(s.threshold_rate, threshold),
+            Vanishing("at the threshold", exponent.subs(s.eta_rate, threshold) - sp.Rational(1, 2)),
+        ),
+        results={s.taylor_rate: exponent, s.threshold_rate: sp.expand(threshold), s.margin_rate: over_bulk},
+        hypotheses=HYPOTHESES,
     )
 
 
@@ -103,21 +99,19 @@ def interval() -> Derivation:
     return Derivation(
         "the number of spikes",
         SOURCE,
-        (
-            *norms().steps,
-            Step(
-                "On the interval between two neighbouring thresholds, the terms up to ell stand out of the bulk.",
-                sp.Ge(seen, 0, evaluate=False),
-                (NonNegative("order ell - j", seen, ((seen, sp.S.One),)),),
-            ),
-            Step(
-                "The terms from ell + 1 on do not.",
-                sp.Ge(unseen, 0, evaluate=False),
-                (NonNegative("order ell + 1 + j", unseen, ((unseen, sp.S.One),)),),
-            ),
+        *norms().steps,
+        Step(
+            "On the interval between two neighbouring thresholds, the terms up to ell stand out of the bulk.",
+            ge(seen, 0),
+            NonNegative("order ell - j", seen, ((seen, sp.S.One),)),
         ),
-        {},
-        HYPOTHESES,
+        Step(
+            "The terms from ell + 1 on do not.",
+            ge(unseen, 0),
+            NonNegative("order ell + 1 + j", unseen, ((unseen, sp.S.One),)),
+        ),
+        results={},
+        hypotheses=HYPOTHESES,
     )
 
 
@@ -155,23 +149,19 @@ def amplitude(order: int) -> Derivation:
     return Derivation(
         f"amplitude of Taylor term {order}",
         SOURCE,
-        (
-            Step(
-                "The mean feature given kappa is the Taylor series with sigma^(k) replaced by its mean sqrt(k!) s_k.",
-                sp.Eq(s.mu0, mean, evaluate=False),
-            ),
-            Step(
-                "Projected on the normalised polynomials of order k, terms below k vanish and terms above are of "
-                "higher order in r.",
-                sp.Eq(s.spike_amplitude, limit, evaluate=False),
-                (
-                    *(Vanishing(f"order {j} in r", projected.coeff(spike, j)) for j in range(order)),
-                    Vanishing("order k in r", leading - slopes[order]),
-                ),
-            ),
+        Step(
+            "The mean feature given kappa is the Taylor series with sigma^(k) replaced by its mean sqrt(k!) s_k.",
+            eq(s.mu0, mean),
         ),
-        {s.spike_amplitude: limit},
-        HYPOTHESES,
+        Step(
+            "Projected on the normalised polynomials of order k, terms below k vanish and terms above are of "
+            "higher order in r.",
+            eq(s.spike_amplitude, limit),
+            *(Vanishing(f"order {j} in r", projected.coeff(spike, j)) for j in range(order)),
+            Vanishing("order k in r", leading - slopes[order]),
+        ),
+        results={s.spike_amplitude: limit},
+        hypotheses=HYPOTHESES,
     )
 
 
@@ -183,19 +173,17 @@ def carried(order: int) -> Derivation:
     return Derivation(
         f"what spike {order} carries",
         SOURCE,
-        (
-            Step(
-                "The terms are of decreasing order in d, so the k-th singular vector is what kappa^k leaves after the "
-                "lower powers; centring features takes out constants.",
-                sp.Eq(s.spike_polynomial, found, evaluate=False),
-                tuple(Vanishing(f"orthogonal to {power}", average(found * power, (s.kappa,))) for power in lower),
-            ),
-            Step(
-                "That is a Hermite polynomial.",
-                sp.Eq(found, hermite(order, s.kappa), evaluate=False),
-                (Vanishing("He_k by its recurrence", found - hermite(order, s.kappa)),),
-            ),
+        Step(
+            "The terms are of decreasing order in d, so the k-th singular vector is what kappa^k leaves after the "
+            "lower powers; centring features takes out constants.",
+            eq(s.spike_polynomial, found),
+            *(Vanishing(f"orthogonal to {power}", average(found * power, (s.kappa,))) for power in lower),
         ),
-        {s.spike_polynomial: found},
-        HYPOTHESES,
+        Step(
+            "That is a Hermite polynomial.",
+            eq(found, hermite(order, s.kappa)),
+            Vanishing("He_k by its recurrence", found - hermite(order, s.kappa)),
+        ),
+        results={s.spike_polynomial: found},
+        hypotheses=HYPOTHESES,
     )

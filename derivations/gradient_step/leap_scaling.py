@@ -18,7 +18,7 @@ import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.hermite_tensors import average, hermite, z1, z2
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 from onestep.derivations.language.exponents import DIMENSION, ONE, Order, total
 
 SOURCE = "arXiv 2305.18270, Theorems 1 and 2"
@@ -104,25 +104,21 @@ def signal(leap: int) -> Derivation:
     return Derivation(
         f"mean gradient of a neuron at leap index {leap}",
         SOURCE,
-        (
-            Step(
-                "Averaged over what the target does not see, He_k of the neuron's input becomes a polynomial of order "
-                "k in its overlaps.",
-                sp.Eq(sp.Symbol("E[He_k(w.x)|z]"), hermite_given_target(2, (s.overlap, sp.S.Zero)), evaluate=False),
-                tuple(_conditional_mean_is_right(k) for k in range(SIGNAL_DEGREE)),
-            ),
-            Step(
-                "Orders below the leap index have no overlap with the target: the first that survives is l - 1, one "
-                "factor of the tensor being the direction itself.",
-                sp.Eq(s.leap_signal, limit, evaluate=False),
-                (
-                    RationalLimit("the scaled mean gradient", exact, root_d, limit),
-                    Vanishing("the limit is the tensor applied to tau", limit - by_tensor),
-                ),
-            ),
+        Step(
+            "Averaged over what the target does not see, He_k of the neuron's input becomes a polynomial of order "
+            "k in its overlaps.",
+            eq(sp.Symbol("E[He_k(w.x)|z]"), hermite_given_target(2, (s.overlap, sp.S.Zero))),
+            *(_conditional_mean_is_right(k) for k in range(SIGNAL_DEGREE)),
         ),
-        {s.leap_signal: limit},
-        (POLYNOMIAL,),
+        Step(
+            "Orders below the leap index have no overlap with the target: the first that survives is l - 1, one "
+            "factor of the tensor being the direction itself.",
+            eq(s.leap_signal, limit),
+            RationalLimit("the scaled mean gradient", exact, root_d, limit),
+            Vanishing("the limit is the tensor applied to tau", limit - by_tensor),
+        ),
+        results={s.leap_signal: limit},
+        hypotheses=(POLYNOMIAL,),
     )
 
 
@@ -167,36 +163,29 @@ def noise() -> Derivation:
     return Derivation(
         "noise of the gradient of one neuron",
         SOURCE,
-        (
-            Step(
-                "Each of the d - 2 coordinates outside the target's direction and the neuron's own is independent of "
-                "label and slope: it adds E[y^2 sigma'^2]/n.",
-                sp.Eq(s.leap_noise, limit, evaluate=False),
-                (RationalLimit("(n/d) E|g - E g|^2", scaled, root_d, limit),),
-            ),
-            Step(
-                "The second moment of the labels, by Parseval's identity.",
-                sp.Eq(s.h2_star, second_moment, evaluate=False),
-                (Vanishing("squares over factorials", second_moment - s.tensor_1[0] ** 2 - s.tensor_2[0] ** 2 / 2),),
-            ),
-            Step(
-                "The mean slope is the first coefficient of the activation.",
-                sp.Eq(s.h1, h1, evaluate=False),
-                (Vanishing("E[sigma'] = s_1", h1 - s.hermite_coefficients[1]),),
-            ),
-            Step(
-                "E[sigma'^2] is h1^2 and what the linear part of sigma' leaves.",
-                sp.Eq(s.h1_check, slope_square - h1**2, evaluate=False),
-                (Vanishing("E[(sigma' - h1)^2]", average((plain - h1) ** 2, (z1,)) - slope_square + h1**2),),
-            ),
+        Step(
+            "Each of the d - 2 coordinates outside the target's direction and the neuron's own is independent of "
+            "label and slope: it adds E[y^2 sigma'^2]/n.",
+            eq(s.leap_noise, limit),
+            RationalLimit("(n/d) E|g - E g|^2", scaled, root_d, limit),
         ),
-        {
-            s.leap_noise: limit,
-            s.h2_star: second_moment,
-            s.h1: h1,
-            s.h1_check: sp.expand(slope_square - h1**2),
-        },
-        (f"the target is a polynomial of one direction of degree 2, the activation one of degree {DEGREE}",),
+        Step(
+            "The second moment of the labels, by Parseval's identity.",
+            eq(s.h2_star, second_moment),
+            Vanishing("squares over factorials", second_moment - s.tensor_1[0] ** 2 - s.tensor_2[0] ** 2 / 2),
+        ),
+        Step(
+            "The mean slope is the first coefficient of the activation.",
+            eq(s.h1, h1),
+            Vanishing("E[sigma'] = s_1", h1 - s.hermite_coefficients[1]),
+        ),
+        Step(
+            "E[sigma'^2] is h1^2 and what the linear part of sigma' leaves.",
+            eq(s.h1_check, slope_square - h1**2),
+            Vanishing("E[(sigma' - h1)^2]", average((plain - h1) ** 2, (z1,)) - slope_square + h1**2),
+        ),
+        results={s.leap_noise: limit, s.h2_star: second_moment, s.h1: h1, s.h1_check: sp.expand(slope_square - h1**2)},
+        hypotheses=(f"the target is a polynomial of one direction of degree 2, the activation one of degree {DEGREE}",),
     )
 
 
@@ -227,13 +216,13 @@ def orders(shortfall: sp.Expr) -> tuple[Order, tuple[Step, ...]]:
     return share, (
         Step(
             f"Within the target's few directions {within.leader} decides.",
-            sp.Eq(sp.Symbol(r"e_{\pi}"), within.order.exponent, evaluate=False),
-            within.obligations,
+            eq(sp.Symbol(r"e_{\pi}"), within.order.exponent),
+            *within.obligations,
         ),
         Step(
             f"For the whole neuron {whole.leader} decides.",
-            sp.Eq(sp.Symbol("e_{w}"), whole.order.exponent, evaluate=False),
-            whole.obligations,
+            eq(sp.Symbol("e_{w}"), whole.order.exponent),
+            *whole.obligations,
         ),
     )
 
@@ -250,10 +239,10 @@ def _share(title: str, parametrised: sp.Expr, inverse: sp.Expr) -> Derivation:
     exponent = sp.cancel(sp.together(found.exponent.subs(_gap, inverse)))
     quotient = Step(
         "The share is the quotient of the two.",
-        sp.Eq(s.overlap_rate, exponent, evaluate=False),
-        (Vanishing("in terms of delta", sp.cancel(exponent.subs(s.shortfall, parametrised) - found.exponent)),),
+        eq(s.overlap_rate, exponent),
+        Vanishing("in terms of delta", sp.cancel(exponent.subs(s.shortfall, parametrised) - found.exponent)),
     )
-    return Derivation(title, SOURCE, (*steps, quotient), {s.overlap_rate: exponent}, _NO_CANCELLATION)
+    return Derivation(title, SOURCE, *steps, quotient, results={s.overlap_rate: exponent}, hypotheses=_NO_CANCELLATION)
 
 
 @functools.cache
@@ -285,13 +274,13 @@ def across() -> Derivation:
     step = Step(
         "Outside the columns of the first tensor the mean gradient starts with the next one, a root of d smaller; the "
         "noise of one coordinate is 1/sqrt(n), of the same order.",
-        sp.Eq(s.across_rate, exponent, evaluate=False),
-        (
-            *outside.obligations,
-            Vanishing("both are of the same order", next_tensor.exponent + samples(sp.S.Zero).exponent / 2),
-        ),
+        eq(s.across_rate, exponent),
+        *outside.obligations,
+        Vanishing("both are of the same order", next_tensor.exponent + samples(sp.S.Zero).exponent / 2),
     )
-    return Derivation("outside the leap space", SOURCE, (step,), {s.across_rate: exponent}, _NO_CANCELLATION)
+    return Derivation(
+        "outside the leap space", SOURCE, step, results={s.across_rate: exponent}, hypotheses=_NO_CANCELLATION
+    )
 
 
 @functools.cache
@@ -302,22 +291,20 @@ def rates() -> Derivation:
     return Derivation(
         "orders of signal, noise and step",
         SOURCE,
-        (
-            Step(
-                "The mean gradient has l - 1 factors of an overlap, each of order d^(-1/2).",
-                sp.Eq(s.signal_rate, SIGNAL.exponent, evaluate=False),
-                (Vanishing("l - 1 overlaps", SIGNAL.exponent + (s.leap - 1) * sp.Rational(1, 2)),),
-            ),
-            Step(
-                "The noise is sqrt(d/n) with n = d^(l - delta).",
-                sp.Eq(s.noise_rate, noisy, evaluate=False),
-                (Vanishing("sqrt(d/n)", 2 * noisy - 1 + s.leap - s.shortfall),),
-            ),
-            Step(
-                "The neuron moves by (eta/p) g: the signal is of order one when eta/p is its inverse.",
-                sp.Eq(s.step_rate, step.exponent, evaluate=False),
-                (Vanishing("step times signal", (step * SIGNAL).exponent),),
-            ),
+        Step(
+            "The mean gradient has l - 1 factors of an overlap, each of order d^(-1/2).",
+            eq(s.signal_rate, SIGNAL.exponent),
+            Vanishing("l - 1 overlaps", SIGNAL.exponent + (s.leap - 1) * sp.Rational(1, 2)),
         ),
-        {s.signal_rate: SIGNAL.exponent, s.noise_rate: noisy, s.step_rate: step.exponent},
+        Step(
+            "The noise is sqrt(d/n) with n = d^(l - delta).",
+            eq(s.noise_rate, noisy),
+            Vanishing("sqrt(d/n)", 2 * noisy - 1 + s.leap - s.shortfall),
+        ),
+        Step(
+            "The neuron moves by (eta/p) g: the signal is of order one when eta/p is its inverse.",
+            eq(s.step_rate, step.exponent),
+            Vanishing("step times signal", (step * SIGNAL).exponent),
+        ),
+        results={s.signal_rate: SIGNAL.exponent, s.noise_rate: noisy, s.step_rate: step.exponent},
     )

@@ -28,7 +28,7 @@ from onestep.derivations.gradient_step.hermite_tensors import (
     z4,
 )
 from onestep.derivations.gradient_step.leap_scaling import SIGNAL, noise_order, samples
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.exponents import ONE, Order, total
 
 TWO, THREE, FOUR = (z1, z2), (z1, z2, z3), (z1, z2, z3, z4)
@@ -83,24 +83,21 @@ def tensors(name: str) -> Derivation:
     return Derivation(
         f"leap index and leap space of {name}",
         SOURCE,
-        (
-            Step(
-                f"Parts of order one to {first - 1} are subtracted; below order {order} every tensor vanishes, and at "
-                f"that order the entry {where} is {value}.",
-                sp.Eq(s.leap, sp.Integer(order), evaluate=False),
-                (*vanish, Vanishing("the entry that does not vanish", again - value)),
-            ),
-            Step(
-                "An orthonormal basis B of the columns of the tensor: nothing of it is outside B, and B is made of it.",
-                sp.Eq(s.learned_dimension, sp.Integer(size), evaluate=False),
-                (
-                    *(Vanishing(f"orthonormal, {i}", e) for i, e in enumerate(basis.T * basis - sp.eye(size))),
-                    *(Vanishing(f"outside, {i}", e) for i, e in enumerate(outside)),
-                    *(Vanishing(f"made of columns, {i}", e) for i, e in enumerate(matrix * solution - basis)),
-                ),
-            ),
+        Step(
+            f"Parts of order one to {first - 1} are subtracted; below order {order} every tensor vanishes, and at "
+            f"that order the entry {where} is {value}.",
+            eq(s.leap, sp.Integer(order)),
+            *vanish,
+            Vanishing("the entry that does not vanish", again - value),
         ),
-        {s.leap: sp.Integer(order), s.learned_dimension: sp.Integer(size)},
+        Step(
+            "An orthonormal basis B of the columns of the tensor: nothing of it is outside B, and B is made of it.",
+            eq(s.learned_dimension, sp.Integer(size)),
+            *(Vanishing(f"orthonormal, {i}", e) for i, e in enumerate(basis.T * basis - sp.eye(size))),
+            *(Vanishing(f"outside, {i}", e) for i, e in enumerate(outside)),
+            *(Vanishing(f"made of columns, {i}", e) for i, e in enumerate(matrix * solution - basis)),
+        ),
+        results={s.leap: sp.Integer(order), s.learned_dimension: sp.Integer(size)},
     )
 
 
@@ -117,27 +114,23 @@ def preprocessing() -> Derivation:
     return Derivation(
         "preprocessing of labels",
         SOURCE,
-        (
-            Step(
-                f"As they are, the labels' {raw.leader} decides the length of the gradient.",
-                sp.Eq(sp.Symbol("e_g"), raw.order.exponent, evaluate=False),
-                raw.obligations,
-            ),
-            Step(
-                f"With the linear part subtracted the {clean.leader} is of the largest order; each estimated "
-                "coefficient is wrong by 1/sqrt(n), one power of d less.",
-                sp.Eq(sp.Symbol("e_g'"), clean.order.exponent, evaluate=False),
-                clean.obligations,
-            ),
-            Step(
-                "The share of the second direction is the quotient, in both cases.",
-                sp.Eq(s.overlap_rate, rate, evaluate=False),
-                (
-                    Vanishing("without", rate.subs(s.preprocessed, 0) - quadratic.exponent + raw.order.exponent),
-                    Vanishing("with", rate.subs(s.preprocessed, 1) - quadratic.exponent + clean.order.exponent),
-                ),
-            ),
+        Step(
+            f"As they are, the labels' {raw.leader} decides the length of the gradient.",
+            eq(sp.Symbol("e_g"), raw.order.exponent),
+            *raw.obligations,
         ),
-        {s.overlap_rate: sp.expand(rate)},
-        ("no two terms of a sum cancel",),
+        Step(
+            f"With the linear part subtracted the {clean.leader} is of the largest order; each estimated "
+            "coefficient is wrong by 1/sqrt(n), one power of d less.",
+            eq(sp.Symbol("e_g'"), clean.order.exponent),
+            *clean.obligations,
+        ),
+        Step(
+            "The share of the second direction is the quotient, in both cases.",
+            eq(s.overlap_rate, rate),
+            Vanishing("without", rate.subs(s.preprocessed, 0) - quadratic.exponent + raw.order.exponent),
+            Vanishing("with", rate.subs(s.preprocessed, 1) - quadratic.exponent + clean.order.exponent),
+        ),
+        results={s.overlap_rate: sp.expand(rate)},
+        hypotheses=("no two terms of a sum cancel",),
     )

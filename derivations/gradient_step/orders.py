@@ -12,7 +12,7 @@ import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.leap_scaling import SIGNAL, root_d
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 from onestep.derivations.language.exponents import DIMENSION, ONE, Order
 
 SLIDES = "slides"
@@ -34,20 +34,18 @@ def giant_step() -> Derivation:
     return Derivation(
         "orders of a giant step",
         SLIDES,
-        (
-            Step(
-                "The step is eta/sqrt(p) times the readout times a batch mean of order one.",
-                sp.Eq(s.spike_rate, strength.exponent, evaluate=False),
-                (Vanishing("three factors", strength.exponent - (1 - sp.Rational(1, 2) - s.readout_rate)),),
-            ),
-            Step(
-                "The alignment is a quotient of two numbers of order one, a cosine.",
-                sp.Eq(s.alignment_rate, alignment.exponent, evaluate=False),
-                (Vanishing("overlap over length", alignment.exponent - overlap.exponent + length.exponent),),
-            ),
+        Step(
+            "The step is eta/sqrt(p) times the readout times a batch mean of order one.",
+            eq(s.spike_rate, strength.exponent),
+            Vanishing("three factors", strength.exponent - (1 - sp.Rational(1, 2) - s.readout_rate)),
         ),
-        {s.spike_rate: strength.exponent, s.alignment_rate: alignment.exponent},
-        ("the batch has n0 = Theta(d) samples and the width is p = Theta(d)",),
+        Step(
+            "The alignment is a quotient of two numbers of order one, a cosine.",
+            eq(s.alignment_rate, alignment.exponent),
+            Vanishing("overlap over length", alignment.exponent - overlap.exponent + length.exponent),
+        ),
+        results={s.spike_rate: strength.exponent, s.alignment_rate: alignment.exponent},
+        hypotheses=("the batch has n0 = Theta(d) samples and the width is p = Theta(d)",),
     )
 
 
@@ -59,15 +57,13 @@ def conventions() -> Derivation:
     return Derivation(
         "two conventions for the learning rate",
         SLIDES,
-        (
-            Step(
-                "Both steps have a spike of the same order where the rates differ by one half.",
-                sp.Eq(s.eta_rate, rate, evaluate=False),
-                (Vanishing("same order", ours.exponent.subs(s.eta_rate, rate) - theirs.exponent),),
-            ),
+        Step(
+            "Both steps have a spike of the same order where the rates differ by one half.",
+            eq(s.eta_rate, rate),
+            Vanishing("same order", ours.exponent.subs(s.eta_rate, rate) - theirs.exponent),
         ),
-        {s.eta_rate: rate},
-        ("p = Theta(d)", "the readout has entries +-1/sqrt(p)"),
+        results={s.eta_rate: rate},
+        hypotheses=("p = Theta(d)", "the readout has entries +-1/sqrt(p)"),
     )
 
 
@@ -82,19 +78,17 @@ def shapes() -> Derivation:
     return Derivation(
         "shapes",
         SLIDES,
-        (
-            Step(
-                "|u|^2 = p with entries one: p entries, one for each neuron.",
-                sp.Eq(s.spike_entries, entries, evaluate=False),
-                (Vanishing("squared length", entries * entry**2 - s.p),),
-            ),
-            Step(
-                "Blocks of p_j rows on top of each other; written out for 2, 3 and 1 rows.",
-                sp.Eq(s.pattern_rows, rows, evaluate=False),
-                (Vanishing("2 + 3 + 1", rows.subs(dict(zip(s.block_sizes, (2, 3, 1), strict=True))) - pattern.rows),),
-            ),
+        Step(
+            "|u|^2 = p with entries one: p entries, one for each neuron.",
+            eq(s.spike_entries, entries),
+            Vanishing("squared length", entries * entry**2 - s.p),
         ),
-        {s.spike_entries: entries, s.pattern_rows: rows},
+        Step(
+            "Blocks of p_j rows on top of each other; written out for 2, 3 and 1 rows.",
+            eq(s.pattern_rows, rows),
+            Vanishing("2 + 3 + 1", rows.subs(dict(zip(s.block_sizes, (2, 3, 1), strict=True))) - pattern.rows),
+        ),
+        results={s.spike_entries: entries, s.pattern_rows: rows},
     )
 
 
@@ -111,19 +105,15 @@ def signed_overlap() -> Derivation:
     return Derivation(
         "sign of an overlap",
         SLIDES,
-        (
-            Step(
-                "The readout has either sign with probability one half; the cosine of a g with a direction is odd in "
-                "a, its modulus even.",
-                sp.Eq(s.signed_overlap, sp.S.Zero, evaluate=False),
-                (
-                    Vanishing("two signs", mean),
-                    Vanishing("the modulus does not depend on a", modulus - along / sp.sqrt(along**2 + across**2)),
-                ),
-            ),
+        Step(
+            "The readout has either sign with probability one half; the cosine of a g with a direction is odd in "
+            "a, its modulus even.",
+            eq(s.signed_overlap, sp.S.Zero),
+            Vanishing("two signs", mean),
+            Vanishing("the modulus does not depend on a", modulus - along / sp.sqrt(along**2 + across**2)),
         ),
-        {s.signed_overlap: sp.S.Zero},
-        ("the step is so long that the neuron's initial direction is negligible",),
+        results={s.signed_overlap: sp.S.Zero},
+        hypotheses=("the step is so long that the neuron's initial direction is negligible",),
     )
 
 
@@ -135,15 +125,13 @@ def independent_noise() -> Derivation:
     return Derivation(
         "noise of equivalent features",
         SLIDES,
-        (
-            Step(
-                "By Mehler's formula what the linear part leaves is a power series in the overlap from order two on.",
-                sp.Eq(s.shared_noise, sp.S.Zero, evaluate=False),
-                (RationalLimit("two neurons share no noise", sp.expand(rest), root_d, sp.S.Zero),),
-            ),
+        Step(
+            "By Mehler's formula what the linear part leaves is a power series in the overlap from order two on.",
+            eq(s.shared_noise, sp.S.Zero),
+            RationalLimit("two neurons share no noise", sp.expand(rest), root_d, sp.S.Zero),
         ),
-        {s.shared_noise: sp.S.Zero},
-        ("the activation is a polynomial of degree 6; other ones by hermite.covariance-series",),
+        results={s.shared_noise: sp.S.Zero},
+        hypotheses=("the activation is a polynomial of degree 6; other ones by hermite.covariance-series",),
     )
 
 
@@ -156,15 +144,14 @@ def kernel() -> Derivation:
     return Derivation(
         "kernel of many neurons",
         SLIDES,
-        (
-            Step(
-                "Variances of independent neurons add: Var/p, whose root is the deviation.",
-                sp.Eq(s.kernel_rate, rate.exponent, evaluate=False),
-                (Vanishing("variance of a mean", variance - single / count), Vanishing("root", 2 * rate.exponent + 1)),
-            ),
+        Step(
+            "Variances of independent neurons add: Var/p, whose root is the deviation.",
+            eq(s.kernel_rate, rate.exponent),
+            Vanishing("variance of a mean", variance - single / count),
+            Vanishing("root", 2 * rate.exponent + 1),
         ),
-        {s.kernel_rate: rate.exponent},
-        ("rows are independent and the products have a finite variance",),
+        results={s.kernel_rate: rate.exponent},
+        hypotheses=("rows are independent and the products have a finite variance",),
     )
 
 
@@ -175,14 +162,12 @@ def unit_sphere() -> Derivation:
     return Derivation(
         "inputs on the unit sphere",
         SLIDES,
-        (
-            Step(
-                "By symmetry the d coordinates have one variance, along any direction, and they sum to |x|^2 = 1.",
-                sp.Eq(s.spike_projection_variance, each, evaluate=False),
-                (Vanishing("the sum of d variances", s.d * each - 1),),
-            ),
+        Step(
+            "By symmetry the d coordinates have one variance, along any direction, and they sum to |x|^2 = 1.",
+            eq(s.spike_projection_variance, each),
+            Vanishing("the sum of d variances", s.d * each - 1),
         ),
-        {s.spike_projection_variance: each},
+        results={s.spike_projection_variance: each},
     )
 
 
@@ -195,13 +180,11 @@ def long_rows() -> Derivation:
     return Derivation(
         "a step on long rows",
         SLIDES,
-        (
-            Step(
-                "Products w.x are of order one as before; the gradient's factor x is sqrt(d) smaller, the row sqrt(d) "
-                "longer: the step has to be d times that for inputs of variance one.",
-                sp.Eq(s.step_rate, step.exponent, evaluate=False),
-                (Vanishing("d times as long", step.exponent - (ONE / SIGNAL).exponent - 1),),
-            ),
+        Step(
+            "Products w.x are of order one as before; the gradient's factor x is sqrt(d) smaller, the row sqrt(d) "
+            "longer: the step has to be d times that for inputs of variance one.",
+            eq(s.step_rate, step.exponent),
+            Vanishing("d times as long", step.exponent - (ONE / SIGNAL).exponent - 1),
         ),
-        {s.step_rate: step.exponent},
+        results={s.step_rate: step.exponent},
     )

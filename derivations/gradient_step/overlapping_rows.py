@@ -20,7 +20,7 @@ from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.bulk import bulk
 from onestep.derivations.gradient_step.constants import first_coefficient, stein_step
 from onestep.derivations.gradient_step.spike import NAMED, SELF_AVERAGING, mean_over_pairs, spike
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import g, separate, sigma_prime, sigma_second
 
@@ -92,38 +92,32 @@ def spike_of_step() -> Derivation:
     view = overlap_of_views()
     variance = expand_expectations(Expectation(sp.expand(view**2), s.z, _t))
     return Derivation(
-        title="spike and alignment from overlapping rows",
-        source=SOURCE,
-        steps=(
-            *first_coefficient().steps,
-            Step(
-                "A neuron sees a standard normal variable: the mean of G over t is that of sigma', which is h1.",
-                sp.Eq(mean_slope, s.h1, evaluate=False),
-                (Vanishing("the variance of sqrt(o) t + sqrt(1 - o) z is one", sp.expand(variance - 1)),),
-            ),
-            Step(
-                "The mean row is moved by eps V, V = (1/n0) sum (y - F) G x: equal samples give E[(y - F)^2 G^2] per "
-                "coordinate, different ones the squares of E[(y - F) t G] along e and of E[y u] E[G] along theta.",
-                sp.Eq(s.mean_step_square, limit, evaluate=False),
-                (
-                    RationalLimit("E|V|^2 has this limit", at_ratio(exact), s.d, limit),
-                    Vanishing("along theta only the label's linear part", own_named - s.h1 * s.h1_star),
-                ),
-            ),
-            Step(
-                "With sqrt(o) e before the step, which only the part of V along e meets.",
-                sp.Eq(s.r, strength, evaluate=False),
-                (
-                    RationalLimit("E|V|^2 is its limit", at_ratio(exact), s.d, limit),
-                    Vanishing("the squares collected", sp.expand(opened - collected).subs(mean_slope, s.h1)),
-                    Vanishing("without overlap and for sigma odd it is Result 3.1", usual - sp.expand(printed**2)),
-                ),
-            ),
-            Step(
-                "Along theta, over the length.",
-                sp.Eq(s.gamma, overlap, evaluate=False),
-                (Vanishing("theta.V has mean E[(y - F) u G]", STEP * (own_named - s.h1 * s.h1_star)),),
-            ),
+        "spike and alignment from overlapping rows",
+        SOURCE,
+        *first_coefficient().steps,
+        Step(
+            "A neuron sees a standard normal variable: the mean of G over t is that of sigma', which is h1.",
+            eq(mean_slope, s.h1),
+            Vanishing("the variance of sqrt(o) t + sqrt(1 - o) z is one", sp.expand(variance - 1)),
+        ),
+        Step(
+            "The mean row is moved by eps V, V = (1/n0) sum (y - F) G x: equal samples give E[(y - F)^2 G^2] per "
+            "coordinate, different ones the squares of E[(y - F) t G] along e and of E[y u] E[G] along theta.",
+            eq(s.mean_step_square, limit),
+            RationalLimit("E|V|^2 has this limit", at_ratio(exact), s.d, limit),
+            Vanishing("along theta only the label's linear part", own_named - s.h1 * s.h1_star),
+        ),
+        Step(
+            "With sqrt(o) e before the step, which only the part of V along e meets.",
+            eq(s.r, strength),
+            RationalLimit("E|V|^2 is its limit", at_ratio(exact), s.d, limit),
+            Vanishing("the squares collected", sp.expand(opened - collected).subs(mean_slope, s.h1)),
+            Vanishing("without overlap and for sigma odd it is Result 3.1", usual - sp.expand(printed**2)),
+        ),
+        Step(
+            "Along theta, over the length.",
+            eq(s.gamma, overlap),
+            Vanishing("theta.V has mean E[(y - F) u G]", STEP * (own_named - s.h1 * s.h1_star)),
         ),
         results={s.r: strength, s.gamma: overlap},
         hypotheses=(OTHER_ROWS, SELF_AVERAGING, *first_coefficient().hypotheses),
@@ -146,28 +140,22 @@ def bulk_of_step() -> Derivation:
     usual = expand_expectations(usual.replace(scatter, lambda x: s.h1_check)).subs(s.row_overlap, 0)
     printed = bulk().results[s.c].subs(s.h2_star, s.h2_star + s.noise)
     return Derivation(
-        title="the bulk from overlapping rows",
-        source=SOURCE,
-        steps=(
-            Step(
-                "Along u_k, by Stein's lemma: E_z[z sigma'(h)] = sqrt(1 - o) K(t), and G does not see z.",
-                sp.Eq(Expectation(s.z * sigma_prime(view), s.z), by_stein, evaluate=False),
-                (
-                    Vanishing("the chain rule on h", expand_expectations(by_stein - turned)),
-                    Vanishing("E_z[z G(t)] = 0", expand_expectations(Expectation(s.z * slope(_t), s.z))),
-                ),
-            ),
-            Step(
-                "The correction (1/n0) sum (y - F) (sigma' - G) x: equal samples give E[(y - F)^2 H] per coordinate, "
-                "different ones the square of sqrt(1 - o) E[(y - F) K] along u_k; along e and theta sigma' - G "
-                "averages to zero over z. The row itself is met by its part along u_k.",
-                sp.Eq(s.c, collected, evaluate=False),
-                (
-                    RationalLimit("the squared length has this limit", at_ratio(exact), s.d, limit),
-                    Vanishing("the squares collected", sp.expand(opened - collected)),
-                    Vanishing("without overlap and for sigma odd it is Result 3.1", sp.expand(usual - printed)),
-                ),
-            ),
+        "the bulk from overlapping rows",
+        SOURCE,
+        Step(
+            "Along u_k, by Stein's lemma: E_z[z sigma'(h)] = sqrt(1 - o) K(t), and G does not see z.",
+            eq(Expectation(s.z * sigma_prime(view), s.z), by_stein),
+            Vanishing("the chain rule on h", expand_expectations(by_stein - turned)),
+            Vanishing("E_z[z G(t)] = 0", expand_expectations(Expectation(s.z * slope(_t), s.z))),
+        ),
+        Step(
+            "The correction (1/n0) sum (y - F) (sigma' - G) x: equal samples give E[(y - F)^2 H] per coordinate, "
+            "different ones the square of sqrt(1 - o) E[(y - F) K] along u_k; along e and theta sigma' - G "
+            "averages to zero over z. The row itself is met by its part along u_k.",
+            eq(s.c, collected),
+            RationalLimit("the squared length has this limit", at_ratio(exact), s.d, limit),
+            Vanishing("the squares collected", sp.expand(opened - collected)),
+            Vanishing("without overlap and for sigma odd it is Result 3.1", sp.expand(usual - printed)),
         ),
         results={s.c: collected},
         hypotheses=(OTHER_ROWS, GIVEN_A_ROW, SELF_AVERAGING),

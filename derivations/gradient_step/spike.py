@@ -16,7 +16,7 @@ import functools
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
 from onestep.derivations.language.named_functions import differentiate, g, reflect, sigma, sigma_prime
 
@@ -91,25 +91,23 @@ def gradient() -> Derivation:
     result = sp.factor(sp.expand(named))
     restored = result.subs({s.output: f, s.preactivation: received}, simultaneous=True)
     return Derivation(
-        title="the gradient of the squared loss",
-        source="Section 2, equation (3)",
-        steps=(
-            Step(
-                "One neuron k and one coordinate l stand for all: the output is that neuron's share plus what"
-                " does not depend on w_kl.",
-                sp.Eq(s.output, f, evaluate=False),
-            ),
-            Step(
-                "The step is -(eta d)/(2 n0) times the derivative of the sample's squared residual, by the "
-                "chain rule; the 1/2 cancels the 2.",
-                sp.Eq(s.weight_step, by_calculus, evaluate=False),
-            ),
-            Step(
-                "Written with the output f and the pre-activation h = w_k.x; the step of the batch is the sum"
-                " over its n0 samples.",
-                sp.Eq(s.weight_step, result, evaluate=False),
-                (Vanishing("putting f and h back gives the derivative again", restored - by_calculus),),
-            ),
+        "the gradient of the squared loss",
+        "Section 2, equation (3)",
+        Step(
+            "One neuron k and one coordinate l stand for all: the output is that neuron's share plus what"
+            " does not depend on w_kl.",
+            eq(s.output, f),
+        ),
+        Step(
+            "The step is -(eta d)/(2 n0) times the derivative of the sample's squared residual, by the "
+            "chain rule; the 1/2 cancels the 2.",
+            eq(s.weight_step, by_calculus),
+        ),
+        Step(
+            "Written with the output f and the pre-activation h = w_k.x; the step of the batch is the sum"
+            " over its n0 samples.",
+            eq(s.weight_step, result),
+            Vanishing("putting f and h back gives the derivative again", restored - by_calculus),
         ),
         results={s.weight_step: result},
         hypotheses=("the activation is differentiable",),
@@ -128,29 +126,24 @@ def initial_output() -> Derivation:
     result = mean_over_pairs(s.p, average(sigma(s.z) ** 2), symmetrised)
     limit = sp.limit((s.d * result).subs(s.p, s.beta * s.d), s.d, sp.oo)
     return Derivation(
-        title="the initial output is small",
-        source="Section 2, text after equation (3)",
-        steps=(
-            Step(
-                "Two neurons of overlap epsilon, in the plane that they span: the average of the product of "
-                "their outputs.",
-                sp.Eq(overlapping, pair, evaluate=False),
-            ),
-            Step(
-                "Flipping the second neuron flips epsilon; with the change of variables t -> -t and sigma odd"
-                " the average changes sign.",
-                sp.Eq(flipped_name, -overlapping, evaluate=False),
-                (Vanishing("the average is odd in epsilon", flipped + pair),),
-            ),
-            Step(
-                "A row and its negative are equally likely, so different neurons contribute nothing and the p"
-                " equal pairs give h2/p.",
-                sp.Eq(s.initial_output_square, result, evaluate=False),
-                (
-                    RationalLimit("d <f^2> -> h2/beta", (s.d * result).subs(s.p, s.beta * s.d), s.d, limit),
-                    RationalLimit("<f^2> -> 0", result.subs(s.p, s.beta * s.d), s.d, sp.S.Zero),
-                ),
-            ),
+        "the initial output is small",
+        "Section 2, text after equation (3)",
+        Step(
+            "Two neurons of overlap epsilon, in the plane that they span: the average of the product of their outputs.",
+            eq(overlapping, pair),
+        ),
+        Step(
+            "Flipping the second neuron flips epsilon; with the change of variables t -> -t and sigma odd"
+            " the average changes sign.",
+            eq(flipped_name, -overlapping),
+            Vanishing("the average is odd in epsilon", flipped + pair),
+        ),
+        Step(
+            "A row and its negative are equally likely, so different neurons contribute nothing and the p"
+            " equal pairs give h2/p.",
+            eq(s.initial_output_square, result),
+            RationalLimit("d <f^2> -> h2/beta", (s.d * result).subs(s.p, s.beta * s.d), s.d, limit),
+            RationalLimit("<f^2> -> 0", result.subs(s.p, s.beta * s.d), s.d, sp.S.Zero),
         ),
         results={s.initial_output_square: result},
         hypotheses=("the activation is odd", "the initial rows are independent and uniform on the unit sphere"),
@@ -170,27 +163,25 @@ def output_force() -> Derivation:
     in_d = result.subs({s.n0: s.alpha0 * s.d, s.p: s.beta * s.d})
     rate = sp.expand(sp.limit(s.d * in_d, s.d, sp.oo))
     return Derivation(
-        title="the output's share of the step",
-        source="Appendix A.1, the residual before equation (33)",
-        steps=(
-            Step(
-                "One sample: f^2 |x|^2, where only equal neurons count, by the symmetry of the rows.",
-                sp.Eq(sp.Symbol(r"\langle f^{2}|x|^{2}\rangle"), same_sample, evaluate=False),
-            ),
-            Step(
-                "Two samples: |E[f x]|^2 with E[f x] = (h1/p) sum_k w_k, by Stein's lemma for each neuron.",
-                sp.Eq(sp.Symbol(r"\langle|\mathbb{E}[fx]|^{2}\rangle"), two_samples, evaluate=False),
-            ),
-            Step(
-                "Together, over n0 samples; at fixed ratios it vanishes, so the residual of the step is y.",
-                sp.Eq(s.output_force, result, evaluate=False),
-                (RationalLimit("the share vanishes", in_d, s.d, sp.S.Zero),),
-            ),
-            Step(
-                "It decays like 1/d.",
-                sp.Eq(s.output_force_rate, rate, evaluate=False),
-                (RationalLimit("d times the share has this limit", s.d * in_d, s.d, rate),),
-            ),
+        "the output's share of the step",
+        "Appendix A.1, the residual before equation (33)",
+        Step(
+            "One sample: f^2 |x|^2, where only equal neurons count, by the symmetry of the rows.",
+            eq(sp.Symbol(r"\langle f^{2}|x|^{2}\rangle"), same_sample),
+        ),
+        Step(
+            "Two samples: |E[f x]|^2 with E[f x] = (h1/p) sum_k w_k, by Stein's lemma for each neuron.",
+            eq(sp.Symbol(r"\langle|\mathbb{E}[fx]|^{2}\rangle"), two_samples),
+        ),
+        Step(
+            "Together, over n0 samples; at fixed ratios it vanishes, so the residual of the step is y.",
+            eq(s.output_force, result),
+            RationalLimit("the share vanishes", in_d, s.d, sp.S.Zero),
+        ),
+        Step(
+            "It decays like 1/d.",
+            eq(s.output_force_rate, rate),
+            RationalLimit("d times the share has this limit", s.d * in_d, s.d, rate),
         ),
         results={s.output_force: result, s.output_force_rate: rate},
         hypotheses=("the activation is odd", "the initial rows are independent and uniform on the unit sphere"),
@@ -210,29 +201,26 @@ def split() -> Derivation:
     u_entry = sp.cancel(spike_part / v_entry)
     ratio = u_entry.subs(s.p, s.beta * s.d)
     return Derivation(
-        title="the split of the step into spike and bulk",
-        source="Appendix A.1, equations (33)-(38)",
-        steps=(
-            Step(
-                "The step of one sample with a = 1/sqrt(p), the output left out of the residual.",
-                sp.Eq(s.weight_step, step, evaluate=False),
-            ),
-            Step(
-                "The mean h1 of sigma' gives a product of a factor of the neuron and a factor of the sample: rank one.",
-                sp.Eq(s.v_coordinate, v_entry, evaluate=False),
-                (Vanishing("spike part = u~ v~", spike_part - u_entry * v_entry),),
-            ),
-            Step(
-                "What sigma' - h1 leaves is the correction of the bulk.",
-                sp.Eq(s.bulk_step, bulk_part, evaluate=False),
-                (Vanishing("the two parts add up to the step", spike_part + bulk_part - step),),
-            ),
-            Step(
-                "At p = beta d the neuron's factor has a limit; it is the same for all neurons, so "
-                "|u~|/sqrt(p) is its modulus.",
-                sp.Eq(s.spike_factor, ratio, evaluate=False),
-                (Vanishing("no d is left", sp.diff(ratio, s.d)),),
-            ),
+        "the split of the step into spike and bulk",
+        "Appendix A.1, equations (33)-(38)",
+        Step(
+            "The step of one sample with a = 1/sqrt(p), the output left out of the residual.", eq(s.weight_step, step)
+        ),
+        Step(
+            "The mean h1 of sigma' gives a product of a factor of the neuron and a factor of the sample: rank one.",
+            eq(s.v_coordinate, v_entry),
+            Vanishing("spike part = u~ v~", spike_part - u_entry * v_entry),
+        ),
+        Step(
+            "What sigma' - h1 leaves is the correction of the bulk.",
+            eq(s.bulk_step, bulk_part),
+            Vanishing("the two parts add up to the step", spike_part + bulk_part - step),
+        ),
+        Step(
+            "At p = beta d the neuron's factor has a limit; it is the same for all neurons, so "
+            "|u~|/sqrt(p) is its modulus.",
+            eq(s.spike_factor, ratio),
+            Vanishing("no d is left", sp.diff(ratio, s.d)),
         ),
         results={s.spike_factor: ratio, s.v_coordinate: v_entry, s.bulk_step: bulk_part, s.weight_step: step},
         hypotheses=(OUTPUT_DROPPED,),
@@ -251,60 +239,49 @@ def moments_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
     in_d = square.subs(s.n0, s.alpha0 * s.d)
     limit = sp.expand(sp.limit(in_d, s.d, sp.oo))
     return Derivation(
-        title="moments of the spike direction" + (" with label noise" if noise != 0 else ""),
-        source="Appendix A.2 and A.3, equations (39)-(42) and (44)",
-        steps=(
-            Step(
-                "|v~|^2 is a sum over pairs of samples, with G = x_mu . x_nu.",
-                sp.Eq(sp.Symbol(r"|\tilde{v}|^{2}_{n_0}"), pair_sum(_labels), evaluate=False),
-            ),
-            Step(
-                "One sample: the label depends on u = theta.x alone, a standard normal variable written z in averages; "
-                "|x|^2 is u^2 plus d - 1 squares t^2 of coordinates across theta, independent of the label and of mean "
-                "one.",
-                sp.Eq(sp.Symbol(r"\langle y^{2}|x|^{2}\rangle"), same, evaluate=False),
-                (Vanishing("E[t^2] = 1", gaussian_moment(2) - 1),),
-            ),
-            Step(
-                "Two samples: the square of E[y x], which points along theta because E[y t] = E[y] E[t] = 0.",
-                sp.Eq(sp.Symbol(r"|\langle yx\rangle|^{2}"), different, evaluate=False),
-                (Vanishing("E[y t] = 0", across),),
-            ),
-            Step(
-                "Of the n0^2 pairs of samples n0 are equal: the exact second moment.",
-                sp.Eq(s.v_square_mean, square, evaluate=False),
-                (
-                    Vanishing(
-                        "n0 equal pairs and n0 (n0 - 1) different ones, over n0^2",
-                        s.n0**2 * square - s.n0 * same - s.n0 * (s.n0 - 1) * different,
-                    ),
-                ),
-            ),
-            Step(
-                "At n0 = alpha0 d it has a limit as d grows.",
-                sp.Eq(s.v_square, limit, evaluate=False),
-                (RationalLimit("E|v~|^2 has this limit", in_d, s.d, limit),),
-            ),
-            Step(
-                "Along theta, v~ is the mean of n0 independent terms y u.",
-                sp.Eq(s.v_overlap_mean, along, evaluate=False),
-                (Vanishing("label noise averages out", along - average(label(sp.S.Zero) * s.z)),),
-            ),
-            Step(
-                "The variance of that mean is the variance of one term over n0.",
-                sp.Eq(s.v_overlap_variance, variance, evaluate=False),
-                (
-                    RationalLimit("theta.v~ concentrates", variance.subs(s.n0, s.alpha0 * s.d), s.d, sp.S.Zero),
-                    Vanishing("the variance of a mean", s.n0 * variance - (average(y**2 * s.z**2) - along**2)),
-                ),
+        "moments of the spike direction" + (" with label noise" if noise != 0 else ""),
+        "Appendix A.2 and A.3, equations (39)-(42) and (44)",
+        Step(
+            "|v~|^2 is a sum over pairs of samples, with G = x_mu . x_nu.",
+            eq(sp.Symbol(r"|\tilde{v}|^{2}_{n_0}"), pair_sum(_labels)),
+        ),
+        Step(
+            "One sample: the label depends on u = theta.x alone, a standard normal variable written z in averages; "
+            "|x|^2 is u^2 plus d - 1 squares t^2 of coordinates across theta, independent of the label and of mean "
+            "one.",
+            eq(sp.Symbol(r"\langle y^{2}|x|^{2}\rangle"), same),
+            Vanishing("E[t^2] = 1", gaussian_moment(2) - 1),
+        ),
+        Step(
+            "Two samples: the square of E[y x], which points along theta because E[y t] = E[y] E[t] = 0.",
+            eq(sp.Symbol(r"|\langle yx\rangle|^{2}"), different),
+            Vanishing("E[y t] = 0", across),
+        ),
+        Step(
+            "Of the n0^2 pairs of samples n0 are equal: the exact second moment.",
+            eq(s.v_square_mean, square),
+            Vanishing(
+                "n0 equal pairs and n0 (n0 - 1) different ones, over n0^2",
+                s.n0**2 * square - s.n0 * same - s.n0 * (s.n0 - 1) * different,
             ),
         ),
-        results={
-            s.v_square_mean: square,
-            s.v_square: limit,
-            s.v_overlap_mean: along,
-            s.v_overlap_variance: variance,
-        },
+        Step(
+            "At n0 = alpha0 d it has a limit as d grows.",
+            eq(s.v_square, limit),
+            RationalLimit("E|v~|^2 has this limit", in_d, s.d, limit),
+        ),
+        Step(
+            "Along theta, v~ is the mean of n0 independent terms y u.",
+            eq(s.v_overlap_mean, along),
+            Vanishing("label noise averages out", along - average(label(sp.S.Zero) * s.z)),
+        ),
+        Step(
+            "The variance of that mean is the variance of one term over n0.",
+            eq(s.v_overlap_variance, variance),
+            RationalLimit("theta.v~ concentrates", variance.subs(s.n0, s.alpha0 * s.d), s.d, sp.S.Zero),
+            Vanishing("the variance of a mean", s.n0 * variance - (average(y**2 * s.z**2) - along**2)),
+        ),
+        results={s.v_square_mean: square, s.v_square: limit, s.v_overlap_mean: along, s.v_overlap_variance: variance},
         hypotheses=(SECOND_MOMENT,),
     )
 
@@ -331,26 +308,20 @@ def concentration_of_v(noise: sp.Expr = sp.S.Zero) -> Derivation:
     first_chi, second_chi = chi_square_moments(s.d - 1)
     leading = sp.limit(s.d * in_d, s.d, sp.oo)
     return Derivation(
-        title="concentration of the spike direction",
-        source="Appendix A.2, between equations (39) and (42)",
-        steps=(
-            Step(
-                "Given the labels, the part of v~ orthogonal to theta is normal: its squared norm is S chi^2 with "
-                "d - 1 degrees of freedom and S = (1/n0^2) sum y_mu^2.",
-                sp.Eq(sp.Symbol(r"\langle\chi^{4}\rangle"), second_chi, evaluate=False),
-                (
-                    Vanishing("second moment of chi-square", second_chi - (s.d - 1) * (s.d + 1)),
-                    Vanishing("its mean", first_chi - s.d + 1),
-                ),
-            ),
-            Step(
-                "S is a sum of squared labels over n0^2; with its second moment the variance is exact.",
-                sp.Eq(s.v_perp_variance, variance, evaluate=False),
-                (
-                    RationalLimit("the variance vanishes", in_d, s.d, sp.S.Zero),
-                    RationalLimit("it decays like 1/d", s.d * in_d, s.d, leading),
-                ),
-            ),
+        "concentration of the spike direction",
+        "Appendix A.2, between equations (39) and (42)",
+        Step(
+            "Given the labels, the part of v~ orthogonal to theta is normal: its squared norm is S chi^2 with "
+            "d - 1 degrees of freedom and S = (1/n0^2) sum y_mu^2.",
+            eq(sp.Symbol(r"\langle\chi^{4}\rangle"), second_chi),
+            Vanishing("second moment of chi-square", second_chi - (s.d - 1) * (s.d + 1)),
+            Vanishing("its mean", first_chi - s.d + 1),
+        ),
+        Step(
+            "S is a sum of squared labels over n0^2; with its second moment the variance is exact.",
+            eq(s.v_perp_variance, variance),
+            RationalLimit("the variance vanishes", in_d, s.d, sp.S.Zero),
+            RationalLimit("it decays like 1/d", s.d * in_d, s.d, leading),
         ),
         results={s.v_perp_variance: variance},
         hypotheses=(FOURTH_MOMENT,),
@@ -367,32 +338,24 @@ def spike(noise: sp.Expr = sp.S.Zero) -> Derivation:
     r = parts.results[s.spike_factor] * sp.sqrt(moments.results[s.v_square])
     gamma = moments.results[s.v_overlap_mean] / sp.sqrt(moments.results[s.v_square])
     return Derivation(
-        title="spike strength and alignment" + (" with label noise" if noise != 0 else ""),
-        source="Section 3.1, Result 3.1 and Appendix A.2, A.3",
-        steps=(
-            *parts.steps,
-            *moments.steps,
-            *concentration.steps,
-            Step(
-                "u = 1_p and v = v~/|v~| are normalised, so r is the neuron's factor times |v~|; h1 < 0 makes"
-                " it negative.",
-                sp.Eq(s.r, r, evaluate=False),
-                (
-                    Vanishing(
-                        "r^2 is the product of the squared norms",
-                        r**2 - parts.results[s.spike_factor] ** 2 * moments.results[s.v_square],
-                    ),
-                ),
+        "spike strength and alignment" + (" with label noise" if noise != 0 else ""),
+        "Section 3.1, Result 3.1 and Appendix A.2, A.3",
+        *parts.steps,
+        *moments.steps,
+        *concentration.steps,
+        Step(
+            "u = 1_p and v = v~/|v~| are normalised, so r is the neuron's factor times |v~|; h1 < 0 makes it negative.",
+            eq(s.r, r),
+            Vanishing(
+                "r^2 is the product of the squared norms",
+                r**2 - parts.results[s.spike_factor] ** 2 * moments.results[s.v_square],
             ),
-            Step(
-                "The alignment is the overlap of theta with the normalised direction.",
-                sp.Eq(s.gamma, gamma, evaluate=False),
-                (
-                    Vanishing(
-                        "gamma |v~| = theta.v~",
-                        gamma**2 * moments.results[s.v_square] - moments.results[s.v_overlap_mean] ** 2,
-                    ),
-                ),
+        ),
+        Step(
+            "The alignment is the overlap of theta with the normalised direction.",
+            eq(s.gamma, gamma),
+            Vanishing(
+                "gamma |v~| = theta.v~", gamma**2 * moments.results[s.v_square] - moments.results[s.v_overlap_mean] ** 2
             ),
         ),
         results={s.r: r, s.gamma: gamma},

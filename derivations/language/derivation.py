@@ -2,13 +2,14 @@
 
 Nothing in this module decides anything. A derivation may find its results in any way it likes; what makes a result
 trustworthy is the list of obligations it leaves behind, each small enough for ``verify.checks.checker`` to recheck with
-elementary algebra alone.
+elementary algebra alone. Relations are left as they are typed: SymPy's own constructors first try to decide them, which
+costs more than all the rest and would turn what it can decide into the word `True`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import sympy as sp
 
@@ -51,16 +52,34 @@ class NonNegative:
 Obligation = Vanishing | RationalLimit | NonNegative
 
 
-@dataclass(frozen=True)
+def eq(left: sp.Expr, right: sp.Expr) -> sp.Equality:
+    """An equation, left as it is typed."""
+    return sp.Eq(left, right, evaluate=False)
+
+
+def ge(left: sp.Expr, right: sp.Expr) -> sp.GreaterThan:
+    """An inequality, left as it is typed."""
+    return sp.Ge(left, right, evaluate=False)
+
+
+def le(left: sp.Expr, right: sp.Expr) -> sp.LessThan:
+    """An inequality, left as it is typed."""
+    return sp.Le(left, right, evaluate=False)
+
+
+@dataclass(frozen=True, init=False)
 class Step:
     """One line of a derivation: what holds, why, and what has to be checked for it."""
 
     reason: str
     statement: sp.Basic
-    obligations: tuple[Obligation, ...] = ()
+    obligations: tuple[Obligation, ...]
+
+    def __init__(self, reason: str, statement: sp.Basic, *obligations: Obligation) -> None:
+        vars(self).update(reason=reason, statement=statement, obligations=obligations)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Derivation:
     """A chain of steps that ends in ``results``: each symbol on the left is established to equal its expression.
 
@@ -71,8 +90,18 @@ class Derivation:
     title: str
     source: str
     steps: tuple[Step, ...]
-    results: Mapping[sp.Basic, sp.Expr] = field(default_factory=dict)
-    hypotheses: tuple[str, ...] = ()
+    results: Mapping[sp.Basic, sp.Expr]
+    hypotheses: tuple[str, ...]
+
+    def __init__(
+        self,
+        title: str,
+        source: str,
+        *steps: Step,
+        results: Mapping[sp.Basic, sp.Expr] | None = None,
+        hypotheses: tuple[str, ...] = (),
+    ) -> None:
+        vars(self).update(title=title, source=source, steps=steps, results=results or {}, hypotheses=hypotheses)
 
     @property
     def obligations(self) -> tuple[Obligation, ...]:

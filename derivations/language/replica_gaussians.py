@@ -15,7 +15,7 @@ import functools
 import sympy as sp
 
 from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 
 A, B, f = s.mode_curvature, s.mode_coupling, s.mode_force
 R = s.replicas
@@ -60,29 +60,28 @@ def integral() -> Derivation:
     steps = (
         Step(
             "A replica-symmetric matrix acts on a difference of two replicas as A, and on their sum as A - R B.",
-            sp.Eq(sp.Symbol(r"\ln\det(A\delta_{ij}-B)"), log_determinant(), evaluate=False),
-            (
-                Vanishing("on a difference of two replicas", (A - B) + B - difference),
-                Vanishing("on the sum of the replicas", (A - B) - (R - 1) * B - total),
-                *checks,
-            ),
+            eq(sp.Symbol(r"\ln\det(A\delta_{ij}-B)"), log_determinant()),
+            Vanishing("on a difference of two replicas", (A - B) + B - difference),
+            Vanishing("on the sum of the replicas", (A - B) - (R - 1) * B - total),
+            *checks,
         ),
         Step(
             "A force f on every replica acts on their sum only and adds R f^2/(2(A - R B)).",
-            sp.Eq(s.log_mode_integral, log_integral(), evaluate=False),
-            tuple(forces),
+            eq(s.log_mode_integral, log_integral()),
+            *forces,
         ),
         Step(
             "It vanishes at R = 0; the coefficient of R is what the replica trick keeps.",
-            sp.Eq(sp.Symbol(r"\partial_R\ln Z_R|_{R=0}"), result, evaluate=False),
-            (
-                Vanishing("zero replicas", log_integral().subs(R, 0)),
-                Vanishing("the coefficient of R", result + sp.log(A) / 2 - (B + f**2) / (2 * A)),
-            ),
+            eq(sp.Symbol(r"\partial_R\ln Z_R|_{R=0}"), result),
+            Vanishing("zero replicas", log_integral().subs(R, 0)),
+            Vanishing("the coefficient of R", result + sp.log(A) / 2 - (B + f**2) / (2 * A)),
         ),
     )
     return Derivation(
-        "Gaussian integral over replicas", "Appendix F, (182)-(186)", steps, {s.log_mode_integral: log_integral()}
+        "Gaussian integral over replicas",
+        "Appendix F, (182)-(186)",
+        *steps,
+        results={s.log_mode_integral: log_integral()},
     )
 
 
@@ -111,35 +110,28 @@ def bracket() -> Derivation:
         *integral().steps[:1],
         Step(
             "For one Gaussian field of variance v completing the square leaves exp(-B b^2/(2(1 + B v)))/sqrt(1 + B v).",
-            sp.Eq(
-                sp.Symbol("Z_h"),
-                sp.exp(-beta * b**2 / (2 * (1 + beta * variance))) / sp.sqrt(1 + beta * variance),
-                evaluate=False,
-            ),
-            (Vanishing("what is left of the exponent", sp.together(rest - beta * b**2 / (2 * (1 + beta * variance)))),),
+            eq(sp.Symbol("Z_h"), sp.exp(-beta * b**2 / (2 * (1 + beta * variance))) / sp.sqrt(1 + beta * variance)),
+            Vanishing("what is left of the exponent", sp.together(rest - beta * b**2 / (2 * (1 + beta * variance)))),
         ),
         Step(
             "The fields have covariance V delta_ij + q: R - 1 differences of variance V, and the sum with V + R q, on "
             "which all of (b, ..., b) falls.",
-            sp.Eq(s.log_bracket, value, evaluate=False),
-            (
-                Vanishing(
-                    "one replica is one field of variance V + q",
-                    value.subs(R, 1) + sp.log(1 + beta * (V + q)) / 2 + beta * b**2 / (2 * (1 + beta * (V + q))),
-                ),
-                Vanishing("zero replicas", value.subs(R, 0)),
+            eq(s.log_bracket, value),
+            Vanishing(
+                "one replica is one field of variance V + q",
+                value.subs(R, 1) + sp.log(1 + beta * (V + q)) / 2 + beta * b**2 / (2 * (1 + beta * (V + q))),
             ),
+            Vanishing("zero replicas", value.subs(R, 0)),
         ),
         Step(
             "Per replica as R -> 0.",
-            sp.Eq(sp.Symbol(r"\partial_R|_{R=0}"), zero, evaluate=False),
-            (
-                Vanishing(
-                    "the coefficient of R", zero + (sp.log(1 + beta * V) + beta * (q + b**2) / (1 + beta * V)) / 2
-                ),
-            ),
+            eq(sp.Symbol(r"\partial_R|_{R=0}"), zero),
+            Vanishing("the coefficient of R", zero + (sp.log(1 + beta * V) + beta * (q + b**2) / (1 + beta * V)) / 2),
         ),
     )
     return Derivation(
-        "replicated average of one sample", "Appendix D, (143); Appendix F, (182)", steps, {s.log_bracket: value}
+        "replicated average of one sample",
+        "Appendix D, (143); Appendix F, (182)",
+        *steps,
+        results={s.log_bracket: value},
     )

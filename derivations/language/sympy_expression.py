@@ -7,21 +7,8 @@ from fractions import Fraction
 
 import sympy as sp
 
-from onestep.derivations.expressions.parser import (
-    Call,
-    Condition,
-    Constant,
-    Expression,
-    Maximum,
-    Minimum,
-    Number,
-    Piecewise,
-    Power,
-    Product,
-    Quotient,
-    Sum,
-    Variable,
-)
+from onestep.derivations.expressions import tree
+from onestep.derivations.expressions.tree import Expression
 
 _FUNCTIONS: dict[str, Callable[[sp.Expr], sp.Expr]] = {
     "exp": sp.exp,
@@ -57,27 +44,27 @@ def to_sympy(expr: Expression, z: sp.Expr) -> sp.Expr:
     sigmoid and softplus are written out; Heaviside(0) is 1/2.
     """
     match expr:
-        case Variable():
+        case tree.Variable():
             return z
-        case Number(value):
+        case tree.Number(value):
             return _rational(value)
-        case Constant(name):
+        case tree.Constant(name):
             return sp.pi if name == "pi" else sp.E
-        case Sum(terms):
+        case tree.Sum(terms):
             return sp.Add(*(to_sympy(t, z) for t in terms))
-        case Product(factors):
+        case tree.Product(factors):
             return sp.Mul(*(to_sympy(f, z) for f in factors))
-        case Quotient(numerator, denominator):
+        case tree.Quotient(numerator, denominator):
             return to_sympy(numerator, z) / to_sympy(denominator, z)
-        case Power(base, exponent):
+        case tree.Power(base, exponent):
             return to_sympy(base, z) ** to_sympy(exponent, z)
-        case Call(name, argument):
+        case tree.Call(name, argument):
             return _FUNCTIONS[name](to_sympy(argument, z))
-        case Maximum(args):
+        case tree.Maximum(args):
             return sp.Max(*(to_sympy(a, z) for a in args))
-        case Minimum(args):
+        case tree.Minimum(args):
             return sp.Min(*(to_sympy(a, z) for a in args))
-        case Piecewise(pieces):
+        case tree.Piecewise(pieces):
             return sp.Piecewise(*((to_sympy(value, z), _condition(condition, z)) for value, condition in pieces))
     raise TypeError(f"not an expression node: {expr!r}")
 
@@ -86,6 +73,6 @@ def _rational(value: Fraction) -> sp.Rational:
     return sp.Rational(value.numerator, value.denominator)
 
 
-def _condition(condition: Condition, z: sp.Expr) -> sp.Basic:
+def _condition(condition: tree.Condition, z: sp.Expr) -> sp.Basic:
     parts = [_RELATIONS[c.op](to_sympy(c.left, z), to_sympy(c.right, z)) for c in condition.comparisons()]
     return sp.And(*parts) if parts else sp.true

@@ -12,7 +12,7 @@ import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
 from onestep.derivations.free_energy.ridge import sherman_morrison
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.saddle_point import equations as saddle_point
 from onestep.derivations.saddle_point import symbols as s
 
@@ -34,13 +34,15 @@ def spike_integral() -> Derivation:
     step = Step(
         "In the basis of the left singular vectors Wv has the components l f.v, and G0 the eigenvalues 1/S; with "
         "tau = sqrt(d) f.v and weight 1/p a mode gives beta varrho tau^2/(p S).",
-        sp.Eq(s.spike_resolvent, s.beta * s.spike_integral, evaluate=False),
-        (Vanishing("one mode", per_mode - weighted),),
+        eq(s.spike_resolvent, s.beta * s.spike_integral),
+        Vanishing("one mode", per_mode - weighted),
     )
     return Derivation(
-        "the spike in the basis of the bulk", f"{PAPER}, Appendix C, (115)", (step,),
-        {s.spike_resolvent: s.beta * s.spike_integral},
-    )  # fmt: skip
+        "the spike in the basis of the bulk",
+        f"{PAPER}, Appendix C, (115)",
+        step,
+        results={s.spike_resolvent: s.beta * s.spike_integral},
+    )
 
 
 # Forms and traces of G0 = (lambda + V1^ W W^T + V2^)^-1: powers of W W^T and of G0, and the vector, if there is one.
@@ -102,23 +104,21 @@ def finite_bulk() -> Derivation:
         *spike_integral().steps,
         Step(
             "G s = G0 s/(1 - V1^ s.G0 s): the spike's forms with G are those with G0 over powers of one factor.",
-            sp.Eq(s.spike_resolvent_bulk, sherman_morrison(x), evaluate=False),
-            (
-                Vanishing("G s along G0 s", sherman_morrison(g) / g - 1 / (1 - s.V1_hat * g)),
+            eq(s.spike_resolvent_bulk, sherman_morrison(x)),
+            Vanishing("G s along G0 s", sherman_morrison(g) / g - 1 / (1 - s.V1_hat * g)),
                 Vanishing(
                     "(Wv).G W Pi W^T G Wv, Pi = 1 - v v^T",
                     (t - g**2) / (1 - s.V1_hat * g) ** 2
                     - (t / (1 - s.V1_hat * g) ** 2 - (g / (1 - s.V1_hat * g)) ** 2),
                 ),
-            ),
         ),
-        *(Step("As an integral over the law.", sp.Eq(k, v, evaluate=False), mode_by_mode(k)) for k, v in forms.items()),
+        *(Step("As an integral over the law.", eq(k, v), *mode_by_mode(k)) for k, v in forms.items()),
         *(step for equation in equations for step in equation.steps[-1:]),
     )  # fmt: skip
     return Derivation(
         "one bulk in its own basis",
         f"{SECTION}, (18)-(24)",
-        steps,
-        {**saddle, **forms},
-        saddle_point.equation(s.V1_hat).hypotheses,
+        *steps,
+        results={**saddle, **forms},
+        hypotheses=saddle_point.equation(s.V1_hat).hypotheses,
     )

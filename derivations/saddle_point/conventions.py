@@ -22,7 +22,7 @@ from onestep.derivations.closed_forms import sign_activation
 from onestep.derivations.free_energy.along_spike import PAPER, g, mu0, mu1, mu2, squared_residual, y0, y1, y2
 from onestep.derivations.free_energy.ridge import assembled
 from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import sigma_prime
 from onestep.derivations.saddle_point import symbols as s
@@ -48,10 +48,10 @@ def input_scale() -> Derivation:
     rational = {v1: (1 - t**2) / (1 + t**2), v2: 2 * t / (1 + t**2)}
     step = Step(
         "Independent coordinates of variance s_x^2 give v.x the variance s_x^2 |v|^2 = s_x^2.",
-        sp.Eq(s.spike_projection_variance, s.coordinate_variance, evaluate=False),
-        (Vanishing("in the plane, v on the circle", variance.subs(rational) - s.coordinate_variance),),
+        eq(s.spike_projection_variance, s.coordinate_variance),
+        Vanishing("in the plane, v on the circle", variance.subs(rational) - s.coordinate_variance),
     )
-    return Derivation("scale of the inputs", SLIDES, (step,), {s.spike_projection_variance: s.coordinate_variance})
+    return Derivation("scale of the inputs", SLIDES, step, results={s.spike_projection_variance: s.coordinate_variance})
 
 
 @functools.cache
@@ -61,10 +61,10 @@ def split_along_spike() -> Derivation:
     other = s.kappa - s.kappa * s.gamma  # v.x - kappa v.theta
     step = Step(
         "Along v, x has kappa; kappa v takes all of it, kappa theta only the share gamma.",
-        sp.Eq(s.component_along_spike, along, evaluate=False),
-        (Vanishing("kappa theta leaves (1 - gamma) kappa", other - (1 - s.gamma) * s.kappa),),
+        eq(s.component_along_spike, along),
+        Vanishing("kappa theta leaves (1 - gamma) kappa", other - (1 - s.gamma) * s.kappa),
     )
-    return Derivation("split of an input", SLIDES, (step,), {s.component_along_spike: along})
+    return Derivation("split of an input", SLIDES, step, results={s.component_along_spike: along})
 
 
 @functools.cache
@@ -75,10 +75,10 @@ def spike_overlap() -> Derivation:
     slope = sp.diff(output, s.kappa)
     step = Step(
         "a.W x/sqrt p = kappa a.Wv/sqrt p + a.W x_perp/sqrt p.",
-        sp.Eq(s.zeta, slope, evaluate=False),
-        (Vanishing("linear in kappa", output - slope * s.kappa - rest / sp.sqrt(s.p)),),
+        eq(s.zeta, slope),
+        Vanishing("linear in kappa", output - slope * s.kappa - rest / sp.sqrt(s.p)),
     )
-    return Derivation("overlap with the spike", SLIDES, (step,), {s.zeta: slope})
+    return Derivation("overlap with the spike", SLIDES, step, results={s.zeta: slope})
 
 
 @functools.cache
@@ -88,10 +88,12 @@ def check_constant() -> Derivation:
     result = expand_expectations(square).subs(Expectation(sigma_prime(s.z), s.z), s.h1)
     step = Step(
         "Expanding the square; h1 = E[z sigma] = E[sigma'] by Stein's lemma.",
-        sp.Eq(s.h1_check, result, evaluate=False),
-        (Vanishing("variance of sigma'", result - Expectation(sigma_prime(s.z) ** 2, s.z) + s.h1**2),),
+        eq(s.h1_check, result),
+        Vanishing("variance of sigma'", result - Expectation(sigma_prime(s.z) ** 2, s.z) + s.h1**2),
     )
-    return Derivation("constant of the bulk variance", f"{PAPER}, Section 3.1, (12)", (step,), {s.h1_check: result})
+    return Derivation(
+        "constant of the bulk variance", f"{PAPER}, Section 3.1, (12)", step, results={s.h1_check: result}
+    )
 
 
 def resolvent_of_modes(eigenvalue: sp.Expr) -> sp.Expr:
@@ -121,29 +123,24 @@ def small_bulk() -> Derivation:
     steps = (
         Step(
             "W W^T has the squares of the singular values as eigenvalues, and a null mode for each neuron beyond d.",
-            sp.Eq(s.V2, V2, evaluate=False),
-            (
-                *(Vanishing(f"S S^-1, entry {i + 1}{j + 1}", identity[i, j]) for i, j in product(range(3), repeat=2)),
-                Vanishing("the trace of S^-1", sp.trace(inverse) / 3 - V2),
-            ),
+            eq(s.V2, V2),
+            *(Vanishing(f"S S^-1, entry {i + 1}{j + 1}", identity[i, j]) for i, j in product(range(3), repeat=2)),
+            Vanishing("the trace of S^-1", sp.trace(inverse) / 3 - V2),
         ),
         Step(
             "The trace with W W^T, where the null mode does not count.",
-            sp.Eq(s.V1, V1, evaluate=False),
-            (Vanishing("the trace of W W^T S^-1", sp.trace(gram * inverse) / 3 - V1),),
+            eq(s.V1, V1),
+            Vanishing("the trace of W W^T S^-1", sp.trace(gram * inverse) / 3 - V1),
         ),
         Step(
             "Wv has the component lambda_i f_i.v along the i-th left singular vector.",
-            sp.Eq(s.spike_resolvent, along, evaluate=False),
-            (
-                Vanishing(
-                    "the quadratic form",
-                    _quadratic(inverse, rotation) - along,
-                ),
-            ),
+            eq(s.spike_resolvent, along),
+            Vanishing("the quadratic form", _quadratic(inverse, rotation) - along),
         ),
     )
-    return Derivation("resolvent of a small bulk", SLIDES, steps, {s.V2: V2, s.V1: V1, s.spike_resolvent: along})
+    return Derivation(
+        "resolvent of a small bulk", SLIDES, *steps, results={s.V2: V2, s.V1: V1, s.spike_resolvent: along}
+    )
 
 
 def _simple(matrix: sp.Matrix) -> sp.Matrix:
@@ -164,21 +161,19 @@ def size(variable: sp.Symbol) -> Derivation:
         {s.zeta_hat: s.zeta_hat_slides / sp.sqrt(s.beta), s.psi_hat: sp.sqrt(s.rho / s.beta) * s.psi_hat_slides}
     )
     # The other way: the conjugates of the slides in those of the system.
-    back = {
-        s.zeta_hat_slides: sp.sqrt(s.beta) * s.zeta_hat,
-        s.psi_hat_slides: sp.sqrt(s.beta / s.rho) * s.psi_hat,
-    }
+    back = {s.zeta_hat_slides: sp.sqrt(s.beta) * s.zeta_hat, s.psi_hat_slides: sp.sqrt(s.beta / s.rho) * s.psi_hat}
     step = Step(
         "In the conjugates of the slides.",
-        sp.Eq(unknown, translated, evaluate=False),
-        (Vanishing("translated back it is the equation of the system", translated.subs(back) - value),),
+        eq(unknown, translated),
+        Vanishing("translated back it is the equation of the system", translated.subs(back) - value),
     )
     return Derivation(
         f"{base.title}, conjugates of the slides",
         base.source,
-        (*base.steps, step),
-        {unknown: translated},
-        base.hypotheses,
+        *base.steps,
+        step,
+        results={unknown: translated},
+        hypotheses=base.hypotheses,
     )
 
 
@@ -187,7 +182,9 @@ def sign_at_one() -> Derivation:
     """mu0, mu1, mu2 of the sign activation at r = c = 1."""
     base = sign_activation.conditional_coefficients()
     results = {name: value.subs({s.r: 1, s.c: 1}) for name, value in base.results.items()}
-    return Derivation("the sign activation at r = c = 1", base.source, base.steps, results, base.hypotheses)
+    return Derivation(
+        "the sign activation at r = c = 1", base.source, *base.steps, results=results, hypotheses=base.hypotheses
+    )
 
 
 @functools.cache
@@ -196,10 +193,10 @@ def sign_variance() -> Derivation:
     variance = 1 - (1 - s.tail) ** 2
     step = Step(
         "The mean of sign(r kappa + sqrt(c) z) is +-(1 - P), and Chebyshev's inequality bounds P by c/(r kappa)^2.",
-        sp.Eq(s.feature_variance, variance, evaluate=False),
-        (NonNegative("twice the tail is above it", 2 * s.tail - variance, ((sp.S.One, s.tail),)),),
+        eq(s.feature_variance, variance),
+        NonNegative("twice the tail is above it", 2 * s.tail - variance, ((sp.S.One, s.tail),)),
     )
-    return Derivation("a saturating neuron", SLIDES, (step,), {s.feature_variance: variance})
+    return Derivation("a saturating neuron", SLIDES, step, results={s.feature_variance: variance})
 
 
 _s, _root = s.scale, sp.sqrt(s.c)
@@ -272,29 +269,27 @@ def _invariance(
         Step(
             "The rescaled variables multiply the free energy by a constant, so stationary points go to stationary "
             "points.",
-            sp.Eq(sp.Symbol("\\Phi'"), factor * s.free_energy, evaluate=False),
-            (Vanishing("the free energy", expand_expectations(rescaled(phi, {**mapping, **traces}) - factor * phi)),),
+            eq(sp.Symbol("\\Phi'"), factor * s.free_energy),
+            Vanishing("the free energy", expand_expectations(rescaled(phi, {**mapping, **traces}) - factor * phi)),
         ),
         Step(
             trace_shares_V1,
-            sp.Eq(closure(s.V2), 0, evaluate=False),
-            (
-                Vanishing("the equation for V2", rescaled(closure(s.V2), mapping) - closure_factor * closure(s.V2)),
-                Vanishing("the relation between V1 and V2", rescaled(law, mapping) - law_factor * law),
-            ),
+            eq(closure(s.V2), 0),
+            Vanishing("the equation for V2", rescaled(closure(s.V2), mapping) - closure_factor * closure(s.V2)),
+            Vanishing("the relation between V1 and V2", rescaled(law, mapping) - law_factor * law),
         ),
         Step(
             "The test error is mapped with it.",
-            sp.Eq(s.error_rescaled, factor * s.test_error, evaluate=False),
-            (Vanishing("the test error", expand_expectations(rescaled(error, mapping) - factor * error)),),
+            eq(s.error_rescaled, factor * s.test_error),
+            Vanishing("the test error", expand_expectations(rescaled(error, mapping) - factor * error)),
         ),
     )
     return Derivation(
         title,
         f"{PAPER}, Section 3.3",
-        steps,
-        {s.error_rescaled: factor * s.test_error},
-        isotropic_free_energy().hypotheses,
+        *steps,
+        results={s.error_rescaled: factor * s.test_error},
+        hypotheses=isotropic_free_energy().hypotheses,
     )
 
 
@@ -330,10 +325,10 @@ def bulk_scale() -> Derivation:
     step = Step(
         "sigma(sqrt(c)(r kappa/sqrt(c) + z)) = sigma(r kappa + sqrt(c) z): mu0 and mu2 are the same functions, mu1 "
         "= E[z sigma]/sqrt(c) gains sqrt(c).",
-        sp.Eq(sp.Symbol("\\mu_1'"), sp.sqrt(s.c) * mu1, evaluate=False),
-        (Vanishing("the argument", sp.sqrt(s.c) * (s.r / sp.sqrt(s.c) * s.kappa + s.z) - argument),),
+        eq(sp.Symbol("\\mu_1'"), sp.sqrt(s.c) * mu1),
+        Vanishing("the argument", sp.sqrt(s.c) * (s.r / sp.sqrt(s.c) * s.kappa + s.z) - argument),
     )
-    return Derivation(base.title, base.source, (step, *base.steps), base.results, base.hypotheses)
+    return Derivation(base.title, base.source, step, *base.steps, results=base.results, hypotheses=base.hypotheses)
 
 
 # The paper's psi, and conjugates as the slides write them: psi = a.W Pi theta/sqrt p with |Pi theta|^2 = rho (psi_rho),
@@ -376,15 +371,16 @@ def in_slides_normalisation(variable: sp.Symbol) -> Derivation:
     step = Step(
         "In the variables of the slides, $\\psi_\\rho = \\sqrt\\rho\\,\\psi$ and conjugates $\\sqrt\\beta$ times "
         f"larger, stationarity in ${sp.latex(variable)}$ is linear in ${sp.latex(partner)}$.",
-        sp.Eq(partner, written, evaluate=False),
-        (Vanishing(f"stationarity in {variable}", derivative.subs(partner, solution)),),
+        eq(partner, written),
+        Vanishing(f"stationarity in {variable}", derivative.subs(partner, solution)),
     )
     return Derivation(
         f"stationarity in {variable}, normalisation of the slides",
         f"{PAPER}, Section 3.3, (18)-(20)",
-        (*base.steps, step),
-        {partner: written},
-        (*base.hypotheses, EXCHANGE),
+        *base.steps,
+        step,
+        results={partner: written},
+        hypotheses=(*base.hypotheses, EXCHANGE),
     )
 
 
@@ -409,18 +405,17 @@ def test_error_of_the_paper() -> Derivation:
     result = write_out_label_moments(base.results[s.test_error]).subs(TO_SLIDES)
     step = Step(
         "The label moments written out as averages over z, and psi in the paper's normalisation.",
-        sp.Eq(s.test_error, result, evaluate=False),
-        (
-            Vanishing(
-                "in the theory's psi and the label's moments it is the error derived",
-                name_again(result) - expand_expectations(base.results[s.test_error]),
-            ),
+        eq(s.test_error, result),
+        Vanishing(
+            "in the theory's psi and the label's moments it is the error derived",
+            name_again(result) - expand_expectations(base.results[s.test_error]),
         ),
     )
     return Derivation(
         "test error, as averaged over kappa and z",
         f"{PAPER}, Section 3.3, (25)",
-        (*base.steps, step),
-        {s.test_error: result},
-        base.hypotheses,
+        *base.steps,
+        step,
+        results={s.test_error: result},
+        hypotheses=base.hypotheses,
     )

@@ -17,7 +17,7 @@ from onestep.derivations.free_energy.ridge import linear_in_replicas, replicated
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES, square_loss
 from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
 from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.saddle_point.equations import T_trace, name_traces, stationary, tau_trace
 
@@ -63,16 +63,18 @@ def output() -> Derivation:
         Step(
             "x = sum_j kappa_j v_j + Pi x with Pi = 1 - sum_j v_j v_j^T, so that w.x = sum_j kappa_j w.v_j + w.Pi x in "
             "the equivalent feature of a neuron.",
-            sp.Eq(s.feature_value, feature, evaluate=False),
+            eq(s.feature_value, feature),
         ),
         Step(
             "Summed with the readout: m = sum_i a_i/sqrt p and one zeta_j = a.W v_j/sqrt p per direction; the rest is "
             "a Gaussian field given kappa, of covariance mu1^2 q1 + mu2^2 q2 with q1 through Pi.",
-            sp.Eq(s.output, prediction + s.local_field, evaluate=False),
-            (Vanishing("one neuron's share", sp.expand(component * feature - by_direction - field)),),
+            eq(s.output, prediction + s.local_field),
+            Vanishing("one neuron's share", sp.expand(component * feature - by_direction - field)),
         ),
     )
-    return Derivation("output for a spike of several directions", SOURCE, steps, {s.output: prediction + s.local_field})
+    return Derivation(
+        "output for a spike of several directions", SOURCE, *steps, results={s.output: prediction + s.local_field}
+    )
 
 
 def mean_square(noise: sp.Expr) -> sp.Expr:
@@ -100,16 +102,22 @@ def energetic() -> Derivation:
         Step(
             "theta.x = sum_j gamma_j kappa_j + sqrt(rho) z with rho = 1 - |gamma|^2, and the field's common part "
             "carries mu1 psi of that z. The squared error averaged over z, xi and the label noise is e2.",
-            sp.Eq(sp.Symbol("e_2"), squared_residual, evaluate=False),
-            (Vanishing("the average is e2 with a sum over directions", averaged - sp.expand(squared_residual)),),
+            eq(sp.Symbol("e_2"), squared_residual),
+            Vanishing("the average is e2 with a sum over directions", averaged - sp.expand(squared_residual)),
         ),
         Step(
             "A sample costs e2/(2(1+V)).",
-            sp.Eq(s.moreau, result, evaluate=False),
-            (Vanishing("linear in the square", 2 * (1 + V_of_kappa) * result - squared_residual),),
+            eq(s.moreau, result),
+            Vanishing("linear in the square", 2 * (1 + V_of_kappa) * result - squared_residual),
         ),
     )
-    return Derivation("energetic term for several directions", SOURCE, steps, {s.moreau: result}, REPLICA_HYPOTHESES)
+    return Derivation(
+        "energetic term for several directions",
+        SOURCE,
+        *steps,
+        results={s.moreau: result},
+        hypotheses=REPLICA_HYPOTHESES,
+    )
 
 
 @functools.cache
@@ -126,8 +134,8 @@ def overlap_matrix() -> Derivation:
         Step(
             "Omega = W W^T - S S^T with the columns s_j = W v_j of S, so G^-1 = G0^-1 - V1^ S S^T, a perturbation of "
             "rank s: G = G0 + V1^ G0 S (1 - V1^ X)^-1 S^T G0.",
-            sp.Eq(sp.Symbol("G"), sp.Symbol(r"G_0 + \hat{V}_1 G_0 S(1-\hat{V}_1X)^{-1}S^TG_0"), evaluate=False),
-            tuple(
+            eq(sp.Symbol("G"), sp.Symbol(r"G_0 + \hat{V}_1 G_0 S(1-\hat{V}_1X)^{-1}S^TG_0")),
+            *(
                 Vanishing(
                     f"G^-1 G = 1, coefficient {j + 1}{k + 1} of S ... S^T G0",
                     sp.together((t * core - t * sp.eye(2) - t**2 * X * core)[j, k]),
@@ -139,35 +147,33 @@ def overlap_matrix() -> Derivation:
         *(
             Step(
                 f"Between s_1 and s_{k + 1}.",
-                sp.Eq(spike_gram[0, k], result[0, k], evaluate=False),
-                (Vanishing("X + V1^ X (1 - V1^ X)^-1 X", sp.together((X + t * X * core * X - result)[0, k])),),
+                eq(spike_gram[0, k], result[0, k]),
+                Vanishing("X + V1^ X (1 - V1^ X)^-1 X", sp.together((X + t * X * core * X - result)[0, k])),
             )
             for k in DIRECTIONS
         ),
         Step(
             "The directions are orthogonal and independent of W: X = beta I times the unit matrix, and each direction "
             "has what a single one would have, s_j.G s_l = beta c V2 delta_jl.",
-            sp.Eq(sp.Symbol("s_1.G s_1"), s.beta * s.c * s.V2, evaluate=False),
-            (
-                Vanishing("as for one direction", equal[0, 0] - x / (1 - t * x)),
-                Vanishing(
-                    "beta c V2 by the Marchenko-Pastur relation",
-                    (x / (1 - t * x)).subs(x, s.beta * one.results[s.V1]) - s.beta * s.c * s.V2,
-                ),
+            eq(sp.Symbol("s_1.G s_1"), s.beta * s.c * s.V2),
+            Vanishing("as for one direction", equal[0, 0] - x / (1 - t * x)),
+            Vanishing(
+                "beta c V2 by the Marchenko-Pastur relation",
+                (x / (1 - t * x)).subs(x, s.beta * one.results[s.V1]) - s.beta * s.c * s.V2,
             ),
         ),
         Step(
             "Different directions do not meet.",
-            sp.Eq(sp.Symbol("s_1.G s_2"), equal[0, 1], evaluate=False),
-            (Vanishing("off the diagonal", equal[0, 1]),),
+            eq(sp.Symbol("s_1.G s_2"), equal[0, 1]),
+            Vanishing("off the diagonal", equal[0, 1]),
         ),
     )
     return Derivation(
         "overlap matrix of several directions",
         SOURCE,
-        steps,
-        {spike_gram[0, 0]: result[0, 0], spike_gram[0, 1]: result[0, 1]},
-        (*one.hypotheses, ORTHOGONAL),
+        *steps,
+        results={spike_gram[0, 0]: result[0, 0], spike_gram[0, 1]: result[0, 1]},
+        hypotheses=(*one.hypotheses, ORTHOGONAL),
     )
 
 
@@ -194,39 +200,33 @@ def free_energy() -> Derivation:
         *energetic().steps,
         Step(
             "The trace term has one product zeta_j zeta^_j per direction.",
-            sp.Eq(s.trace_term, trace_term, evaluate=False),
-            (
-                Vanishing(
-                    "two overlaps in place of one",
-                    trace_term
-                    - trace().results[s.trace_term]
-                    - s.zeta * s.zeta_hat
-                    + zeta[0] * zeta_hat[0]
-                    + zeta[1] * zeta_hat[1],
-                ),
+            eq(s.trace_term, trace_term),
+            Vanishing(
+                "two overlaps in place of one",
+                trace_term
+                - trace().results[s.trace_term]
+                - s.zeta * s.zeta_hat
+                + zeta[0] * zeta_hat[0]
+                + zeta[1] * zeta_hat[1],
             ),
         ),
         Step(
             "Along the forces sqrt p zeta^_j s_j the readout reaches a = sum_j zeta^_j G s_j: minus half of "
             "zeta^.K zeta^, which is beta c tau |zeta^|^2.",
-            sp.Eq(s.entropic_term, entropic, evaluate=False),
-            (
-                NonNegative(
-                    "the minimum over the components along G s_j",
-                    objective + (J.T * K * J)[0] / 2,
-                    tuple((K[j, j] / 2, a[j] - zeta_hat[j]) for j in DIRECTIONS),
-                ),
+            eq(s.entropic_term, entropic),
+            NonNegative(
+                "the minimum over the components along G s_j",
+                objective + (J.T * K * J)[0] / 2,
+                tuple((K[j, j] / 2, a[j] - zeta_hat[j]) for j in DIRECTIONS),
             ),
         ),
         Step(
             "The free energy per neuron: minus the trace term, minus the entropic term, plus alpha/beta times the "
             "energetic average.",
-            sp.Eq(s.free_energy, value, evaluate=False),
-            (
-                Vanishing(
-                    "the energetic term is the average envelope",
-                    energy - s.alpha / s.beta * over_kappas(energetic().results[s.moreau]),
-                ),
+            eq(s.free_energy, value),
+            Vanishing(
+                "the energetic term is the average envelope",
+                energy - s.alpha / s.beta * over_kappas(energetic().results[s.moreau]),
             ),
         ),
     )
@@ -234,9 +234,9 @@ def free_energy() -> Derivation:
     return Derivation(
         "free energy for a spike of several directions",
         SOURCE,
-        steps,
-        {s.free_energy: value},
-        tuple(dict.fromkeys(hypotheses)),
+        *steps,
+        results={s.free_energy: value},
+        hypotheses=tuple(dict.fromkeys(hypotheses)),
     )
 
 
@@ -264,19 +264,17 @@ def equation(variable: sp.Symbol) -> Derivation:
     step = Step(
         f"Stationarity in ${sp.latex(variable)}$; the derivatives of the traces are minus the second moments of the "
         "resolvent.",
-        sp.Eq(unknown, solution, evaluate=False),
-        (
-            Vanishing(
-                f"stationarity in {variable}", expand_expectations(name_traces(derivative)).subs(unknown, solution)
-            ),
-        ),
+        eq(unknown, solution),
+        Vanishing(f"stationarity in {variable}", expand_expectations(name_traces(derivative)).subs(unknown, solution)),
     )
     return Derivation(
         f"stationarity in {variable} for several directions",
         SOURCE,
-        (*base.steps, *law.steps, step),
-        {unknown: solution},
-        (*base.hypotheses, EXCHANGE),
+        *base.steps,
+        *law.steps,
+        step,
+        results={unknown: solution},
+        hypotheses=(*base.hypotheses, EXCHANGE),
     )
 
 
@@ -286,18 +284,17 @@ def test_error() -> Derivation:
     result = over_kappas(squared_residual) - s.noise
     step = Step(
         "A new input has no thermal response: its squared error is e2, of which the label noise is not counted.",
-        sp.Eq(s.test_error, result, evaluate=False),
-        (
-            Vanishing(
-                "the error against the noiseless target is e2 less the label noise",
-                mean_square(sp.S.Zero) - sp.expand(squared_residual - s.noise),
-            ),
+        eq(s.test_error, result),
+        Vanishing(
+            "the error against the noiseless target is e2 less the label noise",
+            mean_square(sp.S.Zero) - sp.expand(squared_residual - s.noise),
         ),
     )
     return Derivation(
         "test error for several directions",
         SOURCE,
-        (*energetic().steps, step),
-        {s.test_error: result},
-        REPLICA_HYPOTHESES[1:2],
+        *energetic().steps,
+        step,
+        results={s.test_error: result},
+        hypotheses=REPLICA_HYPOTHESES[1:2],
     )

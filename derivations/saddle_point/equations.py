@@ -34,7 +34,7 @@ from onestep.derivations.free_energy.sample_energy import (
     name_label_moments,
 )
 from onestep.derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.saddle_point import symbols as s
 
@@ -61,15 +61,16 @@ def equation(variable: sp.Symbol) -> Derivation:
     step = Step(
         f"The derivative of the free energy in ${sp.latex(variable)}$ vanishes at the saddle point; it is linear "
         f"in ${sp.latex(unknown)}$.",
-        sp.Eq(unknown, solution, evaluate=False),
-        (Vanishing(f"stationarity in {variable}", linear.subs(unknown, solution)),),
+        eq(unknown, solution),
+        Vanishing(f"stationarity in {variable}", linear.subs(unknown, solution)),
     )
     return Derivation(
         f"stationarity in {variable}",
         f"{PAPER}, Section 3.3, (18)-(24)",
-        (*base.steps, step),
-        {unknown: solution},
-        (*base.hypotheses, EXCHANGE),
+        *base.steps,
+        step,
+        results={unknown: solution},
+        hypotheses=(*base.hypotheses, EXCHANGE),
     )
 
 
@@ -98,21 +99,19 @@ def isotropic_free_energy() -> Derivation:
         Step(
             "For isotropic rows tau and pi are independent of varrho with mean square one: the integrals over nu "
             "become the traces T and tau, and the spike's part is s.G s = beta c tau.",
-            sp.Eq(s.free_energy, value, evaluate=False),
-            (
-                Vanishing(
-                    "the entropic term for any law, in the traces, with T = c tau/(1 + beta c V1^ tau)",
-                    (of_traces - entropic_term).subs(T_trace, law).subs(tau_trace, T_of_tau),
-                ),
+            eq(s.free_energy, value),
+            Vanishing(
+                "the entropic term for any law, in the traces, with T = c tau/(1 + beta c V1^ tau)",
+                (of_traces - entropic_term).subs(T_trace, law).subs(tau_trace, T_of_tau),
             ),
         ),
     )
     return Derivation(
         "free energy for isotropic rows",
         f"{PAPER}, Appendix C, (116)-(117)",
-        steps,
-        {s.free_energy: value},
-        (*general.hypotheses, *gaussian.hypotheses),
+        *steps,
+        results={s.free_energy: value},
+        hypotheses=(*general.hypotheses, *gaussian.hypotheses),
     )
 
 
@@ -142,15 +141,17 @@ def isotropic(variable: sp.Symbol) -> Derivation:
     step = Step(
         f"Stationarity in ${sp.latex(variable)}$; the derivatives of the traces are minus the second moments of "
         f"the resolvent.",
-        sp.Eq(unknown, solution, evaluate=False),
-        (Vanishing(f"stationarity in {variable}", linear.subs(unknown, solution)),),
+        eq(unknown, solution),
+        Vanishing(f"stationarity in {variable}", linear.subs(unknown, solution)),
     )
     return Derivation(
         f"stationarity in {variable} for isotropic rows",
         f"{PAPER}, Section 3.3, (18)-(24)",
-        (*base.steps, *law.steps, step),
-        {unknown: solution},
-        (*base.hypotheses, EXCHANGE),
+        *base.steps,
+        *law.steps,
+        step,
+        results={unknown: solution},
+        hypotheses=(*base.hypotheses, EXCHANGE),
     )
 
 
@@ -166,26 +167,25 @@ def test_error() -> Derivation:
         Step(
             "A new input has the law of a training input but no thermal response: given kappa, label and output are "
             "jointly Gaussian through z and xi, and the output is mu0 m + kappa mu1 zeta + omega.",
-            sp.Eq(s.local_field, local_field_mean(), evaluate=False),
+            eq(s.local_field, local_field_mean()),
         ),
         Step(
             "The error against the noiseless label, averaged over z and xi.",
-            sp.Eq(s.test_error, result, evaluate=False),
-            (
-                Vanishing(
-                    "it is e2 less the label noise",
-                    expand_expectations(result) - expand_expectations(over_kappa(squared_residual)) + s.noise,
-                ),
-                Vanishing("label noise adds its variance", averaged - name_label_moments(without) - s.noise),
+            eq(s.test_error, result),
+            Vanishing(
+                "it is e2 less the label noise",
+                expand_expectations(result) - expand_expectations(over_kappa(squared_residual)) + s.noise,
             ),
+            Vanishing("label noise adds its variance", averaged - name_label_moments(without) - s.noise),
         ),
     )
     return Derivation(
         "test error",
         f"{PAPER}, Appendix C, (127)-(129)",
-        (*local_fields().steps, *steps),
-        {s.test_error: result},
-        (*energetic().hypotheses, SELF_AVERAGING_ERRORS),
+        *local_fields().steps,
+        *steps,
+        results={s.test_error: result},
+        hypotheses=(*energetic().hypotheses, SELF_AVERAGING_ERRORS),
     )
 
 
@@ -208,30 +208,29 @@ def training_error() -> Derivation:
     steps = (
         Step(
             "On a training sample the fitted output is the minimiser, which leaves the residual (b - omega)/(1 + V).",
-            sp.Eq(b - h, left, evaluate=False),
-            (Vanishing("the residual of the minimiser", left * (1 + V) - (b - omega)),),
+            eq(b - h, left),
+            Vanishing("the residual of the minimiser", left * (1 + V) - (b - omega)),
         ),
         Step(
             "The envelope theorem agrees: with the loss weighted by t, twice the derivative of the envelope at t = "
             "1 is the squared residual.",
-            sp.Eq(2 * sp.Symbol(r"\partial_t\mathcal{M}"), by_weight, evaluate=False),
-            (Vanishing("both routes give the same squared residual", by_weight - left**2),),
+            eq(2 * sp.Symbol(r"\partial_t\mathcal{M}"), by_weight),
+            Vanishing("both routes give the same squared residual", by_weight - left**2),
         ),
         Step(
             "Averaged over z, xi, label noise and kappa.",
-            sp.Eq(s.training_error, result, evaluate=False),
-            (
-                Vanishing("its square is that of the gap over (1 + V)^2", fitted * (1 + V_of_kappa) - gap),
-                Vanishing("averaged: e2/(1 + V)^2", integrand * (1 + V_of_kappa) ** 2 - squared_residual),
-            ),
+            eq(s.training_error, result),
+            Vanishing("its square is that of the gap over (1 + V)^2", fitted * (1 + V_of_kappa) - gap),
+            Vanishing("averaged: e2/(1 + V)^2", integrand * (1 + V_of_kappa) ** 2 - squared_residual),
         ),
     )
     return Derivation(
         "training error",
         f"{PAPER}, Section 3.3",
-        (*energetic().steps, *steps),
-        {s.training_error: result},
-        (*energetic().hypotheses, SELF_AVERAGING_ERRORS),
+        *energetic().steps,
+        *steps,
+        results={s.training_error: result},
+        hypotheses=(*energetic().hypotheses, SELF_AVERAGING_ERRORS),
     )
 
 
@@ -245,15 +244,16 @@ def ridge_response() -> Derivation:
     step = Step(
         "At the saddle point only the explicit dependence on lambda counts; lambda enters beside V2^, whose "
         "derivative also has -q2/2 and is zero.",
-        sp.Eq(s.ridge_response, sp.expand(result), evaluate=False),
-        (Vanishing("lambda and V2^ enter the resolvent together", sp.expand(result) - s.q2 / 2),),
+        eq(s.ridge_response, sp.expand(result)),
+        Vanishing("lambda and V2^ enter the resolvent together", sp.expand(result) - s.q2 / 2),
     )
     return Derivation(
         "response to the ridge",
         f"{PAPER}, Appendix C, (104), (116)",
-        (*base.steps, step),
-        {s.ridge_response: sp.expand(result)},
-        base.hypotheses,
+        *base.steps,
+        step,
+        results={s.ridge_response: sp.expand(result)},
+        hypotheses=base.hypotheses,
     )
 
 
@@ -285,22 +285,26 @@ def value() -> Derivation:
         Step(
             "1/(1+V) = 1/(1+V)^2 + V/(1+V)^2: the energetic term is half the training error plus half of q1^ V1 + "
             "q2^ V2.",
-            sp.Eq(energy, empirical + force, evaluate=False),
-            (Vanishing("the split of the integrand", split),),
+            eq(energy, empirical + force),
+            Vanishing("the split of the integrand", split),
         ),
         Step(
             "At the saddle point the rest of the free energy is half of lambda q2 - q1^ V1 - q2^ V2, by (1/p) tr[K "
             "S^-1] = (1/p) tr[S S^-1 K S^-1].",
-            sp.Eq(2 * no_energy, s.ridge * s.q2 - force, evaluate=False),
-            (Vanishing("balance of the rest", balance.subs(on_shell).subs(law).subs(s.ridge, ridge_of_V2)),),
+            eq(2 * no_energy, s.ridge * s.q2 - force),
+            Vanishing("balance of the rest", balance.subs(on_shell).subs(law).subs(s.ridge, ridge_of_V2)),
         ),
         Step(
             "So the free energy is the training objective per neuron: half of (alpha/beta) times the training "
             "error plus lambda |a|^2/p.",
-            sp.Eq(s.free_energy, result, evaluate=False),
-            (Vanishing("the energetic term enters with its own sign", sp.diff(phi, s.alpha) * s.alpha - energy / 2),),
+            eq(s.free_energy, result),
+            Vanishing("the energetic term enters with its own sign", sp.diff(phi, s.alpha) * s.alpha - energy / 2),
         ),
     )
     return Derivation(
-        "value of the free energy", f"{PAPER}, Appendix C, (104)", steps, {s.free_energy: result}, base.hypotheses
+        "value of the free energy",
+        f"{PAPER}, Appendix C, (104)",
+        *steps,
+        results={s.free_energy: result},
+        hypotheses=base.hypotheses,
     )

@@ -31,7 +31,7 @@ from onestep.derivations.free_energy.along_spike import (
 )
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, label, name_label_moments
 from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 SOURCE = f"{PAPER}, Section 3.3, by leave-one-out"
@@ -93,67 +93,61 @@ def samples() -> Derivation:
         Step(
             "A sample that is added moves its own output by V times its residual, V = phi.G phi/p with G the resolvent "
             "of the others: so its residual is what it would have been, over 1 + V.",
-            sp.Eq(r, residual_with(sp.Symbol("y-f_without", real=True), s.V), evaluate=False),
-            (Vanishing("r + V r is the residual without the sample", shrink + V_of_kappa * shrink - 1),),
+            eq(r, residual_with(sp.Symbol("y-f_without", real=True), s.V)),
+            Vanishing("r + V r is the residual without the sample", shrink + V_of_kappa * shrink - 1),
         ),
         Step(
             "The fluctuating part of phi has covariance mu1^2 W Pi W^T + mu2^2, so V(kappa) = mu1^2 V1 + mu2^2 V2; the "
             "constant part and the one along W v add O(1/p).",
-            sp.Eq(s.V, V_of_kappa, evaluate=False),
+            eq(s.V, V_of_kappa),
         ),
         Step(
             "Given kappa the output without the sample is Gaussian: averages of the residual with the constant, with "
             "theta_perp.x, with any other direction orthogonal to v, and with the noise of one neuron.",
-            sp.Eq(sp.Symbol("E[r]"), mean * shrink, evaluate=False),
-            (
-                Vanishing("along theta_perp: the label pulls, psi holds back", along_target - y1 + mu1 * s.psi),
-                Vanishing("along any other direction only the readout itself", elsewhere + mu1 * OVERLAP),
-                Vanishing("on the noise of a neuron only its own weight", own + mu2 * WEIGHT),
-                Vanishing("the squared residual is e2", square - squared_residual),
-            ),
+            eq(sp.Symbol("E[r]"), mean * shrink),
+            Vanishing("along theta_perp: the label pulls, psi holds back", along_target - y1 + mu1 * s.psi),
+            Vanishing("along any other direction only the readout itself", elsewhere + mu1 * OVERLAP),
+            Vanishing("on the noise of a neuron only its own weight", own + mu2 * WEIGHT),
+            Vanishing("the squared residual is e2", square - squared_residual),
         ),
         Step(
             "In lambda a = (1/sqrt p) sum phi r the parts proportional to a go to the left: V1^ W Pi W^T a + V2^ a.",
-            sp.Eq(s.V1_hat, results[s.V1_hat], evaluate=False),
-            (Vanishing("mu1 in output and force", results[s.V1_hat] - ratio * over_kappa(mu1**2 * shrink)),),
+            eq(s.V1_hat, results[s.V1_hat]),
+            Vanishing("mu1 in output and force", results[s.V1_hat] - ratio * over_kappa(mu1**2 * shrink)),
         ),
         Step(
             "On the noise of the neurons.",
-            sp.Eq(s.V2_hat, results[s.V2_hat], evaluate=False),
-            (Vanishing("mu2 in output and force", results[s.V2_hat] - ratio * over_kappa(mu2**2 * shrink)),),
+            eq(s.V2_hat, results[s.V2_hat]),
+            Vanishing("mu2 in output and force", results[s.V2_hat] - ratio * over_kappa(mu2**2 * shrink)),
         ),
         Step(
             "The force along W v.",
-            sp.Eq(s.zeta_hat, results[s.zeta_hat], evaluate=False),
-            (Vanishing("the mean residual at given kappa", mean - (y0 - mu0 * s.m - s.kappa * mu1 * s.zeta)),),
+            eq(s.zeta_hat, results[s.zeta_hat]),
+            Vanishing("the mean residual at given kappa", mean - (y0 - mu0 * s.m - s.kappa * mu1 * s.zeta)),
         ),
         Step(
             "The force along W theta_perp; what psi holds back is part of V1^ W Pi W^T a already.",
-            sp.Eq(s.psi_hat, results[s.psi_hat], evaluate=False),
-            (Vanishing("the pull of the label", results[s.psi_hat] - ratio * over_kappa(mu1 * y1 * shrink)),),
+            eq(s.psi_hat, results[s.psi_hat]),
+            Vanishing("the pull of the label", results[s.psi_hat] - ratio * over_kappa(mu1 * y1 * shrink)),
         ),
         Step(
             "The noise has the covariance q1^ W Pi W^T + q2^.",
-            sp.Eq(s.q1_hat, results[s.q1_hat], evaluate=False),
-            (
-                Vanishing(
-                    "the squared residual, shrunk",
-                    results[s.q1_hat] - ratio * over_kappa(mu1**2 * squared_residual * shrink**2),
-                ),
+            eq(s.q1_hat, results[s.q1_hat]),
+            Vanishing(
+                "the squared residual, shrunk",
+                results[s.q1_hat] - ratio * over_kappa(mu1**2 * squared_residual * shrink**2),
             ),
         ),
         Step(
             "Its part from the neurons' noise.",
-            sp.Eq(s.q2_hat, results[s.q2_hat], evaluate=False),
-            (
-                Vanishing(
-                    "the squared residual, shrunk",
-                    results[s.q2_hat] - ratio * over_kappa(mu2**2 * squared_residual * shrink**2),
-                ),
+            eq(s.q2_hat, results[s.q2_hat]),
+            Vanishing(
+                "the squared residual, shrunk",
+                results[s.q2_hat] - ratio * over_kappa(mu2**2 * squared_residual * shrink**2),
             ),
         ),
     )
-    return Derivation("one sample left out", SOURCE, steps, results, HYPOTHESES)
+    return Derivation("one sample left out", SOURCE, *steps, results=results, hypotheses=HYPOTHESES)
 
 
 @functools.cache
@@ -166,10 +160,12 @@ def balance_of_mean() -> Derivation:
     m = at_rest / (at_rest - balance.subs(s.m, 1))
     step = Step(
         "A force along the constant vector would make m of order sqrt p; so its average vanishes, which fixes m.",
-        sp.Eq(s.m, m, evaluate=False),
-        (Vanishing("the balance at m", expand_expectations(balance).subs(s.m, m)),),
+        eq(s.m, m),
+        Vanishing("the balance at m", expand_expectations(balance).subs(s.m, m)),
     )
-    return Derivation("balance of the readout mean", SOURCE, (*samples().steps, step), {s.m: m}, HYPOTHESES)
+    return Derivation(
+        "balance of the readout mean", SOURCE, *samples().steps, step, results={s.m: m}, hypotheses=HYPOTHESES
+    )
 
 
 @functools.cache
@@ -177,7 +173,11 @@ def responses() -> Derivation:
     """V1 and V2: one neuron left out (the Schur complement of its row)."""
     one, two = cavity(), quadratic()
     return Derivation(
-        "one neuron left out", SOURCE, two.steps, {s.V1: one.results[s.V1], s.V2: two.results[s.V2]}, two.hypotheses
+        "one neuron left out",
+        SOURCE,
+        *two.steps,
+        results={s.V1: one.results[s.V1], s.V2: two.results[s.V2]},
+        hypotheses=two.hypotheses,
     )
 
 
@@ -203,44 +203,43 @@ def overlaps() -> Derivation:
         Step(
             "W v has p independent entries of variance c/d and is independent of Omega = W Pi W^T: zeta = zeta^ "
             "(Wv).S^-1 Wv.",
-            sp.Eq(s.zeta, zeta, evaluate=False),
-            (Vanishing("p entries of variance c/d", s.beta * s.d * (s.c / s.d) * s.V2 - s.beta * s.c * s.V2),),
+            eq(s.zeta, zeta),
+            Vanishing("p entries of variance c/d", s.beta * s.d * (s.c / s.d) * s.V2 - s.beta * s.c * s.V2),
         ),
         Step(
             "theta_perp is one of d - 1 equivalent directions: (W theta_perp).S^-1 W theta_perp = (1/d) tr[Omega "
             "S^-1].",
-            sp.Eq(s.psi, psi, evaluate=False),
-            (Vanishing("(1/d) tr is beta times (1/p) tr", s.beta * s.d * s.V1 / s.d - s.beta * s.V1),),
+            eq(s.psi, psi),
+            Vanishing("(1/d) tr is beta times (1/p) tr", s.beta * s.d * s.V1 / s.d - s.beta * s.V1),
         ),
         *law.steps,
         Step(
             "The squares of a: noise, and the two forces, as traces with the resolvent on both sides.",
-            sp.Eq(s.q2, q2, evaluate=False),
-            (
-                Vanishing(
+            eq(s.q2, q2),
+            Vanishing(
                     "noise, theta_perp and v one by one",
                     q2
                     - (s.q1_hat * s.resolvent_mixed + s.q2_hat * s.resolvent_square)
                     - s.psi_hat**2 * s.beta * s.resolvent_mixed
                     - s.zeta_hat**2 * s.beta * s.c * s.resolvent_square,
                 ),
-            ),
         ),
         Step(
             "With W Pi W^T between.",
-            sp.Eq(s.q1, q1, evaluate=False),
-            (
-                Vanishing(
+            eq(s.q1, q1),
+            Vanishing(
                     "noise, theta_perp and v one by one",
                     q1
                     - (s.q1_hat * s.resolvent_double + s.q2_hat * s.resolvent_mixed)
                     - s.psi_hat**2 * s.beta * s.resolvent_double
                     - s.zeta_hat**2 * s.beta * s.c * s.resolvent_mixed,
                 ),
-            ),
         ),
     )  # fmt: skip
     return Derivation(
-        "overlaps of the readout", SOURCE, steps, {s.zeta: zeta, s.psi: psi, s.q1: q1, s.q2: q2},
-        (*HYPOTHESES, *law.hypotheses),
-    )  # fmt: skip
+        "overlaps of the readout",
+        SOURCE,
+        *steps,
+        results={s.zeta: zeta, s.psi: psi, s.q1: q1, s.q2: q2},
+        hypotheses=(*HYPOTHESES, *law.hypotheses),
+    )

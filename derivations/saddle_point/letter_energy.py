@@ -17,7 +17,7 @@ from onestep.derivations.free_energy.sample_energy import (
     name_label_moments,
     square_loss,
 )
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.saddle_point import symbols as s
 
@@ -69,41 +69,39 @@ def local_fields() -> Derivation:
         Step(
             "Given kappa the local field of replica i is sum_u (mu1_u a_u.W_u x_perp + mu2_u a_u.xi_u)/sqrt p, linear "
             "in the Gaussian variables x_perp and xi.",
-            sp.Eq(sp.Symbol("h_1"), field(1), evaluate=False),
+            eq(sp.Symbol("h_1"), field(1)),
         ),
         Step(
             "Its covariance between two replicas is sum_uu' mu1_u mu1_u' q1_uu' + sum_u mu2_u^2 q2_u with the overlaps "
             "of equation (141): one vector W_u^T a_u per letter and replica, two components shown.",
-            sp.Eq(sp.Symbol("E[h_1 h_2]"), by_overlaps, evaluate=False),
-            (Vanishing("Wick's rule for the two fields", covariance(1, 2) - by_overlaps),),
+            eq(sp.Symbol("E[h_1 h_2]"), by_overlaps),
+            Vanishing("Wick's rule for the two fields", covariance(1, 2) - by_overlaps),
         ),
         Step(
             "Replicas are alike, so the overlap of two letters is half of what either replica has with the other.",
-            sp.Eq(s.field_covariance, q_of_kappa, evaluate=False),
-            (
-                Vanishing(
-                    "q(kappa) with the overlaps entry by entry",
-                    covariance(1, 2)
-                    - q_of_kappa.subs(
-                        {s.q1_of[a][b]: (overlap[a, b] + overlap[b, a]) / 2 for a in LETTERS for b in LETTERS}
-                        | {s.q2_of[a]: weights[1, a] * weights[2, a] for a in LETTERS}
-                    ),
+            eq(s.field_covariance, q_of_kappa),
+            Vanishing(
+                "q(kappa) with the overlaps entry by entry",
+                covariance(1, 2)
+                - q_of_kappa.subs(
+                    {s.q1_of[a][b]: (overlap[a, b] + overlap[b, a]) / 2 for a in LETTERS for b in LETTERS}
+                    | {s.q2_of[a]: weights[1, a] * weights[2, a] for a in LETTERS}
                 ),
             ),
         ),
         Step(
             "With q_ij = V delta_ij + q, equations (147)-(148), the part that replicas share is q(kappa), and one "
             "replica has V(kappa) more.",
-            sp.Eq(s.V, V_of_kappa, evaluate=False),
-            (Vanishing("V(kappa) is what the shared part becomes with V for q", _with_V(q_of_kappa) - V_of_kappa),),
+            eq(s.V, V_of_kappa),
+            Vanishing("V(kappa) is what the shared part becomes with V for q", _with_V(q_of_kappa) - V_of_kappa),
         ),
     )
     return Derivation(
         "local fields of several letters",
         f"{SOURCE}, (143)-(148)",
-        steps,
-        {s.V: V_of_kappa, s.field_covariance: q_of_kappa},
-        REPLICA_HYPOTHESES[1:2],
+        *steps,
+        results={s.V: V_of_kappa, s.field_covariance: q_of_kappa},
+        hypotheses=REPLICA_HYPOTHESES[1:2],
     )
 
 
@@ -126,27 +124,29 @@ def energetic() -> Derivation:
         Step(
             "The common part omega of the local fields has variance q(kappa) and covariance sum_u mu1_u psi_u with "
             "the label's z.",
-            sp.Eq(s.field_mean, omega, evaluate=False),
-            (
-                Vanishing(
-                    "variance of omega",
-                    expand_expectations(Expectation(sp.expand(omega**2), s.z, s.xi)) - s.output_variance,
-                ),
+            eq(s.field_mean, omega),
+            Vanishing(
+                "variance of omega",
+                expand_expectations(Expectation(sp.expand(omega**2), s.z, s.xi)) - s.output_variance,
             ),
         ),
         Step(
             "The squared error averaged over z, xi and the label noise.",
-            sp.Eq(sp.Symbol("e_2"), squared_residual, evaluate=False),
-            (Vanishing("the average is e2 with sums over letters", sp.expand(averaged - squared_residual)),),
+            eq(sp.Symbol("e_2"), squared_residual),
+            Vanishing("the average is e2 with sums over letters", sp.expand(averaged - squared_residual)),
         ),
         Step(
             "A sample costs e2/(2(1+V)).",
-            sp.Eq(s.moreau, envelope, evaluate=False),
-            (Vanishing("the envelope is linear in the square", 2 * (1 + V_of_kappa) * envelope - squared_residual),),
+            eq(s.moreau, envelope),
+            Vanishing("the envelope is linear in the square", 2 * (1 + V_of_kappa) * envelope - squared_residual),
         ),
     )
     return Derivation(
-        "energetic term of several letters", f"{SOURCE}, (153)-(154)", steps, {s.moreau: envelope}, REPLICA_HYPOTHESES
+        "energetic term of several letters",
+        f"{SOURCE}, (153)-(154)",
+        *steps,
+        results={s.moreau: envelope},
+        hypotheses=REPLICA_HYPOTHESES,
     )
 
 
@@ -171,13 +171,17 @@ def trace() -> Derivation:
         Step(
             "Each overlap and its conjugate are replica-symmetric matrices: linear in R as R -> 0, then V -> V/B, V^ "
             "-> B V^, q^ -> B^2 q^ as B -> infinity.",
-            sp.Eq(sp.Symbol(r"\lim\frac{1}{B}\partial_R|_{R=0}"), limit, evaluate=False),
-            (RationalLimit("V V^ is of lower order in B", scaled, B, limit),),
+            eq(sp.Symbol(r"\lim\frac{1}{B}\partial_R|_{R=0}"), limit),
+            RationalLimit("V V^ is of lower order in B", scaled, B, limit),
         ),
-        Step("Summed over letters and pairs of letters.", sp.Eq(s.trace_term, result, evaluate=False)),
+        Step("Summed over letters and pairs of letters.", eq(s.trace_term, result)),
     )
     return Derivation(
-        "trace term of several letters", f"{SOURCE}, (151)", steps, {s.trace_term: result}, REPLICA_HYPOTHESES
+        "trace term of several letters",
+        f"{SOURCE}, (151)",
+        *steps,
+        results={s.trace_term: result},
+        hypotheses=REPLICA_HYPOTHESES,
     )
 
 
@@ -225,43 +229,39 @@ def entropic() -> Derivation:
         Step(
             "Over the readout the exponent is a.S a/2 - J.a with S = lambda + V1^ o (W Pi W^T) + V2^, equations "
             "(149)-(150); its minimum is -J.G J/2, G = S^-1. Two components are shown.",
-            sp.Eq(sp.Symbol(r"\min_a"), minimum, evaluate=False),
-            (
-                Vanishing(
-                    "the slope vanishes at a = G J",
-                    sum(sp.diff(objective, x).subs(dict(zip(a, inverse * J, strict=True))) for x in a),
-                ),
-                Vanishing(
-                    "the objective exceeds the minimum by a positive quadratic form",
-                    objective - minimum - (gap.T * S * gap)[0] / 2,
-                ),
-                Vanishing(
-                    "completing the square in it",
-                    (gap.T * S * gap)[0]
-                    - S11 * (gap[0] + S12 * gap[1] / S11) ** 2
-                    - (S22 - S12**2 / S11) * gap[1] ** 2,
-                ),
+            eq(sp.Symbol(r"\min_a"), minimum),
+            Vanishing(
+                "the slope vanishes at a = G J",
+                sum(sp.diff(objective, x).subs(dict(zip(a, inverse * J, strict=True))) for x in a),
+            ),
+            Vanishing(
+                "the objective exceeds the minimum by a positive quadratic form",
+                objective - minimum - (gap.T * S * gap)[0] / 2,
+            ),
+            Vanishing(
+                "completing the square in it",
+                (gap.T * S * gap)[0] - S11 * (gap[0] + S12 * gap[1] / S11) ** 2 - (S22 - S12**2 / S11) * gap[1] ** 2,
             ),
         ),
         Step(
             "J is sqrt p (zeta^ s + psi^ t) plus Gaussian noise of covariance q^, with s = (W_u v) and t = (W_u "
             "theta_perp): on average J.G J = p (zeta^ s + psi^ t).G (zeta^ s + psi^ t) + tr[q^ G].",
-            sp.Eq(sp.Symbol("E[J.G J]"), sp.Symbol(r"p\hat{s}.G\hat{s} + \mathrm{tr}[\hat{q}G]"), evaluate=False),
-            (Vanishing("signal and noise do not mix", sp.together(averaged)),),
+            eq(sp.Symbol("E[J.G J]"), sp.Symbol(r"p\hat{s}.G\hat{s} + \mathrm{tr}[\hat{q}G]")),
+            Vanishing("signal and noise do not mix", sp.together(averaged)),
         ),
         Step(
             "Divided by 2p and written by blocks; s.G t vanishes, since v and theta_perp are orthogonal and "
             "independent of the bulk.",
-            sp.Eq(s.entropic_term, result, evaluate=False),
-            (Vanishing("one neuron per letter, block by block", by_blocks - result.subs(one_each)),),
+            eq(s.entropic_term, result),
+            Vanishing("one neuron per letter, block by block", by_blocks - result.subs(one_each)),
         ),
     )
     return Derivation(
         "entropic term of several letters",
         f"{SOURCE}, (149)-(152)",
-        steps,
-        {s.entropic_term: result},
-        REPLICA_HYPOTHESES,
+        *steps,
+        results={s.entropic_term: result},
+        hypotheses=REPLICA_HYPOTHESES,
     )
 
 
@@ -275,18 +275,17 @@ def assembled() -> Derivation:
     final = Step(
         "The free energy per neuron: minus the trace term, minus the entropic term, plus alpha/beta times the "
         "energetic average.",
-        sp.Eq(s.free_energy, value, evaluate=False),
-        (
-            Vanishing(
-                "the energetic term is the average envelope",
-                energy - s.alpha / s.beta * over_kappa(energetic().results[s.moreau]),
-            ),
+        eq(s.free_energy, value),
+        Vanishing(
+            "the energetic term is the average envelope",
+            energy - s.alpha / s.beta * over_kappa(energetic().results[s.moreau]),
         ),
     )
     return Derivation(
         "free energy of several letters",
         f"{SOURCE}, (151)",
-        (*steps, final),
-        {s.free_energy: value},
-        REPLICA_HYPOTHESES,
+        *steps,
+        final,
+        results={s.free_energy: value},
+        hypotheses=REPLICA_HYPOTHESES,
     )

@@ -34,12 +34,10 @@ from onestep.derivations.bulk.blocks import (
 )
 from onestep.derivations.equivalence.spike_coefficients import coefficients
 from onestep.derivations.free_energy.along_spike import PAPER, over_kappa, y0, y1, y2
-from onestep.derivations.free_energy.sample_energy import (
-    REPLICA_HYPOTHESES,
-)
+from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
 from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
 from onestep.derivations.gradient_step.bulk import bulk
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.equations import stationary
@@ -83,8 +81,8 @@ def _resolvent_step() -> Step:
     return Step(
         "G moves by -G dS G when S moves by dS, so (1/p) tr[K G] moves by -(1/p) tr[G K G dS]; moving V1^_uu' moves "
         "the two blocks of S between u and u', moving V2^_u one diagonal block.",
-        sp.Eq(sp.Symbol("dG"), resolvent_slope(S, dS), evaluate=False),
-        (Vanishing("S G stays one to first order", sp.expand(first_order).subs(S * G, 1)),),
+        eq(sp.Symbol("dG"), resolvent_slope(S, dS)),
+        Vanishing("S G stays one to first order", sp.expand(first_order).subs(S * G, 1)),
     )
 
 
@@ -110,15 +108,17 @@ def equation(variable: sp.Symbol) -> Derivation:
     step = Step(
         f"The derivative in ${sp.latex(variable)}$ vanishes at the saddle point; it is linear in "
         f"${sp.latex(unknown)}$.",
-        sp.Eq(unknown, solution, evaluate=False),
-        (Vanishing(f"stationarity in {variable}", expand_expectations(derivative).subs(unknown, solution)),),
+        eq(unknown, solution),
+        Vanishing(f"stationarity in {variable}", expand_expectations(derivative).subs(unknown, solution)),
     )
     return Derivation(
         f"stationarity in {variable}",
         f"{SOURCE}, (155)-(156)",
-        (*base.steps, _resolvent_step(), step),
-        {unknown: solution},
-        (*base.hypotheses, EXCHANGE),
+        *base.steps,
+        _resolvent_step(),
+        step,
+        results={unknown: solution},
+        hypotheses=(*base.hypotheses, EXCHANGE),
     )
 
 
@@ -168,21 +168,17 @@ def isotropic(variable: sp.Symbol) -> Derivation:
             "For isotropic rows v and theta_perp are independent of the bulk: s_a.G s_b = beta c_a tau_a delta_ab, "
             "t_a.G t_b = beta T_ab; the entropic term is half of X.T + Y.tau, with X = q1^ + beta psi^ psi^T and Y = "
             "q2^ + beta c zeta^^2.",
-            sp.Eq(s.entropic_term, weighted / 2, evaluate=False),
-            (Vanishing("signal joins noise", entropic_isotropic - weighted.subs(forces) / 2),),
+            eq(s.entropic_term, weighted / 2),
+            Vanishing("signal joins noise", entropic_isotropic - weighted.subs(forces) / 2),
         ),
-        Step(
-            reason,
-            sp.Eq(unknown, solution, evaluate=False),
-            closing,
-        ),
+        Step(reason, eq(unknown, solution), *closing),
     )
     return Derivation(
         f"stationarity in {variable} for isotropic rows",
         f"{SOURCE}, (155)-(156)",
-        steps,
-        {unknown: solution},
-        (*base.hypotheses, ISOTROPIC_GROUPS),
+        *steps,
+        results={unknown: solution},
+        hypotheses=(*base.hypotheses, ISOTROPIC_GROUPS),
     )
 
 
@@ -210,16 +206,14 @@ def _symmetry_step() -> Step:
     return Step(
         "(T, tau) is the gradient of one potential, so d(X.T + Y.tau)/dD_a is the derivative of tau_a along (X, Y), "
         "and likewise for T.",
-        sp.Eq(sp.Symbol(r"\partial_{D_a}(X.T+Y.\tau)"), sp.Symbol(r"d\tau_a[X,Y]"), evaluate=False),
-        (
-            *(Vanishing(f"letter {a + 1}", sp.diff(weighted, s.V2_hat_of[a]) - along(tau[a])) for a in LETTERS),
-            *(
-                Vanishing(
-                    f"letters {a + 1} and {b + 1}",
-                    sp.diff(weighted, s.V1_hat_of[a][b]) - (1 if a == b else 2) * along(T[a, b]),
-                )
-                for a, b in PAIRS
-            ),
+        eq(sp.Symbol(r"\partial_{D_a}(X.T+Y.\tau)"), sp.Symbol(r"d\tau_a[X,Y]")),
+        *(Vanishing(f"letter {a + 1}", sp.diff(weighted, s.V2_hat_of[a]) - along(tau[a])) for a in LETTERS),
+        *(
+            Vanishing(
+                f"letters {a + 1} and {b + 1}",
+                sp.diff(weighted, s.V1_hat_of[a][b]) - (1 if a == b else 2) * along(T[a, b]),
+            )
+            for a, b in PAIRS
         ),
     )
 
@@ -234,17 +228,19 @@ def test_error() -> Derivation:
         *energetic().steps,
         Step(
             "A new input has no thermal response: its squared error is e2, of which the label noise is not counted.",
-            sp.Eq(s.test_error, result, evaluate=False),
-            (
-                Vanishing(
-                    "at gamma = 1, where y1 = 0 and y2 = y0^2 + Delta, e2 is b^2 + q + Delta",
-                    sp.expand(aligned - gap**2 - q_of_kappa - s.noise),
-                ),
+            eq(s.test_error, result),
+            Vanishing(
+                "at gamma = 1, where y1 = 0 and y2 = y0^2 + Delta, e2 is b^2 + q + Delta",
+                sp.expand(aligned - gap**2 - q_of_kappa - s.noise),
             ),
         ),
     )
     return Derivation(
-        "test error of several letters", f"{SOURCE}, (157)", steps, {s.test_error: result}, REPLICA_HYPOTHESES[1:2]
+        "test error of several letters",
+        f"{SOURCE}, (157)",
+        *steps,
+        results={s.test_error: result},
+        hypotheses=REPLICA_HYPOTHESES[1:2],
     )
 
 
@@ -268,18 +264,19 @@ def scaling() -> Derivation:
         *base.steps,
         Step(
             "The letter enters through r u kappa only, so mu0 of a letter is mu0 at u kappa.",
-            sp.Eq(mu0_of[0], of_letter, evaluate=False),
-            (
-                Vanishing("mu0 of the letter is mu0(u kappa)", of_letter - dilated),
-                Vanishing(
-                    "mu1 of the letter is mu1(u kappa)",
-                    linear - base.results[s.mu1].subs(s.kappa, s.letter[0] * s.kappa),
-                ),
+            eq(mu0_of[0], of_letter),
+            Vanishing("mu0 of the letter is mu0(u kappa)", of_letter - dilated),
+            Vanishing(
+                "mu1 of the letter is mu1(u kappa)", linear - base.results[s.mu1].subs(s.kappa, s.letter[0] * s.kappa)
             ),
         ),
     )
     return Derivation(
-        "one letter's functions", f"{FEATURES_SOURCE}, (136)-(138)", steps, {mu0_of[0]: of_letter}, base.hypotheses
+        "one letter's functions",
+        f"{FEATURES_SOURCE}, (136)-(138)",
+        *steps,
+        results={mu0_of[0]: of_letter},
+        hypotheses=base.hypotheses,
     )
 
 
@@ -310,30 +307,32 @@ def output() -> Derivation:
     steps = (
         Step(
             "A neuron of letter u sees w.x = kappa w.v + w.x_perp.",
-            sp.Eq(s.row_input, split_input(s.spike_overlap, sp.Symbol(r"{w_{k}\cdot x_{\perp}}")), evaluate=False),
+            eq(s.row_input, split_input(s.spike_overlap, sp.Symbol(r"{w_{k}\cdot x_{\perp}}"))),
         ),
         Step(
             "Neurons collected by letter: m_u = 1.a_u/sqrt p, zeta_u = a_u.W_u v/sqrt p, and the local field h of the "
             "rest. Two neurons of one letter and one of the other are shown.",
-            sp.Eq(s.letter_output, mean + field, evaluate=False),
-            (Vanishing("the output is the sum over letters", total - mean - field),),
+            eq(s.letter_output, mean + field),
+            Vanishing("the output is the sum over letters", total - mean - field),
         ),
     )
     named = sum(mu0_of[u] * s.m_of[u] + s.kappa * mu1_of[u] * s.zeta_of[u] for u in LETTERS) + s.letter_field
     replaced = (mean + s.letter_field).subs(dict(zip(m, s.m_of, strict=True)) | dict(zip(zeta, s.zeta_of, strict=True)))
     found = Step(
         "In the names of the order parameters.",
-        sp.Eq(s.letter_output, replaced, evaluate=False),
-        (Vanishing("every overlap has its name", replaced - named),),
+        eq(s.letter_output, replaced),
+        Vanishing("every overlap has its name", replaced - named),
     )
     return Derivation(
-        "output by letters", f"{FEATURES_SOURCE}, (139)-(142)", (*steps, found), {s.letter_output: replaced}
+        "output by letters", f"{FEATURES_SOURCE}, (139)-(142)", *steps, found, results={s.letter_output: replaced}
     )
 
 
 @functools.cache
 def gibbs() -> Derivation:
     """Equations (147)-(148) for the square loss: given the data, replicas are independent Gaussian variables."""
+    from onestep.derivations.language.expectation import expand_expectations
+
     u, v = sp.symbols("u v", real=True)
     B, S, mean = s.inverse_temperature, s.curvature_entry, s.minimum_entry
     first, second = mean + u / sp.sqrt(B * S), mean + v / sp.sqrt(B * S)
@@ -348,19 +347,19 @@ def gibbs() -> Derivation:
         Step(
             "In the basis of the Hessian the loss is S (a - a^)^2/2, so that a replica is a^ + u/sqrt(B S) with u "
             "standard normal.",
-            sp.Eq(sp.Symbol("a^{(i)}_{k}"), first, evaluate=False),
-            (Vanishing("the Gibbs weight is the density of u", B * energy - u**2 / 2),),
+            eq(sp.Symbol("a^{(i)}_{k}"), first),
+            Vanishing("the Gibbs weight is the density of u", B * energy - u**2 / 2),
         ),
         Step(
             "Two replicas share the minimum only; a replica with itself has 1/(B S) more.",
-            sp.Eq(s.gibbs_moment, result, evaluate=False),
-            (
-                Vanishing("two replicas", apart - mean**2),
-                Vanishing("one replica with itself", together - mean**2 - 1 / (B * S)),
-            ),
+            eq(s.gibbs_moment, result),
+            Vanishing("two replicas", apart - mean**2),
+            Vanishing("one replica with itself", together - mean**2 - 1 / (B * S)),
         ),
     )
-    return Derivation("replicas of the square loss", f"{FEATURES_SOURCE}, (147)-(148)", steps, {s.gibbs_moment: result})
+    return Derivation(
+        "replicas of the square loss", f"{FEATURES_SOURCE}, (147)-(148)", *steps, results={s.gibbs_moment: result}
+    )
 
 
 def letter_row(step: sp.Expr) -> sp.Expr:
@@ -380,25 +379,25 @@ def row_norm() -> Derivation:
         *base.steps,
         Step(
             "The step of a neuron is proportional to its initial readout weight: u times that of a readout of ones.",
-            sp.Eq(sp.Symbol(r"w'_{k}"), row + letter_row(step), evaluate=False),
-            (
-                Vanishing(
-                    "one component of the square: |w|^2 + 2 u w.delta + u^2 |delta|^2",
-                    square - row**2 - 2 * s.letter[0] * row * step - s.letter[0] ** 2 * step**2,
-                ),
+            eq(sp.Symbol(r"w'_{k}"), row + letter_row(step)),
+            Vanishing(
+                "one component of the square: |w|^2 + 2 u w.delta + u^2 |delta|^2",
+                square - row**2 - 2 * s.letter[0] * row * step - s.letter[0] ** 2 * step**2,
             ),
         ),
         Step(
             "|w|^2 = 1, the cross term vanishes, and |delta|^2 is c - 1 of a readout of ones.",
-            sp.Eq(s.c_of[0], result, evaluate=False),
-            (
-                Vanishing(
-                    "a letter is a learning rate: equation (36) at u eta",
-                    result - base.results[s.c].subs(s.eta, s.letter[0] * s.eta),
-                ),
+            eq(s.c_of[0], result),
+            Vanishing(
+                "a letter is a learning rate: equation (36) at u eta",
+                result - base.results[s.c].subs(s.eta, s.letter[0] * s.eta),
             ),
         ),
     )
     return Derivation(
-        "bulk variance of a letter", f"{FEATURES_SOURCE}, (133)", steps, {s.c_of[0]: result}, base.hypotheses
+        "bulk variance of a letter",
+        f"{FEATURES_SOURCE}, (133)",
+        *steps,
+        results={s.c_of[0]: result},
+        hypotheses=base.hypotheses,
     )

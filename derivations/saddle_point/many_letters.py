@@ -35,7 +35,7 @@ import sympy as sp
 from onestep.derivations.bulk.blocks import LETTERS
 from onestep.derivations.equivalence.hermite_features import DEGREE, average, hermite, polynomial
 from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import expand_expectations
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import (
@@ -85,46 +85,37 @@ def kernel_of_erf() -> Derivation:
         Step(
             "For an erf student mu0_u(kappa) = erf(r u kappa/sqrt(1 + 2c)). The slope of the kernel in kappa_2 is an "
             "average of u erf(b u) exp(-(q - 1/2) u^2), which has an antiderivative up to a Gaussian.",
-            sp.Eq(sp.Symbol("d"), antiderivative, evaluate=False),
-            (
-                Vanishing(
-                    "its derivative",
-                    sp.expand(
-                        (sp.diff(antiderivative, letter) + remaining) * sp.exp(q * letter**2)
-                        - letter * sp.erf(b * letter)
-                    ),
+            eq(sp.Symbol("d"), antiderivative),
+            Vanishing(
+                "its derivative",
+                sp.expand(
+                    (sp.diff(antiderivative, letter) + remaining) * sp.exp(q * letter**2) - letter * sp.erf(b * letter)
                 ),
             ),
         ),
         Step(
             "The antiderivative vanishes at both ends, and the average of exp(-(q + b^2 - 1/2) u^2) over u is "
             "1/sqrt(2(q + b^2)).",
-            sp.Eq(sp.Symbol("k'"), derivative, evaluate=False),
+            eq(sp.Symbol("k'"), derivative),
         ),
         Step(
             "The arc-sine has that slope: with X the argument of asin, 1 - X^2 is a ratio of three factors.",
-            sp.Eq(1 - sp.Symbol("X") ** 2, rest, evaluate=False),
-            (
-                Vanishing("1 - X^2", 1 - X**2 - rest),
-                Vanishing(
-                    "squares of both slopes",
-                    sp.together((2 / sp.pi) ** 2 * sp.diff(X, y) ** 2 / rest - derivative**2),
-                ),
+            eq(1 - sp.Symbol("X") ** 2, rest),
+            Vanishing("1 - X^2", 1 - X**2 - rest),
+            Vanishing(
+                "squares of both slopes", sp.together((2 / sp.pi) ** 2 * sp.diff(X, y) ** 2 / rest - derivative**2)
             ),
         ),
         Step(
             "Both slopes have the sign of kappa_1, and both sides vanish at kappa_2 = 0.",
-            sp.Eq(kernel, result, evaluate=False),
-            (
-                Vanishing("at kappa_2 = 0", result.subs(y, 0)),
-                Vanishing(
-                    "their ratio at kappa_2 = 0 is one",
-                    sp.simplify((sp.diff(result, y) / derivative).subs(y, 0)) - 1,
-                ),
+            eq(kernel, result),
+            Vanishing("at kappa_2 = 0", result.subs(y, 0)),
+            Vanishing(
+                "their ratio at kappa_2 = 0 is one", sp.simplify((sp.diff(result, y) / derivative).subs(y, 0)) - 1
             ),
         ),
     )
-    return Derivation("arc-sine kernel of many letters", SOURCE, steps, {kernel: result})
+    return Derivation("arc-sine kernel of many letters", SOURCE, *steps, results={kernel: result})
 
 
 def kernel_matrix() -> sp.Matrix:
@@ -147,22 +138,19 @@ def kernel_ridge() -> Derivation:
             "At width p the means minimise sum_i w_i (y_i - M_i)^2 + sum_u m_u^2/t_u, with M_i = sum_u mu0_u(kappa_i) "
             "m_u, weights of the rule over 1 + V, y what the other functions leave of the target, and t_u = "
             "(alpha/beta) p tau_u. Two places and two letters are written out.",
-            sp.Eq(sp.Symbol("M"), sp.Symbol("F m"), evaluate=False),
-            tuple(
-                Vanishing(
-                    f"stationarity in m_{u + 1}",
-                    sp.together((functions.T * W * (direct - y) + T.inv() * m)[u]),
-                )
+            eq(sp.Symbol("M"), sp.Symbol("F m")),
+            *(
+                Vanishing(f"stationarity in m_{u + 1}", sp.together((functions.T * W * (direct - y) + T.inv() * m)[u]))
                 for u in (0, 1)
             ),
         ),
         Step(
             "With K = F T F^T, F T (F^T W (y - M)) = M reads M = K W (y - M): kernel ridge regression.",
-            sp.Eq(fitted, result, evaluate=False),
-            (Vanishing("both ways to M", sp.together(direct[0] - result)),),
+            eq(fitted, result),
+            Vanishing("both ways to M", sp.together(direct[0] - result)),
         ),
     )
-    return Derivation("means as kernel ridge regression", SOURCE, steps, {fitted: result})
+    return Derivation("means as kernel ridge regression", SOURCE, *steps, results={fitted: result})
 
 
 coefficients = tuple(sp.Symbol(rf"[u^{n}]\mu_0^u(\kappa)", real=True) for n in range(DEGREE + 1))
@@ -206,36 +194,33 @@ def taylor(order: int) -> Derivation:
         Step(
             "sqrt(c_u) z has the law of u sqrt(c - 1) z' + z: a letter's mean is that of one function of u times a "
             "normal variable y.",
-            sp.Eq(sp.Symbol(r"\mu_0^u(\kappa)"), sp.Symbol("E g(u y)"), evaluate=False),
-            (
-                Vanishing("the variances add", variance - (letter * sp.sqrt(s.c - 1)) ** 2 - 1),
-                Vanishing("both averages, moment by moment", sp.expand(mean - smoothed)),
-            ),
+            eq(sp.Symbol(r"\mu_0^u(\kappa)"), sp.Symbol("E g(u y)")),
+            Vanishing("the variances add", variance - (letter * sp.sqrt(s.c - 1)) ** 2 - 1),
+            Vanishing("both averages, moment by moment", sp.expand(mean - smoothed)),
         ),
         Step(
             "The n-th derivative of P_1 sigma at 0 is E[He_n sigma].",
-            sp.Eq(coefficients[order], result, evaluate=False),
-            (
+            eq(coefficients[order], result),
+            Vanishing(
+                f"order {order}", sp.expand(result - moments[s.hermite_moments[order]] / sp.factorial(order) * power)
+            ),
+            *(
                 Vanishing(
-                    f"order {order}",
-                    sp.expand(result - moments[s.hermite_moments[order]] / sp.factorial(order) * power),
-                ),
-                *(
-                    Vanishing(
-                        f"derivative {k}",
-                        sp.expand(sp.diff(average(polynomial(s.x + s.z), s.z), s.x, k).subs(s.x, 0) - value),
-                    )
-                    for k, value in enumerate(moments.values())
-                ),
+                    f"derivative {k}",
+                    sp.expand(sp.diff(average(polynomial(s.x + s.z), s.z), s.x, k).subs(s.x, 0) - value),
+                )
+                for k, value in enumerate(moments.values())
             ),
         ),
     )
     return Derivation(
         f"order {order} of a letter's mean",
         SOURCE,
-        steps,
-        {**moments, coefficients[order]: result},
-        (f"the activation is a polynomial of degree {DEGREE}; others are limits of polynomials in mean square",),
+        *steps,
+        results={**moments, coefficients[order]: result},
+        hypotheses=(
+            f"the activation is a polynomial of degree {DEGREE}; others are limits of polynomials in mean square",
+        ),
     )
 
 
@@ -248,18 +233,21 @@ def mellin() -> Derivation:
         Step(
             "At fixed y the letter enters as x = u y; the order of the integrals is exchanged where both converge "
             "absolutely.",
-            sp.Eq(of_letters, result, evaluate=False),
-            (
-                Vanishing(
-                    "u^(s-1) du is y^(-s) x^(s-1) dx",
-                    (x / y) ** (exponent - 1) / y - x ** (exponent - 1) * y**-exponent,
-                ),
-                Vanishing("dx = y du", sp.diff(u * y, u) - y),
-                Vanishing("y^(-s) is y^((1-s)-1)", y ** ((1 - exponent) - 1) - y**-exponent),
+            eq(of_letters, result),
+            Vanishing(
+                "u^(s-1) du is y^(-s) x^(s-1) dx", (x / y) ** (exponent - 1) / y - x ** (exponent - 1) * y**-exponent
             ),
+            Vanishing("dx = y du", sp.diff(u * y, u) - y),
+            Vanishing("y^(-s) is y^((1-s)-1)", y ** ((1 - exponent) - 1) - y**-exponent),
         ),
     )
-    return Derivation("Mellin transform in the letter", SOURCE, steps, {of_letters: result}, (SMOOTH_MEANS, MELLIN))
+    return Derivation(
+        "Mellin transform in the letter",
+        SOURCE,
+        *steps,
+        results={of_letters: result},
+        hypotheses=(SMOOTH_MEANS, MELLIN),
+    )
 
 
 @functools.cache
@@ -282,29 +270,29 @@ def test_error() -> Derivation:
             "The squared residual at given kappa is the square of what the means leave of y0, and a rest that does not "
             "know them. The means cost nothing at leading order; where they leave nothing, yhat = y0, the forces of "
             "zeta vanish with y0 - yhat. The label noise is not counted.",
-            sp.Eq(s.test_error, result, evaluate=False),
-            (Vanishing("e2 less the square", sp.expand(squared_residual - gap**2 - left)),),
+            eq(s.test_error, result),
+            Vanishing("e2 less the square", sp.expand(squared_residual - gap**2 - left)),
         ),
         Step(
             "What kappa does not tell of the label",
-            sp.Eq(unexplained, named[unexplained], evaluate=False),
-            (Vanishing("nothing at gamma = 1", named[unexplained].subs(y2, y0**2 + s.noise).doit()),),
+            eq(unexplained, named[unexplained]),
+            Vanishing("nothing at gamma = 1", named[unexplained].subs(y2, y0**2 + s.noise).doit()),
         ),
         Step(
             "is met by the readout's overlap with theta_perp,",
-            sp.Eq(met, named[met], evaluate=False),
-            (Vanishing("letter by letter", expand_expectations(named[met] - by_letters)),),
+            eq(met, named[met]),
+            Vanishing("letter by letter", expand_expectations(named[met] - by_letters)),
         ),
         Step(
             "and the readout's own fluctuation is added.",
-            sp.Eq(fluctuation, named[fluctuation], evaluate=False),
-            (Vanishing("overlap by overlap", expand_expectations(named[fluctuation] - by_norms)),),
+            eq(fluctuation, named[fluctuation]),
+            Vanishing("overlap by overlap", expand_expectations(named[fluctuation] - by_norms)),
         ),
     )
     return Derivation(
         "test error of a density of letters",
         SOURCE,
-        steps,
-        {s.test_error: result, **named},
-        (SMOOTH_MEANS, YHAT, "the limit of many letters is taken after that of infinite width"),
+        *steps,
+        results={s.test_error: result, **named},
+        hypotheses=(SMOOTH_MEANS, YHAT, "the limit of many letters is taken after that of infinite width"),
     )

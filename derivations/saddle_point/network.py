@@ -14,7 +14,7 @@ from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, PAIRS, C, Theta, 
 from onestep.derivations.bulk.letters import ROWS_OF_GROUPS, SOURCE, form, gain_of_tau, over_spectrum, traces
 from onestep.derivations.free_energy.along_spike import y0, y1, y2
 from onestep.derivations.gradient_step.constants import stein_step
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import differentiate, sigma
 from onestep.derivations.saddle_point import symbols as s
@@ -56,38 +56,37 @@ def log_determinant() -> Derivation:
         Step(
             "Without a bulk S is lambda + D.",
             sp.Eq(sp.Symbol(r"\frac{1}{p}\ln\det(\lambda+D)"), sum(s.fraction[a] * sp.log(shift[a]) for a in LETTERS)),
-            (Vanishing("the potential at C = 0", sp.expand_log(at_zero, force=True)),),
+            Vanishing("the potential at C = 0", sp.expand_log(at_zero, force=True)),
         ),
         Step(
             "The slopes of (1/p) ln det S in D_a and C_ab are tau_a and T_ab, twice that off the diagonal; those of "
             "the potential are the same, because it is stationary in tau where tau solves its equation.",
-            sp.Eq(s.log_det_of_rows, L, evaluate=False),
-            (
-                *(
-                    Vanishing(
-                        f"stationary in tau_{a + 1}: the slope of the average is the form of a row", sp.together(x)
-                    )
-                    for a, x in enumerate(in_tau)
-                ),
-                *(
-                    Vanishing(
-                        f"stationary in tau_{a + 1}: the rest",
-                        sp.diff(separate, s.V2_of[a]) - shift[a] + s.fraction[a] / s.V2_of[a],
-                    )
-                    for a in LETTERS
-                ),
-                *(
-                    Vanishing(f"its slope in D_{a + 1}", sp.diff(separate, s.V2_hat_of[a]) - s.V2_of[a])
-                    for a in LETTERS
-                ),
-                *(
-                    Vanishing(f"its slope in C_{a + 1}{b + 1}", sp.together(x))
-                    for (a, b), x in zip(PAIRS, in_C, strict=True)
-                ),
+            eq(s.log_det_of_rows, L),
+            *(
+                Vanishing(f"stationary in tau_{a + 1}: the slope of the average is the form of a row", sp.together(x))
+                for a, x in enumerate(in_tau)
+            ),
+            *(
+                Vanishing(
+                    f"stationary in tau_{a + 1}: the rest",
+                    sp.diff(separate, s.V2_of[a]) - shift[a] + s.fraction[a] / s.V2_of[a],
+                )
+                for a in LETTERS
+            ),
+            *(Vanishing(f"its slope in D_{a + 1}", sp.diff(separate, s.V2_hat_of[a]) - s.V2_of[a]) for a in LETTERS),
+            *(
+                Vanishing(f"its slope in C_{a + 1}{b + 1}", sp.together(x))
+                for (a, b), x in zip(PAIRS, in_C, strict=True)
             ),
         ),
     )
-    return Derivation("log-determinant of a network's groups", SOURCE, steps, {s.log_det_of_rows: L}, (ROWS_OF_GROUPS,))
+    return Derivation(
+        "log-determinant of a network's groups",
+        SOURCE,
+        *steps,
+        results={s.log_det_of_rows: L},
+        hypotheses=(ROWS_OF_GROUPS,),
+    )
 
 
 @functools.cache
@@ -108,21 +107,19 @@ def sizes() -> Derivation:
         Step(
             "The readout is S^-1 J, and twice the entropic term is the average of J.S^-1 J/p: moving D_1 moves S on "
             "the neurons of group 1.",
-            sp.Eq(s.q2_of[0], results[s.q2_of[0]], evaluate=False),
-            (Vanishing("the slope in D_1 is minus a_1^2", sp.together(sp.diff(twice, D[0]) + readout[0] ** 2)),),
+            eq(s.q2_of[0], results[s.q2_of[0]]),
+            Vanishing("the slope in D_1 is minus a_1^2", sp.together(sp.diff(twice, D[0]) + readout[0] ** 2)),
         ),
         Step(
             "Moving C_12 moves both blocks of S between the groups, by the products of their rows.",
-            sp.Eq(s.q1_of[0][1], results[s.q1_of[0][1]], evaluate=False),
-            (
-                Vanishing(
-                    "the slope in C_12 is minus twice a_1 a_2 w_1.w_2",
-                    sp.together(sp.diff(twice, C[0, 1]) + 2 * readout[0] * readout[1] * mixed_gram),
-                ),
+            eq(s.q1_of[0][1], results[s.q1_of[0][1]]),
+            Vanishing(
+                "the slope in C_12 is minus twice a_1 a_2 w_1.w_2",
+                sp.together(sp.diff(twice, C[0, 1]) + 2 * readout[0] * readout[1] * mixed_gram),
             ),
         ),
     )
-    return Derivation("sizes of a readout as slopes", SOURCE, steps, results, (ROWS_OF_GROUPS,))
+    return Derivation("sizes of a readout as slopes", SOURCE, *steps, results=results, hypotheses=(ROWS_OF_GROUPS,))
 
 
 @functools.cache
@@ -137,16 +134,16 @@ def third_function() -> Derivation:
         Step(
             "To first order in delta the mean of a feature at given kappa is mu0 + delta d mu0/dc; Stein's lemma turns "
             "z^2 sigma into sigma + sqrt(c) z sigma'.",
-            sp.Eq(s.third_of, result, evaluate=False),
-            (Vanishing("E[z (z sigma)] = E[(z sigma)']", expand_expectations(by_parts - in_bulk)),),
+            eq(s.third_of, result),
+            Vanishing("E[z (z sigma)] = E[(z sigma)']", expand_expectations(by_parts - in_bulk)),
         ),
     )
     return Derivation(
         "what a group's mean gains from unequal norms",
         SOURCE,
-        steps,
-        {s.third_of: result},
-        ("sigma is absolutely continuous and grows at most exponentially",),
+        *steps,
+        results={s.third_of: result},
+        hypotheses=("sigma is absolutely continuous and grows at most exponentially",),
     )
 
 
@@ -190,17 +187,19 @@ def errors() -> Derivation:
         Step(
             "The output at given kappa is yhat plus a local field of variance q(kappa) and covariance sum_u mu1_u "
             "psi_u with the label's z: its squared distance from the label, without the label's own noise.",
-            sp.Eq(s.test_error, test, evaluate=False),
-            (obligation,),
+            eq(s.test_error, test),
+            obligation,
         ),
-        Step(
-            "On the training set every residual shrinks by 1 + V.",
-            sp.Eq(s.training_error, training, evaluate=False),
-            (obligation,),
-        ),
+        Step("On the training set every residual shrinks by 1 + V.", eq(s.training_error, training), obligation),
     )
     results = {s.test_error: test, s.training_error: training}
-    return Derivation("the errors of a network with a vocabulary", SOURCE, steps, results, (ROWS_OF_GROUPS, WITH_NORMS))
+    return Derivation(
+        "the errors of a network with a vocabulary",
+        SOURCE,
+        *steps,
+        results=results,
+        hypotheses=(ROWS_OF_GROUPS, WITH_NORMS),
+    )
 
 
 @functools.cache
@@ -213,12 +212,16 @@ def readout_mean() -> Derivation:
     steps = (
         Step(
             "A readout that is uniform on group 1 costs O(1/p): its force vanishes.",
-            sp.Eq(s.m_of[0], rest / square, evaluate=False),
-            (Vanishing("linear in m_1", expand_expectations(force - rest + s.m_of[0] * square)),),
+            eq(s.m_of[0], rest / square),
+            Vanishing("linear in m_1", expand_expectations(force - rest + s.m_of[0] * square)),
         ),
     )
     return Derivation(
-        "the mean of one letter's readout", SOURCE, steps, {s.m_of[0]: rest / square}, (ROWS_OF_GROUPS, WITH_NORMS)
+        "the mean of one letter's readout",
+        SOURCE,
+        *steps,
+        results={s.m_of[0]: rest / square},
+        hypotheses=(ROWS_OF_GROUPS, WITH_NORMS),
     )
 
 
@@ -253,19 +256,21 @@ def norm_overlap() -> Derivation:
         Step(
             "A sample pulls on neuron i with its feature times its residual: the averages over its own variables are "
             "the forces along W v, W theta_perp and delta, each over 1 + V.",
-            sp.Eq(sp.Symbol(r"\hat{\chi}"), forces[2][0], evaluate=False),
-            (
-                Vanishing("along delta", by_tie - third_of[0] * (y0 - fit)),
-                Vanishing("along W v", by_spike - s.kappa * mu1_of[0] * (y0 - fit)),
-                Vanishing("along W theta_perp", by_target - mu1_of[0] * y1),
-            ),
+            eq(sp.Symbol(r"\hat{\chi}"), forces[2][0]),
+            Vanishing("along delta", by_tie - third_of[0] * (y0 - fit)),
+            Vanishing("along W v", by_spike - s.kappa * mu1_of[0] * (y0 - fit)),
+            Vanishing("along W theta_perp", by_target - mu1_of[0] * y1),
         ),
         Step(
             "The readout is G times these forces and noise that no delta meets: chi is linear in them.",
-            sp.Eq(s.chi_of[0], result, evaluate=False),
-            (Vanishing("two neurons, two vectors", sp.expand(linear)),),
+            eq(s.chi_of[0], result),
+            Vanishing("two neurons, two vectors", sp.expand(linear)),
         ),
     )
     return Derivation(
-        "a readout's overlap with the norms", SOURCE, steps, {s.chi_of[0]: result}, (ROWS_OF_GROUPS, WITH_NORMS)
+        "a readout's overlap with the norms",
+        SOURCE,
+        *steps,
+        results={s.chi_of[0]: result},
+        hypotheses=(ROWS_OF_GROUPS, WITH_NORMS),
     )

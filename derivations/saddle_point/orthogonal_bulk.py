@@ -12,7 +12,7 @@ import sympy as sp
 
 from onestep.derivations.bulk.blocks import LETTERS, PAIRS, C, vanishing
 from onestep.derivations.free_energy.along_spike import PAPER, over_kappa, y0
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import V_of_kappa, mu0_of, mu1_of, mu2_of, q_of_kappa
@@ -52,20 +52,18 @@ def response() -> Derivation:
         Step(
             "Up to k directions S is lambda + c_u V1^_uu + V2^_u on the neurons of a letter; finitely many directions "
             "are O(1/p) in a trace.",
-            sp.Eq(s.V_of_letter[0], own[0], evaluate=False),
-            (Vanishing("S S^-1 = 1, traced over the letter", own[0] / resolvent[0] - s.fraction[0]),),
+            eq(s.V_of_letter[0], own[0]),
+            Vanishing("S S^-1 = 1, traced over the letter", own[0] / resolvent[0] - s.fraction[0]),
         ),
         Step(
             "V1_uu' = c_u V_u delta_uu', so mu1 and mu2 enter together, as the variance nu_u of a feature.",
-            sp.Eq(s.V, result, evaluate=False),
-            (
-                Vanishing("V(kappa) is the sum of nu_u V_u", sp.expand(result - expected)),
-                Vanishing("c_u V1^_uu + V2^_u is one average", parts - weight),
-            ),
+            eq(s.V, result),
+            Vanishing("V(kappa) is the sum of nu_u V_u", sp.expand(result - expected)),
+            Vanishing("c_u V1^_uu + V2^_u is one average", parts - weight),
         ),
     )
     results: dict[sp.Basic, sp.Expr] = {s.V_of_letter[a]: own[a] for a in LETTERS}
-    return Derivation("response over an orthogonal bulk", SOURCE, steps, results, (ORTHOGONAL,))
+    return Derivation("response over an orthogonal bulk", SOURCE, *steps, results=results, hypotheses=(ORTHOGONAL,))
 
 
 @functools.cache
@@ -83,20 +81,19 @@ def averaged() -> Derivation:
     own, rest = (expand_expectations(e.subs(blocks | letters)) for e in general)
     step = Step(
         "Row w of letter u has |w|^2 = c_u, so V1^_uu and V2^_u act on it together.",
-        sp.Eq(s.V_hat_of_letter[0], weight, evaluate=False),
-        (
-            Vanishing(
-                "c_u V1^_uu + V2^_u with the conjugates of the free energy",
-                s.c_of[0] * own + rest - expand_expectations(weight),
-            ),
+        eq(s.V_hat_of_letter[0], weight),
+        Vanishing(
+            "c_u V1^_uu + V2^_u with the conjugates of the free energy",
+            s.c_of[0] * own + rest - expand_expectations(weight),
         ),
     )
     return Derivation(
         "features over an orthogonal bulk",
         SOURCE,
-        (*base.steps, step),
-        {s.V: result, s.V_hat_of_letter[0]: weight},
-        (ORTHOGONAL,),
+        *base.steps,
+        step,
+        results={s.V: result, s.V_hat_of_letter[0]: weight},
+        hypotheses=(ORTHOGONAL,),
     )
 
 
@@ -123,26 +120,26 @@ def spike() -> Derivation:
         Step(
             "W Pi W^T = W W^T - s s^T, so S is diagonal minus V1^ o s s^T: a perturbation of as many directions as "
             "letters.",
-            sp.Eq(sp.MatrixSymbol("Z", 2, 2), Z, evaluate=False),
-            vanishing("Z = X + X C Z", Z - X - X * C * Z),
+            eq(sp.MatrixSymbol("Z", 2, 2), Z),
+            *vanishing("Z = X + X C Z", Z - X - X * C * Z),
         ),
         Step(
             "x_u = |s_u|^2/(lambda + V^_u) = beta c_u V_u.",
-            sp.Eq(x[0], of_V[x[0]], evaluate=False),
-            (
-                Vanishing(
-                    "with |s_u|^2 = beta pi_u c_u",
-                    spike_share(0) * resolvent[0] - of_V[x[0]].subs(s.V_of_letter[0], s.fraction[0] * resolvent[0]),
-                ),
+            eq(x[0], of_V[x[0]]),
+            Vanishing(
+                "with |s_u|^2 = beta pi_u c_u",
+                spike_share(0) * resolvent[0] - of_V[x[0]].subs(s.V_of_letter[0], s.fraction[0] * resolvent[0]),
             ),
         ),
         Step(
             "zeta = Z zeta^ solves zeta = X (zeta^ + V1^ zeta).",
-            sp.Eq(s.zeta_of[0], result, evaluate=False),
-            tuple(Vanishing(f"letter {a + 1}", sp.together((zeta - X * (hats + C * zeta))[a])) for a in LETTERS),
+            eq(s.zeta_of[0], result),
+            *(Vanishing(f"letter {a + 1}", sp.together((zeta - X * (hats + C * zeta))[a])) for a in LETTERS),
         ),
     )
-    return Derivation("spike over an orthogonal bulk", SOURCE, steps, {s.zeta_of[0]: result}, (ORTHOGONAL,))
+    return Derivation(
+        "spike over an orthogonal bulk", SOURCE, *steps, results={s.zeta_of[0]: result}, hypotheses=(ORTHOGONAL,)
+    )
 
 
 def overlap_of(a: int, b: int) -> sp.Expr:
@@ -167,25 +164,21 @@ def sizes() -> Derivation:
         Step(
             "The minimum is G (sqrt p s zeta^ + noise), and G s zeta^ = G0 s e with e = zeta^ + V1^ zeta = X^-1 zeta: "
             "its square over a letter is |s_u|^2 e_u^2/(lambda + V^_u)^2 = zeta_u^2/(beta c_u pi_u).",
-            sp.Eq(s.q2_of[0], size, evaluate=False),
-            (
-                Vanishing(
-                    "the signal's part",
-                    sp.together((signal - s.zeta_of[0] ** 2 / (s.beta * s.c_of[0] * s.fraction[0])).subs(on_shell)),
-                ),
+            eq(s.q2_of[0], size),
+            Vanishing(
+                "the signal's part",
+                sp.together((signal - s.zeta_of[0] ** 2 / (s.beta * s.c_of[0] * s.fraction[0])).subs(on_shell)),
             ),
         ),
         Step(
             "a_u.W_u Pi W_u'^T a_u'/p = c_u |a_u|^2/p delta_uu' - zeta_u zeta_u'.",
-            sp.Eq(s.output_variance, result, evaluate=False),
-            (
-                Vanishing(
-                    "q(kappa) is the sum of nu_u q_u less what points along the spike", sp.expand(result - expected)
-                ),
-            ),
+            eq(s.output_variance, result),
+            Vanishing("q(kappa) is the sum of nu_u q_u less what points along the spike", sp.expand(result - expected)),
         ),
     )
-    return Derivation("sizes over an orthogonal bulk", SOURCE, steps, {s.q2_of[0]: size}, (ORTHOGONAL,))
+    return Derivation(
+        "sizes over an orthogonal bulk", SOURCE, *steps, results={s.q2_of[0]: size}, hypotheses=(ORTHOGONAL,)
+    )
 
 
 @functools.cache
@@ -196,9 +189,9 @@ def output_variance() -> Derivation:
     return Derivation(
         "output over an orthogonal bulk",
         SOURCE,
-        base.steps,
-        {s.output_variance: q_of_kappa.subs(overlaps)},
-        (ORTHOGONAL,),
+        *base.steps,
+        results={s.output_variance: q_of_kappa.subs(overlaps)},
+        hypotheses=(ORTHOGONAL,),
     )
 
 
@@ -259,44 +252,38 @@ def alphabet() -> Derivation:
         *sizes().steps,
         Step(
             "A letter contributes pi_u nu_u/(lambda + V^_u) to V(kappa): the sum is an average over the alphabet.",
-            sp.Eq(V_along, V, evaluate=False),
-            (
-                Vanishing(
-                    "V_u nu_u is the weight times its density",
-                    variance[0] * response().results[s.V_of_letter[0]] - s.fraction[0] * per_weight[s.V],
-                ),
+            eq(V_along, V),
+            Vanishing(
+                "V_u nu_u is the weight times its density",
+                variance[0] * response().results[s.V_of_letter[0]] - s.fraction[0] * per_weight[s.V],
             ),
         ),
         Step(
             "m_u and zeta_u are densities times the weight; q_u is, too, the squares of zeta included.",
-            sp.Eq(s.output_variance, q, evaluate=False),
-            (
-                Vanishing(
-                    "q_u nu_u is the weight times its density",
-                    sp.expand(
-                        variance[0] * q2_of_density
-                        - s.fraction[0] * per_weight[s.output_variance].subs(s.zeta_of[0], density)
-                    ),
+            eq(s.output_variance, q),
+            Vanishing(
+                "q_u nu_u is the weight times its density",
+                sp.expand(
+                    variance[0] * q2_of_density
+                    - s.fraction[0] * per_weight[s.output_variance].subs(s.zeta_of[0], density)
                 ),
             ),
         ),
         Step(
             "The residual of the mean output: a letter contributes its weight times the densities of m and zeta.",
-            sp.Eq(s.residual, y0 - mean, evaluate=False),
-            (
-                Vanishing(
-                    "a letter's share of the output is the weight times its density",
-                    share - s.fraction[0] * mean.integrand.subs(of_letter),
-                ),
+            eq(s.residual, y0 - mean),
+            Vanishing(
+                "a letter's share of the output is the weight times its density",
+                share - s.fraction[0] * mean.integrand.subs(of_letter),
             ),
         ),
     )
     return Derivation(
         "continuous alphabet",
         f"{PAPER}, Appendix D, (161)-(164)",
-        steps,
-        {V_along: V, s.output_variance: q, s.residual: y0 - mean},
-        (ORTHOGONAL, MANY_LETTERS),
+        *steps,
+        results={V_along: V, s.output_variance: q, s.residual: y0 - mean},
+        hypotheses=(ORTHOGONAL, MANY_LETTERS),
     )
 
 
@@ -312,22 +299,22 @@ def alphabet_conjugate() -> Derivation:
     )
     step = Step(
         "The conjugate of a letter, with the variance of its features and V(kappa) of the whole alphabet.",
-        sp.Eq(V_hat_along, weight, evaluate=False),
-        (
-            Vanishing(
-                "c_u V1^_uu + V2^_u, letter by letter",
-                c_along * s.alpha / s.beta * over_kappa(mu1_along**2 / (1 + V_along))
-                + s.alpha / s.beta * over_kappa((nu_along - c_along * mu1_along**2) / (1 + V_along))
-                - weight,
-            ),
+        eq(V_hat_along, weight),
+        Vanishing(
+            "c_u V1^_uu + V2^_u, letter by letter",
+            c_along * s.alpha / s.beta * over_kappa(mu1_along**2 / (1 + V_along))
+            + s.alpha / s.beta * over_kappa((nu_along - c_along * mu1_along**2) / (1 + V_along))
+            - weight,
         ),
     )
     return Derivation(
         "conjugates of a continuous alphabet",
         base.source,
-        (*averaged().steps, *base.steps, step),
-        {V_hat_along: weight},
-        base.hypotheses,
+        *averaged().steps,
+        *base.steps,
+        step,
+        results={V_hat_along: weight},
+        hypotheses=base.hypotheses,
     )
 
 
@@ -351,18 +338,18 @@ def no_unique_mean() -> Derivation:
         Step(
             "mu0 of letter u is an odd function of u kappa; a change t(u) of m(u), even in u, changes the mean output "
             "by the average of an odd function of u.",
-            sp.Eq(s.output_change, Expectation(integrand, s.mode), evaluate=False),
-            (Vanishing("the integrand is odd", integrand + reflected(integrand, s.mode)),),
+            eq(s.output_change, Expectation(integrand, s.mode)),
+            Vanishing("the integrand is odd", integrand + reflected(integrand, s.mode)),
         ),
         Step(
             "Over a symmetric alphabet that is zero.",
-            sp.Eq(s.output_change, change, evaluate=False),
-            (
-                Vanishing(
-                    "functions of first degree over a normal alphabet, moment by moment",
-                    expand_expectations(Expectation(sp.expand(example), s.mode)) - change,
-                ),
+            eq(s.output_change, change),
+            Vanishing(
+                "functions of first degree over a normal alphabet, moment by moment",
+                expand_expectations(Expectation(sp.expand(example), s.mode)) - change,
             ),
         ),
     )
-    return Derivation("m(u) is not unique", f"{PAPER}, Appendix D, (161)-(162)", steps, {s.output_change: change})
+    return Derivation(
+        "m(u) is not unique", f"{PAPER}, Appendix D, (161)-(162)", *steps, results={s.output_change: change}
+    )

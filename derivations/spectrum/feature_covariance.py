@@ -8,7 +8,7 @@ import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
-from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.spectrum import symbols as s
 
@@ -42,34 +42,30 @@ def population() -> Derivation:
     steps = (
         Step(
             "A feature of the equivalent map: mu0 + mu1 (kappa w.v + w.x_perp) + mu2 xi, with x_perp and xi Gaussian.",
-            sp.Eq(s.feature_value, feature("k", s.spike_overlap, noises[0]), evaluate=False),
+            eq(s.feature_value, feature("k", s.spike_overlap, noises[0])),
         ),
         Step(
             "Averaged over x_perp and xi at fixed kappa: means multiply, x_perp adds mu1^2 w_k.Pi w_l, and the noise "
             "of a neuron with itself mu2^2. Two components of x_perp are shown.",
-            sp.Eq(sp.Symbol(r"\mathbb{E}[\varphi_k\varphi_l|\kappa]"), conditional, evaluate=False),
-            (
-                Vanishing("two neurons", sp.expand(given - mean - mu1**2 * inner)),
-                Vanishing("the noise of one neuron", cross - mu2**2),
-            ),
+            eq(sp.Symbol(r"\mathbb{E}[\varphi_k\varphi_l|\kappa]"), conditional),
+            Vanishing("two neurons", sp.expand(given - mean - mu1**2 * inner)),
+            Vanishing("the noise of one neuron", cross - mu2**2),
         ),
         Step(
             "Averaged over kappa, term by term.",
-            sp.Eq(s.population, result, evaluate=False),
-            (
-                Vanishing(
-                    "five averages",
-                    result
-                    - over_kappa(mu0**2)
-                    - (s.spike_overlap + s.other_overlap) * over_kappa(s.kappa * mu0 * mu1)
-                    - s.spike_overlap * s.other_overlap * over_kappa(s.kappa**2 * mu1**2)
-                    - s.projected_product * over_kappa(mu1**2)
-                    - same * over_kappa(mu2**2),
-                ),
+            eq(s.population, result),
+            Vanishing(
+                "five averages",
+                result
+                - over_kappa(mu0**2)
+                - (s.spike_overlap + s.other_overlap) * over_kappa(s.kappa * mu0 * mu1)
+                - s.spike_overlap * s.other_overlap * over_kappa(s.kappa**2 * mu1**2)
+                - s.projected_product * over_kappa(mu1**2)
+                - same * over_kappa(mu2**2),
             ),
         ),
     )
-    return Derivation("population covariance", f"{SOURCE}, (173)", steps, {s.population: result})
+    return Derivation("population covariance", f"{SOURCE}, (173)", *steps, results={s.population: result})
 
 
 @functools.cache
@@ -87,33 +83,31 @@ def log_partition() -> Derivation:
     steps = (
         Step(
             "sum over samples of (a.phi)^2/p is a.S a with S = Phi^T Phi/p. Two samples and two neurons are shown.",
-            sp.Eq(s.readout_energy, s.readout_form, evaluate=False),
-            (Vanishing("the quadratic form", sp.expand(energy - form)),),
+            eq(s.readout_energy, s.readout_form),
+            Vanishing("the quadratic form", sp.expand(energy - form)),
         ),
         Step(
             "So the weight exp(z|a|^2/2 - sum (a.phi)^2/(2p)) is Gaussian, with inverse covariance S - z, positive "
             "for z below the spectrum.",
-            sp.Eq(s.gibbs_exponent, exponent.subs(s.readout_energy, s.readout_form), evaluate=False),
-            (
-                Vanishing(
-                    "minus half the form of S - z",
-                    exponent.subs({s.readout_norm: (readout.T * readout)[0], s.readout_energy: energy})
-                    + (readout.T * (features.T * features / s.p - z * sp.eye(2)) * readout)[0] / 2,
-                ),
+            eq(s.gibbs_exponent, exponent.subs(s.readout_energy, s.readout_form)),
+            Vanishing(
+                "minus half the form of S - z",
+                exponent.subs({s.readout_norm: (readout.T * readout)[0], s.readout_energy: energy})
+                + (readout.T * (features.T * features / s.p - z * sp.eye(2)) * readout)[0] / 2,
             ),
         ),
         Step(
             "In a mode of eigenvalue s the integral is sqrt(2 pi/(s - z)); twice the derivative of its logarithm is "
             "1/(s - z).",
-            sp.Eq(s.log_partition_slope, s.trace_resolvent, evaluate=False),
-            (Vanishing("one mode", sp.simplify(slope) - 1 / (eigenvalue - z)),),
+            eq(s.log_partition_slope, s.trace_resolvent),
+            Vanishing("one mode", sp.simplify(slope) - 1 / (eigenvalue - z)),
         ),
     )
     return Derivation(
         "resolvent as a Gaussian integral",
         f"{SOURCE}, (174)-(176)",
-        steps,
-        {
+        *steps,
+        results={
             s.log_partition_slope: s.trace_resolvent,
             s.gibbs_exponent: exponent.subs(s.readout_energy, s.readout_form),
             s.readout_energy: s.readout_form,
@@ -134,20 +128,22 @@ def replica_identity() -> Derivation:
         Step(
             "For a law of two values, with any weights: ln E Z^R vanishes at R = 0 and its slope is the average of ln "
             "Z. More values add terms.",
-            sp.Eq(s.moment_slope, result, evaluate=False),
-            (
-                Vanishing("zero replicas", sp.log(sp.expand(moments.subs(R, 0)))),
-                Vanishing("E Z^0 = 1", moments.subs(R, 0) - 1),
-            ),
+            eq(s.moment_slope, result),
+            Vanishing("zero replicas", sp.log(sp.expand(moments.subs(R, 0)))),
+            Vanishing("E Z^0 = 1", moments.subs(R, 0) - 1),
         ),
         Step(
             "So the slope is E ln Z.",
-            sp.Eq(s.moment_slope, s.mean_log, evaluate=False),
-            (Vanishing("the slope", result - weight * sp.log(first) - (1 - weight) * sp.log(second)),),
+            eq(s.moment_slope, s.mean_log),
+            Vanishing("the slope", result - weight * sp.log(first) - (1 - weight) * sp.log(second)),
         ),
     )
     return Derivation(
-        "replica identity of the spectrum", f"{SOURCE}, (177)", steps, {s.moment_slope: s.mean_log}, HYPOTHESES[:1]
+        "replica identity of the spectrum",
+        f"{SOURCE}, (177)",
+        *steps,
+        results={s.moment_slope: s.mean_log},
+        hypotheses=HYPOTHESES[:1],
     )
 
 
@@ -164,14 +160,12 @@ def independent_samples() -> Derivation:
         Step(
             "Z^R is an integral over R readouts, under which the average over the samples passes. Given the readouts "
             "each further sample multiplies the average by one sample's; a factor of two values is shown.",
-            sp.Eq(s.replicated_weight, result, evaluate=False),
-            (
-                Vanishing("one more sample, one more factor", sp.expand(together - earlier * one)),
-                Vanishing("no sample", result.subs(s.n, 0) - 1),
-            ),
+            eq(s.replicated_weight, result),
+            Vanishing("one more sample, one more factor", sp.expand(together - earlier * one)),
+            Vanishing("no sample", result.subs(s.n, 0) - 1),
         ),
     )
-    return Derivation("independent samples", f"{SOURCE}, (178)", steps, {s.replicated_weight: result})
+    return Derivation("independent samples", f"{SOURCE}, (178)", *steps, results={s.replicated_weight: result})
 
 
 @functools.cache
@@ -197,21 +191,21 @@ def outputs() -> Derivation:
         Step(
             "Given kappa a replica's output is mu0 m_i + kappa mu1 zeta_i plus h_i = mu1 a_i.W x_perp/sqrt p + mu2 "
             "a_i.xi/sqrt p.",
-            sp.Eq(s.letter_output, output, evaluate=False),
-            (Vanishing("neurons collected; two are shown", sp.expand(total - collected)),),
+            eq(s.letter_output, output),
+            Vanishing("neurons collected; two are shown", sp.expand(total - collected)),
         ),
         Step(
             "Wick's rule: E[h_i h_j] = mu1^2 q1_ij + mu2^2 q2_ij, overlaps of equation (181). Two components are "
             "shown.",
-            sp.Eq(s.field_covariance, result, evaluate=False),
-            (Vanishing("covariance of two replicas", sp.expand(covariance - mu1**2 * first - mu2**2 * second)),),
+            eq(s.field_covariance, result),
+            Vanishing("covariance of two replicas", sp.expand(covariance - mu1**2 * first - mu2**2 * second)),
         ),
     )
     return Derivation(
         "local fields without target",
         f"{SOURCE}, (179)-(181)",
-        steps,
-        {s.field_covariance: result, s.letter_output: output},
+        *steps,
+        results={s.field_covariance: result, s.letter_output: output},
     )
 
 
@@ -227,27 +221,24 @@ def outlier() -> Derivation:
         Step(
             "Sigma = E[mu0^2] 1 1^T + E[kappa mu0 mu1](1 s^T + s 1^T) + rest, where |s| = |Wv| and the rest, E[kappa^2 "
             "mu1^2] s s^T + E[mu1^2] W Pi W^T + E[mu2^2], have norms that stay bounded; 1 1^T has norm p.",
-            sp.Eq(
+            eq(
                 s.population,
                 over_kappa((mu0 + s.kappa * mu1 * s.spike_overlap) * (mu0 + s.kappa * mu1 * s.other_overlap)),
-                evaluate=False,
             ),
         ),
         Step(
             "From above by the norms of the three parts, from below by the vector of ones: with p = t^2 both bounds "
             "over p tend to E[mu0^2].",
-            sp.Eq(s.spike_eigenvalue_rate, mean_square, evaluate=False),
-            (
-                RationalLimit("the upper bound", upper, t, a),
-                RationalLimit("the lower bound", lower, t, a),
-                NonNegative("the bounds are in order", upper - lower, ((4 * b * e / t + c / t**2, sp.S.One),)),
-            ),
+            eq(s.spike_eigenvalue_rate, mean_square),
+            RationalLimit("the upper bound", upper, t, a),
+            RationalLimit("the lower bound", lower, t, a),
+            NonNegative("the bounds are in order", upper - lower, ((4 * b * e / t + c / t**2, sp.S.One),)),
         ),
     )
     return Derivation(
         "spike eigenvalue",
         f"{SOURCE}, (191)",
-        steps,
-        {s.spike_eigenvalue_rate: mean_square},
-        ("the norms of W and of W v stay bounded as p grows",),
+        *steps,
+        results={s.spike_eigenvalue_rate: mean_square},
+        hypotheses=("the norms of W and of W v stay bounded as p grows",),
     )

@@ -14,7 +14,7 @@ import sympy as sp
 
 from onestep.derivations.bulk.network import ROWS, SAMPLES, rows, width
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu1, mu2, over_kappa
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import g
 from onestep.derivations.saddle_point.equations import stationary
@@ -52,8 +52,8 @@ def _samples_steps() -> tuple[Step, ...]:
     return (
         Step(
             "One sample's Gaussian integral gives ln(1 + V)/2; V^ is its slope, so that V1 and V2 are stationary.",
-            sp.Eq(s.V1_hat, conjugates[s.V1_hat], evaluate=False),
-            obligations,
+            eq(s.V1_hat, conjugates[s.V1_hat]),
+            *obligations,
         ),
     )
 
@@ -70,29 +70,28 @@ def isotropic() -> Derivation:
         Step(
             "The log-determinant of S has V1 and V2 as its slopes in V1^ and V2^, and is stationary in V2 itself "
             "where V2 solves its equation.",
-            sp.Eq(s.V1, isotropic_trace, evaluate=False),
-            (
-                Vanishing("slope in V1^", sp.together(sp.diff(isotropic_rows, s.V1_hat) - isotropic_trace)),
-                Vanishing("slope in V2^", sp.diff(diagonal, s.V2_hat) - s.V2),
-                Vanishing("stationary in V2", sp.together(in_tau - row)),
-            ),
+            eq(s.V1, isotropic_trace),
+            Vanishing("slope in V1^", sp.together(sp.diff(isotropic_rows, s.V1_hat) - isotropic_trace)),
+            Vanishing("slope in V2^", sp.diff(diagonal, s.V2_hat) - s.V2),
+            Vanishing("stationary in V2", sp.together(in_tau - row)),
         ),
         Step(
             "Only the explicit lambda counts: the slope is V2, the Stieltjes transform at -lambda.",
-            sp.Eq(s.features_log_det, L, evaluate=False),
-            (
-                Vanishing("slope in lambda", sp.diff(L, s.ridge) - s.V2),
-                Vanishing(
-                    "without samples it is ln lambda",
-                    expand_expectations(L.subs(without)).subs(s.V2, 1 / s.ridge) - sp.log(s.ridge),
-                ),
+            eq(s.features_log_det, L),
+            Vanishing("slope in lambda", sp.diff(L, s.ridge) - s.V2),
+            Vanishing(
+                "without samples it is ln lambda",
+                expand_expectations(L.subs(without)).subs(s.V2, 1 / s.ridge) - sp.log(s.ridge),
             ),
         ),
     )
     return Derivation(
-        "log-determinant of the features", "Appendix F of arXiv 2402.04980, from (189)-(190)", steps,
-        {s.features_log_det: L}, HYPOTHESES,
-    )  # fmt: skip
+        "log-determinant of the features",
+        "Appendix F of arXiv 2402.04980, from (189)-(190)",
+        *steps,
+        results={s.features_log_det: L},
+        hypotheses=HYPOTHESES,
+    )
 
 
 @functools.cache
@@ -122,39 +121,36 @@ def network() -> Derivation:
         Step(
             "(1/d) tr (1 + g B)^-1 = p and (1/d) tr B (1 + g B)^-1 = (1 - p)/g = p b with b = 1 + omega E[y^2/(1 + y^2 "
             "l)].",
-            sp.Eq(s.leverage, leverage, evaluate=False),
-            (
-                Vanishing("slope of the labels' term in l", in_l),
-                Vanishing("p b = (1 - p)/g", sp.simplify((trace - (1 - p) / gain).subs(closed))),
-            ),
+            eq(s.leverage, leverage),
+            Vanishing("slope of the labels' term in l", in_l),
+            Vanishing("p b = (1 - p)/g", sp.simplify((trace - (1 - p) / gain).subs(closed))),
         ),
         Step(
             "(1/d) tr ln(1 + g B) is stationary in p, l following it, vanishes with g, and has (1 - p)/g as its slope "
             "in g.",
-            sp.Eq(sp.Symbol(r"\frac{1}{d}\ln\det(1+\mathsf{g}B)"), network_rows, evaluate=False),
-            (
-                Vanishing("stationary in p", sp.simplify(in_p.subs(closed))),
-                Vanishing("slope in g", sp.simplify((in_g - (1 - p) / gain).subs(closed))),
-                Vanishing("zero at g = 0", expand_expectations(network_rows.subs({gain: 0, p: 1, s.leverage: 0}))),
-            ),
+            eq(sp.Symbol(r"\frac{1}{d}\ln\det(1+\mathsf{g}B)"), network_rows),
+            Vanishing("stationary in p", sp.simplify(in_p.subs(closed))),
+            Vanishing("slope in g", sp.simplify((in_g - (1 - p) / gain).subs(closed))),
+            Vanishing("zero at g = 0", expand_expectations(network_rows.subs({gain: 0, p: 1, s.leverage: 0}))),
         ),
         Step(
             "With g = beta V1^ V2 its slopes in V1^ and V2 are those that the equations of V1 and V2 ask for; only the "
             "explicit lambda counts.",
-            sp.Eq(s.features_log_det, L, evaluate=False),
-            (
-                Vanishing("slope in V1^", sp.together((slopes[s.V1_hat] - V1).subs(s.V2, V2))),
-                Vanishing("slope in V2^", sp.diff(diagonal, s.V2_hat) - s.V2),
-                Vanishing("stationary in V2", sp.together((sp.diff(diagonal, s.V2) + slopes[s.V2]).subs(s.V2, V2))),
-                Vanishing("slope in lambda", sp.diff(L, s.ridge) - s.V2),
-                Vanishing(
-                    "without samples it is ln lambda",
-                    expand_expectations(L.subs(silent)).subs(s.V2, 1 / s.ridge) - sp.log(s.ridge),
-                ),
+            eq(s.features_log_det, L),
+            Vanishing("slope in V1^", sp.together((slopes[s.V1_hat] - V1).subs(s.V2, V2))),
+            Vanishing("slope in V2^", sp.diff(diagonal, s.V2_hat) - s.V2),
+            Vanishing("stationary in V2", sp.together((sp.diff(diagonal, s.V2) + slopes[s.V2]).subs(s.V2, V2))),
+            Vanishing("slope in lambda", sp.diff(L, s.ridge) - s.V2),
+            Vanishing(
+                "without samples it is ln lambda",
+                expand_expectations(L.subs(silent)).subs(s.V2, 1 / s.ridge) - sp.log(s.ridge),
             ),
         ),
     )
     return Derivation(
-        "log-determinant of a network's features", "this suite", steps, {s.features_log_det: L},
-        (ROWS, SAMPLES, "norms and spike change the features by finite rank"),
-    )  # fmt: skip
+        "log-determinant of a network's features",
+        "this suite",
+        *steps,
+        results={s.features_log_det: L},
+        hypotheses=(ROWS, SAMPLES, "norms and spike change the features by finite rank"),
+    )

@@ -23,7 +23,7 @@ from onestep.derivations.free_energy.along_spike import (
 )
 from onestep.derivations.free_energy.ridge import replicated_trace, sherman_morrison, spike_inversion
 from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge
 from onestep.derivations.language.expectation import expand_expectations
 from onestep.derivations.language.replica_gaussians import (
     A,
@@ -67,12 +67,16 @@ def energetic() -> Derivation:
         Step(
             "Without target b is minus the mean output, and B = 1; as R -> 0 the average over kappa passes through "
             "the logarithm.",
-            sp.Eq(s.energetic_term, result, evaluate=False),
-            (Vanishing("in the form of the paper", expand_expectations(result - printed)),),
+            eq(s.energetic_term, result),
+            Vanishing("in the form of the paper", expand_expectations(result - printed)),
         ),
     )
     return Derivation(
-        "energetic term without target", f"{SOURCE}, (182)-(186)", steps, {s.energetic_term: printed}, HYPOTHESES
+        "energetic term without target",
+        f"{SOURCE}, (182)-(186)",
+        *steps,
+        results={s.energetic_term: printed},
+        hypotheses=HYPOTHESES,
     )
 
 
@@ -96,17 +100,21 @@ def entropic() -> Derivation:
         Step(
             "In a mode of W Pi W^T of eigenvalue varrho the matrix over replicas is A delta_ij - B with A = -z + V1^ "
             "varrho + V2^ and B = q1^ varrho + q2^; the force is zeta^ sqrt p along s = W v.",
-            sp.Eq(sp.Symbol(r"\partial_R\ln Z_R|_{R=0}"), of_mode, evaluate=False),
-            (Vanishing("the force enters as f^2/(2A)", force - f**2 / (2 * A)),),
+            eq(sp.Symbol(r"\partial_R\ln Z_R|_{R=0}"), of_mode),
+            Vanishing("the force enters as f^2/(2A)", force - f**2 / (2 * A)),
         ),
         Step(
             "Summed over modes; the spike's part is s.G s by Sherman-Morrison.",
-            sp.Eq(s.entropic_term, result, evaluate=False),
-            (Vanishing("in the form of the paper", sp.together(expand_expectations(result - printed))),),
+            eq(s.entropic_term, result),
+            Vanishing("in the form of the paper", sp.together(expand_expectations(result - printed))),
         ),
     )
     return Derivation(
-        "entropic term without target", f"{SOURCE}, (182)-(186)", steps, {s.entropic_term: printed}, HYPOTHESES
+        "entropic term without target",
+        f"{SOURCE}, (182)-(186)",
+        *steps,
+        results={s.entropic_term: printed},
+        hypotheses=HYPOTHESES,
     )
 
 
@@ -124,16 +132,16 @@ def trace() -> Derivation:
     steps = (
         Step(
             "Overlaps V delta_ij + q and conjugates -V^ delta_ij + q^: the sum over replicas is linear in R as R -> 0.",
-            sp.Eq(s.trace_term, result, evaluate=False),
-            (
-                Vanishing(
-                    "the rest is quadratic in R", replicated - s.replicas * linear + s.replicas**2 * q * q_hat / 2
-                ),
-            ),
+            eq(s.trace_term, result),
+            Vanishing("the rest is quadratic in R", replicated - s.replicas * linear + s.replicas**2 * q * q_hat / 2),
         ),
     )
     return Derivation(
-        "trace term at temperature one", f"{SOURCE}, (183)-(186)", steps, {s.trace_term: result}, HYPOTHESES
+        "trace term at temperature one",
+        f"{SOURCE}, (183)-(186)",
+        *steps,
+        results={s.trace_term: result},
+        hypotheses=HYPOTHESES,
     )
 
 
@@ -147,15 +155,19 @@ def free_entropy() -> Derivation:
     size = sp.diff(value, z) + sp.diff(value, s.V2_hat)
     final = Step(
         "The free entropy is the sum of the three terms, extremal over all variables; constants are left out.",
-        sp.Eq(s.free_entropy, value, evaluate=False),
-        (
-            # Z is the integral of exp(-(a.K a - z |a|^2)/2), so that its slope in z is the mean of |a|^2/2.
-            Vanishing("at stationarity the slope in z is |a|^2/(2p)", expand_expectations(size) - (s.V2 + s.q2) / 2),
-            Vanishing("without samples (-z)^(-p/2) is left", expand_expectations(alone) + sp.log(-z) / 2),
-        ),
+        eq(s.free_entropy, value),
+        # Z is the integral of exp(-(a.K a - z |a|^2)/2), so that its slope in z is the mean of |a|^2/2.
+        Vanishing("at stationarity the slope in z is |a|^2/(2p)", expand_expectations(size) - (s.V2 + s.q2) / 2),
+        Vanishing("without samples (-z)^(-p/2) is left", expand_expectations(alone) + sp.log(-z) / 2),
     )
     steps = (*(step for part in parts for step in part.steps), final)
-    return Derivation("free entropy of the resolvent", f"{SOURCE}, (186)", steps, {s.free_entropy: value}, HYPOTHESES)
+    return Derivation(
+        "free entropy of the resolvent",
+        f"{SOURCE}, (186)",
+        *steps,
+        results={s.free_entropy: value},
+        hypotheses=HYPOTHESES,
+    )
 
 
 # Differentiating in the first gives the equation for the second.
@@ -179,15 +191,16 @@ def equation(variable: sp.Symbol) -> Derivation:
     solution = solve_linear(derivative, unknown)
     step = Step(
         f"The derivative in ${sp.latex(variable)}$ vanishes; it is linear in ${sp.latex(unknown)}$.",
-        sp.Eq(unknown, solution, evaluate=False),
-        (Vanishing(f"stationarity in {variable}", expand_expectations(derivative).subs(unknown, solution)),),
+        eq(unknown, solution),
+        Vanishing(f"stationarity in {variable}", expand_expectations(derivative).subs(unknown, solution)),
     )
     return Derivation(
         f"stationarity of the free entropy in {variable}",
         f"{SOURCE}, (187)-(189)",
-        (*base.steps, step),
-        {unknown: solution},
-        (*HYPOTHESES, EXCHANGE),
+        *base.steps,
+        step,
+        results={unknown: solution},
+        hypotheses=(*HYPOTHESES, EXCHANGE),
     )
 
 
@@ -203,18 +216,18 @@ def combined() -> Derivation:
     step = Step(
         "zeta = zeta^ s.G s, and zeta^ is minus (alpha/beta) times the average of the output's own slope: linear in "
         "zeta.",
-        sp.Eq(s.zeta, result, evaluate=False),
-        (
-            Vanishing("the factor is s.G s", sp.together(expand_expectations(of_zeta - s.zeta_hat * resolvent))),
-            Vanishing("the solution", expand_expectations(relation).subs(s.zeta, result)),
-        ),
+        eq(s.zeta, result),
+        Vanishing("the factor is s.G s", sp.together(expand_expectations(of_zeta - s.zeta_hat * resolvent))),
+        Vanishing("the solution", expand_expectations(relation).subs(s.zeta, result)),
     )
     return Derivation(
         "the two equations combined",
         f"{SOURCE}, (188)",
-        (*forward.steps, *backward.steps[-1:], step),
-        {s.zeta: result},
-        (*HYPOTHESES, EXCHANGE),
+        *forward.steps,
+        *backward.steps[-1:],
+        step,
+        results={s.zeta: result},
+        hypotheses=(*HYPOTHESES, EXCHANGE),
     )
 
 
@@ -254,36 +267,34 @@ def vanishing_overlaps() -> Derivation:
         Step(
             "The equation of m gives m = -B zeta/A with A = E[mu0^2/(1+V)] and B = E[kappa mu0 mu1/(1+V)]; inserted, "
             "zeta times a coefficient vanishes.",
-            sp.Eq(s.zeta * coefficient, 0, evaluate=False),
-            (Vanishing("the coefficient is 1 + gain (C - B^2/A)", coefficient - 1 - gain * (c - b**2 / a)),),
+            eq(s.zeta * coefficient, 0),
+            Vanishing("the coefficient is 1 + gain (C - B^2/A)", coefficient - 1 - gain * (c - b**2 / a)),
         ),
         Step(
             "C - B^2/A is the average of a square over 1 + V, by Cauchy-Schwarz: never negative. So the coefficient "
             "is at least one.",
-            sp.Ge(s.schur, 0, evaluate=False),
-            (
-                Vanishing("the square opened", expand_expectations(difference - opened)),
-                Vanishing("at the projection it is C - B^2/A", sp.expand(at_projection - c + b**2 / a)),
-                NonNegative("an average of squares over 1 + V > 0", difference, ((difference, sp.S.One),)),
-            ),
+            ge(s.schur, 0),
+            Vanishing("the square opened", expand_expectations(difference - opened)),
+            Vanishing("at the projection it is C - B^2/A", sp.expand(at_projection - c + b**2 / a)),
+            NonNegative("an average of squares over 1 + V > 0", difference, ((difference, sp.S.One),)),
         ),
         Step(
             "So zeta = 0, then m = 0 and zeta^ = 0.",
-            sp.Eq(s.zeta, zeta[0], evaluate=False),
-            (Vanishing("m vanishes with zeta", m_of_zeta.subs(s.zeta, zeta[0])),),
+            eq(s.zeta, zeta[0]),
+            Vanishing("m vanishes with zeta", m_of_zeta.subs(s.zeta, zeta[0])),
         ),
         Step(
             "The mean of the readout is zeta times a ratio of averages.",
-            sp.Eq(s.m, m_of_zeta.subs(s.zeta, zeta[0]), evaluate=False),
-            (Vanishing("stationarity in m, equation (187), at zeta = 0", mean_readout.subs(s.zeta, zeta[0])),),
+            eq(s.m, m_of_zeta.subs(s.zeta, zeta[0])),
+            Vanishing("stationarity in m, equation (187), at zeta = 0", mean_readout.subs(s.zeta, zeta[0])),
         ),
     )
     return Derivation(
         "zeta = m = 0",
         f"{SOURCE}, (188)",
-        steps,
-        {s.zeta: zeta[0], s.m: m_of_zeta.subs(s.zeta, zeta[0])},
-        (*HYPOTHESES, EXCHANGE),
+        *steps,
+        results={s.zeta: zeta[0], s.m: m_of_zeta.subs(s.zeta, zeta[0])},
+        hypotheses=(*HYPOTHESES, EXCHANGE),
     )
 
 
@@ -304,15 +315,16 @@ def no_sizes() -> Derivation:
     step = Step(
         "At m = zeta = 0 the solution q = q^ = 0 satisfies the equations from V and V^: they become those from q and "
         "q^.",
-        sp.Eq(s.q2, 0, evaluate=False),
-        tuple(checks),
+        eq(s.q2, 0),
+        *checks,
     )
     return Derivation(
         "no replica-shared size",
         f"{SOURCE}, (188)-(189)",
-        (*base.steps, step),
-        {s.q1: sp.S.Zero, s.q2: sp.S.Zero},
-        HYPOTHESES,
+        *base.steps,
+        step,
+        results={s.q1: sp.S.Zero, s.q2: sp.S.Zero},
+        hypotheses=HYPOTHESES,
     )
 
 
@@ -331,12 +343,16 @@ def stieltjes() -> Derivation:
         Step(
             "g is twice the derivative of the free entropy; at the saddle point only the explicit z counts, and z "
             "enters as -V2^ does: the derivative in V2^ vanishes, leaving V2 + q2, with q2 = 0.",
-            sp.Eq(s.stieltjes, result, evaluate=False),
-            (
-                Vanishing(
-                    "z and V2^ enter the determinant together", expand_expectations(explicit + conjugate) - s.V2 - s.q2
-                ),
+            eq(s.stieltjes, result),
+            Vanishing(
+                "z and V2^ enter the determinant together", expand_expectations(explicit + conjugate) - s.V2 - s.q2
             ),
         ),
     )
-    return Derivation("Stieltjes transform", f"{SOURCE}, (190)", steps, {s.stieltjes: result}, (*HYPOTHESES, EXCHANGE))
+    return Derivation(
+        "Stieltjes transform",
+        f"{SOURCE}, (190)",
+        *steps,
+        results={s.stieltjes: result},
+        hypotheses=(*HYPOTHESES, EXCHANGE),
+    )

@@ -213,7 +213,7 @@ class _GroupsPoint:
 
     @property
     def overlap(self) -> Array:
-        return self._overlaps(self.values[None, :])[0]
+        return np.asarray(self._overlaps(self.values[None, :])[0])
 
     def overlap_jacobian(self) -> Array:
         return self._overlaps(self.jacobian.T)

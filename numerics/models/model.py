@@ -15,7 +15,6 @@ from onestep.numerics.models.losses import SQUARE, Loss, loss_named
 from onestep.numerics.models.parameters import (
     EXACT,
     LARGEST,
-    MOST_DIRECTIONS,
     NOT_NEGATIVE,
     RANGES,
     ROUNDED_NORM,
@@ -24,6 +23,7 @@ from onestep.numerics.models.parameters import (
     MapErrors,
     ModelError,
     ReadoutGroup,
+    check_rank,
     checked_alignments,
     checked_errors,
     checked_flag,
@@ -131,7 +131,7 @@ class Model:
         object.__setattr__(self, "further_alignments", checked_alignments(self.alignment, self.further_alignments))
         object.__setattr__(self, "given_uncertainty", checked_errors(self.given_uncertainty))
         _check_step(self)
-        _check_rank(self)
+        check_rank(self)
         _check_moments(self)
 
     def __repr__(self) -> str:
@@ -427,30 +427,6 @@ def _check_network_bulk(model: Model) -> None:
                 f"beside the weight {group.weight:g}: leave the bulk away, for example 1:0.5,-1:0.5, or empty before a "
                 "bias, 1:0.5::0.3,-1:0.5::-0.3 (or give --bias), or take the isotropic bulk"
             )
-
-
-def _check_rank(model: Model) -> None:
-    """As many components in every readout weight as there are alignments, at most three; a density has one."""
-    if model.rank > MOST_DIRECTIONS:
-        raise ModelError(
-            f"a spike of {model.rank} directions was given: at most {MOST_DIRECTIONS} are accepted, for example "
-            "--alignment 0.6/0.5"
-        )
-    if model.law is not None:
-        if model.rank > 1 or model.unequal_norms:
-            raise ModelError(
-                "a density of readout weights is built for a spike of one direction and the isotropic bulk of rows of "
-                "equal norm"
-            )
-        return
-    counts = sorted({len(group.weights) for group in model.groups} | {model.rank})
-    if len(counts) > 1:
-        raise ModelError(
-            f"alignment and readout weights have {' and '.join(map(str, counts))} components: give as many in each, "
-            'for example --alignment 0.6/0.5 --readout "1.5/1:0.5,1.5/-1:0.5"'
-        )
-    if model.rank > 1 and model.unequal_norms:
-        raise ModelError("a spike of several directions is built for the isotropic bulk with rows of equal norm")
 
 
 def _check_moments(model: Model) -> None:

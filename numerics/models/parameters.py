@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from onestep.numerics.models.model import Model
 
 
 class ModelError(ValueError):
@@ -168,3 +171,27 @@ def checked_alignments(first: float, further: tuple[float, ...]) -> tuple[float,
             "squares add up to at most 1, for example 0.6/0.5"
         )
     return checked
+
+
+def check_rank(model: Model) -> None:
+    """As many components in every readout weight as there are alignments, at most three; a density has one."""
+    if model.rank > MOST_DIRECTIONS:
+        raise ModelError(
+            f"a spike of {model.rank} directions was given: at most {MOST_DIRECTIONS} are accepted, for example "
+            "--alignment 0.6/0.5"
+        )
+    if model.law is not None:
+        if model.rank > 1 or model.unequal_norms:
+            raise ModelError(
+                "a density of readout weights is built for a spike of one direction and the isotropic bulk of rows of "
+                "equal norm"
+            )
+        return
+    counts = sorted({len(group.weights) for group in model.groups} | {model.rank})
+    if len(counts) > 1:
+        raise ModelError(
+            f"alignment and readout weights have {' and '.join(map(str, counts))} components: give as many in each, "
+            'for example --alignment 0.6/0.5 --readout "1.5/1:0.5,1.5/-1:0.5"'
+        )
+    if model.rank > 1 and model.unequal_norms:
+        raise ModelError("a spike of several directions is built for the isotropic bulk with rows of equal norm")

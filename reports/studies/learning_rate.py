@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,8 +62,7 @@ THEORIES = ("isotropic", "network")
 VISIBLE = 0.02
 
 
-@dataclass(frozen=True)
-class Vertex:
+class Vertex(NamedTuple):
     """The bottom of the parabola in log eta through the least of some points and its neighbours."""
 
     eta: float
@@ -106,12 +106,7 @@ def cases_of(data: Data) -> tuple[Case, ...]:
         samples = np.array([data[name_of(name, eta)]["test_error"] for eta in etas])
         rest = [vertex(etas, np.delete(samples, k, axis=1).mean(axis=1).tolist()) for k in range(samples.shape[1])]
         factor = np.sqrt((len(rest) - 1) / len(rest))
-        spread = Vertex(
-            *(
-                float(factor * np.sqrt(np.sum((v - v.mean()) ** 2)))
-                for v in np.array([(r.eta, r.error) for r in rest]).T
-            )
-        )
+        spread = Vertex(*(float(factor * np.sqrt(np.sum((v - v.mean()) ** 2))) for v in np.array(rest).T))
         coarse = {theory: vertex(etas, _errors(network, theory, etas)) for theory in THEORIES}
         best = {
             theory: best_eta(
@@ -159,14 +154,7 @@ def page(cases: Sequence[Case]) -> Study:
             for case in cases
         ),
     )
-    return Study(
-        "learning-rate",
-        "The best learning rate",
-        text,
-        (table,),
-        (),
-        f"python -m benchmarks.{SLUG} simulate",
-    )
+    return Study("learning-rate", "The best learning rate", text, (table,), (), f"python -m benchmarks.{SLUG} simulate")
 
 
 def _cells(best: BestEta) -> tuple[str, str]:

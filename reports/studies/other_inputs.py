@@ -35,14 +35,8 @@ CASES: tuple[tuple[str, Model | Network], ...] = (
         "features relu/sign",
         Model(activation("relu"), activation("sign"), 2.0, 0.8, 0.2, spike=1.0, bulk=1.0, alignment=0.7),
     ),
-    (
-        "network tanh/sin",
-        Network(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, alpha0=2.0, eta=2.0),
-    ),
-    (
-        "network erf/sign",
-        Network(activation("erf"), activation("sign"), 2.0, 1.0, 0.1, alpha0=4.0, eta=3.0),
-    ),
+    ("network tanh/sin", Network(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, alpha0=2.0, eta=2.0)),
+    ("network erf/sign", Network(activation("erf"), activation("sign"), 2.0, 1.0, 0.1, alpha0=4.0, eta=3.0)),
 )
 VARIANTS = tuple(Inputs(law, "dense") for law in LAWS) + tuple(Inputs(law, "sparse") for law in LAWS[1:])
 MAP = ("spike", "alignment", "bulk")

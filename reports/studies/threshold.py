@@ -23,10 +23,7 @@ CASES: tuple[tuple[str, Model], ...] = (
         "leaky relu/sin",
         Model(activation("leaky_relu(z, 1/5)"), activation("sin"), 1.0, 1.0, RIDGE, spike=1.0, bulk=1.0, alignment=0.8),
     ),
-    (
-        "tanh/sin",
-        Model(activation("tanh"), activation("sin"), 1.0, 1.0, RIDGE, spike=1.0, bulk=1.0, alignment=0.8),
-    ),
+    ("tanh/sin", Model(activation("tanh"), activation("sin"), 1.0, 1.0, RIDGE, spike=1.0, bulk=1.0, alignment=0.8)),
     (
         "atan/sign",
         Model(activation("atan"), activation("sign"), 1.0, 1.0, RIDGE, spike=1.5, bulk=1.2, alignment=0.9, noise=0.2),
@@ -100,11 +97,7 @@ def divergences() -> tuple[Divergence, ...]:
 def study() -> Study | None:
     """The page."""
     return studied(
-        SLUG,
-        EXPERIMENTS,
-        lambda data: (data, divergences()),
-        lambda found: page(*found),
-        lambda found: drawn(*found),
+        SLUG, EXPERIMENTS, lambda data: (data, divergences()), lambda found: page(*found), lambda found: drawn(*found)
     )
 
 

@@ -14,7 +14,6 @@ from typing import Any
 from mpmath import mp
 
 Number = Any
-Functional = Callable[[Callable[[Number], Number]], Number]
 
 OFFSET = {"erf": mp.mpf(1) / 2, "sign": mp.mpf(0)}
 

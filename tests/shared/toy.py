@@ -23,8 +23,8 @@ TOLERANCE = Tolerance(1e-3, "the exact form at d = 1e5 differs from its limit by
 
 @cache
 def derivation() -> Derivation:
-    step = Step("leading order in d", sp.Eq(norm, LIMIT), (RationalLimit("the limit", EXACT, d, LIMIT),))
-    return Derivation("a toy limit", "toy", (step,), {norm: LIMIT})
+    step = Step("leading order in d", sp.Eq(norm, LIMIT), RationalLimit("the limit", EXACT, d, LIMIT))
+    return Derivation("a toy limit", "toy", step, results={norm: LIMIT})
 
 
 def measure(point: Point) -> Mapping[str, float]:

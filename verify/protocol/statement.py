@@ -1,7 +1,6 @@
 """How a claim is written down: its statement once, and what would be wrong beside it.
 
-Relations are left as they are typed. SymPy's own constructors first try to decide them, which costs more than all the
-rest of a claim and would turn a statement that it can decide into the word `True`.
+Relations (`eq`, `ge`, `le`) are left as they are typed.
 """
 
 from __future__ import annotations
@@ -11,23 +10,10 @@ from collections.abc import Mapping
 import sympy as sp
 from sympy.core.relational import Relational
 
+from onestep.derivations.language.derivation import eq as eq
+from onestep.derivations.language.derivation import ge as ge
+from onestep.derivations.language.derivation import le as le
 from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Mutant, Role, Source
-
-
-def eq(left: sp.Expr, right: sp.Expr) -> sp.Equality:
-    """An equation, left as it is typed."""
-    return sp.Eq(left, right, evaluate=False)
-
-
-def ge(left: sp.Expr, right: sp.Expr) -> sp.GreaterThan:
-    """An inequality, left as it is typed."""
-    return sp.Ge(left, right, evaluate=False)
-
-
-def le(left: sp.Expr, right: sp.Expr) -> sp.LessThan:
-    """An inequality, left as it is typed."""
-    return sp.Le(left, right, evaluate=False)
-
 
 # Within ten per cent of the truth: what a numerical check has to be able to see.
 MORE = sp.Rational(27, 25)

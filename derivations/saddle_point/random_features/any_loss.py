@@ -17,7 +17,7 @@ import sympy as sp
 from onestep.derivations.free_energy import convex_loss
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2
 from onestep.derivations.free_energy.convex_loss import force_of, force_slope_of
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import g
 from onestep.derivations.saddle_point import symbols as s
@@ -35,11 +35,7 @@ AT = (g(s.z), OUTPUT, s.V)
 force, force_slope = force_of(*AT), force_slope_of(*AT)
 
 DICTIONARY = {s.alpha_p: s.alpha / s.beta, s.gamma_p: 1 / s.beta}
-NAMES = {
-    s.output_overlap: k1 * s.M,
-    s.output_square: k1**2 * s.Q1 + k2**2 * s.q2,
-    s.V: k1**2 * s.V1 + k2**2 * s.V2,
-}
+NAMES = {s.output_overlap: k1 * s.M, s.output_square: k1**2 * s.Q1 + k2**2 * s.q2, s.V: k1**2 * s.V1 + k2**2 * s.V2}
 
 
 def over_pair(integrand: sp.Expr) -> sp.Expr:
@@ -181,46 +177,39 @@ def dictionary() -> Derivation:
     steps = (
         Step(
             "Without a spike the output's mean given kappa and z is kappa_1 M theta.x.",
-            sp.Eq(sp.Symbol(r"\omega"), OUTPUT, evaluate=False),
-            (
-                Vanishing("its part along theta", along),
+            eq(sp.Symbol(r"\omega"), OUTPUT),
+            Vanishing("its part along theta", along),
                 Vanishing("V", V_of_kappa.xreplace({mu1: k1, mu2: k2}) - NAMES[s.V]),
                 Vanishing("the variance of the rest", rest - (k1**2 * s.Q1 + k2**2 * s.q2 - k1**2 * s.M**2)),
-            ),
         ),
         Step(
             "The slides' variables xi and z, rotated so that theta.x comes first: f = sqrt(Q) xi.",
-            sp.Eq(sp.Symbol("f"), OUTPUT, evaluate=False),
-            (
-                Vanishing("a rotation", cosine**2 + sine**2 - 1),
+            eq(sp.Symbol("f"), OUTPUT),
+            Vanishing("a rotation", cosine**2 + sine**2 - 1),
                 Vanishing("theta.x", cosine * _TURNED[s.xi] + sine * _TURNED[s.z] - s.z),
                 Vanishing(
                     "the output along theta.x", sp.sqrt(s.output_square) * cosine - OUTPUT.coeff(s.z)
                 ),
                 Vanishing("the rest", OUTPUT.coeff(s.xi) ** 2 - (s.output_square - s.output_overlap**2)),
-            ),
         ),
         Step(
             "zeta and psi are one overlap: the conjugate of zeta lacks the term with the force's slope, as its "
             "resolvent holds the spike.",
-            sp.Eq(s.zeta_hat, zeta_hat, evaluate=False),
-            (
-                Vanishing(
+            eq(s.zeta_hat, zeta_hat),
+            Vanishing(
                     "zeta^/gamma is M^ less M V1^",
                     expand_expectations(
                         sp.expand(k1 * zeta_hat / s.gamma - k1 * results[s.M_hat]
                         + slopes.subs(s.V1_hat, results[s.V1_hat]))
                     ),
                 ),
-            ),
         ),
         *(
             Step(
                 f"${sp.latex(name)}$ of the general system: kappa and z rotated so that theta.x comes first; what is "
                 "orthogonal to it and to the output averages to zero.",
-                sp.Eq(name, results[name], evaluate=False),
-                (
-                    Vanishing("a rotation", turned.subs(s.rho, 1 - s.gamma**2)),
+                eq(name, results[name]),
+                Vanishing("a rotation", turned.subs(s.rho, 1 - s.gamma**2)),
                     Vanishing(
                         "the same moments with a polynomial force",
                         sp.expand(
@@ -228,15 +217,14 @@ def dictionary() -> Derivation:
                             - with_test_force(results[name])
                         ).subs(s.rho, 1 - s.gamma**2),
                     ),
-                ),
             )
             for name, value in general.items()
         ),
         *(
             Step(
                 f"${sp.latex(name)}$ and ${sp.latex(ours_)}$ are the same average.",
-                sp.Eq(name, results[name], evaluate=False),
-                (Vanishing("same average", results[name] - ours_.subs(results)),),
+                eq(name, results[name]),
+                Vanishing("same average", results[name] - ours_.subs(results)),
             )
             for name, ours_ in HATS.items()
         ),
@@ -244,7 +232,7 @@ def dictionary() -> Derivation:
     return Derivation(
         "random features with any convex loss",
         SOURCE,
-        steps,
-        results,
-        (*convex_features.HYPOTHESES, *convex_loss.equation(s.q1).hypotheses, ODD),
+        *steps,
+        results=results,
+        hypotheses=(*convex_features.HYPOTHESES, *convex_loss.equation(s.q1).hypotheses, ODD),
     )

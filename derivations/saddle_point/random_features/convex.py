@@ -18,7 +18,7 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import varrho
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import g
 from onestep.derivations.saddle_point import symbols as s
@@ -62,11 +62,7 @@ def gaussian_rotation(variable: sp.Symbol) -> dict[str, sp.Expr]:
     along, own = s.output_overlap / sp.sqrt(s.output_square), sp.sqrt(s.output_square)
     # nu = along xi + root z, f = own xi. Stein: E[xi F_nu] = along F_nu,nu + own F_nu,f and so on.
     d_along, d_root, d_own = (sp.diff(e, variable) for e in (along, root, own))
-    return {
-        "nu nu": d_along * along + d_root * root,
-        "nu f": d_along * own + d_own * along,
-        "f f": d_own * own,
-    }
+    return {"nu nu": d_along * along + d_root * root, "nu f": d_along * own + d_own * along, "f f": d_own * own}
 
 
 # Partial derivatives of the Moreau envelope, by the envelope theorem: those of the objective at its minimiser.
@@ -119,44 +115,36 @@ def energetic() -> Derivation:
     steps = (
         Step(
             "Moving Q at fixed M and rho: the chain rule and Stein's lemma leave half of E d^2/df^2.",
-            sp.Eq(sp.Symbol("dE/dQ"), half * over_labels(second), evaluate=False),
-            (
-                Vanishing("no second derivative in nu", square["nu nu"]),
-                Vanishing("no mixed derivative", square["nu f"]),
-                Vanishing("half of the second derivative in f", square["f f"] - half),
-            ),
+            eq(sp.Symbol("dE/dQ"), half * over_labels(second)),
+            Vanishing("no second derivative in nu", square["nu nu"]),
+            Vanishing("no mixed derivative", square["nu f"]),
+            Vanishing("half of the second derivative in f", square["f f"] - half),
         ),
         Step(
             "Moving M leaves the mixed derivative.",
-            sp.Eq(sp.Symbol("dE/dM"), by_overlap, evaluate=False),
-            (
-                Vanishing("no second derivative in nu", overlap["nu nu"]),
-                Vanishing("the mixed derivative", overlap["nu f"] - 1),
-                Vanishing("no second derivative in f", overlap["f f"]),
-            ),
+            eq(sp.Symbol("dE/dM"), by_overlap),
+            Vanishing("no second derivative in nu", overlap["nu nu"]),
+            Vanishing("the mixed derivative", overlap["nu f"] - 1),
+            Vanishing("no second derivative in f", overlap["f f"]),
         ),
         Step(
             "The envelope of the loss has the derivatives of the objective at its minimiser.",
-            sp.Eq(sp.Symbol("dE/dV"), by_V, evaluate=False),
-            (
-                Vanishing("in f", slope + (prox - omega_1) / s.V),
-                Vanishing("in V", in_V + (prox - omega_1) ** 2 / (2 * s.V**2)),
-            ),
+            eq(sp.Symbol("dE/dV"), by_V),
+            Vanishing("in f", slope + (prox - omega_1) / s.V),
+            Vanishing("in V", in_V + (prox - omega_1) ** 2 / (2 * s.V**2)),
         ),
         *(
             Step(
                 f"Stationarity in ${sp.latex(partner)}$, by the chain rule through Q, M and V.",
-                sp.Eq(hat, results[hat], evaluate=False),
-                (
-                    Vanishing(
-                        f"stationarity in {partner}", sp.diff(slopes, partner).subs(moved).subs(hat, results[hat])
-                    ),
-                ),
+                eq(hat, results[hat]),
+                Vanishing(f"stationarity in {partner}", sp.diff(slopes, partner).subs(moved).subs(hat, results[hat])),
             )
             for hat, partner in PARTNERS.items()
         ),
     )
-    return Derivation("conjugates of random features, convex loss", SOURCE, steps, results, HYPOTHESES)
+    return Derivation(
+        "conjugates of random features, convex loss", SOURCE, *steps, results=results, hypotheses=HYPOTHESES
+    )
 
 
 # ---- the entropic part ----
@@ -202,35 +190,35 @@ def entropic() -> Derivation:
         Step(
             "In the slides' letters S = V_s^ (Omega + z): the Stieltjes transform of the law of F^T F/p at -z is V_s^ "
             "times the trace of its resolvent.",
-            sp.Eq(s.spectral_stieltjes, results[s.spectral_stieltjes], evaluate=False),
-            (
-                Vanishing("S", resolvent - s.V_s_hat * (varrho + ratio)),
-                Vanishing("its trace", results[s.spectral_stieltjes] - s.V_s_hat * over_spectrum(1 / resolvent)),
-            ),
+            eq(s.spectral_stieltjes, results[s.spectral_stieltjes]),
+            Vanishing("S", resolvent - s.V_s_hat * (varrho + ratio)),
+            Vanishing("its trace", results[s.spectral_stieltjes] - s.V_s_hat * over_spectrum(1 / resolvent)),
         ),
         Step(
             "Its derivative.",
-            sp.Eq(s.spectral_slope, results[s.spectral_slope], evaluate=False),
-            (Vanishing("minus d/dz", results[s.spectral_slope] + sp.diff(pole, z).subs(z, ratio)),),
+            eq(s.spectral_slope, results[s.spectral_slope]),
+            Vanishing("minus d/dz", results[s.spectral_slope] + sp.diff(pole, z).subs(z, ratio)),
         ),
         Step(
             "That of the p x p matrix F F^T/p, which has the same eigenvalues and p - d null ones, or lacks them.",
-            sp.Eq(s.wide_stieltjes, results[s.wide_stieltjes], evaluate=False),
-            (Vanishing("V_s^ times the trace V_w", results[s.wide_stieltjes] - s.V_s_hat * by_hand[s.V_w]),),
+            eq(s.wide_stieltjes, results[s.wide_stieltjes]),
+            Vanishing("V_s^ times the trace V_w", results[s.wide_stieltjes] - s.V_s_hat * by_hand[s.V_w]),
         ),
     )
     steps = (
         *(
             Step(
                 f"Stationarity in the conjugate of ${sp.latex(name)}$ differentiates the trace.",
-                sp.Eq(name, value, evaluate=False),
-                (Vanishing(f"{name} as a trace of resolvents", results[name] - value),),
+                eq(name, value),
+                Vanishing(f"{name} as a trace of resolvents", results[name] - value),
             )
             for name, value in by_hand.items()
         ),
         *transforms,
     )
-    return Derivation("overlaps of random features, convex loss", SOURCE, steps, results, HYPOTHESES)
+    return Derivation(
+        "overlaps of random features, convex loss", SOURCE, *steps, results=results, hypotheses=HYPOTHESES
+    )
 
 
 # ---- errors ----
@@ -262,28 +250,26 @@ def test_error() -> Derivation:
         Step(
             "The output is kappa_1 times the readout's overlap with the input, of variance Q1 and covariance M with "
             "theta.x, and kappa_* times independent noise.",
-            sp.Eq(s.output_square, results[s.output_square], evaluate=False),
-            (Vanishing("the variance of f", averaged(output**2) - results[s.output_square]),),
+            eq(s.output_square, results[s.output_square]),
+            Vanishing("the variance of f", averaged(output**2) - results[s.output_square]),
         ),
         Step(
             "With theta.x.",
-            sp.Eq(s.output_overlap, results[s.output_overlap], evaluate=False),
-            (Vanishing("the covariance", averaged(s.z * output) - results[s.output_overlap]),),
+            eq(s.output_overlap, results[s.output_overlap]),
+            Vanishing("the covariance", averaged(s.z * output) - results[s.output_overlap]),
         ),
         Step(
             "Only E g^2 and E[z g] of the target enter the error of plain random features.",
-            sp.Eq(s.test_error, results[s.test_error], evaluate=False),
-            (
-                Vanishing("E (g - f)^2", averaged((g(s.z) - output) ** 2) - results[s.test_error]),
-                Vanishing(
-                    "for the pair",
-                    expand_expectations(Expectation(sp.expand((g(s.z) - pair_output) ** 2), s.z, s.xi)).subs(names)
-                    - results[s.test_error],
-                ),
+            eq(s.test_error, results[s.test_error]),
+            Vanishing("E (g - f)^2", averaged((g(s.z) - output) ** 2) - results[s.test_error]),
+            Vanishing(
+                "for the pair",
+                expand_expectations(Expectation(sp.expand((g(s.z) - pair_output) ** 2), s.z, s.xi)).subs(names)
+                - results[s.test_error],
             ),
         ),
     )
-    return Derivation("test error of random features", SOURCE, steps, results, HYPOTHESES)
+    return Derivation("test error of random features", SOURCE, *steps, results=results, hypotheses=HYPOTHESES)
 
 
 @functools.cache
@@ -299,21 +285,23 @@ def training() -> Derivation:
     claimed = (mean_loss + s.ridge / (2 * s.alpha_p) * overlaps[s.q_w]).subs(hats)
     step = Step(
         "Moreau's envelope is (eta - f)^2/(2V) + l; tr[K S^-1] = tr[S S^-1 K S^-1] does the rest.",
-        sp.Eq(s.training_objective, claimed, evaluate=False),
-        (Vanishing("the stationary value per sample", explicit - claimed),),
+        eq(s.training_objective, claimed),
+        Vanishing("the stationary value per sample", explicit - claimed),
     )
     size = overlaps[s.q_w].subs(hats)
     force = (hats[s.q_s_hat] + s.m_s_hat**2) * varrho + hats[s.q_w_hat]
     again = s.gamma_p * over_spectrum(force / resolvent**2) + (1 - s.gamma_p) * hats[s.q_w_hat] / shift**2
     readout = Step(
         "The size of the readout at these conjugates.",
-        sp.Eq(s.q_w, size, evaluate=False),
-        (Vanishing("as a trace of resolvents", size - again),),
+        eq(s.q_w, size),
+        Vanishing("as a trace of resolvents", size - again),
     )
     return Derivation(
         "training objective of random features",
         SOURCE,
-        (*entropic().steps, readout, step),
-        {s.training_objective: explicit, s.q_w: size},
-        HYPOTHESES,
+        *entropic().steps,
+        readout,
+        step,
+        results={s.training_objective: explicit, s.q_w: size},
+        hypotheses=HYPOTHESES,
     )

@@ -14,7 +14,7 @@ import sympy as sp
 from onestep.derivations.bulk.marchenko_pastur import second_moments
 from onestep.derivations.free_energy.along_spike import PAPER, g, mu0, mu1, mu2, squared_residual, y0, y1, y2
 from onestep.derivations.free_energy.stationarity import solve_linear
-from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing, eq, ge
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.inequalities import for_vectors
 from onestep.derivations.saddle_point import symbols as s
@@ -63,25 +63,23 @@ def plain() -> Derivation:
         Step(
             "The output is mu1 a.W x/sqrt p + mu2 a.xi/sqrt p, Gaussian with variance mu1^2 Q1 + mu2^2 q2 and "
             "covariance mu1 M with theta.x; only E[g^2] = h2* and E[z g] = h1* of the target enter.",
-            sp.Eq(s.test_error, e_plain - s.noise, evaluate=False),
-            (Vanishing("the error is that of the free energy, less label noise", averaged - e_plain + s.noise),),
+            eq(s.test_error, e_plain - s.noise),
+            Vanishing("the error is that of the free energy, less label noise", averaged - e_plain + s.noise),
         ),
-        Step("The free energy has eight variables.", sp.Eq(s.free_energy, phi, evaluate=False)),
+        Step("The free energy has eight variables.", eq(s.free_energy, phi)),
         *(
             Step(
                 f"Stationarity in ${sp.latex(variable)}$.",
-                sp.Eq(unknown, solutions[unknown], evaluate=False),
-                (
-                    Vanishing(
-                        f"stationarity in {variable}",
-                        name_traces(stationary(phi, variable)).subs(unknown, solutions[unknown]),
-                    ),
+                eq(unknown, solutions[unknown]),
+                Vanishing(
+                    f"stationarity in {variable}",
+                    name_traces(stationary(phi, variable)).subs(unknown, solutions[unknown]),
                 ),
             )
             for variable, unknown in PLAIN_CONJUGATE.items()
         ),
     )
-    return Derivation("plain random features", SOURCE, steps, {**solutions, s.test_error: e_plain - s.noise})
+    return Derivation("plain random features", SOURCE, *steps, results={**solutions, s.test_error: e_plain - s.noise})
 
 
 def solved_error() -> sp.Expr:
@@ -105,23 +103,21 @@ def plain_error() -> Derivation:
     affine = base.results
     step = Step(
         "Q1 and q2 are affine in the error through their conjugates: solve the one linear equation that is left.",
-        sp.Eq(s.test_error, result, evaluate=False),
-        (
-            Vanishing(
-                "the solution reproduces itself",
-                (e_plain - solved_error())
-                .subs({s.Q1: affine[s.Q1], s.q2: affine[s.q2]})
-                .subs(
-                    {
-                        s.q1_hat: s.alpha / s.beta * k1**2 * solved_error() / (1 + s.V) ** 2,
-                        s.q2_hat: s.alpha / s.beta * k2**2 * solved_error() / (1 + s.V) ** 2,
-                    }
-                )
-                .subs(s.M, s.beta * s.V1 * s.M_hat),
-            ),
+        eq(s.test_error, result),
+        Vanishing(
+            "the solution reproduces itself",
+            (e_plain - solved_error())
+            .subs({s.Q1: affine[s.Q1], s.q2: affine[s.q2]})
+            .subs(
+                {
+                    s.q1_hat: s.alpha / s.beta * k1**2 * solved_error() / (1 + s.V) ** 2,
+                    s.q2_hat: s.alpha / s.beta * k2**2 * solved_error() / (1 + s.V) ** 2,
+                }
+            )
+            .subs(s.M, s.beta * s.V1 * s.M_hat),
         ),
     )
-    return Derivation("test error of plain random features", SOURCE, (*base.steps, step), {s.test_error: result})
+    return Derivation("test error of plain random features", SOURCE, *base.steps, step, results={s.test_error: result})
 
 
 def target_moment_rules() -> dict[sp.Expr, sp.Expr]:
@@ -165,55 +161,51 @@ def reduction() -> Derivation:
         Step(
             "theta.x = gamma kappa + sqrt(rho) z is standard normal; by Stein's lemma E[kappa g] = gamma E[g'] = "
             "gamma h1* and E[z g] = sqrt(rho) h1*.",
-            sp.Eq(Expectation(s.kappa * y0, s.kappa), s.gamma * s.h1_star, evaluate=False),
-            (
-                Vanishing("the variance of theta.x is one", combined.subs(s.rho, 1 - s.gamma**2)),
-                Vanishing(
-                    "differentiating g in kappa brings down gamma",
-                    sp.diff(g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z), s.kappa) * sp.sqrt(s.rho)
-                    - sp.diff(g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z), s.z) * s.gamma,
-                ),
+            eq(Expectation(s.kappa * y0, s.kappa), s.gamma * s.h1_star),
+            Vanishing("the variance of theta.x is one", combined.subs(s.rho, 1 - s.gamma**2)),
+            Vanishing(
+                "differentiating g in kappa brings down gamma",
+                sp.diff(g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z), s.kappa) * sp.sqrt(s.rho)
+                - sp.diff(g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z), s.z) * s.gamma,
             ),
         ),
         Step(
             "zeta = gamma M: the spike's direction is learned as any other, at its share of the target.",
-            sp.Eq(s.zeta, s.gamma * s.M, evaluate=False),
-            (Vanishing("zeta = beta c V2 zeta^", close(isotropic(s.zeta_hat).results[s.zeta].subs(forces) - zeta)),),
+            eq(s.zeta, s.gamma * s.M),
+            Vanishing("zeta = beta c V2 zeta^", close(isotropic(s.zeta_hat).results[s.zeta].subs(forces) - zeta)),
         ),
         Step(
             "psi = sqrt(rho) M.",
-            sp.Eq(s.psi, sp.sqrt(s.rho) * s.M, evaluate=False),
-            (Vanishing("psi = beta V1 psi^", close(isotropic(s.psi_hat).results[s.psi].subs(forces) - psi)),),
+            eq(s.psi, sp.sqrt(s.rho) * s.M),
+            Vanishing("psi = beta V1 psi^", close(isotropic(s.psi_hat).results[s.psi].subs(forces) - psi)),
         ),
         Step(
             "The error is the same when q1 = Q1 - gamma^2 M^2: what W^T a has along the spike is not in q1.",
-            sp.Eq(s.q1, s.Q1 - s.gamma**2 * s.M**2, evaluate=False),
-            (
-                Vanishing(
-                    "E[e2] at r = 0",
-                    close(
-                        spiked_error.subs(
-                            {s.zeta: s.gamma * s.M, s.psi: sp.sqrt(s.rho) * s.M, s.q1: s.Q1 - s.gamma**2 * s.M**2}
-                        )
-                        - e_plain
-                    ),
+            eq(s.q1, s.Q1 - s.gamma**2 * s.M**2),
+            Vanishing(
+                "E[e2] at r = 0",
+                close(
+                    spiked_error.subs(
+                        {s.zeta: s.gamma * s.M, s.psi: sp.sqrt(s.rho) * s.M, s.q1: s.Q1 - s.gamma**2 * s.M**2}
+                    )
+                    - e_plain
                 ),
-                Vanishing("the equation for q1", close(isotropic(s.V1_hat).results[s.q1].subs(forces) - q1)),
-                Vanishing("the equation for q2", close(isotropic(s.V2_hat).results[s.q2].subs(forces) - q2)),
             ),
+            Vanishing("the equation for q1", close(isotropic(s.V1_hat).results[s.q1].subs(forces) - q1)),
+            Vanishing("the equation for q2", close(isotropic(s.V2_hat).results[s.q2].subs(forces) - q2)),
         ),
     )
     return Derivation(
         "no spike",
         SOURCE,
-        steps,
-        {
+        *steps,
+        results={
             s.zeta: s.gamma * s.M,
             s.psi: sp.sqrt(s.rho) * s.M,
             s.q1: s.Q1 - s.gamma**2 * s.M**2,
             s.test_error: e_plain - s.noise,
         },
-        (*equation(s.zeta).hypotheses, ODD),
+        hypotheses=(*equation(s.zeta).hypotheses, ODD),
     )
 
 
@@ -224,22 +216,17 @@ def floor() -> Derivation:
     gap = (e_plain - s.noise - (s.h2_star - s.h1_star**2)).subs(s.Q1, excess + s.M**2)
     step = Step(
         "Q1 >= M^2 by Cauchy-Schwarz; the error exceeds the best linear fit of the target by squares.",
-        sp.Ge(s.test_error, s.h2_star - s.h1_star**2, evaluate=False),
-        (
-            NonNegative(
-                "error less floor",
-                gap,
-                ((sp.S.One, s.h1_star - k1 * s.M), (excess, k1), (s.q2, k2)),
-            ),
-            *for_vectors(),
-        ),
+        ge(s.test_error, s.h2_star - s.h1_star**2),
+        NonNegative("error less floor", gap, ((sp.S.One, s.h1_star - k1 * s.M), (excess, k1), (s.q2, k2))),
+        *for_vectors(),
     )
     return Derivation(
         "floor of plain random features",
         SOURCE,
-        (*plain().steps, step),
-        {s.test_error: e_plain - s.noise},
-        (
+        *plain().steps,
+        step,
+        results={s.test_error: e_plain - s.noise},
+        hypotheses=(
             "Q1 = |W^T a|^2/p and M = a.W theta/sqrt(p) of the same readout, with |theta| = 1, at every dimension; a "
             "weak inequality passes to their limits",
         ),
@@ -271,33 +258,31 @@ def vanishing_spike() -> Derivation:
         Step(
             "mu0 = r mu1 kappa + O(r^3): with A = r^2 A', B = r B', F = r F' the equations for r m and zeta have "
             "coefficients of order one, and r m tends to gamma h1*/mu1.",
-            sp.Eq(s.m_no_spike, along / k1, evaluate=False),
-            (RationalLimit("r m tends to gamma h1*/mu1", solution[rm], t, along / k1),),
+            eq(s.m_no_spike, along / k1),
+            RationalLimit("r m tends to gamma h1*/mu1", solution[rm], t, along / k1),
         ),
         Step(
             "zeta vanishes.",
-            sp.Eq(s.zeta_no_spike, sp.S.Zero, evaluate=False),
-            (RationalLimit("zeta vanishes", solution[zeta], t, sp.S.Zero),),
+            eq(s.zeta_no_spike, sp.S.Zero),
+            RationalLimit("zeta vanishes", solution[zeta], t, sp.S.Zero),
         ),
         Step(
             "So mu0 m tends to gamma h1* kappa, the whole linear part along the spike: m carries no ridge cost at "
             "this order.",
-            sp.Eq(mu0 * s.m, along * s.kappa, evaluate=False),
+            eq(mu0 * s.m, along * s.kappa),
         ),
         Step(
             "The rest is plain random features for the target without that part: h1* -> sqrt(rho) h1* and h2* -> "
             "h2* - gamma^2 h1*^2.",
-            sp.Eq(s.error_no_spike, e_limit - s.noise, evaluate=False),
-            (
-                Vanishing("the error at this prediction", e_any - e_limit),
-                Vanishing("it is that of plain random features with another target", rotated - e_limit),
-            ),
+            eq(s.error_no_spike, e_limit - s.noise),
+            Vanishing("the error at this prediction", e_any - e_limit),
+            Vanishing("it is that of plain random features with another target", rotated - e_limit),
         ),
     )
     return Derivation(
         "spike to zero",
         SOURCE,
-        steps,
-        {s.m_no_spike: along / k1, s.zeta_no_spike: sp.S.Zero, s.error_no_spike: e_limit - s.noise},
-        (ODD, "the limit r -> 0 is taken after d -> infinity, and exchanged with the averages over kappa"),
+        *steps,
+        results={s.m_no_spike: along / k1, s.zeta_no_spike: sp.S.Zero, s.error_no_spike: e_limit - s.noise},
+        hypotheses=(ODD, "the limit r -> 0 is taken after d -> infinity, and exchanged with the averages over kappa"),
     )

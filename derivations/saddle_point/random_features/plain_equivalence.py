@@ -16,7 +16,7 @@ from onestep.derivations.equivalence.spike_coefficients import at_spike, mean_sq
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2, squared_residual, y0
 from onestep.derivations.gradient_step.hermite_tensors import average, hermite, z1, z2
 from onestep.derivations.gradient_step.leap_scaling import root_d
-from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing, eq, ge
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import sigma
 from onestep.derivations.saddle_point import symbols as s
@@ -44,14 +44,12 @@ def input_covariance() -> Derivation:
     return Derivation(
         "a feature and a direction of the input",
         SOURCE,
-        (
-            Step(
-                "theta.x is epsilon z plus an independent part, which averages to zero.",
-                sp.Eq(s.input_covariance, found, evaluate=False),
-                (Vanishing("the linear part has the same covariance", found - linear),),
-            ),
+        Step(
+            "theta.x is epsilon z plus an independent part, which averages to zero.",
+            eq(s.input_covariance, found),
+            Vanishing("the linear part has the same covariance", found - linear),
         ),
-        {s.input_covariance: found},
+        results={s.input_covariance: found},
     )
 
 
@@ -74,23 +72,19 @@ def covariance_gap() -> Derivation:
     return Derivation(
         "two features of a plain random-feature map",
         SOURCE,
-        (
-            Step(
-                "The covariance is a power series in the overlap with the squared Hermite coefficients.",
-                sp.Eq(s.pair_covariance, powers, evaluate=False),
-                (
-                    Vanishing("moment by moment", covariance - powers),
-                    Vanishing("its slope is mu1^2, that of the equivalent map", slope - series[0] ** 2),
-                ),
-            ),
-            Step(
-                "Overlaps are of order d^(-1/2): what is left out is of order 1/d.",
-                sp.Eq(s.covariance_gap, limit, evaluate=False),
-                (RationalLimit("d times the difference", scaled, root_d, limit),),
-            ),
+        Step(
+            "The covariance is a power series in the overlap with the squared Hermite coefficients.",
+            eq(s.pair_covariance, powers),
+            Vanishing("moment by moment", covariance - powers),
+            Vanishing("its slope is mu1^2, that of the equivalent map", slope - series[0] ** 2),
         ),
-        {s.covariance_gap: limit},
-        (f"the activation is a polynomial of degree {DEGREE}",),
+        Step(
+            "Overlaps are of order d^(-1/2): what is left out is of order 1/d.",
+            eq(s.covariance_gap, limit),
+            RationalLimit("d times the difference", scaled, root_d, limit),
+        ),
+        results={s.covariance_gap: limit},
+        hypotheses=(f"the activation is a polynomial of degree {DEGREE}",),
     )
 
 
@@ -110,32 +104,26 @@ def without_spike() -> Derivation:
     return Derivation(
         "the conditional map without spike",
         SOURCE,
-        (
-            *(
-                Step(
-                    f"At r = 0, c = 1 a neuron receives z alone: ${sp.latex(name)}$ is that of Section 3.1.",
-                    sp.Eq(name, found, evaluate=False),
-                    (
-                        Vanishing("a neuron receives z", at_zero(received(s.z)) - s.z),
-                        Vanishing("its average", found - Expectation(plain_one, s.z)),
-                    ),
-                )
-                for name, found, plain_one in (
-                    (s.h2, square, sigma(s.z) ** 2),
-                    (s.mu0_constant, mean, sigma(s.z)),
-                    (s.h1, linear, s.z * sigma(s.z)),
-                )
-            ),
+        *(
             Step(
-                "At r = 0, c = 1 the coefficients do not depend on kappa; the residual is that of the best linear fit.",
-                sp.Eq(s.mu2_square, residual, evaluate=False),
-                (
-                    Vanishing("mean square of the residual", expand_expectations(best) - residual),
-                    Vanishing("mu0 does not depend on kappa", sp.diff(mean, s.kappa)),
-                ),
-            ),
+                f"At r = 0, c = 1 a neuron receives z alone: ${sp.latex(name)}$ is that of Section 3.1.",
+                eq(name, found),
+                Vanishing("a neuron receives z", at_zero(received(s.z)) - s.z),
+                Vanishing("its average", found - Expectation(plain_one, s.z)),
+            )
+            for name, found, plain_one in (
+                (s.h2, square, sigma(s.z) ** 2),
+                (s.mu0_constant, mean, sigma(s.z)),
+                (s.h1, linear, s.z * sigma(s.z)),
+            )
         ),
-        {s.mu2_square: residual, s.h2: square, s.mu0_constant: mean, s.h1: linear},
+        Step(
+            "At r = 0, c = 1 the coefficients do not depend on kappa; the residual is that of the best linear fit.",
+            eq(s.mu2_square, residual),
+            Vanishing("mean square of the residual", expand_expectations(best) - residual),
+            Vanishing("mu0 does not depend on kappa", sp.diff(mean, s.kappa)),
+        ),
+        results={s.mu2_square: residual, s.h2: square, s.mu0_constant: mean, s.h1: linear},
     )
 
 
@@ -161,30 +149,24 @@ def after_step() -> Derivation:
     return Derivation(
         "plain Gaussian equivalence after a giant step",
         SOURCE,
-        (
-            Step(
-                "m is not penalised at leading order: its equation fixes the coefficient of kappa in the output.",
-                sp.Eq(s.gaussian_mean, total, evaluate=False),
-                (Vanishing("the equation for m", sp.cancel(force.subs(s.m, learned))),),
-            ),
-            Step(
-                "No force is left for zeta.",
-                sp.Eq(s.zeta, zeta, evaluate=False),
-                (Vanishing("zeta", zeta), Vanishing("its conjugate", sp.cancel(zeta_force))),
-            ),
-            Step(
-                "What remains is plain random features for the target without its linear part along the spike.",
-                sp.Eq(s.gaussian_error, error, evaluate=False),
-                (
-                    Vanishing(
-                        "the output's coefficient of kappa is gamma h1*",
-                        total - s.gamma * s.h1_star,
-                    ),
-                ),
-            ),
+        Step(
+            "m is not penalised at leading order: its equation fixes the coefficient of kappa in the output.",
+            eq(s.gaussian_mean, total),
+            Vanishing("the equation for m", sp.cancel(force.subs(s.m, learned))),
         ),
-        {s.gaussian_mean: total, s.gaussian_error: error},
-        (ODD, *equation(s.zeta).hypotheses),
+        Step(
+            "No force is left for zeta.",
+            eq(s.zeta, zeta),
+            Vanishing("zeta", zeta),
+            Vanishing("its conjugate", sp.cancel(zeta_force)),
+        ),
+        Step(
+            "What remains is plain random features for the target without its linear part along the spike.",
+            eq(s.gaussian_error, error),
+            Vanishing("the output's coefficient of kappa is gamma h1*", total - s.gamma * s.h1_star),
+        ),
+        results={s.gaussian_mean: total, s.gaussian_error: error},
+        hypotheses=(ODD, *equation(s.zeta).hypotheses),
     )
 
 
@@ -195,22 +177,16 @@ def floor() -> Derivation:
     error = after_step().results[s.gaussian_error].subs(s.q1, excess + s.psi**2)
     gap = error - s.h2_star + s.h1_star**2
     unit = {s.gamma: sp.sqrt(1 - s.rho)}
-    squares = (
-        (sp.S.One, sp.sqrt(s.rho) * s.h1_star - k1 * s.psi),
-        (excess, k1),
-        (s.q2, k2),
-    )
+    squares = ((sp.S.One, sp.sqrt(s.rho) * s.h1_star - k1 * s.psi), (excess, k1), (s.q2, k2))
     return Derivation(
         "floor of plain Gaussian equivalence after a giant step",
         SOURCE,
-        (
-            *after_step().steps,
-            Step(
-                "q1 >= psi^2 by Cauchy-Schwarz; error less floor is a sum of squares.",
-                sp.Ge(s.gaussian_error, s.h2_star - s.h1_star**2, evaluate=False),
-                (NonNegative("error less floor", sp.expand(gap.subs(unit)), squares),),
-            ),
+        *after_step().steps,
+        Step(
+            "q1 >= psi^2 by Cauchy-Schwarz; error less floor is a sum of squares.",
+            ge(s.gaussian_error, s.h2_star - s.h1_star**2),
+            NonNegative("error less floor", sp.expand(gap.subs(unit)), squares),
         ),
-        {s.gaussian_error: error},
-        after_step().hypotheses,
+        results={s.gaussian_error: error},
+        hypotheses=after_step().hypotheses,
     )

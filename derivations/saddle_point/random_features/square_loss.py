@@ -12,7 +12,7 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import varrho
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import g
 from onestep.derivations.saddle_point import symbols as s
@@ -141,40 +141,32 @@ def _pair_steps() -> tuple[Step, ...]:
     return (
         Step(
             "The proximal map of the square loss.",
-            sp.Eq(eta(y, f), minimiser, evaluate=False),
-            (
-                Vanishing("the objective is stationary there", sp.diff(objective, x).subs(x, minimiser)),
-                Vanishing("eta - f", minimiser - f - s.V * (y - f) / (1 + s.V)),
-            ),
+            eq(eta(y, f), minimiser),
+            Vanishing("the objective is stationary there", sp.diff(objective, x).subs(x, minimiser)),
+            Vanishing("eta - f", minimiser - f - s.V * (y - f) / (1 + s.V)),
         ),
         Step(
             "The pair (theta.x, f) has variances 1 and Q and covariance M in either way of writing it.",
-            sp.Eq(sp.Symbol("f"), output, evaluate=False),
-            (
-                Vanishing("the variance of f", mean_of(output**2) - s.output_square),
-                Vanishing("the covariance", mean_of(s.z * output) - s.output_overlap),
-            ),
+            eq(sp.Symbol("f"), output),
+            Vanishing("the variance of f", mean_of(output**2) - s.output_square),
+            Vanishing("the covariance", mean_of(s.z * output) - s.output_overlap),
         ),
         Step(
             "E (y - f)^2 = h2* + Delta - 2 M h1* + Q, and E d y/d(theta.x) = h1* by Stein's lemma.",
-            sp.Eq(sp.Symbol("e"), mean_square, evaluate=False),
-            (
-                Vanishing(
-                    "the error",
-                    mean_square - (s.h2_star + s.noise - 2 * s.output_overlap * s.h1_star + s.output_square),
-                ),
+            eq(sp.Symbol("e"), mean_square),
+            Vanishing(
+                "the error",
+                mean_square - (s.h2_star + s.noise - 2 * s.output_overlap * s.h1_star + s.output_square),
             ),
         ),
         Step(
             "The variables xi and z of the general equations, rotated so that theta.x comes first.",
-            sp.Eq(omega_0 + sp.sqrt(s.label_variance) * s.z, s.z, evaluate=False),
-            (
-                Vanishing("theta.x", cosine * ROTATED[s.xi] + sine * ROTATED[s.z] - s.z),
-                Vanishing("a rotation", cosine**2 + sine**2 - 1),
-                Vanishing(
-                    "it keeps the output's variance",
-                    mean_of((sp.sqrt(s.output_square) * ROTATED[s.xi]) ** 2) - s.output_square,
-                ),
+            eq(omega_0 + sp.sqrt(s.label_variance) * s.z, s.z),
+            Vanishing("theta.x", cosine * ROTATED[s.xi] + sine * ROTATED[s.z] - s.z),
+            Vanishing("a rotation", cosine**2 + sine**2 - 1),
+            Vanishing(
+                "it keeps the output's variance",
+                mean_of((sp.sqrt(s.output_square) * ROTATED[s.xi]) ** 2) - s.output_square,
             ),
         ),
     )
@@ -199,30 +191,26 @@ def _trace_steps(results: dict[sp.Basic, sp.Expr]) -> tuple[Step, ...]:
     return (
         Step(
             "The traces of Section 3.3 over the modes of W W^T, d with eigenvalue beta varrho and p - d null ones.",
-            sp.Eq(s.V1, results[s.V1], evaluate=False),
-            (Vanishing("tr S S^-1 = p", one),),
+            eq(s.V1, results[s.V1]),
+            Vanishing("tr S S^-1 = p", one),
         ),
         Step(
             "Over all modes.",
-            sp.Eq(s.V2, results[s.V2], evaluate=False),
-            (
-                Vanishing("tr S S^-1 = p", one),
-                Vanishing("the slope in the ridge", sp.diff(results[s.V2], s.ridge) + own_traces[s.resolvent_square]),
-            ),
+            eq(s.V2, results[s.V2]),
+            Vanishing("tr S S^-1 = p", one),
+            Vanishing("the slope in the ridge", sp.diff(results[s.V2], s.ridge) + own_traces[s.resolvent_square]),
         ),
         Step(
             "With the conjugates in one dictionary the two free energies have one entropic term.",
-            sp.Eq(sp.Symbol("S"), _CURVATURE, evaluate=False),
-            (
-                Vanishing("one matrix", resolvent.subs(TO_OURS) - _CURVATURE),
-                Vanishing("one term", term - own_term),
-            ),
+            eq(sp.Symbol("S"), _CURVATURE),
+            Vanishing("one matrix", resolvent.subs(TO_OURS) - _CURVATURE),
+            Vanishing("one term", term - own_term),
         ),
         *(
             Step(
                 f"${sp.latex(name)}$ is a derivative of that term.",
-                sp.Eq(name, results[name], evaluate=False),
-                (Vanishing("the derivative in its conjugate", results[name] - value),),
+                eq(name, results[name]),
+                Vanishing("the derivative in its conjugate", results[name] - value),
             )
             for name, value in by_term.items()
         ),
@@ -244,11 +232,17 @@ def square_loss() -> Derivation:
         *(
             Step(
                 f"The general equation for ${sp.latex(name)}$ at the square loss.",
-                sp.Eq(name, results[name], evaluate=False),
-                (Vanishing(f"{name} by hand", hats[name] - value),),
+                eq(name, results[name]),
+                Vanishing(f"{name} by hand", hats[name] - value),
             )
             for name, value in by_hand.items()
         ),
         *_trace_steps(results),
     )
-    return Derivation("square loss of random features", SOURCE, steps, results, HYPOTHESES)
+    return Derivation(
+        "square loss of random features",
+        SOURCE,
+        *steps,
+        results=results,
+        hypotheses=HYPOTHESES,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, le
 from onestep.derivations.language.symbols import alpha0, d, h1_star, h2_star
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch, Point
 from onestep.verify.checks.strategies import coordinate_of, points_of
@@ -23,39 +23,39 @@ def run(check: ByDerivation | ByNumbers | ByObligations | BySearch, **changes: o
 
 
 def test_a_wrong_step_refutes_a_right_conclusion() -> None:
-    wrong_step = Step("a slip", sp.Eq(norm, LIMIT), (Vanishing("a slip", h1_star - 2 * h1_star),))
-    slipped = Derivation("with a slip", "toy", (wrong_step,), {norm: LIMIT})
+    wrong_step = Step("a slip", sp.Eq(norm, LIMIT), Vanishing("a slip", h1_star - 2 * h1_star))
+    slipped = Derivation("with a slip", "toy", wrong_step, results={norm: LIMIT})
     assert run(ByDerivation(lambda: slipped)).outcome is Outcome.REFUTES
 
 
 def test_a_derivation_of_something_else_proves_nothing() -> None:
-    other = Derivation("of something else", "toy", (), {sp.Symbol("unrelated"): sp.S.One})
+    other = Derivation("of something else", "toy", results={sp.Symbol("unrelated"): sp.S.One})
     assert run(ByDerivation(lambda: other)).outcome is Outcome.UNDECIDED
 
 
 def derived_limit(*steps: Step) -> Evidence:
-    return run(ByDerivation(lambda: Derivation("a limit", "toy", steps, {norm: LIMIT})))
+    return run(ByDerivation(lambda: Derivation("a limit", "toy", *steps, results={norm: LIMIT})))
 
 
 AT_D = RationalLimit("the limit", EXACT, d, LIMIT)
 SQUARE = sp.Symbol("A", positive=True)
-TAKEN = Step("the limit, under another name", sp.Eq(SQUARE, LIMIT), (AT_D,))
+TAKEN = Step("the limit, under another name", sp.Eq(SQUARE, LIMIT), AT_D)
 # Limits in form only: of what does not hold d, and of what holds it and equals its limit at every d.
 CONSTANT = RationalLimit("no limit", LIMIT, d, LIMIT)
 SAME_AT_EVERY_D = RationalLimit("no limit either", LIMIT * (d + 1) ** 2 / (d**2 + 2 * d + 1), d, LIMIT)
-STATED = Step("what it is about", sp.Eq(norm, LIMIT), (Vanishing("the same", LIMIT - h1_star**2 - h2_star / alpha0),))
+STATED = Step("what it is about", sp.Eq(norm, LIMIT), Vanishing("the same", LIMIT - h1_star**2 - h2_star / alpha0))
 
 
 @pytest.mark.parametrize(
     ("steps", "taken"),
     [
-        ((Step("at once", sp.Eq(norm, LIMIT), (AT_D,)),), True),
+        ((Step("at once", sp.Eq(norm, LIMIT), AT_D),), True),
         ((TAKEN, STATED), True),
         ((STATED,), False),
         ((STATED, TAKEN), False),  # a limit of something else, afterwards
         ((TAKEN, Step("without an obligation", sp.Eq(norm, LIMIT))), False),
-        ((Step("of a constant", sp.Eq(norm, LIMIT), (CONSTANT,)),), False),
-        ((Step("of an identity", sp.Eq(norm, LIMIT), (SAME_AT_EVERY_D,)),), False),
+        ((Step("of a constant", sp.Eq(norm, LIMIT), CONSTANT),), False),
+        ((Step("of an identity", sp.Eq(norm, LIMIT), SAME_AT_EVERY_D),), False),
     ],
 )
 def test_a_proof_takes_a_limit_where_a_step_does_before_the_result(steps: tuple[Step, ...], taken: bool) -> None:
@@ -67,11 +67,9 @@ def test_a_proof_takes_a_limit_where_a_step_does_before_the_result(steps: tuple[
 
 
 PART = sp.Symbol("B", positive=True)
-HALF = Step("a part", sp.Eq(PART, LIMIT / 2), (Vanishing("half", 2 * (LIMIT / 2) - LIMIT),))
-BY_NAME = Step("by its part", sp.Eq(norm, 2 * PART), (Vanishing("twice half", LIMIT - 2 * (LIMIT / 2)),))
-IN_CIRCLES = Step(
-    "the other way round", sp.Eq(PART, norm / 2), (Vanishing("half of the whole", norm - 2 * (norm / 2)),)
-)
+HALF = Step("a part", sp.Eq(PART, LIMIT / 2), Vanishing("half", 2 * (LIMIT / 2) - LIMIT))
+BY_NAME = Step("by its part", sp.Eq(norm, 2 * PART), Vanishing("twice half", LIMIT - 2 * (LIMIT / 2)))
+IN_CIRCLES = Step("the other way round", sp.Eq(PART, norm / 2), Vanishing("half of the whole", norm - 2 * (norm / 2)))
 
 
 @pytest.mark.parametrize(
@@ -80,11 +78,11 @@ IN_CIRCLES = Step(
         ((HALF, BY_NAME), True),
         ((BY_NAME,), False),  # the part is stated nowhere
         ((IN_CIRCLES, BY_NAME), False),
-        ((HALF, Step("by its part", sp.Eq(norm, 3 * PART), BY_NAME.obligations)), False),
+        ((HALF, Step("by its part", sp.Eq(norm, 3 * PART), *BY_NAME.obligations)), False),
     ],
 )
 def test_a_step_may_speak_of_results_that_other_steps_state(steps: tuple[Step, ...], established: bool) -> None:
-    named = Derivation("by name", "toy", steps, {norm: LIMIT, PART: LIMIT / 2})
+    named = Derivation("by name", "toy", *steps, results={norm: LIMIT, PART: LIMIT / 2})
     evidence = run(ByDerivation(lambda: named))
     assert isinstance(evidence, Proof)
     assert evidence.outcome is Outcome.SUPPORTS
@@ -110,11 +108,7 @@ def test_numbers_that_are_not_numbers_decide_nothing() -> None:
 def test_a_search_finds_a_rare_violation() -> None:
     # x <= 0.9 fails on a tenth of [0, 1]: 100 examples miss it with probability 0.9^100 = 3e-5; the search is seeded.
     x = sp.Symbol("x", real=True)
-    rare = claim(
-        kind=Kind.INEQUALITY,
-        statement=sp.Le(x, sp.Rational(9, 10), evaluate=False),
-        domain=Domain(ranges=(Range(x, 0.0, 1.0),)),
-    )
+    rare = claim(kind=Kind.INEQUALITY, statement=le(x, sp.Rational(9, 10)), domain=Domain(ranges=(Range(x, 0.0, 1.0),)))
     evidence = BySearch("rare", lambda point: {}, TOLERANCE).run(rare, PROFILES["thorough"], PAPER)
     assert evidence.outcome is Outcome.REFUTES
 

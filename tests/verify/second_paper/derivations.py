@@ -10,7 +10,7 @@ from functools import cache
 
 import sympy as sp
 
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 from tests.verify.second_paper import symbols as s
 
 GAUSSIAN = "inputs have independent standard normal coordinates"
@@ -36,7 +36,7 @@ def _same(says: str, left: sp.Expr, right: sp.Expr = sp.S.Zero) -> Vanishing:
 def fixed_point() -> Derivation:
     """k = (b + sqrt(b^2 + 4 a^2 l))/(2 a) with b = 1 + a l - a."""
     t, a, k, l = s.trace, s.ratio, s.effective, s.ridge  # noqa: E741
-    left_out = sp.Eq(l * t + a * (t / a) / (1 + t / a), 1, evaluate=False)
+    left_out = eq(l * t + a * (t / a) / (1 + t / a), 1)
     # t as a function of k = l (1 + t/a), put into the equation, leaves a quadratic equation in k.
     of_k = a * (k / l - 1)
     quadratic = a * k**2 - _b * k - a * l
@@ -44,21 +44,19 @@ def fixed_point() -> Derivation:
     return Derivation(
         TITLE,
         "(1)",
-        (
-            Step(
-                "a sample that the resolvent has not seen",
-                left_out,
-                (RationalLimit("q", s.dimension * t / (a * s.dimension - 1), s.dimension, t / a),),
-            ),
-            Step("k = l (1 + q), denominators cleared", sp.Eq(quadratic, 0), (Vanishing("k", cleared - quadratic),)),
-            Step(
-                "the positive root",
-                sp.Eq(k, EFFECTIVE),
-                (Vanishing("the root solves the quadratic equation", quadratic.subs(k, EFFECTIVE)),),
-            ),
+        Step(
+            "a sample that the resolvent has not seen",
+            left_out,
+            RationalLimit("q", s.dimension * t / (a * s.dimension - 1), s.dimension, t / a),
         ),
-        {k: EFFECTIVE},
-        (GAUSSIAN,),
+        Step("k = l (1 + q), denominators cleared", sp.Eq(quadratic, 0), Vanishing("k", cleared - quadratic)),
+        Step(
+            "the positive root",
+            sp.Eq(k, EFFECTIVE),
+            Vanishing("the root solves the quadratic equation", quadratic.subs(k, EFFECTIVE)),
+        ),
+        results={k: EFFECTIVE},
+        hypotheses=(GAUSSIAN,),
     )
 
 
@@ -81,14 +79,12 @@ def errors() -> Derivation:
     return Derivation(
         TITLE + ": errors",
         "(2)-(4)",
-        (
-            Step("the fixed point, solved for l", sp.Eq(s.ridge, l), (_same("the quadratic equation", quadratic),)),
-            Step("S l^2 tr G^2/D", sp.Eq(s.bias, BIAS), (_same("bias", bias, BIAS),)),
-            Step("N tr (X^T X/T) G^2/T", sp.Eq(s.variance, VARIANCE), (_same("variance", variance, VARIANCE),)),
-            Step("mean square of l (X X^T/T + l)^-1 y", sp.Eq(s.training, ours), (_same("residuals", training, ours),)),
-        ),
-        {s.ridge: l, s.bias: BIAS, s.variance: VARIANCE, s.training: ours},
-        (GAUSSIAN,),
+        Step("the fixed point, solved for l", sp.Eq(s.ridge, l), _same("the quadratic equation", quadratic)),
+        Step("S l^2 tr G^2/D", sp.Eq(s.bias, BIAS), _same("bias", bias, BIAS)),
+        Step("N tr (X^T X/T) G^2/T", sp.Eq(s.variance, VARIANCE), _same("variance", variance, VARIANCE)),
+        Step("mean square of l (X X^T/T + l)^-1 y", sp.Eq(s.training, ours), _same("residuals", training, ours)),
+        results={s.ridge: l, s.bias: BIAS, s.variance: VARIANCE, s.training: ours},
+        hypotheses=(GAUSSIAN,),
     )
 
 
@@ -101,9 +97,9 @@ def without_ridge() -> Derivation:
     return Derivation(
         "the interpolator of least norm",
         "(5)",
-        (Step("l -> 0", sp.Eq(s.ridgeless, limit), (RationalLimit("test error", error, s.large, limit),)),),
-        {s.ridgeless: limit},
-        (GAUSSIAN,),
+        Step("l -> 0", sp.Eq(s.ridgeless, limit), RationalLimit("test error", error, s.large, limit)),
+        results={s.ridgeless: limit},
+        hypotheses=(GAUSSIAN,),
     )
 
 
@@ -116,9 +112,9 @@ def at_the_peak() -> Derivation:
     return Derivation(
         "the peak of double descent",
         "(6)",
-        (Step("l V^2 -> N^2/4, of which P is the root", sp.Eq(s.peak, s.noise / 2), (limit, root)),),
-        {s.peak: s.noise / 2},
-        (GAUSSIAN,),
+        Step("l V^2 -> N^2/4, of which P is the root", sp.Eq(s.peak, s.noise / 2), limit, root),
+        results={s.peak: s.noise / 2},
+        hypotheses=(GAUSSIAN,),
     )
 
 
@@ -130,7 +126,7 @@ def optimum() -> Derivation:
     return Derivation(
         "the best ridge",
         "(7)",
-        (Step("stationary there", sp.Eq(s.best_ridge, best), (_same("slope of B + V at N = a S l", slope),)),),
-        {s.best_ridge: best},
-        (GAUSSIAN,),
+        Step("stationary there", sp.Eq(s.best_ridge, best), _same("slope of B + V at N = a S l", slope)),
+        results={s.best_ridge: best},
+        hypotheses=(GAUSSIAN,),
     )

@@ -53,6 +53,27 @@ def nu(integrand: sp.Expr) -> sp.Expr:
     return Expectation(integrand, s.mode)
 
 
+def _numbered(
+    name: str,
+    title: str,
+    statement: sp.Equality,
+    checks: tuple[Check, ...],
+    *numbers: int,
+    wrong: sp.Expr,
+    other: sp.Expr | None = None,
+    section: str = APPENDIX,
+    kind: Kind | None = None,
+    domain: Domain = SEEDED,
+    uses: tuple[str, ...] = (),
+    note: str = "",
+) -> Claim:
+    also = {} if other is None else {"another wrong version": other}
+    return claim(
+        f"appendix-f.{name}", title, paper(section, *numbers), statement, domain, *checks,
+        kind=kind, wrong={"wrong version": wrong, **also}, uses=uses, note=note,
+    )
+
+
 def _setup_claims() -> tuple[Claim, ...]:
     mean = (mu0 + s.kappa * mu1 * s.spike_overlap) * (mu0 + s.kappa * mu1 * s.other_overlap)
     covariance = E(mean) + E(mu1**2) * s.projected_product + E(mu2**2) * s.replica_delta
@@ -62,25 +83,8 @@ def _setup_claims() -> tuple[Claim, ...]:
     integral = -((s.replicas - 1) * sp.log(s.mode_curvature) + sp.log(total)) / 2 + s.replicas * s.mode_force**2 / (
         2 * total
     )
-
-    def numbered(
-        name: str,
-        title: str,
-        statement: sp.Equality,
-        checks: tuple[Check, ...],
-        *numbers_: int,
-        wrong: sp.Expr,
-        domain: Domain = SEEDED,
-        uses: tuple[str, ...] = (),
-        note: str = "",
-    ) -> Claim:
-        return claim(
-            f"appendix-f.{name}", title, paper(APPENDIX, *numbers_), statement, domain, *checks,
-            wrong={"wrong version": wrong}, uses=uses, note=note,
-        )
-
     return (
-        numbered(
+        _numbered(
             "population", "Population covariance of the equivalent features", eq(s.population, covariance),
             (ByNumbers("sums in three dimensions", population, ROUNDING, generic),
              ByDerivation(feature_covariance.population)),
@@ -93,19 +97,19 @@ def _setup_claims() -> tuple[Claim, ...]:
             kind=Kind.DEFINITION,
             note="A definition: it holds by fiat. With Phi^T Phi/n the argument is rescaled by alpha/beta.",
         ),
-        numbered(
+        _numbered(
             "log-partition", "The resolvent's trace as the slope of a Gaussian integral",
             eq(s.log_partition_slope, s.trace_resolvent), (features, ByDerivation(feature_covariance.log_partition)),
             175,
             wrong=s.trace_resolvent / 2, uses=("appendix-f.stieltjes-transform",),
         ),
-        numbered(
+        _numbered(
             "weight", "The Gaussian weight of a readout",
             eq(s.gibbs_exponent, z * s.readout_norm / 2 - s.readout_energy / 2),
             (features, ByDerivation(feature_covariance.log_partition)), 176,
             wrong=z * s.readout_norm / 2 - s.readout_energy,
         ),
-        numbered(
+        _numbered(
             "replica-identity", "The average of ln Z from the moments of Z", eq(s.moment_slope, s.mean_log),
             (ByNumbers("laws of five values", moments, FINITE_DIFFERENCE),
              ByDerivation(feature_covariance.replica_identity)),
@@ -114,7 +118,7 @@ def _setup_claims() -> tuple[Claim, ...]:
             note="For a law of finitely many values; that the continuation from integers R is the right one is the "
                  "replica hypothesis.",
         ),
-        numbered(
+        _numbered(
             "independent-samples", "Moments of Z: one factor for each independent sample",
             eq(s.replicated_weight, s.sample_average**s.n),
             (ByNumbers("four samples of three values", samples, ROUNDING),
@@ -123,19 +127,19 @@ def _setup_claims() -> tuple[Claim, ...]:
             wrong=s.sample_average ** (s.n + 1),
             note="At fixed readouts, under the integral over them with the weight exp(z sum |a_i|^2/2).",
         ),
-        numbered(
+        _numbered(
             "output", "Output of one replica: mean, spike, local field",
             eq(s.letter_output, mu0 * s.m + s.kappa * mu1 * s.zeta + s.letter_field),
             (readouts, ByDerivation(feature_covariance.outputs)), 179,
             wrong=mu0 * s.m + mu1 * s.zeta + s.letter_field,
         ),
-        numbered(
+        _numbered(
             "local-fields", "Covariance of the local fields of two replicas",
             eq(s.field_covariance, mu1**2 * s.q1 + mu2**2 * s.q2), (readouts, ByDerivation(feature_covariance.outputs)),
             180, 181,
             wrong=mu1 * s.q1 + mu2 * s.q2, uses=("appendix-f.output",),
         ),
-        numbered(
+        _numbered(
             "replicated-mode", "Gaussian integral over the replicas of one mode", eq(s.log_mode_integral, integral),
             (ByNumbers("one to four replicas, by linear algebra", few_replicas, ROUNDING),
              ByDerivation(replica_gaussians.integral)),
@@ -158,76 +162,51 @@ I_nu = nu(varrho * vartau**2 / S)
 resolvent = s.beta * I_nu / (1 - s.beta * s.V1_hat * I_nu)
 
 
-free_entropy_value = (
-    (s.V1_hat * s.V1 + s.V1_hat * s.q1 - s.q1_hat * s.V1) / 2
-    + (s.V2_hat * s.V2 + s.V2_hat * s.q2 - s.q2_hat * s.V2) / 2
-    - s.zeta_hat * s.zeta
-    - nu(sp.log(S)) / 2
-    + nu((s.q1_hat * varrho + s.q2_hat) / S) / 2
-    + s.zeta_hat**2 * resolvent / 2
-    - ratio / 2 * E(sp.log(1 + V) + (q + output**2) / (1 + V))
-)
-_OWN = ("appendix-f.free-entropy",)
-
-
-def _stationary_claim(
-    name: str,
-    title: str,
-    statement: sp.Equality,
-    checks: tuple[Check, ...],
-    *numbers_: int,
-    wrong: sp.Expr,
-    uses: tuple[str, ...] = _OWN,
-    domain: Domain = PLAIN,
-    section: str = APPENDIX,
-    kind: Kind = Kind.FIXED_POINT,
-    note: str = "",
-    other: sp.Expr | None = None,
-) -> Claim:
-    also = {} if other is None else {"another wrong version": other}
-    return claim(
-        f"appendix-f.{name}", title, paper(section, *numbers_), statement, domain, *checks,
-        kind=kind, wrong={"wrong version": wrong, **also}, uses=uses, note=note,
-    )
-
-
-def _stationary(variable: sp.Symbol) -> ByDerivation:
-    """The free entropy does not move with this variable."""
-    return ByDerivation(partial(spectrum.equation, variable))
-
-
 def _stationary_claims() -> tuple[Claim, ...]:
+    phi = (
+        (s.V1_hat * s.V1 + s.V1_hat * s.q1 - s.q1_hat * s.V1) / 2
+        + (s.V2_hat * s.V2 + s.V2_hat * s.q2 - s.q2_hat * s.V2) / 2
+        - s.zeta_hat * s.zeta
+        - nu(sp.log(S)) / 2
+        + nu((s.q1_hat * varrho + s.q2_hat) / S) / 2
+        + s.zeta_hat**2 * resolvent / 2
+        - ratio / 2 * E(sp.log(1 + V) + (q + output**2) / (1 + V))
+    )
+    numbered = partial(_numbered, kind=Kind.FIXED_POINT, domain=PLAIN, uses=("appendix-f.free-entropy",))
+
+    def stationary(variable: sp.Symbol) -> ByDerivation:
+        return ByDerivation(partial(spectrum.equation, variable))
+
     solver = ByNumbers("the ridge solver at lambda = -z", measured, SOLVER, functions_at, points=6)
     mixed = E(mu0 * s.kappa * mu1 / (1 + V))
     slope = E(s.kappa * mu1 * output / (1 + V))
     gain, own_slope = ratio * s.spike_resolvent_bulk, E(s.kappa**2 * mu1**2 / (1 + V))
     return (
-        _stationary_claim(
-            "free-entropy", "Replica-symmetric free entropy, determinants included",
-            eq(s.free_entropy, free_entropy_value),
+        numbered(
+            "free-entropy", "Replica-symmetric free entropy, determinants included", eq(s.free_entropy, phi),
             (ByDerivation(spectrum.free_entropy),), 186,
-            wrong=free_entropy_value + nu(sp.log(S)), kind=Kind.IDENTITY,
+            wrong=phi + nu(sp.log(S)), kind=Kind.IDENTITY,
             uses=("appendix-f.replicated-mode", "appendix-f.local-fields", "appendix-f.replica-symmetry",
                   "result-3-3.sherman-morrison"),
             note="Up to a constant. The spike's part is zeta^^2 s.G s/2 with s.G s by Sherman-Morrison.",
         ),
-        _stationary_claim(
-            "m", "Stationarity in m", eq(s.m, -s.zeta * mixed / E(mu0**2 / (1 + V))), (_stationary(s.m),), 187,
+        numbered(
+            "m", "Stationarity in m", eq(s.m, -s.zeta * mixed / E(mu0**2 / (1 + V))), (stationary(s.m),), 187,
             wrong=-s.zeta * mixed,
         ),
-        _stationary_claim(
-            "zeta-hat", "Stationarity in zeta", eq(s.zeta_hat, -ratio * slope), (_stationary(s.zeta),),
+        numbered(
+            "zeta-hat", "Stationarity in zeta", eq(s.zeta_hat, -ratio * slope), (stationary(s.zeta),),
             section="Appendix F, of the group (187)",
             wrong=ratio * slope,
             # So that V < 1: with a wrong sign 1 - V must not vanish along kappa, or no witness can be averaged.
             domain=replace(PLAIN, ranges=(*PLAIN.ranges, Range(s.V1, 0.05, 0.2), Range(s.V2, 0.05, 0.2))),
         ),
-        _stationary_claim(
+        numbered(
             "zeta", "Stationarity in the conjugate of zeta", eq(s.zeta, s.zeta_hat * resolvent),
-            (_stationary(s.zeta_hat),),
+            (stationary(s.zeta_hat),),
             section="Appendix F, of the group (187)", wrong=s.zeta_hat * s.beta * I_nu,
         ),
-        _stationary_claim(
+        numbered(
             "combined", "zeta in terms of m, its conjugate eliminated",
             eq(s.zeta, -gain * s.m * mixed / (1 + gain * own_slope)), (ByDerivation(spectrum.combined),), 188,
             wrong=-gain * s.m * mixed / (1 - gain * own_slope), uses=("appendix-f.zeta", "appendix-f.zeta-hat"),
@@ -239,46 +218,46 @@ def _stationary_claims() -> tuple[Claim, ...]:
             ByNumbers("averages at the solver's saddle point", schur_numbers, SOLVER),
             wrong={"at least one half": sp.Rational(1, 2), "never positive": le(s.schur, 0)},
         ),
-        _stationary_claim(
+        numbered(
             "zeta-vanishes", "There is no overlap with the spike without a target", eq(s.zeta, sp.S.Zero),
             (ByDerivation(spectrum.vanishing_overlaps),),
             section="Appendix F, of the group (188)", wrong=sp.S.One, other=gain,
             uses=("appendix-f.combined", "appendix-f.schur", "appendix-f.m"),
         ),
-        _stationary_claim(
+        numbered(
             "m-vanishes", "There is no mean readout without a target", eq(s.m, sp.S.Zero),
             (ByDerivation(spectrum.vanishing_overlaps),),
             section="Appendix F, of the group (188)", wrong=s.beta, other=-mixed, uses=("appendix-f.zeta-vanishes",),
         ),
-        _stationary_claim(
+        numbered(
             "sizes-vanish", "What replicas share vanishes with m and zeta", eq(s.q2, sp.S.Zero),
             (ByDerivation(spectrum.no_sizes),),
             section="Appendix F, of the group (189)", wrong=s.V2, other=s.q2_hat,
             uses=("appendix-f.zeta-vanishes", "appendix-f.m-vanishes"),
         ),
-        _stationary_claim(
-            "V1-hat", "Conjugate of q1", eq(s.V1_hat, ratio * E(mu1**2 / (1 + V))), (solver, _stationary(s.q1)), 189,
+        numbered(
+            "V1-hat", "Conjugate of q1", eq(s.V1_hat, ratio * E(mu1**2 / (1 + V))), (solver, stationary(s.q1)), 189,
             wrong=ratio * E(mu1**2) / (1 + s.V1), domain=DOMAIN,
         ),
-        _stationary_claim(
-            "V2-hat", "Conjugate of q2", eq(s.V2_hat, ratio * E(mu2**2 / (1 + V))), (solver, _stationary(s.q2)),
+        numbered(
+            "V2-hat", "Conjugate of q2", eq(s.V2_hat, ratio * E(mu2**2 / (1 + V))), (solver, stationary(s.q2)),
             section="Appendix F, of the group (189)", wrong=ratio * E(mu1**2 / (1 + V)), domain=DOMAIN,
         ),
-        _stationary_claim(
-            "V1", "Trace of the bulk with the resolvent", eq(s.V1, nu(varrho / S)), (_stationary(s.q1_hat),),
+        numbered(
+            "V1", "Trace of the bulk with the resolvent", eq(s.V1, nu(varrho / S)), (stationary(s.q1_hat),),
             section="Appendix F, of the group (189)", wrong=nu(varrho) * nu(1 / S),
         ),
-        _stationary_claim(
-            "V2", "Trace of the resolvent", eq(s.V2, nu(1 / S)), (_stationary(s.q2_hat),),
+        numbered(
+            "V2", "Trace of the resolvent", eq(s.V2, nu(1 / S)), (stationary(s.q2_hat),),
             section="Appendix F, of the group (189)", wrong=nu(varrho / S),
         ),
-        _stationary_claim(
+        numbered(
             "stieltjes", "The Stieltjes transform is V2 at lambda = -z", eq(s.stieltjes, s.V2),
             (ByDerivation(spectrum.stieltjes), BySimulation("resolvents of simulated features", resolvents)), 190,
             wrong=s.V1, domain=PLAIN,
             uses=("appendix-f.free-entropy", "appendix-f.sizes-vanish", "appendix-f.log-partition"),
         ),
-        _stationary_claim(
+        numbered(
             "outlier", "Spike eigenvalue of the population covariance, leading order",
             eq(s.spike_eigenvalue_rate, E(mu0**2)),
             (ByDerivation(feature_covariance.outlier),
