@@ -23,7 +23,6 @@ OPERATORS = {"E"}
 # Functions that are one list: of claims, or of the steps of a derivation.
 ONE_LIST = {
     ("derivations/bulk/letters.py", "traces"),
-    ("derivations/saddle_point/leave_one_out.py", "samples"),
     ("verify/claims/bounds/ridge.py", "_bound_claims"),
     ("verify/claims/spectrum/covariance.py", "_setup_claims"),
     ("verify/claims/spectrum/covariance.py", "_stationary_claims"),
