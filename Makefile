@@ -25,10 +25,11 @@ thorough: $(INSTALLED)  ## every test and the thorough profile of the ledger
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 
-types: $(INSTALLED)  ## mypy looks at the one package that is installed: links put it together
+types: $(INSTALLED)  ## mypy looks at the one package that is installed (links put it together) and at what uses it
 	mkdir -p build/types/onestep
 	for room in derivations numerics verify reports; do ln -sfn ../../../$$room build/types/onestep/$$room; done
 	for file in __init__.py __main__.py py.typed; do ln -sfn ../../../onestep/$$file build/types/onestep/$$file; done
+	for user in benchmarks tests/onestep/user_script.py; do ln -sfn ../../$$user build/types/$${user##*/}; done
 	cd build/types && ../../$(BIN)/python -m mypy --config-file ../../pyproject.toml
 
 drift: $(INSTALLED)  ## does the committed ledger still follow from the code?

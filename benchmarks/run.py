@@ -43,9 +43,7 @@ def command(arguments: list[str], runs: int) -> dict[str, float]:
     found = []
     for _ in range(runs):
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        subprocess.run(
-            [sys.executable, "-m", "onestep", *arguments], check=True, stdout=subprocess.DEVNULL
-        )
+        subprocess.run([sys.executable, "-m", "onestep", *arguments], check=True, stdout=subprocess.DEVNULL)
         wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
         found.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall))
     return {"seconds": min(cpu for cpu, _ in found), "wall_seconds": min(wall for _, wall in found)}

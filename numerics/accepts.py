@@ -7,21 +7,21 @@ from functools import wraps
 from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
-P = ParamSpec("P")
-R = TypeVar("R")
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
-def accepts(**readers: Callable[[Any], Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def accepts(**readers: Callable[[Any], Any]) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
     """The function with these parameters read by these readers first, which raise for what they cannot read.
 
     A cache of the function keeps its handle: `cache_clear` of the reading function clears it.
     """
 
-    def reading(function: Callable[P, R]) -> Callable[P, R]:
+    def reading(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         order = tuple(readers.get(name) for name in signature(function).parameters)
 
         @wraps(function)
-        def read(*args: P.args, **kwargs: P.kwargs) -> R:
+        def read(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
             values: list[Any] = [reader(x) if reader else x for reader, x in zip(order, args, strict=False)]
             named: dict[str, Any] = {name: readers[name](x) if name in readers else x for name, x in kwargs.items()}
             return function(*values, *args[len(order) :], **named)  # type: ignore[arg-type]

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 # The rooms are sub-packages of this one name: in a wheel they stand in this folder, in a checkout beside it.
 _HERE = os.path.dirname(os.path.abspath(__file__))
 __path__ = [_HERE] if os.path.isdir(os.path.join(_HERE, "numerics")) else [_HERE, os.path.dirname(_HERE)]
 
-# The face: `_homes` reads these imports, and a type checker believes them.
+# What a type checker believes the face to be; `_HOMES` says the same to the interpreter.
 if TYPE_CHECKING:
+    from onestep.derivations.expressions.parser import ExpressionError as ExpressionError
+    from onestep.numerics.balls.arithmetic import PrecisionError as PrecisionError
     from onestep.numerics.bounds.of_model import bounds as bounds
     from onestep.numerics.bounds.results import Bounds as Bounds
     from onestep.numerics.certificates.certify import Certificate as Certificate
@@ -43,43 +44,60 @@ if TYPE_CHECKING:
     from onestep.reports.answers.comparison import compare as compare
     from onestep.verify.claims.index import claims as claims
 
+    __all__: list[str]
+    __version__: str
 
-@cache
-def _homes() -> dict[str, tuple[str, str]]:
-    """Where each public name lives, and what it is called there."""
-    import ast
+# Where each public name lives: it is imported from there when it is first used.
+_HOMES = {
+    "Activation": "onestep.numerics.gaussian.evaluate",
+    "BatchSolution": "onestep.numerics.saddle_point.one_group.batch",
+    "Bounds": "onestep.numerics.bounds.results",
+    "Certificate": "onestep.numerics.certificates.certify",
+    "ExpressionError": "onestep.derivations.expressions.parser",
+    "Inputs": "onestep.numerics.experiments.inputs",
+    "Model": "onestep.numerics.models.model",
+    "ModelError": "onestep.numerics.models.parameters",
+    "Network": "onestep.numerics.models.network",
+    "PrecisionError": "onestep.numerics.balls.arithmetic",
+    "ReadoutGroup": "onestep.numerics.models.parameters",
+    "ReadoutLaw": "onestep.numerics.models.readout_law",
+    "Simulation": "onestep.numerics.experiments.ridge",
+    "Solution": "onestep.numerics.models.solution",
+    "Spectrum": "onestep.numerics.spectrum.density",
+    "activation": "onestep.numerics.gaussian.evaluate",
+    "bounds": "onestep.numerics.bounds.of_model",
+    "certify": "onestep.numerics.certificates.certify",
+    "claims": "onestep.verify.claims.index",
+    "compare": "onestep.reports.answers.comparison",
+    "simulate": "onestep.numerics.experiments.simulate",
+    "solve": "onestep.numerics.saddle_point.solve",
+    "solve_batch": "onestep.numerics.saddle_point.one_group.batch",
+    "spectrum": "onestep.numerics.spectrum.density",
+}
 
-    with open(os.path.join(_HERE, "__init__.py"), encoding="utf-8") as file:
-        listed = next(node for node in ast.parse(file.read()).body if isinstance(node, ast.If))
-    return {
-        alias.asname or alias.name: (str(node.module), alias.name)
-        for node in listed.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
 
+if not TYPE_CHECKING:  # a checker knows the names above, and would believe in every other one here
 
-def __getattr__(name: str) -> Any:
-    """Import a public name on first use."""
-    if name == "__version__":
-        from importlib.metadata import version
+    def __getattr__(name: str) -> Any:
+        """Import a public name on first use."""
+        if name == "__version__":
+            from importlib.metadata import version
 
-        return version("onestep")
-    if name == "__all__":
-        return sorted(_homes())
-    if name.startswith("_") or name not in _homes():
-        raise AttributeError(f"module 'onestep' has no attribute {name!r}; it offers {', '.join(sorted(_homes()))}")
-    from importlib import import_module
+            return version("onestep")
+        if name == "__all__":
+            return sorted(_HOMES)
+        if name.startswith("_") or name not in _HOMES:
+            raise AttributeError(f"module 'onestep' has no attribute {name!r}; it offers {', '.join(sorted(_HOMES))}")
+        from importlib import import_module
 
-    module, original = _homes()[name]
-    value = getattr(import_module(module), original)
-    globals()[name] = value
-    return value
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
     """The public names."""
-    return sorted(_homes())
+    return sorted(_HOMES)
 
 
 def main() -> int:

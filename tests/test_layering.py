@@ -46,7 +46,7 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
         "second_route": ("checks", "protocol"),
     },
     "numerics": {
-        "balls": ("gaussian", "models"),
+        "balls": ("gaussian",),
         "bounds": ("bulk", "gaussian", "models", "saddle_point"),
         "bulk": ("gaussian", "models"),
         "certificates": ("balls", "bounds", "models", "saddle_point"),
@@ -416,10 +416,22 @@ def test_the_public_face_offers_what_it_names() -> None:
     # What a user learns once, and the types that it takes and returns.
     learned = {"Model", "Network", "activation", "bounds", "certify", "claims", "compare", "simulate", "solve"}
     learned |= {"solve_batch", "spectrum"}
-    types = {"Activation", "BatchSolution", "Bounds", "Certificate", "Inputs", "ModelError", "ReadoutGroup"}
-    types |= {"ReadoutLaw", "Simulation", "Solution", "Spectrum"}
+    types = {"Activation", "BatchSolution", "Bounds", "Certificate", "Inputs", "ReadoutGroup", "ReadoutLaw"}
+    types |= {"Simulation", "Solution", "Spectrum", "ExpressionError", "ModelError", "PrecisionError"}
     assert set(dir(onestep)) == set(onestep.__all__) == learned | types
     for name in onestep.__all__:
         assert getattr(onestep, name) is not None
     with pytest.raises(AttributeError, match="it offers"):
         getattr(onestep, "unknown_name")  # noqa: B009
+
+
+def test_a_type_checker_finds_each_public_name_where_it_is_imported_from() -> None:
+    import onestep
+
+    told = {
+        alias.asname: (node.module, alias.name)
+        for node, loaded, _ in read(ROOT / "onestep" / "__init__.py").imports
+        if not loaded and isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert told == {name: (home, name) for name, home in onestep._HOMES.items()}

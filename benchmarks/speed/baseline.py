@@ -39,7 +39,7 @@ PLAIN: dict[str, Callable[[Array], Array]] = {
 }
 
 # sum of weights f(nodes) = E f(z), z ~ N(0, 1).
-_Z, _UNNORMALISED = np.polynomial.hermite_e.hermegauss(NODES)
+_POINTS, _UNNORMALISED = np.polynomial.hermite_e.hermegauss(NODES)
 _WEIGHTS = _UNNORMALISED / math.sqrt(2.0 * math.pi)
 
 
@@ -116,8 +116,8 @@ def _functions(model: Model) -> Callable[[float], _Functions]:
     sigma, target = PLAIN[to_text(model.activation.expression)], PLAIN[to_text(model.target.expression)]
     spike, root, gamma = model.spike, math.sqrt(model.bulk), model.alignment
     # What does not depend on kappa is prepared once.
-    across, beyond = root * _Z, math.sqrt(model.remainder) * _Z
-    weights = np.stack([_WEIGHTS, _WEIGHTS * _Z])
+    across, beyond = root * _POINTS, math.sqrt(model.remainder) * _POINTS
+    weights = np.stack([_WEIGHTS, _WEIGHTS * _POINTS])
 
     def at(kappa: float) -> _Functions:
         features, labels = sigma(spike * kappa + across), target(gamma * kappa + beyond)

@@ -92,7 +92,8 @@ def ranges() -> tuple[tuple[float, float, float, float, float], ...]:
         for alpha0 in BATCHES:
             here = [cell for cell in found if (cell.strength, cell.alpha0) == (strength, alpha0)]
             deviations, errors = [100.0 * cell.deviation for cell in here], [100.0 * cell.error for cell in here]
-            kept.append((strength, alpha0, *(round(x, 1) for x in (min(deviations), max(deviations), max(errors)))))
+            least, largest, loosest = (round(x, 1) for x in (min(deviations), max(deviations), max(errors)))
+            kept.append((strength, alpha0, least, largest, loosest))
     return tuple(kept)
 
 

@@ -29,7 +29,7 @@ from onestep.derivations.expressions.tree import Expression, ExpressionError, Nu
 _MOST_OPERATIONS = 4_000_000
 _STRIPS = [Fraction(n) / 64 for n in (256, 192, 128, 96, 64, 48, 32, 24, 16, 12, 8, 4, 2, 1)]
 
-T = TypeVar("T")
+Answer = TypeVar("Answer")
 
 __all__ = ["Activation", "Breakpoint", "Growth", "Panel", "activation", "integrable_square"]
 
@@ -79,9 +79,7 @@ class Activation:
     def __call__(self, z: Any) -> Any:
         """sigma(z) in double precision: a float at a number, an array of the same shape at an array."""
         if Activation.evaluate is None:
-            raise ExpressionError(
-                "to evaluate an activation at a point import onestep first"
-            )
+            raise ExpressionError("to evaluate an activation at a point import onestep first")
         return Activation.evaluate(self.expression, z)
 
     def __str__(self) -> str:
@@ -190,7 +188,7 @@ class Activation:
         return tuple(b for b in self.breakpoints if b.jump)
 
 
-def _answered(question: Callable[[], T], undecided: T) -> T:
+def _answered(question: Callable[[], Answer], undecided: Answer) -> Answer:
     """The answer to one question about an expression, or `undecided` where it takes too many operations.
 
     Where an outer budget ends first, nothing is decided, and nothing may be remembered: TookTooLong is raised.

@@ -19,8 +19,7 @@ from onestep.derivations.language.derivation import Derivation, RationalLimit, S
 a, b, x = sp.symbols("a b x", positive=True)
 HEAT = (
     "P_c sigma(x) = E sigma(x + sqrt(c) z) is the only solution of the heat equation with its initial value in the "
-    "class of "
-    "functions that grow slower than exp(A x^2) for every A > 0"
+    "class of functions that grow slower than exp(A x^2) for every A > 0"
 )
 
 

@@ -63,12 +63,8 @@ def heavy_ridge_readout() -> tuple[sp.Expr, sp.Expr]:
     return sp.factor(solution[m]), sp.factor(solution[zeta])
 
 
-@functools.cache
-def heavy_ridge() -> Derivation:
-    """Equations (165)-(168): order parameters and test error as lambda -> infinity."""
-    m, zeta = heavy_ridge_readout()
-    psi = s.alpha * (w1 / s.ridge) * P
-    # q1 and q2 solve a linear system with second moments of the resolvent, M = M'/lambda^2, and forces affine in q.
+def heavy_ridge_sizes() -> tuple[sp.Expr, sp.Expr]:
+    """q1 and q2 from a linear system with second moments of the resolvent, M = M'/lambda^2, and forces affine in q."""
     q1, q2 = sp.symbols("q_1 q_2", real=True)
     moments = sp.symbols("M'_{22} M'_{12} M'_{02}", nonnegative=True)
     f1, f2, g11, g12, g22 = sp.symbols("f_1 f_2 g_11 g_12 g_22", real=True)
@@ -81,10 +77,11 @@ def heavy_ridge() -> Derivation:
         [q1, q2],
         dict=True,
     )[0]
-    m_limit = over_kappa(mu0 * y0) / over_kappa(mu0**2)
-    A0, A1 = sp.symbols("A_0 A_1", positive=True)
-    F0, F1 = sp.symbols("F_0 F_1", real=True)
-    slow_averages = {A: A0 + A1 / s.ridge, F: F0 + F1 / s.ridge}
+    return sizes[q1], sizes[q2]
+
+
+def error_near_infinity(m_limit: sp.Expr) -> sp.Expr:
+    """The test error where m is off its limit by O(1/lambda) and all else vanishes, as a function of lambda."""
     error = over_kappa(squared_residual) - s.noise
     dm, dzeta, dpsi, dq1, dq2 = sp.symbols("delta_m delta_zeta delta_psi delta_1 delta_2", real=True)
     near = {
@@ -94,7 +91,20 @@ def heavy_ridge() -> Derivation:
         s.q1: dq1 / s.ridge**2,
         s.q2: dq2 / s.ridge**2,
     }
-    slow = expand_expectations(error.subs(near, simultaneous=True)).subs(s.m_infinity, m_limit)
+    return expand_expectations(error.subs(near, simultaneous=True)).subs(s.m_infinity, m_limit)
+
+
+@functools.cache
+def heavy_ridge() -> Derivation:
+    """Equations (165)-(168): order parameters and test error as lambda -> infinity."""
+    m, zeta = heavy_ridge_readout()
+    psi = s.alpha * (w1 / s.ridge) * P
+    q1, q2 = heavy_ridge_sizes()
+    m_limit = over_kappa(mu0 * y0) / over_kappa(mu0**2)
+    A0, A1 = sp.symbols("A_0 A_1", positive=True)
+    F0, F1 = sp.symbols("F_0 F_1", real=True)
+    slow_averages = {A: A0 + A1 / s.ridge, F: F0 + F1 / s.ridge}
+    slow = error_near_infinity(m_limit)
     result = heavy_ridge_error()
     named = {over_kappa(mu0**2): sp.Symbol("|\\mu_0|^2", positive=True)}
     pointwise = sp.Symbol("w", nonnegative=True)
@@ -119,9 +129,9 @@ def heavy_ridge() -> Derivation:
         ),
         Step(
             "q1 and q2 are second moments of the resolvent, O(1/lambda^2), times forces that are affine in q1 and q2.",
-            eq(s.q2, sizes[q2]),
-            RationalLimit("q1 vanishes", sizes[q1], s.ridge, sp.S.Zero),
-            RationalLimit("q2 vanishes", sizes[q2], s.ridge, sp.S.Zero),
+            eq(s.q2, q2),
+            RationalLimit("q1 vanishes", q1, s.ridge, sp.S.Zero),
+            RationalLimit("q2 vanishes", q2, s.ridge, sp.S.Zero),
         ),
         Step(
             "With 1/(1+V) -> 1, F/A becomes the coefficient of the projection on mu0, equation (165).",
@@ -183,7 +193,10 @@ def projection() -> Derivation:
         Step("What it leaves.", eq(s.distance, least)),
     )
     return Derivation(
-        "projection on mu0", f"{APPENDIX_E}, (167)-(169)", *steps, results={s.b1: best, s.distance: least}
+        "projection on mu0",
+        f"{APPENDIX_E}, (167)-(169)",
+        *steps,
+        results={s.b1: best, s.distance: least},
     )
 
 
@@ -204,7 +217,9 @@ def span() -> Derivation:
         Step(
             "The normal equations; mu1 z is orthogonal to the other two because z is centred and independent of kappa.",
             eq(s.b3, best[s.b3]),
-            *(Vanishing(f"the derivative in {x} vanishes", sp.diff(objective, x).subs(best)) for x in coefficients),
+            *tuple(
+                Vanishing(f"the derivative in {x} vanishes", sp.diff(objective, x).subs(best)) for x in coefficients
+            ),
         ),
         Step(
             "What they leave: |g|^2 less the projections.",
@@ -216,7 +231,10 @@ def span() -> Derivation:
         ),
     )
     return Derivation(
-        "distance from the span", f"{PAPER}, Section 4.3, (27), (31)", *steps, results={**best, s.distance: least}
+        "distance from the span",
+        f"{PAPER}, Section 4.3, (27), (31)",
+        *steps,
+        results={**best, s.distance: least},
     )
 
 
@@ -256,10 +274,16 @@ def lower_bound() -> Derivation:
             "Both terms of the rest are non-negative.",
             ge(s.test_error, s.distance),
             NonNegative(
-                "the rest", result, ((over_kappa(mu1**2) * s.excess, sp.S.One), (over_kappa(mu2**2) * s.q2, sp.S.One))
+                "the rest",
+                result,
+                ((over_kappa(mu1**2) * s.excess, sp.S.One), (over_kappa(mu2**2) * s.q2, sp.S.One)),
             ),
         ),
     )
     return Derivation(
-        "lower bound", f"{APPENDIX_E}, (170)-(172)", *steps, results={s.test_error: error}, hypotheses=(ONE_READOUT,)
+        "lower bound",
+        f"{APPENDIX_E}, (170)-(172)",
+        *steps,
+        results={s.test_error: error},
+        hypotheses=(ONE_READOUT,),
     )

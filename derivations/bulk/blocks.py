@@ -21,9 +21,8 @@ from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 
 ISOTROPIC_GROUPS = (
-    "the rows of the bulk are independent of each other and isotropic in every group, so that quadratic forms of a "
-    "row in "
-    "the rest concentrate"
+    "the rows of the bulk are independent of each other and isotropic in every group, so that quadratic forms of a row "
+    "in the rest concentrate"
 )
 SOURCE = f"{PAPER}, Appendix D"
 LETTERS = (0, 1)
@@ -98,14 +97,12 @@ def cavity() -> Derivation:
         ),
         Step(
             "Row i of group a meets the rest through sum_b C_ab W_b w_i; w_i is independent of the rest and isotropic "
-            "with "
-            "variance c_a/d, so the quadratic form is c_a beta sum_bb' C_ab T_bb' C_b'a.",
+            "with variance c_a/d, so the quadratic form is c_a beta sum_bb' C_ab T_bb' C_b'a.",
             eq(1 / G_ii, diagonal_inverse(0, T)),
         ),
         Step(
             "The same row in T: w_i.W_b^T (S^-1)_bi = -(S^-1)_ii c_a beta sum_b' T_bb' C_b'a for b other than its own "
-            "row, plus "
-            "c_a (S^-1)_ii from itself. Summed over the rows of a group: beta T = Theta - beta T C Theta.",
+            "row, plus c_a (S^-1)_ii from itself. Summed over the rows of a group: beta T = Theta - beta T C Theta.",
             eq(sp.MatrixSymbol("T", 2, 2), solved),
             *vanishing("T = Theta (1 + C Theta)^-1/beta solves the relation", block_relation(solved)),
         ),

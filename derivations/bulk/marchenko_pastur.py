@@ -51,8 +51,7 @@ def cavity() -> Derivation:
         ),
         Step(
             "For row i the entry is s0 + c V1^ - V1^^2 w_i.W^T S_i^-1 W w_i; w_i is independent of S_i, so the "
-            "quadratic form is "
-            "(c/d) tr[W^T S^-1 W] = beta c V1.",
+            "quadratic form is (c/d) tr[W^T S^-1 W] = beta c V1.",
             eq(1 / s.V2, inverse),
         ),
         Step("The trace of S S^-1 = 1.", eq(shift * s.V2 + s.V1_hat * s.V1, 1)),
@@ -177,8 +176,7 @@ def spike_direction() -> Derivation:
         ),
         Step(
             "Sherman-Morrison then gives beta V1/(1 - beta V1^ V1), which the Marchenko-Pastur relation turns into "
-            "beta c V2: "
-            "what W v, independent of W Pi, gives directly as (c/d) tr G.",
+            "beta c V2: what W v, independent of W Pi, gives directly as (c/d) tr G.",
             eq(s.spike_resolvent_bulk, result),
             Vanishing("the two routes agree", by_inversion - result),
         ),

@@ -62,9 +62,8 @@ def projection() -> Derivation:
         "the input along and across the spike",
         "Appendix B, equation (60)",
         Step(
-            "Inner products of x with fixed vectors are jointly normal, with the vectors' inner products "
-            "as covariances; "
-            "kappa = v.x is standard normal.",
+            "Inner products of x with fixed vectors are jointly normal, with the vectors' inner products as "
+            "covariances; kappa = v.x is standard normal.",
             eq(sp.Symbol(r"\mathrm{Var}(\kappa)"), covariance(kappa, kappa, products)),
         ),
         Step(

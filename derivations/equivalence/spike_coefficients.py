@@ -194,9 +194,8 @@ def hermite_series(degree: int = 5) -> Derivation:
             Vanishing("Parseval", residual - sum(a**2 for a in coefficients[2:])),
         ),
         Step(
-            "Two neurons of correlation varrho: the k-th square counts varrho^k times. The first power is the "
-            "linear term of the "
-            "equivalent map, the others are of order 1/d and smaller.",
+            "Two neurons of correlation varrho: the k-th square counts varrho^k times. The first power is the linear "
+            "term of the equivalent map, the others are of order 1/d and smaller.",
             eq(s.pair_covariance, pair),
             Vanishing("at correlation one it is the variance", pair.subs(correlation, 1) - residual - linear**2),
         ),

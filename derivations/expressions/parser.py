@@ -35,9 +35,11 @@ from onestep.derivations.expressions.tree import (
     Variable,
     Z,
     depends_on_z,
-    depth,
     to_text,
     walk,
+)
+from onestep.derivations.expressions.tree import (
+    depth as depth_of,
 )
 
 __all__ = [
@@ -138,7 +140,7 @@ def _check_text(text: str, limited: bool) -> None:
 
 
 def _check_size(expr: Expression, limited: bool) -> None:
-    if depth(expr) > DEEPEST_TREE:
+    if depth_of(expr) > DEEPEST_TREE:
         raise ExpressionError(
             f"the expression nests more than {DEEPEST_TREE} operations in each other; write it with fewer, {_EXAMPLE}"
         )

@@ -73,8 +73,7 @@ def envelope() -> Derivation:
         ),
         Step(
             "By the chain rule the envelope changes through omega itself and through the proximal point; the second "
-            "part "
-            "has the slope of the objective as a factor and drops out: -f in omega.",
+            "part has the slope of the objective as a factor and drops out: -f in omega.",
             eq(s.moreau_slope, in_centre),
             Vanishing("what is left is minus the force", in_centre + force),
         ),
@@ -136,8 +135,8 @@ def energetic() -> Derivation:
         *local_fields().steps,
         Step(
             "Given the common part omega of the fields the replicas are independent: one integral over a field of "
-            "variance "
-            "V/B to the power R, which at R = 0 leaves its logarithm, and at B -> infinity minus B times the envelope.",
+            "variance V/B to the power R, which at R = 0 leaves its logarithm, and at B -> infinity minus B times the "
+            "envelope.",
             eq(s.moreau, envelope_of(*AT)),
         ),
         *envelope().steps,

@@ -29,9 +29,8 @@ def m_hat() -> Derivation:
     value = terms.subs(s.m_hat, solution).subs(sp.sqrt(s.p), root).subs(s.p, root**2)
     steps = (
         Step(
-            "The force m^ on every neuron meets the resolvent in the constant vector; its cross term with the spike "
-            "is of "
-            "order p^(-1/2), equation (99).",
+            "The force m^ on every neuron meets the resolvent in the constant vector; its cross term with the spike is "
+            "of order p^(-1/2), equation (99).",
             eq(sp.Symbol(r"\Phi_{\hat{m}}"), terms),
         ),
         Step(

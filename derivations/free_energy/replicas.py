@@ -381,9 +381,8 @@ def entropic_limit() -> Derivation:
         *replica_gaussians.integral().steps,
         *decoupling().steps,
         Step(
-            "With the field each replica is integrated alone: one integral to the power R, whose derivative at R = "
-            "0 is "
-            "the average of its logarithm.",
+            "With the field each replica is integrated alone: one integral to the power R, whose derivative at R = 0 "
+            "is the average of its logarithm.",
             eq(s.entropic_log, averaged),
             Vanishing("the coupled replicas give the same", sp.expand(coupled) - averaged),
         ),

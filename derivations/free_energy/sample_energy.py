@@ -66,8 +66,7 @@ def square_loss() -> Derivation:
     steps = (
         Step(
             "On one sample the output is mu0 m + kappa mu1 zeta plus a local field h, Gaussian around omega with "
-            "variance "
-            "V/B at inverse temperature B; the loss is (b - h)^2/2 with b = y - mu0 m - kappa mu1 zeta.",
+            "variance V/B at inverse temperature B; the loss is (b - h)^2/2 with b = y - mu0 m - kappa mu1 zeta.",
             eq(s.moreau, sp.Function("inf_h")(objective)),
         ),
         Step(

@@ -64,17 +64,20 @@ def average(target: sp.Expr, variables: Sequence[sp.Symbol]) -> sp.Expr:
     Raises ValueError where a term is no product of factors of one variable with known moments.
     """
     expanded = sp.expand(target)
-    result: sp.Expr = sp.S.Zero
-    for term in sp.Add.make_args(sp.expand(expanded.rewrite(sp.exp)) if expanded.atoms(sp.Function) else expanded):
-        value, rest = term.as_independent(*variables, as_Add=False)
-        for variable in variables:
-            rest, factor = rest.as_independent(variable, as_Add=False)
-            others = factor.free_symbols & set(variables) - {variable}
-            if others:
-                raise ValueError(f"{term} is no product of factors of one variable each")
-            value *= one_variable(factor, variable) if factor.has(variable) else factor
-        result += value * rest
-    return sp.expand(result)
+    if expanded.atoms(sp.Function):
+        expanded = sp.expand(expanded.rewrite(sp.exp))
+    return sp.expand(sp.Add(*(_average_of_term(term, variables) for term in sp.Add.make_args(expanded))))
+
+
+def _average_of_term(term: sp.Expr, variables: Sequence[sp.Symbol]) -> sp.Expr:
+    factors: dict[sp.Symbol, list[sp.Expr]] = {variable: [] for variable in variables}
+    values: list[sp.Expr] = []
+    for factor in sp.Mul.make_args(term):
+        within = factor.free_symbols & factors.keys()
+        if len(within) > 1:
+            raise ValueError(f"{term} is no product of factors of one variable each")
+        (factors[within.pop()] if within else values).append(factor)
+    return sp.Mul(*values, *(one_variable(sp.Mul(*found), x) for x, found in factors.items() if found))
 
 
 def hermite(order: int, variable: sp.Expr) -> sp.Expr:

@@ -36,8 +36,8 @@ scatter = sp.Function("H_0", real=True)
 _u, _t, _e = sp.symbols("u t e", real=True)  # theta.x, e.x, label noise of unit variance
 
 OTHER_ROWS = (
-    "averages over the neurons are averages over z = u_k.x at given t = e.x: "
-    "the rows u_k are many and nearly orthogonal"
+    "averages over the neurons are averages over z = u_k.x at given t = e.x: the rows u_k are many and nearly "
+    "orthogonal"
 )
 GIVEN_A_ROW = "a row's own view z of a sample is independent of theta.x and e.x, up to correlations O(d^(-1/2))"
 

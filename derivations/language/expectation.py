@@ -86,31 +86,44 @@ class Expectation(sp.Function):
 
 def expand_expectations(expression: sp.Expr) -> sp.Expr:
     """Rewrite every expectation by linearity: sums split, constants moved out, moments of polynomials evaluated."""
-    return sp.sympify(expression).replace(lambda e: isinstance(e, Expectation), _expand_one)
+    whole = sp.sympify(expression)
+    return whole.xreplace({average: _expand_one(average) for average in whole.atoms(Expectation)})
 
 
 @lru_cache(maxsize=8192)
-def _expand_one(expectation: sp.Expr) -> sp.Expr:
+def _expand_one(expectation: Expectation) -> sp.Expr:
     variables = expectation.variables
-    total: sp.Expr = sp.S.Zero
-    for term in sp.Add.make_args(sp.expand(expectation.integrand)):
-        constant, rest = term.as_independent(*variables, as_Add=False)
-        # expand() multiplies constants into denominators; they are taken out again.
-        numerator, denominator = sp.fraction(rest)
+    inner = sp.expand(expand_expectations(expectation.integrand))
+    return sp.Add(*(_average_of_term(term, variables) for term in sp.Add.make_args(inner)))
+
+
+def _average_of_term(term: sp.Expr, variables: tuple[sp.Symbol, ...]) -> sp.Expr:
+    constant, rest = _parted(term, frozenset(variables))
+    # expand() multiplies constants into denominators; they are taken out again.
+    numerator, denominator = sp.fraction(rest)
+    if denominator != 1:
         outside, inside = sp.factor_terms(denominator).as_independent(*variables, as_Add=False)
         constant, rest = constant / outside, numerator / inside
-        # A monomial in one of several variables averages on its own: independence.
-        for variable in variables:
-            powers, others = _split_power(rest, variable)
-            if powers is not None:
-                constant, rest = constant * gaussian_moment(powers), others
-        total += constant * Expectation(rest, *variables)
-    return total
+    # A monomial in one of several variables averages on its own: independence.
+    for variable in variables:
+        powers, others = _split_power(rest, variable)
+        if powers is not None:
+            constant, rest = constant * gaussian_moment(powers), others
+    return constant * Expectation(rest, *variables)
+
+
+def _parted(product: sp.Expr, variables: frozenset[sp.Symbol]) -> tuple[sp.Expr, sp.Expr]:
+    """The factors free of ``variables``, and the others."""
+    free: list[sp.Expr] = []
+    bound: list[sp.Expr] = []
+    for factor in sp.Mul.make_args(product):
+        (free if variables.isdisjoint(factor.free_symbols) else bound).append(factor)
+    return sp.Mul(*free), sp.Mul(*bound)
 
 
 def _split_power(expression: sp.Expr, variable: sp.Symbol) -> tuple[int | None, sp.Expr]:
     """The exponent k if ``expression`` = variable**k * (free of variable), else None."""
-    others, power = expression.as_independent(variable, as_Add=False)
+    others, power = _parted(expression, frozenset({variable}))
     base, exponent = power.as_base_exp()
     if base == variable and exponent.is_Integer and exponent >= 0:
         return int(exponent), others

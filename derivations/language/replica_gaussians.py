@@ -115,8 +115,7 @@ def bracket() -> Derivation:
         ),
         Step(
             "The fields have covariance V delta_ij + q: R - 1 differences of variance V, and the sum with V + R q, on "
-            "which all of "
-            "(b, ..., b) falls.",
+            "which all of (b, ..., b) falls.",
             eq(s.log_bracket, value),
             Vanishing(
                 "one replica is one field of variance V + q",

@@ -369,9 +369,8 @@ def in_slides_normalisation(variable: sp.Symbol) -> Derivation:
     solution = solve_linear(derivative, partner)
     written = write_out_label_moments(solution)
     step = Step(
-        f"In the variables of the slides, $\\psi_\\rho = \\sqrt\\rho\\,\\psi$ and conjugates $\\sqrt\\beta$ times "
-        f"larger, stationarity in "
-        f"${sp.latex(variable)}$ is linear in ${sp.latex(partner)}$.",
+        "In the variables of the slides, $\\psi_\\rho = \\sqrt\\rho\\,\\psi$ and conjugates $\\sqrt\\beta$ times "
+        f"larger, stationarity in ${sp.latex(variable)}$ is linear in ${sp.latex(partner)}$.",
         eq(partner, written),
         Vanishing(f"stationarity in {variable}", derivative.subs(partner, solution)),
     )

@@ -98,8 +98,7 @@ def isotropic_free_energy() -> Derivation:
         *gaussian.steps,
         Step(
             "For isotropic rows tau and pi are independent of varrho with mean square one: the integrals over nu "
-            "become the "
-            "traces T and tau, and the spike's part is s.G s = beta c tau.",
+            "become the traces T and tau, and the spike's part is s.G s = beta c tau.",
             eq(s.free_energy, value),
             Vanishing(
                 "the entropic term for any law, in the traces, with T = c tau/(1 + beta c V1^ tau)",
@@ -166,9 +165,8 @@ def test_error() -> Derivation:
     result = over_kappa(name_label_moments(without))
     steps = (
         Step(
-            "A new input has the law of a training input but no thermal response: given kappa, label and output "
-            "are jointly "
-            "Gaussian through z and xi, and the output is mu0 m + kappa mu1 zeta + omega.",
+            "A new input has the law of a training input but no thermal response: given kappa, label and output are "
+            "jointly Gaussian through z and xi, and the output is mu0 m + kappa mu1 zeta + omega.",
             eq(s.local_field, local_field_mean()),
         ),
         Step(
@@ -292,8 +290,7 @@ def value() -> Derivation:
         ),
         Step(
             "At the saddle point the rest of the free energy is half of lambda q2 - q1^ V1 - q2^ V2, by (1/p) tr[K "
-            "S^-1] = "
-            "(1/p) tr[S S^-1 K S^-1].",
+            "S^-1] = (1/p) tr[S S^-1 K S^-1].",
             eq(2 * no_energy, s.ridge * s.q2 - force),
             Vanishing("balance of the rest", balance.subs(on_shell).subs(law).subs(s.ridge, ridge_of_V2)),
         ),

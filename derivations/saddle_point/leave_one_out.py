@@ -91,9 +91,8 @@ def samples() -> Derivation:
     }
     steps = (
         Step(
-            "A sample that is added moves its own output by V times its residual, V = phi.G phi/p with G the "
-            "resolvent of "
-            "the others: so its residual is what it would have been, over 1 + V.",
+            "A sample that is added moves its own output by V times its residual, V = phi.G phi/p with G the resolvent "
+            "of the others: so its residual is what it would have been, over 1 + V.",
             eq(r, residual_with(sp.Symbol("y-f_without", real=True), s.V)),
             Vanishing("r + V r is the residual without the sample", shrink + V_of_kappa * shrink - 1),
         ),

@@ -68,14 +68,12 @@ def local_fields() -> Derivation:
     steps = (
         Step(
             "Given kappa the local field of replica i is sum_u (mu1_u a_u.W_u x_perp + mu2_u a_u.xi_u)/sqrt p, linear "
-            "in the "
-            "Gaussian variables x_perp and xi.",
+            "in the Gaussian variables x_perp and xi.",
             eq(sp.Symbol("h_1"), field(1)),
         ),
         Step(
-            "Its covariance between two replicas is sum_uu' mu1_u mu1_u' q1_uu' + sum_u mu2_u^2 q2_u with the "
-            "overlaps of "
-            "equation (141): one vector W_u^T a_u per letter and replica, two components shown.",
+            "Its covariance between two replicas is sum_uu' mu1_u mu1_u' q1_uu' + sum_u mu2_u^2 q2_u with the overlaps "
+            "of equation (141): one vector W_u^T a_u per letter and replica, two components shown.",
             eq(sp.Symbol("E[h_1 h_2]"), by_overlaps),
             Vanishing("Wick's rule for the two fields", covariance(1, 2) - by_overlaps),
         ),
@@ -172,8 +170,7 @@ def trace() -> Derivation:
     steps = (
         Step(
             "Each overlap and its conjugate are replica-symmetric matrices: linear in R as R -> 0, then V -> V/B, V^ "
-            "-> B V^, "
-            "q^ -> B^2 q^ as B -> infinity.",
+            "-> B V^, q^ -> B^2 q^ as B -> infinity.",
             eq(sp.Symbol(r"\lim\frac{1}{B}\partial_R|_{R=0}"), limit),
             RationalLimit("V V^ is of lower order in B", scaled, B, limit),
         ),
@@ -231,8 +228,7 @@ def entropic() -> Derivation:
     steps = (
         Step(
             "Over the readout the exponent is a.S a/2 - J.a with S = lambda + V1^ o (W Pi W^T) + V2^, equations "
-            "(149)-(150); "
-            "its minimum is -J.G J/2, G = S^-1. Two components are shown.",
+            "(149)-(150); its minimum is -J.G J/2, G = S^-1. Two components are shown.",
             eq(sp.Symbol(r"\min_a"), minimum),
             Vanishing(
                 "the slope vanishes at a = G J",
@@ -249,8 +245,7 @@ def entropic() -> Derivation:
         ),
         Step(
             "J is sqrt p (zeta^ s + psi^ t) plus Gaussian noise of covariance q^, with s = (W_u v) and t = (W_u "
-            "theta_perp): on "
-            "average J.G J = p (zeta^ s + psi^ t).G (zeta^ s + psi^ t) + tr[q^ G].",
+            "theta_perp): on average J.G J = p (zeta^ s + psi^ t).G (zeta^ s + psi^ t) + tr[q^ G].",
             eq(sp.Symbol("E[J.G J]"), sp.Symbol(r"p\hat{s}.G\hat{s} + \mathrm{tr}[\hat{q}G]")),
             Vanishing("signal and noise do not mix", sp.together(averaged)),
         ),

@@ -80,8 +80,7 @@ def _resolvent_step() -> Step:
     first_order = S * resolvent_slope(S, dS) + dS * G
     return Step(
         "G moves by -G dS G when S moves by dS, so (1/p) tr[K G] moves by -(1/p) tr[G K G dS]; moving V1^_uu' moves "
-        "the two "
-        "blocks of S between u and u', moving V2^_u one diagonal block.",
+        "the two blocks of S between u and u', moving V2^_u one diagonal block.",
         eq(sp.Symbol("dG"), resolvent_slope(S, dS)),
         Vanishing("S G stays one to first order", sp.expand(first_order).subs(S * G, 1)),
     )
@@ -167,9 +166,8 @@ def isotropic(variable: sp.Symbol) -> Derivation:
         _symmetry_step(),
         Step(
             "For isotropic rows v and theta_perp are independent of the bulk: s_a.G s_b = beta c_a tau_a delta_ab, "
-            "t_a.G t_b = "
-            "beta T_ab; the entropic term is half of X.T + Y.tau, with X = q1^ + beta psi^ psi^T and Y = q2^ + beta c "
-            "zeta^^2.",
+            "t_a.G t_b = beta T_ab; the entropic term is half of X.T + Y.tau, with X = q1^ + beta psi^ psi^T and Y = "
+            "q2^ + beta c zeta^^2.",
             eq(s.entropic_term, weighted / 2),
             Vanishing("signal joins noise", entropic_isotropic - weighted.subs(forces) / 2),
         ),
@@ -313,8 +311,7 @@ def output() -> Derivation:
         ),
         Step(
             "Neurons collected by letter: m_u = 1.a_u/sqrt p, zeta_u = a_u.W_u v/sqrt p, and the local field h of the "
-            "rest. "
-            "Two neurons of one letter and one of the other are shown.",
+            "rest. Two neurons of one letter and one of the other are shown.",
             eq(s.letter_output, mean + field),
             Vanishing("the output is the sum over letters", total - mean - field),
         ),

@@ -163,8 +163,7 @@ def sizes() -> Derivation:
         *spike().steps,
         Step(
             "The minimum is G (sqrt p s zeta^ + noise), and G s zeta^ = G0 s e with e = zeta^ + V1^ zeta = X^-1 zeta: "
-            "its square over a "
-            "letter is |s_u|^2 e_u^2/(lambda + V^_u)^2 = zeta_u^2/(beta c_u pi_u).",
+            "its square over a letter is |s_u|^2 e_u^2/(lambda + V^_u)^2 = zeta_u^2/(beta c_u pi_u).",
             eq(s.q2_of[0], size),
             Vanishing(
                 "the signal's part",
@@ -338,8 +337,7 @@ def no_unique_mean() -> Derivation:
     steps = (
         Step(
             "mu0 of letter u is an odd function of u kappa; a change t(u) of m(u), even in u, changes the mean output "
-            "by the average "
-            "of an odd function of u.",
+            "by the average of an odd function of u.",
             eq(s.output_change, Expectation(integrand, s.mode)),
             Vanishing("the integrand is odd", integrand + reflected(integrand, s.mode)),
         ),

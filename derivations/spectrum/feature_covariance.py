@@ -46,8 +46,7 @@ def population() -> Derivation:
         ),
         Step(
             "Averaged over x_perp and xi at fixed kappa: means multiply, x_perp adds mu1^2 w_k.Pi w_l, and the noise "
-            "of a neuron with "
-            "itself mu2^2. Two components of x_perp are shown.",
+            "of a neuron with itself mu2^2. Two components of x_perp are shown.",
             eq(sp.Symbol(r"\mathbb{E}[\varphi_k\varphi_l|\kappa]"), conditional),
             Vanishing("two neurons", sp.expand(given - mean - mu1**2 * inner)),
             Vanishing("the noise of one neuron", cross - mu2**2),
@@ -160,8 +159,7 @@ def independent_samples() -> Derivation:
     steps = (
         Step(
             "Z^R is an integral over R readouts, under which the average over the samples passes. Given the readouts "
-            "each further "
-            "sample multiplies the average by one sample's; a factor of two values is shown.",
+            "each further sample multiplies the average by one sample's; a factor of two values is shown.",
             eq(s.replicated_weight, result),
             Vanishing("one more sample, one more factor", sp.expand(together - earlier * one)),
             Vanishing("no sample", result.subs(s.n, 0) - 1),
@@ -221,9 +219,8 @@ def outlier() -> Derivation:
     lower = (a * t**2 - 2 * b * e * t) / t**2
     steps = (
         Step(
-            "Sigma = E[mu0^2] 1 1^T + E[kappa mu0 mu1](1 s^T + s 1^T) + rest, where |s| = |Wv| and the rest, "
-            "E[kappa^2 mu1^2] s s^T + "
-            "E[mu1^2] W Pi W^T + E[mu2^2], have norms that stay bounded; 1 1^T has norm p.",
+            "Sigma = E[mu0^2] 1 1^T + E[kappa mu0 mu1](1 s^T + s 1^T) + rest, where |s| = |Wv| and the rest, E[kappa^2 "
+            "mu1^2] s s^T + E[mu1^2] W Pi W^T + E[mu2^2], have norms that stay bounded; 1 1^T has norm p.",
             eq(
                 s.population,
                 over_kappa((mu0 + s.kappa * mu1 * s.spike_overlap) * (mu0 + s.kappa * mu1 * s.other_overlap)),

@@ -99,8 +99,7 @@ def entropic() -> Derivation:
         *spike_inversion().steps,
         Step(
             "In a mode of W Pi W^T of eigenvalue varrho the matrix over replicas is A delta_ij - B with A = -z + V1^ "
-            "varrho + V2^ and "
-            "B = q1^ varrho + q2^; the force is zeta^ sqrt p along s = W v.",
+            "varrho + V2^ and B = q1^ varrho + q2^; the force is zeta^ sqrt p along s = W v.",
             eq(sp.Symbol(r"\partial_R\ln Z_R|_{R=0}"), of_mode),
             Vanishing("the force enters as f^2/(2A)", force - f**2 / (2 * A)),
         ),
@@ -343,8 +342,7 @@ def stieltjes() -> Derivation:
         *no_sizes().steps[-1:],
         Step(
             "g is twice the derivative of the free entropy; at the saddle point only the explicit z counts, and z "
-            "enters as -V2^ does: the "
-            "derivative in V2^ vanishes, leaving V2 + q2, with q2 = 0.",
+            "enters as -V2^ does: the derivative in V2^ vanishes, leaving V2 + q2, with q2 = 0.",
             eq(s.stieltjes, result),
             Vanishing(
                 "z and V2^ enter the determinant together", expand_expectations(explicit + conjugate) - s.V2 - s.q2

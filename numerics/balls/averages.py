@@ -3,8 +3,8 @@
 mu0 = M_01, sqrt(c) mu1 = M_11, mu2^2 = M_02 - M_01^2 - M_11^2, and the same for a target. Their derivatives in w need
 no derivative of f (Stein): d M_01 = M_11/s, d M_11 = (M_21 - M_01)/s, d M_02 = M_12/s.
 
-Two kinds of f, each with its own proof. f analytic in a strip: the trapezoidal rule in z, whose error is bounded in
-`_Rule`. f a polynomial between rational breakpoints: closed forms in erfc, entire in w.
+Two kinds of f. f analytic in a strip: the trapezoidal rule in z, with the bounds of `Across` in the error of
+`numerics.balls.trapezoid`. f a polynomial between rational breakpoints: closed forms in erfc, entire in w.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import zip_longest
+from operator import mul, sub
 from typing import Any, NamedTuple, Protocol
 
 from flint import acb, arb
@@ -22,8 +23,9 @@ from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.strip_growth import strip_growth
 from onestep.derivations.expressions.normal_form import as_polynomial
 from onestep.numerics.balls.arithmetic import BallError, Program, program, rational_ball
-from onestep.numerics.balls.gaussian_bounds import Envelope
-from onestep.numerics.balls.growth_bounds import Bound, Line, mean_power, polynomial_growth, rational_upper
+from onestep.numerics.balls.gaussian_bounds import Envelope, cut_off
+from onestep.numerics.balls.growth_bounds import Line, polynomial_growth
+from onestep.numerics.balls.trapezoid import Plan, density, heights, nodes, plan, rounded
 
 Ball = Any
 
@@ -34,7 +36,7 @@ Linear = tuple[Ball, Ball]
 
 
 class Averages(NamedTuple):
-    """M_01, M_11, M_02, and where all five were asked for M_21 and M_12 (else None)."""
+    """M_01, M_11, M_02, and where they are needed M_21 and M_12 (else None)."""
 
     mean: Ball
     first: Ball
@@ -56,13 +58,20 @@ def smoothing(function: Activation, line: Line, lift: Fraction, reach: Fraction,
     Raises BallError for a function of neither kind.
     """
     if line.variance == 0:
-        return _Exact(function)
+        return Exact(function)
     closed = polynomial_smoothing(function, line.scale())
     if closed is not None:
         return closed
-    if len(function.panels) > 1:
-        raise BallError(f"{function} has breakpoints and is not a polynomial with rational coefficients between them")
-    return _Analytic(program(function.panels[0].branch), line.scale(), _rule(function, line, lift, reach, bits))
+    scale = line.scale()
+    rule = across(function, scale, lift, rational_ball(reach), bits, ORDERS)
+    step = rounded(rule.plan.width)
+    count = math.ceil(rule.end / step)
+    if count > _MOST_NODES:
+        raise BallError(f"the rule across the spike needs more than {_MOST_NODES} nodes for {function}")
+    h = rational_ball(step)
+    return _Analytic(
+        program(function.panels[0].branch), scale, nodes(h, count), rule.errors(h, rational_ball(rule.end))
+    )
 
 
 def polynomial_smoothing(function: Activation, scale: Ball) -> Smoothing | None:
@@ -71,12 +80,15 @@ def polynomial_smoothing(function: Activation, scale: Ball) -> Smoothing | None:
     cuts = [panel.right.place.rational() for panel in function.panels if panel.right is not None]
     if any(piece is None for piece in pieces) or any(cut is None for cut in cuts):
         return None
-    known = tuple(cut for cut in cuts if cut is not None)
-    return _Polynomials(tuple(tuple(piece or ()) for piece in pieces), known, scale)
+    return _Polynomials(
+        tuple(tuple(map(rational_ball, piece or (Fraction(0),))) for piece in pieces),
+        tuple(rational_ball(cut) for cut in cuts if cut is not None),
+        scale,
+    )
 
 
 @dataclass(frozen=True)
-class _Exact:
+class Exact:
     """variance = 0: f(w), 0 and f(w)^2, by the branch at w."""
 
     function: Activation
@@ -97,44 +109,48 @@ class _Polynomials:
     (by parts), entire in t.
     """
 
-    pieces: tuple[tuple[Fraction, ...], ...]
-    cuts: tuple[Fraction, ...]
+    pieces: tuple[tuple[Ball, ...], ...]
+    cuts: tuple[Ball, ...]
     scale: Ball
 
     def at(self, w: Ball, minus: Linear | None = None) -> Averages:
-        top = 2 * max(1, max(len(piece) for piece in self.pieces) - 1) + 2
+        degree = max(len(piece) for piece in self.pieces) - 1
+        top = max(2 * degree, degree + 2) if minus is None else 2 * max(1, degree) + 1
         everywhere = [arb(math.prod(range(1, m, 2)) if m % 2 == 0 else 0) for m in range(top + 1)]
-        above = [everywhere] + [self._above((rational_ball(cut) - w) / self.scale, top) for cut in self.cuts]
+        above = [everywhere] + [_above((cut - w) / self.scale, top) for cut in self.cuts]
         above.append([arb(0)] * (top + 1))
-        totals = [arb(0) for _ in range(5)]
+        totals = [arb(0) for _ in range(4 if minus is None else 5)]
         for piece, left, right in zip(self.pieces, above, above[1:], strict=False):
-            inside = [a - b for a, b in zip(left, right, strict=True)]
+            if minus is None and piece == (0,):
+                continue
+            inside = list(map(sub, left, right))
             values = self._shifted(piece, w)
             if minus is not None:
                 values = [value - part for value, part in zip_longest(values, minus, fillvalue=arb(0))]
             squares = _product(values, values)
             wanted = ((values, 0), (values, 1), (squares, 0), (values, 2), (squares, 1))
-            for i, (coefficients, order) in enumerate(wanted[: 3 if minus is None else 5]):
-                for m, coefficient in enumerate(coefficients):
-                    totals[i] = totals[i] + coefficient * inside[m + order]
-        return Averages(*totals[:3]) if minus is None else Averages(*totals)
+            totals = [
+                sum(map(mul, coefficients, inside[order:]), total)
+                for total, (coefficients, order) in zip(totals, wanted, strict=False)
+            ]
+        return Averages(*totals)
 
-    def _above(self, t: Ball, top: int) -> list[Ball]:
-        density = (-(t * t) / 2).exp() / (2 * arb.pi()).sqrt()
-        found = [(t / arb(2).sqrt()).erfc() / 2, density]
-        power = density
-        for m in range(2, top + 1):
-            power = power * t
-            found.append((m - 1) * found[m - 2] + power)
-        return found
-
-    def _shifted(self, piece: tuple[Fraction, ...], w: Ball) -> list[Ball]:
+    def _shifted(self, piece: tuple[Ball, ...], w: Ball) -> list[Ball]:
         """The coefficients in z of the polynomial at w + s z, by Horner's rule."""
-        result: list[Ball] = [arb(0)]
-        for coefficient in reversed(piece):
+        result: list[Ball] = [piece[-1]]
+        for coefficient in reversed(piece[:-1]):
             result = _product(result, [w, self.scale])
-            result[0] = result[0] + rational_ball(coefficient)
-        return result[: len(piece)] or [arb(0)]
+            result[0] = result[0] + coefficient
+        return result
+
+
+def _above(t: Ball, top: int) -> list[Ball]:
+    found = [(t / arb(2).sqrt()).erfc() / 2, density(t)]
+    power = found[1]
+    for m in range(2, top + 1):
+        power = power * t
+        found.append((m - 1) * found[m - 2] + power)
+    return found
 
 
 def _product(p: Sequence[Ball], q: Sequence[Ball]) -> list[Ball]:
@@ -145,90 +161,76 @@ def _product(p: Sequence[Ball], q: Sequence[Ball]) -> list[Ball]:
     return result
 
 
+# (j, l) of the averages in the order of `Averages`, and of 1, z, z^2, z^3.
+ORDERS = ((0, 1), (1, 1), (0, 2), (2, 1), (1, 2), (0, 0), (1, 0), (2, 0), (3, 0))
+
+
 @dataclass(frozen=True)
-class _Rule:
-    """The trapezoidal rule of step h in z: nodes |z| <= end, weights h phi(z), errors in the order of `_ORDERS`.
+class Across:
+    """The trapezoidal rule in z for E z^j f(w + s z)^l: a plan, and where its tails are below 2**-bits.
 
     Let f be analytic on |Im| <= Y + s y with |f| <= A (1+|Re|)^k there, |Im w| <= Y, |Re w| <= X. Then z -> z^j f(w +
-    s z)^l phi(z) is analytic on |Im z| <= y, and the infinite rule errs by at most 2 M/(e^{2 pi y/h} - 1), M a bound of
-    its integral along lines of that strip: |phi(z + iy)| = phi(z) e^{y^2/2}, |z + iy| <= (1+y)(1+|z|), and as in
-    `average_bound` M = e^{y^2/2} (1+y)^j A^l ((1+X) max(1, s))^{kl} E(1+|z|)^{j+kl}. The nodes left out add the tail.
+    s z)^l is analytic on |Im z| <= y, and at most A^l ((1+X) max(1, s))^{kl} (1+y)^j (1+|x|)^{j+kl} there, x = Re z.
+    Plan and tails are those of f over its unit, min(1, A) on the line: small functions are known as well as large ones.
     """
 
-    nodes: tuple[tuple[Ball, Ball], ...]
-    errors: tuple[Ball, ...]
+    plan: Plan
+    tails: tuple[Envelope, ...]
+    end: Fraction
+    units: tuple[Ball, ...]
+
+    def errors(self, step: Ball, end: Ball) -> tuple[Ball, ...]:
+        """Bounds of the errors of the sums of this step over |z| <= end, one for each order."""
+        return tuple(
+            (unit * error).upper()
+            for unit, error in zip(self.units, self.plan.errors(step, self.tails, end), strict=True)
+        )
 
 
-# (j, l) of the averages, and of 1, z, z^2, z^3.
-_ORDERS = ((0, 1), (1, 1), (0, 2), (2, 1), (1, 2), (0, 0), (1, 0), (2, 0), (3, 0))
-
-
-def _rule(function: Activation, line: Line, lift: Fraction, reach: Fraction, bits: int) -> _Rule:
-    strip, branch = function.strip, function.panels[0].branch
-    stretch = rational_upper(line.scale())
-    if strip is None:
+def across(
+    function: Activation, scale: Ball, lift: Fraction, reach: Ball, bits: int, orders: Sequence[tuple[int, int]]
+) -> Across:
+    """The rule for w with |Im w| <= lift and |Re w| <= reach. Raises BallError where no bound in a strip is known."""
+    if len(function.panels) > 1:
+        raise BallError(f"{function} has breakpoints and is not a polynomial with rational coefficients between them")
+    if function.strip is None:
         raise BallError(f"{function} is not known to be analytic in a strip")
-    if isinstance(strip, float):
-        heights = [Fraction(n, 2) for n in (1, 2, 3, 4, 6, 8, 12, 16, 24)]
-    else:
-        heights = [(strip - lift) / stretch * Fraction(n, 100) for n in (50, 70, 80, 90, 95)]
-        # Where the strip is wide beside the scale of z the Gaussian limits the height.
-        heights += [Fraction(n) for n in (2, 4, 6, 8, 12, 16) if n < heights[0]]
-    best: tuple[float, Fraction, list[Ball]] | None = None
-    for height in heights:
-        bound = polynomial_growth(strip_growth(branch, lift + stretch * height)) if height > 0 else None
-        if bound is None:
-            continue
-        y = rational_ball(height)
-        lift_factor = (y * y / 2).exp()
-        lines = [lift_factor * (1 + y) ** j * _constant(bound, line, reach, j, power) for j, power in _ORDERS]
-        needed = max(float(m.upper().log()) for m in lines) + (bits + 2) * math.log(2)
-        width = 2 * math.pi * float(height) / needed
-        if best is None or width > best[0]:
-            best = (width, height, lines)
-    if best is None:
-        raise BallError(f"no bound by a power was found for {function} in a strip of half width {float(lift):.3g}")
-    step = Fraction(math.floor(best[0] * 2**40), 2**40)
-    h = rational_ball(step)
-    factor = 2 / ((2 * arb.pi() * rational_ball(best[1]) / h).exp() - 1)
+    branch, strip = function.panels[0].branch, function.strip
     on_line = polynomial_growth(strip_growth(branch, lift))
-    if on_line is None:
-        raise BallError(f"no bound by a power was found for {function}")
+    stretch = (1 + reach) * scale.upper().max(arb(1))
+    unit = arb(1) if on_line is None else on_line.constant.min(arb(1))
+
+    def bounds(height: Fraction) -> tuple[Envelope, ...] | None:
+        bound = polynomial_growth(strip_growth(branch, lift + height))
+        if bound is None:
+            return None
+        size, y = bound.scaled(stretch**bound.degree / unit), rational_ball(height) / scale
+        powers = (Envelope(arb(1)), size, size * size)
+        return tuple(powers[power].scaled((1 + y) ** order, order) for order, power in orders)
+
+    room = strip if isinstance(strip, float) else strip - lift
+    found = plan(heights(room, scale, bits), bounds, scale, bits + 2) if room > 0 else None
+    tails = bounds(Fraction(0))
+    if found is None or tails is None:
+        raise BallError(
+            f"no bound by a power was found for {function} in a strip around the line, or it grows too fast there"
+        )
     # Far below the error of the rule itself: nodes are cheap there.
-    goal = arb(2) ** -(bits + 12)
-    envelopes = [
-        Envelope(_constant(on_line, line, reach, 0, power, mean=False), j + on_line.degree * power, arb(0), arb(0))
-        for j, power in _ORDERS
-    ]
-    count = math.ceil(math.sqrt(2 * math.log(2) * bits) / step)
-    while not all(envelope.tail(count * h) < goal for envelope in envelopes):
-        count += max(1, count // 50)
-        if count > _MOST_NODES:
-            raise BallError(f"the rule across the spike needs more than {_MOST_NODES} nodes for {function}")
-    weight = h / (2 * arb.pi()).sqrt()
-    nodes = tuple((k * h, weight * (-(k * h) * (k * h) / 2).exp()) for k in range(-count, count + 1))
-    tails = [envelope.tail(count * h) for envelope in envelopes]
-    return _Rule(nodes, tuple((factor * m + tail).upper() for m, tail in zip(best[2], tails, strict=True)))
-
-
-def _constant(bound: Bound, line: Line, reach: Fraction, order: int, power: int, mean: bool = True) -> Ball:
-    degree = bound.degree * power
-    size = (1 + rational_ball(reach)) * line.scale().max(arb(1))
-    constant = bound.constant**power * size**degree
-    return (constant * mean_power(degree + order) if mean else constant).upper()
+    return Across(found, tails, cut_off(tails, bits + 12), tuple(unit**power for _, power in orders))
 
 
 @dataclass(frozen=True)
 class _Analytic:
     code: Program
     scale: Ball
-    rule: _Rule
+    nodes: tuple[tuple[Ball, Ball], ...]
+    errors: tuple[Ball, ...]
 
     def at(self, w: Ball, minus: Linear | None = None) -> Averages:
         """Whoever asks keeps |Im w| and |Re w| within what the rule was made for."""
         run, scale, complex_ = self.code.run, self.scale, isinstance(w, acb)
         mean, first, square, second, first_square = (arb(0) for _ in range(5))
-        for z, weight in self.rule.nodes:
+        for z, weight in self.nodes:
             # Off the line: not finite where f is not shown to be analytic.
             value = run(w + scale * z, complex_)[0]
             if minus is not None:
@@ -239,14 +241,14 @@ class _Analytic:
             if minus is not None:
                 second, first_square = second + z * shifted, first_square + shifted * value
         kind = acb if complex_ else arb
-        errors = self.rule.errors[:5] if minus is None else self._errors(minus)
+        errors = self.errors[:5] if minus is None else self._errors(minus)
         sums = (mean, first, square, second, first_square)
         found = [total + _around_zero(kind, error) for total, error in zip(sums, errors, strict=True)]
         return Averages(*found[:3]) if minus is None else Averages(*found)
 
     def _errors(self, minus: Linear) -> tuple[Ball, ...]:
         """The errors for f - a - b z: the rule is linear, and (f - a - b z)^2 is expanded."""
-        f, zf, ff, zzf, zff, *powers = self.rule.errors
+        f, zf, ff, zzf, zff, *powers = self.errors
         a, b = abs(minus[0]), abs(minus[1])
         linear = [g + a * powers[j] + b * powers[j + 1] for j, g in enumerate((f, zf, zzf))]
         squares = [

@@ -198,9 +198,8 @@ def _derivative_obstacle(function: Activation) -> tuple[str, bool]:
     for b in roots:
         if any(_square_root_at(branch, b.location) for branch in (b.left, b.right)):
             return (
-                f"sigma rises like a square root (or faster) at z = {b.location}, so sigma'^2 is not "
-                "integrable there and E[(sigma' - h1)^2] diverges; "
-                "Result 3.1 does not apply, the spiked random features model does"
+                f"sigma rises like a square root (or faster) at z = {b.location}, so sigma'^2 is not integrable there "
+                "and E[(sigma' - h1)^2] diverges; Result 3.1 does not apply, the spiked random features model does"
             ), True
     if roots:
         places = ", ".join(str(b.location) for b in roots)

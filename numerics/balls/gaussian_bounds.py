@@ -3,31 +3,60 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
-from flint import arb
+from flint import arb, ctx
 
 from onestep.derivations.activations.growth import Growth
-from onestep.numerics.balls.arithmetic import rational_ball
+from onestep.derivations.expressions.budget import spend
+from onestep.numerics.balls.arithmetic import BallError, rational_ball
 
 Ball = Any
 
 
+def _zero() -> Ball:
+    return arb(0)
+
+
 @dataclass(frozen=True)
 class Envelope:
-    """|g(z)| <= constant (1+|z|)^degree exp(rate |z| + quadratic z^2); every entry an upper bound as an arb."""
+    """|g(z)| <= constant (1+|z|)^degree exp(rate |z| + quadratic z^2); every entry an upper bound as an arb.
+
+    Of a function on a strip or a rectangle around the line: with z = x + iy the bound is one in x, for all y there.
+    """
 
     constant: Ball
-    degree: int
-    rate: Ball
-    quadratic: Ball
+    degree: int = 0
+    rate: Ball = field(default_factory=_zero)
+    quadratic: Ball = field(default_factory=_zero)
 
-    def times_hermite(self, order: int, height: Fraction = Fraction(0)) -> Envelope:
+    def __add__(self, other: Envelope) -> Envelope:
+        return Envelope(
+            (self.constant + other.constant).upper(),
+            max(self.degree, other.degree),
+            self.rate.max(other.rate),
+            self.quadratic.max(other.quadratic),
+        )
+
+    def __mul__(self, other: Envelope) -> Envelope:
+        return Envelope(
+            (self.constant * other.constant).upper(),
+            self.degree + other.degree,
+            (self.rate + other.rate).upper(),
+            (self.quadratic + other.quadratic).upper(),
+        )
+
+    def scaled(self, factor: Ball, power: int = 0) -> Envelope:
+        """The envelope of factor z^power g."""
+        return Envelope((self.constant * abs(factor)).upper(), self.degree + power, self.rate, self.quadratic)
+
+    def times_hermite(self, order: int, height: Ball = 0) -> Envelope:
         """The envelope of He_order(z + i y) g, |y| <= height: |He_k(w)| <= (sum of its |coefficients|) (1+|w|)^k."""
-        factor = arb(involutions(order)) * (1 + rational_ball(height)) ** order
-        return Envelope(self.constant * factor, self.degree + order, self.rate, self.quadratic)
+        return self.scaled(involutions(order) * (1 + arb(height)) ** order, order)
 
     def integrable(self) -> bool:
         """Whether the bound certifies a finite mean under N(0, 1)."""
@@ -47,15 +76,39 @@ class Envelope:
         return (2 * height / (slope * (2 * arb.pi()).sqrt())).upper()
 
     def mean(self) -> Ball:
-        """Upper bound of E[|g(z)|], by Cauchy-Schwarz between the polynomial and the exponential factor."""
+        """Upper bound of E|g(z)|, by Cauchy-Schwarz between the polynomial and the exponential factor; or infinity."""
+        if not self.integrable():
+            return arb.pos_inf()
+        if self.rate == 0 and self.quadratic == 0:
+            return (self.constant * mean_power(self.degree)).upper()
         variance = 1 / (1 - 2 * self.quadratic)
-        power = 2 * self.degree
-        polynomial = arb(1)
-        if power:  # E(1+|X|)^K <= 2^(K-1) (1 + E|X|^K), E|X|^K = variance^(K/2) (K-1)!!
-            moment = variance**self.degree * math.prod(range(1, power, 2))
-            polynomial = ((1 + moment) * 2 ** (power - 1)).sqrt()
         exponential = arb(1) if self.rate == 0 else (2 * (2 * self.rate**2 * variance).exp()).sqrt()
-        return (self.constant * variance.sqrt() * polynomial * exponential).upper()
+        return (self.constant * variance.sqrt() * _root_mean_square(self.degree, variance) * exponential).upper()
+
+
+def _root_mean_square(degree: int, variance: Ball) -> Ball:
+    """An upper bound of the root of E(1+|X|)^(2 degree), X ~ N(0, variance)."""
+    power = 2 * degree
+    if not power:
+        return arb(1)
+    # E(1+|X|)^K <= 2^(K-1) (1 + E|X|^K), E|X|^K = variance^(K/2) (K-1)!!
+    moment = variance**degree * math.prod(range(1, power, 2))
+    return ((1 + moment) * 2 ** (power - 1)).sqrt()
+
+
+def cut_off(envelopes: Sequence[Envelope], bits: int) -> Fraction:
+    """An end, a multiple of 1/4, such that every tail beyond it is below 2**-bits; each trial spends of the budget.
+
+    Raises BallError where none is found.
+    """
+    goal = arb(2) ** -bits
+    # The density alone falls to it near sqrt(2 log 2 bits).
+    first = max(8, math.floor(4 * math.sqrt(2 * math.log(2) * bits)) - 4)
+    for quarter in range(first, first + 40_000):
+        spend(20 * len(envelopes))
+        if all(envelope.tail(arb(quarter) / 4) < goal for envelope in envelopes):
+            return Fraction(quarter, 4)
+    raise BallError("the integrand falls too slowly for its tail to be cut off")
 
 
 def involutions(order: int) -> int:
@@ -64,6 +117,23 @@ def involutions(order: int) -> int:
     for k in range(order):
         before, current = current, current + k * before
     return current
+
+
+def mean_power(degree: int) -> Ball:
+    """Upper bound of E(1 + |z|)^degree, z ~ N(0, 1)."""
+    return _mean_power(degree, ctx.prec)
+
+
+@lru_cache(maxsize=256)
+def _mean_power(degree: int, bits: int) -> Ball:
+    assert bits == ctx.prec
+    return _root_mean_square(degree, arb(1)).upper()
+
+
+def rational_upper(x: Ball) -> Fraction:
+    """A rational upper bound of a ball."""
+    man, exp = x.upper().man_exp()
+    return Fraction(int(man)) * Fraction(2) ** int(exp)
 
 
 def envelope(bound: Growth, mean: Ball, scale: Ball) -> Envelope:

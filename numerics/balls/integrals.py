@@ -1,9 +1,8 @@
 """Certified Gaussian expectations E[He_j(z) sigma(x)^i sigma'(x)^l], x = mean + sqrt(variance) z, z ~ N(0, 1).
 
 Polynomials are done exactly, everything else by two rules.  Where sigma is analytic in a strip with a growth bound
-there, the trapezoidal rule with its explicit error 2 M/(exp(2 pi y/h) - 1), M a bound of the integral along Im z = y.
-Otherwise panels between the breakpoints, each by flint's adaptive integration of the analytic branch.  Both add an
-explicit bound of the tail |z| > L.
+there, the trapezoidal rule with the error of `numerics.balls.trapezoid`.  Otherwise panels between the breakpoints,
+each by flint's adaptive integration of the analytic branch, and an explicit bound of the tail |z| > L.
 """
 
 from __future__ import annotations
@@ -31,7 +30,8 @@ from onestep.numerics.balls.arithmetic import (
     rational_ball,
     whole_power,
 )
-from onestep.numerics.balls.gaussian_bounds import Envelope, envelope
+from onestep.numerics.balls.gaussian_bounds import Envelope, cut_off, envelope
+from onestep.numerics.balls.trapezoid import heights, plan, rounded
 from onestep.numerics.gaussian.polynomial_moments import Coefficients, differentiated, hermite_moment, power, product
 
 Ball = Any
@@ -121,14 +121,16 @@ def _integrated(problem: _Problem) -> list[Ball]:
     function, moments, bits = problem.function, problem.moments, problem.bits
     with precision(_BOUND_BITS):
         envelopes = [_envelope(problem, moment) for moment in moments]
-        end = _truncation(envelopes, bits)
-        plan = _trapezoid_plan(problem, end)
+        end = cut_off(envelopes, bits + 12)
+        step = _step(problem, envelopes, end)
     with precision(bits + _GUARD_BITS):
-        results = _trapezoid(problem, end, plan) if plan is not None else _panels(problem, end)
-        tails = [e.tail(rational_ball(end)) for e in envelopes]
+        if step is not None:
+            results, errors = _trapezoid(problem, end, step[0]), step[1]
+        else:
+            results, errors = _panels(problem, end), tuple(e.tail(rational_ball(end)) for e in envelopes)
         results = [
-            arb(0) if _moment_parity(problem, moment) == -1 else _with_error(result, tail)
-            for moment, result, tail in zip(moments, results, tails, strict=True)
+            arb(0) if _moment_parity(problem, moment) == -1 else result + arb(0, error)
+            for moment, result, error in zip(moments, results, errors, strict=True)
         ]
     for moment, result in zip(moments, results, strict=True):
         if not result.is_finite() or result.rad() > (1 + abs(result.mid())) * arb(2) ** -(bits // 2):
@@ -157,10 +159,6 @@ def _short(function: Activation) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _with_error(value: Ball, bound: Ball) -> Ball:
-    return value + arb(0, bound)
-
-
 def _envelope(problem: _Problem, moment: Moment) -> Envelope:
     function = problem.function
     slope = None
@@ -183,100 +181,53 @@ def _envelope(problem: _Problem, moment: Moment) -> Envelope:
     return result
 
 
-def _truncation(envelopes: list[Envelope], bits: int) -> Fraction:
-    """L such that every tail beyond it is below 2**-(bits + 8)."""
-    goal = arb(2) ** -(bits + 8)
-    # the density alone reaches the goal near sqrt(2 log 2 bits)
-    first = max(8, math.floor(4 * math.sqrt(2 * math.log(2) * bits)) - 4)
-    for quarter in range(first, first + 40_000):
-        spend(20 * len(envelopes))
-        end = Fraction(quarter, 4)
-        if all(e.tail(rational_ball(end)) < goal for e in envelopes):
-            return end
-    raise BallError("the integrand falls too slowly for its tail to be cut off")
-
-
 # ---- the trapezoidal rule -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Plan:
-    step: Fraction
-    errors: tuple[Ball, ...]
-
-
-_HEIGHTS = [Fraction(n, 16) for n in (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 80, 96, 128, 192, 256, 384, 512)]
-
-
-def _trapezoid_plan(problem: _Problem, end: Fraction) -> _Plan | None:
-    """The height and the largest step that meet the goal, or None when the rule does not apply or needs too much."""
+def _step(problem: _Problem, envelopes: list[Envelope], end: Fraction) -> tuple[Fraction, tuple[Ball, ...]] | None:
+    """The largest step that meets the goal and its errors, or None when the rule does not apply or needs too much."""
     function = problem.function
     strip = function.strip
     if strip is None:
         return None
     branch = function.panels[0].branch
     slope = derivative(branch) if any(m.slope for m in problem.moments) else None
-    stretch = _upper_fraction(problem.scale())
-    heights: list[Fraction]
-    if isinstance(strip, float):
-        heights = [h for h in _HEIGHTS if h * h < 8 * problem.bits]
-    else:
-        heights = [strip / stretch * Fraction(n, 100) for n in (50, 80, 90, 95, 98)]
-    best: tuple[float, Fraction, list[Ball]] | None = None
-    for height in heights:
-        bounds = _line_bounds(problem, branch, slope, height, stretch)
-        if bounds is None:
-            break
-        # e^{2 pi y/h} must exceed 2 M 2^bits
-        needed = max(_log2(b) for b in bounds) + problem.bits + 10
-        width = 2 * math.pi * float(height) / (max(needed, 1.0) * math.log(2))
-        if best is not None and width < best[0]:
-            break
-        best = (width, height, bounds)
-    if best is None or 2 * float(end) / best[0] > _MOST_NODES:
+
+    def bounds(height: Fraction) -> list[Envelope] | None:
+        return _line_bounds(problem, branch, slope, height)
+
+    scale = problem.scale()
+    found = plan(heights(strip, scale, problem.bits), bounds, scale, problem.bits + 11)
+    if found is None or 2 * float(end) / found.width > _MOST_NODES:
         return None
-    grain = 2**12 if best[0] > 2**-6 else 2**40
-    step = Fraction(math.floor(best[0] * grain), grain)
-    factor = 2 / ((2 * arb.pi() * rational_ball(best[1]) / rational_ball(step)).exp() - 1)
-    return _Plan(step, tuple((factor * b).upper() for b in best[2]))
-
-
-def _upper_fraction(x: Ball) -> Fraction:
-    man, exp = x.upper().man_exp()
-    return Fraction(int(man)) * Fraction(2) ** int(exp)
-
-
-def _log2(x: Ball) -> float:
-    man, exp = x.upper().man_exp()
-    return math.log2(int(man)) + int(exp) if man != 0 else -math.inf
+    step = rounded(found.width)
+    return step, found.errors(rational_ball(step), envelopes, rational_ball(end))
 
 
 def _line_bounds(
-    problem: _Problem, branch: Expression, slope: Expression | None, height: Fraction, stretch: Fraction
-) -> list[Ball] | None:
-    """Bounds of the integrals of |integrand| along Im z = height, one per moment; None where there is none."""
-    value_growth = strip_growth(branch, height * stretch)
-    slope_growth = None if slope is None else strip_growth(slope, height * stretch)
+    problem: _Problem, branch: Expression, slope: Expression | None, height: Fraction
+) -> list[Envelope] | None:
+    """Bounds of the integrands in z for |Im x| <= height, one per moment; None where there is none."""
+    value_growth = strip_growth(branch, height)
+    slope_growth = None if slope is None else strip_growth(slope, height)
     if value_growth is None or (slope is not None and slope_growth is None):
         return None
-    density = (rational_ball(height) ** 2 / 2).exp()  # |phi(x+iy)| = phi(x) e^{y^2/2}
-    bounds = []
-    for moment in problem.moments:
-        bound = problem.powers(value_growth, slope_growth, moment)
-        around = envelope(bound, rational_ball(problem.mean), problem.scale()).times_hermite(moment.hermite, height)
-        if not around.integrable():
-            return None
-        bounds.append(density * around.mean())
-    return bounds
+    mean, scale = rational_ball(problem.mean), problem.scale()
+    return [
+        envelope(problem.powers(value_growth, slope_growth, moment), mean, scale).times_hermite(
+            moment.hermite, rational_ball(height) / scale
+        )
+        for moment in problem.moments
+    ]
 
 
-def _trapezoid(problem: _Problem, end: Fraction, plan: _Plan) -> list[Ball]:
+def _trapezoid(problem: _Problem, end: Fraction, width: Fraction) -> list[Ball]:
     branch = problem.function.panels[0].branch
     code = program(branch, derivative(branch)) if any(m.slope for m in problem.moments) else program(branch)
-    mean, scale, step = rational_ball(problem.mean), problem.scale(), rational_ball(plan.step)
+    mean, scale, step = rational_ball(problem.mean), problem.scale(), rational_ball(width)
     parities = [_moment_parity(problem, m) for m in problem.moments]
     symmetric = all(p != 0 for p in parities)
-    count = math.ceil(end / plan.step)
+    count = math.ceil(end / width)
     top = max(m.hermite for m in problem.moments)
     totals = [arb(0) for _ in problem.moments]
     plain = problem.mean == 0 and problem.variance == 1
@@ -293,10 +244,7 @@ def _trapezoid(problem: _Problem, end: Fraction, plan: _Plan) -> list[Ball]:
             if parities[i] != -1:
                 totals[i] += _term(moment, hermites, values) * weight
     factor = step / (2 * arb.pi()).sqrt()
-    return [
-        arb(0) if parity == -1 else _with_error(total * factor, error)
-        for total, error, parity in zip(totals, plan.errors, parities, strict=True)
-    ]
+    return [total * factor for total in totals]
 
 
 def _moment_parity(problem: _Problem, moment: Moment) -> int:

@@ -3,7 +3,7 @@
 A function along the spike is its balls on the nodes of one rule and a bound |F(x + iy)| <= A (1+|x|)^k that holds on
 the real line and, F being analytic there, on the rectangle of the rule. Sums and products keep both.
 
-Rules for E over kappa at any precision, and the functions of the ridge saddle point on their nodes (one group).
+`trapezoid` and `panels_of_digits` are the same sums without a bound of their errors, for numbers of any precision.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from operator import add, mul
@@ -20,9 +19,9 @@ from typing import Any
 from flint import arb, ctx
 
 from onestep.numerics.balls.arithmetic import BallError, PrecisionError, rational_ball
-from onestep.numerics.balls.averages_mp import Average, averages
-from onestep.numerics.balls.growth_bounds import Bound
-from onestep.numerics.models.model import Model
+from onestep.numerics.balls.averages import Averages
+from onestep.numerics.balls.gaussian_bounds import Envelope
+from onestep.numerics.balls.trapezoid import aliasing, density, lifted, nodes, rounded, sides, width
 
 Ball = Any
 
@@ -32,7 +31,7 @@ class Along:
     """A function of kappa: balls on the nodes, and a bound on the line and the rectangle of the rule."""
 
     values: tuple[Ball, ...]
-    bound: Bound
+    bound: Envelope
 
     def __add__(self, other: Along) -> Along:
         return Along(tuple(map(add, self.values, other.values)), self.bound + other.bound)
@@ -75,31 +74,23 @@ class SpikeRule:
 def trapezoidal(height: Ball, bits: int, size: Ball, most: int) -> SpikeRule:
     """The trapezoidal rule with errors of about 2**-bits of an integrand bounded by `size`.
 
-    Proof. Let f be real on the real axis and analytic on the rectangle |Re| <= L, |Im| <= a, with L = (n + 1/2) h. By
-    residues h sum_{|k|<=n} f(kh) = (1/2i) oint f(z) cot(pi z/h) dz. In the upper half cot w = -i(1 + 2e/(1-e)) with
-    e = e^{2iw}; the 1 gives half of the integral over [-L, L], so that the sum differs from the integral by at most
-    the integrals of |f| |e/(1-e)| over the other three sides, in both halves. On the top |e| = e^{-2 pi a/h}; on the
-    sides e = -e^{-2 pi y/h}, so |e/(1-e)| <= e^{-2 pi y/h}, of integral at most h/(2 pi). With f = phi F, |F| <= A
-    (1+|x|)^k and |phi(x + iy)| = phi(x) e^{y^2/2}, this is 2 e^{a^2/2} A E(1+|x|)^k/(e^{2 pi a/h} - 1)
-    + 4 (h/2 pi) e^{a^2/2} phi(L) A (1+L)^k; what lies beyond L on the line is bounded by its tail.
+    The error of `numerics.balls.trapezoid` on the rectangle, and the tail of what lies beyond L on the line.
 
     Raises BallError where more than `most` nodes are needed.
     """
-    lift = (height * height / 2).exp()
-    needed = float((size * lift).upper().log()) + bits * math.log(2)
+    log_size = float((size * lifted(height)).upper().log())
     # Exactly representable steps, so that the nodes are exact.
-    h = _dyadic(2 * math.pi * float(height) / needed)
-    count = math.ceil(math.sqrt(2 * needed) / float(h))
+    h = rational_ball(rounded(width(float(height), log_size, bits)))
+    count = math.ceil(math.sqrt(2 * (log_size + bits * math.log(2))) / float(h))
     if 2 * count > most:
         raise BallError(
             f"the rule along the spike would need {2 * count} nodes: the functions along it are analytic only within "
             f"{float(height):.2g} of the line, or grow fast off it"
         )
     end = (count + arb(1) / 2) * h
-    nodes = tuple(k * h for k in range(-count, count + 1))
-    across = 2 * lift / ((2 * arb.pi() * height / h).exp() - 1)
-    sides = 4 * h / (2 * arb.pi()) * lift * _density(end)
-    return SpikeRule(nodes, tuple(h * _density(x) for x in nodes), end, end, across, sides)
+    found, weights = zip(*nodes(h, count), strict=True)
+    lift = lifted(height)
+    return SpikeRule(found, weights, end, end, aliasing(height, h) * lift, sides(end, h) * lift)
 
 
 def panels(cuts: Sequence[Ball], height: Ball, bits: int, size: Ball, most: int) -> SpikeRule:
@@ -114,45 +105,19 @@ def panels(cuts: Sequence[Ball], height: Ball, bits: int, size: Ball, most: int)
 
     Raises BallError where more than `most` nodes are needed.
     """
-    lift = (height * height / 2).exp()
+    lift = lifted(height)
     needed = float((size * lift).upper().log()) + bits * math.log(2)
     length = math.ceil(4 * math.sqrt(2 * needed)) / 4
     # rho = 1 + sqrt 2 where s = a: (rho - 1/rho)/2 = 1.
     rho = 1 + arb(2).sqrt()
     order = math.ceil((needed + 6) / (2 * math.log(float(rho)))) + 2
-    ends = sorted([arb(-length), *(cut for cut in cuts if abs(cut) < length), arb(length)], key=float)
-    nodes, weights, total = [], [], arb(0)
-    for left, right in pairwise(ends):
-        pieces = max(1, math.ceil(float((right - left).upper()) / (1.99 * float(height))))
-        if pieces * order * len(ends) > most:
-            raise BallError(f"the rule along the spike would need more than {most} nodes")
-        half = (right - left) / (2 * pieces)
-        total += half * pieces
-        for piece in range(pieces):
-            middle = left + (2 * piece + 1) * half
-            for node, weight in _legendre(order, ctx.prec):
-                x = middle + half * node
-                nodes.append(x)
-                weights.append(half * weight * _density(x))
-    sides = 8 * total * rho ** (-2 * order) / (1 - 1 / rho) * lift / (2 * arb.pi()).sqrt()
-    return SpikeRule(tuple(nodes), tuple(weights), arb(length), arb(length) + height, arb(0), sides)
-
-
-def _dyadic(step: float) -> Ball:
-    """The step rounded down to sixteen binary digits."""
-    exponent = math.frexp(step)[1]
-    return arb(math.floor(math.ldexp(step, 16 - exponent))) * arb(2) ** (exponent - 16)
-
-
-def _density(x: Ball) -> Ball:
-    return (-(x * x) / 2).exp() / (2 * arb.pi()).sqrt()
-
-
-@lru_cache(maxsize=32)
-def _legendre(order: int, bits: int) -> tuple[tuple[Ball, Ball], ...]:
-    """Nodes and weights of the Gauss-Legendre rule on [-1, 1] as balls at the current precision `bits`."""
-    assert bits == ctx.prec
-    return tuple(arb.legendre_p_root(order, k, weight=True) for k in range(order))
+    found = _composite([cut for cut in cuts if abs(cut) < length], length, 1.99 * float(height), order, most)
+    if found is None:
+        raise BallError(f"the rule along the spike would need more than {most} nodes")
+    # The panels' half lengths add up to L.
+    edge = 8 * length * rho ** (-2 * order) / (1 - 1 / rho) * lift / (2 * arb.pi()).sqrt()
+    inner, weights = zip(*found, strict=True)
+    return SpikeRule(inner, weights, arb(length), arb(length) + height, arb(0), edge)
 
 
 Rule = list[tuple[Ball, Ball]]
@@ -166,91 +131,52 @@ def trapezoid(step: float, bits: int) -> Rule:
     count = math.ceil(math.sqrt(2 * math.log(2) * bits) / step)
     if 2 * count > _MOST_NODES:
         raise PrecisionError(f"the rule along the spike would need {2 * count} nodes at this precision")
-    h = arb(step)
-    return [(k * h, h * _density(k * h)) for k in range(-count, count + 1)]
+    return list(nodes(arb(step), count))
 
 
 def panels_of_digits(jumps: Sequence[Ball], digits: int, share: float) -> Rule:
     """Panels between the jumps and the ends, of length at most 3/4, with about digits nodes times `share`."""
     length = math.ceil(math.sqrt(2 * math.log(10) * (digits + _GUARD_DIGITS)))
-    ends = sorted([arb(-length), *jumps, arb(length)], key=float)
-    rule = []
-    nodes = _legendre_of_digits(math.ceil(share * (0.75 * digits + 12)), ctx.prec)
-    for left, right in pairwise(ends):
-        pieces = max(1, math.ceil(float(right - left) / 0.75))
-        half = (right - left) / (2 * pieces)
-        for piece in range(pieces):
-            for node, weight in nodes:
-                x = (left + (2 * piece + 1) * half + half * node).mid()
-                rule.append((x, half * weight * _density(x)))
-    return rule
+    order = math.ceil(share * (0.75 * digits + 12))
+    found = _composite(jumps, length, 0.75, order, _MOST_NODES)
+    if found is None:
+        raise PrecisionError(f"the rule along the spike would need more than {_MOST_NODES} nodes at this precision")
+    return found
 
 
-@lru_cache(maxsize=8)
-def _legendre_of_digits(order: int, bits: int) -> tuple[tuple[Ball, Ball], ...]:
+def _composite(cuts: Sequence[Ball], length: float, longest: float, order: int, most: int) -> Rule | None:
+    """Nodes and weights, phi included, of panels no longer than `longest` on [-length, length] that end at the cuts.
+
+    None where they are more than `most`.
+    """
+    ends = list(pairwise(sorted([arb(-length), *cuts, arb(length)], key=float)))
+    pieces = [max(1, math.ceil(float((right - left).upper()) / longest)) for left, right in ends]
+    if sum(pieces) * order > most:
+        return None
+    found = []
+    for (left, right), count in zip(ends, pieces, strict=True):
+        half = (right - left) / (2 * count)
+        for piece in range(count):
+            for node, weight in _legendre(order, ctx.prec):
+                x = left + (2 * piece + 1) * half + half * node
+                found.append((x, half * weight * density(x)))
+    return found
+
+
+@lru_cache(maxsize=32)
+def _legendre(order: int, bits: int) -> tuple[tuple[Ball, Ball], ...]:
+    """Nodes and weights of the Gauss-Legendre rule on [-1, 1] as balls at the current precision `bits`."""
     assert bits == ctx.prec
     return tuple(arb.legendre_p_root(order, k, weight=True) for k in range(order))
 
 
-@dataclass(frozen=True)
-class ProfileMp:
-    """Weights of a rule for E over kappa, and on its nodes mu0, mu1, kappa mu1, mu2^2, y0, y1, and y2 with noise."""
-
-    model: Model
-    weights: list[Ball]
-    mu0: list[Ball]
-    mu1: list[Ball]
-    along: list[Ball]
-    mu2_squared: list[Ball]
-    y0: list[Ball]
-    y1: list[Ball]
-    y2: list[Ball]
-
-    def mean(self, *factors: Sequence[Ball]) -> Ball:
-        """E of a product over kappa."""
-        products = list(self.weights)
-        for factor in factors:
-            products = [a * b for a, b in zip(products, factor, strict=True)]
-        return sum(products, arb(0)).mid()
-
-
-def profile_mp(model: Model, rule: Rule) -> ProfileMp:
-    """The functions on the nodes of a rule; every double of the model is the binary rational that it is."""
-    c, gamma = Fraction(model.bulks[0]), Fraction(model.alignment)
-    rho = 1 - gamma * gamma
-    nodes = [x for x, _ in rule]
-    bias = Fraction(model.biases[0])
-    paired = bias == 0 and all((x + y).contains(0) for x, y in zip(nodes, reversed(nodes), strict=True))
-    student = _on_nodes(
-        averages(model.activation, c), nodes, Fraction(model.slopes[0]), bias, model.activation.parity if paired else ""
-    )
-    target = _on_nodes(averages(model.target, rho), nodes, gamma, Fraction(0), model.target.parity if paired else "")
-    noise, root, bulk = rational_ball(Fraction(model.noise)), rational_ball(rho).sqrt(), rational_ball(c)
-    mu1 = [a.slope for a in student]
-    return ProfileMp(
-        model,
-        [w.mid() for _, w in rule],
-        [a.mean for a in student],
-        mu1,
-        [(x * slope).mid() for x, slope in zip(nodes, mu1, strict=True)],
-        [(a.square - a.mean * a.mean - bulk * a.slope * a.slope).mid() for a in student],
-        [a.mean for a in target],
-        # E z g = s d/dx E g (Stein)
-        [(root * a.slope).mid() for a in target],
-        [(a.square + noise).mid() for a in target],
-    )
-
-
-def _on_nodes(
-    at: Callable[[Ball], Average], nodes: Sequence[Ball], slope: Fraction, bias: Fraction, parity: str
-) -> list[Average]:
-    factor, shift = rational_ball(slope), rational_ball(bias)
-    if slope == 0:
-        return [at(shift)] * len(nodes)
-    if parity not in ("odd", "even"):
-        return [at((factor * x + shift).mid()) for x in nodes]
-    half = len(nodes) // 2
-    upper = [at((factor * x).mid()) for x in nodes[half:]]
+def on_nodes(at: Callable[[Sequence[Ball]], list[Averages]], places: Sequence[Ball], parity: str) -> list[Averages]:
+    """The averages at all nodes; for a function of kappa with a parity one of each pair +-kappa is computed."""
+    half = len(places) // 2
+    paired = all(left == -right for left, right in zip(places[:half], reversed(places), strict=False))
+    if not paired or parity not in ("odd", "even"):
+        return at(places)
+    upper = at(places[half:])
     sign = -1 if parity == "odd" else 1
-    lower = [Average(sign * a.mean, -sign * a.slope, a.square) for a in upper[len(nodes) % 2 :]]
+    lower = [Averages(sign * a.mean, -sign * a.first, a.square) for a in upper[len(places) % 2 :]]
     return lower[::-1] + upper

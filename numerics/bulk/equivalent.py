@@ -213,22 +213,21 @@ class _GroupsPoint:
 
     @property
     def overlap(self) -> Array:
-        matrix, tau = unpack(self.values)
-        return _overlap(self.beta, np.repeat(self.bulks * tau, self.directions), matrix)
+        return np.asarray(self._overlaps(self.values[None, :])[0])
 
     def overlap_jacobian(self) -> Array:
-        columns = [unpack(column) for column in self.jacobian.T]
-        return np.array(
-            [_overlap(self.beta, np.repeat(self.bulks * tau, self.directions), matrix) for matrix, tau in columns]
-        )
+        return self._overlaps(self.jacobian.T)
 
-
-def _overlap(beta: float, along_spike: Array, across: Array) -> Array:
-    count, size = len(along_spike), len(along_spike) + len(across)
-    overlap = np.zeros((size, size))
-    overlap[:count, :count] = beta * np.diag(along_spike)
-    overlap[count:, count:] = beta * across
-    return overlap
+    def _overlaps(self, packed: Array) -> Array:
+        """K as the linear function of (T, tau) that it is, for rows of them: beta c_a tau_a and beta T."""
+        groups = len(self.bulks)
+        rows, columns = upper_triangle(groups)
+        along, across = np.arange(groups * self.directions), groups * self.directions + np.arange(groups)
+        overlap = np.zeros((len(packed), len(along) + groups, len(along) + groups))
+        overlap[:, along, along] = self.beta * np.repeat(self.bulks * packed[:, len(rows) :], self.directions, axis=1)
+        overlap[:, across[rows], across[columns]] = self.beta * packed[:, : len(rows)]
+        overlap[:, across[columns], across[rows]] = self.beta * packed[:, : len(rows)]
+        return overlap
 
 
 class IsotropicGroups:
@@ -237,8 +236,9 @@ class IsotropicGroups:
     tau_a = pi_a/(ridge + D_a + c_a M_aa),  M = C (1 + Theta C)^{-1},  Theta = diag(c_a beta tau_a),
     T = (1/beta) Theta (1 + C Theta)^{-1}.
 
-    tau is found by Newton's method from above: the right-hand side is increasing and concave in tau, so the iterates
-    decrease to the one solution from any point above it. The last solution is remembered as the next start.
+    tau is found by Newton's method: the right-hand side is increasing and concave in tau, so the iterates decrease to
+    the one solution from any point above it. The search starts where the last solution, as an exponential of (C, D),
+    leads; a start that is not above the solution is harmless.
     """
 
     def __init__(self, ridge: float, beta: float, bulks: Array, fractions: Array, directions: int = 1) -> None:
@@ -247,7 +247,9 @@ class IsotropicGroups:
         self.directions = directions
         self.bulks = np.asarray(bulks, dtype=float)
         self.fractions = np.asarray(fractions, dtype=float)
-        self._start: Array | None = None
+        self._identity = np.eye(len(self.bulks))
+        self._couplings = beta * np.outer(self.bulks, self.bulks)
+        self._last: tuple[Array, _GroupsPoint] | None = None
 
     @property
     def groups(self) -> int:
@@ -258,61 +260,82 @@ class IsotropicGroups:
         return pack(np.diag(self.bulks * tau), tau)
 
     def at(self, conjugates: Array) -> _GroupsPoint:
-        matrix, diagonal = unpack(conjugates)
-        tau = self._tau(matrix, self.ridge + diagonal)
-        self._start = tau
-        values, jacobian = self._expand(matrix, tau)
-        root = np.sqrt(self.bulks * self.beta * tau)
+        if self._last is not None and np.array_equal(conjugates, self._last[0]):
+            return self._last[1]  # where a solution is asked for again, to the last digit
+        found = self._solved(conjugates)
+        jacobian = self._slopes(found)
         # The inverse of B comes to k^2 eps |B| |1/B|, and |1/B| <= 1; T is made of it by two products more, and V by
         # sums that cancel as far: 4 of these. ROUNDING is 24 eps.
-        lost = 4.0 * self.groups**2 * float(np.linalg.norm(root[:, None] * matrix * root)) / 24.0
-        return _GroupsPoint(values, jacobian, self.beta, self.bulks, self.directions, lost)
+        lost = 4.0 * self.groups**2 * math.sqrt(float(np.sum(found.product**2))) / 24.0
+        values = pack(found.across, found.tau)
+        point = _GroupsPoint(values, jacobian, self.beta, self.bulks, self.directions, lost)
+        self._last = conjugates, point
+        return point
 
-    def _mixed(self, matrix: Array, tau: Array) -> tuple[Array, Array]:
-        """N = (1 + C Theta)^{-1} and M = N C, through the symmetric B = 1 + sqrt(Theta) C sqrt(Theta)."""
+    def _start(self, conjugates: Array, above: Array) -> Array:
+        if self._last is None:
+            return above
+        there, point = self._last
+        tau = point.values[-self.groups :]
+        led = tau * np.exp((point.jacobian[-self.groups :] @ (conjugates - there)) / tau)
+        return np.where(led > 0.0, np.minimum(led, above), above)
+
+    def _solved(self, conjugates: Array) -> _Solved:
+        matrix, diagonal = unpack(conjugates)
+        shift, change = self.ridge + diagonal, math.inf
+        above = self.fractions / shift
+        tau = self._start(conjugates, above)
+        for _ in range(100):
+            now = self._mixed(matrix, tau)
+            mapped = self.fractions / (shift + self.bulks * now.mixed.diagonal())
+            slopes = (mapped * mapped / self.fractions)[:, None] * self._couplings * now.mixed**2
+            moved = tau - np.linalg.solve(self._identity - slopes, tau - mapped)
+            size = float(np.abs(moved / tau - 1.0).max())
+            # Newton's method has converged when a step is at rounding, or stops shrinking near it.
+            if size < 1e-15:
+                break
+            if size < 1e-12 and size >= change:
+                return self._mixed(matrix, moved)
+            # A start below the solution, where the linearisation may point anywhere: begin again from above.
+            tau = moved if moved.min() > 0.0 else above
+            change = size
+        return now
+
+    def _mixed(self, matrix: Array, tau: Array) -> _Solved:
+        """Everything at tau, through the symmetric B = 1 + sqrt(Theta) C sqrt(Theta)."""
         root = np.sqrt(self.bulks * self.beta * tau)
         product = root[:, None] * matrix * root
-        inverse = np.asarray(np.linalg.inv(np.eye(self.groups) + product), dtype=np.float64)
-        return inverse * root / root[:, None], (inverse @ product) / np.outer(root, root)
-
-    def _tau(self, matrix: Array, shift: Array) -> Array:
-        above = self.fractions / shift
-        tau = above if self._start is None else np.minimum(self._start, above)
-        change = math.inf
-        for _ in range(100):
-            _, mixed = self._mixed(matrix, tau)
-            mapped = self.fractions / (shift + self.bulks * np.diag(mixed))
-            slopes = self.beta * np.outer(mapped * mapped * self.bulks / self.fractions, self.bulks) * mixed**2
-            moved = tau - np.linalg.solve(np.eye(self.groups) - slopes, tau - mapped)
-            if np.any(moved <= 0.0):
-                # A start below the solution, where the linearisation may point anywhere: begin again from above.
-                moved = above
-            size = float(np.max(np.abs(moved - tau) / moved))
-            tau = moved
-            # Newton's method has converged when a step is at rounding, or stops shrinking near it.
-            if size < 1e-15 or (size < 1e-12 and size >= change):
-                break
-            change = size
-        return tau
-
-    def _expand(self, matrix: Array, tau: Array) -> tuple[Array, Array]:
-        """(T, tau) and its Jacobian, by implicit differentiation of the equation for tau."""
-        beta, bulks = self.beta, self.bulks
-        inverse, mixed = self._mixed(matrix, tau)
-        theta = bulks * beta * tau
+        inverse = np.linalg.inv(self._identity + product)
         # T = (1/beta) Theta N is symmetric up to rounding.
-        across = theta[:, None] * inverse / beta
-        across = 0.5 * (across + across.T)
-        d_matrix, d_diagonal = packed_directions(self.groups)
-        moved = inverse @ d_matrix @ inverse.T
-        force = -(d_diagonal + bulks * np.diagonal(moved, axis1=1, axis2=2))
-        system = np.diag(self.fractions / tau**2) - beta * np.outer(bulks, bulks) * mixed**2
-        d_tau = np.linalg.solve(system, force.T).T
-        d_theta = (bulks * beta * d_tau)[:, :, None] * np.eye(self.groups)
-        d_across = (inverse.T @ d_theta @ inverse) / beta - beta * (across @ d_matrix @ across)
+        across = root[:, None] * inverse * root / self.beta
+        turned = inverse * root / root[:, None]
+        return _Solved(tau, product, turned, inverse @ product / (root[:, None] * root), 0.5 * (across + across.T))
+
+    def _slopes(self, at: _Solved) -> Array:
+        """d(T, tau)/d(C, D), by implicit differentiation of the equation for tau."""
         rows, columns = upper_triangle(self.groups)
-        jacobian = np.concatenate([d_across[:, rows, columns], d_tau], axis=1).T
-        return pack(across, tau), jacobian
+        # A packed direction E of C has E_ab = E_ba = 1, or one 1 on the diagonal: (X E X')_ij by products of entries.
+        twice = np.where(rows == columns, 1.0, 2.0)
+        pairs = at.inverse[:, rows] * at.inverse[:, columns]
+        force = np.concatenate([self.bulks[:, None] * (twice * pairs), self._identity], axis=1)
+        system = np.diag(self.fractions / at.tau**2) - self._couplings * at.mixed**2
+        d_tau = -np.linalg.solve(system, force)
+        d_across = pairs.T @ (self.bulks[:, None] * d_tau)
+        straight = at.across[rows[:, None], rows] * at.across[columns[:, None], columns]
+        crossed = at.across[rows[:, None], columns] * at.across[columns[:, None], rows]
+        d_across[:, : len(rows)] -= (0.5 * self.beta) * twice * (straight + crossed)
+        return np.concatenate([d_across, d_tau])
+
+
+@dataclass(frozen=True)
+class _Solved:
+    """tau with sqrt(Theta) C sqrt(Theta), N = (1 + C Theta)^{-1}, M = N C and T there."""
+
+    tau: Array
+    product: Array
+    inverse: Array
+    mixed: Array
+    across: Array
 
 
 def isotropic(

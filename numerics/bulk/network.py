@@ -88,14 +88,11 @@ def law_error(model: Model) -> float:
     )
 
 
-class NetworkBulk:
-    """The deterministic equivalent of rows of a given law, at a ridge and beta; one group."""
+class OneGroup:
+    """What equivalents of one group share: (T, tau) at C = D = 0 for rows of mean squared norm c."""
 
-    def __init__(self, ridge: float, beta: float, law: BulkLaw) -> None:
-        self.ridge = ridge
-        self.beta = beta
-        self.law = law
-        self._vectors = np.array([law.direction, law.perpendicular, law.correlation])
+    def __init__(self, ridge: float, beta: float, bulk: float) -> None:
+        self.ridge, self.beta, self._bulk = ridge, beta, bulk
 
     @property
     def groups(self) -> int:
@@ -104,7 +101,16 @@ class NetworkBulk:
 
     def largest(self) -> Array:
         """(T, tau) at C = D = 0."""
-        return np.array([self.law.bulk, 1.0]) / (self.ridge or 1.0)
+        return np.array([self._bulk, 1.0]) / (self.ridge or 1.0)
+
+
+class NetworkBulk(OneGroup):
+    """The deterministic equivalent of rows of a given law, at a ridge and beta; one group."""
+
+    def __init__(self, ridge: float, beta: float, law: BulkLaw) -> None:
+        super().__init__(ridge, beta, law.bulk)
+        self.law = law
+        self._vectors = np.array([law.direction, law.perpendicular, law.correlation])
 
     def at(self, conjugates: Array) -> ExplicitPoint:
         """(T, tau), K (3 x 3) on (v, delta, theta_perp), and the derivatives of both at the pair (C, D)."""

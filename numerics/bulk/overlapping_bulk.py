@@ -37,6 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onestep.numerics.bulk.equivalent import ExplicitPoint, isotropic
+from onestep.numerics.bulk.network import OneGroup
 
 Array = NDArray[np.float64]
 
@@ -70,22 +71,14 @@ class TurnedBulk:
     perpendicular: tuple[float, float, float]
 
 
-class TurnedEquivalent:
+class TurnedEquivalent(OneGroup):
     """The deterministic equivalent of such rows at a ridge and beta; one group."""
 
     def __init__(self, ridge: float, beta: float, law: TurnedBulk) -> None:
-        self.ridge, self.beta, self.law = ridge, beta, law
+        super().__init__(ridge, beta, law.bulk)
+        self.law = law
         self._vectors = np.array([law.direction, law.perpendicular])
         self._start: Array | None = None
-
-    @property
-    def groups(self) -> int:
-        """One readout group."""
-        return 1
-
-    def largest(self) -> Array:
-        """(T, tau) at C = D = 0."""
-        return np.array([self.law.bulk, 1.0]) / (self.ridge or 1.0)
 
     def at(self, conjugates: Array) -> ExplicitPoint:
         """(T, tau), K (2 x 2) on (v, theta_perp), and the derivatives of both at the pair (C, D)."""

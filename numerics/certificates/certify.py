@@ -1,8 +1,8 @@
 """A certificate of the ridge saddle point: a box with exactly one solution, and from it balls of everything.
 
-    1. V has no value -1 on a rectangle around the spike, |1 + V| bounded below there (`certify_strip`).
-    2. The expectations over kappa and over z are rules with derived error bounds (`certify_rule`, `certify_moments`).
-    3. Krawczyk's test shows one (T, tau) in a box (`certify_newton`), and the rest is linear (`certify_saddle`).
+    1. V has no value -1 on a rectangle around the spike, |1 + V| bounded below there (`strip`).
+    2. The expectations over kappa and over z are rules with derived error bounds (`balls.rules`, `balls.averages`).
+    3. Krawczyk's test shows one (T, tau) in a box (`newton`), and the rest is linear (`saddle_point`).
 
 The double-precision solution only says where to look. Built for one group, isotropic bulk with rows of equal norm,
 ridge > 0; activations and targets analytic in a strip and growing like a power, or polynomials between breakpoints.

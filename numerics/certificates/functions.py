@@ -9,10 +9,11 @@ from typing import Any
 from flint import arb
 
 from onestep.derivations.activations.activation import Activation
-from onestep.numerics.balls.arithmetic import rational_ball
-from onestep.numerics.balls.averages import Averages, Smoothing, smoothing
-from onestep.numerics.balls.growth_bounds import Bound, Line, average_bound
-from onestep.numerics.balls.rules import Along, SpikeRule
+from onestep.numerics.balls.arithmetic import BallError, rational_ball
+from onestep.numerics.balls.averages import smoothing
+from onestep.numerics.balls.gaussian_bounds import Envelope
+from onestep.numerics.balls.growth_bounds import Line, average_bound
+from onestep.numerics.balls.rules import Along, SpikeRule, on_nodes
 
 Ball = Any
 
@@ -62,7 +63,7 @@ def bounds(problem: Problem, height: Fraction) -> Functions:
 
 def _identity(nodes: tuple[Ball, ...], height: Fraction) -> Along:
     """kappa: |x + iy| <= max(1, height) (1 + |x|)."""
-    return Along(nodes, Bound(rational_ball(max(Fraction(1), height)).upper(), 1))
+    return Along(nodes, Envelope(rational_ball(max(Fraction(1), height)).upper(), 1))
 
 
 # (j, l) of E f, E z f and E f^2.
@@ -72,10 +73,11 @@ _ORDERS = ((0, 1), (1, 1), (0, 2))
 def _bounded(
     values: tuple[tuple[Ball, ...], ...], function: Activation, line: Line, height: Fraction
 ) -> tuple[Along, Along, Along]:
-    mean, first, square = (
-        Along(column, average_bound(function, line, height, order, power))
-        for column, (order, power) in zip(values, _ORDERS, strict=True)
-    )
+    found = [average_bound(function, line.slope, line.bias, line.scale(), height, *orders) for orders in _ORDERS]
+    known = [bound for bound in found if bound is not None]
+    if len(known) < len(found):
+        raise BallError(f"no bound by a power was found for {function} off the real line")
+    mean, first, square = (Along(column, bound) for column, bound in zip(values, known, strict=True))
     return mean, first, square
 
 
@@ -91,27 +93,12 @@ def functions(problem: Problem, rule: SpikeRule, height: Fraction, reach: Fracti
 def _on_nodes(
     function: Activation, line: Line, rule: SpikeRule, reach: Fraction, bits: int
 ) -> tuple[tuple[Ball, ...], tuple[Ball, ...], tuple[Ball, ...]]:
+    # Node by node in z, not on the grid of `numerics.balls.smoothed`: that is the way of the digits that check these.
     widest = abs(line.slope) * reach + abs(line.bias)
     inner = smoothing(function, line, Fraction(0), widest, bits)
-    found = _averages(function, line, rule, inner)
+    parity = function.parity if line.bias == 0 else ""
+    found = on_nodes(lambda nodes: [inner.at(line.argument(kappa)) for kappa in nodes], rule.nodes, parity)
     return tuple(a.mean for a in found), tuple(a.first for a in found), tuple(a.square for a in found)
-
-
-def _averages(function: Activation, line: Line, rule: SpikeRule, inner: Smoothing) -> list[Averages]:
-    """The averages at all nodes; where f has a parity and nodes come in pairs, one of each pair is computed."""
-    nodes = rule.nodes
-
-    def at(kappa: Ball) -> Averages:
-        return inner.at(line.argument(kappa))
-
-    half = len(nodes) // 2
-    paired = all(left == -right for left, right in zip(nodes[:half], reversed(nodes), strict=False))
-    if not paired or line.bias != 0 or function.parity not in ("odd", "even"):
-        return [at(kappa) for kappa in nodes]
-    upper = [at(kappa) for kappa in nodes[half:]]
-    sign = -1 if function.parity == "odd" else 1
-    lower = [Averages(sign * a.mean, -sign * a.first, a.square) for a in upper[len(nodes) % 2 :]]
-    return lower[::-1] + upper
 
 
 def _combined(
@@ -121,7 +108,7 @@ def _combined(
     mu1 = first.scaled(1 / problem.along.scale())
     y2 = teacher[2]
     noise = rational_ball(problem.noise)
-    noisy = Along(tuple(value + noise for value in y2.values), y2.bound + Bound(noise.upper()))
+    noisy = Along(tuple(value + noise for value in y2.values), y2.bound + Envelope(noise.upper()))
     return Functions(
         mu0=mean,
         mu1=mu1,
@@ -136,4 +123,4 @@ def _combined(
 def over_variance(table: Functions, overlap: Ball, tau: Ball, inverse: Ball) -> Along:
     """1/(1 + V), V = T mu1^2 + tau mu2^2; `inverse` bounds it off the line, and 1 on it, T and tau being positive."""
     variance = table.mu1 * table.mu1.scaled(overlap) + table.mu2_squared.scaled(tau)
-    return Along(tuple(1 / (1 + v) for v in variance.values), Bound(inverse.max(arb(1))))
+    return Along(tuple(1 / (1 + v) for v in variance.values), Envelope(inverse.max(arb(1))))

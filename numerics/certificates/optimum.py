@@ -25,7 +25,7 @@ from flint import arb
 
 from onestep.numerics.balls.arithmetic import BallError, precision
 from onestep.numerics.balls.chebyshev import Jet
-from onestep.numerics.balls.growth_bounds import rational_upper
+from onestep.numerics.balls.gaussian_bounds import rational_upper
 from onestep.numerics.certificates.bound_series import Series
 from onestep.numerics.certificates.bound_track import ALGEBRA_BITS, LOWER, UPPER, Track
 

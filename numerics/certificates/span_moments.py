@@ -26,13 +26,13 @@ from typing import Any
 from flint import acb, arb, ctx
 
 from onestep.derivations.activations.activation import Activation
-from onestep.derivations.activations.strip_growth import strip_growth
 from onestep.derivations.expressions.normal_form import as_affine
 from onestep.derivations.expressions.parser import Call, Number
 from onestep.numerics.balls.arithmetic import BallError, location_ball, program, rational_ball
-from onestep.numerics.balls.growth_bounds import Bound, polynomial_growth
+from onestep.numerics.balls.gaussian_bounds import Envelope, involutions, rational_upper
+from onestep.numerics.balls.growth_bounds import average_bound, branch_bound, complex_size, polynomial_growth
 from onestep.numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
-from onestep.numerics.balls.smoothed import ORDERS, Column, Size, Smoother, complex_size, strip_bound
+from onestep.numerics.balls.smoothed import Column, Smoother, derivatives
 from onestep.numerics.certificates.spike_path import Constants, Path, PathGroup
 
 Ball = Any
@@ -40,6 +40,7 @@ Ball = Any
 # Heights of the rectangles that are tried in kappa and in X.
 _HEIGHTS = tuple(Fraction(n, 64) for n in (128, 96, 72, 56, 44, 32, 24, 16, 12, 8, 4))
 _MOST_NODES = 4000
+ORDERS = (0, 1, 2)
 # Shares of the argument of r by which the line of kappa is turned.
 SHARES = (Fraction(0), Fraction(1, 2), Fraction(1))
 
@@ -163,7 +164,7 @@ class Moments:
         turned = t.arg() * rational_ball(share) if share else arb(0)
         back = acb(turned.cos(), -turned.sin())
         sine = turned.sin()
-        density = Size(arb(1), 0, (sine * sine).upper())
+        density = Envelope(arb(1), quadratic=(sine * sine).upper())
         found = []
         for features in spans_:
             sizes = []
@@ -176,7 +177,6 @@ class Moments:
 
     def _force_sizes(self, t: Ball) -> list[Ball]:
         gamma, rho = self.constants.gamma, self.constants.rho
-        goal = Size(self._growth.constant, self._growth.degree, arb(0))
         found = []
         for i, f in enumerate((*self.spans.along, *self.spans.across)):
             group = self.path.groups[f.group]
@@ -193,7 +193,7 @@ class Moments:
                 size = h[f.order].scaled(gamma, 1) + h[f.order + 1].scaled(rho * rho * r.abs_upper())
             else:
                 size = h[f.order]
-            found.append((goal * size).mean())
+            found.append((self._growth * size).mean())
         return found
 
     # ---- Gram matrices ----------------------------------------------------------------------------------------------
@@ -203,20 +203,20 @@ class Moments:
         height, size, bounds = self._height(lines, target=False)
         rule = _trapezoidal(height, size, self.bits, ctx.prec, bool(self.path.parity))
         columns = self._columns(lines, rule, bounds)
-        kappa = Along(rule.nodes, Bound(rational_ball(max(Fraction(1), height)).upper(), 1))
+        kappa = Along(rule.nodes, Envelope(rational_ball(max(Fraction(1), height)).upper(), 1))
         found = []
         for features in (self.spans.along, self.spans.across):
             values = [kappa * columns[f.group][f.order] if f.power else columns[f.group][f.order] for f in features]
             found.append(tuple(rule.expectation(x * y) for i, x in enumerate(values) for y in values[i:]))
         return found[0], found[1]
 
-    def _height(self, lines: Sequence[_Line], target: bool) -> tuple[Fraction, int, list[list[Bound]]]:
+    def _height(self, lines: Sequence[_Line], target: bool) -> tuple[Fraction, int, list[list[Envelope]]]:
         """The height of the rectangle with the fewest nodes, log2 of a size for it, and bounds of the h_n there."""
         key = target, tuple(round(2 * math.log2(float(line.scale) + abs(float(line.slope)))) for line in lines)
         heights = (self._heights[key],) if key in self._heights else _HEIGHTS
-        best: tuple[float, Fraction, int, list[list[Bound]]] | None = None
+        best: tuple[float, Fraction, int, list[list[Envelope]]] | None = None
         for height in heights:
-            own = _target_bound(self.path.target, height) if target else None
+            own = branch_bound(self.path.target, height) if target else None
             bounds = self._bounds(lines, height)
             if bounds is None or (target and own is None):
                 continue
@@ -230,12 +230,10 @@ class Moments:
         self._heights[key] = best[1]
         return best[1:]
 
-    def _bounds(self, lines: Sequence[_Line], height: Fraction) -> list[list[Bound]] | None:
+    def _bounds(self, lines: Sequence[_Line], height: Fraction) -> list[list[Envelope]] | None:
         found = []
         for line in lines:
-            column = [
-                strip_bound(self.path.student, line.slope, line.bias, line.scale, height, order) for order in ORDERS
-            ]
+            column = [line.bound(self.path.student, height, order) for order in ORDERS]
             known = [bound for bound in column if bound is not None]
             if len(known) < len(ORDERS):
                 return None
@@ -243,7 +241,7 @@ class Moments:
         return found
 
     def _columns(
-        self, lines: Sequence[_Line], rule: SpikeRule, bounds: Sequence[Sequence[Bound]]
+        self, lines: Sequence[_Line], rule: SpikeRule, bounds: Sequence[Sequence[Envelope]]
     ) -> list[tuple[Along, Along, Along]]:
         """h_0, h_1, h_2 of every group on the nodes; those of a group that mirrors another are read off backwards."""
         found: list[list[Column]] = []
@@ -251,7 +249,8 @@ class Moments:
             mirrored = self._mirrored(a, rule)
             if mirrored is None:
                 bias = rational_ball(line.bias)
-                found.append(self._smoother.at([line.slope * x + bias for x in rule.nodes], line.scale))
+                averages = self._smoother.at([line.slope * x + bias for x in rule.nodes], line.scale)
+                found.append([derivatives(average, line.scale) for average in averages])
             else:
                 b, sign = mirrored
                 found.append([(sign * h[0], -sign * h[1], sign * h[2]) if sign else h for h in reversed(found[b])])
@@ -291,7 +290,7 @@ class Moments:
         rule = self._target_rule(height, size)
         columns = self._columns(lines, rule, bounds)
         goal = self._target(rule, height, size)
-        x = Along(rule.nodes, Bound(rational_ball(max(Fraction(1), height)).upper(), 1))
+        x = Along(rule.nodes, Envelope(rational_ball(max(Fraction(1), height)).upper(), 1))
         found = []
         for feature in (*self.spans.along, *self.spans.across):
             h = columns[feature.group]
@@ -315,7 +314,7 @@ class Moments:
         """g on the nodes, or g(x) +- g(-x) where a parity leaves half of them."""
         known = self._targets.get((height, size))
         if known is None:
-            bound = _target_bound(self.path.target, height)
+            bound = branch_bound(self.path.target, height)
             assert bound is not None
             code, sign = program(self.path.target.expression), self.path.parity
             values = [code.run(x)[0] for x in rule.nodes]
@@ -325,7 +324,7 @@ class Moments:
         return known
 
 
-def _mean_of(x: Size | None, y: Size | None, density: Size) -> Ball:
+def _mean_of(x: Envelope | None, y: Envelope | None, density: Envelope) -> Ball:
     return arb.pos_inf() if x is None or y is None else (x * y * density).mean()
 
 
@@ -347,15 +346,13 @@ class _Line:
         r, c = group.spike(constants, t), group.bulk(constants, t)
         return _Line(r * constants.gamma, group.bias, (c + r * r * constants.rho * constants.rho).sqrt())
 
-
-@lru_cache(maxsize=256)
-def _target_bound(target: Activation, height: Fraction) -> Bound | None:
-    """A bound of every branch of g on the strip |Im| <= height."""
-    found = [polynomial_growth(strip_growth(panel.branch, height)) for panel in target.panels]
-    known = [bound for bound in found if bound is not None]
-    if len(known) < len(found):
-        return None
-    return Bound(max((bound.constant for bound in known), key=float), max(bound.degree for bound in known))
+    def bound(self, function: Activation, height: Fraction, order: int) -> Envelope | None:
+        """A bound of h_order on |Im x| <= height: |He_n(z)| <= I_n (1+|z|)^n, and (1+|z|)^n bounds |z|^n there."""
+        # Eight figures, so that many lines share what is known of the function at one height.
+        slope = rational_upper(abs(self.slope))
+        coarse = Fraction(2) ** (math.frexp(float(slope))[1] - 8)
+        known = average_bound(function, math.ceil(slope / coarse) * coarse, self.bias, self.scale, height, order, 1)
+        return None if known is None else known.scaled(involutions(order) / self.scale.lower() ** order)
 
 
 @lru_cache(maxsize=256)

@@ -214,7 +214,12 @@ def spiked_random_features(
     v, theta, perp = _directions(model, inputs.frame(rng, sizes.d, model.rank + 1))
     for row, spike in zip(weights, spikes, strict=True):  # a whole outer product would be a second matrix
         row += spike @ v
-    sigma = compile_numpy(model.activation.expression)
+    features = _features(compile_numpy(model.activation.expression), weights, biases)
+    return FeatureMap(weights, spikes, v, theta, perp, sizes.slices, features)
+
+
+def _features(sigma: Callable[[Array], Array], weights: Array, biases: Array) -> Callable[[Array], Array]:
+    """sigma(W x + b), row by row."""
     has_bias = bool(np.any(biases))
 
     def features(x: Array) -> Array:
@@ -223,7 +228,7 @@ def spiked_random_features(
             h += biases
         return np.asarray(sigma(h))
 
-    return FeatureMap(weights, spikes, v, theta, perp, sizes.slices, features)
+    return features
 
 
 def equivalent_map(model: Model, sizes: Sizes, rng: np.random.Generator, noise: np.random.Generator) -> FeatureMap:
@@ -308,15 +313,7 @@ def trained_network(
     perp = theta - gamma * v
     perp /= np.linalg.norm(perp)
 
-    biases = _per_neuron(network.biases, sizes)
-    has_bias = bool(np.any(biases))
-
-    def features(x: Array) -> Array:
-        h = x @ weights.T
-        if has_bias:
-            h += biases
-        return np.asarray(sigma(h))
-
+    features = _features(sigma, weights, _per_neuron(network.biases, sizes))
     return FeatureMap(weights, size * u[:, None], v[None, :], theta, perp, sizes.slices, features, centring=u)
 
 

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from onestep.numerics.models.parameters import ModelError
+
 Array = NDArray[np.float64]
 
 # The fourth moment is finite (9 times the squared variance), the sixth infinite.
 DEGREES_OF_FREEDOM = 5
 
 
-class InputsError(ValueError):
+class InputsError(ModelError):
     """A law of the inputs, or a direction, that is not known; the message says what is."""
 
 

@@ -74,7 +74,10 @@ def spike_rule(
     For an even integrand (`even`) the rule lives on kappa >= 0, with the weight of both sides. `extra` is the logarithm
     of a factor by which the tails of a layer matter more than their Gaussian weight: panels follow them as far.
     """
-    # Beyond nine widths of the rule a layer has no part in it, not even in its step.
+    # Beyond nine widths of the rule a layer has no part in it, not even in its step, and whatever `extra` is: the rule
+    # ends at L where exp(extra - L^2/2) is dropped, and there such a layer is exp(-81/2) of its size. Towards it the
+    # product falls for widths under 9/L, which is about 1 or, at extra = 100, 1/2; wider layers than 0.28 ask for no
+    # step that is not taken anyway.
     features = tuple(f for f in features if abs(f.location) < half_length + 9.0 * f.width)
     narrow = tuple(f for f in features if f.width < NARROW_LAYER)
     # Places of width 0 take one end of a panel each, and a trapezoidal node on a jump is wrong: they always count.

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from onestep.numerics.models.readout_law import ReadoutLaw
     from onestep.numerics.models.solution import Solution
     from onestep.numerics.saddle_point.one_group.batch import BatchSolution
+    from onestep.numerics.spectrum.density import Spectrum
 
 Document = dict[str, Any]
 
@@ -277,4 +278,25 @@ def estimate_document(estimate: Estimate, seeds: int) -> Document:
     return {
         "mean": finite(estimate.mean, overflow),
         "standard_error": finite(estimate.standard_error, spread),
+    }
+
+
+def spectrum_document(found: Spectrum) -> Document:
+    """The spectrum; outliers that grow carry their slope per sample and their correction of order one."""
+    return {
+        "edges": [list(interval) for interval in found.edges],
+        "atom_at_zero": found.atom_at_zero,
+        "outliers": [
+            *({"per_sample": outlier.slope, "correction": outlier.correction} for outlier in found.outliers),
+            *found.detached,
+        ],
+        "x": found.x.tolist(),
+        "density": found.density.tolist(),
+        "cumulative": found.cumulative.tolist(),
+        "below_resolution": found.below_resolution,
+        "mass": found.mass,
+        "mass_error": found.mass_error,
+        "mean_error": found.mean_error,
+        "converged": found.converged,
+        "status": found.status,
     }

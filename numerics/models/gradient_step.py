@@ -61,8 +61,8 @@ def _check_averages(student: HermiteConstants, teacher: HermiteConstants) -> Non
         raise ModelError(f"the gradient-step map needs E[sigma] = 0, and here E[sigma] = {student.mean:.6g}; {INSTEAD}")
     if abs(student.curvature * teacher.mean) > _ZERO * math.sqrt(student.h2 * teacher.h2):
         raise ModelError(
-            "the gradient-step map needs E[sigma''] E[g] = 0, and here "
-            f"E[sigma''] = {student.curvature:.6g} and E[g] = {teacher.mean:.6g}; {INSTEAD}"
+            f"the gradient-step map needs E[sigma''] E[g] = 0, and here E[sigma''] = {student.curvature:.6g} and E[g] "
+            f"= {teacher.mean:.6g}; {INSTEAD}"
         )
     if math.isinf(student.h1_check):
         raise ModelError(
@@ -99,7 +99,8 @@ def check_second_moment(role: str, function: Activation, spike: float, bulk: flo
     except ExpressionError as reason:
         raise ModelError(f"the {role} is not accepted here: {reason}") from reason
     if not finite:
+        smaller = "a smaller spike or bulk, or " if bulk else ""
         raise ModelError(
             f"the second moment of the {role} is infinite when its argument has variance {spike**2 + bulk:.6g}: "
-            "give a smaller spike or bulk, or a function that grows more slowly, for example tanh(z)"
+            f"give {smaller}a function that grows more slowly, for example tanh(z)"
         )

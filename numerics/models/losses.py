@@ -230,7 +230,10 @@ def loss_named(text: str | Loss) -> Loss:
         try:
             delta = float(given)
         except ValueError:
-            delta = math.nan
+            raise LossError(
+                f"loss {text[:40]!a} has no number DELTA, where the loss turns from square to linear: huber:DELTA is "
+                "accepted, for example huber:1"
+            ) from None
         return huber(delta)
     raise LossError(
         f"loss {text[:40]!a} is not known: accepted are square, logistic, hinge, huber:DELTA and absolute, for example "

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onestep.derivations.activations.activation import Activation
 from onestep.derivations.activations.activation import activation as function
@@ -15,7 +15,6 @@ from onestep.numerics.models.losses import SQUARE, Loss, loss_named
 from onestep.numerics.models.parameters import (
     EXACT,
     LARGEST,
-    MOST_DIRECTIONS,
     NOT_NEGATIVE,
     RANGES,
     ROUNDED_NORM,
@@ -24,7 +23,9 @@ from onestep.numerics.models.parameters import (
     MapErrors,
     ModelError,
     ReadoutGroup,
+    check_rank,
     checked_alignments,
+    checked_errors,
     checked_flag,
     checked_groups,
     checked_number,
@@ -95,6 +96,29 @@ class Model:
     given_uncertainty: MapErrors = EXACT
     loss: Loss = field(default=SQUARE, kw_only=True)
 
+    if TYPE_CHECKING:  # what the fields are read from: text and lists too
+
+        def __init__(
+            self,
+            activation: Activation | str,
+            target: Activation | str,
+            alpha: float,
+            beta: float,
+            ridge: float,
+            noise: float = 0.0,
+            readout: Sequence[ReadoutGroup] | ReadoutLaw = UNIFORM,
+            step: GradientStep | None = None,
+            bulk_model: str = "isotropic",
+            gaussian_rows: bool = False,
+            further_alignments: Sequence[float] = (),
+            given_uncertainty: Sequence[float] = EXACT,
+            *,
+            spike: float,
+            bulk: float,
+            alignment: float,
+            loss: Loss | str = SQUARE,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         for name in ("activation", "target"):
             object.__setattr__(self, name, function(getattr(self, name)))
@@ -105,8 +129,9 @@ class Model:
         object.__setattr__(self, "loss", loss_named(self.loss))
         object.__setattr__(self, "gaussian_rows", checked_flag("gaussian_rows", self.gaussian_rows))
         object.__setattr__(self, "further_alignments", checked_alignments(self.alignment, self.further_alignments))
+        object.__setattr__(self, "given_uncertainty", checked_errors(self.given_uncertainty))
         _check_step(self)
-        _check_rank(self)
+        check_rank(self)
         _check_moments(self)
 
     def __repr__(self) -> str:
@@ -219,13 +244,27 @@ class Model:
         A model from a step takes what `from_gradient_step` takes, others their own fields. Raises ModelError for a
         parameter that the model does not have.
         """
+        if self.independent.issuperset(values):
+            return self._with(values)
         check_changes(self, values)
         if self.step is None:
             # What replaces an uncertain number is exact.
             exact = {name: 0.0 for name in MapErrors._fields if name in values}
             return replace(self, **{"given_uncertainty": self.given_uncertainty._replace(**exact)} | values)
-        kept = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _FROM_STEP}
+        kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in _FROM_STEP}
         return Model.from_gradient_step(**(kept | {"alpha0": self.step.alpha0, "eta": self.step.eta} | values))
+
+    @property
+    def independent(self) -> frozenset[str]:
+        """The numbers that nothing else of the model depends on, so that one that changes is checked alone."""
+        return _RATIOS if self.step is None else _RATIOS_BESIDE_A_STEP
+
+    def _with(self, numbers: Mapping[str, object]) -> Model:
+        made = object.__new__(type(self))
+        vars(made).update(vars(self))
+        for name, value in numbers.items():
+            object.__setattr__(made, name, checked_number(name, value, *RANGES[name]))
+        return made
 
     def as_given(self) -> Model:
         """The same model as if spike, bulk and alignment had been given: they stay, whatever else is changed.
@@ -261,7 +300,7 @@ class Model:
         alpha0: float,
         eta: float,
         noise: float = 0.0,
-        readout: tuple[ReadoutGroup, ...] | ReadoutLaw = UNIFORM,
+        readout: Sequence[ReadoutGroup] | ReadoutLaw = UNIFORM,
         bulk_model: str = "isotropic",
         gaussian_rows: bool = False,
         loss: Loss | str = SQUARE,
@@ -304,13 +343,16 @@ def _neglected(model: Model, step: GradientStep) -> str | None:
     return even_part_warning(model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise, largest)
 
 
+_RATIOS = frozenset({"alpha", "beta", "ridge", "noise"})
+# The step depends on the others.
+_RATIOS_BESIDE_A_STEP = frozenset({"alpha", "ridge"})
 # What a gradient step decides.
 _FROM_STEP = ("step", "spike", "bulk", "alignment", "further_alignments", "given_uncertainty")
 
 
 def check_changes(model: Model, values: Mapping[str, object]) -> None:
     """Raises ModelError where a model has no parameters of these names to change."""
-    known = [field.name for field in fields(model) if field.name != "step"]
+    known = [one.name for one in fields(model) if one.name != "step"]
     if model.step is not None:
         known = [name for name in known if name not in _FROM_STEP] + ["alpha0", "eta"]
     for name in values:
@@ -381,35 +423,10 @@ def _check_network_bulk(model: Model) -> None:
     for group, bulk in zip(model.groups, model.bulks, strict=True):
         if abs(bulk - 1.0 - group.weight**2 * (model.bulk - 1.0)) > 1e-9 * bulk:
             raise ModelError(
-                f"the bulk of a readout group follows from the network's gradient step, and {bulk:.6g} was given beside"
-                " the weight "
-                f"{group.weight:g}: leave the bulk away, for example 1:0.5,-1:0.5, or empty before a bias, "
-                "1:0.5::0.3,-1:0.5::-0.3 (or give --bias), or take the isotropic bulk"
+                f"the bulk of a readout group follows from the network's gradient step, and {bulk:.6g} was given "
+                f"beside the weight {group.weight:g}: leave the bulk away, for example 1:0.5,-1:0.5, or empty before a "
+                "bias, 1:0.5::0.3,-1:0.5::-0.3 (or give --bias), or take the isotropic bulk"
             )
-
-
-def _check_rank(model: Model) -> None:
-    """As many components in every readout weight as there are alignments, at most three; a density has one."""
-    if model.rank > MOST_DIRECTIONS:
-        raise ModelError(
-            f"a spike of {model.rank} directions was given: at most {MOST_DIRECTIONS} are accepted, for example "
-            "--alignment 0.6/0.5"
-        )
-    if model.law is not None:
-        if model.rank > 1 or model.unequal_norms:
-            raise ModelError(
-                "a density of readout weights is built for a spike of one direction and the isotropic bulk of rows of "
-                "equal norm"
-            )
-        return
-    counts = sorted({len(group.weights) for group in model.groups} | {model.rank})
-    if len(counts) > 1:
-        raise ModelError(
-            f"alignment and readout weights have {' and '.join(map(str, counts))} components: give as many in each, "
-            'for example --alignment 0.6/0.5 --readout "1.5/1:0.5,1.5/-1:0.5"'
-        )
-    if model.rank > 1 and model.unequal_norms:
-        raise ModelError("a spike of several directions is built for the isotropic bulk with rows of equal norm")
 
 
 def _check_moments(model: Model) -> None:

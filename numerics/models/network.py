@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from onestep.derivations.activations.activation import Activation, activation
+from onestep.derivations.activations.activation import Activation
+from onestep.derivations.activations.activation import activation as function
 from onestep.numerics.models.documents import described
 from onestep.numerics.models.losses import SQUARE, Loss, loss_named
 from onestep.numerics.models.model import LARGEST, SMALLEST, UNIFORM, ReadoutGroup
-from onestep.numerics.models.parameters import checked_flag, refuse_other_groups
+from onestep.numerics.models.parameters import ModelError, checked_flag, refuse_other_groups
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from onestep.numerics.models.model import Model
 
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 LEAST_SIZE, MOST_SIZE = 1e-10, 1e10
 
 
-class SimulationError(ValueError):
+class SimulationError(ModelError):
     """A finite-size experiment that cannot be run as asked; the message says what to change."""
 
 
@@ -74,9 +77,29 @@ class Network:
     readout: tuple[ReadoutGroup, ...] = UNIFORM
     loss: Loss = field(default=SQUARE, kw_only=True)
 
+    if TYPE_CHECKING:  # what the fields are read from: text and lists too
+
+        def __init__(
+            self,
+            activation: Activation | str,
+            target: Activation | str,
+            alpha: float,
+            beta: float,
+            ridge: float,
+            alpha0: float,
+            eta: float,
+            noise: float = 0.0,
+            gaussian_rows: bool = False,
+            overlap: float = 0.0,
+            steps: int = 1,
+            readout: Sequence[ReadoutGroup] = UNIFORM,
+            *,
+            loss: Loss | str = SQUARE,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         for name in ("activation", "target"):
-            object.__setattr__(self, name, activation(getattr(self, name)))
+            object.__setattr__(self, name, function(getattr(self, name)))
         for name in (*_NETWORK_RANGES, "overlap", "steps"):
             object.__setattr__(self, name, _number(name, getattr(self, name)))
         object.__setattr__(self, "loss", loss_named(self.loss))

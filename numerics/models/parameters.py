@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from onestep.numerics.models.model import Model
 
 
 class ModelError(ValueError):
@@ -50,6 +53,22 @@ class MapErrors(NamedTuple):
 EXACT = MapErrors(0.0, 0.0, 0.0)
 
 
+def checked_errors(given: object) -> MapErrors:
+    """The uncertainty of spike, bulk and alignment. Raises ModelError for all but three numbers >= 0."""
+    if given is EXACT:
+        return EXACT
+    try:
+        errors = MapErrors(*map(float, given)) if isinstance(given, tuple | list) else None
+    except (TypeError, ValueError, OverflowError):
+        errors = None
+    if errors is None or not all(0.0 <= error < math.inf for error in errors):
+        raise ModelError(
+            f"given_uncertainty = {given!r} is not accepted: three finite numbers >= 0 are, how far spike, bulk and "
+            "alignment may be off, for example given_uncertainty=(1e-9, 1e-9, 0.0)"
+        )
+    return errors
+
+
 Range = tuple[Callable[[float], bool], str, str]
 # Squares and cubes of parameters between these, and their ratios, stay inside double precision.
 SMALLEST, LARGEST = 1e-50, 1e50
@@ -61,6 +80,7 @@ NOT_NEGATIVE: Range = (
     lambda x: x == 0.0 or SMALLEST <= x <= LARGEST, "a number >= 0, either 0 or from 1e-50 to 1e50", "0.1",
 )  # fmt: skip
 REAL: Range = (lambda x: abs(x) <= LARGEST, "a real number of at most 1e50 in size", "1")
+_ERROR: Range = (lambda x: x >= 0.0, "a number >= 0", "1e-9")
 RANGES: dict[str, Range] = {
     "alpha": POSITIVE,
     "beta": POSITIVE,
@@ -97,12 +117,15 @@ def components(name: str, values: object) -> tuple[object, ...]:
     return tuple(values)
 
 
+_TWO_GROUPS = "(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))"
+
+
 def refuse_other_groups(groups: object) -> None:
     """Raises ModelError for what is no sequence of readout groups."""
     if not isinstance(groups, tuple | list) or not all(isinstance(group, ReadoutGroup) for group in groups):
         raise ModelError(
             f"{groups!r} is not accepted as readout groups: a tuple of ReadoutGroup(weight, fraction) is, for example "
-            "(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))"
+            f"{_TWO_GROUPS}"
         )
 
 
@@ -112,7 +135,7 @@ def checked_groups(groups: tuple[ReadoutGroup, ...]) -> tuple[ReadoutGroup, ...]
         return groups  # most models, and sweeps make a hundred thousand of them
     refuse_other_groups(groups)
     if not groups:
-        raise ModelError("the readout has no groups: give at least one, for example 1:1 (weight 1, fraction 1)")
+        raise ModelError("the readout has no groups: give at least one, for example (ReadoutGroup(1.0, 1.0),)")
     checked = []
     for group in groups:
         bulk = group.bulk
@@ -126,13 +149,13 @@ def checked_groups(groups: tuple[ReadoutGroup, ...]) -> tuple[ReadoutGroup, ...]
                     checked_number("weight of a readout group", u, *RANGES["spike"])
                     for u in components("further_weights", group.further_weights)
                 ),
-                bulk_error=group.bulk_error,
+                bulk_error=checked_number("bulk_error of a readout group", group.bulk_error, *_ERROR),
             )
         )
     total = sum(group.fraction for group in checked)
     if abs(total - 1.0) > 1e-9:
         raise ModelError(
-            f"the fractions of the readout groups add up to {total:.12g}, not to 1, for example 1:0.5,-1:0.5"
+            f"the fractions of the readout groups add up to {total:.12g}, not to 1, for example {_TWO_GROUPS}"
         )
     return tuple(checked)
 
@@ -148,3 +171,27 @@ def checked_alignments(first: float, further: tuple[float, ...]) -> tuple[float,
             "squares add up to at most 1, for example 0.6/0.5"
         )
     return checked
+
+
+def check_rank(model: Model) -> None:
+    """As many components in every readout weight as there are alignments, at most three; a density has one."""
+    if model.rank > MOST_DIRECTIONS:
+        raise ModelError(
+            f"a spike of {model.rank} directions was given: at most {MOST_DIRECTIONS} are accepted, for example "
+            "--alignment 0.6/0.5"
+        )
+    if model.law is not None:
+        if model.rank > 1 or model.unequal_norms:
+            raise ModelError(
+                "a density of readout weights is built for a spike of one direction and the isotropic bulk of rows of "
+                "equal norm"
+            )
+        return
+    counts = sorted({len(group.weights) for group in model.groups} | {model.rank})
+    if len(counts) > 1:
+        raise ModelError(
+            f"alignment and readout weights have {' and '.join(map(str, counts))} components: give as many in each, "
+            'for example --alignment 0.6/0.5 --readout "1.5/1:0.5,1.5/-1:0.5"'
+        )
+    if model.rank > 1 and model.unequal_norms:
+        raise ModelError("a spike of several directions is built for the isotropic bulk with rows of equal norm")

@@ -126,9 +126,9 @@ class Solution:
             raise ModelError("a finite width is built for double precision: take solve(model).at_width(1000)")
         return self.widened(self, width)
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON, in the words of the command line."""
-        return solution_document(self)
+    def to_dict(self, width: int = WIDTH) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line; beside a limit stand the errors at the width."""
+        return solution_document(self, width)
 
     def __repr__(self) -> str:
         errors = f"test_error={float(self.test_error):.10g}, training_error={float(self.training_error):.10g}"

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from onestep.numerics.bulk.equivalent import (
     DeterministicEquivalent,
     EquivalentPoint,
+    groups_of,
     unpack,
     upper_triangle,
 )
@@ -112,10 +113,10 @@ def _magnitude(values: Array) -> Array:
     """sqrt(T_aa T_bb) beside T_ab and tau_a beside itself: an off-diagonal T_ab may be zero."""
     if len(values) == 2:
         return np.abs(values)
-    overlap, tau = unpack(values)
-    rows, columns = upper_triangle(len(tau))
-    root = np.sqrt(np.abs(np.diag(overlap)))
-    return np.concatenate([root[rows] * root[columns], np.abs(tau)])
+    rows, columns = upper_triangle(groups_of(len(values)))
+    sizes = np.abs(values)
+    root = np.sqrt(sizes[: len(rows)][rows == columns])
+    return np.concatenate([root[rows] * root[columns], sizes[len(rows) :]])
 
 
 def _evaluate(
@@ -409,7 +410,7 @@ def residual(
     small beside the others for digits that the prediction does not depend on.
     """
     inverse, conjugates, point, _ = _evaluate(table, equivalent, ratio, state.values, unit)
-    there = equivalent.at(state.conjugates)
+    there = point if np.array_equal(conjugates, state.conjugates) else equivalent.at(state.conjugates)
     weights = table.weights * inverse
     count = len(table.along)
     zeta = state.overlaps[:count]

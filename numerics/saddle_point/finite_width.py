@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
 
@@ -64,11 +65,11 @@ def at_width(
 def _refined(solution: Solution, width: float, bulk: Callable[[float], DeterministicEquivalent] | None) -> Solution:
     model = solution.model
     extra, start, last, moved = extra_reach(model.ridge), None, math.inf, math.inf
+    known = cache(partial(equivalent_of, model) if bulk is None else bulk)
     for level in range(1 + MOST_REFINEMENTS):
         table = profile(model, level, 0, extra)
         regime = regime_of(table, model)
-        equivalent = equivalent_of(model, regime.ridge) if bulk is None else bulk(regime.ridge)
-        solved = nonlinear_part(table, equivalent, model.alpha / model.beta, start, regime.unit)
+        solved = nonlinear_part(table, known(regime.ridge), model.alpha / model.beta, start, regime.unit)
         found = linear_part(table, solved, model.alpha / model.beta, model.noise, regime.unit, width)
         scale, rounding = 1.0 + abs(found.test_error), ROUNDING * found.rounding
         before, moved = moved, abs(found.test_error - last)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
 
 from onestep.numerics.bulk.equivalent import unpack
+from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.gaussian.quadrature import ROUNDING
 from onestep.numerics.models.given import square_only
 from onestep.numerics.models.model import Model
@@ -46,13 +48,15 @@ def solve(model: Model, *, refine: int = 0, bulk: Bulk | None = None) -> Solutio
 
 def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
     extra = extra_reach(model.ridge)
-    coarse = solve_on(profile(model, refine, refine, extra), model, bulk=bulk)
+    # One equivalent for all rules: it begins where it ended.
+    known = cache(partial(equivalent_of, model) if bulk is None else bulk)
+    coarse = solve_on(profile(model, refine, refine, extra), model, bulk=known)
     scale = abs(coarse.test_error) + 1.0
     iterations, moved = coarse.iterations, math.inf
     for level in range(refine + 1, refine + 1 + MOST_REFINEMENTS):
         # The inner integrals are checked where they are made, and bring what is left of their error along.
         table = profile(model, level, refine, extra)
-        fine = solve_on(table, model, coarse.state.values, bulk)
+        fine = solve_on(table, model, coarse.state.values, known)
         iterations += fine.iterations
         before, moved = moved, abs(fine.test_error - coarse.test_error)
         done = settled(moved, before, scale, fine.rounding) and table.unresolved <= QUADRATURE_GOAL

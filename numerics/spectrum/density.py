@@ -11,14 +11,17 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onestep.numerics.accepts import accepts
 from onestep.numerics.gaussian.quadrature import gauss_legendre
+from onestep.numerics.models.documents import spectrum_document
 from onestep.numerics.models.given import model_of
 from onestep.numerics.models.model import Model, ModelError
+from onestep.numerics.models.width_documents import finite
 from onestep.numerics.saddle_point.profile import Profile, profile
 from onestep.numerics.spectrum.axis import Axis, SpectrumError, continued, mean_eigenvalue
 from onestep.numerics.spectrum.network import NetworkEquations, unbounded_labels
@@ -75,6 +78,11 @@ class Spectrum:
     def __repr__(self) -> str:
         edges = ", ".join(f"[{low:.6g}, {high:.6g}]" for low, high in self.edges)
         return f"Spectrum({edges or 'no interval'}, atom_at_zero={self.atom_at_zero:.6g}, {self.status})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line."""
+        cleaned: dict[str, Any] = finite(spectrum_document(self))
+        return cleaned
 
 
 def equations_of(model: Model) -> Equations:

@@ -63,7 +63,8 @@ class Store:
             self._lock = _locked(directory)
             self._file = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
         except (OSError, sqlite3.Error) as error:
-            raise SweepError(f"{directory} cannot be written to ({error}): give another directory") from None
+            reason = getattr(error, "strerror", None) or error
+            raise SweepError(f"{directory} cannot be written to ({reason}): give another directory") from None
         try:
             self.run = self._begin(origin)
             self.kept = self.stored

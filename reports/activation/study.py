@@ -53,7 +53,7 @@ _SHARES = {
     "best spike": 1.0,
 }
 
-T = TypeVar("T")
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -222,6 +222,7 @@ def examine(
         lambda why: Learning(missing=f"{why} before they were found", unresolved=True),
     )
     found = parts.part("best spike", lambda _: with_best_spike(found, activation, goal, bulk), lambda _: found)
+    means = Means(hermite[0].rounded, _curvature(hermite[2]), target_mean.rounded)
     return ActivationStudy(
         activation=activation,
         target=goal,
@@ -236,14 +237,7 @@ def examine(
         information_exponent=exponent,
         formulas=formulas,
         learning=found,
-        warnings=warnings_of(
-            activation,
-            balls,
-            Means(hermite[0].rounded, _curvature(hermite[2]), target_mean.rounded),
-            found,
-            h1_zero=h1.zero,
-            h1_sure=_is_certainly_not_zero(h1),
-        ),
+        warnings=warnings_of(activation, balls, means, found, h1_zero=h1.zero, h1_sure=_is_certainly_not_zero(h1)),
         unfinished=tuple(dict.fromkeys([*parts.unfinished, *_left_out(balls, hermite, formulas, _LIMITS)])),
         out_of_time=tuple(dict.fromkeys([*parts.out_of_time, *_left_out(balls, hermite, formulas, (TIME_REACHED,))])),
     )
@@ -258,7 +252,7 @@ class _Parts:
         self.unfinished: list[str] = []
         self.out_of_time: list[str] = []
 
-    def part(self, name: str, work: Callable[[int], T], otherwise: Callable[[str], T]) -> T:
+    def part(self, name: str, work: Callable[[int], Found], otherwise: Callable[[str], Found]) -> Found:
         """What `work`, told the operations left, returns; what `otherwise`, told the limit reached, does if not."""
         left = max(int(_SHARES[name] * self._operations) - self._used, 0)
         try:

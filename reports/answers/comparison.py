@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import Any
 
 from onestep.numerics.accepts import accepts
 from onestep.numerics.bounds.learned_bias import learned_bias
@@ -14,11 +15,12 @@ from onestep.numerics.experiments.simulate import predict, simulate
 from onestep.numerics.models.given import subject_of, whole_number, whole_numbers
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network
+from onestep.numerics.models.width_documents import finite
 from onestep.reports.measurements.basin_shares import BasinShares, basin_shares, undecided
 from onestep.verify.checks.finite_size import Comparison, Observation, Report, compare_all
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Compared:
     """Simulations by dimension, the theory beside each, the theory's limit, and what the protocol says.
 
@@ -35,6 +37,33 @@ class Compared:
     def extrapolated(self, comparison: Comparison) -> float | None:
         """What the simulations of one observable extrapolate to, at the ratios asked for."""
         return None if comparison.fit is None else self.limit[comparison.observable] + comparison.fit.intercept
+
+    def __repr__(self) -> str:
+        dimensions = ", ".join(str(run.dimension) for run in self.simulations)
+        return f"Compared(dimensions=({dimensions}), test_error={self.limit['test_error']:.10g}, {self.report.verdict})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line."""
+        comparisons = self.report.comparisons
+        document = {
+            "theory": dict(self.limit),
+            "simulation": [
+                run.to_dict() | {"theory": theory} for run, theory in zip(self.simulations, self.theories, strict=True)
+            ],
+            "extrapolated": {
+                c.observable: {"mean": self.extrapolated(c), "standard_error": c.fit.standard_error if c.fit else None}
+                for c in comparisons
+            },
+            "z": {c.observable: c.z for c in comparisons},
+            "smallest_detectable": {c.observable: c.smallest_detectable for c in comparisons},
+            "verdicts": {c.observable: c.verdict for c in comparisons},
+            "verdict": self.report.verdict,
+            "sentence": self.report.sentence,
+        }
+        if self.shares is not None:
+            document["basins"] = self.shares.to_dict()
+        cleaned: dict[str, Any] = finite(document)
+        return cleaned
 
 
 @accepts(

@@ -34,6 +34,7 @@ def loss_bounds_json(model: Model, step: Callable[[], None], width: int) -> dict
     return document | found.to_dict() | {
         "best_ridge": least | {"ridges_left_out": best.left_out},
         "best_eta": None,
+        "bounds_converged": found.converged,
         "converged": found.converged and best.converged,
         "warnings": warnings_of(least, model),
     }  # fmt: skip

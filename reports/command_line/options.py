@@ -113,14 +113,14 @@ Components of a spike of two or three directions are joined by "/": --alignment 
 """
 
 
-def request(options: Mapping[str, Any], *, any_loss: bool = False, any_law: bool = False) -> Request:
+def request(options: Mapping[str, Any], *, any_law: bool = False) -> Request:
     """Check the model options as click delivers them (in command-line order). Raises InputProblem.
 
-    any_loss: the command takes other losses than the square one; any_law: it takes a density in place of --readout.
+    any_law: the command takes a density in place of --readout.
     """
-    _check_names(options, any_loss)
+    _check_names(options)
     if (options.get("readout") or "").lstrip().startswith(("normal", "uniform")):
-        return _with_law(options, any_loss, any_law)
+        return _with_law(options, any_law)
     options, further_alignments, spike = without_components(options)
     values = {
         name: parse_values(name, options[name]) for name in options if name in RULES and options[name] is not None
@@ -148,7 +148,7 @@ def request(options: Mapping[str, Any], *, any_loss: bool = False, any_law: bool
     )
 
 
-def _with_law(options: Mapping[str, Any], any_loss: bool, any_law: bool) -> Request:
+def _with_law(options: Mapping[str, Any], any_law: bool) -> Request:
     """The request of a density: that of the uniform readout, with the law beside it."""
     from onestep.reports.command_line.request import check_request, law_of
 
@@ -158,8 +158,7 @@ def _with_law(options: Mapping[str, Any], any_loss: bool, any_law: bool) -> Requ
             'onestep solve, simulate and compare take one; groups are accepted, for example --readout "1:0.5,-1:0.5"',
         )
     law = law_of(options["readout"])
-    rest = request({**options, "readout": None}, any_loss=any_loss)
-    asked = replace(rest, law=law)
+    asked = replace(request({**options, "readout": None}), law=law)
     check_request(asked)
     return asked
 
@@ -180,24 +179,21 @@ def _check_presence(options: Mapping[str, Any], values: Mapping[str, Values], ow
     missing += [name for name in REQUIRED if name not in values]
     if missing:
         raise InputProblem(
-            f"missing: {', '.join('--' + name for name in missing)}; a model needs --activation, --target, "
-            f"--alpha, --beta and "
-            "--ridge, for example --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 "
-            "--bulk 1 --alignment 0.8"
+            f"missing: {', '.join('--' + name for name in missing)}; a model needs --activation, --target, --alpha, "
+            "--beta and --ridge, for example --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 "
+            "--spike 1 --bulk 1 --alignment 0.8"
         )
     direct = [name for name in DIRECT if name in values]
     step = [name for name in STEP if name in values]
     if direct and step:
         raise InputProblem(
-            f"--{direct[0]} and --{step[0]} were both given; accepted are either --spike, --bulk and --alignment "
-            f"or --alpha0 and "
-            "--eta, for example --spike 1 --bulk 1 --alignment 0.8"
+            f"--{direct[0]} and --{step[0]} were both given; accepted are either --spike, --bulk and --alignment or "
+            "--alpha0 and --eta, for example --spike 1 --bulk 1 --alignment 0.8"
         )
     if not direct and not step:
         raise InputProblem(
             "neither the spike nor the gradient step was given; accepted are --spike, --bulk and --alignment, for "
-            "example "
-            "--spike 1 --bulk 1 --alignment 0.8, or --alpha0 and --eta, for example --alpha0 2 --eta 3"
+            "example --spike 1 --bulk 1 --alignment 0.8, or --alpha0 and --eta, for example --alpha0 2 --eta 3"
         )
     wanted: Sequence[str] = DIRECT if direct else STEP
     if own_bulk:  # every group brings its own
@@ -210,12 +206,12 @@ def _check_presence(options: Mapping[str, Any], values: Mapping[str, Values], ow
         )
 
 
-def _check_names(options: Mapping[str, Any], any_loss: bool) -> None:
+def _check_names(options: Mapping[str, Any]) -> None:
     bulk_model, loss = options.get("bulk_model", "isotropic"), options.get("loss", "square")
     if bulk_model not in ("isotropic", "network"):
         raise InputProblem(
-            f"--bulk-model was given {bulk_model!a}; accepted are isotropic and network, for example --bulk-model "
-            f"isotropic"
+            f"--bulk-model was given {bulk_model!a}; accepted are isotropic and network, for example "
+            "--bulk-model isotropic"
         )
     rows = options.get("rows", "unit")
     if rows not in ("unit", "gaussian"):
@@ -233,11 +229,6 @@ def _check_names(options: Mapping[str, Any], any_loss: bool) -> None:
             f"--loss was given {loss[:60]!a}; accepted are square, logistic, hinge, absolute and huber:DELTA with a "
             "number DELTA > 0, for example --loss huber:1"
         ) from None
-    if not any_loss:
-        raise not_built(
-            f"--loss {loss!a} for this command",
-            "onestep solve, simulate, compare and bounds take it; here the square loss is accepted, --loss square",
-        )
 
 
 def groups_of(text: str | None, bias: str | None, spike: tuple[float, ...] = ()) -> tuple[ReadoutGroup, ...]:
@@ -342,8 +333,7 @@ def parse_readout(text: str) -> tuple[ReadoutGroup, ...]:
 
     accepted = (
         "u:fraction[:bulk[:bias]] for each group, separated by commas, fractions that add up to 1, the bulk may be "
-        "empty before a bias, u one number or components joined by /, "
-        'for example --readout "1:0.5,-1:0.5"'
+        'empty before a bias, u one number or components joined by /, for example --readout "1:0.5,-1:0.5"'
     )
     shown = ascii(text if len(text) <= 60 else text[:57] + "...")
     groups = []

@@ -108,12 +108,35 @@ class Request:
                 model = learned_bias(model).model
             return model
         except ModelError as error:
-            where = " at " + ", ".join(f"{k} = {point[k]:g}" for k in self.swept) if self.swept else ""
-            raise InputProblem(f"{error}{where}") from None
+            raise self._problem(error, point) from None
+
+    def _problem(self, error: Exception, point: Mapping[str, float]) -> InputProblem:
+        where = " at " + ", ".join(f"{k} = {point[k]:g}" for k in self.swept) if self.swept else ""
+        return InputProblem(f"{error}{where}")
 
     def models(self) -> list[tuple[dict[str, float], Model]]:
-        """All points with their models: nothing is run before all of them are known to exist."""
-        return [(point, self.model(point)) for point in self.points()]
+        """All points with their models: nothing is run before all of them are known to exist.
+
+        Points that differ in independent numbers only are made from the first of them.
+        """
+        from onestep.numerics.models.model import ModelError
+
+        found: list[tuple[dict[str, float], Model]] = []
+        made: dict[tuple[float, ...], Model] = {}
+        independent = () if self.learned_bias else self.model(next(self.points())).independent
+        alone = [name for name in self.swept if name in independent]
+        deciding = [name for name in self.swept if name not in independent]
+        for point in self.points():
+            others = tuple([point[name] for name in deciding])
+            try:
+                if others in made:
+                    model = made[others].changed(**{name: point[name] for name in alone})
+                else:
+                    model = made[others] = self.model(point)
+            except ModelError as error:
+                raise self._problem(error, point) from None
+            found.append((point, model))
+        return found
 
     def network(self, point: Mapping[str, float]) -> Network:
         """The network and its gradient step at one point. Raises InputProblem where none was given."""
@@ -121,9 +144,8 @@ class Request:
 
         if not self.has_step:
             raise InputProblem(
-                "--kind network simulates a gradient step and was given --spike, --bulk, --alignment; --alpha0 "
-                "and --eta are "
-                "accepted, for example --alpha0 2 --eta 3"
+                "--kind network simulates a gradient step and was given --spike, --bulk, --alignment; --alpha0 and "
+                "--eta are accepted, for example --alpha0 2 --eta 3"
             )
         given: dict[str, Any] = dict(point) | {"gaussian_rows": self.gaussian_rows} | self._fitted
         try:

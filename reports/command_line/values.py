@@ -103,8 +103,8 @@ def _number(name: str, text: str, given: str, rule: Rule) -> float:
     if value is None:
         raise InputProblem(
             f"--{name} was given {_shown(given)}, where {_shown(stripped)} is not a finite number; accepted are "
-            f"{rule.accepted}, "
-            f"a sweep START:STOP:COUNT or log:START:STOP:COUNT, or a list a,b,c, for example --{name} {rule.example}"
+            f"{rule.accepted}, a sweep START:STOP:COUNT or log:START:STOP:COUNT, or a list a,b,c, for example --{name} "
+            f"{rule.example}"
         )
     return value
 
@@ -115,9 +115,8 @@ def _range(name: str, given: str, rule: Rule) -> tuple[float, ...]:
     parts = parts[1:] if logarithmic else parts
     if len(parts) != 3 or not re.fullmatch(r"[0-9]{1,9}", parts[2].strip()) or int(parts[2]) < 1:
         raise InputProblem(
-            f"--{name} was given {_shown(given)}; a sweep is START:STOP:COUNT or log:START:STOP:COUNT with a "
-            f"whole COUNT >= 1, "
-            f"for example --{name} log:0.1:10:20"
+            f"--{name} was given {_shown(given)}; a sweep is START:STOP:COUNT or log:START:STOP:COUNT with a whole "
+            f"COUNT >= 1, for example --{name} log:0.1:10:20"
         )
     start, stop = (_number(name, part, given, rule) for part in parts[:2])
     count = int(parts[2])
@@ -176,7 +175,6 @@ def parse_wholes(name: str, text: str, least: int, most: int, example: str) -> t
     if not all(re.fullmatch(r"\+?[0-9]{1,12}", part.strip()) and least <= int(part) <= most for part in parts):
         raise InputProblem(
             f"--{name} was given {_shown(text)}; whole numbers from {least} to {most} separated by commas are "
-            f"accepted, "
-            f"for example --{name} {example}"
+            f"accepted, for example --{name} {example}"
         )
     return tuple(int(part) for part in parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -59,7 +60,7 @@ def bounds(
 ) -> int:
     """Bounds at every point asked for; the exit code."""
     wide = parse_width(width)
-    asked = request(options, any_loss=True)
+    asked = request(options)
     if (optimise_eta or optimise_spike) and asked.loss != "square":
         given = "--optimise-eta" if optimise_eta else "--optimise-spike"
         raise not_built(f"{given} with --loss {asked.loss}", "it takes the square loss, --loss square")
@@ -124,12 +125,26 @@ def bounds(
     failed = [document for _, document in results if not document["converged"]]
     if not failed:
         return DONE
-    note(
-        f"{len(failed)} of {len(results)} points did not converge in the quadrature, and their digits are not to be "
-        "trusted: the activation or the target varies too fast for rules in double precision",
-        quiet,
-    )
+    note(f"{len(failed)} of {len(results)} points did not converge: {why_not(failed)}", quiet)
     return UNDECIDED
+
+
+def why_not(failed: list[dict[str, Any]]) -> str:
+    """What of the points that did not converge is not to be trusted, in words."""
+    reasons = []
+    loose = [document["error_estimate"] for document in failed if not document["bounds_converged"]]
+    if loose and "loss" in failed[0]:
+        size = max((x for x in loose if isinstance(x, float)), default=math.inf)
+        known = f"known to {size:.1g} only" if size < math.inf else "not known"
+        reasons.append(f"the bounds of the {failed[0]['loss']} loss are {known}")
+    elif loose:
+        reasons.append(
+            "their digits are not to be trusted, because the activation or the target varies too fast for rules in "
+            "double precision"
+        )
+    if len(loose) < len(failed):
+        reasons.append("the least error was not confirmed at its ridge, and a better ridge may lie beyond the scan")
+    return "; ".join(reasons)
 
 
 def _bounds_json(model: Model, width: int) -> dict[str, Any]:
@@ -142,6 +157,7 @@ def _bounds_json(model: Model, width: int) -> dict[str, Any]:
     return found.to_dict() | {
         "best_ridge": least,
         "best_eta": None,
+        "bounds_converged": found.converged,
         "converged": found.converged and best.converged,
         "warnings": warnings_of(least, model),
     }

@@ -24,7 +24,6 @@ from onestep.reports.commands.simulate import (
 
 if TYPE_CHECKING:
     from onestep.reports.answers.comparison import Compared
-    from onestep.reports.measurements.basin_shares import BasinShares
 
 HELP = f"""\b
 Examples:
@@ -73,7 +72,7 @@ def compare(
     count = parse_whole("seeds", seeds, 1, MOST_SEEDS, "8")
     start = parse_whole("seed", seed, 0, 2**31, "0")
     check_kind(kind)
-    asked = request(options, any_loss=True, any_law=True)
+    asked = request(options, any_law=True)
     for point in asked.points():  # every point has to exist before anything is run
         asked.model_without_bias(point)
     subjects = subjects_of(asked, kind)
@@ -106,10 +105,10 @@ def compare(
     if as_json and asked.swept:
         from onestep.reports.commands.solve import sweep_json
 
-        listed = [{"parameters": point, **comparison_json(found)} for point, found in results]
+        listed = [{"parameters": point, **found.to_dict()} for point, found in results]
         print_json({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin})
     elif as_json:
-        print_json(comparison_json(results[0][1]) | {"provenance": origin})
+        print_json(results[0][1].to_dict() | {"provenance": origin})
     else:
         for point, found in results:
             if asked.swept:
@@ -117,46 +116,6 @@ def compare(
             print(comparison_text(found))
     codes = [_EXIT[found.report.verdict] for _, found in results]
     return FAILED if FAILED in codes else max(codes)
-
-
-def comparison_json(found: Compared) -> dict[str, Any]:
-    """One comparison as the command line promises it."""
-    from onestep.reports.command_line.console import finite
-
-    pairs = zip(found.simulations, found.theories, strict=True)
-    comparisons = found.report.comparisons
-    document = {
-        "theory": dict(found.limit),
-        "simulation": [run.to_dict() | {"theory": theory} for run, theory in pairs],
-        "extrapolated": {
-            c.observable: {"mean": found.extrapolated(c), "standard_error": c.fit.standard_error if c.fit else None}
-            for c in comparisons
-        },
-        "z": {c.observable: c.z for c in comparisons},
-        "smallest_detectable": {c.observable: c.smallest_detectable for c in comparisons},
-        "verdicts": {c.observable: c.verdict for c in comparisons},
-        "verdict": found.report.verdict,
-        "sentence": found.report.sentence,
-    }
-    if found.shares is not None:
-        document["basins"] = shares_json(found.shares)
-    cleaned: dict[str, Any] = finite(document)
-    return cleaned
-
-
-def shares_json(found: BasinShares) -> dict[str, Any]:
-    """Which basin of a learned bias the experiments were compared in, and how many prefer another one."""
-    return {
-        "minima": [{"bias": one.bias, "energy": one.energy} for one in found.found.minima],
-        "barriers": list(found.found.barriers),
-        "compared": found.bias,
-        "shares": [
-            {"dimension": s.dimension, "elsewhere": s.elsewhere, "cut_off": s.cut_off}
-            | ({} if s.predicted is None else {"predicted": s.predicted})
-            for s in found.shares
-        ],
-        "sentence": found.sentence,
-    }
 
 
 def comparison_text(found: Compared) -> str:

@@ -67,12 +67,17 @@ def report(profile: str, out: str | None, check: bool, as_json: bool, quiet: boo
 
 def check_writable(directory: Path) -> None:
     """Raises InputProblem where the report could not be written: better before minutes of work than after them."""
-    there = next(parent for parent in (directory, *directory.absolute().parents) if parent.exists())
-    if not os.access(there, os.W_OK | os.X_OK):
+    from tempfile import TemporaryFile
+
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=directory):  # what the rights allow a full or virtual file system may still refuse
+            pass
+    except OSError as error:
         raise InputProblem(
-            f"--out was given {str(directory)[:80]!a}, which cannot be written to; another directory is accepted, for "
-            "example --out build/report"
-        )
+            f"--out was given {str(directory)[:80]!a}, which cannot be written to ({error.strerror}); another "
+            "directory is accepted, for example --out build/report"
+        ) from None
 
 
 def shown(files: Sequence[Path]) -> list[str]:

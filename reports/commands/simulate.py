@@ -119,7 +119,7 @@ def simulate(
             f"--inputs {law.law} was given beside a density of --readout; accepted is gaussian, --inputs gaussian"
         )
     overlap, steps = departures_of(initial_overlap, gradient_steps, kind)
-    asked = request(options, any_loss=True, any_law=True)
+    asked = request(options, any_law=True)
     subjects = [(point, _departed(subject, overlap, steps)) for point, subject in subjects_of(asked, kind)]
 
     from onestep.reports.command_line.console import Progress, print_json, provenance

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onestep.numerics.models.width_documents import apart_sentence, with_warnings
+from onestep.numerics.models.width_documents import apart_sentence
 from onestep.reports.answers.widths import apart_line, parse_width, shown, tell_warnings, width_rows
 from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
 from onestep.reports.command_line.problems import DONE, UNDECIDED, InputProblem
@@ -73,7 +73,7 @@ def solve(
     from onestep.reports.command_line.console import Progress, print_json_listing, provenance
 
     wide = parse_width(width)
-    asked = request(options, any_loss=True, any_law=True)
+    asked = request(options, any_law=True)
     if certify or digits is not None:
         from onestep.reports.answers.certificates import check_options
 
@@ -182,16 +182,9 @@ def solution_json(solution: Solution | SolvedPoint | str, width: int) -> dict[st
     Beside it stand the errors at a finite width. A sentence stands for a point without a solution: its errors are null
     and its status is that sentence.
     """
-    from onestep.reports.answers.solved_together import SolvedPoint
-
-    if isinstance(solution, SolvedPoint):
-        return with_warnings(solution.document(), solution.model)
     if isinstance(solution, str):
         return {"test_error": None, "training_error": None, "converged": False, "status": solution}
-
-    from onestep.numerics.models.documents import solution_document
-
-    return solution_document(solution, width)
+    return solution.to_dict(width)
 
 
 def solution_rows(solution: Solution, document: dict[str, Any]) -> list[tuple[str, str]]:

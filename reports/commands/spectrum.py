@@ -33,8 +33,8 @@ Examples:
 
 Eigenvalues of Phi^T Phi/p by the theory: density, edges of the support, share of zeros, and outliers. An outlier that
 comes from the mean of the features grows with the number n of samples, as n times its slope plus its correction, which
-holds at the draw's own spike and bulk. The ridge plays no part and need not be given; with --spike and --bulk target,
-noise and alignment neither. --bulk-model network takes the rows of the network itself, for one readout group.
+holds at the draw's own spike and bulk. Ridge and loss play no part and need not be given; with --spike and --bulk
+target, noise and alignment neither. --bulk-model network takes the rows of the network itself, for one readout group.
 
 --simulate D draws one sample at dimension D: spiked random features, or with --bulk-model network or --kind network a
 network after its gradient step.
@@ -72,8 +72,8 @@ def spectrum(
     size = None if dimension is None else parse_whole("simulate", dimension, 2, LARGEST_SAMPLE, "1000")
     start = parse_whole("seed", seed, 0, 2**31, "0")
     file = None if plot is None else figure_file(plot)
-    completed = with_idle(options)
-    asked = request(completed)
+    whole = with_idle(options)
+    asked = request(whole)
     if asked.swept:
         raise InputProblem(
             f"--{asked.swept[0]} was given a sweep; onestep spectrum takes one model, for example --{asked.swept[0]} 1"
@@ -83,6 +83,7 @@ def spectrum(
     drawn = _kind(kind, asked.bulk_model)
     subject = asked.network(point) if drawn == "network" and size is not None else model
 
+    from onestep.numerics.models.documents import spectrum_document
     from onestep.numerics.models.model import ModelError
     from onestep.numerics.models.network import SimulationError
     from onestep.numerics.spectrum.density import SpectrumError
@@ -99,11 +100,11 @@ def spectrum(
         except SpectrumError as error:
             sentence = f"the spectrum is out of reach here: {error}; a larger bulk is easier, for example --bulk 1"
             raise InputProblem(sentence, UNDECIDED) from None
-    document = spectrum_json(found)
+    document = spectrum_document(found)
     if sampled is not None:
         document["simulation"] = sample_json(found, model, sampled, size or 0)
     if as_json:
-        idle = {name for name, value in completed.items() if options.get(name) is None and value is not None}
+        idle = {name for name, value in whole.items() if options.get(name) is None and value is not None}
         given = {name: value for name, value in asked.parameters.items() if name not in idle}
         if size is not None:
             given |= {"simulate": size, "kind": drawn, "seed": start}
@@ -144,27 +145,6 @@ def with_idle(options: Mapping[str, Any]) -> dict[str, Any]:
         )
     idle = {"ridge": "1"} if stepped else {"ridge": "1", "target": "tanh", "alignment": "1"}
     return {**options, **{name: value for name, value in idle.items() if name not in given}}
-
-
-def spectrum_json(found: Spectrum) -> dict[str, Any]:
-    """The spectrum as a document; outliers that grow carry their slope per sample and their correction of order one."""
-    return {
-        "edges": [list(interval) for interval in found.edges],
-        "atom_at_zero": found.atom_at_zero,
-        "outliers": [
-            *({"per_sample": outlier.slope, "correction": outlier.correction} for outlier in found.outliers),
-            *found.detached,
-        ],
-        "x": found.x.tolist(),
-        "density": found.density.tolist(),
-        "cumulative": found.cumulative.tolist(),
-        "below_resolution": found.below_resolution,
-        "mass": found.mass,
-        "mass_error": found.mass_error,
-        "mean_error": found.mean_error,
-        "converged": found.converged,
-        "status": found.status,
-    }
 
 
 KINDS = ("srf", "network")

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onestep.derivations.activations.activation import activation
 from onestep.numerics.bounds.ridge import best_ridge, lower_bound, upper_bound
-from onestep.numerics.experiments.ridge import simulate_ridges
+from onestep.numerics.experiments.ridge import Estimate, simulate_ridges
 from onestep.numerics.experiments.simulate import simulate
 from onestep.numerics.gaussian.coefficients import conditional_coefficients, target_moments
 from onestep.numerics.models.model import Model
@@ -84,24 +85,25 @@ def learning_curves_by_batch(
     tanh, sine = activation("tanh"), activation("sin")
 
     def curve(alpha0: float) -> _Curve:
-        return _Curve(
-            rf"$\alpha_0 = {alpha0:g}$",
-            lambda alpha: Model.from_gradient_step(
-                tanh, sine, alpha=alpha, beta=1.0, ridge=ridge, alpha0=alpha0, eta=eta
-            ),
-        )
+        step = partial(Model.from_gradient_step, tanh, sine, beta=1.0, ridge=ridge, alpha0=alpha0, eta=eta)
+        return _Curve(rf"$\alpha_0 = {alpha0:g}$", lambda alpha: step(alpha=alpha))
 
     return _learning_curves(
         "learning_curves_by_batch",
         "Learning curves for several batch sizes",
         [curve(a) for a in batches],
-        "Student tanh, target sin, one gradient step of rescaled rate "
-        f"{eta:g} on n0 = alpha0 d samples, mapped to spiked random features by Result 3.1; width beta = 1, ridge "
-        f"{ridge:g}.",
+        f"Student tanh, target sin, one gradient step of rescaled rate {eta:g} on n0 = alpha0 d samples, mapped to "
+        f"spiked random features by Result 3.1; width beta = 1, ridge {ridge:g}.",
         dimension,
         seeds,
         seed,
     )
+
+
+def _tanh_and_sine(spike: float, alignment: float, ridge: float) -> Callable[[float], Model]:
+    """The model of the figures at an alpha: student tanh, target sin, bulk variance and beta one."""
+    tanh, sine = activation("tanh"), activation("sin")
+    return lambda alpha: Model(tanh, sine, alpha, 1.0, ridge, spike=spike, bulk=1.0, alignment=alignment)
 
 
 def learning_curves_by_spike(
@@ -113,18 +115,10 @@ def learning_curves_by_spike(
     seed: int = 2,
 ) -> Figure:
     """Test error against alpha for several spike strengths; r = 0 is plain random features."""
-    tanh, sine = activation("tanh"), activation("sin")
-
-    def curve(spike: float) -> _Curve:
-        return _Curve(
-            f"$r = {spike:g}$",
-            lambda alpha: Model(tanh, sine, alpha, 1.0, ridge, spike=spike, bulk=1.0, alignment=alignment),
-        )
-
     return _learning_curves(
         "learning_curves_by_spike",
         "Learning curves for several spikes",
-        [curve(r) for r in spikes],
+        [_Curve(f"$r = {r:g}$", _tanh_and_sine(r, alignment, ridge)) for r in spikes],
         f"Student tanh, target sin, alignment {alignment:g}, bulk variance 1, width beta = 1, ridge {ridge:g}; r "
         f"= 0 is plain random features.",
         dimension,
@@ -142,18 +136,10 @@ def learning_curves_by_alignment(
     seed: int = 3,
 ) -> Figure:
     """Test error against alpha for several alignments of spike and target."""
-    tanh, sine = activation("tanh"), activation("sin")
-
-    def curve(alignment: float) -> _Curve:
-        return _Curve(
-            rf"$\gamma = {alignment:g}$",
-            lambda alpha: Model(tanh, sine, alpha, 1.0, ridge, spike=spike, bulk=1.0, alignment=alignment),
-        )
-
     return _learning_curves(
         "learning_curves_by_alignment",
         "Learning curves for several alignments",
-        [curve(g) for g in alignments],
+        [_Curve(rf"$\gamma = {g:g}$", _tanh_and_sine(spike, g, ridge)) for g in alignments],
         f"Student tanh, target sin, spike {spike:g}, bulk variance 1, width beta = 1, ridge {ridge:g}.",
         dimension,
         seeds,
@@ -168,26 +154,11 @@ def _learning_curves(
     alphas = np.geomspace(0.2, 8.0, 41)
     # Ratios that round to themselves at the dimension, so that theory and simulation speak of the same problem.
     measured = [round(a * dimension) / dimension for a in np.geomspace(0.25, 6.0, 7)]
-    for curve, (colour, marker, dash) in zip(curves, _STYLES, strict=False):
-        theory = [solve(curve.model(float(alpha))) for alpha in alphas]
-        axes.plot(
-            alphas, [s.test_error if s.converged else np.nan for s in theory], color=colour, linestyle=dash, lw=1.8
-        )
+    for curve, style in zip(curves, _STYLES, strict=False):
         points = [
             simulate(curve.model(alpha), dimension=dimension, seeds=seeds, seed=seed).test_error for alpha in measured
         ]
-        axes.errorbar(
-            measured,
-            [p.mean for p in points],
-            yerr=[p.standard_error for p in points],
-            color=colour,
-            marker=marker,
-            ms=5,
-            lw=0,
-            elinewidth=1.2,
-            capsize=2.5,
-            label=curve.label,
-        )
+        _theory_and_points(axes, alphas, curve.model, measured, points, style, curve.label)
     axes.set(xscale="log", xlabel=r"samples per dimension $\alpha = n/d$", ylabel="test error", ylim=(0.0, None))
     _plain_ticks(axes, (0.2, 0.5, 1.0, 2.0, 5.0))
     _legend(axes)
@@ -195,11 +166,29 @@ def _learning_curves(
         canvas,
         name,
         title,
-        f"{caption} Lines: theory. Points: simulation of spiked random features at d = {dimension}, mean over "
-        f"{seeds} seeds with "
-        "one standard error; no fit.",
+        f"{caption} Lines: theory. Points: simulation of spiked random features at d = {dimension}, mean over {seeds} "
+        "seeds with one standard error; no fit.",
         f"{name}(dimension={dimension}, seeds={seeds}, seed={seed})",
     )
+
+
+def _theory_and_points(
+    axes: Axes,
+    line: Array,
+    model: Callable[[float], Model],
+    measured: Sequence[float] | Array,
+    points: Sequence[Estimate],
+    style: tuple[Any, ...],
+    label: str,
+) -> None:
+    """Theory as a line, simulations as points with one standard error, in one style."""
+    colour, marker, dash = style
+    theory = [solve(model(float(x))) for x in line]
+    axes.plot(line, [s.test_error if s.converged else np.nan for s in theory], color=colour, linestyle=dash, lw=1.8)
+    axes.errorbar(
+        measured, [p.mean for p in points], yerr=[p.standard_error for p in points], color=colour, marker=marker, ms=5,
+        lw=0, elinewidth=1.2, capsize=2.5, label=label,
+    )  # fmt: skip
 
 
 def functions_along_the_spike(
@@ -224,11 +213,10 @@ def functions_along_the_spike(
         canvas,
         "functions_along_the_spike",
         "What the readout can use along the spike",
-        f"Student {student}, spike {spike:g}, bulk variance {bulk:g}: the mean of a feature given kappa (mu0), "
-        f"the strength of its "
-        f"linear part (kappa mu1) and of its noise (mu2), with the target {target} at alignment 1 and its closest "
-        f"combination of mu0 "
-        "and kappa mu1 under the normal law of kappa, whose distance is the lower bound on the test error.",
+        f"Student {student}, spike {spike:g}, bulk variance {bulk:g}: the mean of a feature given kappa (mu0), the "
+        f"strength of its linear part (kappa mu1) and of its noise (mu2), with the target {target} at alignment 1 and "
+        "its closest combination of mu0 and kappa mu1 under the normal law of kappa, whose distance is the lower bound "
+        "on the test error.",
         f"functions_along_the_spike(student={student!r}, target={target!r}, spike={spike:g}, bulk={bulk:g})",
     )
 
@@ -249,33 +237,17 @@ def bounds_over_the_ridge(
     seed: int = 4,
 ) -> Figure:
     """Test error against the ridge between the lower and the upper bound (Section 4.3)."""
-    tanh, sine = activation("tanh"), activation("sin")
 
     def model(alpha: float, ridge: float) -> Model:
-        return Model(tanh, sine, alpha, 1.0, ridge, spike=spike, bulk=1.0, alignment=alignment)
+        return _tanh_and_sine(spike, alignment, ridge)(alpha)
 
     canvas, axes = _canvas()
     ridges = np.geomspace(1e-3, 1e3, 49)
     measured = np.geomspace(1e-3, 1.0, 7)
-    for alpha, (colour, marker, dash) in zip(alphas, _STYLES, strict=False):
-        theory = [solve(model(alpha, float(ridge))) for ridge in ridges]
-        axes.plot(
-            ridges, [s.test_error if s.converged else np.nan for s in theory], color=colour, linestyle=dash, lw=1.8
-        )
+    for alpha, style in zip(alphas, _STYLES, strict=False):
         runs = simulate_ridges(model(alpha, 1.0), measured.tolist(), dimension=dimension, seeds=seeds, seed=seed)
         points = [run.test_error for run in runs]
-        axes.errorbar(
-            measured,
-            [p.mean for p in points],
-            yerr=[p.standard_error for p in points],
-            color=colour,
-            marker=marker,
-            ms=5,
-            lw=0,
-            elinewidth=1.2,
-            capsize=2.5,
-            label=rf"$\alpha = {alpha:g}$",
-        )
+        _theory_and_points(axes, ridges, partial(model, alpha), measured, points, style, rf"$\alpha = {alpha:g}$")
     lower, upper = lower_bound(model(1.0, 1.0)), upper_bound(model(1.0, 1.0))
     axes.axhline(upper, color="#333333", lw=1.2, linestyle=(0, (6, 3)), label="upper bound")
     axes.axhline(lower, color="#333333", lw=1.2, linestyle=(0, (1, 1.5)), label="lower bound")
@@ -286,26 +258,20 @@ def bounds_over_the_ridge(
         canvas,
         "bounds_over_the_ridge",
         "Test error between its bounds",
-        f"Student tanh, target sin, spike {spike:g}, bulk variance 1, alignment {alignment:g}, width beta = 1. "
-        f"Lines: theory against the ridge. "
-        f"Points: simulation at d = {dimension}, mean over {seeds} seeds with one standard error. The least error "
-        f"over the ridge lies "
-        "between the two bounds; every curve tends to the upper bound as the ridge grows.",
+        f"Student tanh, target sin, spike {spike:g}, bulk variance 1, alignment {alignment:g}, width beta = 1. Lines: "
+        f"theory against the ridge. Points: simulation at d = {dimension}, mean over {seeds} seeds with one standard "
+        "error. The least error over the ridge lies between the two bounds; every curve tends to the upper bound as "
+        "the ridge grows.",
         f"bounds_over_the_ridge(dimension={dimension}, seeds={seeds}, seed={seed})",
     )
 
 
 def bounds_over_the_spike(alpha: float = 2.0, alignment: float = 0.9, largest: float = 4.0, points: int = 40) -> Figure:
     """The bounds and the least test error over the ridge, against the spike strength."""
-    tanh, sine = activation("tanh"), activation("sin")
-
-    def model(spike: float) -> Model:
-        return Model(tanh, sine, alpha, 1.0, 1.0, spike=spike, bulk=1.0, alignment=alignment)
-
     canvas, axes = _canvas()
     # r = 0 itself is another problem: an odd activation then has mu0 = 0, and the bounds jump.
     spikes = np.linspace(0.1, largest, points)
-    models = [model(float(r)) for r in spikes]
+    models = [_tanh_and_sine(float(r), alignment, 1.0)(alpha) for r in spikes]
     sparse = models[:: max(1, points // 10)]
     axes.plot(
         spikes, [upper_bound(m) for m in models], color=_STYLES[1][0], linestyle="--", lw=1.8, label="upper bound"
@@ -330,11 +296,10 @@ def bounds_over_the_spike(alpha: float = 2.0, alignment: float = 0.9, largest: f
         canvas,
         "bounds_over_the_spike",
         "The bounds against the spike strength",
-        f"Student tanh, target sin, bulk variance 1, alignment {alignment:g}, width beta = 1. The least test "
-        f"error over the ridge at alpha = {alpha:g} "
-        "(theory, a scan over the ridge with every dip refined) between the upper and the lower bound, which "
-        "depend on neither alpha nor "
-        "beta. At fixed alpha0 and beta the spike is proportional to the learning rate.",
+        f"Student tanh, target sin, bulk variance 1, alignment {alignment:g}, width beta = 1. The least test error "
+        f"over the ridge at alpha = {alpha:g} (theory, a scan over the ridge with every dip refined) between the upper "
+        "and the lower bound, which depend on neither alpha nor beta. At fixed alpha0 and beta the spike is "
+        "proportional to the learning rate.",
         f"bounds_over_the_spike(alpha={alpha:g}, alignment={alignment:g}, largest={largest:g}, points={points})",
     )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -68,6 +69,20 @@ class BasinShares:
             f"are compared in the basin of {self.bias:.3g}, {_between(self.basins.home)}. On the whole line {seen} of "
             f"the experiments at d = {dimensions} have their lowest energy elsewhere; {expected}."
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data for JSON, in the words of the command line."""
+        return {
+            "minima": [{"bias": one.bias, "energy": one.energy} for one in self.found.minima],
+            "barriers": list(self.found.barriers),
+            "compared": self.bias,
+            "shares": [
+                {"dimension": s.dimension, "elsewhere": s.elsewhere, "cut_off": s.cut_off}
+                | ({} if s.predicted is None else {"predicted": s.predicted})
+                for s in self.shares
+            ],
+            "sentence": self.sentence,
+        }
 
     @property
     def objection(self) -> str | None:

@@ -188,9 +188,9 @@ def _counted_text(judged: Sequence[Judged]) -> str:
         "than large error bars, given above) can not be in these tests, which say nothing about such a model. The "
         f"{len(weak)} other INCONCLUSIVE ones are in them and support little: where error bars are large, a wrong "
         f"theory has small deviates as well. {len(again)} deviates are those of second basins: other minima of models "
-        "that are counted already, on "
-        "training sets of their own, so new noise but no new models, and added after the item had been refuted on the "
-        f"whole line. Without the last two kinds {len(plain)} deviates of drawn models are left: {_tested(plain)}."
+        "that are counted already, on training sets of their own, so new noise but no new models, and added after the "
+        f"item had been refuted on the whole line. Without the last two kinds {len(plain)} deviates of drawn models "
+        f"are left: {_tested(plain)}."
     )
 
 

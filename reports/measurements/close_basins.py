@@ -129,13 +129,12 @@ def _energies_text(drawn: Drawn, runs: Mapping[str, Samples]) -> str:
         f"Is the order right where minima are close? Of {drawn.name.split(':')[0]} they lie at the biases "
         f"{lowest.bias:.2f} and {second.bias:.2f}, {gap_of(drawn):.1%} of the energy apart. Measured in both basins of "
         f"the same training sets, those of both comparisons, at d up to {max(map(int, runs))}, the energies "
-        f"extrapolate to: {judged}. All three together: {report.verdict}; of their lines in 1/d "
-        f"the worst fits with probability {worst:.1g}.{above} It scatters between training sets by "
-        f"$s/\\sqrt{{d}}$ with s = {s:.3f} (Bartlett's test {law} this law), {s / sqrt(600) / gap:.1f} times the gap "
-        "at d = 600. From gap and scatter the theory predicts how many experiments prefer the second minimum: "
-        f"{counted(shares.shares)}. Below {RARE:.0%} that is from d = {_round((RARE_QUANTILE * s / gap) ** 2)} on. The "
-        "scatter is measured, not derived: it is a fluctuation of the free energy, of which the theory here is the "
-        "mean."
+        f"extrapolate to: {judged}. All three together: {report.verdict}; of their lines in 1/d the worst fits with "
+        f"probability {worst:.1g}.{above} It scatters between training sets by $s/\\sqrt{{d}}$ with s = {s:.3f} "
+        f"(Bartlett's test {law} this law), {s / sqrt(600) / gap:.1f} times the gap at d = 600. From gap and scatter "
+        f"the theory predicts how many experiments prefer the second minimum: {counted(shares.shares)}. Below "
+        f"{RARE:.0%} that is from d = {_round((RARE_QUANTILE * s / gap) ** 2)} on. The scatter is measured, not "
+        "derived: it is a fluctuation of the free energy, of which the theory here is the mean."
     )
 
 

@@ -11,20 +11,12 @@ from onestep.verify.claims.paper import PAPER
 
 
 @dataclass(frozen=True)
-class DescribedObligation:
-    """What has to be checked for a step, and the form in which it is checked."""
-
-    says: str
-    form: str
-
-
-@dataclass(frozen=True)
 class DescribedStep:
-    """One line of a derivation."""
+    """One line of a derivation; an obligation is what has to be checked and the form in which it is checked."""
 
     reason: str
     formula: str
-    obligations: tuple[DescribedObligation, ...]
+    obligations: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -75,12 +67,12 @@ def _explained(derivation: Derivation) -> Iterable[tuple[str, str]]:
     return ((latex(row.symbol), row.meaning) for row in PAPER.symbols if row.symbol in used)
 
 
-def _obligations(obligations: Iterable[Obligation]) -> Iterable[DescribedObligation]:
+def _obligations(obligations: Iterable[Obligation]) -> Iterable[tuple[str, str]]:
     for obligation in obligations:
         match obligation:
             case Vanishing(says, _):
-                yield DescribedObligation(says, "reduces to zero")
+                yield says, "reduces to zero"
             case RationalLimit(says, _, variable, _):
-                yield DescribedObligation(says, f"limit of a rational function as {variable} grows")
+                yield says, f"limit of a rational function as {variable} grows"
             case NonNegative(says, _, squares):
-                yield DescribedObligation(says, f"sum of {len(squares)} squares with weights >= 0")
+                yield says, f"sum of {len(squares)} squares with weights >= 0"

@@ -193,8 +193,8 @@ def _step_views(
             prose(step.reason),
             Markup(mathml(step.formula, block=True)),
             tuple(
-                (obligation.says, method or obligation.form, outcome)
-                for obligation, (outcome, method) in zip(step.obligations, results, strict=True)
+                (says, method or form, outcome)
+                for (says, form), (outcome, method) in zip(step.obligations, results, strict=True)
             ),
         )
     if pending:

@@ -138,11 +138,7 @@ def page(found: Sequence[Found], again: int) -> Study:
         _who(found),
     )
     rows = tuple(
-        (
-            f"{minimum.at:.6g}",
-            f"{minimum.error:.8f}",
-            f"{solve(TWO_MINIMA.changed(ridge=minimum.at)).test_error:.8f}",
-        )
+        (f"{minimum.at:.6g}", f"{minimum.error:.8f}", f"{solve(TWO_MINIMA.changed(ridge=minimum.at)).test_error:.8f}")
         for minimum in best.minima
     )
     table = Table(

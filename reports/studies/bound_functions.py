@@ -148,13 +148,10 @@ def page(found: Sequence[Optimum]) -> Study:
     lower, upper = bounds(SHOWN).lower, bounds(SHOWN).upper
     certain = [sum(one.certificates[which].certified for one in found) for which in range(2)]
     text = (
-        "The least test error over the ridge lies between two distances of the target: to the line of $\\mu_0$ "
-        "(upper bound) "
-        "and to the span of $\\mu_0$ and $\\kappa \\mu_1$ (lower bound). The first figure shows what realises them "
-        "for tanh/sin "
-        f"at r = {SHOWN.spike:g}, c = {SHOWN.bulk:g}, gamma = 1: the distances are {upper:.5f} and {lower:.5f}. "
-        "Beside them "
-        "the pool of functions that a tuned learning rate chooses from.",
+        "The least test error over the ridge lies between two distances of the target: to the line of $\\mu_0$ (upper "
+        "bound) and to the span of $\\mu_0$ and $\\kappa \\mu_1$ (lower bound). The first figure shows what realises "
+        f"them for tanh/sin at r = {SHOWN.spike:g}, c = {SHOWN.bulk:g}, gamma = 1: the distances are {upper:.5f} and "
+        f"{lower:.5f}. Beside them the pool of functions that a tuned learning rate chooses from.",
         f"Along the learning rate both bounds have an optimum (a scan of {len(RATES)} rates, the dip refined): "
         + "; ".join(
             f"{one.name}: upper bound {one.best_upper.error:.3g} at eta = {one.best_upper.at:.4g}, lower bound "
@@ -166,14 +163,11 @@ def page(found: Sequence[Optimum]) -> Study:
         f"ball arithmetic encloses slopes and values for rates from {float(RANGE[0]):g} to {float(RANGE[1]):g}. A "
         "bracket of the second table holds a minimum, the bound is monotone on both sides up to the ends named, and "
         "on the interval named last no rate outside the bracket does as well.",
-        f"For {perfect.name} with a large batch perfect learning is expected at eta = $3 \\sqrt{{3}} \\pi "
-        f"\\beta/4$ = {rate:.4f}: "
-        "there $\\mu_0$ is the target itself. The scan finds the least upper bound "
-        f"{abs(perfect.best_upper.at - rate):.1g} away "
-        f"from it.",
-        f"The least error over the ridge (alpha = {STEPS[0][1].alpha:g}, every dip of its scan refined) is outside "
-        "the bounds at "
-        f"{outside} of {count} points.",
+        f"For {perfect.name} with a large batch perfect learning is expected at eta = $3 \\sqrt{{3}} \\pi \\beta/4$ = "
+        f"{rate:.4f}: there $\\mu_0$ is the target itself. The scan finds the least upper bound "
+        f"{abs(perfect.best_upper.at - rate):.1g} away from it.",
+        f"The least error over the ridge (alpha = {STEPS[0][1].alpha:g}, every dip of its scan refined) is outside the "
+        f"bounds at {outside} of {count} points.",
     )
     table = Table(
         f"Least test error over the ridge, alpha = {STEPS[0][1].alpha:g}, beta = {STEPS[0][1].beta:g}, and the "
@@ -241,9 +235,8 @@ def functions_drawn() -> Figure:
     legend(means)
     title = "Functions along the spike"
     caption = (
-        "Left: target sin at alignment 1 and its closest approximations under the normal law of kappa, student "
-        "tanh, r = "
-        f"{SHOWN.spike:g}, c = {SHOWN.bulk:g}. Middle and right: the pool that the learning rate chooses from, "
+        "Left: target sin at alignment 1 and its closest approximations under the normal law of kappa, student tanh, r "
+        f"= {SHOWN.spike:g}, c = {SHOWN.bulk:g}. Middle and right: the pool that the learning rate chooses from, "
         "through r."
     )
     call = "onestep.reports.studies.bound_functions.functions_drawn()"
@@ -264,8 +257,7 @@ def bounds_drawn(found: Sequence[Optimum]) -> Figure:
     title = "The bounds along the learning rate"
     caption = (
         "Upper and lower bound after a gradient step of rate eta (Result 3.1, beta = 1; alpha0 infinite where not "
-        "given), and "
-        f"the least test error over the ridge at alpha = {STEPS[0][1].alpha:g}."
+        f"given), and the least test error over the ridge at alpha = {STEPS[0][1].alpha:g}."
     )
     return finished(
         canvas, "bounds_along_rate", title, caption, "onestep.reports.studies.bound_functions.bounds_drawn(optima())"

@@ -111,16 +111,14 @@ def page(rows: Sequence[Row]) -> Study:
     above = sum(row.relative > 0.0 for row in rows)
     inside = sum(abs(row.measured.mean - row.theory) < row.measured.spread for row in rows)
     text = (
-        f"The theory is about infinite dimension. Here it stands beside experiments with n = {SAMPLES} samples, "
-        f"d = {DIMENSION} inputs and p = {WIDTH} neurons: {len(rows)} points, {SEEDS} independent experiments "
-        "each, the "
+        f"The theory is about infinite dimension. Here it stands beside experiments with n = {SAMPLES} samples, d = "
+        f"{DIMENSION} inputs and p = {WIDTH} neurons: {len(rows)} points, {SEEDS} independent experiments each, the "
         "theory at the same ratios and nothing fitted.",
         f"The means are off by {_share(typical)} at the typical point (median) and by {_share(abs(worst.relative))} at "
         f"the worst ({worst.case}, {worst.where}). {SEEDS} experiments see such differences: {len(visible)} of "
-        f"{len(rows)} are beyond three standard errors. One experiment would not: it scatters by "
-        f"{_share(scatter)} (median), and at {inside} of {len(rows)} points the mean lies within the standard "
-        "deviation "
-        "of a single experiment around the theory.",
+        f"{len(rows)} are beyond three standard errors. One experiment would not: it scatters by {_share(scatter)} "
+        f"(median), and at {inside} of {len(rows)} points the mean lies within the standard deviation of a single "
+        "experiment around the theory.",
         f"The measured mean is above the theory at {above} points of {len(rows)}. {_cause(rows)}",
     )
     table = Table(

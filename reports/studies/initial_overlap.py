@@ -154,29 +154,26 @@ def page(rows: Sequence[Row]) -> Study:
     last = [row for row in errors if row.overlap == largest]
     text = (
         "Result 3.1 takes initial rows whose overlaps $w_i \\cdot w_j$ are of order $d^{-1/2}$. Here they have a "
-        "common "
-        "part: $w_i = \\sqrt{\\rho} e + \\sqrt{1-\\rho} u_i$ with one unit vector e and rows u_i uniform on the sphere "
-        "orthogonal to it, so that the mean overlap is rho and every row keeps unit length. The networks take one "
-        f"gradient step; r, c, gamma and the test error are measured at d = {_list(d for d, _ in RUNS)} and "
+        "common part: $w_i = \\sqrt{\\rho} e + \\sqrt{1-\\rho} u_i$ with one unit vector e and rows u_i uniform on the "
+        "sphere orthogonal to it, so that the mean overlap is rho and every row keeps unit length. The networks take "
+        f"one gradient step; r, c, gamma and the test error are measured at d = {_list(d for d, _ in RUNS)} and "
         "extrapolated to infinite dimension by a line in 1/d. A deviate z is standard normal where a map is right: the "
         "deviation over its standard error, turned by Student's law with the degrees of freedom of that error. A map "
-        f"is called refuted where z exceeds {LEVEL:g} in size: were it right, one or more of "
-        f"{len(rows)} comparisons would do so with probability "
-        f"{200.0 * len(rows) * float(ndtr(-LEVEL)):.1g} % at most.",
+        f"is called refuted where z exceeds {LEVEL:g} in size: were it right, one or more of {len(rows)} comparisons "
+        f"would do so with probability {200.0 * len(rows) * float(ndtr(-LEVEL)):.1g} % at most.",
         first,
         "Why it breaks: with overlap the network before the step is not small, it computes a function F(e.x), and the "
-        "residual of the step is y - F instead of y; the common part of the rows adds to the spike; and of each "
-        "row only "
-        "the share $1 - \\rho$ is bulk. Done with these three, the computation of Result 3.1 gives a map of its "
-        "own (this "
-        f"suite's, not the paper's). {held}.",
+        "residual of the step is y - F instead of y; the common part of the rows adds to the spike; and of each row "
+        "only the share $1 - \\rho$ is bulk. Done with these three, the computation of Result 3.1 gives a map of its "
+        f"own (this suite's, not the paper's). {held}.",
         "The test error takes one thing more: the rows of the bulk are not isotropic. Where the activation is curved "
         "at the common part of a neuron's input, the step turns every row by the same random matrix, $u_i \\to (1 + "
         "(\\eta/\\beta) M) u_i$, M the average of $(y - F) K x x^\\top$ over the batch, with K(e.x) the mean second "
-        "derivative. And the rows have no bulk along e before the step, but some after it: "
-        f"{_along()}. The test error is computed "
-        "with that covariance, but with rows of one norm: without overlap the fluctuations of the norms move it by "
-        f"{100 * _norms():.1g} % at most. " + " ".join(_test_error(row) for row in last) + f" {_rest(errors)}",
+        f"derivative. And the rows have no bulk along e before the step, but some after it: {_along()}. The test error "
+        "is computed with that covariance, but with rows of one norm: without overlap the fluctuations of the norms "
+        f"move it by {100 * _norms():.1g} % at most. "
+        + " ".join(_test_error(row) for row in last)
+        + f" {_rest(errors)}",
     )
     return Study(
         "initial-overlap",
@@ -250,9 +247,8 @@ def _rest(errors: Sequence[Row]) -> str:
     if probability > 1e-3:
         return f"{start}, as they would if it were right (probability {probability:.2g})."
     return (
-        f"{start}, which would be met with probability {probability:.0e} if it were right: it is closer, not "
-        "exact. Its "
-        "rows are of equal norm, as the paper's, and those of a network are not."
+        f"{start}, which would be met with probability {probability:.0e} if it were right: it is closer, not exact. "
+        "Its rows are of equal norm, as the paper's, and those of a network are not."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,8 +62,7 @@ THEORIES = ("isotropic", "network")
 VISIBLE = 0.02
 
 
-@dataclass(frozen=True)
-class Vertex:
+class Vertex(NamedTuple):
     """The bottom of the parabola in log eta through the least of some points and its neighbours."""
 
     eta: float
@@ -106,12 +106,7 @@ def cases_of(data: Data) -> tuple[Case, ...]:
         samples = np.array([data[name_of(name, eta)]["test_error"] for eta in etas])
         rest = [vertex(etas, np.delete(samples, k, axis=1).mean(axis=1).tolist()) for k in range(samples.shape[1])]
         factor = np.sqrt((len(rest) - 1) / len(rest))
-        spread = Vertex(
-            *(
-                float(factor * np.sqrt(np.sum((v - v.mean()) ** 2)))
-                for v in np.array([(r.eta, r.error) for r in rest]).T
-            )
-        )
+        spread = Vertex(*(float(factor * np.sqrt(np.sum((v - v.mean()) ** 2))) for v in np.array(rest).T))
         coarse = {theory: vertex(etas, _errors(network, theory, etas)) for theory in THEORIES}
         best = {
             theory: best_eta(
@@ -140,9 +135,8 @@ def page(cases: Sequence[Case]) -> Study:
     """The page from its cases: every number in the text is computed from them."""
     text = (
         "How large should the step be? At fixed ridge the test error has a minimum in the learning rate: a small step "
-        "leaves random features, a large one spoils the bulk. Two theories place it: the paper's (isotropic bulk "
-        "of equal "
-        "norms) and the network's own (beyond the paper).",
+        "leaves random features, a large one spoils the bulk. Two theories place it: the paper's (isotropic bulk of "
+        "equal norms) and the network's own (beyond the paper).",
         " ".join(_sentence(case) for case in cases),
         _verdict(cases),
     )
@@ -160,14 +154,7 @@ def page(cases: Sequence[Case]) -> Study:
             for case in cases
         ),
     )
-    return Study(
-        "learning-rate",
-        "The best learning rate",
-        text,
-        (table,),
-        (),
-        f"python -m benchmarks.{SLUG} simulate",
-    )
+    return Study("learning-rate", "The best learning rate", text, (table,), (), f"python -m benchmarks.{SLUG} simulate")
 
 
 def _cells(best: BestEta) -> tuple[str, str]:
@@ -181,9 +168,8 @@ def _sentence(case: Case) -> str:
     return (
         f"{case.name}: the paper's theory puts the least error at eta = {_cells(usual)[0]}, the network's own at "
         f"{_cells(own)[0]}; simulated networks have it at {estimate_text(case.found.eta, case.found_error.eta)}, "
-        f"{abs(z['isotropic']):.1f} standard errors from the former and {abs(z['network']):.1f} from the latter "
-        "(read off "
-        "the same grid)."
+        f"{abs(z['isotropic']):.1f} standard errors from the former and {abs(z['network']):.1f} from the latter (read "
+        "off the same grid)."
     )
 
 
@@ -201,9 +187,8 @@ def _verdict(cases: Sequence[Case]) -> str:
     side = f"too small at {len(lower)} of {len(cases)} networks" if lower else "never too small"
     price = "costs nothing that one would see" if costs[worst] < VISIBLE else "has a price"
     return (
-        f"The paper's rate is {side}. Choosing by it {price}: the test error rises by at most "
-        f"{100 * costs[worst]:.1f} % ({worst}), since the minimum is flat. The network's own theory places the "
-        "minimum within "
+        f"The paper's rate is {side}. Choosing by it {price}: the test error rises by at most {100 * costs[worst]:.1f} "
+        f"% ({worst}), since the minimum is flat. The network's own theory places the minimum within "
         f"{max(abs(x) for x in z):.1f} standard errors everywhere."
     )
 
@@ -227,7 +212,7 @@ def drawn(cases: Sequence[Case]) -> Figure:
     title = "Test error against the learning rate"
     caption = (
         f"Networks named by student and target at their fixed ridge; points: d = {DIMENSION}, mean over {SEEDS} "
-        "networks "
-        "with one standard error. Lines: the two theories at infinite dimension; open marks: where each is least."
+        "networks with one standard error. Lines: the two theories at infinite dimension; open marks: where each is "
+        "least."
     )
     return finished(canvas, SLUG, title, caption, f"python -m benchmarks.{SLUG}")

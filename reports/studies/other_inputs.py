@@ -35,14 +35,8 @@ CASES: tuple[tuple[str, Model | Network], ...] = (
         "features relu/sign",
         Model(activation("relu"), activation("sign"), 2.0, 0.8, 0.2, spike=1.0, bulk=1.0, alignment=0.7),
     ),
-    (
-        "network tanh/sin",
-        Network(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, alpha0=2.0, eta=2.0),
-    ),
-    (
-        "network erf/sign",
-        Network(activation("erf"), activation("sign"), 2.0, 1.0, 0.1, alpha0=4.0, eta=3.0),
-    ),
+    ("network tanh/sin", Network(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, alpha0=2.0, eta=2.0)),
+    ("network erf/sign", Network(activation("erf"), activation("sign"), 2.0, 1.0, 0.1, alpha0=4.0, eta=3.0)),
 )
 VARIANTS = tuple(Inputs(law, "dense") for law in LAWS) + tuple(Inputs(law, "sparse") for law in LAWS[1:])
 MAP = ("spike", "alignment", "bulk")
@@ -213,16 +207,13 @@ def page(rows: Sequence[Row], mapped: Sequence[Mapped]) -> Study:
     worst = max(sparse, key=lambda row: abs(row.relative))
     text = (
         "The theory takes Gaussian inputs. Here the coordinates are independent with mean 0 and variance 1 but "
-        "uniform, "
-        f"+-1 (Rademacher), or Student t with {DEGREES_OF_FREEDOM} degrees of freedom, with target and spike along "
-        "dense "
-        "directions (uniformly random) or along axes (sparse). Spiked features and networks after a step, at d = "
-        f"{', '.join(str(d) for d, _ in RUNS)}, the difference from the Gaussian theory extrapolated in 1/d.",
+        f"uniform, +-1 (Rademacher), or Student t with {DEGREES_OF_FREEDOM} degrees of freedom, with target and spike "
+        "along dense directions (uniformly random) or along axes (sparse). Spiked features and networks after a step, "
+        f"at d = {', '.join(str(d) for d, _ in RUNS)}, the difference from the Gaussian theory extrapolated in 1/d.",
         _dense(dense, control),
         f"Sparse directions: {len(off)} of {len(sparse)} comparisons are beyond {LEVEL:g} standard errors, up to "
-        f"{100 * worst.relative:+.0f} % ({worst.case}, {worst.inputs.law}). Along an axis the argument of the "
-        "target keeps "
-        f"the law of a coordinate, and no limit makes it Gaussian. {_spared(sparse)}",
+        f"{100 * worst.relative:+.0f} % ({worst.case}, {worst.inputs.law}). Along an axis the argument of the target "
+        f"keeps the law of a coordinate, and no limit makes it Gaussian. {_spared(sparse)}",
         _map(mapped),
     )
     return Study(
@@ -243,17 +234,14 @@ def _dense(dense: Sequence[Row], control: Sequence[Row]) -> str:
     if not beyond:
         verdict = (
             f"none of {len(dense)} comparisons is beyond {LEVEL:g} standard errors (the largest is "
-            f"{abs(largest.z):.1f}, "
-            f"{largest.case}, {largest.inputs.law}): the difference vanishes as d grows, up to the "
-            f"{100 * size:.1f} % that "
-            "two standard errors leave open"
+            f"{abs(largest.z):.1f}, {largest.case}, {largest.inputs.law}): the difference vanishes as d grows, up to "
+            f"the {100 * size:.1f} % that two standard errors leave open"
         )
     else:
         verdict = (
             f"{len(beyond)} of {len(dense)} comparisons are beyond {LEVEL:g} standard errors (the largest is "
-            f"{abs(largest.z):.1f}, {largest.case}, {largest.inputs.law}, {100 * largest.relative:+.1f} %): the "
-            "theory is "
-            "not universal here, or d is too small for a line in 1/d"
+            f"{abs(largest.z):.1f}, {largest.case}, {largest.inputs.law}, {100 * largest.relative:+.1f} %): the theory "
+            "is not universal here, or d is too small for a line in 1/d"
         )
     paces = "; ".join(
         f"{law} "
@@ -275,12 +263,9 @@ def _map(mapped: Sequence[Mapped]) -> str:
     holds = "holds" if own == 0 else "does not hold everywhere"
     return (
         "How it enters: of the gradient step only $h_1^*$ and $h_2^*$ feel the axis. Result 3.1 with the Gaussian "
-        "values "
-        f"fails in r, gamma or c at {usual} of {len(mapped)} networks with a sparse target; with E[x g(x)] and "
-        "E[g(x)^2] "
-        f"over the law of a coordinate it {holds} (beyond {LEVEL:g} standard errors at {own}, largest "
-        f"{largest:.1f}). For "
-        "+-1 an odd target is linear along its axis, g(x) = g(1) x, and the task another one."
+        f"values fails in r, gamma or c at {usual} of {len(mapped)} networks with a sparse target; with E[x g(x)] and "
+        f"E[g(x)^2] over the law of a coordinate it {holds} (beyond {LEVEL:g} standard errors at {own}, largest "
+        f"{largest:.1f}). For +-1 an odd target is linear along its axis, g(x) = g(1) x, and the task another one."
     )
 
 
@@ -352,9 +337,7 @@ def drawn(rows: Sequence[Row]) -> Figure:
     title = "Test errors with inputs that are not Gaussian"
     caption = (
         "Spiked random features and networks named by student and target; test error extrapolated from d = "
-        f"{RUNS[0][0]} "
-        f"to {RUNS[-1][0]}, above the Gaussian theory, bars of two standard errors. Left: target and spike along "
-        "random "
-        "directions. Right: along axes."
+        f"{RUNS[0][0]} to {RUNS[-1][0]}, above the Gaussian theory, bars of two standard errors. Left: target and "
+        "spike along random directions. Right: along axes."
     )
     return finished(canvas, SLUG, title, caption, f"python -m benchmarks.{SLUG}")

@@ -110,10 +110,9 @@ def page(rows: Sequence[Row]) -> Study:
         "The theory knows one gradient step. Here networks take one or two, by simulation only, each step of the same "
         f"rate on $n_0$ fresh samples; then the readout is fitted as before. Means over {RUNS[-1][1]} networks at "
         f"d = {LARGEST}, with the network's own one-step theory (at infinite dimension) beside them.",
-        f"At {len(helped)} of {len(rows)} points the second step lowers the test error, at {len(hurt)} it raises "
-        "it (by "
-        f"more than three standard errors each), at {len(rows) - len(helped) - len(hurt)} the difference is not seen. "
-        + _where(rows),
+        f"At {len(helped)} of {len(rows)} points the second step lowers the test error, at {len(hurt)} it raises it "
+        f"(by more than three standard errors each), at {len(rows) - len(helped) - len(hurt)} the difference is not "
+        "seen. " + _where(rows),
         " ".join(_best(case, rows) for case, _ in CASES),
         _same_samples(rows),
         _alignment(rows),
@@ -150,9 +149,8 @@ def _best(case: str, rows: Sequence[Row]) -> str:
     z = one.z if one is two else (two.errors[1].mean - one.errors[0].mean) / error
     verdict = "the same within three standard errors" if abs(z) < 3.0 else f"{z:+.1f} standard errors apart"
     return (
-        f"{case}: the least error is {one.errors[0]} with one step (at eta = {one.eta:g}) and {two.errors[1]} with "
-        "two (at "
-        f"eta = {two.eta:g}), {verdict}."
+        f"{case}: the least error is {one.errors[0]} with one step (at eta = {one.eta:g}) and {two.errors[1]} with two "
+        f"(at eta = {two.eta:g}), {verdict}."
     )
 
 
@@ -174,10 +172,8 @@ def _same_samples(rows: Sequence[Row]) -> str:
         parts.append(f"{case} {once:.4f} against {two}")
     return (
         "Two steps see two batches. One step on both together, at its best rate, would leave (by the network's own "
-        "theory, "
-        f"beside the measured two steps): {'; '.join(parts)}. Two steps do better than that by more than three "
-        "standard "
-        f"errors at {wins} of {len(CASES)} networks"
+        f"theory, beside the measured two steps): {'; '.join(parts)}. Two steps do better than that by more than three "
+        f"standard errors at {wins} of {len(CASES)} networks"
         + (": the gain is more than that of the samples." if wins == len(CASES) else ".")
     )
 
@@ -191,10 +187,8 @@ def _alignment(rows: Sequence[Row]) -> str:
     beyond = sum(row.alignments[1].mean - 3.0 * row.alignments[1].error > limits[row.case] for row in rows)
     return (
         f"The alignment of the mean row with the target is higher after the second step at {better} of {len(rows)} "
-        "points; at "
-        f"eta = {min(ETAS):g} it goes from {before:.3f} to {after:.3f} (mean over the {len(networks)} networks). "
-        f"At {beyond} "
-        "points it is above what Result 3.1 gives for one step on both batches."
+        f"points; at eta = {min(ETAS):g} it goes from {before:.3f} to {after:.3f} (mean over the {len(networks)} "
+        f"networks). At {beyond} points it is above what Result 3.1 gives for one step on both batches."
     )
 
 
@@ -242,9 +236,7 @@ def drawn(rows: Sequence[Row]) -> Figure:
     title = "One gradient step and two"
     caption = (
         f"Test error against the rescaled learning rate, networks at d = {LARGEST}, mean over {RUNS[-1][1]} with one "
-        "standard error. Solid: the network's own theory for one step; dash-dotted: for one step on as many "
-        "samples as the "
-        "two see. Dotted: guide to the eye through the two-step "
-        "points, for which there is no theory."
+        "standard error. Solid: the network's own theory for one step; dash-dotted: for one step on as many samples as "
+        "the two see. Dotted: guide to the eye through the two-step points, for which there is no theory."
     )
     return finished(canvas, SLUG, title, caption, f"python -m benchmarks.{SLUG}")

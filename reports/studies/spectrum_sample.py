@@ -195,13 +195,12 @@ def _sentence(row: Row) -> str:
     low, high = row.found.edges[0][0], row.found.edges[-1][1]
     outside = sum(not low <= x <= high for x in row.bulk)
     return (
-        f"{row.name}: the density integrates to 1 within {max(abs(row.found.mass - 1.0), 1e-15):.0e} (with the "
-        "atom at zero, "
-        f"{row.found.atom_at_zero:.4g}); the distribution functions of sample and theory differ by at most "
+        f"{row.name}: the density integrates to 1 within {max(abs(row.found.mass - 1.0), 1e-15):.0e} (with the atom at "
+        f"zero, {row.found.atom_at_zero:.4g}); the distribution functions of sample and theory differ by at most "
         f"{row.distance:.4f}; {outside} of {len(row.bulk)} eigenvalues of the bulk are outside its edges. The largest "
         f"eigenvalue is {row.outliers[0]:.1f}; its leading term says {row.leading:.1f}, with the correction of order "
-        f"one {row.predicted:.1f}, {abs(row.predicted / row.outliers[0] - 1.0):.1%} away; $\\mu_0^2$ "
-        f"summed over so many samples alone fluctuates by {row.fluctuation:.1%}."
+        f"one {row.predicted:.1f}, {abs(row.predicted / row.outliers[0] - 1.0):.1%} away; $\\mu_0^2$ summed over so "
+        f"many samples alone fluctuates by {row.fluctuation:.1%}."
     )
 
 

@@ -23,10 +23,7 @@ CASES: tuple[tuple[str, Model], ...] = (
         "leaky relu/sin",
         Model(activation("leaky_relu(z, 1/5)"), activation("sin"), 1.0, 1.0, RIDGE, spike=1.0, bulk=1.0, alignment=0.8),
     ),
-    (
-        "tanh/sin",
-        Model(activation("tanh"), activation("sin"), 1.0, 1.0, RIDGE, spike=1.0, bulk=1.0, alignment=0.8),
-    ),
+    ("tanh/sin", Model(activation("tanh"), activation("sin"), 1.0, 1.0, RIDGE, spike=1.0, bulk=1.0, alignment=0.8)),
     (
         "atan/sign",
         Model(activation("atan"), activation("sign"), 1.0, 1.0, RIDGE, spike=1.5, bulk=1.2, alignment=0.9, noise=0.2),
@@ -100,11 +97,7 @@ def divergences() -> tuple[Divergence, ...]:
 def study() -> Study | None:
     """The page."""
     return studied(
-        SLUG,
-        EXPERIMENTS,
-        lambda data: (data, divergences()),
-        lambda found: page(*found),
-        lambda found: drawn(*found),
+        SLUG, EXPERIMENTS, lambda data: (data, divergences()), lambda found: page(*found), lambda found: drawn(*found)
     )
 
 
@@ -112,14 +105,11 @@ def page(data: Data, found: Sequence[Divergence]) -> Study:
     """The page from samples and solutions: every number in the text is computed from them."""
     z = [(abs(z), name) for name, *_, z in measured_rows(data)]
     text = (
-        "Without ridge the readout interpolates the samples when alpha < beta and cannot when alpha > beta. The "
-        "solver takes "
-        "the limit ridge -> 0+ itself on both sides: below the threshold V is 1/ridge times a finite number and "
-        "the equations "
-        "are solved for that number, above it V is finite.",
+        "Without ridge the readout interpolates the samples when alpha < beta and cannot when alpha > beta. The solver "
+        "takes the limit ridge -> 0+ itself on both sides: below the threshold V is 1/ridge times a finite number and "
+        "the equations are solved for that number, above it V is finite.",
         f"At alpha = beta the limit diverges. {_refused(found)} With a ridge the error is finite and grows as the "
-        "ridge "
-        "shrinks: " + "; ".join(_exponent(one) for one in found) + ". " + _half(found),
+        "ridge shrinks: " + "; ".join(_exponent(one) for one in found) + ". " + _half(found),
         "Without ridge, towards the threshold: "
         + "; ".join(
             f"{one.case} grows like $|\\alpha - \\beta|^{{-{one.approach[0]:.3f}}}$ from below and "
@@ -127,9 +117,8 @@ def page(data: Data, found: Sequence[Divergence]) -> Study:
             for one in found
         )
         + f" (fitted between distances {GAPS[-3]:g} and {GAPS[-1]:g}).",
-        f"Spiked features at d = {DIMENSION} with ridge {RIDGE:g} show the peak; the largest deviation from the "
-        "theory is "
-        f"{max(z)[0]:.1f} standard errors ({max(z)[1]}).",
+        f"Spiked features at d = {DIMENSION} with ridge {RIDGE:g} show the peak; the largest deviation from the theory "
+        f"is {max(z)[0]:.1f} standard errors ({max(z)[1]}).",
     )
     table = Table(
         "Test error at alpha = beta against the ridge, and the exponent between neighbouring ridges",
@@ -178,9 +167,8 @@ def _half(found: Sequence[Divergence]) -> str:
     falling = [one.case for one in far if one.exponents[-1] < max(one.exponents)]
     return (
         f"{start} {', '.join(one.case for one in far)} {'is' if len(far) == 1 else 'are'} not there at ridge "
-        f"{RIDGES[-1]:.0e}; the exponent is falling in {len(falling)} of {len(far)}: where the features saturate "
-        "along the "
-        "spike, samples far out have next to no variance, $1 + V$ needs a smaller ridge there, and the limit is "
+        f"{RIDGES[-1]:.0e}; the exponent is falling in {len(falling)} of {len(far)}: where the features saturate along "
+        "the spike, samples far out have next to no variance, $1 + V$ needs a smaller ridge there, and the limit is "
         "reached late."
     )
 
@@ -239,9 +227,7 @@ def drawn(data: Data, found: Sequence[Divergence]) -> Figure:
     title = "The interpolation threshold"
     caption = (
         f"Left: test error of {case} against alpha at three ridges, the last the limit from above; points: spiked "
-        "features "
-        f"at d = {DIMENSION} with ridge {RIDGE:g}, mean over {SEEDS} with one standard error. Right: the error at "
-        "alpha = "
-        "beta as the ridge shrinks."
+        f"features at d = {DIMENSION} with ridge {RIDGE:g}, mean over {SEEDS} with one standard error. Right: the "
+        "error at alpha = beta as the ridge shrinks."
     )
     return finished(canvas, SLUG, title, caption, f"python -m benchmarks.{SLUG}")

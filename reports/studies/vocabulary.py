@@ -314,8 +314,8 @@ def drawn(found: Sequence[Point]) -> Figure:
         colour, _, dash = STYLES[style]
         limit = [solve(with_vocabulary(letters, alpha)).test_error for alpha in alphas]
         axes.plot(alphas, limit, color=colour, linestyle=dash, lw=1.1, alpha=0.65)
-        at_width = [_at(letters, alpha, SHOWN)["test_error"] for alpha in alphas]
-        axes.plot(alphas, at_width, color=colour, linestyle=dash, lw=1.9)
+        shown = [_at(letters, alpha, SHOWN)["test_error"] for alpha in alphas]
+        axes.plot(alphas, shown, color=colour, linestyle=dash, lw=1.9)
         own = [p for p in found if p.vocabulary == vocabulary]
         points(axes, [p.alpha for p in own], [p.shown for p in own], style, vocabulary)
     axes.set(xscale="log", yscale="log", xlabel="samples per dimension, alpha", ylabel="test error")

@@ -144,21 +144,18 @@ def page(data: Data, curves: Sequence[Curve]) -> Study:
     lower_fixed = sum(curve.fixed[-1] < curve.fixed[0] for curve in curves)
     z = [abs(z) for *_, z in measured_rows(data)]
     text = (
-        "Appendix C.8 of the paper says that larger networks tend to achieve lower error. At a fixed learning rate "
-        "eta the "
-        "spike r is proportional to 1/beta, so that a wide network has next to no spike; at a rate proportional "
-        "to the width, spike, bulk and alignment stay and only the number of features grows.",
+        "Appendix C.8 of the paper says that larger networks tend to achieve lower error. At a fixed learning rate eta "
+        "the spike r is proportional to 1/beta, so that a wide network has next to no spike; at a rate proportional to "
+        "the width, spike, bulk and alignment stay and only the number of features grows.",
         f"A scan of {len(curves)} problems (three pairs of student and target, alpha, alpha0, ridge) over widths from "
         f"{SCAN[0]:g} to {SCAN[-1]:g} decides by the paper's theory. Compared at the two ends, the wide network is "
-        "better in "
-        f"{lower_fixed} of {len(curves)} at the fixed rate {FIXED:g}, and in {lower} of {len(curves)} at the best "
-        "rate for "
-        f"each width. Step by step the error rises somewhere in {len(fixed)} of {len(curves)} at the fixed rate and in "
-        f"{len(best)} of {len(curves)} at the best one. " + _judgement(len(fixed), len(best), lower, len(curves)),
+        f"better in {lower_fixed} of {len(curves)} at the fixed rate {FIXED:g}, and in {lower} of {len(curves)} at the "
+        f"best rate for each width. Step by step the error rises somewhere in {len(fixed)} of {len(curves)} at the "
+        f"fixed rate and in {len(best)} of {len(curves)} at the best one. "
+        + _judgement(len(fixed), len(best), lower, len(curves)),
         _counterexample("At the fixed rate", fixed, "fixed") + " " + _counterexample("At the best rate", best, "best"),
-        f"Simulated networks at d = {DIMENSION} follow ({len(z)} points; the largest deviation from the network's "
-        "own theory "
-        f"is {max(z):.1f} standard errors, a theory at infinite dimension). " + _seen(data),
+        f"Simulated networks at d = {DIMENSION} follow ({len(z)} points; the largest deviation from the network's own "
+        f"theory is {max(z):.1f} standard errors, a theory at infinite dimension). " + _seen(data),
         _kernel(),
     )
     return Study(
@@ -224,8 +221,7 @@ def _seen(data: Data) -> str:
         z, low, high, narrow, wide = max(jumps, key=lambda jump: jump[0])
         parts.append(
             f"{case} at eta = {network.eta:g} rises from {narrow} at beta = {low:g} to {wide} at {high:g} ({z:.1f} "
-            "standard "
-            "errors)"
+            "standard errors)"
             if z > 3.0
             else f"{case} at eta = {network.eta:g} shows no rise beyond three standard errors"
         )
@@ -245,13 +241,11 @@ def _kernel() -> str:
     return (
         "Without a step, r = 0, an infinite width is the kernel of plain random features. tanh/sin at alpha = "
         f"{KERNEL.alpha:g}: {', '.join(f'{error:.6f}' for error in errors)} at beta = "
-        f"{', '.join(f'{width:g}' for width in widths)}; ridge regression on the inputs with the kernel's own "
-        "penalty gives "
-        f"{limit:.6f}, so the saddle point at beta = {widths[-1]:g} is {abs(errors[-1] - limit):.0e} away from it. "
-        "With more "
-        f"samples, alpha = 10, 100, 1000, the kernel reaches {', '.join(f'{error:.5f}' for error in many)}; the "
-        "best linear "
-        f"predictor has $h_2^* - (h_1^*)^2$ = {rest:.5f}, and no kernel of this kind goes below. " + _ends()
+        f"{', '.join(f'{width:g}' for width in widths)}; ridge regression on the inputs with the kernel's own penalty "
+        f"gives {limit:.6f}, so the saddle point at beta = {widths[-1]:g} is {abs(errors[-1] - limit):.0e} away from "
+        "it. With more samples, alpha = 10, 100, 1000, the kernel reaches "
+        f"{', '.join(f'{error:.5f}' for error in many)}; the best linear predictor has $h_2^* - (h_1^*)^2$ = "
+        f"{rest:.5f}, and no kernel of this kind goes below. " + _ends()
     )
 
 
@@ -261,11 +255,9 @@ def _ends() -> str:
     end = solve(replace(network, beta=1e4).model()).test_error
     limit = kernel_limit(replace(network, eta=0.0).model())
     return (
-        f"A fixed rate does not end there: {case} at eta = {network.eta:g} has {end:.4f} at beta = 10,000 where "
-        "the kernel has "
-        f"{limit:.4f}. r tends to 0 but is not 0, the mean of the readout is not regularised, and the target's "
-        "linear part "
-        "along the spike costs nothing (in the limit of infinite dimension, taken first)."
+        f"A fixed rate does not end there: {case} at eta = {network.eta:g} has {end:.4f} at beta = 10,000 where the "
+        f"kernel has {limit:.4f}. r tends to 0 but is not 0, the mean of the readout is not regularised, and the "
+        "target's linear part along the spike costs nothing (in the limit of infinite dimension, taken first)."
         if abs(end - limit) > 1e-3
         else f"A fixed rate ends there: {end:.4f} beside {limit:.4f}."
     )
@@ -327,11 +319,9 @@ def drawn(data: Data) -> Figure:
     all_axes[0].set_ylabel("test error")
     title = "Test error against the width"
     caption = (
-        "Lines: the paper's theory at two fixed rates and at the best of a grid for every width; dotted: the "
-        "kernel limit "
-        "without a step, in closed form. "
-        f"Points: networks at d = {DIMENSION}, mean over {SEEDS} with one standard error; squares at the "
-        "larger fixed rate, triangles at a rate proportional to the width "
+        "Lines: the paper's theory at two fixed rates and at the best of a grid for every width; dotted: the kernel "
+        f"limit without a step, in closed form. Points: networks at d = {DIMENSION}, mean over {SEEDS} with one "
+        "standard error; squares at the larger fixed rate, triangles at a rate proportional to the width "
         f"({', '.join(f'{case}: {rate:g} beta' for case, rate in CHOSEN.items())})."
     )
     return finished(canvas, SLUG, title, caption, f"python -m benchmarks.{SLUG}")

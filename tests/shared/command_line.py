@@ -20,21 +20,13 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SPIKED = ["--alpha", "1.5", "--beta", "1", "--ridge", "0.1", "--spike", "1", "--bulk", "1", "--alignment", "0.8"]
 WORKED = ["--activation", "tanh(z)", "--target", "sin(z)", *SPIKED]
 STEPPED = [
-    "--activation",
-    "tanh",
-    "--target",
-    "sign",
-    "--alpha",
-    "0.5",
-    "--beta",
-    "1",
-    "--ridge",
-    "0.1",
-    "--alpha0",
-    "2",
-    "--eta",
-    "3",
-]
+    "--activation", "tanh", "--target", "sign", "--alpha", "0.5", "--beta", "1", "--ridge", "0.1", "--alpha0", "2",
+    "--eta", "3",
+]  # fmt: skip
+# Order parameters of the worked model by another program (Gauss-Hermite, 61 x 81 nodes), to the digits that it printed.
+PRINTED = {
+    "m": 0.99814, "zeta": 0.02181, "psi": 0.36049, "q1": 0.29554, "q2": 0.30936, "V1": 2.19718, "V2": 4.07012
+}  # fmt: skip
 
 
 def outcome(capfd: pytest.CaptureFixture[str], args: Sequence[str]) -> tuple[int, str, str]:

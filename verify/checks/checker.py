@@ -1,8 +1,8 @@
 """The trusted core: rechecks obligations with elementary algebra.
 
-Only expand, powsimp, radsimp, together and a zero test on polynomials are used, never simplify, integrate or equals.
-What these cannot reduce to zero is not thereby wrong: it is refuted only by a witness, a point of the domain at which
-it is visibly not zero, and stays open otherwise.
+Only fractions of polynomials (`rational_zero`), the linearity of expectations, expand, powsimp, radsimp and together
+are used, never simplify, integrate or equals. What these cannot reduce to zero is not thereby wrong: it is refuted only
+by a witness, a point of the domain at which it is visibly not zero, and stays open otherwise.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from onestep.derivations.language.derivation import NonNegative, Obligation, Rat
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.glossary import refuse_repeated_names
 from onestep.verify.checks.evaluate import evaluate_all
+from onestep.verify.checks.rational_zero import rational_zero
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.evidence import Outcome, Settled
 
@@ -30,7 +31,6 @@ NOT_SETTLED = "not reduced to zero, and no witness against it"
 
 _REWRITINGS: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
     ("expand", sp.expand),
-    ("linearity of expectations", lambda e: sp.expand(expand_expectations(e))),
     ("powsimp", lambda e: sp.expand(sp.powsimp(sp.expand_log(e), force=False))),
     ("radsimp", lambda e: sp.expand(sp.radsimp(e))),
     ("common denominator", lambda e: sp.expand(sp.numer(sp.together(sp.expand_func(e))))),
@@ -64,9 +64,12 @@ def _under_one_expectation(expression: sp.Expr) -> sp.Expr:
 @lru_cache(maxsize=8192)
 def vanishes(residual: sp.Expr) -> str | None:
     """The name of the rewriting that reduced ``residual`` to zero, or None if none did."""
-    current = sp.sympify(residual)
-    if current == 0:
-        return "identical"
+    cheaply = _cheaply_vanishes(residual)
+    if cheaply is not None:
+        return cheaply
+    current = _linear(residual)
+    if _rational_zero(current) is False:
+        return None
     for name, rewrite in _REWRITINGS:
         current = rewrite(current)
         if current == 0:
@@ -74,9 +77,25 @@ def vanishes(residual: sp.Expr) -> str | None:
     return None
 
 
-def _cheaply_vanishes(residual: sp.Expr) -> bool:
-    expanded = sp.expand(sp.sympify(residual))
-    return bool(expanded == 0 or expand_expectations(expanded) == 0)
+@lru_cache(maxsize=8192)
+def _cheaply_vanishes(residual: sp.Expr) -> str | None:
+    """The name of the cheap reduction of ``residual`` to zero, or None: fractions of polynomials, and linearity."""
+    if residual == 0:
+        return "identical"
+    if _rational_zero(residual):
+        return "common denominator"
+    return "linearity of expectations" if _rational_zero(_linear(residual)) else None
+
+
+@lru_cache(maxsize=8192)
+def _rational_zero(residual: sp.Expr) -> bool | None:
+    return rational_zero(residual)
+
+
+@lru_cache(maxsize=8192)
+def _linear(expression: sp.Expr) -> sp.Expr:
+    """Multiplied out, every expectation by linearity."""
+    return expand_expectations(sp.expand(sp.sympify(expression)))
 
 
 # Residuals that were reduced to zero: no domain holds a witness against them.
@@ -92,7 +111,7 @@ def settle(obligation: Obligation, domain: Domain, growing: frozenset[sp.Symbol]
     match obligation:
         case Vanishing(says, residual):
             # A false residual is most cheaply refuted by a witness, before the dearer rewritings are tried on it.
-            known = residual in _REDUCED or _cheaply_vanishes(residual)
+            known = residual in _REDUCED or _cheaply_vanishes(residual) is not None
             witness = "" if known else find_witness(residual, domain)
             if witness:
                 return Settled(says, Outcome.REFUTES, "a witness", witness)
@@ -195,7 +214,7 @@ def find_witness(residual: sp.Expr, domain: Domain) -> str:
     interpretations in turn; without one that covers them there is no witness. Raises GlyphError for two symbols of one
     name.
     """
-    residual = expand_expectations(sp.expand(sp.sympify(residual)))
+    residual = _linear(residual)
     refuse_repeated_names(residual.free_symbols, residual)
     undefined = {f.func.__name__ for f in _undefined(residual)}
     interpretations: tuple[Mapping[str, Callable[..., object]], ...] = domain.interpretations or ({},)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
+from sympy.core.function import AppliedUndef
 from sympy.printing.numpy import SciPyPrinter
 
 from onestep.derivations.language.expectation import Expectation
@@ -91,6 +92,32 @@ def _grid(dimension: int, shifted: bool) -> tuple[tuple[NDArray[np.float64], ...
 
 
 def _average(expectation: Expectation, values: Mapping[str, float], functions: Functions, shifted: bool) -> float:
+    """The average at a point; a statement and its mutants have most of theirs in common."""
+    symbols, names = _needs(expectation)
+    if not set(symbols) <= set(values) or not set(names) <= set(functions):
+        return _summed(expectation, values, functions, shifted)  # which says what is missing
+    there = tuple((name, values[name]) for name in symbols)
+    return _known_average(expectation, there, tuple((name, functions[name]) for name in names), shifted)
+
+
+@lru_cache(maxsize=4096)
+def _needs(expectation: Expectation) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the symbols and of the undefined functions on which an average depends."""
+    undefined = {f.func.__name__ for f in expectation.integrand.atoms(AppliedUndef)}
+    return tuple(sorted(s.name for s in expectation.free_symbols)), tuple(sorted(undefined))
+
+
+@lru_cache(maxsize=4096)
+def _known_average(
+    expectation: Expectation,
+    values: tuple[tuple[str, float], ...],
+    functions: tuple[tuple[str, Callable[..., Any]], ...],
+    shifted: bool,
+) -> float:
+    return _summed(expectation, dict(values), dict(functions), shifted)
+
+
+def _summed(expectation: Expectation, values: Mapping[str, float], functions: Functions, shifted: bool) -> float:
     nodes, weights = _grid(len(expectation.variables), shifted)
     inner, averages = _without_expectations((expectation.integrand,))
     named: dict[str, Any] = dict(values)

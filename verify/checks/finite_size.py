@@ -216,19 +216,23 @@ def compare(
     return _decide(found, level, fit_level)
 
 
-def _decide(found: Comparison, level: float, fit_level: float) -> Comparison:
-    """The comparison with its verdict at these levels; unchanged where there is no fit to decide on."""
+def deviates(t: float, degrees_of_freedom: float, level: float) -> tuple[float, float, float]:
+    """The normal deviate as improbable as Student's t, and the t and the deviate beyond which a level rejects."""
     from scipy.special import ndtri, stdtr, stdtrit
 
+    tail = float(stdtr(degrees_of_freedom, -abs(t)))
+    # Below 1e-300 the deviate has no value in double precision; 37 stands for "beyond 37".
+    z = math.copysign(abs(float(ndtri(max(tail, 1e-300)))), t)
+    return z, -float(stdtrit(degrees_of_freedom, level / 2)), -float(ndtri(level / 2))
+
+
+def _decide(found: Comparison, level: float, fit_level: float) -> Comparison:
+    """The comparison with its verdict at these levels; unchanged where there is no fit to decide on."""
     fit = found.fit
     if fit is None or found.scale is None:
         return found
     t = fit.intercept / fit.standard_error
-    tail = float(stdtr(fit.degrees_of_freedom, -abs(t)))
-    # Below 1e-300 the deviate has no value in double precision; 37 stands for "beyond 37".
-    z = math.copysign(abs(float(ndtri(max(tail, 1e-300)))), t)
-    critical_t = -float(stdtrit(fit.degrees_of_freedom, level / 2))
-    critical_z = -float(ndtri(level / 2))
+    z, critical_t, critical_z = deviates(t, fit.degrees_of_freedom, level)
     detectable = noncentrality(critical_t, fit.degrees_of_freedom) * fit.standard_error
     relative = detectable / found.scale if found.scale > 0.0 else None
     measured = (

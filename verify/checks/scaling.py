@@ -25,17 +25,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Two-sided probability that a right exponent is REFUTED by one call, all series together; see
-# `verify.checks.finite_size`.
-FALSE_ALARM = 1e-3
-# Probability that a true power law is taken for none.
-FIT_LEVEL = 1e-3
-# An error of the exponent that is refuted with this probability is called detectable.
-POWER = 0.95
+from onestep.verify.checks.finite_size import CONFIRMED, FALSE_ALARM, FIT_LEVEL, INCONCLUSIVE, POWER, REFUTED, deviates
+
 # Exponents here are multiples of one tenth or so: above this smallest detectable error agreement says too little.
 DETECTABLE_LIMIT = 0.1
-
-CONFIRMED, REFUTED, INCONCLUSIVE = "CONFIRMED", "REFUTED", "INCONCLUSIVE"
 
 
 @dataclass(frozen=True)
@@ -116,7 +109,7 @@ def fit(dimensions: Sequence[int], samples: Sequence[Sequence[float]]) -> Slope:
 
 def compare(series: Series, *, level: float = FALSE_ALARM, fit_level: float = FIT_LEVEL) -> Comparison:
     """Decide one series at these levels."""
-    from scipy.special import nctdtrinc, ndtri, stdtr, stdtrit
+    from scipy.special import nctdtrinc
 
     try:
         slope = fit(series.dimensions, series.samples)
@@ -125,10 +118,7 @@ def compare(series: Series, *, level: float = FALSE_ALARM, fit_level: float = FI
     if slope.standard_error == 0.0:
         return Comparison(series.name, INCONCLUSIVE, f"{series.name}: the measurements do not vary", slope)
     t = (slope.exponent - series.predicted) / slope.standard_error
-    tail = max(float(stdtr(slope.degrees_of_freedom, -abs(t))), 1e-300)
-    z = math.copysign(abs(float(ndtri(tail))), t)
-    critical_t = -float(stdtrit(slope.degrees_of_freedom, level / 2))
-    critical_z = -float(ndtri(level / 2))
+    z, critical_t, critical_z = deviates(t, slope.degrees_of_freedom, level)
     detectable = float(nctdtrinc(slope.degrees_of_freedom, 1.0 - POWER, critical_t)) * slope.standard_error
     measured = (
         f"{series.name}: slope {slope.exponent:.3f} +- {slope.standard_error:.2g} over d = "

@@ -9,15 +9,10 @@ import sympy as sp
 
 from onestep.verify.checks import scaling
 from onestep.verify.checks.evaluate import Functions, evaluate
+from onestep.verify.checks.simulation import OUTCOMES, ByExperiment
 from onestep.verify.protocol.claim import Claim, Profile
-from onestep.verify.protocol.evidence import Evidence, FiniteSize, Outcome
+from onestep.verify.protocol.evidence import Evidence, FiniteSize
 from onestep.verify.protocol.paper import Paper
-
-_OUTCOMES = {
-    scaling.CONFIRMED: Outcome.SUPPORTS,
-    scaling.REFUTED: Outcome.REFUTES,
-    scaling.INCONCLUSIVE: Outcome.UNDECIDED,
-}
 
 
 @dataclass(frozen=True)
@@ -37,7 +32,7 @@ Experiment = Callable[[sp.Basic, Profile], Mapping[str, Scaled]]
 
 
 @dataclass(frozen=True)
-class ByScaling:
+class ByScaling(ByExperiment):
     """The slope of a measured quantity in log d against the exponent that the statement's right-hand side predicts.
 
     ``experiment`` is asked for the quantity whose exponent is the left-hand side of the statement, and runs (or
@@ -45,19 +40,12 @@ class ByScaling:
     ``verify.checks.scaling`` decides, all models together at its false-alarm rate.
     """
 
-    title: str
     experiment: Experiment
-
-    @property
-    def name(self) -> str:
-        """A few words for the reader."""
-        return f"scaling: {self.title}"
+    word = "scaling"
 
     def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         """The evidence; raises TypeError for a statement that is not an equation."""
-        statement = claim.statement
-        if not isinstance(statement, sp.Equality):
-            raise TypeError(f"{claim.id}: a slope tests an equation, not {statement}")
+        statement = self.equation(claim)
         series = self.experiment(statement.lhs, profile)
         report = scaling.compare_all(
             [
@@ -73,6 +61,6 @@ class ByScaling:
             z=worst.z if worst else 0.0,
             threshold=worst.critical_z if worst else 0.0,
             smallest_detectable=max((c.smallest_detectable for c in decided), default=float("inf")),
-            outcome=_OUTCOMES[report.verdict],
+            outcome=OUTCOMES[report.verdict],
             sentence=report.sentence,
         )

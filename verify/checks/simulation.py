@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar, TypeVar
 
 import sympy as sp
 
@@ -13,7 +14,7 @@ from onestep.verify.protocol.claim import Claim, Profile
 from onestep.verify.protocol.evidence import Evidence, FiniteSize, Outcome
 from onestep.verify.protocol.paper import Paper
 
-_OUTCOMES = {
+OUTCOMES = {
     finite_size.CONFIRMED: Outcome.SUPPORTS,
     finite_size.REFUTED: Outcome.REFUTES,
     finite_size.INCONCLUSIVE: Outcome.UNDECIDED,
@@ -34,6 +35,7 @@ class Measured:
     functions: Functions = field(default_factory=dict)
 
 
+Model = TypeVar("Model")
 Experiment = Callable[[sp.Basic, Profile], Mapping[str, tuple[Measured, ...]]]
 
 
@@ -44,8 +46,34 @@ def column(quantity: sp.Basic, *measured: sp.Basic) -> int:
     return measured.index(quantity)
 
 
+def at_sizes(
+    models: Mapping[str, Model], profile: Profile, one: Callable[[Model, int], Measured], share: int = 2
+) -> Mapping[str, tuple[Measured, ...]]:
+    """Every model, by its name, measured at the profile's dimensions over ``share``."""
+    return {name: tuple(one(model, d // share) for d in profile.dimensions) for name, model in models.items()}
+
+
 @dataclass(frozen=True)
-class BySimulation:
+class ByExperiment:
+    """What a check that runs experiments is called, and that it tests an equation."""
+
+    title: str
+    word: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """A few words for the reader."""
+        return f"{self.word}: {self.title}"
+
+    def equation(self, claim: Claim) -> sp.Equality:
+        """The statement of a claim; raises TypeError for one that is not an equation."""
+        if not isinstance(claim.statement, sp.Equality):
+            raise TypeError(f"{claim.id}: a {self.word} tests an equation, not {claim.statement}")
+        return claim.statement
+
+
+@dataclass(frozen=True)
+class BySimulation(ByExperiment):
     """Finite-dimensional experiments, extrapolated to infinite dimension, against what the statement predicts.
 
     ``experiment`` is asked for the left-hand side of the statement and runs (or recalls) simulations under a profile:
@@ -54,19 +82,12 @@ class BySimulation:
     same data. The finite-size protocol decides, all models together at its false-alarm rate.
     """
 
-    title: str
     experiment: Experiment
-
-    @property
-    def name(self) -> str:
-        """A few words for the reader."""
-        return f"simulation: {self.title}"
+    word = "simulation"
 
     def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         """The evidence; raises TypeError for a statement that is not an equation."""
-        statement = claim.statement
-        if not isinstance(statement, sp.Equality):
-            raise TypeError(f"{claim.id}: a simulation tests an equation, not {statement}")
+        statement = self.equation(claim)
         observables = {
             model: [
                 finite_size.Observation(m.dimension, m.samples, evaluate(statement.rhs, m.values, m.functions))
@@ -84,6 +105,6 @@ class BySimulation:
             z=worst.z if worst and worst.z is not None else 0.0,
             threshold=worst.critical_z if worst and worst.critical_z is not None else 0.0,
             smallest_detectable=max(detectable, default=float("inf")),
-            outcome=_OUTCOMES[report.verdict],
+            outcome=OUTCOMES[report.verdict],
             sentence=report.sentence,
         )

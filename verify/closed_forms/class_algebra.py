@@ -8,8 +8,8 @@ which it is zero exactly if every coefficient is:
   irreducible factor f (multiplied back and compared);
 - sines and cosines become exponentials, the exponentials of a term are merged, equal atoms are recognised by the zero
   test on their arguments;
-- the coefficient of each product of atoms is put over a common denominator, and its numerator, a polynomial modulo the
-  relations R^2 = f, is expanded.
+- the coefficient of each product of atoms is a fraction of polynomials modulo the relations R^2 = f
+  (`checks.rational_zero`).
 
 Zero is never claimed wrongly; an expression outside the class, or atoms with relations among them, may stay open.
 """
@@ -23,6 +23,7 @@ import sympy as sp
 from onestep.derivations.closed_forms.owens_t import OwensT
 from onestep.derivations.closed_forms.sign_product import SignProduct
 from onestep.derivations.language import symbols
+from onestep.verify.checks.rational_zero import rational_zero
 
 c = symbols.c
 e = sp.Symbol("e", positive=True)
@@ -61,21 +62,7 @@ class _Reducer:
 
     def is_zero(self, rational: sp.Expr) -> bool:
         """Whether a rational function of x, e and radicals is identically zero."""
-        if rational == 0:
-            return True
-        numerator = sp.expand(sp.numer(sp.together(rational)))
-        return bool(self._reduced(numerator) == 0)
-
-    def _reduced(self, polynomial: sp.Expr) -> sp.Expr:
-        """Modulo R^2 = f: even powers of radicals replaced."""
-        rules = {}
-        for power in polynomial.atoms(sp.Pow):
-            if power.base in self.relations:
-                if not power.exp.is_Integer or power.exp < 0:
-                    raise OutsideClassError(f"the radical power {power} in a numerator")
-                half, odd = divmod(int(power.exp), 2)
-                rules[power] = self.relations[power.base] ** half * power.base**odd
-        return sp.expand(polynomial.xreplace(rules)) if rules else polynomial
+        return bool(rational_zero(rational, self.relations))
 
     def _without_radicals(self, expression: sp.Expr) -> sp.Expr:
         found = {

@@ -115,7 +115,7 @@ class Check(Protocol):
         """Evidence for or against ``claim.statement``, a claim of ``paper``."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Claim:
     """One formula, where it comes from, where it holds, what it rests on, how it is checked, and how it could be wrong.
 
@@ -138,6 +138,9 @@ class Claim:
     note: str = ""
     correction: Claim | None = None
     missing_lemma: str = ""
+
+    def __repr__(self) -> str:
+        return f"Claim({self.id}: {self.title})"
 
     @property
     def remark(self) -> str:

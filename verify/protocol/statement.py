@@ -39,7 +39,7 @@ def claim(
     """A claim; ``wrong`` names its own mutants: right-hand sides, or whole statements where the left one changes too.
 
     Without a ``kind`` an inequality is an INEQUALITY and everything else an IDENTITY. Raises TypeError for a wrong
-    right-hand side of a statement that has no sides.
+    right-hand side of a statement that has no sides, ValueError for one that is the right one.
     """
     if kind is None:
         exact = not isinstance(statement, Relational) or isinstance(statement, sp.Equality | sp.Unequality)
@@ -50,7 +50,11 @@ def claim(
 
 def slips(statement: sp.Basic, wrong: Wrong) -> tuple[Mutant, ...]:
     """The mutants of ``statement`` that ``wrong`` names."""
-    return tuple(Mutant(name, _restated(statement, sp.sympify(other))) for name, other in wrong.items())
+    mutants = tuple(Mutant(name, _restated(statement, sp.sympify(other))) for name, other in wrong.items())
+    for mutant in mutants:
+        if mutant.statement == statement:
+            raise ValueError(f"the wrong neighbour {mutant.name!r} says what the claim says: {statement}")
+    return mutants
 
 
 def _restated(statement: sp.Basic, other: sp.Basic) -> sp.Basic:

@@ -122,11 +122,7 @@ def finite_gaps(point: Point) -> dict[str, float]:
         return d * means, d * covariances
 
     near, far = gaps(1e6), gaps(4e6)
-    return {
-        **numbers,
-        s.mean_gap.name: 2 * far[0] - near[0],
-        s.covariance_gap.name: 2 * far[1] - near[1],
-    }
+    return {**numbers, s.mean_gap.name: 2 * far[0] - near[0], s.covariance_gap.name: 2 * far[1] - near[1]}
 
 
 def in_space(point: Point) -> dict[str, float]:

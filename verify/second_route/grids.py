@@ -74,9 +74,7 @@ SMOOTH: dict[str, Smooth] = {
     "tanh": Smooth(np.tanh, lambda z: 1 / np.cosh(z) ** 2, _tanh_second),
     "sin": Smooth(np.sin, np.cos, lambda z: -np.sin(z)),
     "erf": Smooth(
-        _erf,
-        lambda z: 2 / np.sqrt(np.pi) * np.exp(-(z**2)),
-        lambda z: -4 * z / np.sqrt(np.pi) * np.exp(-(z**2)),
+        _erf, lambda z: 2 / np.sqrt(np.pi) * np.exp(-(z**2)), lambda z: -4 * z / np.sqrt(np.pi) * np.exp(-(z**2))
     ),
     "cubic": Smooth(lambda z: z - z**3 / 6, lambda z: 1 - z**2 / 2, lambda z: -z),
     "shifted sin": Smooth(lambda z: np.sin(z + 0.7), lambda z: np.cos(z + 0.7), lambda z: -np.sin(z + 0.7)),

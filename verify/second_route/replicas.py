@@ -347,7 +347,7 @@ _SIMULATED: dict[str, Point] = {
         s.c_of[0].name: 1.2,
         s.c_of[1].name: 0.9,
         s.fraction[0].name: 0.4,
-    },
+    }
 }
 
 

@@ -23,7 +23,7 @@ from onestep.numerics.models.model import Model
 from onestep.numerics.models.network import Network
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.verify.checks.evaluate import evaluate
-from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
 from onestep.verify.second_route import models
 from onestep.verify.second_route.grids import SMOOTH, normal_line
@@ -129,10 +129,7 @@ def moments(point: Point) -> Mapping[str, float]:
     def log_moment(power: float) -> float:
         return float(np.log(weights @ np.exp(power * logs)))
 
-    return {
-        s.moment_slope.name: (log_moment(1e-5) - log_moment(-1e-5)) / 2e-5,
-        s.mean_log.name: float(weights @ logs),
-    }
+    return {s.moment_slope.name: (log_moment(1e-5) - log_moment(-1e-5)) / 2e-5, s.mean_log.name: float(weights @ logs)}
 
 
 def samples(point: Point) -> Mapping[str, float]:
@@ -249,15 +246,18 @@ def _resolvent_samples(name: str, dimension: int, seeds: int) -> tuple[float, ..
 def resolvents(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """The trace of the resolvent at z = -lambda, against V2 of the ridge solver at the realised ratios."""
     column(quantity, s.stieltjes)
-    found = {}
-    for name, point in MODELS.items():
-        model, runs = model_at(point), []
-        for dimension in (d // 2 for d in profile.dimensions):
-            sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, fractions=(1.0,))
-            values = numbers(solved(model.changed(alpha=sizes.alpha, beta=sizes.beta)))
-            runs.append(Measured(dimension, _resolvent_samples(name, dimension, profile.seeds), values))
-        found[name] = tuple(runs)
-    return found
+
+    def one(name: str, d: int) -> Measured:
+        at = _at_size(model_at(MODELS[name]), d)
+        return Measured(d, _resolvent_samples(name, d, profile.seeds), numbers(solved(at)))
+
+    return at_sizes({name: name for name in MODELS}, profile, one)
+
+
+def _at_size(model: Model, d: int) -> Model:
+    """The model at the ratios that sizes of dimension d realise."""
+    sizes = Sizes.rounded(d, alpha=model.alpha, beta=model.beta, fractions=(1.0,))
+    return model.changed(alpha=sizes.alpha, beta=sizes.beta)
 
 
 @lru_cache(maxsize=64)
@@ -281,13 +281,11 @@ def _outlier_samples(name: str, dimension: int, seeds: int) -> tuple[float, ...]
 def outliers(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """The largest eigenvalue of population covariances, over p."""
     column(quantity, s.spike_eigenvalue_rate)
-    return {
-        name: tuple(
-            Measured(d, _outlier_samples(name, d, profile.seeds), {}, functions_of(model_at(point)))
-            for d in (d // 2 for d in profile.dimensions)
-        )
-        for name, point in MODELS.items()
-    }
+
+    def one(name: str, d: int) -> Measured:
+        return Measured(d, _outlier_samples(name, d, profile.seeds), {}, functions_of(model_at(MODELS[name])))
+
+    return at_sizes({name: name for name in MODELS}, profile, one)
 
 
 # ln det = ln lambda - integral of V2 - 1/t over t > lambda, whose rest beyond e^26 lambda is e^-26 of it.
@@ -365,15 +363,13 @@ def _sampled(subject: Model | Network, d: int, seeds: int) -> tuple[float, ...]:
 def sampled_features(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """Eigenvalues of spiked random features, without the largest."""
     column(quantity, s.features_log_det)
-    found = {}
-    for name, point in MODELS.items():
-        runs, model = [], models.model_at(point)
-        for d in (dimension // 2 for dimension in profile.dimensions):
-            sizes = Sizes.rounded(d, alpha=model.alpha, beta=model.beta, fractions=(1.0,))
-            at = model.changed(alpha=sizes.alpha, beta=sizes.beta)
-            runs.append(Measured(d, _sampled(model, d, 2 * profile.seeds), numbers(solved(at)), functions_of(at)))
-        found[name] = tuple(runs)
-    return found
+
+    def one(point: Point, d: int) -> Measured:
+        model = models.model_at(point)
+        at = _at_size(model, d)
+        return Measured(d, _sampled(model, d, 2 * profile.seeds), numbers(solved(at)), functions_of(at))
+
+    return at_sizes(MODELS, profile, one)
 
 
 NETWORK = "tanh student, tanh target"
@@ -382,8 +378,9 @@ NETWORK = "tanh student, tanh target"
 def sampled_networks(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """Eigenvalues of the features of real networks, without the largest."""
     column(quantity, s.features_log_det)
-    network_, runs = network_numbers.NETWORKS[NETWORK], []
-    for d in (dimension // 2 for dimension in profile.dimensions):
+
+    def one(network_: Network, d: int) -> Measured:
         model = network_numbers.own_model(network_)
-        runs.append(Measured(d, _sampled(network_, d, 5 * profile.seeds), _own(model), functions_of(model)))
-    return {NETWORK: tuple(runs)}
+        return Measured(d, _sampled(network_, d, 5 * profile.seeds), _own(model), functions_of(model))
+
+    return at_sizes({NETWORK: network_numbers.NETWORKS[NETWORK]}, profile, one)

@@ -122,15 +122,10 @@ def with_test_force(expression: sp.Expr) -> sp.Expr:
 
     Polynomials stand for any force: the two ways of averaging have to agree on all their moments up to order six.
     """
-    y, f, V = sp.Wild("y"), sp.Wild("f"), sp.Wild("V")
     found = expression.xreplace({mu0: sp.S.Zero, mu1: k1, mu2: k2}).replace(g, lambda u: u)
-    found = found.replace(force_of(y, f, V), y * f**2 + y - f**3)
-    found = found.replace(force_slope_of(y, f, V), 2 * y * f - 3 * f**2)
-    return expand_expectations(sp.expand(found.replace(lambda e: isinstance(e, Expectation), _moments)))
-
-
-def _moments(average: sp.Expr) -> sp.Expr:
-    return expand_expectations(Expectation(sp.expand(average.integrand), *average.variables))
+    found = found.replace(force_of, lambda y, f, V: y * f**2 + y - f**3)
+    found = found.replace(force_slope_of, lambda y, f, V: 2 * y * f - 3 * f**2)
+    return sp.expand(expand_expectations(found))
 
 
 # ---- the dictionary ----
@@ -140,31 +135,45 @@ def _at_no_spike(expression: sp.Expr) -> sp.Expr:
     return expression.subs({s.psi: sp.sqrt(s.rho) * s.M, s.zeta: s.gamma * s.M})
 
 
-@functools.cache
-def dictionary() -> Derivation:
-    """The conjugates of both systems, in the letters alpha, beta of ours, as averages over one pair."""
+# The conjugates of the slides in ours.
+HATS = {
+    s.V_s_hat: s.beta * s.V1_hat,
+    s.V_w_hat: s.V2_hat,
+    s.q_s_hat: s.beta * s.q1_hat,
+    s.q_w_hat: s.q2_hat,
+    s.m_s_hat: s.beta * s.M_hat,
+}
+
+
+def both_sides() -> tuple[dict[sp.Basic, sp.Expr], sp.Expr]:
+    """The conjugates of both systems in the letters alpha and beta; and that of zeta, which has no twin."""
     theirs = {name: value.subs(DICTIONARY) for name, value in slides_side().items()}
     ours = {name: _at_no_spike(value) for name, value in our_side().items()}
     results: dict[sp.Basic, sp.Expr] = {
         name: expand_expectations(value.subs(NAMES)) for name, value in {**theirs, **ours}.items()
     }
     results[s.M_hat] = expand_expectations(sp.expand(results.pop(s.psi_hat) / sp.sqrt(s.rho)))
-    general = {unknown: value for variable in VARIABLES for unknown, value in _general(variable).items()}
-    general[s.M_hat] = general.pop(s.psi_hat) / sp.sqrt(s.rho)
     zeta_hat = results.pop(s.zeta_hat)
+    return results, zeta_hat
+
+
+def output_without_spike() -> tuple[sp.Expr, sp.Expr]:
+    """The output's mean given kappa and z less kappa_1 M theta.x, and the variance of the rest."""
     prediction = convex_loss.centre.xreplace({mu0: sp.S.Zero, mu1: k1, mu2: k2}).subs(s.xi, 0)
     along = _at_no_spike(prediction) - k1 * s.M * (s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
     spread = (k1**2 * (s.q1 - s.psi**2) + k2**2 * s.q2).subs(s.q1, s.Q1 - s.zeta**2)
-    rest = _at_no_spike(spread).subs(s.rho, 1 - s.gamma**2)
+    return along, _at_no_spike(spread).subs(s.rho, 1 - s.gamma**2)
+
+
+@functools.cache
+def dictionary() -> Derivation:
+    """The conjugates of both systems, in the letters alpha, beta of ours, as averages over one pair."""
+    results, zeta_hat = both_sides()
+    along, rest = output_without_spike()
+    general = {unknown: value for variable in VARIABLES for unknown, value in _general(variable).items()}
+    general[s.M_hat] = general.pop(s.psi_hat) / sp.sqrt(s.rho)
     slopes = k1 * s.M * s.V1_hat
     turned = s.gamma * ROTATED[s.kappa] + sp.sqrt(s.rho) * ROTATED[s.z] - s.z
-    hats = {
-        s.V_s_hat: s.beta * s.V1_hat,
-        s.V_w_hat: s.V2_hat,
-        s.q_s_hat: s.beta * s.q1_hat,
-        s.q_w_hat: s.q2_hat,
-        s.m_s_hat: s.beta * s.M_hat,
-    }
     steps = (
         Step(
             "Without a spike the output's mean given kappa and z is kappa_1 M theta.x.",
@@ -217,7 +226,7 @@ def dictionary() -> Derivation:
                 eq(name, results[name]),
                 Vanishing("same average", results[name] - ours_.subs(results)),
             )
-            for name, ours_ in hats.items()
+            for name, ours_ in HATS.items()
         ),
     )  # fmt: skip
     return Derivation(

@@ -62,8 +62,7 @@ def plain() -> Derivation:
     steps = (
         Step(
             "The output is mu1 a.W x/sqrt p + mu2 a.xi/sqrt p, Gaussian with variance mu1^2 Q1 + mu2^2 q2 and "
-            "covariance mu1 M with "
-            "theta.x; only E[g^2] = h2* and E[z g] = h1* of the target enter.",
+            "covariance mu1 M with theta.x; only E[g^2] = h2* and E[z g] = h1* of the target enter.",
             eq(s.test_error, e_plain - s.noise),
             Vanishing("the error is that of the free energy, less label noise", averaged - e_plain + s.noise),
         ),

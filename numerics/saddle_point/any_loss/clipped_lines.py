@@ -31,27 +31,30 @@ def clipped_moments(mean: Array, deviation: Array, width: Array, line: ClippedLi
     else:
         on_line = _long_line(mean, deviation, width, low, high, 1.0 - below - above)
         if np.any(short):
-            on_line[:, short] = _short_line(mean[short], deviation[short], width[short], line)
+            for part, integrated in zip(
+                on_line, _short_line(mean[short], deviation[short], width[short], line), strict=True
+            ):
+                part[short] = integrated
     S, dS, ddS, ff, dff, fff = on_line
     force = width * ff + line.low * below + line.high * above
     square = width * fff + line.low**2 * below + line.high**2 * above
     return force, S, dS, ddS, square, ff, dff, fff
 
 
-def _long_line(mean: Array, deviation: Array, width: Array, low: Array, high: Array, inside: Array) -> Array:
+def _long_line(mean: Array, deviation: Array, width: Array, low: Array, high: Array, inside: Array) -> list[Array]:
     """E f', its derivatives in the mean, E f f', its derivative and E f^2 f', in closed form."""
     at_low, at_high = density(low), density(high)
-    step, bent = at_low - at_high, low * at_low - high * at_high
-    one, first, turned = 1.0 / width, mean * inside + deviation * step, mean / deviation
-    second = mean * first + deviation**2 * (inside + turned * step + bent)
-    out = np.empty((6, len(mean)))
-    out[0], out[1], out[2] = inside, step / deviation, bent / deviation**2
-    out[3], out[4], out[5] = first * one, (inside + turned * step + bent) * one, second * (one * one)
-    out *= one
-    return out
+    one, tilt = 1.0 / width, at_low - at_high
+    bent, turned = low * at_low - high * at_high, mean / deviation
+    first, moved = mean * inside + deviation * tilt, inside + turned * tilt + bent
+    second, square = mean * first + deviation**2 * moved, one * one
+    return [
+        one * inside, one * tilt / deviation, one * bent / deviation**2,
+        square * first, square * moved, square * one * second,
+    ]  # fmt: skip
 
 
-def _short_line(mean: Array, deviation: Array, width: Array, line: ClippedLine) -> Array:
+def _short_line(mean: Array, deviation: Array, width: Array, line: ClippedLine) -> list[Array]:
     """The same by Gauss and Legendre's rule over the values of the force; no division by the width."""
     nodes, weights = gauss_legendre(_SHORT_POINTS)
     half, middle = 0.5 * (line.high - line.low), 0.5 * (line.high + line.low)
@@ -59,7 +62,7 @@ def _short_line(mean: Array, deviation: Array, width: Array, line: ClippedLine) 
     x = np.clip((f * width - mean) / deviation, -40.0, 40.0)
     likely = half * weights[:, None] * density(x) / deviation
     tilted, bent = likely * x / deviation, likely * (x * x - 1.0) / deviation**2
-    return np.array([part.sum(axis=0) for part in (likely, tilted, bent, f * likely, f * tilted, f * f * likely)])
+    return [part.sum(axis=0) for part in (likely, tilted, bent, f * likely, f * tilted, f * f * likely)]
 
 
 def clipped_loss(mean: Array, deviation: Array, V: Array, line: ClippedLine) -> Array:

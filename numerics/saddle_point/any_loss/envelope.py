@@ -32,7 +32,7 @@ from onestep.numerics.saddle_point.any_loss.sample_panels import (
     Rows,
     bends_near,
     crosses,
-    label_panels,
+    label_rule,
     looks,
     nodes_on,
     parts,
@@ -195,18 +195,17 @@ class _Lines(_Rule):
         self.margin = isinstance(loss, ProximalLoss)
         self.noise = 0.0 if self.margin else model.noise
         self.scale = math.sqrt(model.remainder)
-        self.teacher, self.place = integrand(model.target), place
         if self.scale == 0.0:
-            nodes = _blind_nodes(len(place))
+            self.nodes = _blind_nodes(len(place))
+            g = integrand(model.target).values(place)
         else:
-            nodes = nodes_on(*label_panels(model.target, place, self.scale), self._too_wide, along, refine)
-        g = self.teacher.values(place[nodes.row] + self.scale * nodes.place)
-        self.z, self.sign, self.offset = nodes.place, np.ones_like(g), g
-        self.nodes, self.weight = nodes, nodes.weight
-        if self.margin:
-            self.sign, self.offset = g, np.ones_like(g)
-            if model.noise > 0.0:
-                self._flipped(model)
+            self.labels = label_rule(model.target, place, self.scale, along)
+            self.nodes = self.labels.nodes(refine, self._too_wide)
+            g = self.labels.labels(self.nodes.row, self.nodes.place)
+        self.z, self.weight = self.nodes.place, self.nodes.weight
+        self.sign, self.offset = (g, np.ones_like(g)) if self.margin else (np.ones_like(g), g)
+        if self.margin and model.noise > 0.0:
+            self._flipped(model)
 
     def _flipped(self, model: Model) -> None:
         """Every node twice, with the label that it has and with the one that noise turns it into."""
@@ -224,7 +223,7 @@ class _Lines(_Rule):
 
     def _too_wide(self, row: Rows, left: Array, right: Array) -> NDArray[np.bool_]:
         at, (rows, z) = self.near, looks(row, left, right)
-        g = self.teacher.values(self.place[rows] + self.scale * z)
+        g = self.labels.labels(rows, z)
         drift = at.yhat[rows] + at.across[rows] * z
         r = 1.0 - g * drift if self.margin else g - drift
         deviation, width = self._deviation(at)[row], self.line.quadratic + at.V[row]
@@ -241,13 +240,15 @@ class _Lines(_Rule):
         u, D = self._given(at)
         width = self.line.quadratic + at.V[self.nodes.row]
         force, S, dS, ddS, square, ff, dff, fff = clipped_moments(u, D, width, self.line)
-        s, z = self.sign, self.z
-        parts = np.array([-s * force, S, -s * dS, ddS, square, -s * ff, dff, fff, *[S] * 5])
-        np.multiply(parts[:3], z, out=parts[8:11])
-        np.multiply(parts[5], z, out=parts[11])
-        np.multiply(S, z * z - 1.0, out=parts[12])
-        parts *= self.weight
-        return _assembled(self.nodes.sums(parts), at.across, self.scale == 0.0)
+        z, even = self.z, self.weight
+        odd = -self.sign * even  # of what turns with the sign of r
+        weighted = [
+            (force, odd), (S, even), (dS, odd), (ddS, even), (square, even), (ff, odd), (dff, even), (fff, even),
+            (force, odd * z), (S, even * z), (dS, odd * z), (ff, odd * z), (S, even * (z * z - 1.0)),
+        ]  # fmt: skip
+        # Summed one by one: arrays of all nodes are small, and one of all sums over them is not.
+        sums = np.array([self.nodes.sums(part * weight) for part, weight in weighted])
+        return _assembled(sums, at.across, self.scale == 0.0)
 
     def loss(self, at: Output, new: bool) -> Array:
         u, D = self._given(at)
@@ -347,8 +348,7 @@ class _General(_Rule):
         if self.scale == 0.0:
             self.nodes = _blind_nodes(len(place))
         else:
-            panels = label_panels(model.target, place, self.scale)
-            self.nodes = nodes_on(*panels, lambda row, *_: np.zeros(len(row), dtype=bool), along, refine)
+            self.nodes = label_rule(model.target, place, self.scale, along).nodes(refine)
         self.g = integrand(model.target).values(place[self.nodes.row] + self.scale * self.nodes.place)
         step = 0.5 / 2.0**refine
         self.xi: Array = step * np.arange(-math.ceil(FAR / step), math.ceil(FAR / step) + 1, dtype=np.float64)
@@ -389,9 +389,10 @@ def classification_error(
     model: Model, place: Array, along: Array, yhat: Array, across: Array, variance: Array
 ) -> float:
     """P(sign omega != g) for a target in {-1, 1}: omega is Gaussian given z, and the rule is one in z."""
-    scale, teacher = math.sqrt(model.remainder), integrand(model.target)
+    scale = math.sqrt(model.remainder)
     if scale == 0.0:
         nodes, deviation = _blind_nodes(len(place)), np.sqrt(np.maximum(variance, _LEAST))
+        g = integrand(model.target).values(place)
     else:
         deviation = np.sqrt(np.maximum(variance - across**2, _LEAST))
 
@@ -400,8 +401,9 @@ def classification_error(
             mean = (yhat[rows] + across[rows] * z) / deviation[rows]
             return crosses(mean, (0.0,))
 
-        nodes = nodes_on(*label_panels(model.target, place, scale), too_wide, along, 0)
+        labels = label_rule(model.target, place, scale, along)
+        nodes = labels.nodes(0, too_wide)
+        g = labels.labels(nodes.row, nodes.place)
     row, z = nodes.row, nodes.place
-    g = teacher.values(place[row] + scale * z)
     right = normal_cdf(g * (yhat[row] + across[row] * z) / deviation[row])
     return float(along @ nodes.sums(nodes.weight * (1.0 - right)))

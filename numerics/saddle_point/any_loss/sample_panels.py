@@ -26,7 +26,7 @@ _ORDERS = (12, 14, 20, 30, 44, 64)
 WIDEST_STEP = 5.0
 # Farther out than this the distribution function is a constant to 1e-17.
 FAR = 8.5
-# Nodes whose joint weight (along the spike and across it) times 1 + g^2 is less than this share are left out.
+# Nodes whose joint weight, along the spike and across it, is less than this are left out.
 _NOTHING = 1e-21
 _MOST_BISECTIONS = 26
 # Bisection stops before a rule has more panels than this.
@@ -35,6 +35,7 @@ _MOST_PANELS = 200_000
 _LOOKS = np.array([1e-9, 0.25, 0.5, 0.75, 1.0 - 1e-9])
 
 TooWide = Callable[[Rows, Array, Array], NDArray[np.bool_]]
+Panels = tuple[Rows, Array, Array]
 
 
 @dataclass(frozen=True)
@@ -56,34 +57,42 @@ def nodes_on(row: Rows, left: Array, right: Array, too_wide: TooWide, along: Arr
 
     along: the weights of the rows, (n,). Each row has to have a panel.
     """
-    done: list[tuple[Rows, Array, Array]] = []
+    return _gauss(*_bisected((row, left, right), too_wide), along, refine)
+
+
+def _bisected(panels: Panels, too_wide: TooWide) -> Panels:
+    """The panels, themselves where none is too wide."""
+    row, left, right = panels
+    wide = too_wide(row, left, right)
+    if not np.any(wide):
+        return panels
+    done: list[Panels] = []
     for _ in range(_MOST_BISECTIONS):
-        wide = too_wide(row, left, right)
         done.append((row[~wide], left[~wide], right[~wide]))
         row, left, right = halves(row[wide], left[wide], right[wide])
         if not len(row) or len(row) + sum(len(part[0]) for part in done) > _MOST_PANELS:
             break
+        wide = too_wide(row, left, right)
     done.append((row, left, right))
     row, left, right = (np.concatenate(parts) for parts in zip(*done, strict=True))
-    nearest = np.where(left * right < 0.0, 0.0, np.minimum(np.abs(left), np.abs(right)))
-    # The panel of most weight stays in every row.
-    share = density(nearest) * (right - left)
-    largest = np.zeros(len(along))
-    np.maximum.at(largest, row, share)
-    kept = (along[row] * share > _NOTHING) | (share >= largest[row])
-    row, left, right = row[kept], left[kept], right[kept]
+    return row, left, right
+
+
+def _gauss(row: Rows, left: Array, right: Array, along: Array, refine: int) -> Nodes:
     order = np.argsort(row, kind="stable")
-    row, left, right = row[order], left[order], right[order]
-    count = _ORDERS[min(refine, len(_ORDERS) - 1)]
-    x, w = gauss_legendre(count)
-    half = 0.5 * (right - left)[:, None]
-    place = (left[:, None] + half * (1.0 + x)).ravel()
-    weight = (half * w).ravel() * density(place)
-    starts = count * np.searchsorted(row, np.arange(len(along)))
-    return Nodes(np.repeat(row, count), place, weight, starts)
+    row, half, middle = row[order], 0.5 * (right - left)[order], 0.5 * (right + left)[order]
+    x, w = gauss_legendre(_ORDERS[min(refine, len(_ORDERS) - 1)])
+    place = middle[:, None] + half[:, None] * x
+    weight = half[:, None] * w * density(place)
+    # The node of most weight stays in every row.
+    joint, largest = along[row][:, None] * weight, np.zeros(len(along))
+    np.maximum.at(largest, row, joint.max(axis=1))
+    kept = joint >= np.minimum(_NOTHING, largest)[row][:, None]
+    rows = row[np.nonzero(kept)[0]]
+    return Nodes(rows, place[kept], weight[kept], np.searchsorted(rows, np.arange(len(along))))
 
 
-def halves(row: Rows, left: Array, right: Array) -> tuple[Rows, Array, Array]:
+def halves(row: Rows, left: Array, right: Array) -> Panels:
     """Both halves of every panel."""
     middle = 0.5 * (left + right)
     return np.concatenate([row, row]), np.concatenate([left, middle]), np.concatenate([middle, right])
@@ -102,17 +111,47 @@ def _ends(target: Activation) -> tuple[float, ...]:
     return tuple(splits or ())
 
 
-def label_panels(target: Activation, place: Array, scale: float) -> tuple[Rows, Array, Array]:
-    """Row, left and right end of panels in z on which g(place + scale z) and the density are polynomials; scale > 0."""
-    length = max(FAR, reach(integrand(target), scale))
-    ends = (np.array(_ends(target)) - place[:, None]) / scale
-    line = np.broadcast_to([-length, length], (len(place), 2))
-    edges = np.sort(np.clip(np.concatenate([line, ends], axis=1), -length, length), axis=1)
-    row, column = np.nonzero(np.diff(edges, axis=1) > 1e-13)
-    return parts(row, edges[row, column], edges[row, column + 1], WIDEST_PANEL / max(scale, 1.0))
+class LabelRule:
+    """Rules in z for labels g(place + scale z), scale > 0, on panels where g and the density are polynomials.
+
+    One serves all outputs for which no panel is too wide, whatever alpha, beta, ridge and loss.
+    """
+
+    def __init__(self, target: Activation, place: Array, scale: float, along: Array) -> None:
+        self.teacher, self.place, self.scale, self.along = integrand(target), place, scale, along
+        self._whole: dict[int, Nodes] = {}
+        length = max(FAR, reach(self.teacher, scale))
+        ends = (np.array(_ends(target)) - place[:, None]) / scale
+        line = np.broadcast_to([-length, length], (len(place), 2))
+        edges = np.sort(np.clip(np.concatenate([line, ends], axis=1), -length, length), axis=1)
+        row, column = np.nonzero(np.diff(edges, axis=1) > 1e-13)
+        self.panels = parts(row, edges[row, column], edges[row, column + 1], WIDEST_PANEL / max(scale, 1.0))
+
+    def labels(self, row: Rows, z: Array) -> Array:
+        """g at z."""
+        return self.teacher.values(self.place[row] + self.scale * z)
+
+    def nodes(self, refine: int, too_wide: TooWide | None = None) -> Nodes:
+        """The rule, its panels bisected where they are too wide."""
+        panels = self.panels if too_wide is None else _bisected(self.panels, too_wide)
+        if panels is not self.panels:
+            return _gauss(*panels, self.along, refine)
+        if refine not in self._whole:
+            self._whole[refine] = _gauss(*panels, self.along, refine)
+        return self._whole[refine]
 
 
-def parts(row: Rows, left: Array, right: Array, widest: float) -> tuple[Rows, Array, Array]:
+def label_rule(target: Activation, place: Array, scale: float, along: Array) -> LabelRule:
+    """The rule for a target at the places and weights (n,) of a rule along the spike, made once."""
+    return _label_rule(target, place.tobytes(), scale, along.tobytes())
+
+
+@lru_cache(maxsize=64)
+def _label_rule(target: Activation, place: bytes, scale: float, along: bytes) -> LabelRule:
+    return LabelRule(target, np.frombuffer(place), scale, np.frombuffer(along))
+
+
+def parts(row: Rows, left: Array, right: Array, widest: float) -> Panels:
     """Every panel in equal parts, none wider than `widest`."""
     count = np.ceil((right - left) / widest).astype(np.intp)
     number = np.arange(int(np.sum(count))) - np.repeat(np.cumsum(count) - count, count)

@@ -229,10 +229,15 @@ class Linearised:
         """The equivalent at (C, D)."""
         return self.system.equivalent.at(self.conjugates)
 
+    @cached_property
+    def _turned(self) -> Array:
+        """How the images of the overlaps turn with (C, D), up to the sign; (pair, s)."""
+        return np.asarray(self.point.overlap_jacobian() @ self._pulls)
+
     def _variance(self, point: EquivalentPoint) -> Array:
         """(Q, q2) at fixed hats, forces and m."""
         pulls, groups, width = self._pulls, self.system.table.groups, self.system.width
-        signal = point.overlap_jacobian() @ pulls @ pulls
+        signal = (self._turned if point is self.point else point.overlap_jacobian() @ pulls) @ pulls
         if width is not None:
             values, m, _, _ = self.system.split(self.x)
             signal = signal + (m**2 / (width * values[-groups:] ** 2)) @ point.jacobian[-groups:]
@@ -287,8 +292,7 @@ class Linearised:
         V, m, o, q = slice(0, pair), slice(pair, start), slice(start, size - pair), slice(size - pair, size)
         d_conjugates = 2.0 * self.curvature[q] / mult
         d_hats = -2.0 * self.curvature[V] / mult
-        pulls = self._pulls
-        turned = np.asarray(point.overlap_jacobian() @ pulls)  # (pair, s)
+        turned = self._turned
         jacobian = np.eye(size)
         jacobian[V] -= point.jacobian @ d_conjugates
         jacobian[m] = self.curvature[m]
@@ -308,7 +312,7 @@ class Linearised:
 
     def _variance_slope(self) -> Array:
         """d(Q, q2)/d(C, D) at fixed hats, forces and m, by differences."""
-        C, base = self.conjugates, self._variance(self.point)
+        C, base = self.conjugates, self.image[-len(self.conjugates) :]
         ridge = float(np.min(1.0 / np.maximum(self.system.equivalent.largest()[-self.system.table.groups :], 1e-300)))
         columns = []
         for i, value in enumerate(C):

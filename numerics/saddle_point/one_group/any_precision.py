@@ -9,7 +9,9 @@ not through the deterministic equivalent of `numerics.saddle_point.equations`: w
     k1 = q1^ + beta psi^^2,   k2 = q2^ + beta c zeta^^2.
 
 Expectations over kappa: the trapezoidal rule, or Gauss-Legendre panels between breakpoints of a target at alignment
-+-1. Their error is judged by a coarser rule, an estimate; `numerics.certificates.certify` encloses.
++-1. Their error is judged by a coarser rule, an estimate; `numerics.certificates.certify` encloses. The functions of
+kappa are midpoints of the balls of `numerics.balls.smoothed`, the solution is not one of a certificate: that would cost
+some five times as much, most of it for the proof, and these digits, by equations of their own, are what checks it.
 """
 
 from __future__ import annotations
@@ -24,9 +26,12 @@ import numpy as np
 from flint import arb, arb_mat, ctx
 from mpmath import mp
 
-from onestep.numerics.balls.arithmetic import PrecisionError, precision, rational_ball
-from onestep.numerics.balls.rules import ProfileMp, Rule, profile_mp, trapezoid
+from onestep.derivations.activations.activation import Activation
+from onestep.numerics.balls.arithmetic import BallError, PrecisionError, precision, rational_ball
+from onestep.numerics.balls.averages import Averages
+from onestep.numerics.balls.rules import Rule, on_nodes, trapezoid
 from onestep.numerics.balls.rules import panels_of_digits as panels
+from onestep.numerics.balls.smoothed import Smoother
 from onestep.numerics.gaussian.quadrature import FINER
 from onestep.numerics.models.documents import described
 from onestep.numerics.models.model import Model, ModelError
@@ -114,6 +119,71 @@ def _analytic_height(model: Model, start: tuple[float, float]) -> float:
 
 
 @dataclass(frozen=True)
+class _Profile:
+    """Weights of a rule for E over kappa, and on its nodes mu0, mu1, kappa mu1, mu2^2, y0, y1, and y2 with noise."""
+
+    model: Model
+    weights: list[Ball]
+    mu0: list[Ball]
+    mu1: list[Ball]
+    along: list[Ball]
+    mu2_squared: list[Ball]
+    y0: list[Ball]
+    y1: list[Ball]
+    y2: list[Ball]
+
+    def mean(self, *factors: Sequence[Ball]) -> Ball:
+        """E of a product over kappa."""
+        products = list(self.weights)
+        for factor in factors:
+            products = [a * b for a, b in zip(products, factor, strict=True)]
+        return sum(products, arb(0)).mid()
+
+
+def _profile(model: Model, rule: Rule) -> _Profile:
+    """The functions on the nodes of a rule: midpoints of balls, every double of the model the binary rational it is."""
+    c, gamma = Fraction(model.bulks[0]), Fraction(model.alignment)
+    rho = 1 - gamma * gamma
+    nodes = [x.mid() for x, _ in rule]
+    student = _averages(model.activation, nodes, Fraction(model.slopes[0]), Fraction(model.biases[0]), c)
+    target = _averages(model.target, nodes, gamma, Fraction(0), rho)
+    noise, scale = rational_ball(Fraction(model.noise)), rational_ball(c).sqrt()
+    mu1 = [(a.first / scale).mid() for a in student]
+    return _Profile(
+        model,
+        [w.mid() for _, w in rule],
+        [a.mean.mid() for a in student],
+        mu1,
+        [(x * slope).mid() for x, slope in zip(nodes, mu1, strict=True)],
+        [(a.square - a.mean * a.mean - a.first * a.first).mid() for a in student],
+        [a.mean.mid() for a in target],
+        [a.first.mid() for a in target],
+        [(a.square + noise).mid() for a in target],
+    )
+
+
+def _averages(
+    function: Activation, nodes: Sequence[Ball], slope: Fraction, bias: Fraction, variance: Fraction
+) -> list[Averages]:
+    """The averages at slope kappa + bias, to a few bits less than the precision in force."""
+    factor, shift, scale = rational_ball(slope), rational_ball(bias), rational_ball(variance).sqrt()
+    smoother = Smoother(function, ctx.prec - 8)
+    try:
+        if slope == 0:
+            return smoother.at([shift], scale) * len(nodes)
+        return on_nodes(
+            lambda places: smoother.at([(factor * x + shift).mid() for x in places], scale),
+            nodes,
+            function.parity if bias == 0 else "",
+        )
+    except BallError as reason:
+        raise PrecisionError(
+            f"{reason}; any precision is built for functions that are analytic in a strip around the line and grow "
+            "like a power there, and for polynomials between rational breakpoints, for example tanh(z) or relu(z)"
+        ) from None
+
+
+@dataclass(frozen=True)
 class _Solved:
     """test error, training error, m, zeta, psi, q1, q2, V1, V2."""
 
@@ -123,7 +193,7 @@ class _Solved:
 
 
 def _solved(model: Model, rule: Rule, start: tuple[float, float], digits: int) -> _Solved:
-    return _on_table(profile_mp(model, rule), start, digits)
+    return _on_table(_profile(model, rule), start, digits)
 
 
 @dataclass(frozen=True)
@@ -141,7 +211,7 @@ class _Spectrum:
         return arb_mat([[self.s2, self.s1], [self.s1, self.s0]])
 
 
-def _curvature(table: ProfileMp, ratio: Ball, f1: Sequence[Ball], f2: Sequence[Ball], squared: Sequence[Ball]) -> Any:
+def _curvature(table: _Profile, ratio: Ball, f1: Sequence[Ball], f2: Sequence[Ball], squared: Sequence[Ball]) -> Any:
     across = ratio * table.mean(f1, f2, squared)
     return arb_mat([[ratio * table.mean(f1, f1, squared), across], [across, ratio * table.mean(f2, f2, squared)]])
 
@@ -167,7 +237,7 @@ def _spectrum(model: Model, first: Ball, second: Ball) -> _Spectrum:
     return _Spectrum(*(value.mid() for value in found))
 
 
-def _on_table(table: ProfileMp, start: tuple[float, float], digits: int) -> _Solved:
+def _on_table(table: _Profile, start: tuple[float, float], digits: int) -> _Solved:
     model = table.model
     ratio = rational_ball(Fraction(model.alpha) / Fraction(model.beta))
     f1, f2 = [x * x for x in table.mu1], table.mu2_squared
@@ -209,7 +279,7 @@ def _on_table(table: ProfileMp, start: tuple[float, float], digits: int) -> _Sol
     return _linear(table, ratio, v1, v2, iteration)
 
 
-def _linear(table: ProfileMp, ratio: Ball, v1: Ball, v2: Ball, iterations: int) -> _Solved:
+def _linear(table: _Profile, ratio: Ball, v1: Ball, v2: Ball, iterations: int) -> _Solved:
     """All that follows once V1 and V2 are known."""
     model, mean = table.model, table.mean
     c, beta = rational_ball(Fraction(model.bulks[0])), rational_ball(Fraction(model.beta))
@@ -247,7 +317,7 @@ def _linear(table: ProfileMp, ratio: Ball, v1: Ball, v2: Ball, iterations: int) 
     return _Solved(tuple(value.mid() for value in values), residual.mid(), iterations)
 
 
-def _without_mean(table: ProfileMp) -> bool:
+def _without_mean(table: _Profile) -> bool:
     """Whether there is no spike, and a mean of the features that is zero, or zero to half the digits computed with."""
     if table.model.slopes[0] != 0.0:
         return False

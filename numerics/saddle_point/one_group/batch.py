@@ -300,7 +300,7 @@ def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSo
         if len(model.groups) == 1 and model.rank == 1 and not model.unequal_norms and model.ridge > 0.0:
             # Comparing expressions is slow, and the models of a sweep hold the same objects.
             functions = (id(model.activation), id(model.target))
-            numbers = (model.spike, model.bulks, model.alignment, model.groups, model.given_uncertainty)
+            numbers = (model.spike, model.bulk, model.alignment, model.groups, model.given_uncertainty)
             shared = (*functions, model.step is None, *numbers)
             families.setdefault(shared, []).append(place)
     for places in families.values():

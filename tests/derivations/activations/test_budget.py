@@ -214,10 +214,10 @@ def test_a_gradient_step_of_an_activation_without_a_second_moment_is_refused(
     refused(capfd, ["solve", *student, *WORKED, "--alpha0", "2", "--eta", "1"], "infinite")
 
 
-def _spent(depth: int) -> int:
+def _spent(nested: int) -> int:
     """What building one polynomial costs inside so many nested blocks."""
     with at_most(10**9) as budget, ExitStack() as blocks:
-        for _ in range(depth):
+        for _ in range(nested):
             blocks.enter_context(counted_algebra())
         x = sp.Dummy()  # what SymPy has built before it remembers
         sum((x**k * k for k in range(1, 6)), sp.Integer(0))

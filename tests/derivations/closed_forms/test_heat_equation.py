@@ -37,6 +37,7 @@ from onestep.verify.closed_forms.limits import UndecidedError, check_growth, lim
 from onestep.verify.closed_forms.proof import prove, settle_heat
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.protocol.evidence import Outcome
+from tests.planting.closed_forms import wrong_forms
 
 # The activations that the suite promises closed forms of, and members of the class that combine its rules.
 NAMED = (
@@ -94,22 +95,10 @@ def test_constants_and_hermite_coefficients_lie_in_their_balls(text: str) -> Non
             assert enclose(forms.h1_check, {}).real.overlaps(balls.h1_check.required())
 
 
-def _mutants(form: sp.Expr) -> dict[str, sp.Expr]:
-    """What the issue asks to be caught: sqrt(c) for c, a factor 2, sin for cos and back, a shifted breakpoint."""
-    swap = {f: (sp.cos if isinstance(f, sp.sin) else sp.sin)(f.args[0]) for f in form.atoms(sp.sin, sp.cos)}
-    return {
-        "sqrt(c) for c": form.xreplace({c: sp.sqrt(c)}),
-        "a factor 2": 2 * form,
-        "sin for cos": form.xreplace(swap),
-        "shifted breakpoint": form.xreplace({x: x + sp.Rational(1, 10)}),
-        "one term's sign": form - 2 * form.args[-1] if form.is_Add else -form,
-    }
-
-
 @pytest.mark.parametrize("text", [*NAMED, *COMBINED[:6]])
 def test_mutants_of_every_closed_form_fail_their_proof(text: str) -> None:
     function = member(activation(text))
-    for name, mutant in _mutants(closed_forms(activation(text)).mu0.expression).items():
+    for name, mutant in wrong_forms(closed_forms(activation(text)).mu0.expression).items():
         if vanishes_in_class(mutant - closed_forms(activation(text)).mu0.expression):
             continue  # the same function in other words (no cosine to take for a sine)
         proof = prove(ClosedForm(mutant, sp.oo, heat_obligations(mutant, function)), name)
@@ -120,7 +109,7 @@ def test_most_mutants_are_refuted_by_a_witness() -> None:
     # Not proving a mutant could be weakness of the checker; refuting it is not.
     function, form = member(activation("relu(z)")), closed_forms(activation("relu(z)")).mu0.expression
     for name in ("sqrt(c) for c", "a factor 2", "shifted breakpoint", "one term's sign"):
-        mutant = _mutants(form)[name]
+        mutant = wrong_forms(form)[name]
         proof = prove(ClosedForm(mutant, sp.oo, heat_obligations(mutant, function)), name)
         assert proof.outcome is Outcome.REFUTES, name
 

@@ -94,20 +94,31 @@ def test_the_bounds_hold_off_the_line(name: str, variance: Fraction) -> None:
     height = Fraction(1, 3)
     with precision(80):
         inner = smoothing(activation(name), line, Fraction(1, 2), Fraction(10), 40)
-        bounds = [average_bound(activation(name), line, height, j, power) for j, power in ((0, 1), (1, 1), (0, 2))]
+        orders = ((0, 1), (1, 1), (0, 2))
+        bounds = [average_bound(activation(name), line.slope, line.bias, line.scale(), height, *o) for o in orders]
         for x, y in itertools.product((-5.0, -1.0, -0.3, 0.0, 0.4, 2.0, 5.0), (0.0, 0.2, 1 / 3)):
             values = inner.at(line.argument(acb(x, y)))
             for value, bound in zip(values, bounds, strict=False):
+                assert bound is not None
                 assert value.abs_lower() <= bound.constant * (1 + abs(arb(x))) ** bound.degree
 
 
 def test_the_bound_off_the_line_is_nearly_reached() -> None:
     # E z sin(6 (w + z)) at w = 6 i is 6 cosh(36) e^{-18}, and |z - 6 i| has its part in the bound.
-    line = Line(Fraction(1), Fraction(0), Fraction(1))
     with precision(80):
-        bound = average_bound(activation("sin(6*z)"), line, Fraction(6), 1, 1).constant
+        bound = average_bound(activation("sin(6*z)"), Fraction(1), Fraction(0), arb(1), Fraction(6), 1, 1)
         value = 6 * arb(36).cosh() * arb(-18).exp()
-        assert value <= bound <= 6 * value
+        assert bound is not None
+        assert value <= bound.constant <= 6 * value
+
+
+def test_the_bound_grows_with_the_slope_the_bias_and_the_scale() -> None:
+    # E relu(10 kappa + bias + s z) is 500 at kappa = 50, 1000 at bias 1000, and s/sqrt(2 pi) where both vanish.
+    with precision(80):
+        for slope, bias, scale, kappa, value in ((10, 0, 1, 50, 500), (0, 1000, 1, 0, 1000), (0, 0, 4000, 0, 1595)):
+            bound = average_bound(activation("relu"), Fraction(slope), Fraction(bias), arb(scale), Fraction(0), 0, 1)
+            assert bound is not None
+            assert value <= bound.constant * (1 + kappa) ** bound.degree <= 6 * value
 
 
 @pytest.mark.parametrize("name", ["tanh", "relu", "sign"])

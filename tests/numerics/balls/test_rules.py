@@ -7,13 +7,13 @@ from flint import arb
 from mpmath import mp
 
 from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.balls.growth_bounds import Bound
+from onestep.numerics.balls.gaussian_bounds import Envelope
 from onestep.numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
 
 
 def integrand(rule: SpikeRule, pole: float, bound: float) -> Along:
     """1/(pole^2 + x^2), bounded by `bound` on the rectangle of the rule."""
-    return Along(tuple(1 / (arb(pole) ** 2 + x * x) for x in rule.nodes), Bound(arb(bound)))
+    return Along(tuple(1 / (arb(pole) ** 2 + x * x) for x in rule.nodes), Envelope(arb(bound)))
 
 
 def exact(pole: float) -> arb:
@@ -58,7 +58,7 @@ def test_a_jump_at_a_cut() -> None:
         rule = panels([arb(0)], arb(1), 70, arb(100), 10_000)
         values = tuple(abs(x) ** 3 for x in rule.nodes)
         # |x + i y|^3 <= (1 + |x|)^3 for |y| <= 1.
-        found = rule.expectation(Along(values, Bound(arb(1), 3)))
+        found = rule.expectation(Along(values, Envelope(arb(1), 3)))
         assert found.contains(2 * (2 / arb.pi()).sqrt())
         assert found.rad() < 1e-18
 
@@ -66,7 +66,7 @@ def test_a_jump_at_a_cut() -> None:
 def test_sums_and_products_keep_both_values_and_bounds() -> None:
     with precision(80):
         rule = trapezoidal(arb(1), 40, arb(100), 10_000)
-        x = Along(rule.nodes, Bound(arb(1), 1))
+        x = Along(rule.nodes, Envelope(arb(1), 1))
         assert rule.expectation(x * x - x.scaled(arb(3)) + x).contains(1)
         assert (x * x - x).bound.degree == 2
         assert (x * x - x).bound.constant >= 2
@@ -94,3 +94,21 @@ def test_the_error_comes_near_its_bound_for_a_pole_near_the_rectangle(kind: str)
         assert error < claimed
         # Four figures for the lengths along which the pole is further away than the bound has it.
         assert error > claimed / 10_000
+
+
+def test_an_expectation_adds_all_three_errors() -> None:
+    # Of a function bounded by 3 (1+|x|)^2 on a rule without nodes: each error alone, and their sum.
+    bound = Envelope(arb(3), 2)
+    far, none, some = arb(10) ** 4, arb(0), arb(1) / 8
+
+    def radius(cut: arb, across: arb, sides: arb) -> arb:
+        return arb(SpikeRule((), (), cut, arb(1), across, sides).expectation(Along((), bound)).rad())
+
+    with precision(80):
+        # 3 E(1+|z|)^2 = 3 (2 + 2 sqrt(2/pi)), by Cauchy-Schwarz less than twice that; 3 (1 + 1)^2; and the tail.
+        mean = 6 + 6 * (2 / arb.pi()).sqrt()
+        assert some * mean < radius(far, some, none) < some * mean * 2
+        assert abs(radius(far, none, some) / (some * 12) - 1) < 1e-6
+        assert abs(radius(arb(3), none, none) / bound.tail(arb(3)) - 1) < 1e-6
+        parts = radius(far, some, none) + radius(far, none, some) + radius(arb(3), none, none)
+        assert abs(radius(arb(3), some, some) / parts - 1) < 1e-6

@@ -11,8 +11,11 @@ from flint import acb, arb
 from mpmath import mp
 
 from onestep.derivations.activations.activation import activation
-from onestep.numerics.balls.arithmetic import BallError, precision
-from onestep.numerics.balls.smoothed import Smoother, complex_size, strip_bound
+from onestep.numerics.balls.arithmetic import BallError, precision, rational_ball
+from onestep.numerics.balls.growth_bounds import complex_size
+from onestep.numerics.balls.smoothed import Smoother, derivatives
+from onestep.numerics.certificates.span_moments import _Line
+from tests.references.coefficients_mp import gaussian_moments_mp
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "tanh": mp.tanh,
@@ -38,8 +41,8 @@ def test_averages_are_enclosed(name: str, scale: float) -> None:
     places = [-0.4, 7.0]
     with precision(88), mp.workdps(22):
         found = Smoother(activation(name), 44).at([arb(w) for w in places], arb(scale))
-        for w, column in zip(places, found, strict=True):
-            for order, ball in enumerate(column):
+        for w, averages in zip(places, found, strict=True):
+            for order, ball in enumerate(derivatives(averages, arb(scale))):
                 assert float(ball.rad()) < 1e-12
                 # quad's own error is below 1e-18 here
                 assert abs(float(ball - arb(mp.nstr(average(name, mp.mpf(w), mp.mpf(scale), order), 22)))) < (
@@ -82,9 +85,55 @@ def test_sizes_at_complex_parameters_are_bounds(name: str, order: int) -> None:
 def test_bounds_on_a_strip_are_bounds() -> None:
     # For tanh the average at complex w is the integral of the shifted density.
     with precision(88):
-        bound = strip_bound(activation("tanh"), arb(2), Fraction(1, 2), arb(1), Fraction(1, 2), 1)
+        bound = _Line(arb(2), Fraction(1, 2), arb(1)).bound(activation("tanh"), Fraction(1, 2), 1)
     assert bound is not None
     for x in (-1.0, 0.0, 1.5):
         w = 2 * mp.mpc(x, 0.5) + 0.5
         value = abs(mp.quad(lambda u, w=w: mp.tanh(u) * (u - w) * mp.exp(-((u - w) ** 2) / 2), [-15, -3, 0, 3, 15]))
         assert value / mp.sqrt(2 * mp.pi) <= float(bound.constant) * (1 + abs(x)) ** bound.degree
+
+
+@pytest.mark.parametrize("name", ["tanh", "erf", "sin(2*z)", "sign", "relu", "hardtanh", "he3", "abs(z - 1/3)"])
+@pytest.mark.parametrize("variance", [Fraction(1, 16), Fraction(9, 4)])
+def test_many_digits_agree_with_another_quadrature(name: str, variance: Fraction) -> None:
+    function, places = activation(name), (-1.5, 0.0, 0.375)
+    with precision(150):
+        found = Smoother(function, 142).at([arb(x) for x in places], rational_ball(variance).sqrt())
+    with mp.workdps(40):
+        scale = mp.sqrt(mp.mpf(variance.numerator) / variance.denominator)
+        for x, average_ in zip(places, found, strict=True):
+            expected = gaussian_moments_mp(function, mp.mpf(x), scale, 28)
+            exact = (expected.mean, expected.slope, expected.square, expected.curvature + expected.mean)
+            for value, number in zip(average_, exact, strict=False):
+                assert float(value.rad()) < 1e-30
+                assert abs(mp.make_mpf(value.mid()._mpf_) - number) < mp.mpf(10) ** -26 * (1 + abs(number))
+
+
+def test_no_variance_is_the_function_itself() -> None:
+    with precision(100):
+        below, above = Smoother(activation("relu"), 90).at([arb(-2), arb(2)], arb(0))
+        assert (below[:3], above[:3]) == ((0, 0, 0), (2, 0, 4))
+
+
+@pytest.mark.parametrize("power", [20, 60])
+def test_a_small_function_has_its_digits(power: int) -> None:
+    # E f and its derivative are those of 10^power f over 10^power, to the precision of the larger function.
+    with precision(150):
+        small, large = (
+            Smoother(activation(text), 142).at([arb(0.375)], arb(1))[0] for text in (f"tanh(z)/10**{power}", "tanh(z)")
+        )
+        size = arb(10) ** power
+        for value, exact in zip(
+            small[:3], (large.mean / size, large.first / size, large.square / size**2), strict=True
+        ):
+            assert abs(value / exact - 1) < arb(10) ** -40
+
+
+def test_the_bound_of_a_derivative_grows_as_the_scale_falls() -> None:
+    # d^2/dw^2 E sign(w + s z) = -2 (w/s) phi(w/s)/s^2, largest at w = s.
+    with precision(88):
+        scale = arb(1) / 16
+        bound = _Line(arb(1), Fraction(0), scale).bound(activation("sign"), Fraction(0), 2)
+        value = derivatives(Smoother(activation("sign"), 44).at([scale], scale)[0], scale)[2]
+        assert bound is not None
+        assert abs(value) <= bound.constant <= 30 * abs(value)

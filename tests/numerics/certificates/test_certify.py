@@ -1,4 +1,8 @@
-"""Certificates of the saddle point against fifty digits that share no formula with them."""
+"""Certificates of the saddle point against fifty digits that share no equation with them.
+
+Nor a rule across the spike, where functions are analytic; the closed forms of piecewise polynomials are checked by
+`tests.references.coefficients_mp`.
+"""
 
 from __future__ import annotations
 

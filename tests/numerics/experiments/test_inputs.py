@@ -168,18 +168,8 @@ def test_bad_options_are_one_sentence(bad: list[str], capfd: pytest.CaptureFixtu
 def test_the_provenance_says_what_was_left(capfd: pytest.CaptureFixture[str]) -> None:
     import json
 
-    options = [
-        "--inputs",
-        "uniform",
-        "--directions",
-        "sparse",
-        "--initial-overlap",
-        "0.2",
-        "--gradient-steps",
-        "2",
-        "--json",
-    ]
-    assert run(["simulate", *STEPPED, *options]) == 0
+    options = "--inputs uniform --directions sparse --initial-overlap 0.2 --gradient-steps 2 --json"
+    assert run(["simulate", *STEPPED, *options.split()]) == 0
     parameters = json.loads(capfd.readouterr().out)["provenance"]["parameters"]
     expected = {"inputs": "uniform", "directions": "sparse", "initial_overlap": 0.2, "gradient_steps": 2}
     assert {name: parameters[name] for name in expected} == expected

@@ -124,6 +124,18 @@ def test_averages_of_a_thousand_activations_agree_with_their_balls() -> None:
     assert counted.undecided <= 0.05 * counted.compared
 
 
+@pytest.mark.parametrize(
+    "text", ["erf(z)+exp(-(1000*(z+1))**2)", "tanh(10*z)+exp(-(1000*(z+1))**2)", "z+tanh(z)+exp(-(2490*(z+1))**2)"]
+)
+@pytest.mark.parametrize("shift", [-3.375, -3.3125, -3.352716872153655])
+def test_sums_over_thousands_of_nodes_cost_a_few_roundings(text: str, shift: float) -> None:
+    # A narrow peak far out takes thousands of nodes, of which all but a few average what is nearly constant: added up
+    # one after another they cost fifty roundings, more than is claimed.
+    counted = _Counted(_LONG)
+    _compare_coefficients(counted, text, shift, math.sqrt(0.1))
+    assert counted.compared == 3
+
+
 @pytest.mark.parametrize("steepness", [10, 64, 100, 120, 1000, 9999])
 def test_steep_steps_have_their_slopes_squared_averaged(steepness: int) -> None:
     # E[(2k/sqrt(pi))^2 exp(-2 k^2 z^2)] = 4 k^2/(pi sqrt(1 + 4 k^2)), h1 = 2k/sqrt(pi (1 + 2 k^2)).

@@ -202,8 +202,8 @@ def test_spike_rules_follow_a_layer(width: float, location: float) -> None:
 def test_no_oscillation_deceives_two_rules_in_a_row(frequency: int) -> None:
     # E cos(w kappa) = exp(-w^2/2) is zero to rounding at w = 2 pi j/h, where the rule of step h sees nothing but 1.
     coarse, fine = spike_rule((), 0.2, 9.5, 3), spike_rule((), 0.2, 9.5, 4)
-    step = coarse.nodes[1] - coarse.nodes[0]
-    values = [_average(rule, np.cos(2.0 * math.pi * frequency / step * rule.nodes)) for rule in (coarse, fine)]
+    apart = coarse.nodes[1] - coarse.nodes[0]
+    values = [_average(rule, np.cos(2.0 * math.pi * frequency / apart * rule.nodes)) for rule in (coarse, fine)]
     assert values[0] == pytest.approx(1.0, abs=1e-10)
     assert abs(values[1]) < 1e-10
 

@@ -124,11 +124,11 @@ def test_a_copy_with_a_stale_number_cannot_be_written(case: tuple[str, dict[str,
 def test_the_step_is_forgotten_on_request_and_by_that_name_alone() -> None:
     for kind in ("step", "step, groups", "step, gaussian rows"):
         model = built(kind, {})
-        given = model.as_given()
-        assert given.step is None
-        assert (given.spikes, given.bulks, given.alignments) == (model.spikes, model.bulks, model.alignments)
-        assert given.as_given() is given
-        assert given.changed(beta=2.0).spikes == model.spikes
+        alone = model.as_given()
+        assert alone.step is None
+        assert (alone.spikes, alone.bulks, alone.alignments) == (model.spikes, model.bulks, model.alignments)
+        assert alone.as_given() is alone
+        assert alone.changed(beta=2.0).spikes == model.spikes
     with pytest.raises(ModelError, match="isotropic"):
         built("network", {}).as_given()
     isotropic = built("network", {}).changed(bulk_model="isotropic")
@@ -137,9 +137,9 @@ def test_the_step_is_forgotten_on_request_and_by_that_name_alone() -> None:
         isotropic.changed(betta=2.0)
     for name in ("alpha0", "eta"):
         with pytest.raises(ModelError, match="no gradient step"):
-            built("given", {}).changed(**{name: 1.0})
+            built("alone", {}).changed(**{name: 1.0})
     with pytest.raises(ModelError, match="from_gradient_step"):
-        built("given", {}).changed(bulk_model="network")
+        built("alone", {}).changed(bulk_model="network")
 
 
 def test_values_of_stepped_models() -> None:
@@ -243,10 +243,10 @@ def test_the_best_spike_is_for_models_whose_spike_may_change() -> None:
             search(built("step", {}))
     model = built("step", {})
     found = best_spike(model.as_given(), largest=3.0, points=7)
-    given = Model(
+    best = Model(
         TANH, SIN, 1.0, 1.0, 0.1, spike=found.spike, bulk=model.bulk, alignment=model.alignment
     )  # fmt: skip
-    assert upper_bound(given) == pytest.approx(found.bound, rel=1e-12)
+    assert upper_bound(best) == pytest.approx(found.bound, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["beta", "noise", "eta", "alpha0"])
@@ -298,8 +298,8 @@ def test_letters_and_biases_follow_a_changed_step() -> None:
 
 def test_a_margin_loss_keeps_the_features_of_the_step_that_saw_the_target_itself() -> None:
     model = built("step", {"target": "tanh"})
-    given = Model(
+    alike = Model(
         TANH, "sign(tanh(z))", 1.0, 1.0, 0.1, spike=model.spike, bulk=model.bulk, alignment=model.alignment,
     )  # type: ignore[arg-type]  # fmt: skip
-    stepped, plain = (loss_bounds(one.changed(loss=LOGISTIC)) for one in (model, given))
+    stepped, plain = (loss_bounds(one.changed(loss=LOGISTIC)) for one in (model, alike))
     assert stepped.upper == pytest.approx(plain.upper, rel=1e-12)

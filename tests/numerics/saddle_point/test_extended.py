@@ -101,6 +101,15 @@ def test_three_thousand_solutions_are_within_their_estimates_of_extended_precisi
 
 
 # mu0 = exp(-c/2) sin(r kappa), where sin is of size 1: in the limit a readout that is e^(c/2) long fits y0 with it.
+@pytest.mark.parametrize("index", [5, 43, 75, 82])
+def test_four_groups_converge_where_newton_stalls_at_rounding(index: int) -> None:
+    # Steps for tau that no longer shrink: without the last of them the residual stays above the goal of 1e-12.
+    groups = tuple(ReadoutGroup(letter, 0.25) for letter in (1.0, -0.5, 0.3, 2.0))
+    solution = solve(model_of(drawn(index)).changed(readout=groups))
+    assert solution.converged
+    assert solution.residual < 1e-12
+
+
 @pytest.mark.parametrize("bulk", [70.0, 170.58374236169337, 350.0])
 @pytest.mark.parametrize("target", ["z", "sign", "z**3-3*z"])
 def test_a_mean_below_rounding_is_not_taken_for_zero(bulk: float, target: str) -> None:

@@ -16,6 +16,7 @@ from onestep.numerics.saddle_point.level import MOST_REFINEMENTS, RESIDUAL_GOAL,
 from onestep.numerics.saddle_point.profile import profile
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.verify.second_route.saddle_point import plain
+from tests.shared.command_line import PRINTED
 
 NAMES = ("tanh", "erf", "sin", "arctan", "hardtanh", "sign", "relu")
 FUNCTIONS = {
@@ -44,16 +45,7 @@ def test_tanh_student_sin_target() -> None:
     # Converged values of another program (Gauss-Hermite, 61 x 81 nodes), to the digits it printed.
     assert solution.test_error == pytest.approx(0.1258656085, abs=5e-11)
     assert solution.training_error == pytest.approx(0.04535, abs=5e-6)
-    printed = {
-        "m": 0.99814,
-        "zeta": 0.02181,
-        "psi": 0.36049,
-        "q1": 0.29554,
-        "q2": 0.30936,
-        "V1": 2.19718,
-        "V2": 4.07012,
-    }
-    for name, value in printed.items():
+    for name, value in PRINTED.items():
         assert _scalars(solution)[name] == pytest.approx(value, abs=5e-6)
     assert solution.converged
     assert solution.residual <= RESIDUAL_GOAL

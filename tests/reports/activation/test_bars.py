@@ -32,6 +32,7 @@ from onestep.verify.closed_forms.balls import NoBallError, enclose
 from onestep.verify.closed_forms.class_algebra import vanishes_in_class
 from onestep.verify.closed_forms.proof import prove
 from onestep.verify.protocol.evidence import Outcome
+from tests.planting.closed_forms import wrong_forms
 from tests.references.integrals import integrals
 
 CLOSED = (
@@ -74,8 +75,8 @@ def test_three_routes_agree_on_every_named_activation(text: str) -> None:
         first, second = integrals(text, [lambda p: p[0] * p[1], lambda p: p[1] ** 2])
         pairs = [(balls.h1, first), (balls.h2, second)]
         if text in SLOPES:
-            ((square, error),) = integrals(SLOPES[text], [lambda p: p[1] ** 2])
-            pairs.append((balls.h1_check, (square - first[0] ** 2, error + 4 * first[1])))
+            ((second_moment, error),) = integrals(SLOPES[text], [lambda p: p[1] ** 2])
+            pairs.append((balls.h1_check, (second_moment - first[0] ** 2, error + 4 * first[1])))
         else:
             assert balls.h1_check.infinite  # sign and step jump: their slope has a Dirac part
         for ball, (value, error) in pairs:
@@ -239,18 +240,8 @@ def test_most_random_expressions_are_examined_and_compared() -> None:
 # ---- mutants --------------------------------------------------------------------------------------------------------
 
 
-def _mutants(form: sp.Expr) -> dict[str, sp.Expr]:
-    swap = {f: (sp.cos if isinstance(f, sp.sin) else sp.sin)(f.args[0]) for f in form.atoms(sp.sin, sp.cos)}
-    return {
-        "sqrt(c) for c": form.xreplace({c: sp.sqrt(c)}),
-        "a factor 2": 2 * form,
-        "sin for cos": form.xreplace(swap),
-        "shifted breakpoint": form.xreplace({x: x + sp.Rational(1, 10)}),
-    }
-
-
 def _refuse_mutants(form: ClosedForm, function: Member, text: str) -> None:
-    for name, mutant in _mutants(form.expression).items():
+    for name, mutant in wrong_forms(form.expression).items():
         if vanishes_in_class(mutant - form.expression):
             continue  # the same function in other words, such as a constant without c
         proof = prove(ClosedForm(mutant, form.valid_below, heat_obligations(mutant, function)), name)

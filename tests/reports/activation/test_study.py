@@ -166,8 +166,8 @@ def test_tanh_is_examined_fast() -> None:
     # The command has 3 s in all; a fresh process has the interpreter and the imports in it. Processor time, so that
     # what else the machine does is left out.
     code = (
-        "from onestep.derivations.activations.activation import activation; "
-        "from onestep.reports.activation.study import study; study(activation('tanh(z)'))"
+        "from onestep.derivations.activations.activation import activation; from onestep.reports.activation.study "
+        "import study; study(activation('tanh(z)'))"
     )
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -160,6 +160,6 @@ def test_one_point_tells_the_size_of_the_difference() -> None:
     from onestep.numerics.models.width_documents import apart_sentence
     from onestep.reports.answers.widths import apart_line
 
-    document = {"test_error": 0.1, "at_width": {"width": 1000, "test_error": 0.12}}
-    assert apart_line([document], 1000) == apart_sentence(document)
-    assert "0.12, 20 % above this limit" in str(apart_sentence(document))
+    answer = {"test_error": 0.1, "at_width": {"width": 1000, "test_error": 0.12}}
+    assert apart_line([answer], 1000) == apart_sentence(answer)
+    assert "0.12, 20 % above this limit" in str(apart_sentence(answer))

@@ -130,7 +130,7 @@ def test_other_misuse_is_refused_in_one_sentence(
 
 
 def test_what_is_not_built_yet_says_so(capfd: pytest.CaptureFixture[str]) -> None:
-    refused(capfd, ["spectrum", *WORKED, "--loss", "logistic"], "not built yet")
+    refused(capfd, ["bounds", *WORKED, "--loss", "logistic", "--bias", "learned"], "not built yet")
 
 
 def test_what_does_not_exist_is_not_offered(capfd: pytest.CaptureFixture[str]) -> None:

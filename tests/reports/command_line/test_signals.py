@@ -111,12 +111,12 @@ def test_a_kill_ends_the_workers_first(tmp_path: Path, number: signal.Signals) -
     out = tmp_path / "out"
     process = begun(str(written(tmp_path, SLOW)), "--out", str(out), "--workers", "2")
     wait_for(out, 1, process)
-    workers = worker_processes(process.pid)
-    assert len(workers) == 2
+    started = worker_processes(process.pid)
+    assert len(started) == 2
     process.send_signal(number)
     said, err = process.communicate(timeout=300)
     # All of them are gone when the command is.
-    assert [worker for worker in workers if worker.is_running() and worker.status() != psutil.STATUS_ZOMBIE] == []
+    assert [worker for worker in started if worker.is_running() and worker.status() != psutil.STATUS_ZOMBIE] == []
     assert (process.returncode, said) == (128 + number, "")
     assert err.startswith("onestep: killed; ")
     assert err.count("\n") == 1
@@ -127,10 +127,10 @@ def test_a_kill_ends_the_workers_first(tmp_path: Path, number: signal.Signals) -
 def test_an_interruption_of_the_whole_terminal_while_workers_start_is_quiet(tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = begun(str(written(tmp_path, SLOW)), "--out", str(out), "--workers", "2")
-    while not (workers := worker_processes(process.pid)):
+    while not (started := worker_processes(process.pid)):
         assert process.poll() is None
     # The workers load Python now: a Ctrl-C that reached them would show a traceback of their start.
-    for one in [*workers, process]:
+    for one in [*started, process]:
         one.send_signal(signal.SIGINT)
     said, err = process.communicate(timeout=300)
     assert (process.returncode, said) == (130, "")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
+from onestep.reports.commands.bounds import why_not
 from tests.shared.command_line import WORKED, document, outcome, replaced
 
 
@@ -46,9 +48,29 @@ def test_an_infinite_best_ridge_is_spelled_out(capfd: pytest.CaptureFixture[str]
 def test_bounds_that_are_not_resolved_end_undecided(capfd: pytest.CaptureFixture[str]) -> None:
     args = [*WORKED]
     args[args.index("--target") + 1] = "exp(-sin(100*z)**2*10**8)"
-    code, out, _ = outcome(capfd, ["bounds", *args, "--json"])
+    code, out, err = outcome(capfd, ["bounds", *args, "--json"])
     assert code == 3
     assert json.loads(out)["converged"] is False
+    assert "varies too fast" in err
+
+
+@pytest.mark.parametrize(
+    ("document_", "said", "not_said"),
+    [
+        (
+            {"bounds_converged": False, "loss": "hinge", "error_estimate": 1.6e-6},
+            "hinge loss are known to 2e-06",
+            "fast",
+        ),
+        ({"bounds_converged": False, "loss": "hinge", "error_estimate": {"infinite": True}}, "are not known", "fast"),
+        ({"bounds_converged": True, "loss": "hinge", "error_estimate": 0.0}, "least error was not", "bounds"),
+        ({"bounds_converged": False, "error_estimate": 0.1}, "varies too fast", "least error"),
+        ({"bounds_converged": True, "error_estimate": 0.0}, "least error was not", "fast"),
+    ],
+)
+def test_what_did_not_converge_is_named(document_: dict[str, Any], said: str, not_said: str) -> None:
+    assert said in why_not([document_])
+    assert not_said not in why_not([document_])
 
 
 def test_bounds_give_their_error(capfd: pytest.CaptureFixture[str]) -> None:

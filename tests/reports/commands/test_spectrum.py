@@ -25,6 +25,17 @@ def _run(capfd: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, 
     return code, out, err
 
 
+def _afresh(capfd: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    """A density computed under a test's own limits, which no other test may meet in the store."""
+    from onestep.numerics.spectrum import density
+
+    density.spectrum.cache_clear()  # type: ignore[attr-defined]
+    try:
+        return _run(capfd, DIRECT)
+    finally:
+        density.spectrum.cache_clear()  # type: ignore[attr-defined]
+
+
 def test_a_network_beside_its_own_sample(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     figure = tmp_path / "network.svg"
     arguments = [*STEPPED, "--bulk-model", "network", "--simulate", "100", "--plot", str(figure), "--json"]
@@ -85,11 +96,7 @@ def test_what_does_not_converge_says_so(capfd: pytest.CaptureFixture[str], monke
     monkeypatch.setattr(spectrum, "_MOST_PANELS", 0)
     monkeypatch.setattr(spectrum, "_FIRST_PANELS", 1)
     monkeypatch.setattr(spectrum, "_NODES", 3)
-    spectrum.spectrum.cache_clear()  # type: ignore[attr-defined]
-    try:
-        code, out, _ = _run(capfd, DIRECT)
-    finally:
-        spectrum.spectrum.cache_clear()  # type: ignore[attr-defined]
+    code, out, _ = _afresh(capfd)
     assert code == 3
     assert "not converged" in out
 
@@ -98,14 +105,9 @@ def test_what_continuation_does_not_reach_says_so(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from onestep.numerics.spectrum import axis as spectrum_axis
-    from onestep.numerics.spectrum import density as spectrum
 
     monkeypatch.setattr(spectrum_axis, "_MOST_CONTINUATIONS", 0)
-    spectrum.spectrum.cache_clear()  # type: ignore[attr-defined]
-    try:
-        code, _, err = _run(capfd, DIRECT)
-    finally:
-        spectrum.spectrum.cache_clear()  # type: ignore[attr-defined]
+    code, _, err = _afresh(capfd)
     assert code == 3
     assert "out of reach" in err
 

@@ -77,11 +77,11 @@ def test_the_pages_leave_no_latex() -> None:
 
 def test_the_pages_say_what_was_found() -> None:
     html = "".join(pages_of(toy_site()).values())
-    entry = toy_ledger().entries[0]
-    assert entry.verdict is Verdict.PROVED
-    assert entry.claim.id in html
+    first = toy_ledger().entries[0]
+    assert first.verdict is Verdict.PROVED
+    assert first.claim.id in html
     assert 'class="badge PROVED"' in html
-    for mutant in entry.mutants:
+    for mutant in first.mutants:
         assert str(prose(mutant.name)) in html
     for step in toy.derivation().steps:
         assert str(prose(step.reason)) in html
@@ -185,15 +185,15 @@ def test_the_summary_counts_every_claim_once() -> None:
 
 
 def test_troubles_are_named() -> None:
-    entry = toy_ledger().entries[0]
-    assert troubles(entry) == []
-    worse = Entry(entry.claim, Verdict.INCONCLUSIVE, (), entry.mutants, Verdict.INCONCLUSIVE, ())
+    first = toy_ledger().entries[0]
+    assert troubles(first) == []
+    worse = Entry(first.claim, Verdict.INCONCLUSIVE, (), first.mutants, Verdict.INCONCLUSIVE, ())
     assert "INCONCLUSIVE" in troubles(worse)[0]
 
 
 def test_a_definition_is_no_trouble() -> None:
-    entry = toy_ledger().entries[0]
-    definition = dataclasses.replace(entry.claim, kind=Kind.DEFINITION, checks=(), mutants=())
+    first = toy_ledger().entries[0]
+    definition = dataclasses.replace(first.claim, kind=Kind.DEFINITION, checks=(), mutants=())
     by_fiat = Entry(definition, Verdict.UNTESTED, (), (), Verdict.UNTESTED, ())
     assert troubles(by_fiat) == []
     assert "1 of the UNTESTED are definitions" in ledger_summary(Ledger("quick", (by_fiat,)))

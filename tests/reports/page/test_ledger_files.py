@@ -180,10 +180,10 @@ def test_a_full_disk_leaves_the_old_file_and_no_part_of_a_new_one(
 ) -> None:
     path = tmp_path / "ledger.md"
     path.write_text("old", encoding="utf-8")
-    write = Path.write_text
+    half = Path.write_text
 
     def full(self: Path, text: str, **more: Any) -> int:
-        write(self, text[: len(text) // 2], **more)
+        half(self, text[: len(text) // 2], **more)
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)
@@ -213,7 +213,13 @@ def test_a_directory_that_cannot_be_written_to_is_refused_before_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(onestep.reports.page.build, "build", lambda *_, **__: pytest.fail("the work was begun"))
-    # Whoever runs the tests may be allowed to write everywhere.
-    monkeypatch.setattr("os.access", lambda path, mode: Path(path) != tmp_path)
-    assert run_command(["report", "--out", str(tmp_path / "a" / "b")]) == 2
-    assert "cannot be written to" in capfd.readouterr()[1]
+    (tmp_path / "file").touch()
+    # Whoever runs the tests may be allowed to write everywhere; a full disk lets nobody.
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse_full)
+    for out, why in ((tmp_path / "file" / "b", "Not a directory"), (tmp_path / "a", "No space left on device")):
+        assert run_command(["report", "--out", str(out)]) == 2
+        assert f"cannot be written to ({why})" in capfd.readouterr()[1]
+
+
+def refuse_full(**_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")

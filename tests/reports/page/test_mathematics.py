@@ -33,7 +33,7 @@ def test_every_step_of_every_derivation_can_be_shown(module: str) -> None:
             *derivation.hypotheses,
             *(step.reason for step in derivation.steps),
         ]
-        texts += [o.says for step in derivation.steps for o in step.obligations]
+        texts += [says for step in derivation.steps for says, _ in step.obligations]
         for text in texts:
             assert "\\" not in str(prose(text)), text
 

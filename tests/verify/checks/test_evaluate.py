@@ -61,6 +61,21 @@ def test_several_expressions_have_the_values_that_each_has_alone() -> None:
     assert together[4] == pytest.approx(0.7 * math.erf(1.3), rel=1e-15)
 
 
+def test_an_average_is_summed_again_where_anything_under_it_changes() -> None:
+    average = Expectation(alpha * sp.Function("mu")(kappa) ** 2, kappa)
+    cube, line = (lambda k: k**3), (lambda k: k)
+    for shifted in (False, True):
+        for values, mu, expected in (
+            ({"alpha": 2.0}, cube, 30.0),
+            ({"alpha": 2.0, "c": 0.5}, cube, 30.0),
+            ({"alpha": 3.0}, cube, 45.0),
+            ({"alpha": 2.0}, line, 2.0),
+        ):
+            assert evaluate(average, values, {"mu": mu}, shifted=shifted) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(ValueError, match="alpha"):
+        evaluate(average, {"c": 1.0}, {"mu": cube})
+
+
 def test_one_value_that_is_not_real_is_named() -> None:
     with pytest.raises(ValueError, match=r"log\(alpha\) is not real"):
         evaluate_all((alpha, sp.I * sp.log(alpha)), {"alpha": 2.0})

@@ -40,6 +40,11 @@ def test_a_term_is_no_wrong_neighbour_of_a_statement_without_sides() -> None:
         _stated(sp.And(ge(_x, _y), le(_x, 2), evaluate=False), {"a term": _x})
 
 
+def test_a_wrong_neighbour_is_another_statement() -> None:
+    with pytest.raises(ValueError, match="'the same' says what the claim says"):
+        _stated(eq(_x, 2 * (1 - _y)), {"another": 1 - _y, "the same": 2 - 2 * _y})
+
+
 def test_an_inequality_is_one_without_being_told() -> None:
     statements = eq(_x, _y), le(_x, _y), ge(_x, _y), sp.Lt(_x, _y), sp.Gt(_x, _y)
     kinds = [claim("a.b", "A title", _SOURCE, statement, Domain()).kind for statement in statements]

@@ -48,6 +48,10 @@ def test_every_mutant_is_refuted(ledger: Ledger) -> None:
     assert all(len(entry.mutants) >= 2 for entry in ledger.entries)
 
 
+def test_a_claim_is_shown_in_a_line() -> None:
+    assert repr(claims.PEAK) == "Claim(double-descent.peak: Height of the peak of double descent at a = 1)"
+
+
 def test_siblings_are_those_of_the_paper() -> None:
     assert "S for N" in {mutant.name for mutant in mutants_of(claims.PEAK, SECOND.siblings)}
     assert not any(" for N" in mutant.name for mutant in mutants_of(claims.PEAK, ()))

@@ -87,7 +87,7 @@ def test_without_a_step_the_bulk_keeps_its_norm() -> None:
 
 def test_the_pieces_scale_with_the_learning_rate() -> None:
     # delta is linear in eta, v~ and the output's share do not know it
-    once = pieces_of_the_step("tanh", "sin", (30, 20, 40), 1.0, 0)
-    twice = pieces_of_the_step("tanh", "sin", (30, 20, 40), 2.0, 0)
+    once = pieces_of_the_step("tanh", "sin", (30, 20, 40), 1.0, 0.0, 0)
+    twice = pieces_of_the_step("tanh", "sin", (30, 20, 40), 2.0, 0.0, 0)
     assert twice[1] == pytest.approx(4 * once[1], rel=1e-12)
     assert (twice[0], twice[2]) == (once[0], once[2])

@@ -19,7 +19,7 @@ STEP = Step("tanh", "tanh", 2.0, 4.0, 0.8)
 # A letter may be zero.
 LETTERS = np.array([1.1, 0.0, -0.7])
 FRACTIONS = np.array([0.3, 0.3, 0.4])
-C = np.array([[1.0, 0.3, -0.5], [0.3, 0.8, 0.1], [-0.5, 0.1, 0.9]])
+COUPLINGS = np.array([[1.0, 0.3, -0.5], [0.3, 0.8, 0.1], [-0.5, 0.1, 0.9]])
 SHIFT = np.array([0.5, 0.7, 0.4])
 
 
@@ -31,11 +31,11 @@ def three_groups() -> Groups:
 
 def test_three_groups_satisfy_the_equations_as_they_stand() -> None:
     groups = three_groups()
-    at = Bulk(groups).at(C, SHIFT)
+    at = Bulk(groups).at(COUPLINGS, SHIFT)
     forms = 1 + LETTERS[:, None] ** 2 * groups.weight * SPECTRAL["varrho"](NODES)
     theta = groups.beta * at.tau[:, None] * forms
-    filtered = np.linalg.inv(np.eye(3) + np.einsum("ax,ab->xab", theta, C))  # (1 + Theta C)^-1 at every node
-    mixed = C @ filtered
+    filtered = np.linalg.inv(np.eye(3) + np.einsum("ax,ab->xab", theta, COUPLINGS))  # (1 + Theta C)^-1 at every node
+    mixed = COUPLINGS @ filtered
     tau = FRACTIONS / (SHIFT + np.einsum("x,ax,xaa->a", MASS, forms, mixed))
     T = np.einsum("x,xab,bx->ab", MASS, filtered, theta) / groups.beta
     # Fixed points are iterated to 1e-13.
@@ -48,12 +48,12 @@ def test_three_groups_satisfy_the_equations_as_they_stand() -> None:
     along_spike = np.einsum("x,x,xab,bx->ab", MASS, SPECTRAL["f_1"](NODES), filtered, h) * groups.beta * at.tau
     np.testing.assert_allclose(at.with_spike[:3, 6:], along_spike, rtol=1e-10, atol=1e-12)
     # (1/p) tr[S S^-1] = 1.
-    assert SHIFT @ at.tau + np.sum(C * at.T) == pytest.approx(1.0, rel=1e-11)
+    assert SHIFT @ at.tau + np.sum(COUPLINGS * at.T) == pytest.approx(1.0, rel=1e-11)
 
 
 def test_three_groups_against_a_dense_resolvent() -> None:
     groups, d = three_groups(), 600
-    at = Bulk(groups).at(C, SHIFT)
+    at = Bulk(groups).at(COUPLINGS, SHIFT)
     from scipy.special import ndtri
 
     rng = np.random.default_rng(11)
@@ -61,7 +61,7 @@ def test_three_groups_against_a_dense_resolvent() -> None:
     spectrum = SPECTRAL["varrho"](ndtri((np.arange(d) + 0.5) / d))
     rows = rng.standard_normal((len(group), d))
     rows *= np.sqrt((1 + LETTERS[group, None] ** 2 * groups.weight * spectrum) / d)
-    S = np.diag(SHIFT[group]) + C[np.ix_(group, group)] * (rows @ rows.T)
+    S = np.diag(SHIFT[group]) + COUPLINGS[np.ix_(group, group)] * (rows @ rows.T)
     inverse = np.linalg.inv(S)
     tau = [np.trace(inverse[np.ix_(group == a, group == a)]) / len(group) for a in range(3)]
     T = [[np.sum((rows @ rows.T * inverse)[np.ix_(group == a, group == b)]) for b in range(3)] for a in range(3)]
@@ -126,7 +126,7 @@ def test_plain_iteration_and_the_solver_agree(network: Vocabulary) -> None:
 
 def test_the_third_function_is_the_slope_of_the_first_in_the_bulk() -> None:
     network = NETWORKS["erf student, tanh target"]
-    at = along(network)
+    at, third = along(network)
     # erf(x + sqrt(c) z) averages to erf(x/sqrt(1 + 2 c)); its slope in c at c of the first letter.
     from scipy.special import erf
 
@@ -137,4 +137,4 @@ def test_the_third_function_is_the_slope_of_the_first_in_the_bulk() -> None:
     x = spike * network.letters[0] * NODES + network.biases[0]
     inner = x / np.sqrt(1 + 2 * c)
     np.testing.assert_allclose(at.mu0[0], erf(inner), atol=1e-9)
-    np.testing.assert_allclose(at.third[0], -2 / np.sqrt(np.pi) * np.exp(-(inner**2)) * inner / (1 + 2 * c), atol=1e-9)
+    np.testing.assert_allclose(third[0], -2 / np.sqrt(np.pi) * np.exp(-(inner**2)) * inner / (1 + 2 * c), atol=1e-9)

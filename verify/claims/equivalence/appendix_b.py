@@ -10,7 +10,15 @@ from onestep.derivations.equivalence import symbols as s
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_prime, sigma_second
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
-from onestep.verify.claims.equivalence.result_3_2 import functions_at, mean_of, spiked
+from onestep.verify.claims.equivalence.result_3_2 import (
+    BY_SERIES,
+    SERIES,
+    functions_at,
+    mean_of,
+    series,
+    spiked,
+    squares,
+)
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
@@ -45,25 +53,17 @@ TARGET_VARIANCE = claim(
     wrong={"gamma for gamma^2": 1 - s.gamma, "a standard deviation": sp.sqrt(1 - s.gamma**2)},
 )
 
-_coefficients = s.hermite_coefficients[:6]
-
-_SERIES = Domain(ranges=(*(Range(c, -1.0, 1.0) for c in _coefficients), Range(s.correlation, -0.8, 0.8)),
-                 hypotheses=("the feature is a polynomial of degree at most 5",))
-
-_squares = sum((c**2 for c in _coefficients[2:]), sp.S.Zero)
-
-_mehler = sum((c**2 * s.correlation**k for k, c in enumerate(_coefficients) if k), sp.S.Zero)
+_mehler = sum((c**2 * s.correlation**k for k, c in enumerate(series) if k), sp.S.Zero)
 
 MEHLER = claim(
     "result-3-2.covariance-by-mehler",
     "Covariance of two features at any correlation of their inputs: features of degree at most 5",
     paper("Appendix B, on (62) and (63)"),
-    eq(s.pair_covariance, _mehler), _SERIES,
-    ByDerivation(spike_coefficients.hermite_series),
-    ByNumbers("polynomials of degree 5, Gauss-Hermite", numbers.polynomial_features, tolerances.ROUNDING),
+    eq(s.pair_covariance, _mehler), SERIES,
+    *BY_SERIES,
     wrong={
-        "linear terms only": _coefficients[1] ** 2 * s.correlation,
-        "every term linear in the correlation": s.correlation * (_squares + _coefficients[1] ** 2),
+        "linear terms only": series[1] ** 2 * s.correlation,
+        "every term linear in the correlation": s.correlation * (squares + series[1] ** 2),
     },
 )
 

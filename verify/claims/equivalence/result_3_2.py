@@ -110,23 +110,27 @@ LINEAR_FIT_BOUND = claim(
     uses=("result-3-2.residual-variance",),
 )
 
-_coefficients = s.hermite_coefficients[:6]
+series = s.hermite_coefficients[:6]
 
-_SERIES = Domain(ranges=(*(Range(c, -1.0, 1.0) for c in _coefficients), Range(s.correlation, -0.8, 0.8)),
+SERIES = Domain(ranges=(*(Range(c, -1.0, 1.0) for c in series), Range(s.correlation, -0.8, 0.8)),
                  hypotheses=("the feature is a polynomial of degree at most 5",))
 
-_squares = sum((c**2 for c in _coefficients[2:]), sp.S.Zero)
+BY_SERIES = (
+    ByDerivation(spike_coefficients.hermite_series),
+    ByNumbers("polynomials of degree 5, Gauss-Hermite", numbers.polynomial_features, tolerances.ROUNDING),
+)
+
+squares = sum((c**2 for c in series[2:]), sp.S.Zero)
 
 PARSEVAL = claim(
     "result-3-2.residual-by-parseval",
     "mu2^2 is the sum of the squared Hermite coefficients from the second on: features of degree at most 5",
     paper("Section 3.2 and Appendix B, on (15) and (66)"),
-    eq(s.mu2_square, _squares), _SERIES,
-    ByDerivation(spike_coefficients.hermite_series),
-    ByNumbers("polynomials of degree 5, Gauss-Hermite", numbers.polynomial_features, tolerances.ROUNDING),
+    eq(s.mu2_square, squares), SERIES,
+    *BY_SERIES,
     wrong={
-        "the linear one counted": _squares + _coefficients[1] ** 2,
-        "the quadratic one left out": _squares - _coefficients[2] ** 2,
+        "the linear one counted": squares + series[1] ** 2,
+        "the quadratic one left out": squares - series[2] ** 2,
     },
     uses=("result-3-2.residual-variance",), note="The coefficients are those of z -> sigma(r kappa + sqrt(c) z).",
 )

@@ -24,11 +24,7 @@ from onestep.verify.second_route.gradient_step.steps import (
     pieces,
     row_moments,
 )
-from onestep.verify.second_route.grids import (
-    INTERPRETATIONS,
-    ODD,
-    TARGETS,
-)
+from onestep.verify.second_route.grids import INTERPRETATIONS, ODD, TARGETS
 
 STEP = s.eta / s.beta
 

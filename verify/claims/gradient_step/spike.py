@@ -26,12 +26,7 @@ from onestep.verify.second_route.gradient_step.steps import (
     pieces,
     spike_moments,
 )
-from onestep.verify.second_route.grids import (
-    INTERPRETATIONS,
-    ODD,
-    ODD_ENTIRE,
-    TARGETS_ENTIRE,
-)
+from onestep.verify.second_route.grids import INTERPRETATIONS, ODD, ODD_ENTIRE, TARGETS_ENTIRE
 
 STEP = s.eta / s.beta
 
@@ -39,6 +34,9 @@ STEP = s.eta / s.beta
 _SMALL_NOISY = Domain(ranges=(Range("activation", choices=ODD_ENTIRE), Range("target", choices=TARGETS_ENTIRE),
                               Range("sizes", choices=SIZES_WITH_NOISE), Range(s.noise, 0.1, 1.0)),
                       interpretations=INTERPRETATIONS)
+
+_batches = ByNumbers("v~ of every batch of a Gauss-Hermite product grid", spike_moments, tolerances.QUADRATURE,
+                     functions=functions_at)
 
 # --- the split (33)-(38) ---------------------------------------------------------------------------------------------
 
@@ -104,8 +102,7 @@ V_SQUARE = claim(
     "result-3-1.spike-norm-exact", "E|v~|^2 at finite batch and dimension", paper("Appendix A.2", 39, 40, 41),
     eq(s.v_square_mean, _v_exact), SMALL,
     ByDerivation(gradient_step.moments_of_v),
-    ByNumbers("v~ of every batch of a Gauss-Hermite product grid", spike_moments, tolerances.QUADRATURE,
-              functions=functions_at),
+    _batches,
     wrong={
         "square lost": _v_exact.subs(s.h1_star**2, s.h1_star),
         "d squares instead of d - 1": _v_exact + s.h2_star / s.n0,
@@ -142,7 +139,7 @@ V_OVERLAP = claim(
     "result-3-1.overlap-mean", "The mean of theta.v~", paper("Appendix A.3", 44),
     eq(s.v_overlap_mean, s.h1_star), SMALL,
     ByDerivation(gradient_step.moments_of_v),
-    ByNumbers("v~ of every batch of a Gauss-Hermite product grid", spike_moments, tolerances.QUADRATURE),
+    _batches,
     wrong={"divided by the norm of E v~": sp.S.One},
 )
 
@@ -152,8 +149,7 @@ V_OVERLAP_VARIANCE = claim(
     "result-3-1.overlap-variance", "The variance of theta.v~", paper("Appendix A.3, on (44)"),
     eq(s.v_overlap_variance, _variance), SMALL,
     ByDerivation(gradient_step.moments_of_v),
-    ByNumbers("v~ of every batch of a Gauss-Hermite product grid", spike_moments, tolerances.QUADRATURE,
-              functions=functions_at),
+    _batches,
     wrong={"second moment for variance": _g2z2 / s.n0},
     note="It is O(1/d), an obligation of the derivation: theta.v~ concentrates.",
 )
@@ -166,8 +162,7 @@ V_CONCENTRATION = claim(
     "result-3-1.spike-concentration", "The variance of |v~|^2 across theta", paper("Appendix A.2, on (39) and (42)"),
     eq(s.v_perp_variance, _chi_variance), SMALL,
     ByDerivation(gradient_step.concentration_of_v),
-    ByNumbers("v~ of every batch of a Gauss-Hermite product grid", spike_moments, tolerances.QUADRATURE,
-              functions=functions_at),
+    _batches,
     wrong={
         "d - 1 for d + 1 in the chi-square": _chi_variance.subs(s.d**2 - 1, (s.d - 1) ** 2),
         "labels of equal size": _chi_variance.subs(_g4, s.h2_star**2),

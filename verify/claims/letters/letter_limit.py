@@ -5,17 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from onestep.derivations.language import symbols as s
-from onestep.derivations.saddle_point import many_letters as letter_limit
-from onestep.derivations.saddle_point.many_letters import (
-    coefficients,
-    fluctuation,
-    met,
-    of_activation,
-    of_letters,
-    of_weight,
-    of_weight_at_s,
-    unexplained,
-)
+from onestep.derivations.saddle_point import many_letters as limit
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Kind
@@ -32,14 +22,14 @@ _fourth = s.hermite_moments[4] / 24 * (_along**4 + 6 * _along**2 * (s.c - 1) + 3
 
 def _taylor(order: int, value: sp.Expr, word: str) -> Claim:
     def stated(right: sp.Expr) -> sp.Equality:
-        return eq(coefficients[order], right)
+        return eq(limit.coefficients[order], right)
 
     return claim(
         f"letter-density.{word}-order",
         f"Order {order} of a letter's mean: E[He_{order} sigma]/{order}! E_z (r kappa + sqrt(c - 1) z)^{order}",
         paper(SECTION),
         stated(value), numbers.TAYLOR,
-        ByDerivation(lambda: letter_limit.taylor(order)),
+        ByDerivation(lambda: limit.taylor(order)),
         ByNumbers("a contour integral over complex letters", numbers.taylor, QUADRATURE),
         wrong={
             "the bulk of the letter forgotten": stated(value.subs(s.c, 1)),
@@ -54,14 +44,14 @@ def _taylor(order: int, value: sp.Expr, word: str) -> Claim:
 
 
 def _factors(right: sp.Expr) -> sp.Equality:
-    return eq(of_letters, right)
+    return eq(limit.of_letters, right)
 
 
 def _error(right: sp.Expr) -> sp.Equality:
     return eq(s.test_error, right)
 
 
-_product, _limit = 2 * of_activation * of_weight, unexplained - 2 * met + fluctuation
+_product, _limit = 2 * limit.of_activation * limit.of_weight, limit.unexplained - 2 * limit.met + limit.fluctuation
 
 CLAIMS: tuple[Claim, ...] = (
     _taylor(3, _third, "third"), _taylor(4, _fourth, "fourth"),
@@ -70,11 +60,11 @@ CLAIMS: tuple[Claim, ...] = (
         "The Mellin transform in the letter of E[f mu0_u] is twice a product, of the student's and the weight's",
         paper(SECTION),
         _factors(_product), numbers.MELLIN,
-        ByDerivation(letter_limit.mellin),
+        ByDerivation(limit.mellin),
         ByNumbers("sums over kappa, over z and over the logarithms of u, x and y", numbers.mellin, ROUNDING),
         wrong={
             "one sign of y": _factors(_product / 2),
-            "the weight's transform at s": _factors(2 * of_activation * of_weight_at_s),
+            "the weight's transform at s": _factors(2 * limit.of_activation * limit.of_weight_at_s),
             "eight per cent more": _factors(_product * MORE),
         },
         uses=("letter-density.third-order", "letter-density.fourth-order"),
@@ -88,13 +78,13 @@ CLAIMS: tuple[Claim, ...] = (
         "letter-density.test-error",
         "Given yhat = y0 up to what parity forbids, the test error of many letters is what is left", paper(SECTION),
         _error(_limit), numbers.LIMIT,
-        ByDerivation(letter_limit.test_error),
+        ByDerivation(limit.test_error),
         ByNumbers("the density's solver against matrices over eight letters", numbers.limit, SOLVER, points=4),
         kind=Kind.FIXED_POINT,
         wrong={
-            "what kappa does not tell forgotten": _error(_limit - unexplained),
-            "the overlap with theta_perp counted once": _error(unexplained - met + fluctuation),
-            "no fluctuation of the readout": _error(unexplained - 2 * met),
+            "what kappa does not tell forgotten": _error(_limit - limit.unexplained),
+            "the overlap with theta_perp counted once": _error(limit.unexplained - limit.met + limit.fluctuation),
+            "no fluctuation of the readout": _error(limit.unexplained - 2 * limit.met),
             "eight per cent more": _error(_limit * MORE),
         },
         uses=("letter-density.mellin", "appendix-d.test-error"),

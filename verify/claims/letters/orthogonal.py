@@ -47,9 +47,28 @@ AS_PRINTED = (
 )
 
 
-def U(integrand: sp.Expr) -> sp.Expr:
+def mean_of(integrand: sp.Expr) -> sp.Expr:
     """Average over the alphabet."""
     return Expectation(integrand, s.mode)
+
+
+def _saddle_claim(
+    name: str,
+    title: str,
+    statement: sp.Equality,
+    checks: tuple[Check, ...],
+    *numbers: int,
+    uses: str = "appendix-d.orthogonal",
+    wrong: Wrong | None = None,
+    kind: Kind = Kind.FIXED_POINT,
+    role: Role = Role.OURS,
+    note: str = "",
+) -> Claim:
+    return claim(
+        f"appendix-d.orthogonal{name}", title, paper(APPENDIX if numbers else GROUP, *numbers), statement, GIVEN,
+        *checks,
+        kind=kind, role=role, wrong=wrong, uses=(uses,) if name else (), note=note,
+    )
 
 
 def _saddle_claims() -> tuple[Claim, ...]:
@@ -61,44 +80,26 @@ def _saddle_claims() -> tuple[Claim, ...]:
     q = sizes - linear**2
     without = eq(s.zeta_of[0], own * s.zeta_hat_of[0])
 
-    def entry(
-        name: str,
-        title: str,
-        statement: sp.Equality,
-        checks: tuple[Check, ...],
-        *numbers: int,
-        uses: str = "appendix-d.orthogonal",
-        wrong: Wrong | None = None,
-        kind: Kind = Kind.FIXED_POINT,
-        role: Role = Role.OURS,
-        note: str = "",
-    ) -> Claim:
-        return claim(
-            f"appendix-d.orthogonal{name}", title, paper(APPENDIX if numbers else GROUP, *numbers), statement, GIVEN,
-            *checks,
-            kind=kind, role=role, wrong=wrong, uses=(uses,) if name else (), note=note,
-        )
-
     return (
-        entry(
+        _saddle_claim(
             "", "An orthogonal bulk", eq(s_map.row_product, s.c_of[0] * s.replica_delta), (exact,), 158,
             wrong={"unit rows": s.replica_delta},
             kind=Kind.DEFINITION,
             note="A special case, assumed: it holds by fiat. The check says that the bulk of the numbers below is of "
                  "this kind.",
         ),
-        entry(
+        _saddle_claim(
             ".V", "Response of a letter over an orthogonal bulk", eq(s.V_of_letter[0], V_u),
             (exact, ByDerivation(orthogonal_bulk.response)),
             wrong={"the share forgotten": 1 / (s.ridge + s.V_hat_of_letter[0])},
         ),
-        entry(
+        _saddle_claim(
             ".V-hat", "Conjugate of a letter's response over an orthogonal bulk",
             eq(s.V_hat_of_letter[0], ratio * E(nu[0] / (1 + V))), (ByDerivation(orthogonal_bulk.averaged),),
             wrong={"c forgotten": ratio * E((mu1_of[0] ** 2 + mu2_of[0] ** 2) / (1 + V))},
             uses="appendix-d.orthogonal.V",
         ),
-        entry(
+        _saddle_claim(
             ".zeta", "Overlap with the spike over an orthogonal bulk: the letters feed back", eq(s.zeta_of[0], zeta),
             (exact, ByDerivation(orthogonal_bulk.spike)), 159,
             wrong={"no feedback": without},
@@ -106,30 +107,30 @@ def _saddle_claims() -> tuple[Claim, ...]:
             note="zeta_u = beta c_u V_u (zeta^_u + sum_u' V1^_uu' zeta_u'), solved for letter 1: W Pi W^T lacks the "
                  "direction W v, along which the signal lies.",
         ),
-        entry(
+        _saddle_claim(
             ".q", "Size of a letter's readout over an orthogonal bulk", eq(s.q2_of[0], size),
             (exact, ByDerivation(orthogonal_bulk.sizes)), 160,
             wrong={"the signal forgotten": size - s.zeta_of[0] ** 2 / (s.beta * s.c_of[0] * s.fraction[0])},
             uses="appendix-d.orthogonal.zeta",
         ),
-        entry(
+        _saddle_claim(
             ".output-variance", "Variance of the output over an orthogonal bulk", eq(s.output_variance, q),
             (exact, ByDerivation(orthogonal_bulk.output_variance)),
             wrong={"the spike's share left in": sizes},
             uses="appendix-d.orthogonal.q",
         ),
-        entry(
+        _saddle_claim(
             ".test-error-simulated", "Test error of readouts over an orthogonal bulk", eq(s.test_error, E(b**2 + q)),
             (BySimulation("ridge readouts over an orthogonal bulk", simulated),),
             wrong={"the output's variance forgotten": E(b**2)},
             kind=Kind.CONCENTRATION, uses="appendix-d.orthogonal.output-variance",
         ),
-        entry(
+        _saddle_claim(
             ".zeta-without-feedback", "Overlap with the spike over an orthogonal bulk, without feedback", without,
             (exact, BySimulation("ridge readouts over an orthogonal bulk", simulated)),
             uses="appendix-d.orthogonal.V", role=Role.PRINTED, note=AS_PRINTED,
         ),
-        entry(
+        _saddle_claim(
             ".output-variance-without-feedback",
             "Variance of the output over an orthogonal bulk, the spike's share left in", eq(s.output_variance, sizes),
             (exact,),
@@ -158,8 +159,9 @@ ALPHABET = Domain((Range(s.kappa, -1.5, 1.5),), (),
 def _alphabet_claims() -> tuple[Claim, ...]:
     gain = 1 / (s.ridge + V_hat_along)
     spread = ByDerivation(orthogonal_bulk.alphabet)
-    q = U(nu_along * (q_hat_along * gain**2 + zeta_along**2 / (s.beta * c_along))) - U(mu1_along * zeta_along) ** 2
-    mean = U(mu0_along * m_along + s.kappa * mu1_along * zeta_along)
+    squares = mean_of(nu_along * (q_hat_along * gain**2 + zeta_along**2 / (s.beta * c_along)))
+    q = squares - mean_of(mu1_along * zeta_along) ** 2
+    mean = mean_of(mu0_along * m_along + s.kappa * mu1_along * zeta_along)
     odd, even = sp.Function("F", real=True), sp.Function("t", real=True)
     note = "The letter is a function of a standard normal label; m(u) and zeta(u) are densities relative to its law."
 
@@ -174,9 +176,9 @@ def _alphabet_claims() -> tuple[Claim, ...]:
     added = s.mode * s.kappa * odd((s.mode * s.kappa) ** 2)
     return (
         entry(
-            "V", "V(kappa) of a continuous alphabet", eq(V_along, U(nu_along * gain)), spread,
+            "V", "V(kappa) of a continuous alphabet", eq(V_along, mean_of(nu_along * gain)), spread,
             "appendix-d.orthogonal.V", 161,
-            wrong=U(nu_along) * U(gain),
+            wrong=mean_of(nu_along) * mean_of(gain),
         ),
         entry(
             "V-hat", "Conjugate of every letter's response", eq(V_hat_along, ratio * E(nu_along / (1 + V_along))),
@@ -186,20 +188,20 @@ def _alphabet_claims() -> tuple[Claim, ...]:
         entry(
             "residual", "Residual of a continuous alphabet", eq(s.residual, y0 - mean), spread, "appendix-d.output",
             163,
-            wrong=y0 - U(mu0_along * m_along + mu1_along * zeta_along),
+            wrong=y0 - mean_of(mu0_along * m_along + mu1_along * zeta_along),
         ),
         entry(
             "output-variance", "Variance of the output for a continuous alphabet", eq(s.output_variance, q), spread,
             "appendix-d.orthogonal.output-variance", 164,
-            wrong=q + U(mu1_along * zeta_along) ** 2,
+            wrong=q + mean_of(mu1_along * zeta_along) ** 2,
         ),
         claim(
             "appendix-d.alphabet.mean-not-unique",
             "m(u) is not unique: even functions of the letter may be added where mu0 is odd", paper(APPENDIX),
             eq(s.output_change, sp.S.Zero), ALPHABET, ByDerivation(orthogonal_bulk.no_unique_mean),
             wrong={
-                "an odd function added": U(added * s.mode * even(s.mode**2)),
-                "an even mu0": U(odd((s.mode * s.kappa) ** 2) * even(s.mode**2)),
+                "an odd function added": mean_of(added * s.mode * even(s.mode**2)),
+                "an even mu0": mean_of(odd((s.mode * s.kappa) ** 2) * even(s.mode**2)),
             },
             note="The equation for m(u) is of the first kind; only the output that m(u) makes is determined.",
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import sympy as sp
@@ -28,20 +29,19 @@ LETTER_NOTE = "Written for two letters; every sum over letters shows both. The p
 
 # The formulas as the paper states them, with sums over letters, typed here and nowhere derived.
 fit = sum(mu0_of[a] * s.m_of[a] + s.kappa * mu1_of[a] * s.zeta_of[a] for a in LETTERS)
-V = (
-    mu1_of[0] ** 2 * s.V1_of[0][0]
-    + 2 * mu1_of[0] * mu1_of[1] * s.V1_of[0][1]
-    + mu1_of[1] ** 2 * s.V1_of[1][1]
-    + mu2_of[0] ** 2 * s.V2_of[0]
-    + mu2_of[1] ** 2 * s.V2_of[1]
-)
-q = (
-    mu1_of[0] ** 2 * s.q1_of[0][0]
-    + 2 * mu1_of[0] * mu1_of[1] * s.q1_of[0][1]
-    + mu1_of[1] ** 2 * s.q1_of[1][1]
-    + mu2_of[0] ** 2 * s.q2_of[0]
-    + mu2_of[1] ** 2 * s.q2_of[1]
-)
+
+
+def _quadratic(across: Sequence[Sequence[sp.Symbol]], along: Sequence[sp.Symbol]) -> sp.Expr:
+    return (
+        mu1_of[0] ** 2 * across[0][0]
+        + 2 * mu1_of[0] * mu1_of[1] * across[0][1]
+        + mu1_of[1] ** 2 * across[1][1]
+        + mu2_of[0] ** 2 * along[0]
+        + mu2_of[1] ** 2 * along[1]
+    )
+
+
+V, q = _quadratic(s.V1_of, s.V2_of), _quadratic(s.q1_of, s.q2_of)
 signal = mu1_of[0] * s.psi_of[0] + mu1_of[1] * s.psi_of[1]
 e2 = y2 - 2 * y0 * fit + fit**2 - 2 * y1 * signal + q
 ratio = s.alpha / s.beta

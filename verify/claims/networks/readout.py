@@ -78,7 +78,7 @@ _USES = tuple(
 ) + ("appendix-d.local-field-variance",)
 
 
-def _k(integrand: sp.Expr) -> sp.Expr:
+def over_kappa(integrand: sp.Expr) -> sp.Expr:
     return Expectation(integrand, s.kappa)
 
 
@@ -111,7 +111,7 @@ _pulls = (
     [_k2[b] * (_y0 - _yhat) for b in LETTERS],
 )
 _chi = s.alpha / s.beta * sum(
-    row[b] * _k(pull[b] / (1 + _V))
+    row[b] * over_kappa(pull[b] / (1 + _V))
     for row, pull in zip(
         (s_saddle.norm_row_spike, s_saddle.norm_row_target, s_saddle.norm_row_norm), _pulls, strict=True
     )
@@ -125,11 +125,12 @@ _ONLY_SIMULATED = (
 READOUTS = (
     _readout(
         "readout-mean", "The mean of one letter's readout", s_saddle.m_of[0],
-        _k(_mu0[0] * _without_m / (1 + _V)) / _k(_mu0[0] ** 2 / (1 + _V)), network_groups_readout.readout_mean,
+        over_kappa(_mu0[0] * _without_m / (1 + _V)) / over_kappa(_mu0[0] ** 2 / (1 + _V)),
+        network_groups_readout.readout_mean,
         wrong={
             "the isotropic bulk of the paper": s.m_isotropic,
             "without the third functions":
-                _k(_mu0[0] * _without_m.subs(_no_norms) / (1 + _V)) / _k(_mu0[0] ** 2 / (1 + _V)),
+                over_kappa(_mu0[0] * _without_m.subs(_no_norms) / (1 + _V)) / over_kappa(_mu0[0] ** 2 / (1 + _V)),
         },
         note=_ONLY_SIMULATED,
     ),
@@ -151,18 +152,18 @@ READOUTS = (
              "hundreds of them would be needed.",
     ),
     _readout(
-        "test-error", "The test error of a network with a vocabulary and biases", s.test_error, _k(_e2) - s.noise,
-        network_groups_readout.errors,
+        "test-error", "The test error of a network with a vocabulary and biases",
+        s.test_error, over_kappa(_e2) - s.noise, network_groups_readout.errors,
         wrong={
             "the isotropic bulk of the paper": s.error_isotropic,
-            "without the third functions": _k(_e2.subs(_no_norms)) - s.noise,
+            "without the third functions": over_kappa(_e2.subs(_no_norms)) - s.noise,
         },
         note=_ONLY_SIMULATED,
     ),
     _readout(
         "training-error", "The training error of a network with a vocabulary and biases", s.training_error,
-        _k(_e2_short / (1 + _V) ** 2), network_groups_readout.errors,
-        wrong={"the isotropic bulk of the paper": s.training_isotropic, "the test error": _k(_e2_short)},
+        over_kappa(_e2_short / (1 + _V) ** 2), network_groups_readout.errors,
+        wrong={"the isotropic bulk of the paper": s.training_isotropic, "the test error": over_kappa(_e2_short)},
         note=_ONLY_SIMULATED,
     ),
 )
@@ -181,7 +182,7 @@ def _above_all_functions(statement: sp.Basic) -> tuple[Obligation, ...]:
         s_saddle.q1_of[a][b]: s_saddle.psi_of[a] * s_saddle.psi_of[b] + gram[a, b] for a, b in PAIRS
     }
     error = network_groups_readout.errors().results[s.test_error].subs(label, simultaneous=True)
-    at_readout = _k((_y0 - _fit) ** 2)
+    at_readout = over_kappa((_y0 - _fit) ** 2)
     squares = (
         (rest, sp.S.One),
         (sp.S.One, _y1 - _signal),
@@ -196,7 +197,7 @@ def _above_all_functions(statement: sp.Basic) -> tuple[Obligation, ...]:
         *inequalities.for_vectors(),
         Vanishing(
             "test error = squared distance at (m, zeta, chi) + an average",
-            expand_expectations(error - at_readout - _k(over)),
+            expand_expectations(error - at_readout - over_kappa(over)),
         ),
         NonNegative("the average is one of squares", over, squares),
         NonNegative(

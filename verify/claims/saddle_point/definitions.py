@@ -34,7 +34,7 @@ def _define(
 _root = sp.sqrt(s.p)
 _w_v, _w_theta = word(r"{\hat{a}^\top Wv}"), word(r"{\hat{a}^\top W\theta_\perp}")
 _risk = word(r"\hat{\mathcal{R}}(a)")
-_i, _j = r"a^{(i)}", r"a^{(j)}"
+_one, _other = r"a^{(i)}", r"a^{(j)}"
 
 CLAIMS: tuple[Claim, ...] = (
     _define("summary-statistics", "The five numbers that describe the readout", "Section 3.3", (17,),
@@ -68,14 +68,14 @@ CLAIMS: tuple[Claim, ...] = (
             note="Square loss and ridge: half of the square, and half of the squared norm."),
     _define("replica-overlaps",
             "The overlaps of the replicas with the constant vector, the spike, the target and each other", "Appendix C",
-            (85,), eq(word("m_i"), word(rf"{{\mathbf{{1}}^\top {_i}}}") / _root),
-            eq(word(r"\zeta_i"), word(rf"{{{_i}\cdot Wv}}") / _root),
-            eq(s_free.psi_pair, word(rf"{{{_i}\cdot W\theta_\perp}}") / _root),
-            eq(s_free.overlap_pair[0], word(rf"{{{_i}\cdot W\Pi^\perp W^\top {_j}}}") / s.p),
-            eq(s_free.overlap_pair[1], word(rf"{{{_i}\cdot {_j}}}") / s.p)),
+            (85,), eq(word("m_i"), word(rf"{{\mathbf{{1}}^\top {_one}}}") / _root),
+            eq(word(r"\zeta_i"), word(rf"{{{_one}\cdot Wv}}") / _root),
+            eq(s_free.psi_pair, word(rf"{{{_one}\cdot W\theta_\perp}}") / _root),
+            eq(s_free.overlap_pair[0], word(rf"{{{_one}\cdot W\Pi^\perp W^\top {_other}}}") / s.p),
+            eq(s_free.overlap_pair[1], word(rf"{{{_one}\cdot {_other}}}") / s.p)),
     _define("local-field", "Local field: what the output of a replica has across the spike", "Appendix C", (86,),
             eq(word(r"\mathsf{h}_i"),
-               (mu1 * word(rf"{{{_i}\cdot Wx^\perp}}") + mu2 * word(rf"{{{_i}\cdot\xi}}")) / _root)),
+               (mu1 * word(rf"{{{_one}\cdot Wx^\perp}}") + mu2 * word(rf"{{{_one}\cdot\xi}}")) / _root)),
     _define("across-spike", "An input along and across the spike", "Appendix C", (87,),
             eq(s.kappa, word("{v\\cdot x}")), eq(word(r"{x^\perp}"), word("x") - s.kappa * word("v"))),
     _define("replica-action",

@@ -104,7 +104,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
 
 def _minimise(point: Point) -> Mapping[str, float]:
     """Minimum over h of (h - omega)^2/(2V) + (b - h)^2/2, by bisection on its increasing slope."""
-    variance, omega, target = (float(point[x.name]) for x in (s.V, s.field_mean, s.residual))
+    variance, omega, target = (float(point[symbol.name]) for symbol in (s.V, s.field_mean, s.residual))
     low, high = min(omega, target), max(omega, target)
     for _ in range(200):
         middle = (low + high) / 2
@@ -147,7 +147,7 @@ _LAW = (
 
 
 def _marchenko_pastur(point: Point) -> Mapping[str, float]:
-    beta, c, ridge, first, second = (float(point[x.name]) for x in (s.beta, s.c, s.ridge, s.V1_hat, s.V2_hat))
+    beta, c, ridge, first, second = (float(point[symbol.name]) for symbol in (s.beta, s.c, s.ridge, s.V1_hat, s.V2_hat))
     return density_integrals(beta, c, ridge + second, first)
 
 

@@ -19,11 +19,12 @@ from onestep.numerics.balls.arithmetic import precision, rational_ball
 from onestep.numerics.certificates.certify import certify
 from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.solve import solve
-from onestep.verify.claims.sources import paper
+from onestep.verify.claims import sources
+from onestep.verify.protocol import statement
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Profile
 from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence
 from onestep.verify.protocol.paper import Paper
-from onestep.verify.protocol.statement import MORE, claim, le
+from onestep.verify.protocol.statement import MORE, le
 from onestep.verify.protocol.tolerances import MANY_DIGITS
 
 _WORDS = "tanh student, sin target, alpha = 3/2, beta = 1, ridge 0.1, r = c = 1, gamma = 0.8, no label noise"
@@ -52,11 +53,11 @@ def _within(symbol: sp.Symbol, value: sp.Rational) -> sp.LessThan:
     return le(sp.Abs(_UNITS * symbol - _UNITS * value), sp.Rational(1, 2))
 
 
-def _parts(statement: sp.Basic) -> tuple[str, Fraction, Fraction]:
+def _parts(stated: sp.Basic) -> tuple[str, Fraction, Fraction]:
     """The quantity, the value and the tolerance of |10^20 symbol - 10^20 value| <= tolerance 10^20."""
-    inside = statement.lhs.args[0]
+    inside = stated.lhs.args[0]
     (symbol,) = inside.free_symbols
-    value, tolerance = symbol - inside / _UNITS, statement.rhs / _UNITS
+    value, tolerance = symbol - inside / _UNITS, stated.rhs / _UNITS
     return _NAMES[symbol], Fraction(int(value.p), int(value.q)), Fraction(int(tolerance.p), int(tolerance.q))
 
 
@@ -100,8 +101,8 @@ class ByManyDigits:
 
 def _claim(symbol: sp.Symbol, slug: str, title: str, digits: str, other: str) -> Claim:
     value, double = sp.Rational(digits), sp.Rational(other)
-    return claim(
-        f"result-3-3.worked-{slug}", title, paper("Result 3.3"),
+    return statement.claim(
+        f"result-3-3.worked-{slug}", title, sources.paper("Result 3.3"),
         _within(symbol, value),
         Domain(hypotheses=(_WORDS, "ridge and gamma the binary numbers of double precision nearest to these")),
         ByEnclosure(), ByManyDigits(),

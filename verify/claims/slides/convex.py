@@ -168,9 +168,9 @@ def _square_at(point: Point) -> Mapping[str, float] | None:
 def _square_functions(point: Point) -> Mapping[str, Callable[..., Any]]:
     values = _square_at(point)
     V = values[s.V.name] if values else 1.0
-    target = compile_numpy(model_at({**point, s.r.name: 0.0}).target.expression)
+    teacher = compile_numpy(model_at({**point, s.r.name: 0.0}).target.expression)
     return {
-        "g": target,
+        "g": teacher,
         "eta": lambda y, omega: (omega + V * y) / (1 + V),
         "loss": lambda y, x: (y - x) ** 2 / 2,
     }

@@ -14,18 +14,8 @@ def printed(
     right: Claim, name: str, title: str, frame: str, statement: sp.Basic, *, wrong: Wrong | None = None, note: str = ""
 ) -> Claim:
     """The checks of ``right``, which corrects it, on the statement that the slides print on ``frame``."""
-    return replace(
-        right,
-        id=f"slides.{name}",
-        title=title,
-        source=Source("slides", frame, right.source.equations),
-        role=Role.PRINTED,
-        statement=statement,
-        uses=(),
-        mutants=slips(statement, wrong or {}),
-        note=note,
-        correction=right,
-    )
+    own = as_printed(right, name, title, frame, note)
+    return replace(own, statement=statement, uses=(), mutants=slips(statement, wrong or {}), correction=right)
 
 
 def as_printed(right: Claim, name: str, title: str, frame: str, note: str = "") -> Claim:

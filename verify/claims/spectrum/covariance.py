@@ -53,6 +53,27 @@ def nu(integrand: sp.Expr) -> sp.Expr:
     return Expectation(integrand, s.mode)
 
 
+def _numbered(
+    name: str,
+    title: str,
+    statement: sp.Equality,
+    checks: tuple[Check, ...],
+    *numbers: int,
+    wrong: sp.Expr,
+    other: sp.Expr | None = None,
+    section: str = APPENDIX,
+    kind: Kind | None = None,
+    domain: Domain = SEEDED,
+    uses: tuple[str, ...] = (),
+    note: str = "",
+) -> Claim:
+    also = {} if other is None else {"another wrong version": other}
+    return claim(
+        f"appendix-f.{name}", title, paper(section, *numbers), statement, domain, *checks,
+        kind=kind, wrong={"wrong version": wrong, **also}, uses=uses, note=note,
+    )
+
+
 def _setup_claims() -> tuple[Claim, ...]:
     mean = (mu0 + s.kappa * mu1 * s.spike_overlap) * (mu0 + s.kappa * mu1 * s.other_overlap)
     covariance = E(mean) + E(mu1**2) * s.projected_product + E(mu2**2) * s.replica_delta
@@ -62,25 +83,8 @@ def _setup_claims() -> tuple[Claim, ...]:
     integral = -((s.replicas - 1) * sp.log(s.mode_curvature) + sp.log(total)) / 2 + s.replicas * s.mode_force**2 / (
         2 * total
     )
-
-    def numbered(
-        name: str,
-        title: str,
-        statement: sp.Equality,
-        checks: tuple[Check, ...],
-        *numbers_: int,
-        wrong: sp.Expr,
-        domain: Domain = SEEDED,
-        uses: tuple[str, ...] = (),
-        note: str = "",
-    ) -> Claim:
-        return claim(
-            f"appendix-f.{name}", title, paper(APPENDIX, *numbers_), statement, domain, *checks,
-            wrong={"wrong version": wrong}, uses=uses, note=note,
-        )
-
     return (
-        numbered(
+        _numbered(
             "population", "Population covariance of the equivalent features", eq(s.population, covariance),
             (ByNumbers("sums in three dimensions", population, ROUNDING, generic),
              ByDerivation(feature_covariance.population)),
@@ -93,19 +97,19 @@ def _setup_claims() -> tuple[Claim, ...]:
             kind=Kind.DEFINITION,
             note="A definition: it holds by fiat. With Phi^T Phi/n the argument is rescaled by alpha/beta.",
         ),
-        numbered(
+        _numbered(
             "log-partition", "The resolvent's trace as the slope of a Gaussian integral",
             eq(s.log_partition_slope, s.trace_resolvent), (features, ByDerivation(feature_covariance.log_partition)),
             175,
             wrong=s.trace_resolvent / 2, uses=("appendix-f.stieltjes-transform",),
         ),
-        numbered(
+        _numbered(
             "weight", "The Gaussian weight of a readout",
             eq(s.gibbs_exponent, z * s.readout_norm / 2 - s.readout_energy / 2),
             (features, ByDerivation(feature_covariance.log_partition)), 176,
             wrong=z * s.readout_norm / 2 - s.readout_energy,
         ),
-        numbered(
+        _numbered(
             "replica-identity", "The average of ln Z from the moments of Z", eq(s.moment_slope, s.mean_log),
             (ByNumbers("laws of five values", moments, FINITE_DIFFERENCE),
              ByDerivation(feature_covariance.replica_identity)),
@@ -114,7 +118,7 @@ def _setup_claims() -> tuple[Claim, ...]:
             note="For a law of finitely many values; that the continuation from integers R is the right one is the "
                  "replica hypothesis.",
         ),
-        numbered(
+        _numbered(
             "independent-samples", "Moments of Z: one factor for each independent sample",
             eq(s.replicated_weight, s.sample_average**s.n),
             (ByNumbers("four samples of three values", samples, ROUNDING),
@@ -123,19 +127,19 @@ def _setup_claims() -> tuple[Claim, ...]:
             wrong=s.sample_average ** (s.n + 1),
             note="At fixed readouts, under the integral over them with the weight exp(z sum |a_i|^2/2).",
         ),
-        numbered(
+        _numbered(
             "output", "Output of one replica: mean, spike, local field",
             eq(s.letter_output, mu0 * s.m + s.kappa * mu1 * s.zeta + s.letter_field),
             (readouts, ByDerivation(feature_covariance.outputs)), 179,
             wrong=mu0 * s.m + mu1 * s.zeta + s.letter_field,
         ),
-        numbered(
+        _numbered(
             "local-fields", "Covariance of the local fields of two replicas",
             eq(s.field_covariance, mu1**2 * s.q1 + mu2**2 * s.q2), (readouts, ByDerivation(feature_covariance.outputs)),
             180, 181,
             wrong=mu1 * s.q1 + mu2 * s.q2, uses=("appendix-f.output",),
         ),
-        numbered(
+        _numbered(
             "replicated-mode", "Gaussian integral over the replicas of one mode", eq(s.log_mode_integral, integral),
             (ByNumbers("one to four replicas, by linear algebra", few_replicas, ROUNDING),
              ByDerivation(replica_gaussians.integral)),
@@ -168,27 +172,7 @@ def _stationary_claims() -> tuple[Claim, ...]:
         + s.zeta_hat**2 * resolvent / 2
         - ratio / 2 * E(sp.log(1 + V) + (q + output**2) / (1 + V))
     )
-    own = ("appendix-f.free-entropy",)
-
-    def numbered(
-        name: str,
-        title: str,
-        statement: sp.Equality,
-        checks: tuple[Check, ...],
-        *numbers_: int,
-        wrong: sp.Expr,
-        uses: tuple[str, ...] = own,
-        domain: Domain = PLAIN,
-        section: str = APPENDIX,
-        kind: Kind = Kind.FIXED_POINT,
-        note: str = "",
-        other: sp.Expr | None = None,
-    ) -> Claim:
-        also = {} if other is None else {"another wrong version": other}
-        return claim(
-            f"appendix-f.{name}", title, paper(section, *numbers_), statement, domain, *checks,
-            kind=kind, wrong={"wrong version": wrong, **also}, uses=uses, note=note,
-        )
+    numbered = partial(_numbered, kind=Kind.FIXED_POINT, domain=PLAIN, uses=("appendix-f.free-entropy",))
 
     def stationary(variable: sp.Symbol) -> ByDerivation:
         return ByDerivation(partial(spectrum.equation, variable))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -11,7 +11,7 @@ import sympy as sp
 from onestep.derivations.gradient_step import symbols as s
 from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import Point
-from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
 from onestep.verify.second_route.grids import (
     INTERPRETATIONS,
@@ -127,6 +127,22 @@ MODELS: dict[str, tuple[str, str, float, float, float]] = {
 }
 
 
+# (activation, target, (d, p, n0), eta, noise, seed) to what one draw measures.
+Draw = Callable[[str, str, tuple[int, int, int], float, float, int], tuple[float, ...]]
+
+
+def _drawn(
+    target: str, sizes: tuple[int, int, int], noise: float, seed: np.random.SeedSequence
+) -> tuple[Array, Array, Array, Array]:
+    """A first layer of unit rows, the inputs of a batch, their labels, and what the neurons receive."""
+    (d, p, n0), rng = sizes, np.random.default_rng(seed)
+    rows = rng.standard_normal((p, d))
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    x = rng.standard_normal((n0, d))
+    labels = SMOOTH[target].value(x[:, 0]) + np.sqrt(noise) * rng.standard_normal(n0)
+    return rows, x, labels, x @ rows.T
+
+
 @lru_cache(maxsize=1024)
 def one_step(
     activation: str, target: str, sizes: tuple[int, int, int], eta: float, noise: float, seed: int
@@ -135,14 +151,8 @@ def one_step(
 
     The mean row of W1 is r v up to O(1/d); the rows minus their mean are the bulk.
     """
-    d, p, n0 = sizes
-    rng = np.random.default_rng(np.random.SeedSequence(20, spawn_key=(d, seed)))
-    rows = rng.standard_normal((p, d))
-    rows /= np.linalg.norm(rows, axis=1)[:, None]
-    x = rng.standard_normal((n0, d))
-    student = SMOOTH[activation]
-    labels = SMOOTH[target].value(x[:, 0]) + np.sqrt(noise) * rng.standard_normal(n0)
-    received = x @ rows.T
+    (d, p, n0), student = sizes, SMOOTH[activation]
+    rows, x, labels, received = _drawn(target, sizes, noise, np.random.SeedSequence(20, spawn_key=(d, seed)))
     residual = labels - student.value(received).mean(axis=1)
     rows += eta * d / (n0 * p) * (student.prime(received) * residual[:, None]).T @ x
     mean = rows.mean(axis=0)
@@ -158,18 +168,17 @@ def experiment(noise: float, quantity: sp.Basic, profile: Profile) -> Mapping[st
     the profile, against two) are both cheaper and more accurate.
     """
     observable = column(quantity, s.r, s.gamma, s.c)
-    found: dict[str, tuple[Measured, ...]] = {}
-    for name, (activation, target, alpha0, eta, beta) in MODELS.items():
-        measured = []
-        for d in (dimension // 2 for dimension in profile.dimensions):
-            sizes = (d, round(beta * d), round(alpha0 * d))
-            samples = tuple(
-                one_step(activation, target, sizes, eta, noise, k)[observable] for k in range(6 * profile.seeds)
-            )
-            values = _values(activation, target, sizes, eta, noise)
-            measured.append(Measured(d, samples, values, interpretation(activation, target)))
-        found[name] = tuple(measured)
-    return found
+    return _measured(profile, observable, one_step, noise)
+
+
+def _measured(profile: Profile, observable: int, draw: Draw, noise: float) -> Mapping[str, tuple[Measured, ...]]:
+    def one(model: tuple[str, str, float, float, float], d: int) -> Measured:
+        activation, target, alpha0, eta, beta = model
+        sizes = (d, round(beta * d), round(alpha0 * d))
+        samples = tuple(draw(activation, target, sizes, eta, noise, k)[observable] for k in range(6 * profile.seeds))
+        return Measured(d, samples, _values(activation, target, sizes, eta, noise), interpretation(activation, target))
+
+    return at_sizes(MODELS, profile, one)
 
 
 _ROWS = 64  # neurons that |delta|^2 is averaged over; they share the batch
@@ -177,27 +186,17 @@ _ROWS = 64  # neurons that |delta|^2 is averaged over; they share the batch
 
 @lru_cache(maxsize=1024)
 def pieces_of_the_step(
-    activation: str, target: str, sizes: tuple[int, int, int], eta: float, seed: int
+    activation: str, target: str, sizes: tuple[int, int, int], eta: float, noise: float, seed: int
 ) -> tuple[float, float, float]:
     """|v~|^2, the mean of |delta|^2 over some rows, and d |(1/n0) sum f x|^2 for one batch and one first layer."""
-    d, p, n0 = sizes
-    rng = np.random.default_rng(np.random.SeedSequence(21, spawn_key=(d, seed)))
-    rows = rng.standard_normal((p, d))
-    rows /= np.linalg.norm(rows, axis=1)[:, None]
-    x = rng.standard_normal((n0, d))
-    student = SMOOTH[activation]
-    labels = SMOOTH[target].value(x[:, 0])
-    received = x @ rows.T
+    (d, p, n0), student = sizes, SMOOTH[activation]
+    _, x, labels, received = _drawn(target, sizes, noise, np.random.SeedSequence(21, spawn_key=(d, seed)))
     h1 = hermite_numbers(activation, target)["h_1"]
     direction = labels @ x / n0
     force = student.value(received).mean(axis=1) @ x / n0
     centred = student.prime(received[:, :_ROWS]) - h1
     delta = eta * d / p / n0 * (centred * labels[:, None]).T @ x
-    return (
-        float(direction @ direction),
-        float(np.mean(np.sum(delta**2, axis=1))),
-        float(d * force @ force),
-    )
+    return (float(direction @ direction), float(np.mean(np.sum(delta**2, axis=1))), float(d * force @ force))
 
 
 def pieces(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
@@ -206,23 +205,10 @@ def pieces(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured,
     Half the dimensions and more draws, as in :func:`experiment`.
     """
     observable = column(quantity, s.v_square, s.delta_square, s.output_force_rate)
-    found: dict[str, tuple[Measured, ...]] = {}
-    for name, (activation, target, alpha0, eta, beta) in MODELS.items():
-        measured = []
-        for d in (dimension // 2 for dimension in profile.dimensions):
-            sizes = (d, round(beta * d), round(alpha0 * d))
-            samples = tuple(
-                pieces_of_the_step(activation, target, sizes, eta, k)[observable] for k in range(6 * profile.seeds)
-            )
-            values = _values(activation, target, sizes, eta)
-            measured.append(Measured(d, samples, values, interpretation(activation, target)))
-        found[name] = tuple(measured)
-    return found
+    return _measured(profile, observable, pieces_of_the_step, 0.0)
 
 
-def _values(
-    activation: str, target: str, sizes: tuple[int, int, int], eta: float, noise: float = 0.0
-) -> dict[str, float]:
+def _values(activation: str, target: str, sizes: tuple[int, int, int], eta: float, noise: float) -> dict[str, float]:
     """The symbols of the right-hand sides, at the ratios realised by the sizes."""
     d, p, n0 = sizes
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -9,7 +10,7 @@ import sympy as sp
 
 from onestep.derivations.language import symbols as s
 from onestep.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
-from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
 from onestep.verify.second_route.models import LETTERS, PAIRS, Point, value
 
@@ -42,31 +43,12 @@ def block_values(point: Point) -> dict[str, float]:
     return values | {s.mixed[a][b].name: float(M[a, b]) for a, b in PAIRS}
 
 
+_NAMES = (
+    s.beta, s.ridge, s.fraction[0], *s.c_of, s.V1_hat_of[0][0], s.V1_hat_of[0][1], s.V1_hat_of[1][1], *s.V2_hat_of
+)  # fmt: skip
 _SAMPLED = {
-    "wide": {
-        s.beta: 1.5,
-        s.ridge: 0.4,
-        s.fraction[0]: 0.4,
-        s.c_of[0]: 0.8,
-        s.c_of[1]: 1.4,
-        s.V1_hat_of[0][0]: 1.2,
-        s.V1_hat_of[0][1]: -0.5,
-        s.V1_hat_of[1][1]: 0.6,
-        s.V2_hat_of[0]: 0.2,
-        s.V2_hat_of[1]: 0.5,
-    },
-    "narrow": {
-        s.beta: 0.6,
-        s.ridge: 0.2,
-        s.fraction[0]: 0.5,
-        s.c_of[0]: 1.2,
-        s.c_of[1]: 0.7,
-        s.V1_hat_of[0][0]: 0.9,
-        s.V1_hat_of[0][1]: 0.6,
-        s.V1_hat_of[1][1]: 1.5,
-        s.V2_hat_of[0]: 0.3,
-        s.V2_hat_of[1]: 0.1,
-    },
+    "wide": dict(zip(_NAMES, (1.5, 0.4, 0.4, 0.8, 1.4, 1.2, -0.5, 0.6, 0.2, 0.5), strict=True)),
+    "narrow": dict(zip(_NAMES, (0.6, 0.2, 0.5, 1.2, 0.7, 0.9, 0.6, 1.5, 0.3, 0.1), strict=True)),
 }
 
 
@@ -87,19 +69,17 @@ def _resolvent_samples(name: str, dimension: int, seeds: int) -> tuple[float, ..
     return tuple(samples)
 
 
-def resolvents(quantity: sp.Basic, profile: Profile) -> dict[str, tuple[Measured, ...]]:
+def resolvents(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """(1/p) tr of the resolvent over the first group's neurons, of sampled bulks."""
     column(quantity, s.V2_of[0])
-    found = {}
-    for name, chosen in _SAMPLED.items():
-        values = {x.name: number for x, number in chosen.items()}
-        runs = []
-        for dimension in (d // 2 for d in profile.dimensions):
-            p = round(values[s.beta.name] * dimension)
-            at = values | {s.fraction[0].name: round(values[s.fraction[0].name] * p) / p, s.beta.name: p / dimension}
-            runs.append(Measured(dimension, _resolvent_samples(name, dimension, profile.seeds), at | block_values(at)))
-        found[name] = tuple(runs)
-    return found
+
+    def one(name: str, d: int) -> Measured:
+        values = {x.name: number for x, number in _SAMPLED[name].items()}
+        p = round(values[s.beta.name] * d)
+        at = values | {s.fraction[0].name: round(values[s.fraction[0].name] * p) / p, s.beta.name: p / d}
+        return Measured(d, _resolvent_samples(name, d, profile.seeds), at | block_values(at))
+
+    return at_sizes({name: name for name in _SAMPLED}, profile, one)
 
 
 def one_letter(point: Point) -> dict[str, float]:

@@ -15,7 +15,7 @@ import numpy as np
 import sympy as sp
 
 from onestep.derivations.bulk import symbols as s
-from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
 from onestep.verify.second_route.networks.formulas import Step, batch_forms, equivalent, functions_for, own_law
@@ -100,18 +100,16 @@ def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
     """One statistic of the rows, at half the profile's dimensions (the rows are many), for both models."""
     gaussian = quantity in _GAUSSIAN_ROWS
     at = _GAUSSIAN_ROWS.index(quantity) if gaussian else column(quantity, *_ROWS_ON_SPHERE)
-    found = {}
-    for name, step in ROW_MODELS.items():
-        measured = []
-        for d in (dimension // 2 for dimension in profile.dimensions):
-            samples = tuple(row_statistics(step, d, k, gaussian)[at] for k in range(2 * profile.seeds))
-            values = ratios(step, d)
-            if gaussian:
-                law = own_law(step, alpha0=values[s.alpha0.name])
-                values |= {s.norm_variance.name: law.variance, s.norm_spike_overlap.name: law.spike}
-            measured.append(Measured(d, samples, values, functions_for(step)))
-        found[name] = tuple(measured)
-    return found
+
+    def one(step: Step, d: int) -> Measured:
+        samples = tuple(row_statistics(step, d, k, gaussian)[at] for k in range(2 * profile.seeds))
+        values = ratios(step, d)
+        if gaussian:
+            law = own_law(step, alpha0=values[s.alpha0.name])
+            values |= {s.norm_variance.name: law.variance, s.norm_spike_overlap.name: law.spike}
+        return Measured(d, samples, values, functions_for(step))
+
+    return at_sizes(ROW_MODELS, profile, one)
 
 
 BATCH_MODELS = {"tanh target": ("tanh", 2.0), "sine target": ("sin", 0.7)}
@@ -138,16 +136,13 @@ def batch_resolvent(target: str, d: int, n0: int, seed: int) -> tuple[float, flo
 def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """One form of Q at the profile's dimensions."""
     at = column(quantity, s.batch_trace, s.batch_target, s.batch_mixed, s.batch_cube, s.batch_pair)
-    found = {}
-    for name, (target, alpha0) in BATCH_MODELS.items():
-        measured = []
-        for d in profile.dimensions:
-            n0 = round(alpha0 * d)
-            samples = tuple(batch_resolvent(target, d, n0, k)[at] for k in range(2 * profile.seeds))
-            values = batch_forms(target, n0 / d, SHIFT)
-            measured.append(Measured(d, samples, values, interpretation("tanh", target)))
-        found[name] = tuple(measured)
-    return found
+
+    def one(batch: tuple[str, float], d: int) -> Measured:
+        target, n0 = batch[0], round(batch[1] * d)
+        samples = tuple(batch_resolvent(target, d, n0, k)[at] for k in range(2 * profile.seeds))
+        return Measured(d, samples, batch_forms(target, n0 / d, SHIFT), interpretation("tanh", target))
+
+    return at_sizes(BATCH_MODELS, profile, one, 1)
 
 
 BULK_COLUMNS = (s.V2, s.V1, s.overlap_vv, s.overlap_vp, s.overlap_pp, s.overlap_vd, s.overlap_pd, s.overlap_dd)
@@ -185,13 +180,10 @@ def bulk_experiment(
 ) -> Mapping[str, tuple[Measured, ...]]:
     """One quantity of a network's bulk at half the profile's dimensions, for the models named."""
     name = BULK_COLUMNS[column(quantity, *BULK_COLUMNS)].name
-    found = {}
-    for model in models:
-        step = BULK_MODELS[model]
-        conjugate, shift = CONJUGATES[model]
-        measured = []
-        for d in (dimension // 2 for dimension in profile.dimensions):
-            samples = tuple(bulk_resolvent(step, d, conjugate, shift, k)[name] for k in range(8 * profile.seeds))
-            measured.append(Measured(d, samples, _equivalent_at(step, d, conjugate, shift)))
-        found[model] = tuple(measured)
-    return found
+
+    def one(model: str, d: int) -> Measured:
+        step, (conjugate, shift) = BULK_MODELS[model], CONJUGATES[model]
+        samples = tuple(bulk_resolvent(step, d, conjugate, shift, k)[name] for k in range(8 * profile.seeds))
+        return Measured(d, samples, _equivalent_at(step, d, conjugate, shift))
+
+    return at_sizes({model: model for model in models}, profile, one)

@@ -116,16 +116,15 @@ def values_of(network: Vocabulary) -> dict[str, float]:
 
 @lru_cache(maxsize=16)
 def _table(network: Vocabulary, raw: bytes) -> dict[str, Array]:
-    f = along(network, raw)
+    f, third = along(network, raw)
     solved = solve(network)
     named = {
-        f"{name}_{a + 1}": row[a] for name, row in (("mu0", f.mu0), ("mu1", f.mu1), ("k2", f.third)) for a in LETTERS
+        f"{name}_{a + 1}": row[a] for name, row in (("mu0", f.mu0), ("mu1", f.mu1), ("k2", third)) for a in LETTERS
     }
-    named |= {f"mu2_{a + 1}": np.sqrt(np.maximum(f.mu2_square[a], 0.0)) for a in LETTERS}
+    named |= {f"mu2_{a + 1}": np.sqrt(np.maximum(f.mu2[a], 0.0)) for a in LETTERS}
     kappa = np.frombuffer(raw)
-    fit = solved.m @ f.mu0 + kappa * (solved.zeta @ f.mu1) + solved.chi @ f.third
-    variance = np.einsum("ak,ab,bk->k", f.mu1, solved.at.T, f.mu1) + solved.at.tau @ f.mu2_square
-    return named | {"y0": f.y0, "y1": f.y1, "y2": f.y2, "yhat": fit, "Vk": variance}
+    fit = solved.m @ f.mu0 + kappa * (solved.zeta @ f.mu1) + solved.chi @ third
+    return named | {"y0": f.y0, "y1": f.y1, "y2": f.y2, "yhat": fit, "Vk": f.variance(solved.at.T, solved.at.tau)}
 
 
 def functions_of(network: Vocabulary) -> Mapping[str, Callable[[Array], Array]]:
@@ -171,9 +170,9 @@ def readouts(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measure
 def floor_numbers(point: Point) -> dict[str, float]:
     """The test error of a well-fed network, and the distance of y0 from the six functions of its letters."""
     network = WELL_FED[str(point["network"])]
-    f = along(network)
+    f, third = along(network)
     root = np.sqrt(MASS)
-    span = np.concatenate([f.mu0, NODES * f.mu1, f.third]) * root
+    span = np.concatenate([f.mu0, NODES * f.mu1, third]) * root
     basis = np.linalg.svd(span.T, full_matrices=False)[0]
     left = f.y0 * root - basis @ (basis.T @ (f.y0 * root))
     return {s.test_error.name: solve(network).test_error, s.distance_groups.name: float(left @ left)}

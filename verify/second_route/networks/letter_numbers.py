@@ -18,7 +18,7 @@ import sympy as sp
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.kinds import Point
-from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.grids import Array
 from onestep.verify.second_route.networks.letter_formulas import AnyLaw, Bulk, Groups
@@ -262,13 +262,10 @@ def dense(drawing: Drawing, d: int, seed: int) -> dict[str, float]:
 def drawn_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """One of COLUMNS at an eighth of the profile's dimensions and many seeds, for both drawings."""
     name = COLUMNS[column(quantity, *COLUMNS)].name
-    found = {}
-    for title, drawing in DRAWINGS.items():
-        values = by_pencil(drawing) | entropic_slopes(drawing)
-        found[title] = tuple(
-            Measured(
-                d, tuple(dense(drawing, d, k)[name] for k in range(24 * profile.seeds)), values, functions_of(drawing)
-            )
-            for d in (dimension // 8 for dimension in profile.dimensions)
-        )
-    return found
+    values = {title: by_pencil(drawing) | entropic_slopes(drawing) for title, drawing in DRAWINGS.items()}
+
+    def one(title: str, d: int) -> Measured:
+        samples = tuple(dense(DRAWINGS[title], d, k)[name] for k in range(24 * profile.seeds))
+        return Measured(d, samples, values[title], functions_of(DRAWINGS[title]))
+
+    return at_sizes({title: title for title in DRAWINGS}, profile, one, 8)

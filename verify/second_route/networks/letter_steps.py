@@ -13,7 +13,7 @@ import sympy as sp
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.kinds import Point
-from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.grids import SMOOTH, Array, hermite_numbers
 from onestep.verify.second_route.networks.formulas import Step, functions_for, own_law
@@ -59,19 +59,16 @@ def row_statistics(step: Step, d: int, seed: int) -> tuple[float, float, float, 
 def stepped_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """One statistic of the rows of a letter at a quarter of the profile's dimensions, both networks."""
     at = column(quantity, s.row_form_of, s.norm_overlap_of, s.norm_spike_overlap_of, s.norm_variance_of[0])
-    found = {}
-    for name, step in STEPPED.items():
-        measured = []
-        for d in (dimension // 4 for dimension in profile.dimensions):
-            p, n0 = round(step.beta * d), round(step.alpha0 * d)
-            values = hermite_numbers(step.student, step.target) | {
-                s.alpha0.name: n0 / d, s.beta.name: p / d, s.eta.name: step.rate * p / d,
-                s.letter[0].name: STEP_LETTERS[0],
-            }  # fmt: skip
-            samples = tuple(row_statistics(step, d, k)[at] for k in range(8 * profile.seeds))
-            measured.append(Measured(d, samples, values, functions_for(step)))
-        found[name] = tuple(measured)
-    return found
+
+    def one(step: Step, d: int) -> Measured:
+        p, n0 = round(step.beta * d), round(step.alpha0 * d)
+        values = hermite_numbers(step.student, step.target) | {
+            s.alpha0.name: n0 / d, s.beta.name: p / d, s.eta.name: step.rate * p / d, s.letter[0].name: STEP_LETTERS[0]
+        }  # fmt: skip
+        samples = tuple(row_statistics(step, d, k)[at] for k in range(8 * profile.seeds))
+        return Measured(d, samples, values, functions_for(step))
+
+    return at_sizes(STEPPED, profile, one, 4)
 
 
 def step_at(point: Point) -> Step:
@@ -222,11 +219,10 @@ def real_forms(model: Stepped, which: int) -> dict[str, float]:
 def real_networks(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """One of OVERLAPS at an eighth of the profile's dimensions and many seeds, for both networks."""
     at = column(quantity, *OVERLAPS)
-    found = {}
-    for name, model in REAL.items():
-        values = real_forms(model, at - 1) if at else real_values(model)
-        found[name] = tuple(
-            Measured(d, tuple(real_resolvent(model, d, k)[at] for k in range(32 * profile.seeds)), values)
-            for d in (dimension // 8 for dimension in profile.dimensions)
-        )
-    return found
+    values = {model: real_forms(model, at - 1) if at else real_values(model) for model in REAL.values()}
+
+    def one(model: Stepped, d: int) -> Measured:
+        samples = tuple(real_resolvent(model, d, k)[at] for k in range(32 * profile.seeds))
+        return Measured(d, samples, values[model])
+
+    return at_sizes(REAL, profile, one, 8)

@@ -20,7 +20,7 @@ from onestep.numerics.models.solution import Solution
 from onestep.numerics.saddle_point.ridge import solve
 from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import Point
-from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.grids import LINE, WEIGHT, Array, hermite_numbers, interpretation
 from onestep.verify.second_route.models import functions_of, numbers, solved
@@ -138,18 +138,14 @@ _OBSERVABLES = ("test_error", "training_error", "m")
 def readout_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """Test error, training error or m of the readout of real networks at half the profile's dimensions, many seeds."""
     observable = _OBSERVABLES[column(quantity, s.test_error, s.training_error, s.m)]
-    found = {}
-    for name, network in NETWORKS.items():
-        measured = []
-        for d in (dimension // 2 for dimension in profile.dimensions):
-            run = simulate(network, dimension=d, seeds=5 * profile.seeds, kind="network")
-            at = run.model
-            assert isinstance(at, Network)
-            solution = solved(own_model(at))
-            values = network_values(solution)
-            measured.append(Measured(d, run.values(observable), values, functions_with_third(solution.model)))
-        found[name] = tuple(measured)
-    return found
+
+    def one(network: Network, d: int) -> Measured:
+        run = simulate(network, dimension=d, seeds=5 * profile.seeds, kind="network")
+        assert isinstance(run.model, Network)
+        solution = solved(own_model(run.model))
+        return Measured(d, run.values(observable), network_values(solution), functions_with_third(solution.model))
+
+    return at_sizes(NETWORKS, profile, one)
 
 
 def model_at(point: Point) -> Model:

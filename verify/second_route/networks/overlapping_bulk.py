@@ -27,10 +27,10 @@ from onestep.numerics.bulk.overlapping_rows import turned_bulk
 from onestep.numerics.models.network import Network
 from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import Point
-from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
 from onestep.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, Function
-from onestep.verify.second_route.networks.overlapping_draws import Start, functions_for, shared_functions
+from onestep.verify.second_route.networks.overlapping_draws import Start, first_layer, functions_for, shared_functions
 
 NO_NOISE = "no label noise"
 # Rates and overlaps at which turning counts; the second student is not odd.
@@ -78,10 +78,7 @@ def row_variance(start: Start, d: int, seed: int) -> float:
     """d times the variance of b.theta over the rows of one network after a real step (full residual)."""
     p, n0 = 4 * d, round(start.alpha0 * d)
     rng = np.random.default_rng(np.random.SeedSequence(59, spawn_key=(d, seed)))
-    rows = rng.standard_normal((p, d))
-    rows[:, 1] = 0.0
-    rows *= math.sqrt(1.0 - start.overlap) / np.linalg.norm(rows, axis=1)[:, None]
-    rows[:, 1] = math.sqrt(start.overlap)
+    rows = first_layer(start, p, d, rng)
     x = rng.standard_normal((n0, d))
     student = SMOOTH[start.student]
     received = x @ rows.T
@@ -93,15 +90,12 @@ def row_variance(start: Start, d: int, seed: int) -> float:
 def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """The variance along the target at half the profile's dimensions."""
     column(quantity, row_target)
-    found = {}
-    for name, start in STARTS.items():
-        functions = functions_of(start)
-        measured = []
-        for d in (dimension // 2 for dimension in profile.dimensions):
-            samples = tuple(row_variance(start, d, k) for k in range(4 * profile.seeds))
-            measured.append(Measured(d, samples, _values(start, round(start.alpha0 * d) / d), functions))
-        found[name] = tuple(measured)
-    return found
+
+    def one(start: Start, d: int) -> Measured:
+        samples = tuple(row_variance(start, d, k) for k in range(4 * profile.seeds))
+        return Measured(d, samples, _values(start, round(start.alpha0 * d) / d), functions_of(start))
+
+    return at_sizes(STARTS, profile, one)
 
 
 # ---- the resolvent of a batch ----
@@ -169,16 +163,14 @@ def _solved(start: Start, gain: float, alpha0: float) -> dict[str, float]:
 def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """Trace or entry at half the profile's dimensions."""
     at = column(quantity, s.row_trace, target_form)
-    found = {}
-    for name, start in STARTS.items():
-        gain, measured = GAINS[name], []
-        for d in (dimension // 2 for dimension in profile.dimensions):
-            alpha0 = round(start.alpha0 * d) / d
-            samples = tuple(batch_resolvent(start, gain, d, k)[at] for k in range(4 * profile.seeds))
-            values = _values(start, alpha0) | _solved(start, gain, alpha0) | {s.gain.name: gain}
-            measured.append(Measured(d, samples, values))
-        found[name] = tuple(measured)
-    return found
+
+    def one(name: str, d: int) -> Measured:
+        start, gain = STARTS[name], GAINS[name]
+        alpha0 = round(start.alpha0 * d) / d
+        samples = tuple(batch_resolvent(start, gain, d, k)[at] for k in range(4 * profile.seeds))
+        return Measured(d, samples, _values(start, alpha0) | _solved(start, gain, alpha0) | {s.gain.name: gain})
+
+    return at_sizes({name: name for name in STARTS}, profile, one)
 
 
 # ---- the solver ----

@@ -16,7 +16,7 @@ from onestep.numerics.bulk.overlapping_rows import stepped
 from onestep.numerics.models.network import Network
 from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import Point
-from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route.grids import SMOOTH, Array, Function, hermite_numbers, interpretation, normal_line
 
@@ -116,19 +116,24 @@ def solver_functions(point: Point) -> Functions:
     return functions_for(start.student, start.target, start.overlap)
 
 
-@lru_cache(maxsize=512)
-def measured_step(start: Start, d: int, seed: int) -> tuple[float, float, float]:
-    """r, gamma and c of one real network after its step (full residual): the mean row, its cosine, the other rows.
-
-    theta is the first axis and e the second. The mean of p rows carries c/p in its square: taken off with the c
-    measured.
-    """
-    p, n0 = round(start.beta * d), round(start.alpha0 * d)
-    rng = np.random.default_rng(np.random.SeedSequence(53, spawn_key=(d, seed)))
+def first_layer(start: Start, p: int, d: int, rng: np.random.Generator) -> Array:
+    """Rows of length one, uniform but for their overlap with e, the second axis; theta is the first."""
     rows = rng.standard_normal((p, d))
     rows[:, 1] = 0.0
     rows *= math.sqrt(1.0 - start.overlap) / np.linalg.norm(rows, axis=1)[:, None]
     rows[:, 1] = math.sqrt(start.overlap)
+    return rows
+
+
+@lru_cache(maxsize=512)
+def measured_step(start: Start, d: int, seed: int) -> tuple[float, float, float]:
+    """r, gamma and c of one real network after its step (full residual): the mean row, its cosine, the other rows.
+
+    The mean of p rows carries c/p in its square: taken off with the c measured.
+    """
+    p, n0 = round(start.beta * d), round(start.alpha0 * d)
+    rng = np.random.default_rng(np.random.SeedSequence(53, spawn_key=(d, seed)))
+    rows = first_layer(start, p, d, rng)
     x = rng.standard_normal((n0, d))
     student = SMOOTH[start.student]
     labels = SMOOTH[start.target].value(x[:, 0]) + math.sqrt(start.noise) * rng.standard_normal(n0)
@@ -144,13 +149,10 @@ def measured_step(start: Start, d: int, seed: int) -> tuple[float, float, float]
 def step_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """r, gamma or c at half the profile's dimensions, for both networks."""
     at = column(quantity, s.r, s.gamma, s.c)
-    found = {}
-    for name, start in STARTS.items():
-        functions = functions_for(start.student, start.target, start.overlap)
-        measured = []
-        for d in (dimension // 2 for dimension in profile.dimensions):
-            samples = tuple(measured_step(start, d, k)[at] for k in range(4 * profile.seeds))
-            values = values_of(start, round(start.alpha0 * d) / d, round(start.beta * d) / d)
-            measured.append(Measured(d, samples, values, functions))
-        found[name] = tuple(measured)
-    return found
+
+    def one(start: Start, d: int) -> Measured:
+        samples = tuple(measured_step(start, d, k)[at] for k in range(4 * profile.seeds))
+        values = values_of(start, round(start.alpha0 * d) / d, round(start.beta * d) / d)
+        return Measured(d, samples, values, functions_for(start.student, start.target, start.overlap))
+
+    return at_sizes(STARTS, profile, one)

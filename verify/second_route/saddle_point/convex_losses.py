@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,13 @@ import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s_free
 from onestep.derivations.saddle_point import symbols as s
-from onestep.numerics.bulk.equivalent import marchenko_pastur
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import Point
 from onestep.verify.protocol.claim import Domain, Range
 from onestep.verify.second_route.grids import Array, normal_line, normal_rule
 from onestep.verify.second_route.losses import LOSSES, Loss, proximal
 from onestep.verify.second_route.models import GENERIC, functions_of, model_at, solved
+from onestep.verify.second_route.saddle_point.plain import isotropic, slopes
 
 # The Huber loss: quadratic up to one, linear beyond.
 HUBER = Loss(
@@ -198,8 +198,10 @@ def iterate(model: Model, loss_name: str) -> Mapping[str, float] | None:
     gamma, beta, c, ratio = model.alignment, model.beta, model.bulk, model.alpha / model.beta
     y = functions["g"](gamma * kappa + np.sqrt(1 - gamma**2) * z)
     m, zeta, psi, q1, q2 = 0.5, 0.0, 0.1, 0.5, 0.5
-    V1, V2 = marchenko_pastur(0.5, model.ridge + 0.5, beta, c)
+    law = partial(isotropic, ridge=model.ridge, beta=beta, bulks=np.array([c]), fractions=np.ones(1))
+    T, tau = law(np.full((1, 1), 0.5), np.full(1, 0.5), np.ones(1))
     for _ in range(400):
+        V1, V2 = T[0, 0], tau[0]
         before = np.array([m, zeta, psi, q1, q2, V1, V2])
         V = one**2 * V1 + two**2 * V2
         omega = zero * m + kappa * one * zeta + one * psi * z
@@ -208,22 +210,20 @@ def iterate(model: Model, loss_name: str) -> Mapping[str, float] | None:
         force, curvature = (x - omega) / V, loss.curvature(y, x)
         pull = density * curvature / (1 + V * curvature)
         weighted = density * force
-        C, D = ratio * float(pull @ one**2), ratio * float(pull @ two**2)
+        C, D = np.array([[ratio * pull @ one**2]]), np.array([ratio * pull @ two**2])
         q1_hat, q2_hat = (ratio * float((weighted * force) @ mu**2) for mu in (one, two))
         zeta_hat = ratio * float(weighted @ (kappa * one))
         psi_hat = ratio * (float(weighted @ (one * z)) + psi * float(pull @ one**2))
         m += float(weighted @ zero) / float(pull @ zero**2)
-        V1, V2 = marchenko_pastur(C, model.ridge + D, beta, c)
-        zeta, psi = beta * c * V2 * zeta_hat, beta * V1 * psi_hat
-        regular = 1 - beta * C**2 * V1**2
-        single, mixed = V2**2 / regular, V1**2 / (c * regular)
-        double = V1**2 * (beta + V1**2 / (c**2 * V2**2 * regular))
+        T, tau = law(C, D, tau)
+        dT, dtau = slopes(law, C, D, tau)
+        zeta, psi = beta * c * tau[0] * zeta_hat, beta * T[0, 0] * psi_hat
         across, along = q1_hat + beta * psi_hat**2, q2_hat + beta * c * zeta_hat**2
-        q1, q2 = across * double + along * mixed, across * mixed + along * single
-        if np.max(np.abs(before - np.array([m, zeta, psi, q1, q2, V1, V2]))) < 1e-11:
+        q1, q2 = -across * dT[:, 0, 0] - along * dtau[:, 0]
+        if np.max(np.abs(before - np.array([m, zeta, psi, q1, q2, T[0, 0], tau[0]]))) < 1e-11:
             return {
                 s.m.name: m, s.zeta.name: zeta, s.psi.name: psi, s.q1.name: q1, s.q2.name: q2,
-                s.V1.name: V1, s.V2.name: V2, s.noise.name: 0.0,
+                s.V1.name: float(T[0, 0]), s.V2.name: float(tau[0]), s.noise.name: 0.0,
             }  # fmt: skip
     return None
 

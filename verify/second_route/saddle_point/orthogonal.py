@@ -13,11 +13,12 @@ from onestep.derivations.equivalence import symbols as s_map
 from onestep.derivations.saddle_point import symbols as s
 from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import ByNumbers
-from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Domain, Profile, Range
 from onestep.verify.protocol.tolerances import ROUNDING
 from onestep.verify.second_route.grids import normal_line
 from onestep.verify.second_route.models import LETTERS, Point, value
+from onestep.verify.second_route.saddle_point import plain
 from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
 
 Array = NDArray[np.float64]
@@ -101,16 +102,11 @@ def _student(x: Array) -> Array:
     return np.asarray(np.tanh(x + 0.8), dtype=np.float64)
 
 
+_MOMENTS = plain.by_sums(_student, 1 / 16)
+
+
 def _target(kappa: Array) -> Array:
     return np.asarray(3 * kappa * np.exp(-(kappa**2) / 3) + np.cos(kappa) / 2, dtype=np.float64)
-
-
-def _along(kappa: Array) -> tuple[Array, Array, Array]:
-    """mu0, mu1 and mu2^2 of the two letters, by trapezoidal sums; each of shape (2, len(kappa))."""
-    argument = _LETTERS[:, None, None] * kappa[None, :, None] + np.sqrt(_BULKS)[:, None, None] * _LINE
-    values = _student(argument)
-    mean, along = values @ _WEIGHT, (values * _LINE) @ _WEIGHT / np.sqrt(_BULKS)[:, None]
-    return mean, along, values**2 @ _WEIGHT - mean**2 - _BULKS[:, None] * along**2
 
 
 def _model_functions() -> Functions:
@@ -129,7 +125,7 @@ def _function(j: int, a: int) -> Callable[[Array], Array]:
 
 @lru_cache(maxsize=8)
 def _table(raw: bytes) -> tuple[Array, Array, Array]:
-    return _along(np.frombuffer(raw, dtype=np.float64))
+    return plain.features(_MOMENTS, np.outer(_LETTERS, np.frombuffer(raw, dtype=np.float64)), _BULKS)
 
 
 @lru_cache(maxsize=8)
@@ -137,31 +133,27 @@ def _solved(share: float) -> Mapping[str, float]:
     """The saddle point by iteration and elimination, signal directions kept."""
     mean, along, square = _table(_LINE.tobytes())
     fractions = np.array([share, 1 - share])
-    variance = _BULKS[:, None] * along**2 + square
-    response = fractions / _RIDGE
-    for _ in range(4000):
-        weight = _WEIGHT / (1 + response @ variance)
-        moved = fractions / (_RIDGE + _ALPHA / _BETA * variance @ weight)
-        if np.max(np.abs(moved - response)) < 1e-15:
-            break
-        response = moved
-    conjugate = _ALPHA / _BETA * (along * weight) @ along.T
+    ratio, target = _ALPHA / _BETA, _target(_LINE)
+    f = plain.Along(_LINE[None], _WEIGHT, mean, along, square, target, 0 * target, target**2)
+
+    def law(C: Array, D: Array, start: Array) -> tuple[Array, Array]:
+        """One orthogonal bulk: rows of a group are orthogonal to all others."""
+        tau = fractions / (_RIDGE + D + _BULKS * np.diag(C))
+        return np.diag(_BULKS * tau), tau
+
+    at = plain.settle(f, law, ratio, np.diag(_BULKS * fractions) / _RIDGE, fractions / _RIDGE)
+    response, conjugate, weight = at.tau, at.C, _WEIGHT * at.shrink
     own_ = _BETA * np.diag(_BULKS * response)
     overlap = np.linalg.inv(np.linalg.inv(own_) - conjugate)
     features = np.vstack([mean, _LINE * along])
-    gram, right = (features * weight) @ features.T, (features * weight) @ _target(_LINE)
-    system = np.vstack([gram[:2], np.hstack([np.zeros((2, 2)), np.eye(2)]) + _ALPHA / _BETA * overlap @ gram[2:]])
-    m, zeta = np.split(np.linalg.solve(system, np.concatenate([right[:2], _ALPHA / _BETA * overlap @ right[2:]])), 2)
-    error = _target(_LINE) - np.concatenate([m, zeta]) @ features
-    force = _ALPHA / _BETA * (_LINE * along * weight) @ error
-    q, mixed = np.zeros(2), zeta @ along
-    for _ in range(4000):
-        loss = (error**2 + q @ variance - mixed**2) * weight**2 / _WEIGHT
-        hats = _ALPHA / _BETA * variance @ loss
-        moved = hats * response**2 / fractions + zeta**2 / (_BETA * _BULKS * fractions)
-        if np.max(np.abs(moved - q)) < 1e-15:
-            break
-        q = moved
+    gram, right = (features * weight) @ features.T, (features * weight) @ target
+    system = np.vstack([gram[:2], np.hstack([np.zeros((2, 2)), np.eye(2)]) + ratio * overlap @ gram[2:]])
+    m, zeta = np.split(np.linalg.solve(system, np.concatenate([right[:2], ratio * overlap @ right[2:]])), 2)
+    error = target - np.concatenate([m, zeta]) @ features
+    force = ratio * (_LINE * along * weight) @ error
+    drawn = -(zeta**2) / (_BETA * _BULKS * fractions)
+    signal = np.array([(_BULKS * np.diag(C) + D) @ drawn for C, D in plain.units(2)])
+    q = plain.sizes(f, at, ratio, *plain.slopes(law, at.C, at.D, at.tau), error**2 - (zeta @ along) ** 2, signal)[1]
     values: dict[sp.Symbol, float] = {s.alpha: _ALPHA, s.beta: _BETA, s.ridge: _RIDGE, s.noise: 0.0}
     for a in LETTERS:
         values |= {
@@ -202,13 +194,9 @@ def _experiment(dimension: int, seed: int) -> tuple[float, float]:
 def simulated(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """zeta of the first letter or the test error, at half the profile's dimensions with many seeds."""
     at = column(quantity, s.zeta_of[0], s.test_error)
-    runs = [
-        Measured(
-            d,
-            tuple(_experiment(d, seed)[at] for seed in range(8 * profile.seeds)),
-            _solved(0.5),
-            _model_functions(),
-        )
-        for d in (d // 2 for d in profile.dimensions)
-    ]
-    return {"letters 1.2 and -1.2, gamma = 1": tuple(runs)}
+
+    def one(share: float, d: int) -> Measured:
+        samples = tuple(_experiment(d, seed)[at] for seed in range(8 * profile.seeds))
+        return Measured(d, samples, _solved(share), _model_functions())
+
+    return at_sizes({"letters 1.2 and -1.2, gamma = 1": 0.5}, profile, one)

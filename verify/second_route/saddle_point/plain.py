@@ -1,7 +1,8 @@
 """A plain solver of the ridge saddle point, for any letters and directions: iteration and sums, nothing of `numerics`.
 
 Averages over z are closed forms or trapezoidal sums, averages over kappa sums on a given grid. The block equivalent is
-iterated; its derivatives are complex steps of the same iteration; m and zeta come from one linear system.
+iterated; its derivatives are complex steps of the same iteration; m and zeta come from one linear system. The parts
+(`settle`, `slopes`, `sizes`) serve every law of the bulk.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from scipy.special import erf, owens_t
 from onestep.verify.second_route.grids import Array, normal_line
 
 _TINY = 1e-30  # a complex step: the derivative is exact to rounding
-_STILL, _MOST = 1e-15, 20000
+_STILL, _MOST = 1e-14, 20000
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,7 @@ def _positive(a: Array, s: float) -> Array:
     return np.asarray(0.5 * (1 + erf(a / (s * math.sqrt(2)))))
 
 
-SIGN = Moments(
-    lambda a, s: erf(a / (math.sqrt(2) * s)),
-    lambda a, s: 2 * _density(a / s),
-    lambda a, s: np.ones_like(a),
-)
+SIGN = Moments(lambda a, s: erf(a / (math.sqrt(2) * s)), lambda a, s: 2 * _density(a / s), lambda a, s: np.ones_like(a))
 # E erf(a + s z)^2 = 1 - 8 T(a', 1/sqrt(1 + 4 s^2)) with a' = a sqrt(2)/sqrt(1 + 2 s^2) (Owen's T function).
 ERF = Moments(
     lambda a, s: erf(a / math.sqrt(1 + 2 * s * s)),
@@ -95,18 +92,129 @@ def grid(directions: int, step: float, reach: float) -> tuple[Array, Array]:
     return points, np.prod([x.ravel() for x in weights], axis=0)
 
 
-def _equivalent(C: Array, D: Array, ridge: float, beta: float, bulks: Array, fractions: Array) -> tuple[Array, Array]:
-    """V1 and V2 of isotropic rows at conjugates C (k, k) and D (k,): tau_a = pi_a/(lambda + D_a + c_a M_aa)."""
-    one, tau = np.eye(len(bulks)), (fractions / (ridge + D)).astype(complex)
+# T and tau at conjugates C (k, k) and D (k,), the ridge added to D by the law itself, from a start of tau; analytic.
+Law = Callable[[Array, Array, Array], tuple[Array, Array]]
+
+
+@dataclass(frozen=True)
+class Along:
+    """Points kappa (s, N), weights w; mu0, mu1, mu2^2 (k, N) and y0, y1, y2 (N) there."""
+
+    kappa: Array
+    w: Array
+    mu0: Array
+    mu1: Array
+    mu2: Array
+    y0: Array
+    y1: Array
+    y2: Array
+
+    def variance(self, T: Array, tau: Array) -> Array:
+        """sum mu1 T mu1 + sum tau mu2^2 at every point."""
+        return np.asarray(np.einsum("an,bn,ab->n", self.mu1, self.mu1, T) + tau @ self.mu2)
+
+    def conjugates(self, weight: Array) -> tuple[Array, Array]:
+        """Sums of mu1 mu1 and of mu2^2 with these weights."""
+        return (self.mu1 * weight) @ self.mu1.T, self.mu2 @ weight
+
+
+def features(student: Moments, seen: Array, bulks: Array) -> tuple[Array, Array, Array]:
+    """mu0, mu1 and mu2^2 of features whose rows see the places (k, N) and normal variables of variance bulks (k,)."""
+    pairs = [(a, math.sqrt(c)) for a, c in zip(seen, bulks, strict=True)]
+    mu0, slope, square = (np.array([f(*x) for x in pairs]) for f in (student.mean, student.slope, student.square))
+    return mu0, slope / np.sqrt(bulks)[:, None], square - mu0**2 - slope**2
+
+
+def labels(target: Moments, gamma: Array, kappa: Array) -> tuple[Array, Array, Array]:
+    """y0, y1, y2 of a target without noise."""
+    outside = math.sqrt(1 - gamma @ gamma)
+    return (
+        target.mean(gamma @ kappa, outside),
+        target.slope(gamma @ kappa, outside),
+        target.square(gamma @ kappa, outside),
+    )
+
+
+def isotropic(
+    C: Array, D: Array, start: Array, *, ridge: float, beta: float, bulks: Array, fractions: Array
+) -> tuple[Array, Array]:
+    """The law of isotropic rows: tau_a = pi_a/(lambda + D_a + c_a M_aa), M = C (1 + Theta C)^-1, iterated."""
+    one, tau = np.eye(len(bulks)), start.astype(complex)
     for _ in range(_MOST):
         mixed = C @ np.linalg.inv(one + np.diag(bulks * beta * tau) @ C)
         new = fractions / (ridge + D + bulks * np.diag(mixed))
         still = np.max(np.abs((new - tau).real) / np.abs(new)) < _STILL
+        # The imaginary part of a complex step has to settle on its own scale.
         if still and np.max(np.abs((new - tau).imag)) <= 1e-13 * np.max(np.abs(new.imag)):
             break
         tau = 0.5 * (tau + new)
     theta = np.diag(bulks * beta * new)
-    return np.asarray(theta @ np.linalg.inv(one + C @ theta) / beta), np.asarray(new)
+    found = np.asarray(theta @ np.linalg.inv(one + C @ theta) / beta), np.asarray(new)
+    return found if np.iscomplexobj(C) else (found[0].real, found[1].real)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """T, tau and their conjugates C and D at rest, 1/(1 + V) along the spike."""
+
+    T: Array
+    tau: Array
+    C: Array
+    D: Array
+    shrink: Array
+
+
+def settle(f: Along, law: Law, ratio: float, T: Array, tau: Array, still: float = 1e-14) -> Settled:
+    """The damped iteration of V; raises ArithmeticError if it does not end."""
+    for _ in range(_MOST):
+        shrink = 1 / (1 + f.variance(T, tau))
+        C, D = f.conjugates(ratio * f.w * shrink)
+        T_new, tau_new = law(C, D, tau)
+        moved = max(np.max(np.abs(T_new - T) / (1 + np.abs(T))), np.max(np.abs(tau_new - tau) / (1 + tau)))
+        T, tau = 0.5 * (T + T_new), 0.5 * (tau + tau_new)
+        if moved < still:
+            return Settled(T, tau, C, D, shrink)
+    raise ArithmeticError(f"the damped iteration still moves by {moved:.1e}")
+
+
+def units(k: int) -> list[tuple[Array, Array]]:
+    """The directions of symmetric matrices (k, k) and of vectors (k,), each half of a pair off the diagonal."""
+    found = []
+    for one in np.eye(k * (k + 1) // 2 + k):
+        upper, vector = unpacked(one, k)
+        found.append(((upper + np.diag(np.diag(upper))) / 2, vector))
+    return found
+
+
+def unpacked(x: Array, k: int) -> tuple[Array, Array]:
+    """The symmetric matrix and the vector whose entries stand in a row."""
+    upper = np.zeros((k, k))
+    upper[np.triu_indices(k)] = x[:-k]
+    return upper + np.triu(upper, 1).T, x[-k:]
+
+
+def slopes(law: Law, C: Array, D: Array, tau: Array) -> tuple[Array, Array]:
+    """Derivatives of T and tau along each of the units, by complex steps."""
+    steps = [law(C + 1j * _TINY * c, D + 1j * _TINY * d, tau) for c, d in units(len(D))]
+    dT, dtau = (np.array([part[i].imag / _TINY for part in steps]) for i in (0, 1))
+    return dT, dtau
+
+
+def sizes(
+    f: Along, at: Settled, ratio: float, dT: Array, dtau: Array, fixed: Array, signal: Array
+) -> tuple[Array, Array, Array]:
+    """q1, q2 and e2 = fixed + sum mu1 q1 mu1 + sum q2 mu2^2, where what conjugates do to T and tau, sources do to q."""
+    k = len(f.mu1)
+
+    def moved(x: Array) -> Array:
+        X, Y = f.conjugates(ratio * f.w * at.shrink**2 * (fixed + f.variance(*unpacked(x, k))))
+        return np.asarray(-np.einsum("jab,ab->j", dT, X) - dtau @ Y - signal)
+
+    one = np.eye(len(signal))
+    at_zero = moved(0 * signal)
+    loop = np.stack([moved(x) - at_zero for x in one], axis=1)
+    q1, q2 = unpacked(np.asarray(np.linalg.solve(one - loop, at_zero), dtype=np.float64), k)
+    return q1, q2, fixed + f.variance(q1, q2)
 
 
 def solve(
@@ -126,60 +234,27 @@ def solve(
 ) -> Plain:
     """The saddle point for spikes (k, s) and alignments (s,). Raises ArithmeticError if the iteration does not end."""
     kappa, w = grid(len(gamma), step, reach)
-    k, ratio, spread = len(bulks), alpha / beta, np.sqrt(bulks)
-    law = partial(_equivalent, ridge=ridge, beta=beta, bulks=bulks, fractions=fractions)
-    seen = [u @ kappa for u in spikes]
-    mu0 = np.array([student.mean(a, c) for a, c in zip(seen, spread, strict=True)])
-    slope = np.array([student.slope(a, c) for a, c in zip(seen, spread, strict=True)])
-    mu1 = slope / spread[:, None]
-    mu2 = np.array([student.square(a, c) for a, c in zip(seen, spread, strict=True)]) - mu0**2 - slope**2
-    outside = float(np.sqrt(1 - gamma @ gamma))
-    y0, y1, y2 = (f(gamma @ kappa, outside) for f in (target.mean, target.slope, target.square))
+    k, ratio = len(bulks), alpha / beta
+    f = Along(kappa, w, *features(student, spikes @ kappa, bulks), *labels(target, gamma, kappa))
+    law = partial(isotropic, ridge=ridge, beta=beta, bulks=bulks, fractions=fractions)
+    at = settle(f, law, ratio, np.diag(bulks * fractions), fractions)
+    weight = w * at.shrink
 
-    T, tau = np.diag(bulks * fractions).astype(float), fractions.astype(float)
-    for _ in range(_MOST):
-        shrink = 1 / (1 + np.einsum("an,bn,ab->n", mu1, mu1, T) + tau @ mu2)
-        C, D = ratio * (mu1 * w * shrink) @ mu1.T, ratio * mu2 @ (w * shrink)
-        T_new, tau_new = (x.real for x in law(C, D))
-        moved = max(np.max(np.abs(T_new - T) / (1 + np.abs(T))), np.max(np.abs(tau_new - tau) / (1 + tau)))
-        T, tau = 0.5 * (T + T_new), 0.5 * (tau + tau_new)
-        if moved < 1e-14:
-            break
-    else:
-        raise ArithmeticError("the damped iteration did not converge")
-
-    functions = np.concatenate([mu0, *(x * mu1 for x in kappa)])  # zeta_aj in the order (j, a)
-    held = np.concatenate([np.zeros(k), *(1 / (alpha * bulks * tau) for _ in gamma)])
-    gram = (functions * w * shrink) @ functions.T + np.diag(held)
-    solution = np.linalg.solve(gram, functions @ (w * shrink * y0))
+    functions = np.concatenate([f.mu0, *(x * f.mu1 for x in kappa)])  # zeta_aj in the order (j, a)
+    held = np.concatenate([np.zeros(k), *(1 / (alpha * bulks * at.tau) for _ in gamma)])
+    gram = (functions * weight) @ functions.T + np.diag(held)
+    solution = np.linalg.solve(gram, functions @ (weight * f.y0))
     prediction = solution @ functions
-    pull = np.array([mu1 @ (w * shrink * x * (y0 - prediction)) for x in kappa])  # (s, k)
-    push = mu1 @ (w * shrink * y1)
-    psi = alpha * T @ push
-    fixed = y2 + noise - 2 * y0 * prediction + prediction**2 - 2 * y1 * (psi @ mu1)
-
-    # Derivatives of T and tau along each conjugate, by complex steps.
-    pairs = [(a, b) for a in range(k) for b in range(k)]
-    units = [(_unit(k, a, b), np.zeros(k)) for a, b in pairs] + [(np.zeros((k, k)), row) for row in np.eye(k)]
-    steps = [law(C + 1j * _TINY * c, D + 1j * _TINY * d) for c, d in units]
-    dT, dtau = (np.array([part[i].imag / _TINY for part in steps]) for i in (0, 1))
-    signal = ratio**2 * beta * (dtau @ (bulks * np.sum(pull**2, axis=0)) + np.einsum("jab,a,b->j", dT, push, push))
-    sizes, residual = np.zeros(k * k + k), fixed
-    for _ in range(_MOST):
-        residual = fixed + np.einsum("an,bn,ab->n", mu1, mu1, sizes[: k * k].reshape(k, k)) + sizes[k * k :] @ mu2
-        again = ratio * w * shrink**2 * residual
-        along = np.append(((mu1 * again) @ mu1.T).ravel(), mu2 @ again)
-        # The equivalent is a gradient: what conjugates do to T and tau is what sources do to q1 and q2.
-        new = -np.append(np.einsum("j,jab->ab", along, dT).ravel(), along @ dtau) - signal
-        moved = np.max(np.abs(new - sizes) / (1 + np.abs(new)))
-        sizes = new
-        if moved < 1e-14:
-            break
-    else:
-        raise ArithmeticError("the iteration of the sizes did not converge")
+    pull = np.array([f.mu1 @ (weight * x * (f.y0 - prediction)) for x in kappa])  # (s, k)
+    push = f.mu1 @ (weight * f.y1)
+    psi = alpha * at.T @ push
+    fixed = f.y2 + noise - 2 * f.y0 * prediction + prediction**2 - 2 * f.y1 * (psi @ f.mu1)
+    dT, dtau = slopes(law, at.C, at.D, at.tau)
+    signal = ratio**2 * beta * (dtau @ (bulks * np.sum(pull**2, axis=0)) + push @ dT @ push)
+    q1, q2, residual = sizes(f, at, ratio, dT, dtau, fixed, signal)
     return Plain(
-        solution[:k], solution[k:].reshape(len(gamma), k).T, psi, sizes[: k * k].reshape(k, k), sizes[k * k :], T, tau,
-        float(w @ residual) - noise, float(w @ (shrink**2 * residual)),
+        solution[:k], solution[k:].reshape(len(gamma), k).T, psi, q1, q2, at.T, at.tau,
+        float(w @ residual) - noise, float(w @ (at.shrink**2 * residual)),
     )  # fmt: skip
 
 
@@ -193,11 +268,3 @@ def solve_one(
         **values,
     )  # fmt: skip
     return {name: float(np.ravel(value)[0]) for name, value in vars(found).items()}
-
-
-def _unit(k: int, a: int, b: int) -> Array:
-    """The symmetric part of a matrix with a one at (a, b)."""
-    one = np.zeros((k, k))
-    one[a, b] += 0.5
-    one[b, a] += 0.5
-    return one

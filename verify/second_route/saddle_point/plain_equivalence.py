@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import sympy as sp
@@ -15,11 +15,12 @@ from onestep.derivations.saddle_point import symbols as s
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.kinds import Point
-from onestep.verify.checks.simulation import Measured, column
+from onestep.verify.checks.simulation import Measured, at_sizes, column
 from onestep.verify.protocol.claim import Profile
 from onestep.verify.second_route import features as feature_numbers
-from onestep.verify.second_route.grids import SMOOTH, average, grid
+from onestep.verify.second_route.grids import SMOOTH, Array, average, grid
 from onestep.verify.second_route.models import between, model_at, numbers, solved
+from onestep.verify.second_route.saddle_point.plain import Along, settle, sizes, slopes
 from onestep.verify.second_route.saddle_point.simulations import simulated_at
 
 he = np.polynomial.hermite_e
@@ -82,46 +83,34 @@ def constants(model: Model) -> tuple[float, float, float, float]:
     )
 
 
-def _traces(model: Model, C: complex, D: complex) -> tuple[complex, complex]:
+def _traces(model: Model, C: Array, D: Array, start: Array) -> tuple[Array, Array]:
     """V1 and V2 of the Marchenko-Pastur law: (lambda + D) V2 + c C V2/(1 + beta c C V2) = 1."""
-    shift, push = model.ridge + D, model.bulk * C
+    shift, push = model.ridge + D[0], model.bulk * C[0, 0]
     a, b = shift * model.beta * push, shift + push * (1 - model.beta)
     V2 = 2 / (b + np.sqrt(b**2 + 4 * a))
-    return model.bulk * V2 / (1 + model.beta * push * V2), V2
+    return np.array([[model.bulk * V2 / (1 + model.beta * push * V2)]]), np.array([V2])
 
 
 @lru_cache(maxsize=1024)
 def plain_equivalence(model: Model) -> Mapping[str, float]:
     """The fixed point of ridge on mu1 (w + r v).x + mu* xi for a target learned along v up to its linear part.
 
-    V by bisection; the sizes by complex-step derivatives of the traces; no part of the solver.
+    The plain iteration with the Marchenko-Pastur law in closed form; no part of the solver.
     """
     mu1, mu2_square, first, second = constants(model)
-    rho = 1 - model.alignment**2
-    ratio = model.alpha / model.beta
-
-    def response(V: float) -> float:
-        V1, V2 = _traces(model, ratio * mu1**2 / (1 + V), ratio * mu2_square / (1 + V))
-        return float((mu1**2 * V1 + mu2_square * V2).real)
-
-    low, high = 0.0, (model.bulk * mu1**2 + mu2_square) / model.ridge
-    for _ in range(100):
-        V = (low + high) / 2
-        low, high = (V, high) if response(V) > V else (low, V)
-    C, D = ratio * mu1**2 / (1 + V), ratio * mu2_square / (1 + V)
-
-    def derivative(c: float, d: float) -> tuple[float, float]:
-        V1, V2 = _traces(model, C + 1e-30j * c, D + 1e-30j * d)
-        return float(V1.imag) / 1e-30, float(V2.imag) / 1e-30
-
-    force = ratio * mu1 * math.sqrt(rho) * first / (1 + V)
-    psi = model.beta * float(_traces(model, C, D)[0].real) * force
-    signal = derivative(model.beta * force**2, 0.0)
-    # With q^ = (alpha/beta) mu^2 e/(1 + V)^2 the sizes are affine in the error e: one linear equation is left.
-    loop = derivative(ratio * mu1**2 / (1 + V) ** 2, ratio * mu2_square / (1 + V) ** 2)
-    base = second + model.noise - (model.alignment * first) ** 2 - 2 * mu1 * math.sqrt(rho) * first * psi
-    e = (base - mu1**2 * signal[0] - mu2_square * signal[1]) / (1 + mu1**2 * loop[0] + mu2_square * loop[1])
-    q1, q2 = -signal[0] - loop[0] * e, -signal[1] - loop[1] * e
+    rho, ratio = 1 - model.alignment**2, model.alpha / model.beta
+    # Neither coefficients nor labels depend on kappa: one point, and what is learned along v taken off.
+    mu = [np.array([[x]]) for x in (0.0, mu1, mu2_square)]
+    left = [np.array([x]) for x in (0.0, math.sqrt(rho) * first, second - (model.alignment * first) ** 2)]
+    f = Along(np.zeros((1, 1)), np.ones(1), *mu, *left)
+    law = partial(_traces, model)
+    at = settle(f, law, ratio, np.full((1, 1), model.bulk / model.ridge), np.ones(1) / model.ridge)
+    push = mu1 * at.shrink * left[1]
+    psi = float(model.alpha * at.T[0] @ push)
+    dT, dtau = slopes(law, at.C, at.D, at.tau)
+    fixed = left[2] + model.noise - 2 * mu1 * left[1] * psi
+    Q, q, (e,) = sizes(f, at, ratio, dT, dtau, fixed, ratio**2 * model.beta * (push @ dT @ push))
+    q1, q2 = float(Q[0, 0]), float(q[0])
     return {
         s.mu1_constant.name: mu1,
         s.mu2_constant.name: math.sqrt(mu2_square),
@@ -131,7 +120,7 @@ def plain_equivalence(model: Model) -> Mapping[str, float]:
         s.excess.name: q1 - psi**2,
         s.h1_star.name: first,
         s.h2_star.name: second,
-        s.gaussian_error.name: e - model.noise,
+        s.gaussian_error.name: float(e) - model.noise,
         s.gaussian_mean.name: model.alignment * first,
     }
 
@@ -163,19 +152,14 @@ SEEDS = 4  # per seed of the profile, at half its dimensions: a draw costs d^3 a
 def features(models: Mapping[str, Model], quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """Test errors of ridge on real features, at half the profile's dimensions with more seeds."""
     column(quantity, s.test_error)
-    found = {}
-    for name, model in models.items():
-        measured = []
-        for dimension in (d // 2 for d in profile.dimensions):
-            simulation, at_sizes = simulated_at(model, dimension, SEEDS * profile.seeds, SEED)
-            values = {
-                **plain_equivalence(at_sizes),
-                **numbers(solved(at_sizes)),
-                s_map.equivalent_error.name: solved(at_sizes).test_error,
-            }
-            measured.append(Measured(dimension, simulation.values("test_error"), values))
-        found[name] = tuple(measured)
-    return found
+
+    def one(model: Model, d: int) -> Measured:
+        simulation, at = simulated_at(model, d, SEEDS * profile.seeds, SEED)
+        found = solved(at)
+        values = {**plain_equivalence(at), **numbers(found), s_map.equivalent_error.name: found.test_error}
+        return Measured(d, simulation.values("test_error"), values)
+
+    return at_sizes(models, profile, one)
 
 
 @lru_cache(maxsize=1024)
@@ -203,22 +187,11 @@ def plain_experiment(model: Model, d: int, seed: int) -> tuple[float, float]:
 def plain_features(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
     """The plain equivalent map itself: its test error or its coefficient of kappa."""
     observable = column(quantity, s.gaussian_error, s.gaussian_mean)
-    return {
-        name: tuple(
-            Measured(
-                d,
-                tuple(plain_experiment(model, d, k)[observable] for k in range(SEEDS * profile.seeds)),
-                {
-                    **plain_equivalence(_realised(model, d)),
-                    s.gamma.name: model.alignment,
-                    s.rho.name: 1 - model.alignment**2,
-                },
-            )
-            for d in (dimension // 2 for dimension in profile.dimensions)
-        )
-        for name, model in STEPPED.items()
-    }
 
+    def one(model: Model, d: int) -> Measured:
+        at = replace(model, alpha=round(model.alpha * d) / d, beta=round(model.beta * d) / d)
+        samples = tuple(plain_experiment(model, d, k)[observable] for k in range(SEEDS * profile.seeds))
+        named = {s.gamma.name: model.alignment, s.rho.name: 1 - model.alignment**2}
+        return Measured(d, samples, {**plain_equivalence(at), **named})
 
-def _realised(model: Model, d: int) -> Model:
-    return replace(model, alpha=round(model.alpha * d) / d, beta=round(model.beta * d) / d)
+    return at_sizes(STEPPED, profile, one)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 # What the distribution depends on, and what these bring along; everything else is an extra.
 NEEDED = (
     *("sympy", "mpmath", "numpy", "numpy.libs", "scipy", "scipy.libs", "click"),
@@ -91,8 +91,8 @@ def test_the_commands_of_the_wheel_name_the_extra_they_miss(place: Path) -> None
     verified = python(place, "verify", "result-3-1.spike-strength")
     assert verified.returncode == 2
     assert verified.stderr == (
-        "onestep: this needs hypothesis, which is not installed; it comes with an extra: "
-        "pip install 'onestep[verify]'\n"
+        "onestep: this needs hypothesis, which is not installed; it comes with an extra: pip install "
+        "'onestep[verify]'\n"
     )
     drawn = python(place, "activation", "tanh", "--plot", "tanh.svg")
     assert drawn.returncode == 2

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import re
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,12 +16,11 @@ import pytest
 
 import onestep
 from onestep.derivations.activations.activation import activation
-from onestep.derivations.expressions.parser import ExpressionError
-from onestep.numerics.balls.arithmetic import PrecisionError
 from onestep.numerics.bounds.learned_bias import learned_bias
 from onestep.numerics.experiments.simulate import predict
 from onestep.numerics.models.losses import huber
 from onestep.numerics.models.model import Model, ReadoutGroup
+from onestep.numerics.models.parameters import MapErrors
 from tests.shared.command_line import document
 
 WORKED: dict[str, Any] = {
@@ -48,7 +49,7 @@ def test_functions_are_given_as_text_or_built() -> None:
         activation("tanh"), activation("sin"), **STEP
     )
     assert onestep.activation(activation("tanh")) is activation("tanh")
-    with pytest.raises(ExpressionError):
+    with pytest.raises(onestep.ExpressionError):
         worked("tahn")
 
 
@@ -79,7 +80,7 @@ def test_an_activation_is_called_at_numbers_and_arrays(text: str, exact: Any) ->
     ],
 )
 def test_what_is_no_formula_is_told_what_is(given: Any, what: str, instead: str) -> None:
-    with pytest.raises(ExpressionError) as caught:
+    with pytest.raises(onestep.ExpressionError) as caught:
         onestep.activation(given)
     assert what in str(caught.value)
     assert instead in str(caught.value)
@@ -107,6 +108,7 @@ def test_reprs_are_a_line() -> None:
         ),
         repr(onestep.simulate(model, dimension=20, seeds=2)): "Simulation(srf, dimension=20, seeds=2, test_error=",
         repr(onestep.solve(worked(readout=_LAW))): "Solution(test_error=",
+        repr(onestep.compare(model, dimensions=(20, 10), seeds=2)): "Compared(dimensions=(10, 20), test_error=0.12586",
     }
     for text, expected in said.items():
         assert expected in text
@@ -114,9 +116,9 @@ def test_reprs_are_a_line() -> None:
         assert "\n" not in text
 
 
-def printed(capfd: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+def printed(capfd: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> dict[str, Any]:
     """What the command line prints as JSON, without its provenance."""
-    found = document(capfd, arguments)
+    found = document(capfd, arguments, code)
     del found["provenance"]
     return found
 
@@ -143,6 +145,11 @@ def test_documents_are_what_the_command_line_prints(capfd: pytest.CaptureFixture
     found = onestep.bounds(model)
     assert plain(found.best_ridge().to_dict()).items() <= both["best_ridge"].items()
     assert plain(found.to_dict()).items() <= both.items()
+    features = printed(capfd, "spectrum", *options(WORKED))
+    assert plain(onestep.spectrum(model).to_dict()).items() <= features.items()
+    decided = onestep.compare(model, dimensions=(10, 20), seeds=2)
+    sizes = ["--dimensions", "10,20", "--seeds", "2"]
+    assert plain(decided.to_dict()) == printed(capfd, "compare", *options(WORKED), *sizes, code=3)
     run = onestep.simulate(network, dimension=20, seeds=2)
     asked = ["simulate", *options(STEP), "--kind", "network", "--dimension", "20", "--seeds", "2"]
     assert plain(run.to_dict()) == printed(capfd, *asked)
@@ -215,8 +222,46 @@ def test_what_is_no_model_is_answered_in_a_sentence(name: str, given: Any) -> No
     [("solve_batch", "a batch takes an isotropic bulk"), ("digits", "the uniform readout")],
 )  # fmt: skip
 def test_where_the_bulk_of_a_network_is_not_built_the_function_says_so(name: str, why: str) -> None:
-    with pytest.raises((ValueError, PrecisionError), match=why):
+    with pytest.raises(onestep.ModelError, match=why):
         OF_A_MODEL[name](NETWORK)
+
+
+@pytest.mark.parametrize(
+    "groups", [(), (ReadoutGroup(1.0, 0.5),), ((1.0, 1.0),), ReadoutGroup(1.0, 1.0), "1:0.5,-1:0.5"]
+)
+def test_groups_that_are_refused_are_answered_with_groups_that_are_not(groups: Any) -> None:
+    with pytest.raises(onestep.ModelError) as caught:
+        worked(readout=groups)
+    # The example is Python, and what it makes is accepted.
+    example = str(caught.value).rpartition("for example ")[2]
+    weights = [float(x) for x in re.findall(r"ReadoutGroup\((-?[\d.]+), [\d.]+\)", example)]
+    fractions = [float(x) for x in re.findall(r"ReadoutGroup\(-?[\d.]+, ([\d.]+)\)", example)]
+    assert len(worked(readout=tuple(map(ReadoutGroup, weights, fractions))).groups) == len(weights) > 0
+
+
+def test_an_uncertainty_is_taken_as_three_numbers() -> None:
+    loose = worked(given_uncertainty=(1e-6, 0, np.float64(0.0)))
+    assert loose == worked(given_uncertainty=MapErrors(1e-6, 0.0, 0.0))
+    assert onestep.solve(loose).error_estimate > 1e-8 > onestep.solve(worked()).error_estimate
+
+
+@pytest.mark.parametrize("loss", ["huber", "huber:", "huber:much", "huber:-1", "huber:nan", "huber:inf"])
+def test_a_huber_loss_without_its_number_is_told_what_is_missing(loss: str) -> None:
+    with pytest.raises(onestep.ModelError, match=r"huber:?.*DELTA|delta has to be a number > 0") as caught:
+        worked(loss=loss)
+    assert ("nan" in str(caught.value)) is ("nan" in loss)
+
+
+def test_errors_of_the_public_functions_are_on_the_face() -> None:
+    for wrong in (
+        lambda: onestep.simulate(worked(), dimension=10, seeds=0),
+        lambda: onestep.simulate(worked(), dimension=10, seeds=1, kind="network"),
+        lambda: onestep.Inputs("unform"),
+    ):
+        with pytest.raises(onestep.ModelError):
+            wrong()
+    with pytest.raises(onestep.PrecisionError):
+        onestep.solve(worked().changed(activation="erf(1000000*z)"), digits=20)
 
 
 @pytest.mark.parametrize("given", ["hubr", 3, None])
@@ -234,7 +279,7 @@ def test_no_function_takes_a_model_for_one_of_another_loss_or_readout(name: str,
         try:
             found = OF_A_MODEL[name](model)
             return str(found.density if name == "spectrum" else found.limit if name == "compare" else found.to_dict())
-        except (onestep.ModelError, PrecisionError) as refused:
+        except (onestep.ModelError, onestep.PrecisionError) as refused:
             return str(refused)
 
     answers = [told(model) for model in (worked(), worked(**changes))]
@@ -274,6 +319,10 @@ def test_claims_are_asked_for_by_the_beginning_of_their_ids(monkeypatch: pytest.
     assert onestep.claims("result-3-1.spikes") == ()
 
 
+# What no uncertainty of three parameters is: one of them is negative, infinite or not a number.
+UNCERTAIN = [MapErrors(0.0, 0.0, 0.0)._replace(bulk=x) for x in (-1.0, math.inf, math.nan)]
+
+
 @pytest.mark.parametrize(
     "ask",
     [
@@ -286,6 +335,8 @@ def test_claims_are_asked_for_by_the_beginning_of_their_ids(monkeypatch: pytest.
         lambda: worked(further_alignments=0.1),
         lambda: worked(readout=(ReadoutGroup(1.0, 1.0, further_weights=0.5),)),  # type: ignore[arg-type]
         lambda: worked(step=(2.0, 1.0)),
+        *(partial(worked, given_uncertainty=x) for x in ("x", None, 0.1, (0.1,), ("a", 0, 0), *UNCERTAIN)),
+        *(partial(worked, readout=(ReadoutGroup(bulk_error=x),)) for x in ("x", None, -1.0, math.nan)),
         lambda: onestep.ReadoutLaw("normal", "wide"),  # type: ignore[arg-type]
         lambda: onestep.Network("tanh", "sin", **STEP, steps="2nd"),
         lambda: onestep.Network("tanh", "sin", **STEP, steps=math.nan),
@@ -296,7 +347,7 @@ def test_claims_are_asked_for_by_the_beginning_of_their_ids(monkeypatch: pytest.
         lambda: onestep.solve(worked()).at_width("wide"),  # type: ignore[arg-type]
     ],
 )
-def test_text_in_place_of_a_value_is_answered_in_a_sentence(ask: Callable[[], Any]) -> None:
+def test_what_is_no_value_is_answered_in_a_sentence(ask: Callable[[], Any]) -> None:
     with pytest.raises(ValueError, match=r"not accepted|not known|no formula|have to be"):
         ask()
 
