@@ -13,8 +13,9 @@ from functools import lru_cache
 import hypothesis
 import sympy as sp
 
+from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.search import follows
-from onestep.derivations.kernel.statements import Equation, Ground, Refused
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Refused
 from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.language.derivation import Derivation, Obligation, Step, Vanishing
 from onestep.verify.checks.checker import sample, settle, takes_limit, vanishes
@@ -77,10 +78,22 @@ def _concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None
     theorems = [theorem for theorem in known if theorem is not None]
     if not known or len(theorems) < len(known):
         return None
-    concluded = follows(Equation(statement.lhs, statement.rhs), theorems)
-    if concluded is not None:
-        replay(concluded)
+    goal = Equation(statement.lhs, statement.rhs)
+    concluded = follows(goal, theorems)
+    if concluded is None or any(states(leaf, goal) for leaf in concluded.assumptions):
+        return None
+    replay(concluded)
     return concluded
+
+
+def states(leaf: Assumption, goal: Equation) -> bool:
+    """Whether an assumption says, up to algebra, what is to be proved: then nothing is proved."""
+    if leaf.ground is Ground.LEMMA or not isinstance(leaf.statement, Equation):
+        return False
+    said, asked = (e.left - e.right for e in (leaf.statement, goal))
+    if said.free_symbols != asked.free_symbols:
+        return False
+    return any(vanishing(said - sign * asked, (said, asked)) is not None for sign in (1, -1))
 
 
 def made(theorem: Theorem) -> Made:
