@@ -156,8 +156,12 @@ def _is_result(derivation: Derivation, symbol: sp.Basic, stated: sp.Expr, behind
 
 @lru_cache(maxsize=256)
 def _settled(derivation: Derivation, domain: Domain, growing: frozenset[sp.Symbol]) -> tuple[Settled, ...]:
-    made_again = [_made_again(step) for step in derivation.steps if step.theorem is not None]
-    return (*made_again, *(settle(obligation, domain, growing) for obligation in derivation.obligations))
+    found: list[Settled] = []
+    for step in derivation.steps:
+        if step.theorem is not None:
+            found.append(_made_again(step))
+        found += [settle(obligation, domain, growing) for obligation in step.obligations]
+    return tuple(found)
 
 
 def _made_again(step: Step) -> Settled:
