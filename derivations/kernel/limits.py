@@ -22,15 +22,23 @@ from onestep.derivations.kernel.statements import (
 from onestep.derivations.kernel.terms import free, nonnegative, nonzero, positive, substitute
 from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
 from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import DERIVATIVES
 
 _x, _d = sp.symbols("x d", real=True)
-_f = sp.Function("f", real=True)
+_f, _slope = (sp.Function(name, real=True) for name in ("f", "f'"))
 DOMINATED = Assumption(
     Ground.LEMMA,
     "dominated convergence",
     Tends(Expectation(_f(_x, 1 / _d), _x), Expectation(_f(_x, 0), _x), _d),
     "a Gaussian average of functions that converge almost everywhere and grow at most exponentially, uniformly, "
     "converges to the average of the limit",
+)
+
+TAYLOR = Assumption(
+    Ground.LEMMA,
+    "Taylor's formula",
+    Tends(_d * (_f(_x / _d) - _f(sp.Integer(0))), _x * _slope(sp.Integer(0)), _d),
+    "the remainder of Taylor's formula in Peano's form, for functions with as many derivatives at zero",
 )
 
 
@@ -86,6 +94,30 @@ def limit_average(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[
     held = constants((substitute(context, {hole: sp.Integer(1) for hole in holes}),), variable)
     statement = Tends(substitute(context, along), substitute(context, at), variable)
     return Conclusion(statement, frozenset({DOMINATED}), held)
+
+
+@rule
+def taylor(
+    premises: tuple[Theorem, ...], curve: sp.FunctionClass, order: int, increment: sp.Expr, variable: sp.Symbol
+) -> Conclusion:
+    """d^n (F(t/d) - sum of F^(k)(0) (t/d)^k/k! over k < n) -> F^(n)(0) t^n/n!, for a function F with named slopes.
+
+    Sound where F has n derivatives at zero (Peano's remainder), as its named slopes say; t and F are held constant.
+    """
+    slopes = [curve]
+    while len(slopes) <= order and slopes[-1] in DERIVATIVES:
+        slopes.append(DERIVATIVES[slopes[-1]])
+    if not isinstance(order, int) or order < 1 or len(slopes) <= order:
+        raise Refused(f"{curve} has no {order} slopes with a name")
+    origin, step = sp.Integer(0), increment / variable
+    terms = [slope(origin) * step**k / sp.factorial(k) for k, slope in enumerate(slopes[:order])]
+    held = constants((increment, *(slope(origin) for slope in slopes)), variable)
+    statement = Tends(
+        variable**order * (curve(step) - sp.Add(*terms)),
+        slopes[order](origin) * increment**order / sp.factorial(order),
+        variable,
+    )
+    return Conclusion(statement, frozenset({TAYLOR}), held)
 
 
 @rule

@@ -1,9 +1,9 @@
 """The one normal form: a term as a fraction of polynomials in its atoms, over the rational numbers.
 
 Atoms are symbols, applied functions, expectations, exponentials and roots. Two atoms are one if they are the same
-function of arguments that are equal in their turn (congruence). A root s of order q obeys s^q = base, an exponential
-exp(a + b) = exp(a) exp(b); nothing else is known of an atom. So a term that vanishes here vanishes for all values of
-its atoms for which no denominator does.
+function of arguments that are equal in their turn (congruence). A root s of order q obeys s^q = base, one of a whole
+number is the product of those of its primes, and an exponential obeys exp(a + b) = exp(a) exp(b); nothing else is known
+of an atom. So a term that vanishes here vanishes for all values of its atoms for which no denominator does.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class _Atoms:
     def _collect(self, term: sp.Expr) -> None:
         if isinstance(term, sp.Rational):
             return
-        if isinstance(term, sp.Add | sp.Mul):
-            for part in term.args:
+        if isinstance(term, sp.Add | sp.Mul) or _is_composite_root(term):
+            for part in _parts(term):
                 self._collect(part)
         elif isinstance(term, sp.Pow) and term.exp.is_Rational:
             self._collect(term.base)
@@ -88,6 +88,8 @@ class _Atoms:
             return self._sum([self.fraction(part) for part in term.args])
         if isinstance(term, sp.Mul):
             return self._product([self.fraction(part) for part in term.args])
+        if _is_composite_root(term):
+            return self._product([self.fraction(part) for part in _parts(term)])
         if isinstance(term, sp.Pow) and term.exp.is_Rational:
             base = term.base if term.exp.is_Integer else _Root(term.base, int(term.exp.q))
             return self._power(self.fraction(base) if term.exp.is_Integer else self._atom(base), int(term.exp.p))
@@ -183,6 +185,19 @@ def _multiplied(ring: PolyRing, factors: Counter[PolyElement]) -> PolyElement:
     for factor, times in factors.items():
         total *= factor**times
     return total
+
+
+def _is_composite_root(term: sp.Expr) -> bool:
+    """Whether a term is a root of a positive whole number that is no power of a prime."""
+    root = isinstance(term, sp.Pow) and term.exp.is_Rational and not term.exp.is_Integer
+    return bool(root and term.base.is_Integer and term.base > 1 and len(sp.factorint(term.base)) > 1)
+
+
+def _parts(term: sp.Expr) -> tuple[sp.Expr, ...]:
+    """The parts of a sum or product; the roots of its primes for a root of a whole number."""
+    if not isinstance(term, sp.Pow):
+        return tuple(term.args)
+    return tuple(sp.Integer(prime) ** (times * term.exp) for prime, times in sp.factorint(term.base).items())
 
 
 def _powers(term: sp.Expr) -> list[tuple[sp.Expr, int]]:

@@ -10,6 +10,7 @@ from onestep.derivations.bulk import blocks, letter_poles, marchenko_pastur, net
 from onestep.derivations.bulk import letters as letter_bulk
 from onestep.derivations.closed_forms import heat_equation, semigroup, sign_activation
 from onestep.derivations.equivalence import conditional, hermite_features, spike_coefficients
+from onestep.derivations.equivalence import symbols as s_map
 from onestep.derivations.free_energy import convex_loss, dropped_terms, readout_normalisation, replicas, sample_energy
 from onestep.derivations.free_energy import ridge as free_energy
 from onestep.derivations.free_energy import symbols as s_free
@@ -25,6 +26,7 @@ from onestep.derivations.gradient_step import (
     spike,
 )
 from onestep.derivations.gradient_step import symbols as s_step
+from onestep.derivations.kernel.search import define, value
 from onestep.derivations.language import replica_gaussians
 from onestep.derivations.language.derivation import Vanishing
 from onestep.derivations.language.expectation import Expectation
@@ -124,19 +126,19 @@ GRADIENT_STEP = (
 )
 
 EQUIVALENCE = (
-    Plant(conditional, "orthogonal_part",
-          lambda _: lambda vector, axis, products: {vector: sp.S.One, axis: products[frozenset({vector, axis})]},
-          ("result-3-2.projected-rows", "result-3-2.target-across-spike")),
+    Plant(conditional, "ROWS", lambda right: define(s_map.row_product, -value(right), "a wrong sign"),
+          ("result-3-2.projected-rows",)),
+    Plant(conditional, "UNIT_TARGET", lambda right: define(s_map.gamma, value(right), "alignment for its square"),
+          ("result-3-2.target-across-spike",)),
     # The variance grows by what is lost to the spike direction.
     Plant(conditional, "feature_mean_at", lambda _: lambda overlap: Expectation(
               sigma(s.kappa * (s.r + overlap) + sp.sqrt(s.c + overlap**2) * s.z), s.z),
           ("result-3-2.conditional-mean", "result-3-2.mean-to-second-order", "result-3-2.means-match")),
-    Plant(spike_coefficients, "stein", lambda right: lambda expectation: -right(expectation),
-          ("result-3-2.mu1-by-stein", "result-3-2.slope-of-mu0", "result-3-2.heat-equation",
-           "result-3-2.mu1-to-first-order")),
-    Plant(conditional, "stein", lambda right: lambda expectation: -right(expectation),
-          ("result-3-2.mean-to-first-order", "result-3-2.covariance-to-first-order",
-           "result-3-2.covariances-match")),
+    Plant(spike_coefficients, "MU1", lambda right: define(s_map.mu1, -value(right), "a wrong sign"),
+          ("result-3-2.mu1-by-stein", "result-3-2.slope-of-mu0")),
+    Plant(spike_coefficients, "linear_of", lambda right: lambda: -right(), ("result-3-2.mu1-to-first-order",)),
+    Plant(conditional, "received", lambda right: lambda variable: -right(variable),
+          ("result-3-2.covariance-to-first-order", "result-3-2.covariances-match")),
     Plant(sign_activation, "sign_average", lambda right: lambda *given: -right(*given),
           ("result-3-2.sign-mu0", "result-3-2.sign-mu1", "result-3-1.sign-first-coefficient")),
     Plant(sign_activation, "next_ratio", lambda right: lambda value: -right(value),
