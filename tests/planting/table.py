@@ -105,7 +105,7 @@ GRADIENT_STEP = (
     Plant(constants, "H1", lambda right: define(s_step.h1, -value(right), "a wrong sign"),
           ("result-3-1.first-coefficient",)),
     Plant(constants, "H2_STAR", lambda right: define(s_step.h2_star, 2 * value(right), "twice the second moment"),
-          ("result-3-1.linear-floor", "result-3-1.alignment-bound")),
+          ("result-3-1.linear-floor",)),
     # The readout of equation (4) taken for sqrt(p) times shorter, not longer, than the slides'.
     Plant(readout_normalisation, "rescaled_objectives",
           lambda right: lambda: (right()[0], right()[1].subs(s.ridge, s.ridge / s.p**2)),

@@ -15,6 +15,7 @@ from onestep.derivations.gradient_step import constants as gradient_constants
 from onestep.derivations.gradient_step import spike as gradient_step
 from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.kernel.statements import Tends
+from onestep.derivations.kernel.theorem import nodes
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import g
@@ -122,9 +123,10 @@ def test_concentration_for_constant_labels() -> None:
 
 
 def test_limits_are_taken_where_a_limit_is_claimed() -> None:
-    limits = [t.statement for t in gradient_step.spike().theorems if isinstance(t.statement, Tends)]
+    made = [node.statement for theorem in gradient_step.spike().theorems for node in nodes(theorem)]
+    limits = [statement for statement in made if isinstance(statement, Tends)]
     assert {limit.variable for limit in limits} == {s.d}
-    assert any(o.value == gradient_step.moments_of_v().results[s.v_square] for o in limits)
+    assert gradient_step.moments_of_v().results[s.v_square] in {limit.value for limit in limits}
 
 
 def test_hermite_polynomials() -> None:
