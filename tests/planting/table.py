@@ -122,7 +122,7 @@ GRADIENT_STEP = (
     Plant(orders, "BATCH_MEAN", lambda _: Order(s_step.readout_rate), ("result-3-1.spike-order",)),
     Plant(overlapping_rows, "residual", lambda right: lambda: right() + overlapping_rows.output(overlapping_rows._t),
           ("beyond.overlapping-rows-bulk",)),
-    Plant(overlapping_rows, "length_square", lambda right: lambda equal, different: right(2 * equal, different),
+    Plant(overlapping_rows, "length_square", lambda right: lambda *given: 2 * right(*given),
           ("beyond.overlapping-rows-spike", "beyond.overlapping-rows-bulk")),
     Plant(overlapping_bulk, "put_in", lambda right: lambda own, beside, G: right(own, beside, (-G[0], G[1], G[2])),
           ("beyond.overlapping-rows-sample",)),
