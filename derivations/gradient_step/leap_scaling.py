@@ -17,9 +17,18 @@ import functools
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.gradient_step.hermite_tensors import average, hermite, z1, z2
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
+from onestep.derivations.gradient_step.hermite_tensors import hermite, z1, z2
+from onestep.derivations.gradient_step.spike import counted
+from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite
+from onestep.derivations.kernel.averages import iterated, linear
+from onestep.derivations.kernel.limits import limit_rational, name_limit
+from onestep.derivations.kernel.search import averages_expanded, define, equal, expanded, proved, rewritten, value
+from onestep.derivations.kernel.statements import sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.exponents import DIMENSION, ONE, Order, total
+from onestep.derivations.language.named_functions import repeated
 
 SOURCE = "arXiv 2305.18270, Theorems 1 and 2"
 DEGREE = 3  # the target's degree, and the order to which the activation is expanded
@@ -32,6 +41,10 @@ POLYNOMIAL = (
 
 root_d = sp.Symbol(r"\sqrt{d}", positive=True)
 _across = sp.Symbol(r"z_\perp", real=True)  # what a neuron sees outside the target's directions
+_overlaps = sp.symbols("epsilon_1 epsilon_2", real=True)
+_label = sp.Function("g_*", real=True)
+_spread = sp.Function("n_*", real=True)
+_gradient = sp.Symbol(r"\pi_1", real=True)
 _TENSORS = {1: s.tensor_1, 2: s.tensor_2, 3: s.tensor_3}
 
 
@@ -68,14 +81,44 @@ def slope_coefficient(order: int) -> sp.Expr:
     return sp.sqrt(sp.factorial(order + 1)) * s.hermite_coefficients[order + 1]
 
 
-def mean_gradient(leap: int) -> sp.Expr:
+def field(*overlaps: sp.Expr) -> sp.Expr:
+    """w.x = eps.z + sqrt(1 - |eps|^2) z_perp."""
+    within = sum((e * z for e, z in zip(overlaps, (z1, z2), strict=False)), sp.S.Zero)
+    return within + sp.sqrt(1 - sum((e**2 for e in overlaps), sp.S.Zero)) * _across
+
+
+def slope_weights(degree: int) -> tuple[sp.Expr, ...]:
+    """The weights of He_k in sigma', for an activation of this degree."""
+    return tuple(slope_coefficient(k) / sp.factorial(k) for k in range(degree))
+
+
+@functools.cache
+def given_target(order: int) -> Theorem:
+    """E[He_k(w.x) | z1, z2] at any overlaps: averaged over z_perp."""
+    average_ = Expectation(hermite(order, field(*_overlaps)), _across)
+    known = expanded(average_)
+    assert known is not None
+    return equal(known, hermite_given_target(order, _overlaps))
+
+
+def mean_gradient(leap: int) -> Theorem:
     """pi_1 = E[g(z) sigma'(w.x) z1] at overlaps tau/sqrt(d), exactly for polynomials."""
-    overlaps = tuple(tau / root_d for tau in s.leap_overlaps)
-    slope = sum(
-        (slope_coefficient(k) / sp.factorial(k) * hermite_given_target(k, overlaps) for k in range(SIGNAL_DEGREE)),
-        sp.S.Zero,
-    )
-    return average(target(leap) * z1 * slope, (z1, z2))
+    weights, seen = slope_weights(SIGNAL_DEGREE), field(*_overlaps)
+    label = define(_label(z1, z2), target(leap), "the target, a polynomial without orders below the leap index", z1, z2)
+    slopes = [hermite(k, seen) for k in range(SIGNAL_DEGREE)]
+    slope = sum((w * polynomial for w, polynomial in zip(weights, slopes, strict=True)), sp.S.Zero)
+    weight = _label(z1, z2) * z1
+    whole = Expectation(weight * slope, z1, z2, _across)
+    small = {e: tau / root_d for e, tau in zip(_overlaps, s.leap_overlaps, strict=True)}
+    first = rewrite(
+        (iterated((), whole, (_across,)),
+         linear((), Expectation(weight * slope, _across),
+                tuple((w * weight, p) for w, p in zip(weights, slopes, strict=True))))
+    )  # fmt: skip
+    within = rewritten(first, *(given_target(k) for k in range(1, SIGNAL_DEGREE)))
+    scaled = instantiate((within,), small)
+    meaning = define(_gradient, sides(scaled.statement)[0], "the mean gradient along the first direction")
+    return averages_expanded(rewritten(meaning, scaled, label))
 
 
 def contracted(leap: int) -> sp.Expr:
@@ -87,37 +130,27 @@ def contracted(leap: int) -> sp.Expr:
     )
 
 
-def _conditional_mean_is_right(order: int) -> Vanishing:
-    """E[He_k(eps z1 + sqrt(1 - eps^2) z_perp) | z1] expanded and averaged over z_perp."""
-    eps = s.overlap
-    full = sp.expand(hermite(order, eps * z1 + sp.sqrt(1 - eps**2) * _across))
-    return Vanishing(
-        f"He_{order} given z1", sp.expand(average(full, (_across,)) - hermite_given_target(order, (eps, sp.S.Zero)))
-    )
-
-
 def signal(leap: int) -> Derivation:
     """The limit of d^((l-1)/2) pi_1 for leap index l, corrections of order 1/sqrt(d) or 1/d left behind."""
-    exact = sp.expand(mean_gradient(leap) * root_d ** (leap - 1))
-    limit = sp.expand(exact.subs(root_d, 1 / s.scale)).subs(s.scale, 0)
+    exact = mean_gradient(leap)
+    scaled = congruence((exact,), _gradient * root_d ** (leap - 1), _gradient)
     by_tensor = sp.sqrt(sp.factorial(leap)) / sp.factorial(leap - 1) * s.hermite_coefficients[leap] * contracted(leap)
+    tends = limit_rational((), value(scaled), sp.expand(by_tensor), root_d)
+    limit = name_limit((rewrite((tends, scaled), True),), s.leap_signal, "the limit of the scaled mean gradient")
     return Derivation(
         f"mean gradient of a neuron at leap index {leap}",
         SOURCE,
-        Step(
+        proved(
             "Averaged over what the target does not see, He_k of the neuron's input becomes a polynomial of order "
-            "k in its overlaps.",
-            eq(sp.Symbol("E[He_k(w.x)|z]"), hermite_given_target(2, (s.overlap, sp.S.Zero))),
-            *(_conditional_mean_is_right(k) for k in range(SIGNAL_DEGREE)),
+            "k in its overlaps; here k = 2.",
+            given_target(2),
         ),
-        Step(
+        proved(
             "Orders below the leap index have no overlap with the target: the first that survives is l - 1, one "
-            "factor of the tensor being the direction itself.",
-            eq(s.leap_signal, limit),
-            RationalLimit("the scaled mean gradient", exact, root_d, limit),
-            Vanishing("the limit is the tensor applied to tau", limit - by_tensor),
+            "factor of the tensor being the direction itself. The limit is the tensor applied to tau.",
+            limit,
         ),
-        results={s.leap_signal: limit},
+        results={s.leap_signal: value(limit)},
         hypotheses=(POLYNOMIAL,),
     )
 
@@ -143,48 +176,52 @@ def cubic_signal() -> Derivation:
 @functools.cache
 def noise() -> Derivation:
     """(n/d) E|g - E g|^2 -> E[y^2] E[sigma'^2] for a target of one direction."""
-    eps = s.leap_overlaps[0] / root_d
     label = s.tensor_1[0] * z1 + s.tensor_2[0] * hermite(2, z1) / 2
-    field = s.overlap * z1 + sp.sqrt(1 - s.overlap**2) * _across
-    slope = sum((slope_coefficient(k) / sp.factorial(k) * hermite(k, field) for k in range(DEGREE)), sp.S.Zero)
-    both = (z1, _across)
 
-    def of(weight: sp.Expr) -> sp.Expr:
-        return sp.expand(average(label**2 * sp.expand(slope**2) * weight, both)).subs(s.overlap, eps)
+    def slope(seen: sp.Expr) -> sp.Expr:
+        return sum((w * hermite(k, seen) for k, w in enumerate(slope_weights(DEGREE))), sp.S.Zero)
 
-    mean = [average(label * slope * z, both).subs(s.overlap, eps) for z in both]
-    exact = ((s.d - 2) * of(sp.S.One) + of(z1**2 + _across**2) - mean[0] ** 2 - mean[1] ** 2) / s.d
-    scaled = sp.expand(exact.subs(s.d, root_d**2))
-    second_moment = average(label**2, (z1,))
-    plain = sum((slope_coefficient(k) / sp.factorial(k) * hermite(k, z1) for k in range(DEGREE)), sp.S.Zero)
-    slope_square = average(plain**2, (z1,))
-    h1 = average(plain, (z1,))
-    limit = sp.expand(second_moment * slope_square)
+    first, both = _overlaps[0], (z1, _across)
+    seen = slope(field(first))
+    force = label * seen
+    own = force**2 * (z1**2 + _across**2)
+    spread = (
+        repeated(s.d - 2, Expectation(force**2, *both)) + Expectation(own, *both)
+        - Expectation(force * z1, *both) ** 2 - Expectation(force * _across, *both) ** 2
+    ) / s.d  # fmt: skip
+    meaning = define(
+        _spread(first), spread, "(n/d) times the variances of y sigma'(w.x) x/n: across the plane and within it", first
+    )
+    anywhere = averages_expanded(counted(meaning))
+    at_overlap = instantiate((anywhere,), {first: s.leap_overlaps[0] / root_d})
+    scaled = rewritten(at_overlap, define(s.d, root_d**2, "the dimension by its root"))
+    second, mean, rest = (
+        averages_expanded(define(name, Expectation(inside, z1), what))
+        for name, inside, what in (
+            (s.h2_star, label**2, "the second moment of the target"),
+            (s.h1, slope(z1), "the mean slope of the activation"),
+            (s.h1_check, (slope(z1) - s.h1) ** 2, "the second moment of sigma' - h1"),
+        )
+    )
+    rest = rewritten(rest, mean)
+    square = sp.expand(value(second) * (value(mean) ** 2 + sp.expand(value(rest))))
+    limit = name_limit(
+        (rewrite((limit_rational((), value(scaled), square, root_d), scaled), True),),
+        s.leap_noise,
+        "the limit of the scaled noise",
+    )
     return Derivation(
         "noise of the gradient of one neuron",
         SOURCE,
-        Step(
+        proved(
             "Each of the d - 2 coordinates outside the target's direction and the neuron's own is independent of "
             "label and slope: it adds E[y^2 sigma'^2]/n.",
-            eq(s.leap_noise, limit),
-            RationalLimit("(n/d) E|g - E g|^2", scaled, root_d, limit),
+            limit,
         ),
-        Step(
-            "The second moment of the labels, by Parseval's identity.",
-            eq(s.h2_star, second_moment),
-            Vanishing("squares over factorials", second_moment - s.tensor_1[0] ** 2 - s.tensor_2[0] ** 2 / 2),
-        ),
-        Step(
-            "The mean slope is the first coefficient of the activation.",
-            eq(s.h1, h1),
-            Vanishing("E[sigma'] = s_1", h1 - s.hermite_coefficients[1]),
-        ),
-        Step(
-            "E[sigma'^2] is h1^2 and what the linear part of sigma' leaves.",
-            eq(s.h1_check, slope_square - h1**2),
-            Vanishing("E[(sigma' - h1)^2]", average((plain - h1) ** 2, (z1,)) - slope_square + h1**2),
-        ),
-        results={s.leap_noise: limit, s.h2_star: second_moment, s.h1: h1, s.h1_check: sp.expand(slope_square - h1**2)},
+        proved("The second moment of the labels, by Parseval's identity.", second),
+        proved("The mean slope is the first coefficient of the activation.", mean),
+        proved("What the linear part of sigma' leaves.", rest),
+        results={s.leap_noise: value(limit), s.h2_star: value(second), s.h1: value(mean), s.h1_check: value(rest)},
         hypotheses=(f"the target is a polynomial of one direction of degree 2, the activation one of degree {DEGREE}",),
     )
 
