@@ -14,8 +14,12 @@ from collections.abc import Sequence
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
+from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from onestep.derivations.kernel.search import averages_expanded, define, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import gaussian_moment
+from onestep.derivations.language.expectation import Expectation, gaussian_moment
 
 SOURCE = "arXiv 2305.18270, Hermite tensors of a multi-index target"
 DEEPEST = 8  # orders of tensors that are looked through for the first non-zero one
@@ -181,32 +185,44 @@ def product_of_four() -> Derivation:
     return example(*PRODUCT)
 
 
+_target, _part = sp.Function("g_2", real=True), sp.Function("P_2", real=True)
+_shares = sp.symbols("b_11 b_12 b_22", real=True)
+
+
 @functools.cache
 def second_order() -> Derivation:
     """The part of order two of a target: its projection on z1^2 - 1, z1 z2, z2^2 - 1, from the normal equations."""
-    basis = (hermite(2, z1), z1 * z2, hermite(2, z2))
-    variables = (z1, z2)
-    gram = sp.Matrix(3, 3, lambda i, j: average(basis[i] * basis[j], variables))
-    forces = sp.Matrix(s.tensor_2)
-    found = gram.LUsolve(forces)
-    part = sp.expand(sum((a * b for a, b in zip(found, basis, strict=True)), sp.S.Zero))
-    shown = part.subs(dict(zip(variables, s.argument, strict=True)))
-    steps = (
-        Step(
-            "The tensor holds the overlaps of the target with the polynomials of order two, whose Gram matrix is "
-            "diagonal with entries 2, 1, 2.",
-            eq(s.second_order_part, shown),
-            *(
-                Vanishing(f"normal equation {i + 1}", average(part * basis[i], variables) - s.tensor_2[i])
-                for i in range(3)
-            ),
-        ),
-        Step(
-            "It is orthogonal to everything of lower order.",
-            eq(sp.Symbol("E[P_2 g]"), 0),
-            *(Vanishing(f"times {low}", average(part * low, variables)) for low in (sp.S.One, z1, z2)),
-        ),
+    basis, x = (hermite(2, z1), z1 * z2, hermite(2, z2)), s.argument
+    polynomial = sum((b * f for b, f in zip(_shares, basis, strict=True)), sp.S.Zero)
+    part = define(_part(z1, z2), polynomial, "a polynomial of order two", z1, z2)
+    tensors = tuple(
+        averages_expanded(define(name, Expectation(_target(z1, z2) * f, z1, z2), "the Hermite tensor of order two"))
+        for name, f in zip(s.tensor_2, basis, strict=True)
     )
+    normal = tuple(averages_expanded(rewritten(_uncorrelated(f, str(i)), part)) for i, f in enumerate(basis, 1))
+    shares = tuple(
+        ring((condition, tensor), Equation(share, name / norm), (sp.Rational(1, norm), -sp.Rational(1, norm)))
+        for share, name, norm, condition, tensor in zip(_shares, s.tensor_2, (2, 1, 2), normal, tensors, strict=True)
+    )
+    there = instantiate((part,), dict(zip((z1, z2), x, strict=True)))
+    meaning = define(s.second_order_part, _part(*x), "the part of order two of the target")
+    found = rewritten(rewrite((meaning, there)), *shares)
     return Derivation(
-        "the term of order two of a Hermite expansion", SOURCE, *steps, results={s.second_order_part: shown}
+        "the term of order two of a Hermite expansion",
+        SOURCE,
+        *(proved(f"Normal equation {i}.", condition) for i, condition in enumerate(normal, 1)),
+        *(
+            proved("The tensor holds the overlaps of the target with the polynomials of order two.", share)
+            for share in shares
+        ),
+        proved("Their Gram matrix is diagonal with entries 2, 1, 2.", found),
+        results={s.second_order_part: value(found)},
     )
+
+
+def _uncorrelated(polynomial: sp.Expr, which: str) -> Theorem:
+    """0 = E[(g - P) f]: what a projection leaves is uncorrelated with the polynomials it is made of."""
+    rest = Expectation((_target(z1, z2) - _part(z1, z2)) * polynomial, z1, z2)
+    reference = "what a projection leaves is uncorrelated with what it is made of"
+    leaf = Assumption(Ground.MODEL, f"normal equation {which}", Equation(sp.Integer(0), rest), reference)
+    return assume((), leaf)

@@ -18,6 +18,7 @@ import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.hermite_tensors import hermite, z1, z2
+from onestep.derivations.gradient_step.leaves import exponent_of
 from onestep.derivations.gradient_step.spike import counted
 from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite
 from onestep.derivations.kernel.averages import iterated, linear
@@ -323,25 +324,24 @@ def across() -> Derivation:
 @functools.cache
 def rates() -> Derivation:
     """Exponents of signal, noise, and of the step that makes the signal of order one."""
-    step = ONE / SIGNAL
-    noisy = noise_order(s.shortfall).exponent
+    mean, step, deviation = sp.symbols(r"|\pi| \eta/p |\delta|", positive=True)
+    overlap = define(s.overlap, 1 / sp.sqrt(s.d), "the overlap of a neuron with a direction of the target")
+    signal_size = define(mean, s.overlap ** (s.leap - 1), "the mean gradient, one overlap for all but one factor")
+    batch = define(s.n, s.d ** (s.leap - s.shortfall), "the samples, short of d^l by d^delta")
+    noise_size = define(deviation, sp.sqrt(s.d / s.n), "what n samples leave of d coordinates of order one")
+    inverse = define(step, 1 / mean, "the step that makes the signal of order one")
+    signal_rate = exponent_of(s.signal_rate, mean, "the mean gradient", signal_size, overlap)
+    noise_rate = exponent_of(s.noise_rate, deviation, "the noise of the gradient", noise_size, batch)
+    step_rate = exponent_of(s.step_rate, step, "the step", inverse, signal_size, overlap)
     return Derivation(
         "orders of signal, noise and step",
         SOURCE,
-        Step(
-            "The mean gradient has l - 1 factors of an overlap, each of order d^(-1/2).",
-            eq(s.signal_rate, SIGNAL.exponent),
-            Vanishing("l - 1 overlaps", SIGNAL.exponent + (s.leap - 1) * sp.Rational(1, 2)),
-        ),
-        Step(
-            "The noise is sqrt(d/n) with n = d^(l - delta).",
-            eq(s.noise_rate, noisy),
-            Vanishing("sqrt(d/n)", 2 * noisy - 1 + s.leap - s.shortfall),
-        ),
-        Step(
-            "The neuron moves by (eta/p) g: the signal is of order one when eta/p is its inverse.",
-            eq(s.step_rate, step.exponent),
-            Vanishing("step times signal", (step * SIGNAL).exponent),
-        ),
-        results={s.signal_rate: SIGNAL.exponent, s.noise_rate: noisy, s.step_rate: step.exponent},
+        proved("The mean gradient has l - 1 factors of an overlap, each of order d^(-1/2).", signal_rate),
+        proved("The noise is sqrt(d/n) with n = d^(l - delta).", noise_rate),
+        proved("The neuron moves by (eta/p) g: the signal is of order one when eta/p is its inverse.", step_rate),
+        results={
+            s.signal_rate: value(signal_rate),
+            s.noise_rate: value(noise_rate),
+            s.step_rate: value(step_rate),
+        },
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.kernel.algebra import assume, instantiate
-from onestep.derivations.kernel.search import define
+from onestep.derivations.kernel.algebra import assume, instantiate, rewrite
+from onestep.derivations.kernel.search import define, equal, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
@@ -86,3 +86,26 @@ def repeated_is(call: sp.Expr) -> Theorem:
 def concentrates(what: str, statement: Equation, claim: str) -> Theorem:
     """The hypothesis that a quantity whose variance vanishes is its mean in the limit; ``claim`` has the variance."""
     return assume((), Assumption(Ground.HYPOTHESIS, f"{what} concentrates", statement, claim))
+
+
+# Sizes as powers of the dimension, up to factors that do not grow with it: d^e is exp(e log d).
+LOG_D = sp.Symbol(r"\log d", positive=True)
+_size = sp.Symbol("Q", positive=True)
+DIMENSION = define(s.d, sp.exp(LOG_D), "the input dimension, by its logarithm")
+
+
+def power_of_d(name: sp.Symbol, exponent: sp.Expr, meaning: str) -> Theorem:
+    """name := d^exponent."""
+    return define(name, sp.exp(exponent * LOG_D), meaning)
+
+
+def exponent_of(name: sp.Symbol, size: sp.Expr, meaning: str, *sizes: Theorem) -> Theorem:
+    """``name`` for the exponent of d in a product, log Q/log d, and its value by the sizes of the factors."""
+    product = rewritten(define(_size, size, meaning), *sizes, DIMENSION)
+    exponent = sp.expand(sp.expand_log(sp.log(value(product)), force=True) / LOG_D)
+    return rewrite(
+        (
+            define(name, sp.log(_size) / LOG_D, "the exponent of d, log Q/log d"),
+            equal(product, sp.exp(exponent * LOG_D)),
+        )
+    )
