@@ -90,7 +90,6 @@ def concentrates(what: str, statement: Equation, claim: str) -> Theorem:
 
 # Sizes as powers of the dimension, up to factors that do not grow with it: d^e is exp(e log d).
 LOG_D = sp.Symbol(r"\log d", positive=True)
-_size = sp.Symbol("Q", positive=True)
 DIMENSION = define(s.d, sp.exp(LOG_D), "the input dimension, by its logarithm")
 
 
@@ -101,11 +100,12 @@ def power_of_d(name: sp.Symbol, exponent: sp.Expr, meaning: str) -> Theorem:
 
 def exponent_of(name: sp.Symbol, size: sp.Expr, meaning: str, *sizes: Theorem) -> Theorem:
     """``name`` for the exponent of d in a product, log Q/log d, and its value by the sizes of the factors."""
-    product = rewritten(define(_size, size, meaning), *sizes, DIMENSION)
+    whole = sp.Symbol(f"d^{{{name}}}", positive=True)
+    product = rewritten(define(whole, size, meaning), *sizes, DIMENSION)
     exponent = sp.expand(sp.expand_log(sp.log(value(product)), force=True) / LOG_D)
     return rewrite(
         (
-            define(name, sp.log(_size) / LOG_D, "the exponent of d, log Q/log d"),
+            define(name, sp.log(whole) / LOG_D, "the exponent of d, log Q/log d"),
             equal(product, sp.exp(exponent * LOG_D)),
         )
     )

@@ -69,6 +69,8 @@ class _Atoms:
                 self._enter(_Root(term.base, int(term.exp.q)))
         else:
             for atom, _ in _powers(term):
+                if isinstance(atom, _Root):
+                    self._collect(atom.base)
                 self._enter(atom)
 
     def _enter(self, atom: _Atom) -> None:
@@ -200,14 +202,17 @@ def _parts(term: sp.Expr) -> tuple[sp.Expr, ...]:
     return tuple(sp.Integer(prime) ** (times * term.exp) for prime, times in sp.factorint(term.base).items())
 
 
-def _powers(term: sp.Expr) -> list[tuple[sp.Expr, int]]:
-    """An atom as a product of powers of atoms: exp(n a + b) = exp(a)^n exp(b)."""
+def _powers(term: sp.Expr) -> list[tuple[_Atom, int]]:
+    """An atom as a product of powers of atoms: exp(p a/q + b) = (root of order q of exp(a))^p exp(b)."""
     if term.func is not sp.exp:
         return [(term, 1)]
-    found = []
+    found: list[tuple[_Atom, int]] = []
     for part in sp.Add.make_args(sp.expand(term.args[0])):
         number, rest = part.as_coeff_Mul()
-        found.append((sp.exp(rest / number.q), int(number.p)) if number.is_Rational else (sp.exp(part), 1))
+        if not number.is_Rational:
+            found.append((sp.exp(part), 1))
+        else:
+            found.append((sp.exp(rest) if number.q == 1 else _Root(sp.exp(rest), int(number.q)), int(number.p)))
     return found
 
 

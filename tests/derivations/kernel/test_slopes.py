@@ -6,6 +6,7 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.kernel.algebra import instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import iterated
 from onestep.derivations.kernel.limits import name_limit, taylor
 from onestep.derivations.kernel.search import by_stein, concluded, define, slope_at, value
 from onestep.derivations.kernel.statements import Equation, Refused
@@ -78,6 +79,34 @@ def test_a_root_of_a_whole_number_is_the_product_of_those_of_its_primes(left: sp
         replay(ring((), Equation(left, right), ()))
     with pytest.raises(Refused):
         ring((), Equation(left, right * sp.sqrt(2)), ())
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (sp.exp(a) * sp.exp(u / 2), sp.exp(a + u / 2)),
+        (sp.exp(a / 2) * sp.exp(-x) * sp.exp(a / 2 + x), sp.exp(a)),
+        (sp.exp(a * (x / 2 + sp.Rational(1, 2))), sp.exp(a) * sp.exp(a * (x / 2 - sp.Rational(1, 2)))),
+    ],
+)
+def test_exponentials_of_parts_of_an_exponent_are_roots(left: sp.Expr, right: sp.Expr) -> None:
+    replay(ring((), Equation(left, right), ()))
+    with pytest.raises(Refused):
+        ring((), Equation(left, -right), ())
+    with pytest.raises(Refused):
+        ring((), Equation(left, right * sp.exp(a / 3)), ())
+
+
+def test_averages_are_taken_one_after_the_other() -> None:
+    whole = Expectation(sigma(z + x) * t, z, x)
+    nested = iterated((), whole, (z,))
+    replay(nested)
+    assert nested.statement == Equation(whole, Expectation(Expectation(sigma(z + x) * t, z), x))
+    for inner in ((), (z, x), (t,), (z, z)):
+        with pytest.raises(Refused):
+            iterated((), whole, inner)
+    with pytest.raises(Refused):
+        iterated((), sigma(z), (z,))
 
 
 def test_a_conclusion_leaves_the_side_that_it_starts_from() -> None:
