@@ -18,17 +18,25 @@ import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.hermite_tensors import hermite, z1, z2
-from onestep.derivations.gradient_step.leaves import exponent_of
+from onestep.derivations.gradient_step.leaves import exponent_of, exponent_of_sum
 from onestep.derivations.gradient_step.spike import counted
 from onestep.derivations.kernel.algebra import congruence, instantiate, rewrite
 from onestep.derivations.kernel.averages import iterated, linear
 from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.search import averages_expanded, define, equal, expanded, proved, rewritten, value
-from onestep.derivations.kernel.statements import sides
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    concluded,
+    define,
+    equal,
+    expanded,
+    proved,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.exponents import DIMENSION, ONE, Order, total
 from onestep.derivations.language.named_functions import repeated
 
 SOURCE = "arXiv 2305.18270, Theorems 1 and 2"
@@ -229,110 +237,106 @@ def noise() -> Derivation:
 
 # ---- orders in d ----
 
-SIGNAL = Order((1 - s.leap) / 2)
-_gap = sp.Symbol("x", positive=True)  # parametrises a shortfall between zero and one, or beyond one
-BELOW_ONE = _gap / (1 + _gap)
-BEYOND_ONE = 1 + _gap
+_mean, _step, _all_noise, _one_noise, _next = sp.symbols(r"|\pi| \eta/p |\delta| \delta_{1} |\pi'|", positive=True)
+_excess = sp.Symbol("x", positive=True)  # by how much a shortfall is below one, or beyond it
+OVERLAP = define(s.overlap, 1 / sp.sqrt(s.d), "the overlap of a neuron with a direction of the target")
+MEAN = define(_mean, s.overlap ** (s.leap - 1), "the mean gradient, one overlap for all but one factor")
+ALL_NOISE = define(_all_noise, sp.sqrt(s.d / s.n), "what n samples leave of d coordinates of order one")
+ONE_NOISE = define(_one_noise, 1 / sp.sqrt(s.n), "what n samples leave of one coordinate of order one")
 
 
-def samples(shortfall: sp.Expr) -> Order:
+def samples(shortfall: sp.Expr) -> Theorem:
     """n = d^(l - delta)."""
-    return Order(s.leap - shortfall)
-
-
-def noise_order(shortfall: sp.Expr) -> Order:
-    """|g - E g| = sqrt(d/n) up to a constant."""
-    return (DIMENSION / samples(shortfall)).root()
-
-
-def orders(shortfall: sp.Expr) -> tuple[Order, tuple[Step, ...]]:
-    """The order of |pi|/|w| after a giant step, with the comparisons it needs."""
-    per_coordinate = (ONE / samples(shortfall)).root()
-    within = total({"the mean gradient": SIGNAL, "the noise along one direction": per_coordinate})
-    whole = total({"the mean gradient": SIGNAL, "the noise along all directions": noise_order(shortfall)})
-    share = within.order / whole.order
-    return share, (
-        Step(
-            f"Within the target's few directions {within.leader} decides.",
-            eq(sp.Symbol(r"e_{\pi}"), within.order.exponent),
-            *within.obligations,
-        ),
-        Step(
-            f"For the whole neuron {whole.leader} decides.",
-            eq(sp.Symbol("e_{w}"), whole.order.exponent),
-            *whole.obligations,
-        ),
-    )
+    return define(s.n, s.d ** (s.leap - shortfall), "the samples, short of d^l by d^delta")
 
 
 _NO_CANCELLATION = (
     "the step is so long that the neuron's initial direction is negligible",
     "no two terms of a sum cancel",
 )
+_within, _whole = sp.symbols(r"e_{\pi} e_{w}", real=True)
+SHARE = define(s.overlap_rate, _within - _whole, "the exponent of |pi|/|w|")
 
 
-def _share(title: str, parametrised: sp.Expr, inverse: sp.Expr) -> Derivation:
-    """The share at a shortfall written as a function of x > 0; ``inverse`` is x as a function of the shortfall."""
-    found, steps = orders(parametrised)
-    exponent = sp.cancel(sp.together(found.exponent.subs(_gap, inverse)))
-    quotient = Step(
-        "The share is the quotient of the two.",
-        eq(s.overlap_rate, exponent),
-        Vanishing("in terms of delta", sp.cancel(exponent.subs(s.shortfall, parametrised) - found.exponent)),
+def _share(title: str, within: Theorem, whole: Theorem, rate: sp.Expr, *of_shortfall: Theorem) -> Derivation:
+    """The share of a neuron within the target's directions, from the orders of what is within them and of all."""
+    share = concluded(Equation(s.overlap_rate, rate), rewritten(SHARE, within, whole), *of_shortfall)
+    return Derivation(
+        title,
+        SOURCE,
+        proved("Within the target's few directions: the mean gradient and the noise of one coordinate.", within),
+        proved("For the whole neuron: the mean gradient and the noise of all coordinates.", whole),
+        proved("The share is the quotient of the two.", share),
+        results={s.overlap_rate: rate},
+        hypotheses=_NO_CANCELLATION,
     )
-    return Derivation(title, SOURCE, *steps, quotient, results={s.overlap_rate: exponent}, hypotheses=_NO_CANCELLATION)
+
+
+def _sum(name: sp.Symbol, largest: sp.Symbol, other: sp.Symbol, shortfall: sp.Expr, *of_shortfall: Theorem) -> Theorem:
+    """The exponent of mean gradient and noise together."""
+    sizes = (MEAN, ALL_NOISE, ONE_NOISE, samples(shortfall), OVERLAP, *of_shortfall)
+    return exponent_of_sum(name, (largest, other), "mean gradient and noise", *sizes)
 
 
 @functools.cache
 def share_below_one() -> Derivation:
     """n = d^(l - delta), 0 < delta < 1: |pi|/|w| = d^(-delta/2)."""
-    return _share("too few samples by less than a factor of d", BELOW_ONE, s.shortfall / (1 - s.shortfall))
+    short = define(s.shortfall, 1 - _excess, "a shortfall below one")
+    within = _sum(_within, _mean, _one_noise, s.shortfall, short)
+    whole = _sum(_whole, _all_noise, _mean, s.shortfall)
+    return _share("too few samples by less than a factor of d", within, whole, -s.shortfall / 2, short)
 
 
 @functools.cache
 def share_beyond_one() -> Derivation:
     """n = d^(l - delta), delta > 1: |pi|/|w| = d^(-1/2), as for random weights."""
-    return _share("too few samples by more than a factor of d", BEYOND_ONE, s.shortfall - 1)
+    within = _sum(_within, _one_noise, _mean, 1 + _excess)
+    whole = _sum(_whole, _all_noise, _mean, 1 + _excess)
+    return _share("too few samples by more than a factor of d", within, whole, -sp.Rational(1, 2))
 
 
 @functools.cache
 def share_enough() -> Derivation:
     """n = d^l: |pi|/|w| is of order one."""
-    return _share("enough samples", sp.S.Zero, sp.S.Zero)
+    within, whole = (
+        _sum(name, _mean, noise_, sp.S.Zero) for name, noise_ in ((_within, _one_noise), (_whole, _all_noise))
+    )
+    return _share("enough samples", within, whole, sp.S.Zero)
 
 
 @functools.cache
 def across() -> Derivation:
     """n = d^l: outside the space of the first tensor the next tensor and the noise leave d^(-1/2) of the signal."""
-    next_tensor = Order(SIGNAL.exponent.subs(s.leap, s.leap + 1))
-    outside = total(
-        {"the next tensor": next_tensor, "the noise along one direction": (ONE / samples(sp.S.Zero)).root()}
-    )
-    exponent = (outside.order / SIGNAL).exponent
-    step = Step(
-        "Outside the columns of the first tensor the mean gradient starts with the next one, a root of d smaller; the "
-        "noise of one coordinate is 1/sqrt(n), of the same order.",
-        eq(s.across_rate, exponent),
-        *outside.obligations,
-        Vanishing("both are of the same order", next_tensor.exponent + samples(sp.S.Zero).exponent / 2),
+    following = define(_next, s.overlap**s.leap, "the mean gradient by the next tensor, one overlap more")
+    sizes = (following, ONE_NOISE, samples(sp.S.Zero), OVERLAP)
+    outside = exponent_of_sum(_within, (_next, _one_noise), "what is outside the first tensor", *sizes)
+    inside = exponent_of(_whole, _mean, "the mean gradient", MEAN, OVERLAP)
+    share = equal(
+        rewritten(define(s.across_rate, _within - _whole, "the exponent of their quotient"), outside, inside),
+        -sp.Rational(1, 2),
     )
     return Derivation(
-        "outside the leap space", SOURCE, step, results={s.across_rate: exponent}, hypotheses=_NO_CANCELLATION
+        "outside the leap space",
+        SOURCE,
+        proved("The mean gradient along the first tensor.", inside),
+        proved(
+            "Outside the columns of the first tensor the mean gradient starts with the next one, a root of d smaller; "
+            "the noise of one coordinate is 1/sqrt(n), of the same order.",
+            outside,
+        ),
+        proved("Together they are a root of d smaller.", share),
+        results={s.across_rate: value(share)},
+        hypotheses=_NO_CANCELLATION,
     )
 
 
 @functools.cache
 def rates() -> Derivation:
     """Exponents of signal, noise, and of the step that makes the signal of order one."""
-    mean, step, deviation = sp.symbols(r"|\pi| \eta/p |\delta|", positive=True)
-    overlap = define(s.overlap, 1 / sp.sqrt(s.d), "the overlap of a neuron with a direction of the target")
-    signal_size = define(mean, s.overlap ** (s.leap - 1), "the mean gradient, one overlap for all but one factor")
-    batch = define(s.n, s.d ** (s.leap - s.shortfall), "the samples, short of d^l by d^delta")
-    noise_size = define(deviation, sp.sqrt(s.d / s.n), "what n samples leave of d coordinates of order one")
-    inverse = define(step, 1 / mean, "the step that makes the signal of order one")
-    signal_rate = exponent_of(s.signal_rate, mean, "the mean gradient", signal_size, overlap)
-    noise_rate = exponent_of(s.noise_rate, deviation, "the noise of the gradient", noise_size, batch)
-    step_rate = exponent_of(s.step_rate, step, "the step", inverse, signal_size, overlap)
+    inverse = define(_step, 1 / _mean, "the step that makes the signal of order one")
+    signal_rate = exponent_of(s.signal_rate, _mean, "the mean gradient", MEAN, OVERLAP)
+    noise_rate = exponent_of(s.noise_rate, _all_noise, "the noise of the gradient", ALL_NOISE, samples(s.shortfall))
+    step_rate = exponent_of(s.step_rate, _step, "the step", inverse, MEAN, OVERLAP)
     return Derivation(
         "orders of signal, noise and step",
         SOURCE,

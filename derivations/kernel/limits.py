@@ -63,11 +63,19 @@ def limit_rational(
 
 
 @rule
+def limit_exponential(premises: tuple[Theorem, ...], rate: sp.Expr, variable: sp.Symbol) -> Conclusion:
+    """exp(-rate * variable) -> 0, for a rate that is decidedly positive and does not vary."""
+    if not positive(rate):
+        raise Refused(f"{rate} may not be positive")
+    return Conclusion(Tends(sp.exp(-rate * variable), sp.Integer(0), variable), conditions=constants((rate,), variable))
+
+
+@rule
 def limit_compose(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[sp.Symbol, ...]) -> Conclusion:
     """context(e) -> context(v) for e -> v, one hole for each premise, if the context is continuous at v.
 
     Sound: sums, products and powers are continuous; a quotient where its denominator does not vanish, a root where its
-    base is positive, or never negative.
+    base is positive, or never negative, a logarithm where its argument is positive.
     """
     at, along, variable = _limits(premises, holes)
     held = constants((substitute(context, {hole: sp.Integer(1) for hole in holes}),), variable)
@@ -166,6 +174,10 @@ def _continuous(
         return frozenset()
     if isinstance(context, sp.Add | sp.Mul) or context.func is sp.exp:
         return frozenset().union(*(_continuous(part, at, along) for part in context.args))
+    if context.func is sp.log:
+        if not positive(substitute(context.args[0], at)):
+            raise Refused(f"{context} may not be continuous where its argument is {substitute(context.args[0], at)}")
+        return _continuous(context.args[0], at, along)
     if not (isinstance(context, sp.Pow) and context.exp.is_Rational):
         raise Refused(f"nothing is known of the continuity of {context}")
     value, nearby = substitute(context.base, at), substitute(context.base, along)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from math import lcm
 from typing import Any
 
 import sympy as sp
@@ -52,6 +53,7 @@ class _Atoms:
     def __init__(self, terms: Sequence[sp.Expr]) -> None:
         self.atoms: list[_Atom] = []
         self._known: dict[_Atom, int] = {}
+        self._cut = _shares(terms)
         for term in terms:
             self._collect(admit(term))
         names = [f"a{k}" for k in range(len(self.atoms))] or ["a"]
@@ -68,9 +70,7 @@ class _Atoms:
             if not term.exp.is_Integer:
                 self._enter(_Root(term.base, int(term.exp.q)))
         else:
-            for atom, _ in _powers(term):
-                if isinstance(atom, _Root):
-                    self._collect(atom.base)
+            for atom, _ in self._powers(term):
                 self._enter(atom)
 
     def _enter(self, atom: _Atom) -> None:
@@ -95,7 +95,14 @@ class _Atoms:
         if isinstance(term, sp.Pow) and term.exp.is_Rational:
             base = term.base if term.exp.is_Integer else _Root(term.base, int(term.exp.q))
             return self._power(self.fraction(base) if term.exp.is_Integer else self._atom(base), int(term.exp.p))
-        return self._product([self._power(self._atom(atom), power) for atom, power in _powers(term)])
+        return self._product([self._power(self._atom(atom), power) for atom, power in self._powers(term)])
+
+    def _powers(self, term: sp.Expr) -> list[tuple[sp.Expr, int]]:
+        """An atom as a product of powers of atoms: exp(p a/q + b) = exp(a/n)^(n p/q) exp(b)."""
+        if term.func is not sp.exp:
+            return [(term, 1)]
+        cut = [(number, rest, self._cut[rest]) for number, rest in _exponents(term)]
+        return [(sp.exp(rest / parts), int(number * parts)) for number, rest, parts in cut]
 
     def _atom(self, atom: _Atom) -> _Fraction:
         return _Fraction(self.ring.gens[self._known[atom]])
@@ -202,17 +209,19 @@ def _parts(term: sp.Expr) -> tuple[sp.Expr, ...]:
     return tuple(sp.Integer(prime) ** (times * term.exp) for prime, times in sp.factorint(term.base).items())
 
 
-def _powers(term: sp.Expr) -> list[tuple[_Atom, int]]:
-    """An atom as a product of powers of atoms: exp(p a/q + b) = (root of order q of exp(a))^p exp(b)."""
-    if term.func is not sp.exp:
-        return [(term, 1)]
-    found: list[tuple[_Atom, int]] = []
-    for part in sp.Add.make_args(sp.expand(term.args[0])):
-        number, rest = part.as_coeff_Mul()
-        if not number.is_Rational:
-            found.append((sp.exp(part), 1))
-        else:
-            found.append((sp.exp(rest) if number.q == 1 else _Root(sp.exp(rest), int(number.q)), int(number.p)))
+def _exponents(term: sp.Expr) -> list[tuple[sp.Rational, sp.Expr]]:
+    """The exponent of an exponential as a sum of numbers times the rest."""
+    parts = (part.as_coeff_Mul() for part in sp.Add.make_args(sp.expand(term.args[0])))
+    return [(number, rest) if number.is_Rational else (sp.Integer(1), number * rest) for number, rest in parts]
+
+
+def _shares(terms: Sequence[sp.Expr]) -> dict[sp.Expr, int]:
+    """Into how many equal parts each exponent has to be cut, for every exponential to be a whole power of one atom."""
+    found: dict[sp.Expr, int] = {}
+    for term in terms:
+        for exponential in term.atoms(sp.exp):
+            for number, rest in _exponents(exponential):
+                found[rest] = lcm(found.get(rest, 1), int(number.q))
     return found
 
 

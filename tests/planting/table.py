@@ -30,7 +30,6 @@ from onestep.derivations.kernel.search import define, value
 from onestep.derivations.language import replica_gaussians
 from onestep.derivations.language.derivation import Vanishing
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.exponents import Order
 from onestep.derivations.language.named_functions import sigma
 from onestep.derivations.saddle_point import (
     any_law,
@@ -113,7 +112,7 @@ GRADIENT_STEP = (
     Plant(leap_scaling, "hermite_given_target",
           lambda right: lambda order, overlaps: right(order, overlaps) * (-1) ** (order // 2 + order),
           ("wider.leap.signal-two", "wider.leap.signal-three")),
-    Plant(leap_scaling, "samples", lambda _: lambda shortfall: Order(s_step.leap + shortfall),
+    Plant(leap_scaling, "samples", lambda right: lambda shortfall: right(-shortfall),
           ("wider.leap.share-below-one",)),
     Plant(leap_scaling, "exponent_of", lambda right: lambda name, size, *given: right(name, 1 / size, *given),
           ("wider.leap.signal-rate", "wider.leap.noise-rate", "wider.leap.step")),
