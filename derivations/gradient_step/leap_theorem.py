@@ -15,6 +15,7 @@ import sympy as sp
 from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.hermite_tensors import (
     SOURCE,
+    counted_steps,
     entry,
     entry_by_stein,
     hermite,
@@ -74,23 +75,12 @@ def tensors(name: str) -> Derivation:
     size = basis.shape[1]
     solution = matrix.pinv() * basis
     outside = (sp.eye(len(variables)) - basis * basis.T) * matrix
-    smooth = not target.has(sp.sign, sp.Abs)
-    low = [(i, v) for k in range(1, order) for i, v in tensor(target, variables, k).items()]
-    vanish = [Vanishing(f"entry {i} by the polynomial", v) for i, v in low]
-    if smooth:
-        vanish += [Vanishing(f"entry {i} by Stein's lemma", entry_by_stein(target, variables, i)) for i, _ in low]
-    where, found = next((i, v) for i, v in tensor(target, variables, order).items() if v != 0)
-    again = entry_by_stein(target, variables, where) if smooth else entry(target, variables, where)
+    before = f"Parts of order one to {first - 1} are subtracted. " if first > 1 else ""
+    steps = counted_steps if target.is_polynomial(*variables) else _listed
     return Derivation(
         f"leap index and leap space of {name}",
         SOURCE,
-        Step(
-            f"Parts of order one to {first - 1} are subtracted; below order {order} every tensor vanishes, and at "
-            f"that order the entry {where} is {found}.",
-            eq(s.leap, sp.Integer(order)),
-            *vanish,
-            Vanishing("the entry that does not vanish", again - found),
-        ),
+        *steps(target, variables, before),
         Step(
             "An orthonormal basis B of the columns of the tensor: nothing of it is outside B, and B is made of it.",
             eq(s.learned_dimension, sp.Integer(size)),
@@ -100,6 +90,25 @@ def tensors(name: str) -> Derivation:
         ),
         results={s.leap: sp.Integer(order), s.learned_dimension: sp.Integer(size)},
     )
+
+
+def _listed(target: sp.Expr, variables: Sequence[sp.Symbol], before: str) -> tuple[Step, ...]:
+    """The leap index of a target that is no polynomial, entry by entry."""
+    order = leap_index(target, variables)
+    smooth = not target.has(sp.sign, sp.Abs)
+    low = [(i, v) for k in range(1, order) for i, v in tensor(target, variables, k).items()]
+    vanish = [Vanishing(f"entry {i} by the moments", v) for i, v in low]
+    if smooth:
+        vanish += [Vanishing(f"entry {i} by Stein's lemma", entry_by_stein(target, variables, i)) for i, _ in low]
+    where, found = next((i, v) for i, v in tensor(target, variables, order).items() if v != 0)
+    again = entry_by_stein(target, variables, where) if smooth else entry(target, variables, where)
+    step = Step(
+        f"{before}Below order {order} every tensor vanishes, and at that order the entry {where} is {found}.",
+        eq(s.leap, sp.Integer(order)),
+        *vanish,
+        Vanishing("the entry that does not vanish", again - found),
+    )
+    return (step,)
 
 
 @functools.cache
