@@ -23,17 +23,25 @@ from onestep.derivations.kernel.statements import (
 from onestep.derivations.kernel.terms import free, nonnegative, nonzero, positive, substitute
 from onestep.derivations.kernel.theorem import Conclusion, Theorem, rule
 from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import DERIVATIVES
 
 _CONTINUOUS = (sp.exp, sp.Abs, sp.tanh, sp.erf, sp.sin, sp.cos)
 
 _x, _d = sp.symbols("x d", real=True)
-_f = sp.Function("f", real=True)
+_f, _slope = (sp.Function(name, real=True) for name in ("f", "f'"))
 DOMINATED = Assumption(
     Ground.LEMMA,
     "dominated convergence",
     Tends(Expectation(_f(_x, 1 / _d), _x), Expectation(_f(_x, 0), _x), _d),
     "a Gaussian average of functions that converge almost everywhere and grow at most exponentially, uniformly, "
     "converges to the average of the limit",
+)
+
+TAYLOR = Assumption(
+    Ground.LEMMA,
+    "Taylor's formula",
+    Tends(_d * (_f(_x / _d) - _f(sp.Integer(0))), _x * _slope(sp.Integer(0)), _d),
+    "the remainder of Taylor's formula in Peano's form, for functions with as many derivatives at zero",
 )
 
 
@@ -58,11 +66,19 @@ def limit_rational(
 
 
 @rule
+def limit_exponential(premises: tuple[Theorem, ...], rate: sp.Expr, variable: sp.Symbol) -> Conclusion:
+    """exp(-rate * variable) -> 0, for a rate that is decidedly positive and does not vary."""
+    if not positive(rate):
+        raise Refused(f"{rate} may not be positive")
+    return Conclusion(Tends(sp.exp(-rate * variable), sp.Integer(0), variable), conditions=constants((rate,), variable))
+
+
+@rule
 def limit_compose(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[sp.Symbol, ...]) -> Conclusion:
     """context(e) -> context(v) for e -> v, one hole for each premise, if the context is continuous at v.
 
     Sound: sums, products and powers are continuous; a quotient where its denominator does not vanish, a root where its
-    base is positive, or never negative.
+    base is positive, or never negative, a logarithm where its argument is positive.
     """
     at, along, variable = _limits(premises, holes)
     conditions = _held(context, holes, variable) | _continuous(context, at, along)
@@ -91,6 +107,30 @@ def limit_average(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[
     held = _held(context, holes, variable)
     statement = Tends(substitute(context, along), substitute(context, at), variable)
     return Conclusion(statement, frozenset({DOMINATED}), held)
+
+
+@rule
+def taylor(
+    premises: tuple[Theorem, ...], curve: sp.FunctionClass, order: int, increment: sp.Expr, variable: sp.Symbol
+) -> Conclusion:
+    """d^n (F(t/d) - sum of F^(k)(0) (t/d)^k/k! over k < n) -> F^(n)(0) t^n/n!, for a function F with named slopes.
+
+    Sound where F has n derivatives at zero (Peano's remainder), as its named slopes say; t and F are held constant.
+    """
+    slopes = [curve]
+    while len(slopes) <= order and slopes[-1] in DERIVATIVES:
+        slopes.append(DERIVATIVES[slopes[-1]])
+    if not isinstance(order, int) or order < 1 or len(slopes) <= order:
+        raise Refused(f"{curve} has no {order} slopes with a name")
+    origin, step = sp.Integer(0), increment / variable
+    terms = [slope(origin) * step**k / sp.factorial(k) for k, slope in enumerate(slopes[:order])]
+    held = constants((increment, *(slope(origin) for slope in slopes)), variable)
+    statement = Tends(
+        variable**order * (curve(step) - sp.Add(*terms)),
+        slopes[order](origin) * increment**order / sp.factorial(order),
+        variable,
+    )
+    return Conclusion(statement, frozenset({TAYLOR}), held)
 
 
 @rule
@@ -146,6 +186,10 @@ def _continuous(
         return frozenset()
     if isinstance(context, sp.Add | sp.Mul) or context.func is sp.exp:
         return frozenset().union(*(_continuous(part, at, along) for part in context.args))
+    if context.func is sp.log:
+        if not positive(substitute(context.args[0], at)):
+            raise Refused(f"{context} may not be continuous where its argument is {substitute(context.args[0], at)}")
+        return _continuous(context.args[0], at, along)
     if not (isinstance(context, sp.Pow) and context.exp.is_Rational):
         raise Refused(f"nothing is known of the continuity of {context}")
     value, nearby = substitute(context.base, at), substitute(context.base, along)

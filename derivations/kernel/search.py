@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache, reduce
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import independent, linear, moment, rotate
+from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import independent, linear, moment, rotate, stein
 from onestep.derivations.kernel.limits import limit_compose, limit_rational
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -58,11 +59,16 @@ def follows(goal: Equation, theorems: Sequence[Theorem]) -> Theorem | None:
     with averages expanded; None if algebra does not see it then.
     """
     try:
-        left, right = (_worked_out(side, theorems) for side in sides(goal))
-        chain = [(t, sp.Integer(sign)) for t, sign in ((left, 1), (right, -1)) if t is not None]
-        return ring(tuple(t for t, _ in chain), goal, tuple(sign for _, sign in chain))
+        return concluded(goal, *theorems)
     except Refused:
         return None
+
+
+def concluded(goal: Equation, *theorems: Theorem) -> Theorem:
+    """``goal`` as `follows` finds it. Raises Refused where it does not follow."""
+    left, right = (_worked_out(side, theorems) for side in sides(goal))
+    chain = [(t, sp.Integer(sign)) for t, sign in ((left, 1), (right, -1)) if t is not None]
+    return ring(tuple(t for t, _ in chain), goal, tuple(sign for _, sign in chain))
 
 
 def _worked_out(side: sp.Expr, theorems: Sequence[Theorem]) -> Theorem | None:
@@ -70,12 +76,23 @@ def _worked_out(side: sp.Expr, theorems: Sequence[Theorem]) -> Theorem | None:
     known: Theorem | None = None
     averages = sorted(side.atoms(Expectation), key=sp.default_sort_key)
     for by in (*theorems, *(t for a in averages if (t := expanded(a)) is not None)):
-        old, _ = sides(by.statement)
         now = side if known is None else value(known)
-        if now.has(old):
-            hole = sp.Dummy("hole", real=True)
-            known = rewrite((known, by)) if known else congruence((by,), now.xreplace({old: hole}), hole)
+        if now.has(sides(by.statement)[0]):
+            known = _put(known, now, by)
     return known
+
+
+def _put(known: Theorem | None, now: sp.Expr, by: Theorem) -> Theorem:
+    """side = ``now`` (None where they are the same) with the left side of an equation put for its right one in ``now``;
+    what stands on the side itself stays, unless the place is under an average.
+    """
+    hole = sp.Dummy("hole", real=True)
+    context = now.xreplace({sides(by.statement)[0]: hole})
+    if known is None:
+        return congruence((by,), context, hole)
+    if any(average.has(hole) for average in context.atoms(Expectation)):
+        return rewrite((known, by))
+    return rewrite((known, congruence((by,), context, hole)))
 
 
 def by_ring(goal: Equation, *premises: Theorem) -> Theorem:
@@ -181,6 +198,37 @@ def averages_expanded(theorem: Theorem) -> Theorem:
         if known is not None:
             theorem = _rewritten(theorem, known)
     return theorem
+
+
+def by_stein(theorem: Theorem) -> Theorem:
+    """``theorem`` with its averages expanded and no factor z left beside a function of z: E[z f] = E[f']."""
+    theorem = averages_expanded(theorem)
+    while (found := _weighted(value(theorem))) is not None:
+        theorem = averages_expanded(rewrite((theorem, stein((), *found))))
+    return theorem
+
+
+def _weighted(term: sp.Expr) -> tuple[sp.Expr, sp.Symbol, sp.Expr] | None:
+    """An average in ``term`` of a variable times a function of it: the average, the variable and what is beside it."""
+    for average in sorted(term.atoms(Expectation), key=sp.default_sort_key):
+        factors = average.integrand.as_powers_dict()
+        for variable in average.variables:
+            rest = average.integrand / variable
+            if factors.get(variable, 0) >= 1 and any(variable in f.free_symbols for f in rest.atoms(AppliedUndef)):
+                return average, variable, rest
+    return None
+
+
+def slope_at(curve: Theorem, x: sp.Symbol, at: sp.Expr, times: int = 1) -> Theorem:
+    """F'(at) = ..., or a higher derivative, of what F is as a function of x; no factors z are left in averages."""
+    for _ in range(times):
+        curve = differentiate((curve,), x)
+    return by_stein(instantiate((curve,), {x: at}) if at != x else curve)
+
+
+def named_slope(name: sp.Symbol, meaning: str, slope: Theorem) -> Theorem:
+    """``name`` for a derivative at a point, and its value."""
+    return rewrite((define(name, sides(slope.statement)[0], meaning), slope))
 
 
 def limit_of(expression: sp.Expr, variable: sp.Symbol) -> Theorem:

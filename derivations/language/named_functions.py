@@ -35,6 +35,14 @@ DERIVATIVES = {
     loss: loss_prime,
 }
 
+
+def with_slopes(name: str) -> tuple[sp.FunctionClass, sp.FunctionClass, sp.FunctionClass]:
+    """A function of one parameter, which a derivation defines, and its first two slopes, under the names F, F', F''."""
+    function, slope, second = (sp.Function(name + "'" * order, real=True) for order in range(3))
+    DERIVATIVES.update({function: slope, slope: second})
+    return function, slope, second
+
+
 # Parity under z -> -z where sigma is odd: differentiating sigma(-z) = -sigma(z) makes sigma' even and sigma'' odd.
 ODD_ACTIVATION = {sigma: -1, sigma_prime: 1, sigma_check: 1, sigma_second: -1}
 

@@ -10,6 +10,7 @@ from onestep.derivations.bulk import blocks, letter_poles, marchenko_pastur, net
 from onestep.derivations.bulk import letters as letter_bulk
 from onestep.derivations.closed_forms import heat_equation, semigroup, sign_activation
 from onestep.derivations.equivalence import conditional, hermite_features, spike_coefficients
+from onestep.derivations.equivalence import symbols as s_map
 from onestep.derivations.free_energy import convex_loss, dropped_terms, readout_normalisation, replicas, sample_energy
 from onestep.derivations.free_energy import ridge as free_energy
 from onestep.derivations.free_energy import symbols as s_free
@@ -25,10 +26,10 @@ from onestep.derivations.gradient_step import (
     spike,
 )
 from onestep.derivations.gradient_step import symbols as s_step
+from onestep.derivations.kernel.search import define, value
 from onestep.derivations.language import replica_gaussians
 from onestep.derivations.language.derivation import Vanishing
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.exponents import Order
 from onestep.derivations.language.named_functions import sigma
 from onestep.derivations.saddle_point import (
     any_law,
@@ -100,7 +101,10 @@ GRADIENT_STEP = (
     Plant(bulk, "stein_step", lambda right: lambda *given: -right(*given),
           ("result-3-1.mean-correction-along-target",)),
     Plant(bulk, "along_w", lambda right: lambda: -right(), ("result-3-1.mean-correction-across-target",)),
-    Plant(constants, "stein_step", lambda right: lambda *given: -right(*given), ("result-3-1.first-coefficient",)),
+    Plant(constants, "H1", lambda right: define(s_step.h1, -value(right), "a wrong sign"),
+          ("result-3-1.first-coefficient",)),
+    Plant(constants, "H2_STAR", lambda right: define(s_step.h2_star, 2 * value(right), "twice the second moment"),
+          ("result-3-1.linear-floor",)),
     # The readout of equation (4) taken for sqrt(p) times shorter, not longer, than the slides'.
     Plant(readout_normalisation, "rescaled_objectives",
           lambda right: lambda: (right()[0], right()[1].subs(s.ridge, s.ridge / s.p**2)),
@@ -108,35 +112,38 @@ GRADIENT_STEP = (
     Plant(leap_scaling, "hermite_given_target",
           lambda right: lambda order, overlaps: right(order, overlaps) * (-1) ** (order // 2 + order),
           ("wider.leap.signal-two", "wider.leap.signal-three")),
-    Plant(leap_scaling, "samples", lambda _: lambda shortfall: Order(s_step.leap + shortfall),
-          ("wider.leap.noise-rate",)),
+    Plant(leap_scaling, "samples", lambda right: lambda shortfall: right(-shortfall),
+          ("wider.leap.share-below-one",)),
+    Plant(leap_scaling, "exponent_of", lambda right: lambda name, size, *given: right(name, 1 / size, *given),
+          ("wider.leap.signal-rate", "wider.leap.noise-rate", "wider.leap.step")),
     Plant(hermite_tensors, "hermite", lambda _: _backwards, ("wider.leap.second-order",)),
     Plant(intermediate_rate, "hermite", lambda _: _backwards, ("wider.rate.carries-2", "wider.rate.carries-3")),
-    Plant(intermediate_rate, "SPIKE", lambda _: Order(1 - s_step.eta_rate),
+    Plant(intermediate_rate, "STRENGTH", lambda right: define(s_step.r, 1 / value(right), "a spike that grows"),
           ("wider.rate.norm", "wider.rate.threshold")),
-    Plant(orders, "BATCH_MEAN", lambda _: Order(s_step.readout_rate), ("result-3-1.spike-order",)),
+    Plant(orders, "WIDTH", lambda right: define(s_step.p, value(right) ** 2, "a width of order d^2"),
+          ("result-3-1.spike-order",)),
     Plant(overlapping_rows, "residual", lambda right: lambda: right() + overlapping_rows.output(overlapping_rows._t),
           ("beyond.overlapping-rows-bulk",)),
-    Plant(overlapping_rows, "length_square", lambda right: lambda equal, different: right(2 * equal, different),
+    Plant(overlapping_rows, "length_square", lambda right: lambda *given: 2 * right(*given),
           ("beyond.overlapping-rows-spike", "beyond.overlapping-rows-bulk")),
     Plant(overlapping_bulk, "put_in", lambda right: lambda own, beside, G: right(own, beside, (-G[0], G[1], G[2])),
           ("beyond.overlapping-rows-sample",)),
 )
 
 EQUIVALENCE = (
-    Plant(conditional, "orthogonal_part",
-          lambda _: lambda vector, axis, products: {vector: sp.S.One, axis: products[frozenset({vector, axis})]},
-          ("result-3-2.projected-rows", "result-3-2.target-across-spike")),
+    Plant(conditional, "ROWS", lambda right: define(s_map.row_product, -value(right), "a wrong sign"),
+          ("result-3-2.projected-rows",)),
+    Plant(conditional, "UNIT_TARGET", lambda right: define(s_map.gamma, value(right), "alignment for its square"),
+          ("result-3-2.target-across-spike",)),
     # The variance grows by what is lost to the spike direction.
     Plant(conditional, "feature_mean_at", lambda _: lambda overlap: Expectation(
               sigma(s.kappa * (s.r + overlap) + sp.sqrt(s.c + overlap**2) * s.z), s.z),
           ("result-3-2.conditional-mean", "result-3-2.mean-to-second-order", "result-3-2.means-match")),
-    Plant(spike_coefficients, "stein", lambda right: lambda expectation: -right(expectation),
-          ("result-3-2.mu1-by-stein", "result-3-2.slope-of-mu0", "result-3-2.heat-equation",
-           "result-3-2.mu1-to-first-order")),
-    Plant(conditional, "stein", lambda right: lambda expectation: -right(expectation),
-          ("result-3-2.mean-to-first-order", "result-3-2.covariance-to-first-order",
-           "result-3-2.covariances-match")),
+    Plant(spike_coefficients, "MU1", lambda right: define(s_map.mu1, -value(right), "a wrong sign"),
+          ("result-3-2.mu1-by-stein", "result-3-2.slope-of-mu0")),
+    Plant(spike_coefficients, "linear_of", lambda right: lambda: -right(), ("result-3-2.mu1-to-first-order",)),
+    Plant(conditional, "received", lambda right: lambda variable: -right(variable),
+          ("result-3-2.covariance-to-first-order", "result-3-2.covariances-match")),
     Plant(sign_activation, "sign_average", lambda right: lambda *given: -right(*given),
           ("result-3-2.sign-mu0", "result-3-2.sign-mu1", "result-3-1.sign-first-coefficient")),
     Plant(sign_activation, "next_ratio", lambda right: lambda value: -right(value),
