@@ -20,6 +20,7 @@ gram_cross = _define(r"{(\Phi^{T}\Phi)_{kl}}", "sum over samples of the product 
 label_overlap = _define(r"{(\Phi^{T}y)_{k}}", "sum over samples of feature times label", "d")
 
 # The replica computation for any convex loss (Appendix C), its dropped terms, and a bulk given by atoms.
+gibbs_at = _define(r"\langle h\rangle_B", "Gibbs average of a test function at inverse temperature B")
 gibbs_average = _define(r"\lim_{B\to\infty}\langle h\rangle_B", "Gibbs average of a test function at zero temperature")
 minimum_point = _define(r"\hat{a}", "where the risk is least", real=True)
 test_coefficients = tuple(_define(f"h_{{({k})}}", f"coefficient of a^{k} in a test function") for k in range(5))

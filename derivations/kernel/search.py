@@ -70,12 +70,23 @@ def _worked_out(side: sp.Expr, theorems: Sequence[Theorem]) -> Theorem | None:
     known: Theorem | None = None
     averages = sorted(side.atoms(Expectation), key=sp.default_sort_key)
     for by in (*theorems, *(t for a in averages if (t := expanded(a)) is not None)):
-        old, _ = sides(by.statement)
         now = side if known is None else value(known)
-        if now.has(old):
-            hole = sp.Dummy("hole", real=True)
-            known = rewrite((known, by)) if known else congruence((by,), now.xreplace({old: hole}), hole)
+        if now.has(sides(by.statement)[0]):
+            known = _put(known, now, by)
     return known
+
+
+def _put(known: Theorem | None, now: sp.Expr, by: Theorem) -> Theorem:
+    """side = ``now`` (None where they are the same) with the left side of an equation put for its right one in ``now``;
+    what stands on the side itself stays, unless the place is under an average.
+    """
+    hole = sp.Dummy("hole", real=True)
+    context = now.xreplace({sides(by.statement)[0]: hole})
+    if known is None:
+        return congruence((by,), context, hole)
+    if any(average.has(hole) for average in context.atoms(Expectation)):
+        return rewrite((known, by))
+    return rewrite((known, congruence((by,), context, hole)))
 
 
 def by_ring(goal: Equation, *premises: Theorem) -> Theorem:

@@ -81,7 +81,7 @@ def _made(name: str, premises: tuple[Theorem, ...], arguments: tuple[Any, ...]) 
     conditions = concluded.conditions.union(*inherited)
     for term in sides(concluded.statement):
         admit(term)
-    _constants_are_constant(conditions, _depending(assumptions))
+    _constants_are_constant(conditions, depending(assumptions))
     return Theorem(concluded.statement, assumptions, conditions, name, premises, arguments)
 
 
@@ -120,7 +120,7 @@ def fixed(assumptions: frozenset[Assumption]) -> frozenset[sp.Symbol]:
 
 
 @lru_cache(maxsize=4096)
-def _depending(assumptions: frozenset[Assumption]) -> Mapping[sp.Expr, frozenset[sp.Expr]]:
+def depending(assumptions: frozenset[Assumption]) -> Mapping[sp.Expr, frozenset[sp.Expr]]:
     """For each name that is defined, all that its meaning rests on, by way of other definitions too.
 
     Raises Refused where a name is defined twice, or by way of itself.

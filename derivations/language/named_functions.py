@@ -26,6 +26,20 @@ loss_prime = sp.Function("loss_prime", real=True)
 # The sum of n terms whose averages are equal by symmetry, repeated(n, average of one of them) = n times that average.
 repeated = sp.Function("repeated", real=True)
 
+# What depends on the number of replicas, and its derivative in it.
+partition_moment, partition_moment_slope, log_det_of, log_det_of_slope = (
+    sp.Function(name, real=True) for name in ("E Z^R", "(E Z^R)'", "ln det", "(ln det)'")
+)
+field_integral, field_integral_slope, trace_exponent, trace_exponent_slope = (
+    sp.Function(name, real=True) for name in ("E_field Z^R", "(E_field Z^R)'", "trace exponent", "(trace exponent)'")
+)
+prior_exponent, prior_exponent_slope, sample_exponent, sample_exponent_slope = (
+    sp.Function(name, real=True)
+    for name in ("prior exponent", "(prior exponent)'", "sample exponent", "(sample exponent)'")
+)
+# What is least at a proximal point, and its slope.
+proximal_objective, proximal_slope = (sp.Function(name, real=True) for name in ("objective", "objective'"))
+
 # The derivative of each named function. The centred derivative differs from sigma' by a constant.
 DERIVATIVES = {
     sigma: sigma_prime,
@@ -33,6 +47,13 @@ DERIVATIVES = {
     sigma_check: sigma_second,
     g: g_prime,
     loss: loss_prime,
+    partition_moment: partition_moment_slope,
+    log_det_of: log_det_of_slope,
+    field_integral: field_integral_slope,
+    trace_exponent: trace_exponent_slope,
+    prior_exponent: prior_exponent_slope,
+    sample_exponent: sample_exponent_slope,
+    proximal_objective: proximal_slope,
 }
 
 # Parity under z -> -z where sigma is odd: differentiating sigma(-z) = -sigma(z) makes sigma' even and sigma'' odd.
