@@ -21,6 +21,7 @@ from onestep.derivations.free_energy.leaves import (
     updated_form,
     updated_log_det,
 )
+from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from onestep.derivations.kernel.calculus import logarithm
 from onestep.derivations.kernel.limits import name_limit
@@ -42,11 +43,6 @@ from onestep.derivations.language.named_functions import (
 R, B = s.replicas, s.inverse_temperature
 APPENDIX = f"{PAPER}, Appendix C"
 log_partition = sp.Function("L", real=True)  # ln Z of one draw of the data, a function of one normal label z
-
-
-def at_zero(theorem: Theorem) -> Theorem:
-    """The derivative in the number of replicas of both sides of an equation, at R = 0."""
-    return instantiate((differentiate((theorem,), R),), {R: sp.Integer(0)})
 
 
 @functools.cache
@@ -91,7 +87,7 @@ def trick() -> Derivation:
     meaning = define(partition_moment(R), moment(R), "E Z^R as a function of R", R)
     slope = differentiate((meaning,), R)
     name = define(s.mean_log, partition_moment_slope(sp.Integer(0)), "(d/dR) E Z^R at R = 0: the replica trick")
-    result = rewrite((name, at_zero(meaning)))
+    result = rewrite((name, slope_at_zero(meaning)))
     return Derivation(
         "replica identity",
         f"{APPENDIX}, (76)",
@@ -264,7 +260,7 @@ def symmetric() -> Derivation:
     written = by_ring(Equation(log_det_of(R), (R - 1) * sp.log(own) + sp.log(own + R * shared)), counted, added)
     determinant = rewrite((define(s.log_det, log_det_of(R), "ln det of the matrix of R replicas"), written))
     slope_name = define(s.log_det_slope, log_det_of_slope(sp.Integer(0)), "the derivative of ln det in R at R = 0")
-    slope = rewrite((slope_name, at_zero(written)))
+    slope = rewrite((slope_name, slope_at_zero(written)))
     difference = define(
         s.difference_eigenvalue, entry(sp.Integer(1)) - entry(sp.Integer(0)), "a row of the matrix on (1, -1, 0, ...)"
     )
@@ -366,7 +362,7 @@ def entropic_limit() -> Derivation:
     )
     name = define(s.entropic_log, field_integral_slope(sp.Integer(0)), "what the replica limit keeps of one mode")
     powers = unfolded(meaning)
-    slope = at_zero(powers)
+    slope = slope_at_zero(powers)
     averaged = rewrite((rewrite((name, slope)), gaussian(one_replica(S, force), S, force)))
     result = averages_expanded(averaged)
     return Derivation(

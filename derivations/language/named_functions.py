@@ -37,6 +37,9 @@ prior_exponent, prior_exponent_slope, sample_exponent, sample_exponent_slope = (
     sp.Function(name, real=True)
     for name in ("prior exponent", "(prior exponent)'", "sample exponent", "(sample exponent)'")
 )
+mode_integral, mode_integral_slope, sample_average, sample_average_slope = (
+    sp.Function(name, real=True) for name in ("ln Z mode", "(ln Z mode)'", "ln sample", "(ln sample)'")
+)
 # What is least at a proximal point, and its slope.
 proximal_objective, proximal_slope = (sp.Function(name, real=True) for name in ("objective", "objective'"))
 
@@ -53,6 +56,8 @@ DERIVATIVES = {
     trace_exponent: trace_exponent_slope,
     prior_exponent: prior_exponent_slope,
     sample_exponent: sample_exponent_slope,
+    mode_integral: mode_integral_slope,
+    sample_average: sample_average_slope,
     proximal_objective: proximal_slope,
 }
 

@@ -10,7 +10,14 @@ from onestep.derivations.bulk import blocks, letter_poles, marchenko_pastur, net
 from onestep.derivations.bulk import letters as letter_bulk
 from onestep.derivations.closed_forms import heat_equation, semigroup, sign_activation
 from onestep.derivations.equivalence import conditional, hermite_features, spike_coefficients
-from onestep.derivations.free_energy import convex_loss, dropped_terms, readout_normalisation, replicas, sample_energy
+from onestep.derivations.free_energy import (
+    convex_loss,
+    dropped_terms,
+    readout_normalisation,
+    replica_gaussians,
+    replicas,
+    sample_energy,
+)
 from onestep.derivations.free_energy import ridge as free_energy
 from onestep.derivations.free_energy import symbols as s_free
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, over_kappa
@@ -25,7 +32,6 @@ from onestep.derivations.gradient_step import (
     spike,
 )
 from onestep.derivations.gradient_step import symbols as s_step
-from onestep.derivations.language import replica_gaussians
 from onestep.derivations.language.derivation import Vanishing
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.exponents import Order
