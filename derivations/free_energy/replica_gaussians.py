@@ -84,8 +84,9 @@ def integral() -> Derivation:
         R,
     )
     found = unfolded(meaning)
-    split = logarithms_split(found, ((A, -1), (A - R * B, 1)))
-    counted = equal(split, -((R - 1) * sp.log(A) + sp.log(A - R * B)) / 2 + R * f**2 / (2 * (A - R * B)))
+    total = A + R * coupling()
+    split = logarithms_split(found, ((A, -1), (total, 1)))
+    counted = equal(split, -((R - 1) * sp.log(A) + sp.log(total)) / 2 + R * f**2 / (2 * total))
     result = rewrite((define(s.log_mode_integral, mode_integral(R), "at R replicas"), counted))
     return Derivation(
         "Gaussian integral over replicas",
@@ -144,9 +145,7 @@ def bracket() -> Derivation:
             meaning,
         ),
         proved("Determinants and inverses after perturbations of rank one.", found),
-        proved(
-            "R - 1 differences of variance V, and the sum with V + R q, on which all of (b, ..., b) falls.", result
-        ),
+        proved("R - 1 differences of variance V, and the sum with V + R q, on which all of (b, ..., b) falls.", result),
         proved("Nothing is left without replicas.", instantiate((counted,), {R: sp.Integer(0)})),
         proved("The derivative at R = 0 is what the replica trick keeps.", slope_at_zero(counted)),
         results={s.log_bracket: value(result)},

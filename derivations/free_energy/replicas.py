@@ -25,7 +25,16 @@ from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from onestep.derivations.kernel.calculus import logarithm
 from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search import averages_expanded, by_ring, define, equal, limit_of, proved, value
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    by_ring,
+    define,
+    equal,
+    limit_of,
+    proved,
+    rewritten,
+    value,
+)
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
@@ -229,6 +238,9 @@ def of_ones(own: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     return 1 / own, repeated(R, 1 / own)
 
 
+_entry, _delta = sp.Function("Q", real=True), sp.Symbol("delta", real=True)
+
+
 def entry(delta: sp.Expr) -> sp.Expr:
     """V delta_ij + q: an entry of a matrix that does not tell replicas apart."""
     return s.own_overlap * delta + s.shared_overlap
@@ -261,10 +273,15 @@ def symmetric() -> Derivation:
     determinant = rewrite((define(s.log_det, log_det_of(R), "ln det of the matrix of R replicas"), written))
     slope_name = define(s.log_det_slope, log_det_of_slope(sp.Integer(0)), "the derivative of ln det in R at R = 0")
     slope = rewrite((slope_name, slope_at_zero(written)))
-    difference = define(
-        s.difference_eigenvalue, entry(sp.Integer(1)) - entry(sp.Integer(0)), "a row of the matrix on (1, -1, 0, ...)"
+    entries = define(_entry(_delta), entry(_delta), "an entry, delta = 1 on the diagonal and 0 elsewhere", _delta)
+    diagonal, beside = (instantiate((entries,), {_delta: sp.Integer(k)}) for k in (1, 0))
+    row = define(
+        s.difference_eigenvalue,
+        _entry(sp.Integer(1)) - _entry(sp.Integer(0)),
+        "what a row of the matrix makes of a difference of two replicas",
     )
-    square = define(s.own_square, entry(sp.Integer(1)), "overlap of a replica with itself")
+    difference = rewritten(row, diagonal, beside)
+    square = rewritten(define(s.own_square, _entry(sp.Integer(1)), "overlap of a replica with itself"), diagonal)
     return Derivation(
         "replica-symmetric matrices",
         f"{APPENDIX}, (91)-(93)",
@@ -274,7 +291,7 @@ def symmetric() -> Derivation:
             other,
         ),
         proved("On the diagonal of the inverse.", same),
-        proved("On a difference of two replicas the matrix acts as V.", equal(difference, own)),
+        proved("On a difference of two replicas the matrix acts as V.", difference),
         proved("The overlap of a replica with itself.", square),
         proved("The determinant of V 1, and what the rank one adds.", counted),
         proved("On a difference of two replicas the matrix acts as V, on the sum of all as V + R q.", determinant),
@@ -284,7 +301,7 @@ def symmetric() -> Derivation:
             s.inverse_other: value(other),
             s.log_det: value(determinant),
             s.log_det_slope: value(slope),
-            s.difference_eigenvalue: own,
+            s.difference_eigenvalue: value(difference),
             s.own_square: value(square),
         },
     )
@@ -322,18 +339,18 @@ def conjugates() -> Derivation:
     )
 
 
-def field_exponent(coupling: sp.Expr, field: sp.Symbol, total: sp.Expr) -> sp.Expr:
-    """sqrt(coupling) Xi total, a Gaussian force on all replicas."""
-    return sp.sqrt(coupling) * field * total
+def field_force(coupling: sp.Expr, on: sp.Expr) -> sp.Expr:
+    """sqrt(coupling) times the field, or what it acts on: a Gaussian force on all replicas."""
+    return sp.sqrt(coupling) * on
 
 
 @functools.cache
 def decoupling() -> Derivation:
     """Equation (94), Hubbard-Stratonovich: a Gaussian field instead of the square of a sum over replicas."""
     q, total, field = s.q2_hat, s.replica_sum, s.mode_field
-    average = Expectation(sp.exp(field_exponent(q, field, total)), field)
+    average = Expectation(sp.exp(field_force(q, total) * field), field)
     meaning = define(s.replica_coupling, average, "the average over the field of what it does to all replicas")
-    result = rewrite((meaning, exponential(gaussian(average, sp.Integer(1), sp.sqrt(q) * total))))
+    result = rewrite((meaning, exponential(gaussian(average, sp.Integer(1), field_force(q, total)))))
     return Derivation(
         "a field that decouples replicas",
         f"{APPENDIX}, (94)",
@@ -353,7 +370,7 @@ def one_replica(curvature: sp.Expr, force: sp.Expr) -> sp.Expr:
 def entropic_limit() -> Derivation:
     """Equation (94): in one mode, the replica limit of the coupled integral is the average of a decoupled one."""
     S, k, f, field = s.mode_curvature, s.mode_noise, s.mode_signal, s.mode_field
-    force = f + sp.sqrt(k) * field
+    force = f + field_force(k, field)
     meaning = define(
         field_integral(R),
         Expectation(product_of(R, one_replica(S, force)), field),
