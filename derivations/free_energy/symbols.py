@@ -19,6 +19,12 @@ gram_own = _define(r"{(\Phi^{T}\Phi)_{kk}}", "sum over samples of a squared feat
 gram_cross = _define(r"{(\Phi^{T}\Phi)_{kl}}", "sum over samples of the product of two features", "d")
 label_overlap = _define(r"{(\Phi^{T}y)_{k}}", "sum over samples of feature times label", "d")
 
+# One sample: variance of a field, variance of xi, mean square of what the shared field leaves.
+own_covariance = _define(r"\mathbb{E}[\mathsf{h}_i^2|\kappa]", "variance of the local field of one replica")
+xi_variance = _define(r"\mathbb{E}\xi^2", "variance of the part of omega that does not carry z, normalised")
+squared_gap = _define(r"\mathbb{E}[(b-\omega)^2|\kappa]", "mean square of the label less the mean output")
+sample_cost = _define(r"\mathcal{M}_\kappa", "cost of one sample, averaged over everything")
+
 # The replica computation for any convex loss (Appendix C), its dropped terms, and a bulk given by atoms.
 gibbs_at = _define(r"\langle h\rangle_B", "Gibbs average of a test function at inverse temperature B")
 gibbs_average = _define(r"\lim_{B\to\infty}\langle h\rangle_B", "Gibbs average of a test function at zero temperature")

@@ -167,6 +167,18 @@ def _groups(average: sp.Expr) -> list[sp.Expr]:
     return list(groups.values())
 
 
+def isolated(atom: sp.Expr, theorem: Theorem) -> Theorem:
+    """atom = its value by an equation that is linear in it. Raises ValueError if it is not."""
+    left, right = sides(theorem.statement)
+    mark = sp.Dummy("atom", real=True)
+    difference = (left - right).xreplace({atom: mark})
+    weight = sp.cancel(sp.diff(difference, mark))
+    if weight == 0 or weight.has(mark):
+        raise ValueError(f"the equation is not linear in {atom}")
+    found = -difference.xreplace({mark: sp.Integer(0)}) / weight
+    return ring((theorem,), Equation(atom, found), (1 / weight,))
+
+
 def reflected(average: sp.Expr, *negated: sp.Symbol) -> Theorem:
     """average = the average with variables negated in its integrand."""
     names = average.variables

@@ -155,10 +155,12 @@ EQUIVALENCE = (
 )
 
 SADDLE_POINT = (
-    Plant(sample_energy, "moreau_minimiser", lambda _: lambda: (s.field_mean - s.V * s.residual) / (1 + s.V),
+    Plant(sample_energy, "moreau_objective", lambda right: lambda: right().subs(s.residual, -s.residual),
           ("result-3-3.moreau-minimiser", "result-3-3.moreau-envelope")),
-    Plant(sample_energy, "local_field_mean", lambda right: lambda: right().subs(s.psi, -s.psi),
-          ("result-3-3.local-field-mean", "result-3-3.energetic-term")),
+    Plant(sample_energy, "common_field", lambda right: lambda first, second: right(first, second).subs(s.psi, -s.psi),
+          ("result-3-3.local-field-mean",)),
+    Plant(sample_energy, "shared_field", lambda right: lambda excess: right(excess).subs(s.psi, -s.psi),
+          ("result-3-3.energetic-term",)),
     Plant(sample_energy, "label", lambda right: lambda: -right(), ("result-3-3.energetic-term",)),
     Plant(free_energy, "sherman_morrison", lambda _: lambda x: x + s.V1_hat * x**2 / (1 + s.V1_hat * x),
           ("result-3-3.sherman-morrison", "result-3-3.entropic-term", "result-3-3.saddle.zeta",
