@@ -167,3 +167,8 @@ def gaussian(average: sp.Expr, curvature: sp.Expr, force: sp.Expr, exponent: sp.
 def exponential(theorem: Theorem) -> Theorem:
     """x = exp(y) from ln x = y."""
     return congruence((theorem,), sp.exp(_hole), _hole)
+
+
+def logarithm_vanishes() -> Theorem:
+    """ln(B)/B -> 0."""
+    return assume((), LOGARITHM)

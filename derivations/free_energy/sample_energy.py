@@ -236,14 +236,6 @@ def name_label_moments(expression: sp.Expr) -> sp.Expr:
     )
 
 
-def mean_square_gap() -> Theorem:
-    """E (b - omega)^2 = e2(kappa), over z, xi and the label noise."""
-    gap = label() - prediction - shared_field(s.excess)
-    square = Expectation(gap**2, s.z, s.xi, LABEL_NOISE)
-    expanded = averages_expanded(define(s.squared_gap, square, "the mean square of b - omega given kappa"))
-    return rewritten(moments_named(expanded), EXCESS)
-
-
 def sample_limit(over: tuple[sp.Symbol, ...], name: sp.Symbol, meaning: str) -> tuple[Theorem, ...]:
     """name = the limit of -(1/(R B)) ln E prod_i exp(-B loss_i), over z, xi, the noise and the variables of ``over``.
 

@@ -19,10 +19,18 @@ gram_own = _define(r"{(\Phi^{T}\Phi)_{kk}}", "sum over samples of a squared feat
 gram_cross = _define(r"{(\Phi^{T}\Phi)_{kl}}", "sum over samples of the product of two features", "d")
 label_overlap = _define(r"{(\Phi^{T}y)_{k}}", "sum over samples of feature times label", "d")
 
+# The terms that Appendix C drops, per neuron.
+dropped_cross = _define(r"\Psi_{1s}", "cross term of constant vector and spike in the entropic term", "d^(-1/2)")
+dropped_target = _define(r"\Psi_{\theta s}", "the target's force at the spike in the entropic term", "1/d")
+dropped_noise = _define(r"\Psi_{\Xi s}", "the noise's share of the spike's correction in the entropic term", "1/d")
+dropped_m_hat = _define(r"\Psi_{\hat{m}}", "what the conjugate of m adds to trace and entropic term", "d^(-1/2)")
+modes_term = _define(r"\Psi_{\nu}", "the entropic term without the spike, per neuron")
+spike_term = _define(r"\Psi_{s}", "what the force along the spike adds to the entropic term, per neuron")
+prior_log_det = _define(r"\ln\det G^{-1}", "logarithm of the determinant of the readout's curvature")
+
 # One sample: variance of a field, variance of xi, mean square of what the shared field leaves.
 own_covariance = _define(r"\mathbb{E}[\mathsf{h}_i^2|\kappa]", "variance of the local field of one replica")
 xi_variance = _define(r"\mathbb{E}\xi^2", "variance of the part of omega that does not carry z, normalised")
-squared_gap = _define(r"\mathbb{E}[(b-\omega)^2|\kappa]", "mean square of the label less the mean output")
 sample_cost = _define(r"\mathcal{M}_\kappa", "cost of one sample, averaged over everything")
 
 # The replica computation for any convex loss (Appendix C), its dropped terms, and a bulk given by atoms.

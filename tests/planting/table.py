@@ -21,6 +21,7 @@ from onestep.derivations.free_energy import (
 from onestep.derivations.free_energy import ridge as free_energy
 from onestep.derivations.free_energy import symbols as s_free
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, over_kappa
+from onestep.derivations.free_energy.leaves import updated_form
 from onestep.derivations.gradient_step import (
     bulk,
     constants,
@@ -162,15 +163,14 @@ SADDLE_POINT = (
     Plant(sample_energy, "shared_field", lambda right: lambda excess: right(excess).subs(s.psi, -s.psi),
           ("result-3-3.energetic-term",)),
     Plant(sample_energy, "label", lambda right: lambda: -right(), ("result-3-3.energetic-term",)),
-    Plant(free_energy, "sherman_morrison", lambda _: lambda x: x + s.V1_hat * x**2 / (1 + s.V1_hat * x),
+    Plant(free_energy, "along_spike", lambda _: lambda x: updated_form(x, x, x, x, s.V1_hat),
           ("result-3-3.sherman-morrison", "result-3-3.entropic-term", "result-3-3.saddle.zeta",
            "result-3-3.saddle.q1")),
-    Plant(free_energy, "replicated_trace", lambda _: _trace,
+    Plant(free_energy, "coupled", lambda right: lambda V, q, V_hat, q_hat: right(V, -q, V_hat, q_hat),
           ("result-3-3.trace-term", "result-3-3.saddle.V1-hat", "result-3-3.isotropic.q2")),
-    Plant(free_energy, "mode_minimum", lambda _: lambda curvature, force: -(force**2) / curvature,
-          ("result-3-3.entropic-term", "result-3-3.free-energy", "result-3-3.saddle.psi")),
-    Plant(free_energy, "mode_force",
-          lambda _: lambda singular, target: sp.sqrt(3 * s.p) * s.psi_hat * singular * target,
+    Plant(free_energy, "form_of", lambda right: lambda *given: 2 * right(*given),
+          ("result-3-3.entropic-term", "result-3-3.free-energy")),
+    Plant(free_energy, "shares", lambda right: lambda singular, target: right(singular, sp.sqrt(3) * target),
           ("result-3-3.entropic-term", "result-3-3.free-energy", "result-3-3.saddle.psi")),
     Plant(free_energy, "exponent_per_neuron", lambda right: lambda samples, cost: right(samples / 2, cost),
           ("result-3-3.free-energy", "result-3-3.saddle.V1-hat")),
