@@ -144,9 +144,14 @@ def local_field_mean() -> sp.Expr:
     return shared_field(s.q1 - s.psi**2)
 
 
+def beside_label(first: sp.Symbol, second: sp.Symbol) -> sp.Expr:
+    """What all replicas have of the local field, and the label has not."""
+    return mu1 * sp.sqrt(s.q1 - s.psi**2) * first + mu2 * sp.sqrt(s.q2) * second
+
+
 def common_field(first: sp.Symbol, second: sp.Symbol) -> sp.Expr:
     """What all replicas have of the local field: a part that carries the label's z, and two that do not."""
-    return mu1 * (s.psi * s.z + sp.sqrt(s.q1 - s.psi**2) * first) + mu2 * sp.sqrt(s.q2) * second
+    return mu1 * s.psi * s.z + beside_label(first, second)
 
 
 @functools.cache
@@ -174,9 +179,7 @@ def local_fields() -> Derivation:
     beyond = rewritten(more, own, pair)
     variance = equal(beyond, sp.expand(value(beyond)))
     spread = sp.sqrt(mu1**2 * (s.q1 - s.psi**2) + mu2**2 * s.q2)
-    xi = define(
-        s.xi, (common - mu1 * s.psi * s.z) / spread, "the part of omega that does not carry z, over its deviation"
-    )
+    xi = define(s.xi, beside_label(w1, w2) / spread, "the part of omega that does not carry z, over its deviation")
     unit = averages_expanded(define(s.xi_variance, Expectation(value(xi) ** 2, w1, w2), "the variance of xi"))
     omega = define(s.field_mean, common, "what all replicas share")
     return Derivation(
