@@ -17,28 +17,48 @@ import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, g, over_kappa, prediction
-from onestep.derivations.free_energy.ridge import assembled, entropic, trace
+from onestep.derivations.free_energy.leaves import per_neuron, product_of, unfolded
+from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
+from onestep.derivations.free_energy.ridge import DROPPED, SAMPLES, assembled, entropic, trace
 from onestep.derivations.free_energy.sample_energy import (
+    EXCESS,
     LABEL_NOISE,
     REPLICA_HYPOTHESES,
     local_field_mean,
     local_fields,
     name_label_moments,
+    shared_field,
 )
 from onestep.derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
+from onestep.derivations.gradient_step.leaves import WIDTH
+from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
+from onestep.derivations.kernel.averages import linear
+from onestep.derivations.kernel.calculus import average_limit
+from onestep.derivations.kernel.limits import name_limit
+from onestep.derivations.kernel.search import define, isolated, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Tends, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language import named_functions as named
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 
 APPENDIX = f"{PAPER}, Appendix C"
 LAPLACE = "Laplace's method for the integral over a local field: the loss is convex and smooth"
 
-envelope_of = sp.Function("envelope", real=True)
-force_of = sp.Function("force", real=True)
-force_slope_of = sp.Function("force_slope", real=True)
+envelope_of, force_of, force_slope_of = named.envelope, named.force, named.force_slope
 
 label = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
 centre = prediction + local_field_mean()  # mean output at given kappa, z and xi
 AT = (label, centre, V_of_kappa)
+
+_ZERO, _ONE = sp.Integer(0), sp.Integer(1)
+_y, _centre, _h, _J, _weight, _fluctuation = sp.symbols("y omega h J a w", real=True)
+_V = sp.Symbol("V", positive=True)
+# No fluctuations are a limit: the envelope is then the loss itself.
+_V_or_zero = sp.Symbol("V", nonnegative=True)
+_hole = sp.Symbol("hole", real=True)
+_PLACES = (_y, _centre, _V)
+_prox = named.proximal_point(*_PLACES)
 
 
 def over_samples(integrand: sp.Expr) -> sp.Expr:
@@ -46,62 +66,134 @@ def over_samples(integrand: sp.Expr) -> sp.Expr:
     return Expectation(integrand, s.kappa, s.z, s.xi)
 
 
-def along(objective: sp.Expr, minimiser: sp.Symbol, slope: sp.Expr, variable: sp.Symbol) -> sp.Expr:
-    """Chain rule for the value at a minimiser that moves at a rate dh/dx: explicit change plus slope times rate."""
-    rate = sp.Symbol(rf"\partial_{{{sp.latex(variable)}}}h", real=True)
-    return sp.diff(objective, variable) + (sp.diff(objective, minimiser) + slope) * rate
+def distance(h: sp.Expr, omega: sp.Expr, V: sp.Expr) -> sp.Expr:
+    """What thermal fluctuations of variance V around omega cost at h."""
+    return (h - omega) ** 2 / (2 * V)
+
+
+def _model(name: str, statement: Equation, reference: str, *universal: sp.Symbol) -> Theorem:
+    return assume((), Assumption(Ground.MODEL, name, statement, reference, frozenset(universal)))
+
+
+@functools.cache
+def proximal() -> tuple[Theorem, ...]:
+    """The energy of a sample, its stationarity at the proximal point, the envelope and the force, at any label, centre
+    and variance.
+    """
+    energy = define(
+        named.sample_energy(*_PLACES, _h),
+        distance(_h, _centre, _V) + named.any_loss(_y, _h),
+        "what a sample costs at the output h",
+        *_PLACES,
+        _h,
+    )
+    slope = instantiate((differentiate((energy,), _h),), {_h: _prox})
+    least = _model(
+        "proximal point of a convex loss",
+        Equation(sides(slope.statement)[0], _ZERO),
+        "the proximal point is where the energy of the sample is stationary, which is its minimum",
+        *_PLACES,
+    )
+    stationary = rewrite((least, slope))
+    at_prox = instantiate((energy,), {_h: _prox})
+    least_energy = define(
+        envelope_of(*_PLACES), sides(at_prox.statement)[0], "the least energy, the Moreau envelope", *_PLACES
+    )
+    force = define(force_of(*_PLACES), (_prox - _centre) / _V, "the force on the field", *_PLACES)
+    return stationary, rewrite((least_energy, at_prox)), force
+
+
+def envelope_slopes() -> tuple[Theorem, Theorem]:
+    """dM/domega = -f and dM/dV = -f^2/2: what the proximal point moves by has the stationary slope as a factor."""
+    stationary, least_energy, force = proximal()
+    found = []
+    for variable, goal in ((_centre, -force_of(*_PLACES)), (_V, -(force_of(*_PLACES) ** 2) / 2)):
+        slope = differentiate((least_energy,), variable)
+        left, right = sides(slope.statement)
+        moved = named.PARTIALS[named.proximal_point][_PLACES.index(variable)](*_PLACES)
+        without = ring(
+            (slope, stationary), Equation(left, sp.expand(right - moved * stationary.statement.left)), (_ONE, moved)
+        )
+        named_force = isolated(_prox, force)
+        inserted = rewritten(without, named_force)
+        found.append(inserted if value(inserted) == goal else by_force(inserted))
+    return found[0], found[1]
+
+
+def by_force(theorem: Theorem) -> Theorem:
+    """``theorem`` with its right side expanded."""
+    left, right = sides(theorem.statement)
+    return ring((theorem,), Equation(left, sp.expand(sp.cancel(right))), (_ONE,))
+
+
+@functools.cache
+def force_slope_theorem() -> Theorem:
+    """df/domega = -l''/(1 + V l''), l'' at the proximal point: stationarity differentiated."""
+    stationary, _, force = proximal()
+    implicit = differentiate((stationary,), _centre)
+    moved = named.PARTIALS[named.proximal_point][1](*_PLACES)
+    slope = differentiate((force,), _centre)
+    return rewritten(slope, isolated(moved, implicit))
 
 
 @functools.cache
 def envelope() -> Derivation:
     """Equations (101), (118): derivatives of the Moreau envelope, by the envelope theorem."""
-    omega, V, h = s.field_mean, s.V, s.prox
-    quadratic = (h - omega) ** 2 / (2 * V)  # the objective less the loss, whose slope is l'
-    force = (h - omega) / V
-    stationary = {s.loss_slope: -force}
-    raw_centre, raw_variance = along(quadratic, h, s.loss_slope, omega), along(quadratic, h, s.loss_slope, V)
-    in_centre, in_variance = sp.expand(raw_centre.subs(stationary)), sp.expand(raw_variance.subs(stationary))
-    # Stationarity h - omega + V l'(h) = 0 differentiated: h' (1 + V l'') = 1.
-    prox_slope = 1 / (1 + V * s.loss_curvature)
-    force_slope = -s.loss_curvature * prox_slope
-    steps = (
-        Step(
-            "The proximal point h_omega minimises (h - omega)^2/(2V) + l(h): (h - omega)/V + l'(h) = 0. The force on "
-            "the field is f = (h_omega - omega)/V.",
-            eq(s.loss_slope, -force),
-            Vanishing("slope of the objective", (sp.diff(quadratic, h) + s.loss_slope).subs(stationary)),
-        ),
-        Step(
-            "By the chain rule the envelope changes through omega itself and through the proximal point; the second "
-            "part "
-            "has the slope of the objective as a factor and drops out: -f in omega.",
-            eq(s.moreau_slope, in_centre),
-            Vanishing("what is left is minus the force", in_centre + force),
-        ),
-        Step(
-            "In V it is -f^2/2: half of a Hamilton-Jacobi equation, dM/dV = -(dM/domega)^2/2.",
-            eq(s.moreau_response, in_variance),
-            Vanishing("what is left is minus half of the squared force", in_variance + force**2 / 2),
-            Vanishing("Hamilton-Jacobi", in_variance + in_centre**2 / 2),
-        ),
-        Step(
-            "Stationarity differentiated in omega: h' (1 + V l'') = 1, so f' = (h' - 1)/V lies between -1/V and 0.",
-            eq(s.force_slope, force_slope),
-            Vanishing("implicit differentiation", prox_slope * (1 + V * s.loss_curvature) - 1),
-            Vanishing("slope of the force", force_slope - (prox_slope - 1) / V),
-            NonNegative("-f' >= 0", -force_slope, ((s.loss_curvature / (1 + V * s.loss_curvature), sp.S.One),)),
-        ),
+    stationary, least_energy, force = proximal()
+    at = {_y: s.y, _centre: s.field_mean, _V: s.V}
+    h = define(s.prox, _prox.xreplace(at), "the proximal point of one sample")
+    curvature = define(
+        s.loss_curvature, named.any_loss_curvature(s.y, _prox.xreplace(at)), "the curvature of the loss there"
     )
+
+    def of(name: sp.Symbol, theorem: Theorem, meaning: str) -> Theorem:
+        known = instantiate((theorem,), at)
+        found = rewrite((define(name, sides(known.statement)[0], meaning), known))
+        for short in (curvature, h):
+            if value(found).has(value(short)):
+                found = rewrite((found, short), True)
+        return found
+
+    raw_centre, raw_variance = (
+        rewritten(slope, force) if value(slope).has(force_of) else slope for slope in envelope_slopes()
+    )
+    slope = isolated(named.any_loss_slope(_y, _prox), stationary)
+    loss_slope = of(s.loss_slope, slope, "the slope of the loss at the proximal point")
+    in_centre = of(s.moreau_slope, raw_centre, "the derivative of the envelope in its centre")
+    in_variance = of(s.moreau_response, raw_variance, "the derivative of the envelope in its variance")
+    of_force = of(s.force_slope, force_slope_theorem(), "the derivative of the force in the centre")
+    tidy = sp.factor(value(of_force))
+    if tidy != value(of_force):
+        of_force = ring((of_force,), Equation(s.force_slope, tidy), (_ONE,))
     return Derivation(
         "Moreau envelope of a convex loss",
         f"{APPENDIX}, (101), (118)",
-        *steps,
-        results={
-            s.moreau_slope: in_centre,
-            s.moreau_response: in_variance,
-            s.force_slope: force_slope,
-            s.loss_slope: -force,
-        },
+        proved(
+            "The proximal point h_omega minimises (h - omega)^2/(2V) + l(h): (h - omega)/V + l'(h) = 0. The force on "
+            "the field is f = (h_omega - omega)/V.",
+            loss_slope,
+        ),
+        proved("The envelope is the energy there.", least_energy),
+        proved(
+            "By the chain rule the envelope changes through omega itself and through the proximal point; the second "
+            "part has the slope of the objective as a factor and drops out: -f in omega.",
+            in_centre,
+        ),
+        proved("In V it is -f^2/2: half of a Hamilton-Jacobi equation, dM/dV = -(dM/domega)^2/2.", in_variance),
+        proved(
+            "Stationarity differentiated in omega: h' (1 + V l'') = 1, so f' = (h' - 1)/V lies between -1/V and 0.",
+            of_force,
+        ),
+        proved(
+            "-f' >= 0.",
+            order(
+                (of_force,),
+                AtLeast(-s.force_slope, _ZERO),
+                (-_ONE,),
+                ((s.loss_curvature / (1 + s.V * s.loss_curvature), _ONE),),
+            ),
+        ),
+        results={t.statement.left: value(t) for t in (in_centre, in_variance, of_force, loss_slope)},
         hypotheses=("the loss is convex and twice differentiable in the output",),
     )
 
@@ -109,49 +201,101 @@ def envelope() -> Derivation:
 @functools.cache
 def regulariser() -> Derivation:
     """Equations (96)-(97): the envelope of a convex regulariser, and the readout as its slope in the force."""
-    J, a, S = s.mode_signal, s.minimum_point, s.V2_hat
-    penalty_slope = sp.Symbol(r"\lambda\mathsf{r}'", real=True)
-    quadratic = S * a**2 / 2 - J * a
-    result = sp.expand(along(quadratic, a, penalty_slope, J).subs(penalty_slope, J - S * a))
-    step = Step(
-        "At the minimum lambda r'(a) + S a = J, so by the chain rule the envelope changes with J as its explicit "
-        "term does.",
-        eq(s.penalty_slope, result),
-        Vanishing("what is left is minus the minimiser", result + a),
+    S = s.V2_hat
+    at = named.least_weight(_J)
+    energy = define(
+        named.weight_energy(_weight, _J),
+        s.ridge * named.regulariser(_weight) + S * _weight**2 / 2 - _J * _weight,
+        "what a weight costs at a force J",
+        _weight,
+        _J,
     )
+    slope = instantiate((differentiate((energy,), _weight),), {_weight: at})
+    least = _model(
+        "least weight",
+        Equation(sides(slope.statement)[0], _ZERO),
+        "the readout's weight is where its energy is stationary, which is its minimum",
+        _J,
+    )
+    stationary = rewrite((least, slope))
+    at_least = instantiate((energy,), {_weight: at})
+    meaning = define(named.weight_envelope(_J), sides(at_least.statement)[0], "the least energy", _J)
+    change = differentiate((rewrite((meaning, at_least)),), _J)
+    left, right = sides(change.statement)
+    moved = named.least_weight_slope(_J)
+    without = ring(
+        (change, stationary), Equation(left, sp.expand(right - moved * stationary.statement.left)), (_ONE, moved)
+    )
+    here = instantiate((without,), {_J: s.mode_signal})
+    point = define(s.minimum_point, named.least_weight(s.mode_signal), "the weight at the force J")
+    name = define(s.penalty_slope, sides(here.statement)[0], "the derivative of the envelope in the force")
+    result = rewrite((rewrite((name, here)), point), True)
     return Derivation(
         "envelope of a regulariser",
         f"{APPENDIX}, (96)-(97)",
-        step,
-        results={s.penalty_slope: result},
+        proved("At the minimum lambda r'(a) + S a = J.", stationary),
+        proved(
+            "So by the chain rule the envelope changes with J as its explicit term does: minus the minimiser.", result
+        ),
+        results={s.penalty_slope: value(result)},
         hypotheses=("the regulariser is convex and differentiable",),
     )
+
+
+def laplace() -> Theorem:
+    """-(1/B) ln E exp(-B l(y, omega + (V/B)^(1/2) w)) -> the envelope, at any label, centre and variance."""
+    B = s.inverse_temperature
+    at = (_y, _centre, _V_or_zero)
+    return assume(
+        (),
+        Assumption(
+            Ground.HYPOTHESIS,
+            "Laplace's method",
+            Tends(-sp.log(loss_of_replica(*at)) / B, envelope_of(*at), B),
+            "convex.laplace",
+            frozenset(at),
+        ),
+    )
+
+
+def loss_of_replica(y: sp.Expr, omega: sp.Expr, V: sp.Expr) -> sp.Expr:
+    """E exp(-B l(y, h)) for a field h of variance V/B around omega."""
+    B = s.inverse_temperature
+    return Expectation(sp.exp(-B * named.any_loss(y, omega + sp.sqrt(V / B) * _fluctuation)), _fluctuation)
 
 
 @functools.cache
 def energetic() -> Derivation:
     """Equation (100): per neuron, alpha/beta samples each cost the envelope of the loss."""
-    result = -s.alpha / s.beta * over_samples(envelope_of(*AT))
-    steps = (
-        *local_fields().steps,
-        Step(
-            "Given the common part omega of the fields the replicas are independent: one integral over a field of "
-            "variance "
-            "V/B to the power R, which at R = 0 leaves its logarithm, and at B -> infinity minus B times the envelope.",
-            eq(s.moreau, envelope_of(*AT)),
-        ),
-        *envelope().steps,
-        Step(
-            "There are n = (alpha/beta) p samples.",
-            eq(s.energetic_term, result),
-            Vanishing("samples per neuron", (s.alpha * s.d) / (s.beta * s.d) - s.alpha / s.beta),
-        ),
-    )  # fmt: skip
+    R, B = s.replicas, s.inverse_temperature
+    places = (_y, _centre, _V_or_zero)
+    at = dict(zip(places, (label, prediction + shared_field(s.excess), V_of_kappa), strict=True))
+    bracket = over_samples(product_of(R, loss_of_replica(*at.values())))
+    meaning = define(named.sample_exponent(R), sp.log(bracket), "ln of the average over one sample of R replicas", R)
+    powers = unfolded(meaning)
+    slope = slope_at_zero(powers)
+    cold = average_limit((instantiate((laplace(),), at),), (s.kappa, s.z, s.xi))
+    per_temperature = congruence((slope,), -_hole / B, _hole)
+    inside = linear((), sides(cold.statement)[0], ((-1 / B, value(slope).integrand),))
+    tends = rewrite((rewrite((cold, inside)), per_temperature), True)
+    limit = name_limit((tends,), s.loss_cost, "the cost of one sample per replica, at zero temperature")
+    cost = rewrite((limit, EXCESS))
+    per_weight = define(s.energetic_term, -s.n / s.p * s.loss_cost, "minus the cost of all samples, per neuron")
+    result = rewritten(per_weight, WIDTH, SAMPLES, cost)
     return Derivation(
         "energetic term of a convex loss",
         f"{APPENDIX}, (100)",
-        *steps,
-        results={s.energetic_term: result},
+        *local_fields().steps,
+        proved(
+            "Given the common part omega of the fields the replicas are independent: one integral over a field of "
+            "variance V/B to the power R,",
+            powers,
+        ),
+        proved("which at R = 0 leaves its logarithm,", slope),
+        proved("and at B -> infinity minus B times the envelope.", cost),
+        *envelope().steps,
+        proved("There are n = (alpha/beta) p samples.", result),
+        results={s.energetic_term: value(result)},
         hypotheses=(*REPLICA_HYPOTHESES, LAPLACE),
     )
 
@@ -159,25 +303,26 @@ def energetic() -> Derivation:
 @functools.cache
 def free_energy() -> Derivation:
     """Equation (106): the free energy of a convex loss with a ridge penalty."""
-    value = -trace().results[s.trace_term] - entropic().results[s.entropic_term]
-    value -= energetic().results[s.energetic_term]
-    square_value = assembled().results[s.free_energy]
-    steps = (
-        *trace().steps,
-        *entropic().steps,
-        *energetic().steps,
-        Step(
-            "Minus the three terms; m^ is of order p^(-1/2) and is left out, equation (105).",
-            eq(s.free_energy, value),
-            Vanishing("at the square loss it is equation (116)", at_square_loss(value) - square_value),
-        ),
-    )
+    terms = s.trace_term + s.entropic_term + s.dropped_m_hat + s.energetic_term
+    meaning = define(s.free_energy, -per_neuron(terms), "minus (1/(p R B)) ln E Z^R")
+    parts = ((trace(), s.trace_term), (entropic(), s.entropic_term), (energetic(), s.energetic_term))
+    known = [found for part, name in parts if (found := part.theorem_of(name)) is not None]
+    result = rewritten(unfolded(meaning), DROPPED[s.dropped_m_hat], *known)
+    square = at_square_loss(value(result)) - assembled().results[s.free_energy]
     hypotheses = dict.fromkeys((*entropic().hypotheses, *energetic().hypotheses))
     return Derivation(
         "free energy of a convex loss",
         f"{APPENDIX}, (106)",
-        *steps,
-        results={s.free_energy: value},
+        *trace().steps,
+        *entropic().steps,
+        *energetic().steps,
+        proved("Minus the three terms; m^ is of order p^(-1/2) and is left out, equation (105).", result),
+        Step(
+            "At the square loss it is equation (116).",
+            eq(sp.Symbol(r"\Phi_{\mathrm{square}}"), assembled().results[s.free_energy]),
+            Vanishing("averages over z, xi and the noise taken", expand_expectations(square)),
+        ),
+        results={s.free_energy: value(result)},
         hypotheses=tuple(hypotheses),
     )
 

@@ -31,6 +31,7 @@ prior_log_det = _define(r"\ln\det G^{-1}", "logarithm of the determinant of the 
 # One sample: variance of a field, variance of xi, mean square of what the shared field leaves.
 own_covariance = _define(r"\mathbb{E}[\mathsf{h}_i^2|\kappa]", "variance of the local field of one replica")
 xi_variance = _define(r"\mathbb{E}\xi^2", "variance of the part of omega that does not carry z, normalised")
+loss_cost = _define(r"\mathcal{M}_{\ell}", "cost of one sample with a convex loss, averaged over everything")
 sample_cost = _define(r"\mathcal{M}_\kappa", "cost of one sample, averaged over everything")
 
 # The replica computation for any convex loss (Appendix C), its dropped terms, and a bulk given by atoms.

@@ -1,12 +1,15 @@
-"""Two rules of calculus: the logarithm of a product, and the derivative of what is defined by way of a variable."""
+"""Rules of calculus: the logarithm of a product, the derivative of what is defined by way of a variable, and limits
+under an average.
+"""
 
 from __future__ import annotations
 
 import sympy as sp
 
 from onestep.derivations.kernel.algebra import EXCHANGE
+from onestep.derivations.kernel.limits import DOMINATED
 from onestep.derivations.kernel.rational import vanishing
-from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, sides
+from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.terms import derivative, free, nonzero, positive
 from onestep.derivations.kernel.theorem import Conclusion, Theorem, depending, rule
 from onestep.derivations.language.expectation import Expectation
@@ -68,6 +71,25 @@ def slope(premises: tuple[Theorem, ...], x: sp.Symbol, name: sp.Symbol, meaning:
     if any(x in free(average) for average in statement.right.atoms(Expectation)):
         leaves.add(EXCHANGE)
     return Conclusion(Equation(name, derivative(statement.right, x)), frozenset(leaves))
+
+
+@rule
+def average_limit(premises: tuple[Theorem, ...], variables: tuple[sp.Symbol, ...]) -> Conclusion:
+    """E[e] -> E[v] for e -> v at all values of the variables.
+
+    Sound by dominated convergence (a lemma), if neither an assumption nor a condition speaks of the variables: but that
+    they do not change with the variable of the limit, which is so where they are averaged over.
+    """
+    (theorem,) = premises
+    limit = theorem.statement
+    if not isinstance(limit, Tends) or limit.variable in variables:
+        raise Refused(f"{limit} is no limit in another variable than those averaged over")
+    kept = frozenset(c for c in theorem.conditions if c.demand is not Demand.CONSTANT or c.term not in variables)
+    spoken = theorem.fixed.union(*(free(c.term) for c in kept if isinstance(c.term, sp.Expr)))
+    if spoken & set(variables):
+        raise Refused(f"{', '.join(map(str, spoken & set(variables)))} is averaged over, and the limit speaks of it")
+    statement = Tends(Expectation(limit.expression, *variables), Expectation(limit.value, *variables), limit.variable)
+    return Conclusion(statement, frozenset({DOMINATED}), kept, instead=True)
 
 
 def _named(term: sp.Expr) -> frozenset[sp.Expr]:

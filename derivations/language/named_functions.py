@@ -43,6 +43,37 @@ mode_integral, mode_integral_slope, sample_average, sample_average_slope = (
 # What is least at a proximal point, and its slope.
 proximal_objective, proximal_slope = (sp.Function(name, real=True) for name in ("objective", "objective'"))
 
+# Any convex loss of label and output; what a sample costs at an output away from a centre; where that is least, and
+# what it is there, as functions of label, centre and variance; the force (proximal point - centre)/variance.
+any_loss, any_loss_slope, any_loss_curvature = (sp.Function(name, real=True) for name in ("l", "l'", "l''"))
+sample_energy, proximal_point, envelope, force = (
+    sp.Function(name, real=True) for name in ("energy", "prox", "envelope", "force")
+)
+force_slope = sp.Function("force_slope", real=True)
+# A regulariser, the energy of a weight at a force, the weight that it is least at, and what it is there.
+regulariser, regulariser_slope, weight_energy, least_weight, least_weight_slope = (
+    sp.Function(name, real=True) for name in ("r", "r'", "weight energy", "weight", "weight'")
+)
+weight_envelope, weight_envelope_slope = (
+    sp.Function(name, real=True) for name in ("weight envelope", "(weight envelope)'")
+)
+
+
+def _places(name: str, count: int) -> tuple[sp.Function, ...]:
+    return tuple(sp.Function(f"{name}_{{,{place}}}", real=True) for place in range(1, count + 1))
+
+
+# The partial derivatives of functions of several variables, one for each place.
+PARTIALS = {
+    any_loss: (sp.Function("l_y", real=True), any_loss_slope),
+    any_loss_slope: (sp.Function("l'_y", real=True), any_loss_curvature),
+    sample_energy: _places("energy", 4),
+    proximal_point: _places("prox", 3),
+    envelope: _places("envelope", 3),
+    force: (sp.Function("force_y", real=True), force_slope, sp.Function("force_V", real=True)),
+    weight_energy: _places("weight energy", 2),
+}
+
 # The derivative of each named function. The centred derivative differs from sigma' by a constant.
 DERIVATIVES = {
     sigma: sigma_prime,
@@ -58,6 +89,9 @@ DERIVATIVES = {
     sample_exponent: sample_exponent_slope,
     mode_integral: mode_integral_slope,
     sample_average: sample_average_slope,
+    regulariser: regulariser_slope,
+    least_weight: least_weight_slope,
+    weight_envelope: weight_envelope_slope,
     proximal_objective: proximal_slope,
 }
 
