@@ -135,7 +135,11 @@ def expanded(average: sp.Expr, kept: frozenset[sp.Symbol] = frozenset({z})) -> T
 
 def _parts(average: sp.Expr) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
     found = []
-    for term in sp.Add.make_args(sp.expand(average.integrand)):
+    # Arguments of functions stay as they are written.
+    names = {call: sp.Dummy("call", real=True) for call in average.integrand.atoms(sp.core.function.AppliedUndef)}
+    back = {name: call for call, name in names.items()}
+    for masked in sp.Add.make_args(sp.expand(average.integrand.xreplace(names))):
+        term = masked.xreplace(back)
         constant, rest = term.as_independent(*average.variables, as_Add=False)
         # What was multiplied into a denominator is taken out again.
         above, below = sp.fraction(rest)
