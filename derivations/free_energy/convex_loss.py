@@ -16,7 +16,7 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, g, over_kappa, prediction
+from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, g, mu1, mu2, over_kappa, prediction
 from onestep.derivations.free_energy.leaves import per_neuron, product_of, unfolded
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.free_energy.ridge import DROPPED, SAMPLES, assembled, entropic, trace
@@ -32,10 +32,10 @@ from onestep.derivations.free_energy.sample_energy import (
 from onestep.derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
 from onestep.derivations.gradient_step.leaves import WIDTH
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.calculus import average_limit
+from onestep.derivations.kernel.averages import linear, stein
+from onestep.derivations.kernel.calculus import average_limit, slope
 from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search import define, isolated, proved, rewritten, value
+from onestep.derivations.kernel.search import averages_expanded, define, isolated, proved, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import named_functions as named
@@ -87,14 +87,14 @@ def proximal() -> tuple[Theorem, ...]:
         *_PLACES,
         _h,
     )
-    slope = instantiate((differentiate((energy,), _h),), {_h: _prox})
+    balance = instantiate((differentiate((energy,), _h),), {_h: _prox})
     least = _model(
         "proximal point of a convex loss",
-        Equation(sides(slope.statement)[0], _ZERO),
+        Equation(sides(balance.statement)[0], _ZERO),
         "the proximal point is where the energy of the sample is stationary, which is its minimum",
         *_PLACES,
     )
-    stationary = rewrite((least, slope))
+    stationary = rewrite((least, balance))
     at_prox = instantiate((energy,), {_h: _prox})
     least_energy = define(
         envelope_of(*_PLACES), sides(at_prox.statement)[0], "the least energy, the Moreau envelope", *_PLACES
@@ -327,67 +327,87 @@ def free_energy() -> Derivation:
     )
 
 
-def envelope_derivative(variable: sp.Symbol) -> sp.Expr:
-    """d/dvariable of E[M]: the chain rule with dM/domega = -f, dM/dV = -f^2/2, and Stein's lemma in xi."""
-    force, slope = force_of(*AT), force_slope_of(*AT)
-    moved, wider = sp.diff(centre, variable), sp.diff(V_of_kappa, variable)
-    with_xi = sp.diff(moved, s.xi)  # moved = without_xi + with_xi xi
-    without_xi = sp.expand(moved - with_xi * s.xi)
-    by_parts = stein_in_xi(with_xi, slope)
-    return over_samples(sp.expand(-force * without_xi - by_parts - force**2 / 2 * wider))
+_at_zero = (_y, _centre, _V_or_zero)
+# What `envelope` derives where there are fluctuations; where there are none the envelope is the loss, and so is this.
+ENVELOPE_THEOREM = tuple(
+    Assumption(
+        Ground.LEMMA,
+        f"envelope theorem in the {what}",
+        Equation(named.PARTIALS[envelope_of][place](*_at_zero), change(force_of(*_at_zero))),
+        f"chain rule at a minimum: convex.moreau-{claim}",
+        frozenset(_at_zero),
+    )
+    for place, what, claim, change in (
+        (1, "centre", "slope", lambda f: -f),
+        (2, "variance", "response", lambda f: -(f**2) / 2),
+    )
+)
+_spread = sp.Function("spread", positive=True)(s.kappa)
+FLUCTUATES = Assumption(
+    Ground.HYPOTHESIS,
+    "the output fluctuates",
+    Equation(mu1**2 * s.excess + mu2**2 * s.q2, _spread**2),
+    "at every kappa the part of the output that does not follow the label has a positive variance",
+    frozenset({s.kappa}),
+)
 
 
-def stein_in_xi(coefficient: sp.Expr, slope: sp.Expr) -> sp.Expr:
-    """What E[coefficient xi f] becomes: coefficient (d centre/dxi) f'."""
-    return sp.expand(coefficient * sp.diff(centre, s.xi)) * slope
+def in_forces(rate: Theorem) -> Theorem:
+    """The derivatives of the envelope as forces, and terms with xi integrated by parts."""
+    partials = named.PARTIALS[envelope_of]
+    if not value(rate).has(*partials):
+        return rate
+    rate = rewrite((rate, EXCESS), True)
+    for call in sorted(value(rate).atoms(partials[1], partials[2]), key=sp.default_sort_key):
+        leaf = ENVELOPE_THEOREM[partials.index(call.func) - 1]
+        known = instantiate((assume((), leaf),), dict(zip(_at_zero, call.args, strict=True)))
+        rate = rewrite((rate, known))
+    spread = congruence((assume((), FLUCTUATES),), sp.sqrt(_hole), _hole)
+    if value(rate).has(s.xi):
+        rate = rewrite((rate, assume((), FLUCTUATES)))
+        rate = averages_expanded(rate, s.kappa, s.z, s.xi)
+        for average in sorted(value(rate).atoms(Expectation), key=sp.default_sort_key):
+            if average.integrand.as_powers_dict().get(s.xi, 0) == 1:
+                rate = rewrite((rate, stein_in_xi(average)))
+        rate = rewrite((rate, spread), True)
+    return rewrite((rate, EXCESS))
 
 
-def _stein_on_powers(variable: sp.Symbol) -> tuple[Vanishing, ...]:
-    """The chain rule and Stein's lemma once more, on forces that are powers of the output: moments only."""
-    moved = sp.diff(centre, variable)
-    with_xi = sp.diff(moved, s.xi)
-    checks = []
-    for k in (1, 2, 3):
-        raw = Expectation(sp.expand(centre**k * moved), s.z, s.xi)
-        parts = centre**k * sp.expand(moved - with_xi * s.xi) + stein_in_xi(with_xi, k * centre ** (k - 1))
-        by_parts = Expectation(sp.expand(parts), s.z, s.xi)
-        checks.append(
-            Vanishing(
-                f"Stein's lemma on a force of degree {k}", expand_expectations(raw) - expand_expectations(by_parts)
-            )
-        )
-    return tuple(checks)
+def stein_in_xi(average: sp.Expr) -> Theorem:
+    """E[xi f] = E[df/dxi]."""
+    return stein((), average, s.xi, average.integrand / s.xi)
 
 
 @functools.cache
 def equation(variable: sp.Symbol) -> Derivation:
     """Equations (119)-(120): stationarity of (106) in one variable, for any convex loss."""
     base = free_energy()
-    explicit = -trace().results[s.trace_term] - entropic().results[s.entropic_term]
-    closing: tuple[Vanishing, ...] = ()
-    average = envelope_derivative(variable) if centre.has(variable) or V_of_kappa.has(variable) else sp.S.Zero
-    derivative = sp.diff(explicit, variable) + s.alpha / s.beta * average
+    energy = base.theorem_of(s.free_energy)
+    assert energy is not None
+    name = s.m_response if variable == s.m else sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
+    rate = in_forces(slope((energy,), variable, name, f"the derivative of the free energy in {variable.name}"))
     if variable == s.m:
-        unknown, solution = s.m_response, derivative
+        unknown, result = s.m_response, rate
     else:
         unknown = CONJUGATE[variable]
-        solution = solve_linear(derivative, unknown)
-        closing = (Vanishing(f"stationarity in {variable}", expand_expectations(derivative).subs(unknown, solution)),)
-    checks = _stein_on_powers(variable) if centre.has(variable) else ()
-    step = Step(
-        f"The derivative of the free energy in ${sp.latex(variable)}$; terms with xi are integrated by parts.",
-        eq(unknown, solution),
-        *checks,
-        *closing,
-    )
+        saddle = assume((), Assumption(Ground.HYPOTHESIS, "stationary saddle point", Equation(name, _ZERO), STATIONARY))
+        result = isolated(unknown, averages_expanded(rewrite((saddle, rate)), s.kappa, s.z, s.xi, s.mode))
     return Derivation(
         f"convex loss: stationarity in {variable}",
         f"{APPENDIX}, (118)-(120)",
         *base.steps,
-        step,
-        results={unknown: solution},
+        proved(
+            f"The derivative of the free energy in ${sp.latex(variable)}$: dM/domega = -f, dM/dV = -f^2/2, and terms "
+            "with xi integrated by parts, Stein's lemma.",
+            rate,
+        ),
+        *(() if variable == s.m else (proved("It vanishes at the saddle point.", result),)),
+        results={unknown: value(result)},
         hypotheses=(*base.hypotheses, EXCHANGE),
     )
+
+
+STATIONARY = "Appendix C, (104)-(106): overlaps and conjugates are where the free energy is stationary"
 
 
 def at_square_loss(expression: sp.Expr) -> sp.Expr:
