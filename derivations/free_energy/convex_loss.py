@@ -17,7 +17,7 @@ import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, g, mu1, mu2, over_kappa, prediction
-from onestep.derivations.free_energy.leaves import per_neuron, product_of, unfolded
+from onestep.derivations.free_energy.leaves import per_neuron, product_of, saddle_point, unfolded
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.free_energy.ridge import DROPPED, SAMPLES, assembled, entropic, trace
 from onestep.derivations.free_energy.sample_energy import (
@@ -390,8 +390,7 @@ def equation(variable: sp.Symbol) -> Derivation:
         unknown, result = s.m_response, rate
     else:
         unknown = CONJUGATE[variable]
-        saddle = assume((), Assumption(Ground.HYPOTHESIS, "stationary saddle point", Equation(name, _ZERO), STATIONARY))
-        result = isolated(unknown, averages_expanded(rewrite((saddle, rate)), s.kappa, s.z, s.xi, s.mode))
+        result = isolated(unknown, averages_expanded(rewrite((saddle_point(name), rate)), s.kappa, s.z, s.xi, s.mode))
     return Derivation(
         f"convex loss: stationarity in {variable}",
         f"{APPENDIX}, (118)-(120)",
@@ -405,9 +404,6 @@ def equation(variable: sp.Symbol) -> Derivation:
         results={unknown: value(result)},
         hypotheses=(*base.hypotheses, EXCHANGE),
     )
-
-
-STATIONARY = "Appendix C, (104)-(106): overlaps and conjugates are where the free energy is stationary"
 
 
 def at_square_loss(expression: sp.Expr) -> sp.Expr:

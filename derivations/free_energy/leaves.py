@@ -97,6 +97,7 @@ LOGARITHM = Assumption(
 )
 LEMMAS = (GAUSSIAN, PRODUCT, SHERMAN_MORRISON, DETERMINANT, MANY_VARIABLES, LOGARITHM)
 
+STATIONARY = "Appendix C, (104)-(106): overlaps and conjugates are where the free energy is stationary"
 SYMMETRY = assume(
     (),
     Assumption(
@@ -172,3 +173,8 @@ def exponential(theorem: Theorem) -> Theorem:
 def logarithm_vanishes() -> Theorem:
     """ln(B)/B -> 0."""
     return assume((), LOGARITHM)
+
+
+def saddle_point(derivative: sp.Symbol) -> Theorem:
+    """The hypothesis that a derivative of the free energy vanishes."""
+    return assume((), Assumption(Ground.HYPOTHESIS, "stationary saddle point", Equation(derivative, _ZERO), STATIONARY))

@@ -83,6 +83,7 @@ m_hat = _define(r"\hat{m}", "conjugate of m", "d^(-1/2)")
 ones_resolvent = _define(
     r"\frac{1}{p}\mathbf{1}^\top G\mathbf{1}", "(1/p) 1.G 1 with G = (lambda + V1^ W Pi W^T + V2^)^-1", positive=True
 )
+m_hat_response = _define(r"\partial_{\hat{m}}\Phi", "derivative of the free energy in m^, zero at the saddle point")
 m_response = _define(r"\partial_m\Phi", "derivative of the free energy in m, zero at the saddle point")
 
 

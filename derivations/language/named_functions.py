@@ -40,6 +40,7 @@ prior_exponent, prior_exponent_slope, sample_exponent, sample_exponent_slope = (
 mode_integral, mode_integral_slope, sample_average, sample_average_slope = (
     sp.Function(name, real=True) for name in ("ln Z mode", "(ln Z mode)'", "ln sample", "(ln sample)'")
 )
+readout_risk, readout_risk_slope = (sp.Function(name, real=True) for name in ("readout risk", "(readout risk)'"))
 # What is least at a proximal point, and its slope.
 proximal_objective, proximal_slope = (sp.Function(name, real=True) for name in ("objective", "objective'"))
 
@@ -92,6 +93,7 @@ DERIVATIVES = {
     regulariser: regulariser_slope,
     least_weight: least_weight_slope,
     weight_envelope: weight_envelope_slope,
+    readout_risk: readout_risk_slope,
     proximal_objective: proximal_slope,
 }
 
