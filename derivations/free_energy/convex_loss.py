@@ -17,6 +17,7 @@ import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, g, mu1, mu2, over_kappa, prediction
+from onestep.derivations.free_energy.envelopes import envelope
 from onestep.derivations.free_energy.leaves import per_neuron, product_of, saddle_point, unfolded
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.free_energy.ridge import DROPPED, SAMPLES, assembled, entropic, trace
@@ -31,12 +32,12 @@ from onestep.derivations.free_energy.sample_energy import (
 )
 from onestep.derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
 from onestep.derivations.gradient_step.leaves import WIDTH
-from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
+from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite
 from onestep.derivations.kernel.averages import linear, stein
 from onestep.derivations.kernel.calculus import average_limit, slope
 from onestep.derivations.kernel.limits import name_limit
-from onestep.derivations.kernel.search import averages_expanded, define, equal, isolated, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Tends, sides
+from onestep.derivations.kernel.search import averages_expanded, define, isolated, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import named_functions as named
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
@@ -52,13 +53,11 @@ centre = prediction + local_field_mean()  # mean output at given kappa, z and xi
 AT = (label, centre, V_of_kappa)
 
 _ZERO, _ONE = sp.Integer(0), sp.Integer(1)
-_y, _centre, _h, _J, _weight, _fluctuation = sp.symbols("y omega h J a w", real=True)
-_V = sp.Symbol("V", positive=True)
+_y, _centre, _fluctuation = sp.symbols("y omega w", real=True)
 # No fluctuations are a limit: the envelope is then the loss itself.
 _V_or_zero = sp.Symbol("V", nonnegative=True)
 _hole = sp.Symbol("hole", real=True)
-_PLACES = (_y, _centre, _V)
-_prox = named.proximal_point(*_PLACES)
+_PLACES = (_y, _centre, _V_or_zero)
 
 
 def over_samples(integrand: sp.Expr) -> sp.Expr:
@@ -66,185 +65,17 @@ def over_samples(integrand: sp.Expr) -> sp.Expr:
     return Expectation(integrand, s.kappa, s.z, s.xi)
 
 
-def distance(h: sp.Expr, omega: sp.Expr, V: sp.Expr) -> sp.Expr:
-    """What thermal fluctuations of variance V around omega cost at h."""
-    return (h - omega) ** 2 / (2 * V)
-
-
-def _model(name: str, statement: Equation, reference: str, *universal: sp.Symbol) -> Theorem:
-    return assume((), Assumption(Ground.MODEL, name, statement, reference, frozenset(universal)))
-
-
-@functools.cache
-def proximal() -> tuple[Theorem, ...]:
-    """The energy of a sample, its stationarity at the proximal point, the envelope and the force, at any label, centre
-    and variance.
-    """
-    energy = define(
-        named.sample_energy(*_PLACES, _h),
-        distance(_h, _centre, _V) + named.any_loss(_y, _h),
-        "what a sample costs at the output h",
-        *_PLACES,
-        _h,
-    )
-    balance = instantiate((differentiate((energy,), _h),), {_h: _prox})
-    least = _model(
-        "proximal point of a convex loss",
-        Equation(sides(balance.statement)[0], _ZERO),
-        "the proximal point is where the energy of the sample is stationary, which is its minimum",
-        *_PLACES,
-    )
-    stationary = rewrite((least, balance))
-    at_prox = instantiate((energy,), {_h: _prox})
-    least_energy = define(
-        envelope_of(*_PLACES), sides(at_prox.statement)[0], "the least energy, the Moreau envelope", *_PLACES
-    )
-    force = define(force_of(*_PLACES), (_prox - _centre) / _V, "the force on the field", *_PLACES)
-    return stationary, rewrite((least_energy, at_prox)), force
-
-
-def envelope_slopes() -> tuple[Theorem, Theorem]:
-    """dM/domega = -f and dM/dV = -f^2/2: what the proximal point moves by has the stationary slope as a factor."""
-    stationary, least_energy, force = proximal()
-    found = []
-    for variable in (_centre, _V):
-        slope = differentiate((least_energy,), variable)
-        left, right = sides(slope.statement)
-        moved = named.PARTIALS[named.proximal_point][_PLACES.index(variable)](*_PLACES)
-        without = ring(
-            (slope, stationary), Equation(left, sp.expand(right - moved * stationary.statement.left)), (_ONE, moved)
-        )
-        inserted = rewritten(without, isolated(_prox, force))
-        found.append(equal(inserted, sp.expand(sp.cancel(value(inserted)))))
-    return found[0], found[1]
-
-
-@functools.cache
-def force_slope_theorem() -> Theorem:
-    """df/domega = -l''/(1 + V l''), l'' at the proximal point: stationarity differentiated."""
-    stationary, _, force = proximal()
-    implicit = differentiate((stationary,), _centre)
-    moved = named.PARTIALS[named.proximal_point][1](*_PLACES)
-    slope = differentiate((force,), _centre)
-    return rewritten(slope, isolated(moved, implicit))
-
-
-@functools.cache
-def envelope() -> Derivation:
-    """Equations (101), (118): derivatives of the Moreau envelope, by the envelope theorem."""
-    stationary, least_energy, force = proximal()
-    at = {_y: s.y, _centre: s.field_mean, _V: s.V}
-    h = define(s.prox, _prox.xreplace(at), "the proximal point of one sample")
-    curvature = define(
-        s.loss_curvature, named.any_loss_curvature(s.y, _prox.xreplace(at)), "the curvature of the loss there"
-    )
-
-    def of(name: sp.Symbol, theorem: Theorem, meaning: str) -> Theorem:
-        known = instantiate((theorem,), at)
-        found = rewrite((define(name, sides(known.statement)[0], meaning), known))
-        for short in (curvature, h):
-            if value(found).has(value(short)):
-                found = rewrite((found, short), True)
-        return found
-
-    raw_centre, raw_variance = (
-        rewritten(slope, force) if value(slope).has(force_of) else slope for slope in envelope_slopes()
-    )
-    slope = isolated(named.any_loss_slope(_y, _prox), stationary)
-    loss_slope = of(s.loss_slope, slope, "the slope of the loss at the proximal point")
-    in_centre = of(s.moreau_slope, raw_centre, "the derivative of the envelope in its centre")
-    in_variance = of(s.moreau_response, raw_variance, "the derivative of the envelope in its variance")
-    of_force = of(s.force_slope, force_slope_theorem(), "the derivative of the force in the centre")
-    of_force = equal(of_force, sp.factor(value(of_force)))
-    return Derivation(
-        "Moreau envelope of a convex loss",
-        f"{APPENDIX}, (101), (118)",
-        proved(
-            "The proximal point h_omega minimises (h - omega)^2/(2V) + l(h): (h - omega)/V + l'(h) = 0. The force on "
-            "the field is f = (h_omega - omega)/V.",
-            loss_slope,
-        ),
-        proved("The envelope is the energy there.", least_energy),
-        proved(
-            "By the chain rule the envelope changes through omega itself and through the proximal point; the second "
-            "part has the slope of the objective as a factor and drops out: -f in omega.",
-            in_centre,
-        ),
-        proved("In V it is -f^2/2: half of a Hamilton-Jacobi equation, dM/dV = -(dM/domega)^2/2.", in_variance),
-        proved(
-            "Stationarity differentiated in omega: h' (1 + V l'') = 1, so f' = (h' - 1)/V lies between -1/V and 0.",
-            of_force,
-        ),
-        proved(
-            "-f' >= 0.",
-            order(
-                (of_force,),
-                AtLeast(-s.force_slope, _ZERO),
-                (-_ONE,),
-                ((-value(of_force), _ONE),),
-            ),
-        ),
-        results={t.statement.left: value(t) for t in (in_centre, in_variance, of_force, loss_slope)},
-        hypotheses=("the loss is convex and twice differentiable in the output",),
-    )
-
-
-@functools.cache
-def regulariser() -> Derivation:
-    """Equations (96)-(97): the envelope of a convex regulariser, and the readout as its slope in the force."""
-    S = s.V2_hat
-    at = named.least_weight(_J)
-    energy = define(
-        named.weight_energy(_weight, _J),
-        s.ridge * named.regulariser(_weight) + S * _weight**2 / 2 - _J * _weight,
-        "what a weight costs at a force J",
-        _weight,
-        _J,
-    )
-    slope = instantiate((differentiate((energy,), _weight),), {_weight: at})
-    least = _model(
-        "least weight",
-        Equation(sides(slope.statement)[0], _ZERO),
-        "the readout's weight is where its energy is stationary, which is its minimum",
-        _J,
-    )
-    stationary = rewrite((least, slope))
-    at_least = instantiate((energy,), {_weight: at})
-    meaning = define(named.weight_envelope(_J), sides(at_least.statement)[0], "the least energy", _J)
-    change = differentiate((rewrite((meaning, at_least)),), _J)
-    left, right = sides(change.statement)
-    moved = named.least_weight_slope(_J)
-    without = ring(
-        (change, stationary), Equation(left, sp.expand(right - moved * stationary.statement.left)), (_ONE, moved)
-    )
-    here = instantiate((without,), {_J: s.mode_signal})
-    point = define(s.minimum_point, named.least_weight(s.mode_signal), "the weight at the force J")
-    name = define(s.penalty_slope, sides(here.statement)[0], "the derivative of the envelope in the force")
-    result = rewrite((rewrite((name, here)), point), True)
-    return Derivation(
-        "envelope of a regulariser",
-        f"{APPENDIX}, (96)-(97)",
-        proved("At the minimum lambda r'(a) + S a = J.", stationary),
-        proved(
-            "So by the chain rule the envelope changes with J as its explicit term does: minus the minimiser.", result
-        ),
-        results={s.penalty_slope: value(result)},
-        hypotheses=("the regulariser is convex and differentiable",),
-    )
-
-
 def laplace() -> Theorem:
     """-(1/B) ln E exp(-B l(y, omega + (V/B)^(1/2) w)) -> the envelope, at any label, centre and variance."""
     B = s.inverse_temperature
-    at = (_y, _centre, _V_or_zero)
     return assume(
         (),
         Assumption(
             Ground.HYPOTHESIS,
             "Laplace's method",
-            Tends(-sp.log(loss_of_replica(*at)) / B, envelope_of(*at), B),
+            Tends(-sp.log(loss_of_replica(*_PLACES)) / B, envelope_of(*_PLACES), B),
             "convex.laplace",
-            frozenset(at),
+            frozenset(_PLACES),
         ),
     )
 
@@ -259,8 +90,7 @@ def loss_of_replica(y: sp.Expr, omega: sp.Expr, V: sp.Expr) -> sp.Expr:
 def energetic() -> Derivation:
     """Equation (100): per neuron, alpha/beta samples each cost the envelope of the loss."""
     R, B = s.replicas, s.inverse_temperature
-    places = (_y, _centre, _V_or_zero)
-    at = dict(zip(places, (label, prediction + shared_field(s.excess), V_of_kappa), strict=True))
+    at = dict(zip(_PLACES, (label, prediction + shared_field(s.excess), V_of_kappa), strict=True))
     bracket = over_samples(product_of(R, loss_of_replica(*at.values())))
     meaning = define(named.sample_exponent(R), sp.log(bracket), "ln of the average over one sample of R replicas", R)
     powers = unfolded(meaning)
@@ -318,19 +148,18 @@ def free_energy() -> Derivation:
     )
 
 
-_at_zero = (_y, _centre, _V_or_zero)
 # What `envelope` derives where there are fluctuations; where there are none the envelope is the loss, and so is this.
 ENVELOPE_THEOREM = tuple(
     Assumption(
         Ground.LEMMA,
         f"envelope theorem in the {what}",
-        Equation(named.PARTIALS[envelope_of][place](*_at_zero), change(force_of(*_at_zero))),
+        Equation(named.PARTIALS[envelope_of][place](*_PLACES), right),
         f"chain rule at a minimum: convex.moreau-{claim}",
-        frozenset(_at_zero),
+        frozenset(_PLACES),
     )
-    for place, what, claim, change in (
-        (1, "centre", "slope", lambda f: -f),
-        (2, "variance", "response", lambda f: -(f**2) / 2),
+    for place, what, claim, right in (
+        (1, "centre", "slope", -force_of(*_PLACES)),
+        (2, "variance", "response", -(force_of(*_PLACES) ** 2) / 2),
     )
 )
 _spread = sp.Function("spread", positive=True)(s.kappa)
@@ -351,7 +180,7 @@ def in_forces(rate: Theorem) -> Theorem:
     rate = rewrite((rate, EXCESS), True)
     for call in sorted(value(rate).atoms(partials[1], partials[2]), key=sp.default_sort_key):
         leaf = ENVELOPE_THEOREM[partials.index(call.func) - 1]
-        known = instantiate((assume((), leaf),), dict(zip(_at_zero, call.args, strict=True)))
+        known = instantiate((assume((), leaf),), dict(zip(_PLACES, call.args, strict=True)))
         rate = rewrite((rate, known))
     spread = congruence((assume((), FLUCTUATES),), sp.sqrt(_hole), _hole)
     if value(rate).has(s.xi):

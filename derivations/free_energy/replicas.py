@@ -35,7 +35,7 @@ from onestep.derivations.kernel.search import (
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Equation
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
@@ -181,7 +181,7 @@ def output() -> Derivation:
             "local field.",
             split,
         ),
-        results={t.statement.left: value(t) for t in (total, m, zeta, field)},
+        results={sides(t.statement)[0]: value(t) for t in (total, m, zeta, field)},
     )
 
 
@@ -229,7 +229,7 @@ def covariance() -> Derivation:
         proved("psi is the readout's overlap with theta_perp through the rows.", psi),
         proved("Averaged over g and xi only the overlaps of the replicas are left.", meet),
         proved("The label depends on kappa and on theta_perp.x.", label),
-        results={t.statement.left: value(t) for t in (fields, label, q1, q2, psi)},
+        results={sides(t.statement)[0]: value(t) for t in (fields, label, q1, q2, psi)},
     )
 
 

@@ -7,6 +7,8 @@ Gaussian average. Derivations call them by name, so that a test can plant a wron
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy as sp
 
 from onestep.derivations.language.expectation import Expectation, expand_expectations
@@ -60,12 +62,12 @@ weight_envelope, weight_envelope_slope = (
 )
 
 
-def _places(name: str, count: int) -> tuple[sp.Function, ...]:
+def _places(name: str, count: int) -> tuple[Any, ...]:
     return tuple(sp.Function(f"{name}_{{,{place}}}", real=True) for place in range(1, count + 1))
 
 
 # The partial derivatives of functions of several variables, one for each place.
-PARTIALS = {
+PARTIALS: dict[Any, tuple[Any, ...]] = {
     any_loss: (sp.Function("l_y", real=True), any_loss_slope),
     any_loss_slope: (sp.Function("l'_y", real=True), any_loss_curvature),
     sample_energy: _places("energy", 4),

@@ -13,6 +13,7 @@ from onestep.derivations.equivalence import conditional, hermite_features, spike
 from onestep.derivations.free_energy import (
     convex_loss,
     dropped_terms,
+    envelopes,
     readout_normalisation,
     replica_gaussians,
     replicas,
@@ -193,7 +194,7 @@ SADDLE_POINT = (
           ("replicas.conjugate-form",)),
     Plant(replicas, "field_force", lambda right: lambda coupling, on: 2 * right(coupling, on),
           ("replicas.decoupling", "replicas.entropic-mode")),
-    Plant(convex_loss, "distance", lambda right: lambda *given: 2 * right(*given),
+    Plant(envelopes, "distance", lambda right: lambda *given: 2 * right(*given),
           ("convex.proximal-point", "convex.moreau-slope", "convex.moreau-response", "convex.force-slope")),
     Plant(convex_loss, "shared_field", lambda right: lambda excess: right(excess).subs(s.psi, -s.psi),
           ("convex.energetic-term", "convex.saddle.V1-hat", "convex.saddle.psi-hat", "convex.conjugates",
