@@ -91,7 +91,9 @@ def _envelope_claims() -> tuple[Claim, ...]:
             paper(APPENDIX, 100),
             eq(s.energetic_term, -ratio * E3(envelope)), numbers.AVERAGED,
             ByDerivation(convex_loss.energetic),
-            uses=("convex.laplace", "result-3-3.local-field-mean", "result-3-3.local-field-variance"), note=ARGUMENTS,
+            uses=("convex.laplace", "result-3-3.local-field-mean", "result-3-3.local-field-variance",
+                  "replicas.independent-samples"),
+            note=ARGUMENTS,
         ),
         claim(
             "convex.free-energy", "Free energy of a convex loss with a ridge penalty", paper(APPENDIX, 106),
