@@ -14,12 +14,13 @@ import pytest
 from onestep.verify.checks.kinds import ByDerivation, ByObligations
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.paper import PAPER
+from onestep.verify.claims.saddle_point.systems import ByDerivations
 from onestep.verify.closed_forms.proof import ByClosedForm, ByHeatEquation
 from onestep.verify.protocol.claim import PROFILES, Claim
 from onestep.verify.protocol.evidence import Evidence, Proof
 from onestep.verify.protocol.verdict import Verdict, decide
 
-PROOFS = (ByDerivation, ByObligations, ByClosedForm, ByHeatEquation)
+PROOFS = (ByDerivation, ByDerivations, ByObligations, ByClosedForm, ByHeatEquation)
 # Where what follows from a rule is kept.
 _ROOMS = ("onestep.derivations.", "onestep.verify.closed_forms.")
 
