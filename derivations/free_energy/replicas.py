@@ -238,7 +238,8 @@ def of_ones(own: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     return 1 / own, repeated(R, 1 / own)
 
 
-_entry, _delta = sp.Function("Q", real=True), sp.Symbol("delta", real=True)
+_entry, _conjugate = (sp.Function(name, real=True) for name in ("Q", "q^"))
+_delta = sp.Symbol("delta", real=True)
 
 
 def entry(delta: sp.Expr) -> sp.Expr:
@@ -324,8 +325,17 @@ def form_of(V_hat: sp.Expr, q_hat: sp.Expr, squares: sp.Expr, total: sp.Expr) ->
 def conjugates() -> Derivation:
     """Equation (92): the form of the conjugates in the replicas, from q^_ij = -V^ delta_ij + q^."""
     q, V, total, squares = s.q2_hat, s.V2_hat, s.replica_sum, s.replica_squares
-    meaning = define(s.conjugate_form, form_of(V, q, squares, total), "(1/2) sum over i, j of q^_ij a_i a_j")
-    result = equal(meaning, sp.expand(value(meaning)))
+    entries = define(
+        _conjugate(_delta), conjugate_entry(V, q, _delta), "a conjugate, delta = 1 for one replica", _delta
+    )
+    own, other = (instantiate((entries,), {_delta: sp.Integer(k)}) for k in (1, 0))
+    meaning = define(
+        s.conjugate_form,
+        (_conjugate(sp.Integer(1)) * squares + _conjugate(sp.Integer(0)) * (total**2 - squares)) / 2,
+        "(1/2) sum over i, j of q^_ij a_i a_j",
+    )
+    inserted = rewritten(meaning, own, other)
+    result = equal(inserted, sp.expand(value(inserted)))
     return Derivation(
         "form of the conjugates",
         f"{APPENDIX}, (92)",
