@@ -18,7 +18,7 @@ import sympy as sp
 from onestep.derivations.free_energy import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, g, mu1, mu2, over_kappa, prediction
 from onestep.derivations.free_energy.envelopes import envelope
-from onestep.derivations.free_energy.leaves import per_neuron, product_of, saddle_point, unfolded
+from onestep.derivations.free_energy.leaves import of_network, per_neuron, product_of, saddle_point, unfolded
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.free_energy.ridge import DROPPED, SAMPLES, assembled, entropic, trace
 from onestep.derivations.free_energy.sample_energy import (
@@ -125,7 +125,9 @@ def energetic() -> Derivation:
 def free_energy() -> Derivation:
     """Equation (106): the free energy of a convex loss with a ridge penalty."""
     terms = s.trace_term + s.entropic_term + s.dropped_m_hat + s.energetic_term
-    meaning = define(s.free_energy, -per_neuron(terms), "minus (1/(p R B)) ln E Z^R")
+    meaning = define(
+        s.free_energy, -of_network(per_neuron(terms)), "minus (1/(p R B)) ln E Z^R, of features and network alike"
+    )
     parts = ((trace(), s.trace_term), (entropic(), s.entropic_term), (energetic(), s.energetic_term))
     known = [found for part, name in parts if (found := part.theorem_of(name)) is not None]
     result = rewritten(unfolded(meaning), DROPPED[s.dropped_m_hat], *known)

@@ -39,6 +39,8 @@ log_gaussian = sp.Function("ln Gaussian", real=True)
 over_replicas = sp.Function("sum over replicas", real=True)
 # (1/(p R B)) ln of the integral of exp(p R B exponent) over overlaps and conjugates, at large p, small R and large B.
 per_neuron = sp.Function("saddle value", real=True)
+# What a quantity of the equivalent features is for the network after its gradient step.
+of_network = sp.Function("of the network", real=True)
 
 
 def _lemma(name: str, left: sp.Expr, right: sp.Expr, reference: str, *universal: sp.Symbol) -> Assumption:
@@ -122,10 +124,22 @@ SADDLE = assume(
 )
 
 
+EQUIVALENCE = assume(
+    (),
+    Assumption(
+        Ground.HYPOTHESIS,
+        "Result 3.2",
+        Equation(of_network(_t), _t),
+        "result-3-2.same-test-error",
+        frozenset({_t}),
+    ),
+)
+
 # What each of the names above is by its leaf, and n equal terms.
+_KNOWN = (*(assume((), lemma) for lemma in LEMMAS), SYMMETRY, SADDLE, EQUIVALENCE)
 OPERATIONS = {
     theorem.statement.left.func: theorem
-    for theorem in (*(assume((), lemma) for lemma in LEMMAS if isinstance(lemma.statement, Equation)), SYMMETRY, SADDLE)
+    for theorem in _KNOWN
     if isinstance(theorem.statement, Equation) and theorem.statement.left.func != sp.log
 } | {repeated: REPEATED}
 

@@ -26,9 +26,11 @@ from onestep.derivations.free_energy.leaves import (
     gaussian,
     log_gaussian,
     logarithm_vanishes,
+    of_network,
     over_replicas,
     per_neuron,
     product_of,
+    saddle_point,
     unfolded,
     updated_form,
 )
@@ -38,9 +40,19 @@ from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, en
 from onestep.derivations.gradient_step.leaves import WIDTH
 from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.calculus import logarithm
+from onestep.derivations.kernel.calculus import logarithm, slope
 from onestep.derivations.kernel.limits import limit_compose, name_limit
-from onestep.derivations.kernel.search import averages_expanded, define, equal, limit_of, proved, rewritten, value
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    both_expanded,
+    define,
+    equal,
+    isolated,
+    limit_of,
+    proved,
+    rewritten,
+    value,
+)
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
@@ -94,8 +106,8 @@ def trace() -> Derivation:
     products = [coupled(*pair) for pair in pairs] + [fixed_overlap(*pair) for pair in overlaps]
     meaning = define(trace_exponent(R), sp.Add(*products), "minus the products with the conjugates, for R replicas", R)
     counted = unfolded(meaning)
-    slope = slope_at_zero(counted)
-    per_temperature = congruence((slope,), _hole / B, _hole)
+    at_zero = slope_at_zero(counted)
+    per_temperature = congruence((at_zero,), _hole / B, _hole)
     form = sp.expand(value(per_temperature))
     cold = rewrite((limit_of(form, B), equal(per_temperature, form)), True)
     result = name_limit((cold,), s.trace_term, "the trace term per replica, neuron and inverse temperature")
@@ -114,7 +126,7 @@ def trace() -> Derivation:
             "polynomial in R.",
             counted,
         ),
-        proved("Only the term linear in R survives as R -> 0.", slope),
+        proved("Only the term linear in R survives as R -> 0.", at_zero),
         proved("At zero temperature V V^ is of lower order in B.", result),
         results={s.trace_term: value(result)},
         hypotheses=REPLICA_HYPOTHESES,
@@ -221,20 +233,20 @@ def all_modes() -> tuple[Theorem, ...]:
         R,
     )
     powers = unfolded(rewritten(meaning, curvature, noise, force))
-    slope = slope_at_zero(powers)
+    at_zero = slope_at_zero(powers)
     S, J = value(curvature), value(force) + field_force(value(noise), field)
-    (single,) = [e for e in value(slope).atoms(Expectation) if e.variables == (s.replica_weight,)]
+    (single,) = [e for e in value(at_zero).atoms(Expectation) if e.variables == (s.replica_weight,)]
     separate = logarithm((), B * S, ((B, _ONE), (S, _ONE)))
     one = rewrite((gaussian(single, B * S, B * J), separate))
     form = B / (2 * S) * J**2 - (sp.log(B) + sp.log(S)) / 2
-    integrated = rewrite((slope, equal(one, form)))
+    integrated = rewrite((at_zero, equal(one, form)))
     inner = Expectation(form, field)
     split = linear((), inner, ((B / (2 * S), J**2), (-(sp.log(B) + sp.log(S)) / 2, _ONE)))
     exact = rewrite((integrated, averages_expanded(split)))
     energy = (value(noise) + value(force) ** 2) / (2 * S)
     parts = ((B, energy), (-sp.log(B) / 2, _ONE), (-_HALF, sp.log(S)))
     exact = rewrite((exact, linear((), value(exact), parts)))
-    return powers, slope, exact
+    return powers, at_zero, exact
 
 
 def _cold(exact: Theorem) -> Theorem:
@@ -296,7 +308,7 @@ def averages_expanded_over_modes(x: Theorem) -> Theorem:
 def entropic() -> Derivation:
     """Equations (94)-(99), (107)-(116): the entropic term of a ridge penalty as an integral over nu."""
     exponent, curvature, noise, force, made_of = one_mode()
-    powers, slope, exact = all_modes()
+    powers, at_zero, exact = all_modes()
     modes = _cold(exact)
     form, reduced, spike = spike_part()
     dropped = (s.dropped_cross, s.dropped_target, s.dropped_noise)
@@ -324,7 +336,7 @@ def entropic() -> Derivation:
             "integral; summed with weight 1/p over modes this is the average over nu, equation (98).",
             powers,
         ),
-        proved("At R = 0 the average of the logarithm of one is left.", slope),
+        proved("At R = 0 the average of the logarithm of one is left.", at_zero),
         proved("It is known; signal and noise do not mix.", exact),
         proved("At zero temperature the determinant drops out.", modes),
         *spike_inversion().steps,
@@ -359,8 +371,8 @@ def assembled() -> Derivation:
     *_, cost = sample_limit((s.kappa,), s.sample_cost, "the cost of one sample per replica, at zero temperature")
     meaning = define(
         s.free_energy,
-        -per_neuron(exponent_per_neuron(s.n / s.p, s.sample_cost)),
-        "minus (1/(p R B)) ln E Z^R",
+        -of_network(per_neuron(exponent_per_neuron(s.n / s.p, s.sample_cost))),
+        "minus (1/(p R B)) ln E Z^R, which the equivalent features share with the network",
     )
     exponent = unfolded(meaning)
     terms = [part.theorem_of(name) for part, name in ((parts[0], s.trace_term), (parts[1], s.entropic_term))]
@@ -383,3 +395,13 @@ def assembled() -> Derivation:
         results={s.free_energy: value(result)},
         hypotheses=hypotheses,
     )
+
+
+@functools.cache
+def saddle_equation(variable: sp.Symbol, unknown: sp.Symbol) -> Theorem:
+    """``unknown`` = what it is where (116) is stationary in ``variable``, for any law nu."""
+    energy = assembled().theorem_of(s.free_energy)
+    assert energy is not None
+    name = sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
+    rate = slope((energy,), variable, name, f"the derivative of the free energy in {variable.name}")
+    return isolated(unknown, both_expanded(rewrite((saddle_point(name), rate)), s.kappa, s.mode))

@@ -106,7 +106,8 @@ def _envelope_claims() -> tuple[Claim, ...]:
                + ratio * E3(envelope)),
             numbers.AVERAGED,
             ByDerivation(convex_loss.free_energy),
-            uses=("convex.energetic-term", "result-3-3.trace-term", "result-3-3.entropic-term", "dropped.m-hat"),
+            uses=("convex.energetic-term", "result-3-3.trace-term", "result-3-3.entropic-term", "dropped.m-hat",
+                  "result-3-2.same-test-error"),
             note=ARGUMENTS,
         ),
     )

@@ -100,7 +100,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
             eq(s.free_energy, free_energy_value), law_numbers.MODELS,
             ByDerivation(free_energy.assembled), law_numbers.objective,
             uses=("result-3-3.energetic-term", "result-3-3.trace-term", "result-3-3.entropic-term", "replicas.identity",
-                  "dropped.m-hat"),
+                  "dropped.m-hat", "result-3-2.same-test-error"),
             note="The limit under the replica hypotheses: that finite networks tend to it is not proved.",
         ),
     )
