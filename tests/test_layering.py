@@ -64,7 +64,7 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
         "closed_forms": ("activations", "expressions", "gradient_step", "language"),
         "equivalence": ("free_energy", "gradient_step", "kernel", "language"),
         "expressions": (),
-        "free_energy": ("kernel", "language"),
+        "free_energy": ("gradient_step", "kernel", "language"),
         "gradient_step": ("kernel", "language"),
         "kernel": ("language",),
         "language": ("expressions",),

@@ -27,6 +27,7 @@ from onestep.derivations.kernel.statements import (
     sides,
 )
 from onestep.derivations.kernel.terms import admit, free
+from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def _made(name: str, premises: tuple[Theorem, ...], arguments: tuple[Any, ...]) 
     conditions = concluded.conditions.union(*inherited)
     for term in sides(concluded.statement):
         admit(term)
-    _constants_are_constant(conditions, _depending(assumptions))
+    _constants_are_constant(conditions, depending(assumptions))
     return Theorem(concluded.statement, assumptions, conditions, name, premises, arguments)
 
 
@@ -109,6 +110,12 @@ def nodes(theorem: Theorem) -> Iterator[Theorem]:
             pending += [(node, True), *((premise, False) for premise in node.premises)]
 
 
+# Which function a named derivative is one of.
+_SLOPES = {slope: function for function, slope in DERIVATIVES.items()} | {
+    slope: function for function, slopes in PARTIALS.items() for slope in slopes
+}
+
+
 @lru_cache(maxsize=4096)
 def fixed(assumptions: frozenset[Assumption]) -> frozenset[sp.Symbol]:
     """The free symbols of assumptions that do not stand for any value; those of lemmas all do."""
@@ -120,7 +127,7 @@ def fixed(assumptions: frozenset[Assumption]) -> frozenset[sp.Symbol]:
 
 
 @lru_cache(maxsize=4096)
-def _depending(assumptions: frozenset[Assumption]) -> Mapping[sp.Expr, frozenset[sp.Expr]]:
+def depending(assumptions: frozenset[Assumption]) -> Mapping[sp.Expr, frozenset[sp.Expr]]:
     """For each name that is defined, all that its meaning rests on, by way of other definitions too.
 
     Raises Refused where a name is defined twice, or by way of itself.
@@ -129,15 +136,26 @@ def _depending(assumptions: frozenset[Assumption]) -> Mapping[sp.Expr, frozenset
     for leaf in assumptions:
         if leaf.ground is Ground.DEFINITION:
             name, meaning = defined(leaf)
-            if name in meanings:
+            if name in meanings or name in _SLOPES:
                 raise Refused(f"{name} is defined twice")
-            meanings[name] = meaning
+            meanings[name] = meaning | _functions(meaning)
     for _ in meanings:
         meanings = {n: m.union(*(meanings[other] for other in m & meanings.keys())) for n, m in meanings.items()}
     circular = [name for name, meaning in meanings.items() if name in meaning]
     if circular:
         raise Refused(f"{', '.join(map(str, circular))} are defined in a circle")
     return meanings
+
+
+def _functions(meaning: frozenset[sp.Expr]) -> frozenset[sp.Expr]:
+    """The functions whose derivatives, of any order, are named in a meaning."""
+    found: set[sp.Expr] = set()
+    pending = [part for part in meaning if part in _SLOPES]
+    while pending:
+        function = _SLOPES[pending.pop()]
+        found.add(function)
+        pending += [function] if function in _SLOPES else []
+    return frozenset(found)
 
 
 def _constants_are_constant(conditions: frozenset[Condition], meanings: Mapping[sp.Expr, frozenset[sp.Expr]]) -> None:

@@ -11,10 +11,19 @@ from onestep.derivations.bulk import letters as letter_bulk
 from onestep.derivations.closed_forms import heat_equation, semigroup, sign_activation
 from onestep.derivations.equivalence import conditional, hermite_features, spike_coefficients
 from onestep.derivations.equivalence import symbols as s_map
-from onestep.derivations.free_energy import convex_loss, dropped_terms, readout_normalisation, replicas, sample_energy
+from onestep.derivations.free_energy import (
+    convex_loss,
+    dropped_terms,
+    envelopes,
+    readout_normalisation,
+    replica_gaussians,
+    replicas,
+    sample_energy,
+)
 from onestep.derivations.free_energy import ridge as free_energy
 from onestep.derivations.free_energy import symbols as s_free
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, over_kappa
+from onestep.derivations.free_energy.leaves import updated_form
 from onestep.derivations.gradient_step import (
     bulk,
     constants,
@@ -27,7 +36,6 @@ from onestep.derivations.gradient_step import (
 )
 from onestep.derivations.gradient_step import symbols as s_step
 from onestep.derivations.kernel.search import define, value
-from onestep.derivations.language import replica_gaussians
 from onestep.derivations.language.derivation import Vanishing
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma
@@ -156,20 +164,21 @@ EQUIVALENCE = (
 )
 
 SADDLE_POINT = (
-    Plant(sample_energy, "moreau_minimiser", lambda _: lambda: (s.field_mean - s.V * s.residual) / (1 + s.V),
+    Plant(sample_energy, "moreau_objective", lambda right: lambda: right().subs(s.residual, -s.residual),
           ("result-3-3.moreau-minimiser", "result-3-3.moreau-envelope")),
-    Plant(sample_energy, "local_field_mean", lambda right: lambda: right().subs(s.psi, -s.psi),
-          ("result-3-3.local-field-mean", "result-3-3.energetic-term")),
+    Plant(sample_energy, "common_field", lambda right: lambda first, second: right(first, second).subs(s.psi, -s.psi),
+          ("result-3-3.local-field-mean",)),
+    Plant(sample_energy, "shared_field", lambda right: lambda excess: right(excess).subs(s.psi, -s.psi),
+          ("result-3-3.energetic-term",)),
     Plant(sample_energy, "label", lambda right: lambda: -right(), ("result-3-3.energetic-term",)),
-    Plant(free_energy, "sherman_morrison", lambda _: lambda x: x + s.V1_hat * x**2 / (1 + s.V1_hat * x),
+    Plant(free_energy, "along_spike", lambda _: lambda x: updated_form(x, x, x, x, s.V1_hat),
           ("result-3-3.sherman-morrison", "result-3-3.entropic-term", "result-3-3.saddle.zeta",
            "result-3-3.saddle.q1")),
-    Plant(free_energy, "replicated_trace", lambda _: _trace,
+    Plant(free_energy, "coupled", lambda right: lambda V, q, V_hat, q_hat: right(V, -q, V_hat, q_hat),
           ("result-3-3.trace-term", "result-3-3.saddle.V1-hat", "result-3-3.isotropic.q2")),
-    Plant(free_energy, "mode_minimum", lambda _: lambda curvature, force: -(force**2) / curvature,
-          ("result-3-3.entropic-term", "result-3-3.free-energy", "result-3-3.saddle.psi")),
-    Plant(free_energy, "mode_force",
-          lambda _: lambda singular, target: sp.sqrt(3 * s.p) * s.psi_hat * singular * target,
+    Plant(free_energy, "form_of", lambda right: lambda *given: 2 * right(*given),
+          ("result-3-3.entropic-term", "result-3-3.free-energy")),
+    Plant(free_energy, "shares", lambda right: lambda singular, target: right(singular, sp.sqrt(3) * target),
           ("result-3-3.entropic-term", "result-3-3.free-energy", "result-3-3.saddle.psi")),
     Plant(free_energy, "exponent_per_neuron", lambda right: lambda samples, cost: right(samples / 2, cost),
           ("result-3-3.free-energy", "result-3-3.saddle.V1-hat")),
@@ -185,19 +194,18 @@ SADDLE_POINT = (
           ("result-3-3.test-error", "result-3-3.test-error-as-printed")),
     Plant(conventions, "stationary", lambda right: lambda phi, variable: right(phi, variable).subs(s.rho, s.rho**2),
           ("result-3-3.slides.psi-hat",)),
-    Plant(replicas, "inverse_entries", lambda right: lambda own, shared: right(own, -shared),
+    Plant(replicas, "of_ones", lambda right: lambda own: (2 / own, right(own)[1]),
           ("replicas.inverse", "replicas.inverse-diagonal")),
-    Plant(replicas, "log_determinant", lambda right: lambda own, shared: right(own, -shared),
-          ("replicas.determinant", "replicas.determinant-at-zero")),
-    Plant(replicas, "field_average", lambda _: lambda coupling, total: sp.exp(-coupling * total**2 / 2),
+    Plant(replicas, "entry", lambda right: lambda delta: right(delta) + s.shared_overlap, ("replicas.variance",)),
+    Plant(replicas, "conjugate_entry", lambda right: lambda V, q, delta: right(-V, q, delta),
+          ("replicas.conjugate-form",)),
+    Plant(replicas, "field_force", lambda right: lambda coupling, on: 2 * right(coupling, on),
           ("replicas.decoupling", "replicas.entropic-mode")),
-    Plant(convex_loss, "along", lambda right: lambda objective, minimiser, slope, variable: right(
-              objective, minimiser, -slope, variable),
-          ("convex.moreau-slope", "convex.moreau-response", "convex.regulariser-slope", "convex.saddle.V1-hat")),
-    Plant(convex_loss, "stein_in_xi", lambda right: lambda coefficient, slope: -right(coefficient, slope),
-          ("convex.saddle.V1-hat", "convex.saddle.V2-hat", "convex.saddle.psi-hat", "convex.conjugates")),
-    Plant(convex_loss, "stein_in_xi", lambda right: lambda coefficient, slope: -right(coefficient, slope),
-          ("result-3-3.saddle.V1-hat", "result-3-3.saddle.psi-hat")),
+    Plant(envelopes, "distance", lambda right: lambda *given: 2 * right(*given),
+          ("convex.proximal-point", "convex.moreau-slope", "convex.moreau-response", "convex.force-slope")),
+    Plant(convex_loss, "shared_field", lambda right: lambda excess: right(excess).subs(s.psi, -s.psi),
+          ("convex.energetic-term", "convex.saddle.V1-hat", "convex.saddle.psi-hat", "convex.conjugates",
+           "result-3-3.saddle.psi-hat")),
     Plant(leave_one_out, "cavity_gap", lambda right: lambda: right().subs(s.psi, -s.psi),
           ("leave-one-out.q1-hat", "leave-one-out.q2-hat")),
     Plant(leave_one_out, "residual_with", lambda _: lambda cavity_residual, response: cavity_residual / (1 - response),
@@ -269,8 +277,7 @@ SPECTRUM = (
     Plant(resolvent, "replicated_trace", lambda _: _trace,
           ("appendix-f.free-entropy", "appendix-f.V1-hat", "appendix-f.stieltjes")),
     # A wrong sign on the sum of the replicas.
-    Plant(replica_gaussians, "eigenvalues",
-          lambda _: lambda: (s.mode_curvature, s.mode_curvature + s.replicas * s.mode_coupling),
+    Plant(replica_gaussians, "coupling", lambda _: lambda: s.mode_coupling,
           ("appendix-f.replicated-mode", "appendix-f.free-entropy")),
     Plant(resolvent, "log_bracket", lambda _: lambda: replica_gaussians.log_bracket() + _SQUARED_RESIDUAL,
           ("appendix-f.free-entropy", "appendix-f.m")),
