@@ -14,7 +14,7 @@ import sympy as sp
 
 from onestep.derivations.kernel.statements import Condition, Demand, Refused
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import DERIVATIVES
+from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 _REAL_FUNCTIONS = (sp.exp, sp.log, sp.Abs, sp.tanh, sp.erf, sp.sin, sp.cos)
 
@@ -103,7 +103,7 @@ def real_where(term: sp.Expr) -> frozenset[Condition]:
 
 @lru_cache(maxsize=16384)
 def positive(term: sp.Expr) -> bool:
-    """Whether a term is decidedly > 0: by the declared signs of its symbols and by the shape of the term alone."""
+    """Whether a term is decidedly > 0: by the declared signs of its symbols and functions, and by its shape alone."""
     if isinstance(term, sp.Rational | sp.Symbol | type(sp.pi)):
         return bool(term.is_positive)
     if isinstance(term, sp.Add):
@@ -114,7 +114,7 @@ def positive(term: sp.Expr) -> bool:
         return positive(term.base)
     if isinstance(term, Expectation):
         return positive(term.integrand)
-    return term.func is sp.exp
+    return term.func is sp.exp or _declared(term, "is_positive")
 
 
 @lru_cache(maxsize=16384)
@@ -129,7 +129,12 @@ def nonnegative(term: sp.Expr) -> bool:
         return bool(even) or nonnegative(term.base)
     if isinstance(term, Expectation):
         return nonnegative(term.integrand)
-    return term.func in (sp.exp, sp.Abs)
+    return term.func in (sp.exp, sp.Abs) or _declared(term, "is_nonnegative")
+
+
+def _declared(call: sp.Expr, sign: str) -> bool:
+    """Whether a function without a formula was declared with that sign."""
+    return isinstance(call, sp.core.function.AppliedUndef) and bool(getattr(call, sign))
 
 
 def nonzero(term: sp.Expr) -> bool:
@@ -144,7 +149,8 @@ def nonzero(term: sp.Expr) -> bool:
 
 
 def derivative(term: sp.Expr, x: sp.Symbol) -> sp.Expr:
-    """d ``term``/d ``x`` by the rules of sum, product, power and chain; named functions have named derivatives.
+    """d ``term``/d ``x`` by the rules of sum, product, power and chain; named functions have named derivatives, those
+    of several variables one for each place.
 
     Under an expectation the derivative is taken of the integrand. Raises Refused where a function has no derivative
     with a name.
@@ -167,6 +173,10 @@ def derivative(term: sp.Expr, x: sp.Symbol) -> sp.Expr:
         outer = _outer(term, argument)
         if outer is not None:
             return outer * derivative(argument, x)
+    partials = PARTIALS.get(term.func, ())
+    if len(partials) == len(term.args):
+        slopes = zip(partials, term.args, strict=True)
+        return sp.Add(*(slope(*term.args) * derivative(argument, x) for slope, argument in slopes))
     raise Refused(f"no derivative of {term} in {x}")
 
 

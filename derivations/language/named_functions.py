@@ -35,6 +35,10 @@ DERIVATIVES = {
     loss: loss_prime,
 }
 
+# The free energy per neuron as a function of order parameters, conjugates and ridge penalty; its partial derivatives.
+action = sp.Function("Phi", real=True)
+PARTIALS = {action: tuple(sp.Function(f"Phi_{{,{place}}}", real=True) for place in range(1, 15))}
+
 # Parity under z -> -z where sigma is odd: differentiating sigma(-z) = -sigma(z) makes sigma' even and sigma'' odd.
 ODD_ACTIVATION = {sigma: -1, sigma_prime: 1, sigma_check: 1, sigma_second: -1}
 
