@@ -70,6 +70,12 @@ def concluded(goal: Equation, *theorems: Theorem) -> Theorem:
     return ring(tuple(t for t, _ in chain), goal, tuple(sign for _, sign in chain))
 
 
+def in_form(right: sp.Expr, theorem: Theorem, *equations: Theorem) -> Theorem:
+    """``theorem`` with ``right`` for its right side, if algebra sees that by the equations; else rewritten by them."""
+    left, _ = sides(theorem.statement)
+    return follows(Equation(left, right), (theorem, *equations)) or rewritten(theorem, *equations)
+
+
 def _worked_out(side: sp.Expr, theorems: Sequence[Theorem]) -> Theorem | None:
     """side = what it is by the theorems, with the averages that are left expanded; None if nothing changes it."""
     known = _put_all(None, side, theorems)

@@ -48,6 +48,7 @@ from onestep.derivations.kernel.search import (
     concluded,
     define,
     expanded,
+    in_form,
     isolated,
     proved,
     rewritten,
@@ -182,7 +183,7 @@ def isotropic(variable: sp.Symbol) -> Derivation:
         s.q1: across * s.resolvent_double + along * s.resolvent_mixed,
         s.q2: across * s.resolvent_mixed + along * s.resolvent_square,
     }
-    solution = concluded(Equation(unknown, closed[unknown]), in_traces, *marchenko_pastur())
+    solution = in_form(closed[unknown], in_traces, *marchenko_pastur())
     return Derivation(
         f"stationarity in {variable} for isotropic rows",
         f"{PAPER}, Section 3.3, (18)-(24)",
@@ -258,22 +259,26 @@ def name_traces(expression: sp.Expr) -> sp.Expr:
 # noise of their own, and so has the label.
 _elsewhere, _noise = sp.symbols("w x", real=True)
 _teacher = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
-_field = mu1 * (s.psi * s.z + sp.sqrt(s.q1 - s.psi**2) * _elsewhere) + mu2 * sp.sqrt(s.q2) * _noise
 _equivalent_error, _equivalent_training = sp.symbols(r"\varepsilon_{gG} \varepsilon_{tG}", real=True)
 _fitted = sp.Function("fitted", real=True)
 _b, _omega = sp.symbols("b omega", real=True)
 _V = sp.Symbol("V", nonnegative=True)
 
 
+def local_field() -> sp.Expr:
+    """What the output fluctuates by at given kappa: mu1 a.W x_perp/sqrt p and mu2 a.xi/sqrt p."""
+    across = s.psi * s.z + sp.sqrt(s.q1 - s.psi**2) * _elsewhere
+    return mu1 * across + mu2 * sp.sqrt(s.q2) * _noise
+
+
 @functools.cache
 def label_moments() -> tuple[Theorem, ...]:
     """Averages of the target at given kappa in terms of y0, y1, y2, which are defined by them at every kappa."""
-    meanings = {
-        y0: Expectation(_teacher, s.z),
-        y1: Expectation(s.z * _teacher, s.z),
-        y2: Expectation(_teacher**2, s.z) + s.noise,
-    }
-    names = [define(name, meaning, "moment of the label at given kappa", s.kappa) for name, meaning in meanings.items()]
+    names = (
+        define(y0, Expectation(_teacher, s.z), "the mean label given kappa", s.kappa),
+        define(y1, Expectation(s.z * _teacher, s.z), "the label's linear part given kappa", s.kappa),
+        define(y2, Expectation(_teacher**2, s.z) + s.noise, "the label's mean square given kappa", s.kappa),
+    )
     return tuple(isolated(average, name) for name in names for average in right(name).atoms(Expectation))
 
 
@@ -287,7 +292,7 @@ def mean_at_kappa(integrand: sp.Expr, *variables: sp.Symbol) -> Theorem:
 @functools.cache
 def test_error() -> Derivation:
     """Equations (25), (127)-(129): the error on a new input, from the joint Gaussian law of label and output."""
-    gap = _teacher - prediction - _field
+    gap = _teacher - prediction - local_field()
     averaged = mean_at_kappa(gap**2, s.z, _elsewhere, _noise)
     same = hypothesis("Result 3.2", Equation(s.test_error, _equivalent_error), SAME_ON_BOTH_MAPS)
     meaning = define(
@@ -295,7 +300,7 @@ def test_error() -> Derivation:
         sides(averaged.statement)[0],
         "mean squared error of the equivalent features against the noiseless label of a new input",
     )
-    solution = concluded(Equation(s.test_error, over_kappa(squared_residual) - s.noise), same, meaning, averaged)
+    solution = in_form(over_kappa(squared_residual) - s.noise, same, meaning, averaged)
     return Derivation(
         "test error",
         f"{PAPER}, Appendix C, (127)-(129)",
@@ -322,9 +327,9 @@ def training_error() -> Derivation:
     fits = hypothesis(
         "fitted output", Equation(_fitted(_b, _omega, _V), minimiser), "result-3-3.moreau-minimiser", _b, _omega, _V
     )
-    at_sample = instantiate((fits,), {_b: label, _omega: _field, _V: V_of_kappa})
-    left = label - _fitted(label, _field, V_of_kappa)
-    shrunk = (label - _field) / (1 + V_of_kappa)
+    at_sample = instantiate((fits,), {_b: label, _omega: local_field(), _V: V_of_kappa})
+    left = label - _fitted(label, local_field(), V_of_kappa)
+    shrunk = (label - local_field()) / (1 + V_of_kappa)
     residual = ring((at_sample,), Equation(left, shrunk), (sp.Integer(-1),))
     averaged = mean_at_kappa(shrunk**2, s.z, _elsewhere, _noise, LABEL_NOISE)
     same = hypothesis("Result 3.2", Equation(s.training_error, _equivalent_training), SAME_ON_BOTH_MAPS)
@@ -334,7 +339,7 @@ def training_error() -> Derivation:
         "mean squared residual of the fitted outputs of the equivalent features on the training samples",
     )
     result = over_kappa(squared_residual / (1 + V_of_kappa) ** 2)
-    solution = concluded(Equation(s.training_error, result), same, rewrite((meaning, residual)), averaged)
+    solution = in_form(result, same, rewrite((meaning, residual)), averaged)
     return Derivation(
         "training error",
         f"{PAPER}, Section 3.3",

@@ -10,7 +10,14 @@ from onestep.derivations.bulk import blocks, letter_poles, marchenko_pastur, net
 from onestep.derivations.bulk import letters as letter_bulk
 from onestep.derivations.closed_forms import heat_equation, semigroup, sign_activation
 from onestep.derivations.equivalence import conditional, hermite_features, spike_coefficients
-from onestep.derivations.free_energy import convex_loss, dropped_terms, readout_normalisation, replicas, sample_energy
+from onestep.derivations.free_energy import (
+    convex_loss,
+    dropped_terms,
+    readout_normalisation,
+    replicas,
+    sample_energy,
+    stationarity,
+)
 from onestep.derivations.free_energy import ridge as free_energy
 from onestep.derivations.free_energy import symbols as s_free
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, over_kappa
@@ -172,10 +179,11 @@ SADDLE_POINT = (
           ("result-3-3.marchenko-pastur-V1", "result-3-3.marchenko-pastur-V2", "result-3-3.spike-resolvent")),
     Plant(marchenko_pastur, "implicit_derivative", lambda right: lambda variable: -right(variable),
           ("result-3-3.resolvent-square", "result-3-3.resolvent-mixed", "result-3-3.resolvent-double")),
-    Plant(equations, "stationary", lambda right: lambda phi, variable: right(phi, variable).subs(s.V1, -s.V1),
+    # Each sample costs what it does at a response of the other kind.
+    Plant(stationarity, "over_kappa", lambda right: lambda cost: right(cost.subs(s.V1, 2 * s.V1)),
           ("result-3-3.saddle.V1-hat", "result-3-3.saddle.q1-hat", "result-3-3.saddle.m")),
-    Plant(equations, "local_field_mean", lambda right: lambda: right().subs(s.psi, -s.psi),
-          ("result-3-3.test-error", "result-3-3.test-error-as-printed")),
+    Plant(equations, "local_field", lambda right: lambda: right().subs(s.psi, -s.psi),
+          ("result-3-3.test-error", "result-3-3.training-error")),
     Plant(conventions, "stationary", lambda right: lambda phi, variable: right(phi, variable).subs(s.rho, s.rho**2),
           ("result-3-3.slides.psi-hat",)),
     Plant(replicas, "inverse_entries", lambda right: lambda own, shared: right(own, -shared),
