@@ -35,9 +35,13 @@ DERIVATIVES = {
     loss: loss_prime,
 }
 
-# The free energy per neuron as a function of order parameters, conjugates and ridge penalty; its partial derivatives.
-action = sp.Function("Phi", real=True)
-PARTIALS = {action: tuple(sp.Function(f"Phi_{{,{place}}}", real=True) for place in range(1, 15))}
+# Free energies per neuron as functions of order parameters, conjugates and ridge penalty, for one direction of the
+# spike and for two, with the partial derivative in each place.
+action, directions_action = sp.Function("Phi", real=True), sp.Function("Phi_v", real=True)
+PARTIALS = {
+    free_energy: tuple(sp.Function(f"{free_energy.__name__}_{{,{place + 1}}}", real=True) for place in range(count))
+    for free_energy, count in ((action, 14), (directions_action, 15))
+}
 
 # Parity under z -> -z where sigma is odd: differentiating sigma(-z) = -sigma(z) makes sigma' even and sigma'' odd.
 ODD_ACTIVATION = {sigma: -1, sigma_prime: 1, sigma_check: 1, sigma_second: -1}
