@@ -26,10 +26,10 @@ from onestep.derivations.language.derivation import Derivation, NonNegative, Ste
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import sigma_prime
 from onestep.derivations.saddle_point import symbols as s
+from onestep.derivations.saddle_point.any_law import isotropic_free_energy
 from onestep.derivations.saddle_point.equations import (
     T_trace,
     equation,
-    isotropic_free_energy,
     stationary,
     tau_trace,
     test_error,
