@@ -141,12 +141,13 @@ def expanded(average: sp.Expr, kept: frozenset[sp.Symbol] = frozenset({z})) -> T
 
 def _parts(average: sp.Expr) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
     found = []
-    for term in sp.Add.make_args(sp.expand(average.integrand)):
+    factor, integrand = average.integrand.as_independent(*average.variables, as_Add=False)
+    for term in sp.Add.make_args(sp.expand(integrand)):
         constant, rest = term.as_independent(*average.variables, as_Add=False)
         # What was multiplied into a denominator is taken out again.
         above, below = sp.fraction(rest)
         outside, below = sp.factor_terms(below).as_independent(*average.variables, as_Add=False)
-        found.append((constant / outside, above / below))
+        found.append((factor * constant / outside, above / below))
     return tuple(found)
 
 
