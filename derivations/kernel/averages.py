@@ -52,6 +52,11 @@ INDEPENDENT = _lemma(
     Equation(Expectation(_f(_z) * _h(_t), _z, _t), Expectation(_f(_z), _z) * Expectation(_h(_t), _t)),
     "Fubini: functions of different variables average on their own",
 )
+FUBINI = _lemma(
+    "iterated averages",
+    Equation(Expectation(_f(_z, _t), _z, _t), Expectation(Expectation(_f(_z, _t), _t), _z)),
+    "Fubini: an average over independent variables is taken over one after the other",
+)
 MOMENTS = _lemma(
     "moments",
     Equation(Expectation(_z**4, _z), sp.Integer(3)),
@@ -112,6 +117,19 @@ def independent(premises: tuple[Theorem, ...], whole: sp.Expr, first: sp.Expr, s
     conditions = _same(whole.integrand, first * second, variables)
     right = Expectation(first, *variables) * Expectation(second, *variables)
     return _by(INDEPENDENT, Equation(whole, right), conditions)
+
+
+@rule
+def iterated(premises: tuple[Theorem, ...], whole: sp.Expr, inner: tuple[sp.Symbol, ...]) -> Conclusion:
+    """E over all variables = E over the others of the average over ``inner``.
+
+    Sound: the variables are independent, and averages converge absolutely.
+    """
+    variables = _averaged(whole)
+    outer = tuple(v for v in variables if v not in inner)
+    if not outer or not set(inner) < set(variables) or len(set(inner)) != len(inner):
+        raise Refused(f"{inner} is no part of the variables of {whole}")
+    return _by(FUBINI, Equation(whole, Expectation(Expectation(whole.integrand, *inner), *outer)))
 
 
 @rule
