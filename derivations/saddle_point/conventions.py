@@ -20,6 +20,7 @@ import sympy as sp
 from onestep.derivations.bulk.marchenko_pastur import closure
 from onestep.derivations.closed_forms import sign_activation
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, squared_residual, y0, y1, y2
+from onestep.derivations.free_energy.stationarity import CONJUGATE
 from onestep.derivations.kernel.algebra import rewrite
 from onestep.derivations.kernel.averages import iterated
 from onestep.derivations.kernel.search import (
@@ -167,24 +168,17 @@ def _quadratic(inverse: sp.Matrix, rotation: sp.Matrix) -> sp.Expr:
 @functools.cache
 def size(variable: sp.Symbol) -> Derivation:
     """The equation for q1 or q2 with the conjugates of the slides and pi carrying the norm sqrt(rho)."""
-    base = equation(variable)
-    ((unknown, value),) = base.results.items()
-    translated = value.subs(
-        {s.zeta_hat: s.zeta_hat_slides / sp.sqrt(s.beta), s.psi_hat: sp.sqrt(s.rho / s.beta) * s.psi_hat_slides}
-    )
-    # The other way: the conjugates of the slides in those of the system.
-    back = {s.zeta_hat_slides: sp.sqrt(s.beta) * s.zeta_hat, s.psi_hat_slides: sp.sqrt(s.beta / s.rho) * s.psi_hat}
-    step = Step(
-        "In the conjugates of the slides.",
-        eq(unknown, translated),
-        Vanishing("translated back it is the equation of the system", translated.subs(back) - value),
-    )
+    base, unknown = equation(variable), CONJUGATE[variable]
+    _, *hats = slides_names()
+    ours = [isolated(symbol, name) for symbol, name in zip((s.zeta_hat, s.psi_hat), hats, strict=True)]
+    translated = rewritten(at_saddle(variable), *ours)
     return Derivation(
         f"{base.title}, conjugates of the slides",
         base.source,
         *base.steps,
-        step,
-        results={unknown: translated},
+        *(proved("The conjugates of the slides.", name) for name in hats),
+        proved("The equation of the system in these.", translated),
+        results={unknown: value(translated)},
         hypotheses=base.hypotheses,
     )
 
