@@ -26,6 +26,12 @@ loss_prime = sp.Function("loss_prime", real=True)
 # The sum of n terms whose averages are equal by symmetry, repeated(n, average of one of them) = n times that average.
 repeated = sp.Function("repeated", real=True)
 
+# Forces that samples exert on a readout: along a direction as a function of the readout along it, on a neuron as a
+# function of its weight, and along the constant vector as a function of the readout's mean.
+on_overlap, on_overlap_slope = (sp.Function(name, real=True) for name in ("force", "force'"))
+on_weight, on_weight_slope = (sp.Function(name, real=True) for name in ("own force", "own force'"))
+along_ones = sp.Function("mean force", real=True)
+
 # The derivative of each named function. The centred derivative differs from sigma' by a constant.
 DERIVATIVES = {
     sigma: sigma_prime,
@@ -33,6 +39,8 @@ DERIVATIVES = {
     sigma_check: sigma_second,
     g: g_prime,
     loss: loss_prime,
+    on_overlap: on_overlap_slope,
+    on_weight: on_weight_slope,
 }
 
 # Free energies per neuron as functions of order parameters, conjugates and ridge penalty, for one direction of the
