@@ -201,7 +201,7 @@ SADDLE_POINT = (
           ("result-3-3.saddle.V1-hat", "result-3-3.saddle.psi-hat")),
     Plant(leave_one_out, "cavity_gap", lambda right: lambda: right().subs(s.psi, -s.psi),
           ("leave-one-out.q1-hat", "leave-one-out.q2-hat")),
-    Plant(leave_one_out, "residual_with", lambda right: lambda residual, response: right(residual, 2 * response),
+    Plant(leave_one_out, "residual_with", lambda right: lambda residual, response: right(residual, response) - residual / 2,
           ("leave-one-out.V1-hat", "leave-one-out.zeta-hat", "leave-one-out.m")),
     Plant(leave_one_out, "trace_of", lambda right: lambda first, second: right(first, -second),
           ("leave-one-out.q1", "leave-one-out.q2")),
