@@ -71,6 +71,12 @@ def concluded(goal: Equation, *theorems: Theorem) -> Theorem:
     return ring(tuple(t for t, _ in chain), goal, tuple(sign for _, sign in chain))
 
 
+def in_form(right: sp.Expr, theorem: Theorem, *equations: Theorem) -> Theorem:
+    """``theorem`` with ``right`` for its right side, if algebra sees that by the equations; else rewritten by them."""
+    left, _ = sides(theorem.statement)
+    return follows(Equation(left, right), (theorem, *equations)) or rewritten(theorem, *equations)
+
+
 def _worked_out(side: sp.Expr, theorems: Sequence[Theorem]) -> Theorem | None:
     """side = what it is by the theorems, with the averages that are left expanded; None if nothing changes it."""
     known = _put_all(None, side, theorems)
@@ -136,16 +142,17 @@ def expanded(average: sp.Expr, kept: frozenset[sp.Symbol] = frozenset({z})) -> T
 
 def _parts(average: sp.Expr) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
     found = []
+    factor, integrand = average.integrand.as_independent(*average.variables, as_Add=False)
     # Arguments of functions stay as they are written.
-    names = {call: sp.Dummy("call", real=True) for call in average.integrand.atoms(sp.core.function.AppliedUndef)}
+    names = {call: sp.Dummy("call", real=True) for call in integrand.atoms(sp.core.function.AppliedUndef)}
     back = {name: call for call, name in names.items()}
-    for masked in sp.Add.make_args(sp.expand(average.integrand.xreplace(names))):
+    for masked in sp.Add.make_args(sp.expand(integrand.xreplace(names))):
         term = masked.xreplace(back)
         constant, rest = term.as_independent(*average.variables, as_Add=False)
         # What was multiplied into a denominator is taken out again.
         above, below = sp.fraction(rest)
         outside, below = sp.factor_terms(below).as_independent(*average.variables, as_Add=False)
-        found.append((constant / outside, above / below))
+        found.append((factor * constant / outside, above / below))
     return tuple(found)
 
 

@@ -66,6 +66,16 @@ def _places(name: str, count: int) -> tuple[Any, ...]:
     return tuple(sp.Function(f"{name}_{{,{place}}}", real=True) for place in range(1, count + 1))
 
 
+# Forces that samples exert on a readout: along a direction as a function of the readout along it, on a neuron as a
+# function of its weight, and along the constant vector as a function of the readout's mean.
+on_overlap, on_overlap_slope = (sp.Function(name, real=True) for name in ("overlap force", "overlap force'"))
+on_weight, on_weight_slope = (sp.Function(name, real=True) for name in ("own force", "own force'"))
+along_ones = sp.Function("mean force", real=True)
+
+# Free energies per neuron as functions of order parameters, conjugates and ridge penalty, for one direction of the
+# spike and for two, with the partial derivative in each place.
+action, directions_action = sp.Function("Phi", real=True), sp.Function("Phi_v", real=True)
+
 # The partial derivatives of functions of several variables, one for each place.
 PARTIALS: dict[Any, tuple[Any, ...]] = {
     any_loss: (sp.Function("l_y", real=True), any_loss_slope),
@@ -75,6 +85,10 @@ PARTIALS: dict[Any, tuple[Any, ...]] = {
     envelope: _places("envelope", 3),
     force: (sp.Function("force_y", real=True), force_slope, sp.Function("force_V", real=True)),
     weight_energy: _places("weight energy", 2),
+    **{
+        free_energy: tuple(sp.Function(f"{free_energy.__name__}_{{,{place + 1}}}", real=True) for place in range(count))
+        for free_energy, count in ((action, 14), (directions_action, 15))
+    },
 }
 
 # The derivative of each named function. The centred derivative differs from sigma' by a constant.
@@ -97,6 +111,8 @@ DERIVATIVES = {
     weight_envelope: weight_envelope_slope,
     readout_risk: readout_risk_slope,
     proximal_objective: proximal_slope,
+    on_overlap: on_overlap_slope,
+    on_weight: on_weight_slope,
 }
 
 
