@@ -25,7 +25,7 @@ from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import differentiate, g, sigma, with_slopes
 
 _hole = sp.Symbol("hole", real=True)
-_in_ratio, *_ = with_slopes("gamma^2")
+_in_ratio, *_ = with_slopes("Gamma")
 
 
 def stein_step(integrand: sp.Expr, variable: sp.Symbol, *others: sp.Symbol) -> sp.Expr:

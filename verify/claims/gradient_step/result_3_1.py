@@ -193,8 +193,8 @@ ALIGNMENT_NOISY = claim(
 # --- consequences for gamma ------------------------------------------------------------------------------------------
 
 
-def _growth(point: Point) -> dict[str, float]:
-    """d gamma^2/d alpha0 by a complex step: gamma is the overlap of the label-weighted mean sample over its length.
+def _square_alignment(point: Point, ratio: complex) -> complex:
+    """gamma^2 at a ratio of samples: the overlap of the label-weighted mean sample over its length, squared.
 
     The length is summed over the pairs of n0 samples in d = 1e14 dimensions, u = theta.x:
     E|(1/n0) sum y x|^2 = (E[y^2] (d - 1) + E[y^2 u^2])/n0 + (1 - 1/n0) E[y u]^2.
@@ -202,9 +202,18 @@ def _growth(point: Point) -> dict[str, float]:
     target, d = functions_at(point)["g"], 1e14
     overlap = average(lambda z: z * target(z))
     second, fourth = average(lambda z: target(z) ** 2), average(lambda z: (z * target(z)) ** 2)
-    n0 = d * complex(float(point[s.alpha0.name]), 1e-30)
-    length = (second * (d - 1) + fourth) / n0 + (1 - 1 / n0) * overlap**2
-    return {**numbers_at(point), s.gamma_square_growth.name: (overlap**2 / length).imag / 1e-30}
+    n0 = d * ratio
+    return overlap**2 / ((second * (d - 1) + fourth) / n0 + (1 - 1 / n0) * overlap**2)
+
+
+def _growth(point: Point) -> dict[str, float]:
+    """d gamma^2/d alpha0 by a complex step."""
+    stepped = _square_alignment(point, complex(float(point[s.alpha0.name]), 1e-30))
+    return {**numbers_at(point), s.gamma_square_growth.name: stepped.imag / 1e-30}
+
+
+def _alignment_at(point: Point) -> dict[str, float]:
+    return {s.gamma.name: math.sqrt(_square_alignment(point, complex(float(point[s.alpha0.name]))).real)}
 
 
 _slope = s.h1_star**2 * s.h2_star / (s.alpha0 * s.h1_star**2 + s.h2_star) ** 2
@@ -229,6 +238,7 @@ ALIGNMENT_BOUND = claim(
     le(s.gamma**2, s.alpha0 / (1 + s.alpha0)),
     Domain(ranges=(*ONE_NEURON.ranges, _ALPHA0), hypotheses=("h1* is not zero",), interpretations=INTERPRETATIONS),
     ByTheorem("h2* >= h1*^2, Bessel's inequality", gradient_constants.alignment_bound),
+    ByNumbers("the mean sample by its pairs", _alignment_at, tolerances.ROUNDING),
     wrong={"tighter by a square": (s.alpha0 / (1 + s.alpha0)) ** 2, "tighter by a factor": s.alpha0 / (2 + s.alpha0)},
     uses=("result-3-1.alignment", "result-3-1.linear-floor"),
     note="Sharper than |gamma| <= 1; the bound tends to one as the batch grows.",
