@@ -198,7 +198,7 @@ def isolated(atom: sp.Expr, theorem: Theorem) -> Theorem:
     weight = sp.cancel(sp.diff(difference, mark))
     if weight == 0 or weight.has(mark):
         raise ValueError(f"the equation is not linear in {atom}")
-    found = -difference.xreplace({mark: sp.Integer(0)}) / weight
+    found = sp.expand(-difference.xreplace({mark: sp.Integer(0)}) / weight, deep=False)
     return ring((theorem,), Equation(atom, found), (1 / weight,))
 
 

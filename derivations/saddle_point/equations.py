@@ -184,7 +184,7 @@ def isotropic(variable: sp.Symbol) -> Derivation:
         s.q1: across * s.resolvent_double + along * s.resolvent_mixed,
         s.q2: across * s.resolvent_mixed + along * s.resolvent_square,
     }
-    solution = follows(Equation(unknown, closed[unknown]), (in_traces, *marchenko_pastur())) or in_traces
+    solution = follows(Equation(unknown, sp.expand(closed[unknown])), (in_traces, *marchenko_pastur())) or in_traces
     return Derivation(
         f"stationarity in {variable} for isotropic rows",
         f"{PAPER}, Section 3.3, (18)-(24)",
