@@ -5,7 +5,8 @@ from __future__ import annotations
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.kernel.algebra import assume, instantiate, logarithm, rewrite
+from onestep.derivations.kernel.algebra import assume, instantiate, rewrite
+from onestep.derivations.kernel.calculus import logarithm
 from onestep.derivations.kernel.limits import limit_compose, limit_exponential, limit_rational, name_limit
 from onestep.derivations.kernel.search import concluded, define, equal, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
@@ -130,6 +131,7 @@ def exponent_of_sum(name: sp.Symbol, terms: tuple[sp.Expr, ...], meaning: str, *
     beside = 1 + sum((hole if hole in vanishing else sp.S.One for hole in holes[1:]), sp.S.Zero)
     limits = {holes[0]: limit_rational((), 1 / LOG_D, sp.Integer(0), LOG_D), **vanishing}
     tends = limit_compose(tuple(limits.values()), first + holes[0] * sp.log(beside), tuple(limits))
-    split = (logarithm((), *factors),) if first != 0 else ()
+    powers = tuple((factor, sp.Integer(1)) for factor in factors)
+    split = (logarithm((), sp.Mul(*factors), powers),) if first != 0 else ()
     written = concluded(Equation(sides(tends.statement)[0], sp.log(whole) / LOG_D), size, *split)
     return name_limit((rewrite((tends, written)),), name, "the exponent of d, the limit of log Q/log d")

@@ -147,17 +147,6 @@ def congruence(premises: tuple[Theorem, ...], context: sp.Expr, hole: sp.Symbol)
 
 
 @rule
-def logarithm(premises: tuple[Theorem, ...], first: sp.Expr, second: sp.Expr) -> Conclusion:
-    """log(first * second) = log(first) + log(second), for two terms that are decidedly positive."""
-    if not (positive(first) and positive(second)):
-        raise Refused(f"{first} or {second} may not be positive")
-    left, right = sp.log(first * second), sp.log(first) + sp.log(second)
-    if left == right:
-        raise Refused(f"{left} = {right} says nothing")
-    return Conclusion(Equation(left, right), conditions=vanishing(sp.Integer(0), (left, right)) or frozenset())
-
-
-@rule
 def differentiate(premises: tuple[Theorem, ...], x: sp.Symbol) -> Conclusion:
     """The derivatives of both sides of an equation in a symbol of which no assumption speaks.
 

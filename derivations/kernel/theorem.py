@@ -66,6 +66,8 @@ RULES: dict[str, Rule] = {}
 
 def rule(conclude: Rule) -> Callable[..., Theorem]:
     """Make a rule of a function of premises (a tuple) and arguments that returns a conclusion."""
+    if conclude.__name__ in RULES:
+        raise TypeError(f"there is a rule {conclude.__name__} already")
     RULES[conclude.__name__] = conclude
 
     @wraps(conclude)

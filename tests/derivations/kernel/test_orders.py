@@ -6,24 +6,14 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.gradient_step.leaves import exponent_of_sum, power_of_d
-from onestep.derivations.kernel.algebra import logarithm
 from onestep.derivations.kernel.limits import limit_compose, limit_exponential
 from onestep.derivations.kernel.search import value
-from onestep.derivations.kernel.statements import Equation, Refused, Tends
+from onestep.derivations.kernel.statements import Refused, Tends
 from onestep.derivations.kernel.theorem import replay
 
 a, b, L = sp.symbols("a b L", positive=True)
 x, h = sp.symbols("x h", real=True)
 e, P, Q = sp.Symbol("e", real=True), *sp.symbols("P Q", positive=True)
-
-
-def test_the_logarithm_of_a_product_of_positive_terms() -> None:
-    theorem = logarithm((), sp.exp(x), 1 + a)
-    replay(theorem)
-    assert theorem.statement == Equation(sp.log(sp.exp(x) * (1 + a)), x + sp.log(1 + a))
-    for first, second in ((x, a), (a, x), (-a, -b), (a - b, a)):
-        with pytest.raises(Refused):
-            logarithm((), first, second)
 
 
 def test_an_exponential_vanishes_at_a_positive_rate() -> None:
