@@ -20,12 +20,12 @@ from onestep.derivations.kernel.statements import (
     sides,
 )
 from onestep.derivations.kernel.terms import (
+    defined_where,
     derivative,
     free,
     nonnegative,
     nonzero,
     positive,
-    defined_where,
     replace,
     substitute,
 )

@@ -98,7 +98,9 @@ def linear(premises: tuple[Theorem, ...], whole: sp.Expr, parts: tuple[tuple[sp.
     for constant, _ in parts:
         if free(constant) & set(variables):
             raise Refused(f"{constant} is averaged over")
-    conditions = _same(whole.integrand, sp.Add(*(c * m for c, m in parts)), variables, *(t for part in parts for t in part))
+    conditions = _same(
+        whole.integrand, sp.Add(*(c * m for c, m in parts)), variables, *(t for part in parts for t in part)
+    )
     right = sp.Add(*(c * Expectation(m, *variables) for c, m in parts))
     return _by(LINEAR, Equation(whole, right), conditions)
 
@@ -174,9 +176,7 @@ def _averaged(whole: sp.Expr) -> tuple[sp.Symbol, ...]:
     return tuple(whole.variables)
 
 
-def _same(
-    first: sp.Expr, second: sp.Expr, variables: tuple[sp.Symbol, ...], *parts: sp.Expr
-) -> frozenset[Condition]:
+def _same(first: sp.Expr, second: sp.Expr, variables: tuple[sp.Symbol, ...], *parts: sp.Expr) -> frozenset[Condition]:
     """The conditions under which two integrands are equal for all values of the variables, and ``parts`` are defined:
     SymPy cancels equal factors of theirs.
     """

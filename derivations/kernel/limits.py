@@ -86,7 +86,11 @@ def limit_average(premises: tuple[Theorem, ...], context: sp.Expr, holes: tuple[
         inside = substitute(power.base, at)
         near = substitute(power.base, along)
         plain = power.exp.is_Integer and power.exp > 0
-        if free(power) & at.keys() and not plain and not (positive(inside) and (positive(near) or not moving & free(near))):
+        if (
+            free(power) & at.keys()
+            and not plain
+            and not (positive(inside) and (positive(near) or not moving & free(near)))
+        ):
             raise Refused(f"{power} may not be continuous where {power.base} is {inside}")
     for call in context.integrand.atoms(sp.Function):
         if free(call) & at.keys() and not (isinstance(call, AppliedUndef) or call.func in _CONTINUOUS):

@@ -11,13 +11,17 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 import sympy as sp
-from sympy.core.function import AppliedUndef, UndefinedFunction
+from sympy.core.function import UndefinedFunction
 
 from onestep.derivations.kernel.statements import Condition, Demand, Refused
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES
 
 _REAL_FUNCTIONS = (sp.exp, sp.log, sp.Abs, sp.tanh, sp.erf, sp.sin, sp.cos)
+
+# Numbers, sums, products and averages, and nothing that is derived from their classes.
+_NUMBERS = (sp.Integer, sp.Rational, *map(type, (sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half, sp.pi)))
+_PLAIN = (*_NUMBERS, sp.Add, sp.Mul, Expectation)
 
 # A symbol is declared with nothing but a sign: by more (whole, negative) SymPy would simplify on its own account.
 _REAL, *_SIGNED = (
@@ -30,8 +34,8 @@ _REAL, *_SIGNED = (
 def admit(term: sp.Expr) -> sp.Expr:
     """``term`` itself. Raises Refused if it is no term of the kernel."""
     fine = (
-        isinstance(term, sp.Rational | type(sp.pi) | sp.Add | sp.Mul | Expectation)
-        or (isinstance(term, sp.Pow) and (term.exp.is_Rational or positive(term.base)))
+        type(term) in _PLAIN
+        or (type(term) is sp.Pow and (term.exp.is_Rational or positive(term.base)))
         or (type(term) in (sp.Symbol, sp.Dummy) and term.assumptions0 in (_REAL, *_SIGNED))
         or (isinstance(type(term), UndefinedFunction) and _declared(type(term)) in (_REAL, *_SIGNED))
         or term.func in _REAL_FUNCTIONS

@@ -30,7 +30,6 @@ from onestep.derivations.kernel.statements import (
     sides,
 )
 from onestep.derivations.kernel.terms import admit, defined_where, free, positive, substitute
-
 from onestep.derivations.language.named_functions import DERIVATIVES
 
 
@@ -117,15 +116,18 @@ def _can_be_met(condition: Condition, assumptions: frozenset[Assumption]) -> boo
     return True
 
 
-def replay(theorem: Theorem) -> None:
-    """Make every theorem of a proof again. Raises Refused at the first one that no rule makes."""
+def replay(theorem: Theorem) -> Theorem:
+    """The same theorem, made anew from its leaves. Raises Refused at the first theorem that no rule makes."""
+    anew: dict[int, Theorem] = {}
     for node in nodes(theorem):
         if node.rule not in RULES:
             raise Refused(f"there is no rule {node.rule}")
-        again = _made(node.rule, node.premises, node.arguments)
+        again = _made(node.rule, tuple(anew[id(premise)] for premise in node.premises), node.arguments)
         kept = ("statement", "assumptions", "conditions")
         if any(getattr(again, part) != getattr(node, part) for part in kept):
             raise Refused(f"the rule {node.rule} does not conclude {node.statement}")
+        anew[id(node)] = again
+    return anew[id(theorem)]
 
 
 def nodes(theorem: Theorem) -> Iterator[Theorem]:

@@ -78,9 +78,7 @@ def _concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None
     if not known or len(theorems) < len(known):
         return None
     concluded = follows(Equation(statement.lhs, statement.rhs), theorems)
-    if concluded is not None:
-        replay(concluded)
-    return concluded
+    return None if concluded is None else replay(concluded)
 
 
 def made(theorem: Theorem) -> Made:
