@@ -71,7 +71,7 @@ def _admit_average(term: Expectation) -> None:
 
 
 def _grows_linearly(term: sp.Expr, variables: frozenset[sp.Symbol]) -> bool:
-    constant, rest = term.as_independent(*variables, as_Add=False)
+    _constant, rest = term.as_independent(*variables, as_Add=False)
     return rest == 1 or rest in variables
 
 

@@ -117,6 +117,9 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
             (taken(a, b),), Equation(ONE, ZERO), (1 / (a - b),)
         ),
         "the same, hidden in a square": lambda: ring((taken(a, b),), Equation(ONE, ZERO), ((a + b) / (a**2 - b**2),)),
+        "a division by what is zero where both its parts are": lambda: ring(
+            (taken(w + a**2, ZERO),), Equation(ONE, ZERO), (1 / (w + a**2),)
+        ),
         "a wrong cofactor": lambda: ring((taken(a, b),), Equation(a**2, b**2), (a - b,)),
         "too few cofactors": lambda: ring((taken(a, b),), Equation(a**2, b**2)),
         "a root is its negative": lambda: ring((), Equation(sp.sqrt(p + 1), -sp.sqrt(p + 1))),
@@ -239,6 +242,7 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
     },
     "rotate": {
         "a stretch": lambda: rotate((), Expectation(f(z), z), (z,), ((TWO,),)),
+        "an average that does not exist": lambda: rotate((), Expectation(1 / z**2, z), (t,), ((ONE,),)),
         "a shear": lambda: rotate((), Expectation(f(z) * g(t), z, t), (z, t), ((ONE, ZERO), (ONE, ZERO))),
         "a matrix of another size": lambda: rotate((), Expectation(f(z) * g(t), z, t), (z,), ((ONE,), (ONE,))),
         "a name that is free in the average": lambda: rotate((), Expectation(f(z) * t, z), (t,), ((ONE,),)),
@@ -357,5 +361,14 @@ def test_what_cancels_stays_a_condition() -> None:
     )
     for theorem in made:
         assert Condition(a) in theorem.conditions
+    cancelled = instantiate((taken(f(x * y), g(x * y), x, y),), {x: 1 / a, y: a})
+    assert Condition(a) in cancelled.conditions
+    assert cancelled.statement == Equation(f(ONE), g(ONE))
+    assert Condition(a) in tends(1 / (a * d + 1), ZERO).conditions
     assert Condition(a, Demand.NONNEGATIVE) in define(x, sp.log(a), "").conditions
     assert Condition(a) in ring((), Equation(sp.log(a) * (x + 1), x * sp.log(a) + sp.log(a))).conditions
+
+
+def test_moments_are_double_factorials() -> None:
+    values = [moment((), z, k).statement for k in range(1, 7)]
+    assert values == [Equation(Expectation(z**k, z), sp.Integer(v)) for k, v in enumerate((0, 1, 0, 3, 0, 15), 1)]
