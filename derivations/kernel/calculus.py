@@ -11,7 +11,7 @@ from onestep.derivations.kernel.limits import DOMINATED
 from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.terms import derivative, free, nonzero, positive
-from onestep.derivations.kernel.theorem import Conclusion, Theorem, depending, rule
+from onestep.derivations.kernel.theorem import Conclusion, Theorem, meanings_of, names, rule
 from onestep.derivations.language.expectation import Expectation
 
 
@@ -55,15 +55,15 @@ def slope(premises: tuple[Theorem, ...], x: sp.Symbol, name: sp.Symbol, meaning:
     statement = theorem.statement
     if not isinstance(statement, Equation) or not isinstance(statement.left, sp.Symbol):
         raise Refused(f"{statement} does not say what a quantity is")
-    meanings = depending(theorem.assumptions)
+    meanings = meanings_of(theorem.assumptions)
     moving = {named for named, meant in meanings.items() if x in meant}
     if x in meanings or statement.left not in moving:
         raise Refused(f"{statement.left} is not defined by way of {x}")
-    if moving & _named(statement.right) or name in _named(statement.right) | {statement.left, x}:
+    if moving & names(statement.right) or name in names(statement.right) | {statement.left, x}:
         raise Refused(f"{statement.right} speaks of what depends on {x} under a name of its own")
     for leaf in theorem.assumptions:
         if leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS):
-            spoken = frozenset().union(*map(_named, sides(leaf.statement))) - leaf.universal
+            spoken = frozenset().union(*map(names, sides(leaf.statement))) - leaf.universal
             if spoken & (moving | {x}):
                 raise Refused(f"{leaf.name} speaks of {', '.join(map(str, spoken & (moving | {x})))}")
     rate = sp.Derivative(statement.left, x, evaluate=False)
@@ -91,7 +91,3 @@ def average_limit(premises: tuple[Theorem, ...], variables: tuple[sp.Symbol, ...
     statement = Tends(Expectation(limit.expression, *variables), Expectation(limit.value, *variables), limit.variable)
     return Conclusion(statement, frozenset({DOMINATED}), kept, instead=True)
 
-
-def _named(term: sp.Expr) -> frozenset[sp.Expr]:
-    """Every symbol and every head of a function of a term."""
-    return frozenset(part.func if part.args else part for part in sp.preorder_traversal(term))

@@ -19,8 +19,8 @@ from typing import Any
 import sympy as sp
 from sympy.polys.rings import PolyElement, PolyRing
 
-from onestep.derivations.kernel.statements import Condition, Demand, Refused
-from onestep.derivations.kernel.terms import admit, nonnegative, nonzero, positive
+from onestep.derivations.kernel.statements import Condition, Refused
+from onestep.derivations.kernel.terms import admit, nonzero
 from onestep.derivations.language.expectation import Expectation
 
 # Powers are multiplied out.
@@ -169,24 +169,14 @@ class _Atoms:
         return polynomial.as_expr(*terms) if self.atoms else polynomial.as_expr()
 
     def conditions(self, fractions: Sequence[_Fraction]) -> frozenset[Condition]:
-        """Where the denominators do not vanish and even roots are real, as far as signs do not decide it."""
+        """Where the denominators do not vanish, as far as signs do not decide it."""
         found = set()
         for factor in {f for fraction in fractions for f in fraction.under}:
             if self.reduced(factor) == 0:
                 raise Refused("a denominator is zero")
             if not nonzero(term := self.written(factor)):
                 found.add(Condition(term))
-        used = {k for fraction in fractions for f in (fraction.over, *fraction.under) for m in f for k in _occurring(m)}
-        for atom in (self.atoms[k] for k in used):
-            if isinstance(atom, _Root) and atom.order % 2 == 0 and not nonnegative(atom.base):
-                if positive(sp.expand(-atom.base)):
-                    raise Refused(f"the root of {atom.base} is not real")
-                found.add(Condition(atom.base, Demand.NONNEGATIVE))
         return frozenset(found)
-
-
-def _occurring(monomial: tuple[int, ...]) -> list[int]:
-    return [k for k, power in enumerate(monomial) if power]
 
 
 def _multiplied(ring: PolyRing, factors: Counter[PolyElement]) -> PolyElement:

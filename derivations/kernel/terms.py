@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 import sympy as sp
+from sympy.core.function import UndefinedFunction
 
 from onestep.derivations.kernel.statements import Condition, Demand, Refused
 from onestep.derivations.language.expectation import Expectation
@@ -18,20 +19,72 @@ from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 _REAL_FUNCTIONS = (sp.exp, sp.log, sp.Abs, sp.tanh, sp.erf, sp.sin, sp.cos)
 
+# Numbers, sums, products and averages, and nothing that is derived from their classes.
+_NUMBERS = (sp.Integer, sp.Rational, *map(type, (sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half, sp.pi)))
+_PLAIN = (*_NUMBERS, sp.Add, sp.Mul, Expectation)
 
-@lru_cache(maxsize=65536)
+# A symbol is declared with nothing but a sign: by more (whole, negative) SymPy would simplify on its own account.
+_REAL, *_SIGNED = (
+    sp.Dummy(**sign).assumptions0
+    for sign in ({"real": True}, {"positive": True}, {"nonnegative": True}, {"real": True, "nonzero": True})
+)
+
+
+@lru_cache(maxsize=65536, typed=True)
 def admit(term: sp.Expr) -> sp.Expr:
     """``term`` itself. Raises Refused if it is no term of the kernel."""
     fine = (
-        isinstance(term, sp.Rational | type(sp.pi) | sp.Add | sp.Mul | sp.Pow | Expectation)
-        or (isinstance(term, sp.Symbol) and term.is_real)
-        or (isinstance(term, sp.Function) and (term.func in _REAL_FUNCTIONS or term.is_real))
+        type(term) in _PLAIN
+        or (type(term) is sp.Pow and (term.exp.is_Rational or positive(term.base)))
+        or (type(term) in (sp.Symbol, sp.Dummy) and term.assumptions0 in (_REAL, *_SIGNED))
+        or (isinstance(type(term), UndefinedFunction) and _declared(type(term)) in (_REAL, *_SIGNED))
+        or term.func in _REAL_FUNCTIONS
     )
     if not fine:
         raise Refused(f"{term} is no term: {type(term).__name__} is not admitted")
     for part in term.args:
         admit(part)
+    if isinstance(term, Expectation):
+        _admit_average(term)
     return term
+
+
+def _declared(function: UndefinedFunction) -> dict[str, bool]:
+    return dict(sp.Dummy(**function._kwargs).assumptions0)
+
+
+def _admit_average(term: Expectation) -> None:
+    """An average is over symbols without a sign, of what is defined for all their values and grows exponentially at
+    most: beyond that the integral may not exist.
+    """
+    if not all(isinstance(v, sp.Symbol) and v.assumptions0 == _REAL for v in term.variables):
+        raise Refused(f"{term} is no average over normal variables")
+    if any(free(condition.term) & bound(term) for condition in defined_where(term.integrand)):
+        raise Refused(f"{term} averages over what is not defined")
+    variables = bound(term).union(*map(bound, term.integrand.atoms(Expectation)))
+    if any(power.exp.free_symbols & variables for power in term.integrand.atoms(sp.Pow)):
+        raise Refused(f"{term} averages over an exponent")
+    growing = [call for call in term.integrand.atoms(sp.exp) if not _grows_linearly(call.exp, variables)]
+    if growing and not (len(growing) == 1 and _integrable(growing[0], term.integrand, variables)):
+        raise Refused(f"{term} may not exist: exp({growing[0].exp}) grows too fast")
+
+
+def _grows_linearly(exponent: sp.Expr, variables: frozenset[sp.Symbol]) -> bool:
+    """Whether an exponent is at most linear in each variable, but for terms that are never positive."""
+    for part in sp.Add.make_args(sp.expand(exponent)):
+        rest = part.as_independent(*variables, as_Add=False)[1]
+        if not (nonnegative(-part) or rest == 1 or rest in variables):
+            return False
+    return True
+
+
+def _integrable(growing: sp.Expr, integrand: sp.Expr, variables: frozenset[sp.Symbol]) -> bool:
+    """Whether the integrand is linear in one exponential whose exponent grows by less than half a square."""
+    less = growing.exp - sp.Add(*(sp.collect(sp.expand(growing.exp), v).coeff(v, 2) * v**2 for v in variables))
+    halves = [sp.Rational(1, 2) - sp.collect(sp.expand(growing.exp), v).coeff(v, 2) for v in variables]
+    marker = sp.Dummy("marker", real=True)
+    once = marker not in free(derivative(integrand.xreplace({growing: marker}), marker))
+    return once and _grows_linearly(less, variables) and all(positive(sp.expand(half)) for half in halves)
 
 
 @lru_cache(maxsize=65536)
@@ -87,18 +140,19 @@ def real(term: sp.Expr) -> bool:
     return all(real(part) for part in term.args)
 
 
-def real_where(term: sp.Expr) -> frozenset[Condition]:
-    """The conditions under which a term is real, as far as signs do not decide them.
-
-    Raises Refused where one would speak of a variable averaged over.
+@lru_cache(maxsize=16384)
+def defined_where(term: sp.Expr) -> frozenset[Condition]:
+    """Where the denominators of a term do not vanish, and its roots and logarithms are real, as far as signs do not
+    decide it.
     """
-    found = frozenset().union(*map(real_where, term.args))
-    if isinstance(term, Expectation) and any(free(c.term) & bound(term) for c in found):
-        raise Refused(f"{term} averages over what is not real")
-    inside = term.base if isinstance(term, sp.Pow) and not term.exp.is_Integer else None
-    if term.func is sp.log:
-        (inside,) = term.args
-    return found if inside is None or nonnegative(inside) else found | {Condition(inside, Demand.NONNEGATIVE)}
+    found = frozenset().union(*map(defined_where, term.args))
+    if isinstance(term, sp.Pow) and not nonnegative(term.exp) and not nonzero(term.base):
+        found |= {Condition(term.base)}
+    if isinstance(term, sp.Pow) and not term.exp.is_Integer and not nonnegative(term.base):
+        found |= {Condition(term.base, Demand.NONNEGATIVE)}
+    if term.func is sp.log and not positive(term.args[0]):
+        found |= {Condition(term.args[0]), Condition(term.args[0], Demand.NONNEGATIVE)}
+    return found
 
 
 @lru_cache(maxsize=16384)
@@ -114,7 +168,7 @@ def positive(term: sp.Expr) -> bool:
         return positive(term.base)
     if isinstance(term, Expectation):
         return positive(term.integrand)
-    return term.func is sp.exp or _declared(term, "is_positive")
+    return term.func is sp.exp or _has_sign(term, "is_positive")
 
 
 @lru_cache(maxsize=16384)
@@ -129,10 +183,10 @@ def nonnegative(term: sp.Expr) -> bool:
         return bool(even) or nonnegative(term.base)
     if isinstance(term, Expectation):
         return nonnegative(term.integrand)
-    return term.func in (sp.exp, sp.Abs) or _declared(term, "is_nonnegative")
+    return term.func in (sp.exp, sp.Abs) or _has_sign(term, "is_nonnegative")
 
 
-def _declared(call: sp.Expr, sign: str) -> bool:
+def _has_sign(call: sp.Expr, sign: str) -> bool:
     """Whether a function without a formula was declared with that sign."""
     return isinstance(call, sp.core.function.AppliedUndef) and bool(getattr(call, sign))
 

@@ -83,8 +83,7 @@ def _concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None
     concluded = follows(goal, theorems)
     if concluded is None or any(states(leaf, goal) for leaf in concluded.assumptions):
         return None
-    replay(concluded)
-    return concluded
+    return replay(concluded)
 
 
 def states(leaf: Assumption, goal: Equation) -> bool:
@@ -214,8 +213,7 @@ class ByTheorem:
     def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         says = "the statement is a theorem"
         try:
-            theorem = self.build(claim.statement)
-            replay(theorem)
+            theorem = replay(self.build(claim.statement))
             if theorem.statement != said(claim.statement):
                 raise Refused("the theorem states something else")
         except Refused as refusal:
