@@ -313,16 +313,14 @@ _square, _fourth = sp.symbols(r"\mathbb{E}[s_{k}^{2}] \mathbb{E}[s_{k}^{4}]", re
 
 def _on_the_sphere(power: int, moment: sp.Symbol, norm: sp.Expr) -> Theorem:
     """E[s^k] of a coordinate of a row of norm sqrt(c)."""
-    leaf = Assumption(
-        Ground.MODEL,
-        f"rows uniform on the sphere, moment {power}",
-        Equation(s.c ** sp.Rational(power, 2) * Expectation(_t**power, _t), moment * norm),
-        "a standard normal vector is its norm times a uniform direction, independent of each other",
+    meaning = define(
+        moment,
+        s.c ** sp.Rational(power, 2) * Expectation(_t**power, _t) / norm,
+        f"moment {power} of a coordinate of a row uniform on the sphere of radius sqrt(c): a standard normal vector is "
+        "its norm times a uniform direction, independent of each other",
     )
-    known = averages_expanded(counted(assume((), leaf)))
-    left, right = sides(known.statement)
-    norm = right.subs(moment, 1)
-    return ring((known,), Equation(moment, sp.factor(left / norm)), (-1 / norm,))
+    known = averages_expanded(counted(meaning))
+    return equal(known, sp.factor(value(known)))
 
 
 @functools.cache

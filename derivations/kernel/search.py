@@ -144,9 +144,12 @@ def _parts(average: sp.Expr) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
     found = []
     factor, integrand = average.integrand.as_independent(*average.variables, as_Add=False)
     # Arguments of functions stay as they are written.
-    names = {call: sp.Dummy("call", real=True) for call in integrand.atoms(sp.core.function.AppliedUndef)}
-    back = {name: call for call, name in names.items()}
-    for masked in sp.Add.make_args(sp.expand(integrand.xreplace(names))):
+    masks: dict[sp.Expr, sp.Expr] = {}
+    for kind in (Expectation, sp.core.function.AppliedUndef):
+        calls = integrand.xreplace(masks).atoms(kind)
+        masks |= {call: sp.Dummy("call", real=True) for call in calls}
+    back = {name: call for call, name in masks.items()}
+    for masked in sp.Add.make_args(sp.expand(integrand.xreplace(masks))):
         term = masked.xreplace(back)
         constant, rest = term.as_independent(*average.variables, as_Add=False)
         # What was multiplied into a denominator is taken out again.

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 import sympy as sp
-from sympy.core.function import UndefinedFunction
+from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from onestep.derivations.kernel.statements import Condition, Demand, Refused
 from onestep.derivations.language.expectation import Expectation
@@ -35,7 +35,7 @@ def admit(term: sp.Expr) -> sp.Expr:
     """``term`` itself. Raises Refused if it is no term of the kernel."""
     fine = (
         type(term) in _PLAIN
-        or (type(term) is sp.Pow and (term.exp.is_Rational or positive(term.base)))
+        or (type(term) is sp.Pow and (term.exp.is_Rational or not term.base.is_number or positive(term.base)))
         or (type(term) in (sp.Symbol, sp.Dummy) and term.assumptions0 in (_REAL, *_SIGNED))
         or (isinstance(type(term), UndefinedFunction) and _declared(type(term)) in (_REAL, *_SIGNED))
         or term.func in _REAL_FUNCTIONS
@@ -59,32 +59,37 @@ def _admit_average(term: Expectation) -> None:
     """
     if not all(isinstance(v, sp.Symbol) and v.assumptions0 == _REAL for v in term.variables):
         raise Refused(f"{term} is no average over normal variables")
-    if any(free(condition.term) & bound(term) for condition in defined_where(term.integrand)):
+    # Of a function that is not known a lemma or hypothesis says where it is positive.
+    spoken = [c.term for c in defined_where(term.integrand) if free(c.term) & bound(term)]
+    if not all(part.atoms(AppliedUndef) for part in spoken):
         raise Refused(f"{term} averages over what is not defined")
     variables = bound(term).union(*map(bound, term.integrand.atoms(Expectation)))
     if any(power.exp.free_symbols & variables for power in term.integrand.atoms(sp.Pow)):
         raise Refused(f"{term} averages over an exponent")
-    growing = [call for call in term.integrand.atoms(sp.exp) if not _grows_linearly(call.exp, variables)]
-    if growing and not (len(growing) == 1 and _integrable(growing[0], term.integrand, variables)):
-        raise Refused(f"{term} may not exist: exp({growing[0].exp}) grows too fast")
+    for call in term.integrand.atoms(sp.exp):
+        for condition in _integrable_where(call.exp, term.variables):
+            if free(condition.term) & variables or positive(sp.expand(-condition.term)) or condition.term == 0:
+                raise Refused(f"{term} may not exist: exp({call.exp}) grows too fast")
 
 
-def _grows_linearly(exponent: sp.Expr, variables: frozenset[sp.Symbol]) -> bool:
-    """Whether an exponent is at most linear in each variable, but for terms that are never positive."""
-    for part in sp.Add.make_args(sp.expand(exponent)):
-        rest = part.as_independent(*variables, as_Add=False)[1]
-        if not (nonnegative(-part) or rest == 1 or rest in variables):
-            return False
-    return True
+def _integrable_where(exponent: sp.Expr, variables: tuple[sp.Symbol, ...]) -> frozenset[Condition]:
+    """Where exp(exponent) grows by less than half a square in each variable, as far as signs do not decide it.
 
-
-def _integrable(growing: sp.Expr, integrand: sp.Expr, variables: frozenset[sp.Symbol]) -> bool:
-    """Whether the integrand is linear in one exponential whose exponent grows by less than half a square."""
-    less = growing.exp - sp.Add(*(sp.collect(sp.expand(growing.exp), v).coeff(v, 2) * v**2 for v in variables))
-    halves = [sp.Rational(1, 2) - sp.collect(sp.expand(growing.exp), v).coeff(v, 2) for v in variables]
-    marker = sp.Dummy("marker", real=True)
-    once = marker not in free(derivative(integrand.xreplace({growing: marker}), marker))
-    return once and _grows_linearly(less, variables) and all(positive(sp.expand(half)) for half in halves)
+    What stands in functions that are not known grows as a lemma says that it may.
+    """
+    parts = sp.Add.make_args(sp.expand(exponent))
+    found: set[Condition] = set()
+    for variable in variables:
+        left: sp.Expr = sp.Rational(1, 2)
+        for part in parts:
+            rest = part.as_independent(variable, as_Add=False)[1]
+            if rest == variable**2:
+                left -= part / rest
+            elif rest not in (1, variable) and not (nonnegative(-part) or rest.atoms(AppliedUndef)):
+                raise Refused(f"exp({exponent}) grows too fast in {variable}")
+        if not positive(sp.expand(left)) and not left.atoms(AppliedUndef):
+            found |= {Condition(sp.expand(left)), Condition(sp.expand(left), Demand.NONNEGATIVE)}
+    return frozenset(found)
 
 
 @lru_cache(maxsize=65536)
@@ -152,6 +157,11 @@ def defined_where(term: sp.Expr) -> frozenset[Condition]:
         found |= {Condition(term.base, Demand.NONNEGATIVE)}
     if term.func is sp.log and not positive(term.args[0]):
         found |= {Condition(term.args[0]), Condition(term.args[0], Demand.NONNEGATIVE)}
+    if isinstance(term, sp.Pow) and not term.exp.is_Rational and not positive(term.base):
+        found |= {Condition(term.base), Condition(term.base, Demand.NONNEGATIVE)}
+    if isinstance(term, Expectation):
+        found = frozenset(condition for condition in found if not free(condition.term) & bound(term))
+        found = found.union(*(_integrable_where(e.exp, term.variables) for e in term.integrand.atoms(sp.exp)))
     return found
 
 
