@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,8 @@ _ROUNDING = 1e-9
 # A neighbour's power law is followed this far, in powers of e of an entry.
 _FARTHEST = 1.5
 _MOST_CONTINUATIONS = 200
+# A step above the axis of this share of |z| is none: some rounding units.
+_NEXT_TO_IT = 1e-15
 
 
 class SpectrumError(ValueError):
@@ -59,13 +62,13 @@ def continued(equations: Equations, z: complex, start: tuple[complex, Complex] |
         height = 1e3 * (abs(z) + mean_eigenvalue(equations))
         start = complex(z.real, height), equations.far(complex(z.real, height))
     at, x = start
-    target = z
+    target, above = z, None
     for _ in range(_MOST_CONTINUATIONS):
         found = accepted(equations, x, target)
         if found is not None:
             if target == z:
                 return found
-            at, x, target = target, found.values, z
+            at, x, target, above = target, found.values, z, found
             continue
         # Half way, on the scale of the logarithm.
         if target.imag > 1e-14 * abs(z):
@@ -76,6 +79,10 @@ def continued(equations: Equations, z: complex, start: tuple[complex, Complex] |
             break
         share = (at.imag - middle) / (at.imag - z.imag)
         target = complex(at.real + share * (z.real - at.real), middle)
+    # Where the density is below rounding a real solution has slopes of either sign: the limit from above is the solution
+    # a rounding above the axis.
+    if above is not None and at.imag < _NEXT_TO_IT * abs(z):
+        return replace(above, z=z)
     raise SpectrumError(f"continuation from above does not reach z = {z}")
 
 
