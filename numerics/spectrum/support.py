@@ -48,6 +48,10 @@ class Band:
 def bands(axis: Axis, grid: list[float], *, to_zero: bool, unbounded: bool) -> tuple[Band, ...]:
     """The bands between the ends of an increasing grid; known: lowest band from 0, uppermost without end."""
     points = {x: axis.inside(x) for x in reversed(grid)}
+    if unbounded:
+        # Where less than LEAST_SHARE is above, the density of the tail is under rounding, and Im g of either sign.
+        tail = min((x for x in points if axis.below(x) > 1.0 - LEAST_SHARE), default=math.inf)
+        points = {x: inside or x == tail for x, inside in points.items() if x <= tail}
     _look_between(axis, points)
     places = sorted(points)
     found: list[Band] = []
