@@ -59,8 +59,8 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "derivations": {
         "activations": ("expressions",),
-        "bounds": ("free_energy", "kernel", "language"),
-        "bulk": ("free_energy", "gradient_step", "kernel", "language"),
+        "bounds": ("free_energy", "language"),
+        "bulk": ("free_energy", "gradient_step", "language"),
         "closed_forms": ("activations", "expressions", "gradient_step", "language"),
         "equivalence": ("free_energy", "gradient_step", "kernel", "language"),
         "expressions": (),
@@ -68,7 +68,7 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
         "gradient_step": ("kernel", "language"),
         "kernel": ("language",),
         "language": ("expressions",),
-        "saddle_point": ("bulk", "closed_forms", "equivalence", "free_energy", "gradient_step", "language"),
+        "saddle_point": ("bulk", "closed_forms", "equivalence", "free_energy", "gradient_step", "kernel", "language"),
         "spectrum": ("bulk", "free_energy", "language", "saddle_point"),
     },
 }

@@ -94,10 +94,10 @@ def energetic() -> Derivation:
     bracket = over_samples(product_of(R, loss_of_replica(*at.values())))
     meaning = define(named.sample_exponent(R), sp.log(bracket), "ln of the average over one sample of R replicas", R)
     powers = unfolded(meaning)
-    slope = slope_at_zero(powers)
+    at_zero = slope_at_zero(powers)
     cold = average_limit((instantiate((laplace(),), at),), (s.kappa, s.z, s.xi))
-    per_temperature = congruence((slope,), -_hole / B, _hole)
-    inside = linear((), sides(cold.statement)[0], ((-1 / B, value(slope).integrand),))
+    per_temperature = congruence((at_zero,), -_hole / B, _hole)
+    inside = linear((), sides(cold.statement)[0], ((-1 / B, value(at_zero).integrand),))
     tends = rewrite((rewrite((cold, inside)), per_temperature), True)
     limit = name_limit((tends,), s.loss_cost, "the cost of one sample per replica, at zero temperature")
     cost = rewrite((limit, EXCESS))
@@ -112,7 +112,7 @@ def energetic() -> Derivation:
             "variance V/B to the power R,",
             powers,
         ),
-        proved("which at R = 0 leaves its logarithm,", slope),
+        proved("which at R = 0 leaves its logarithm,", at_zero),
         proved("and at B -> infinity minus B times the envelope.", cost),
         *envelope().steps,
         proved("There are n = (alpha/beta) p samples.", result),
@@ -251,19 +251,19 @@ def square_loss(variable: sp.Symbol) -> Derivation:
     """Equations (121)-(126): the general equations at the square loss, noise of the labels included."""
     base = equation(variable)
     ((unknown, general),) = base.results.items()
-    value = at_square_loss(general)
+    found = at_square_loss(general)
     V, omega, y, h = s.V, s.field_mean, s.residual, s.local_field
     prox = (omega + V * y) / (1 + V)
     closing: tuple[Vanishing, ...] = ()
     if variable == s.m:
         # -(alpha/beta) E[mu0 (y0 - mu0 m - kappa mu1 zeta)/(1+V)] = 0 is linear in m.
-        linear = expand_expectations(value)
-        unknown, value = s.m, solve_linear(linear, s.m)
-        closing = (Vanishing("the response vanishes at m", linear.subs(s.m, value)),)
+        residual = expand_expectations(found)
+        unknown, found = s.m, solve_linear(residual, s.m)
+        closing = (Vanishing("the response vanishes at m", residual.subs(s.m, found)),)
     step = Step(
         "The square loss has the proximal point (omega + V y)/(1 + V), the force (y - omega)/(1 + V) and its slope "
         "-1/(1 + V); averages over z, xi and the label noise leave the moments of the label.",
-        eq(unknown, value),
+        eq(unknown, found),
         Vanishing("proximal point", sp.diff((h - omega) ** 2 / (2 * V) + (y - h) ** 2 / 2, h).subs(h, prox)),
         Vanishing("force", (prox - omega) / V - (y - omega) / (1 + V)),
         Vanishing("slope of the force", sp.diff((prox - omega) / V, omega) + 1 / (1 + V)),
@@ -274,6 +274,6 @@ def square_loss(variable: sp.Symbol) -> Derivation:
         f"{APPENDIX}, (121)-(126)",
         *base.steps,
         step,
-        results={unknown: value},
+        results={unknown: found},
         hypotheses=base.hypotheses,
     )

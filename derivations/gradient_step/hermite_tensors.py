@@ -115,7 +115,7 @@ def tensor(target: sp.Expr, variables: Sequence[sp.Symbol], order: int) -> dict[
 def leap_index(target: sp.Expr, variables: Sequence[sp.Symbol]) -> int:
     """The order of the first non-zero tensor, from one on. Raises ValueError if none up to DEEPEST is non-zero."""
     for order in range(1, DEEPEST + 1):
-        if any(value != 0 for value in tensor(target, variables, order).values()):
+        if any(one != 0 for one in tensor(target, variables, order).values()):
             return order
     raise ValueError(f"all Hermite tensors of {target} vanish up to order {DEEPEST}")
 
@@ -149,7 +149,7 @@ def squared_tensor(target: sp.Expr, variables: Sequence[sp.Symbol], order: int) 
         for index in itertools.combinations_with_replacement(range(len(variables)), order)
     ]
     name = sp.Symbol(f"N_{order}", nonnegative=True)
-    square = define(name, sum((entry_**2 for entry_ in entries), sp.S.Zero), "the squared entries of a Hermite tensor")
+    square = define(name, sum((one**2 for one in entries), sp.S.Zero), "the squared entries of a Hermite tensor")
     return averages_expanded(square)
 
 

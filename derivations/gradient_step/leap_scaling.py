@@ -61,9 +61,9 @@ def target(leap: int) -> sp.Expr:
     """Any polynomial of z1, z2 of degree DEGREE whose Hermite tensors start at order ``leap``."""
     return sum(
         (
-            value * hermite(order - j, z1) * hermite(j, z2) / (sp.factorial(order - j) * sp.factorial(j))
+            one * hermite(order - j, z1) * hermite(j, z2) / (sp.factorial(order - j) * sp.factorial(j))
             for order in range(leap, DEGREE + 1)
-            for j, value in enumerate(_TENSORS[order])
+            for j, one in enumerate(_TENSORS[order])
         ),
         sp.S.Zero,
     )

@@ -131,7 +131,7 @@ def exponent_of_sum(name: sp.Symbol, terms: tuple[sp.Expr, ...], meaning: str, *
     beside = 1 + sum((hole if hole in vanishing else sp.S.One for hole in holes[1:]), sp.S.Zero)
     limits = {holes[0]: limit_rational((), 1 / LOG_D, sp.Integer(0), LOG_D), **vanishing}
     tends = limit_compose(tuple(limits.values()), first + holes[0] * sp.log(beside), tuple(limits))
-    powers = tuple((factor, sp.Integer(1)) for factor in factors)
-    split = (logarithm((), sp.Mul(*factors), powers),) if first != 0 else ()
+    whole_factors = tuple((factor, sp.Integer(1)) for factor in factors)
+    split = (logarithm((), sp.Mul(*factors), whole_factors),) if first != 0 else ()
     written = concluded(Equation(sides(tends.statement)[0], sp.log(whole) / LOG_D), size, *split)
     return name_limit((rewrite((tends, written)),), name, "the exponent of d, the limit of log Q/log d")

@@ -90,4 +90,3 @@ def average_limit(premises: tuple[Theorem, ...], variables: tuple[sp.Symbol, ...
         raise Refused(f"{', '.join(map(str, spoken & set(variables)))} is averaged over, and the limit speaks of it")
     statement = Tends(Expectation(limit.expression, *variables), Expectation(limit.value, *variables), limit.variable)
     return Conclusion(statement, frozenset({DOMINATED}), kept, instead=True)
-

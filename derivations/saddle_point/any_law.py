@@ -45,7 +45,7 @@ def isotropic_free_energy() -> Derivation:
     signal = s.beta * s.psi_hat**2 * T_trace + s.beta * s.c * s.zeta_hat**2 * tau_trace
     entropic_term = (s.q1_hat * T_trace + s.q2_hat * tau_trace + signal) / 2
     energy = s.alpha / (2 * s.beta) * over_kappa(squared_residual / (1 + V_of_kappa))
-    value = -trace().results[s.trace_term] - entropic_term + energy
+    energy_value = -trace().results[s.trace_term] - entropic_term + energy
     gaussian = spike_direction()
     # tau and pi independent of varrho, of mean square one.
     averages = {
@@ -62,9 +62,8 @@ def isotropic_free_energy() -> Derivation:
         *gaussian.steps,
         Step(
             "For isotropic rows tau and pi are independent of varrho with mean square one: the integrals over nu "
-            "become the "
-            "traces T and tau, and the spike's part is s.G s = beta c tau.",
-            eq(s.free_energy, value),
+            "become the traces T and tau, and the spike's part is s.G s = beta c tau.",
+            eq(s.free_energy, energy_value),
             Vanishing(
                 "the entropic term for any law, in the traces, with T = c tau/(1 + beta c V1^ tau)",
                 (of_traces - entropic_term).subs(T_trace, law).subs(tau_trace, T_of_tau),
@@ -75,7 +74,7 @@ def isotropic_free_energy() -> Derivation:
         "free energy for isotropic rows",
         f"{PAPER}, Appendix C, (116)-(117)",
         *steps,
-        results={s.free_energy: value},
+        results={s.free_energy: energy_value},
         hypotheses=(*general.hypotheses, *gaussian.hypotheses),
     )
 

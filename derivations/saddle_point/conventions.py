@@ -187,7 +187,7 @@ def size(variable: sp.Symbol) -> Derivation:
 def sign_at_one() -> Derivation:
     """mu0, mu1, mu2 of the sign activation at r = c = 1."""
     base = sign_activation.conditional_coefficients()
-    results = {name: value.subs({s.r: 1, s.c: 1}) for name, value in base.results.items()}
+    results = {name: found.subs({s.r: 1, s.c: 1}) for name, found in base.results.items()}
     return Derivation(
         "the sign activation at r = c = 1", base.source, *base.steps, results=results, hypotheses=base.hypotheses
     )

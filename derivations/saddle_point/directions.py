@@ -127,7 +127,7 @@ def overlap_matrix() -> Derivation:
     inner = sp.eye(2) - t * X
     core = inner.inv()  # (1 - t X)^-1
     result = X * core
-    equal = result.subs({X[0, 0]: x, X[1, 1]: x, X[0, 1]: 0})
+    balanced = result.subs({X[0, 0]: x, X[1, 1]: x, X[0, 1]: 0})
     one = spike_direction()
     steps = (
         *one.steps,
@@ -156,7 +156,7 @@ def overlap_matrix() -> Derivation:
             "The directions are orthogonal and independent of W: X = beta I times the unit matrix, and each direction "
             "has what a single one would have, s_j.G s_l = beta c V2 delta_jl.",
             eq(sp.Symbol("s_1.G s_1"), s.beta * s.c * s.V2),
-            Vanishing("as for one direction", equal[0, 0] - x / (1 - t * x)),
+            Vanishing("as for one direction", balanced[0, 0] - x / (1 - t * x)),
             Vanishing(
                 "beta c V2 by the Marchenko-Pastur relation",
                 (x / (1 - t * x)).subs(x, s.beta * one.results[s.V1]) - s.beta * s.c * s.V2,
@@ -164,8 +164,8 @@ def overlap_matrix() -> Derivation:
         ),
         Step(
             "Different directions do not meet.",
-            eq(sp.Symbol("s_1.G s_2"), equal[0, 1]),
-            Vanishing("off the diagonal", equal[0, 1]),
+            eq(sp.Symbol("s_1.G s_2"), balanced[0, 1]),
+            Vanishing("off the diagonal", balanced[0, 1]),
         ),
     )
     return Derivation(

@@ -69,9 +69,9 @@ T_trace = sp.Function("T", real=True)(s.V1_hat, s.V2_hat)
 tau_trace = sp.Function("tau", real=True)(s.V1_hat, s.V2_hat)
 
 
-def stationary(free_energy: sp.Expr, variable: sp.Symbol) -> sp.Expr:
+def stationary(energy: sp.Expr, variable: sp.Symbol) -> sp.Expr:
     """The derivative of the free energy in one variable: zero at the saddle point."""
-    return sp.diff(free_energy, variable)
+    return sp.diff(energy, variable)
 
 
 @functools.cache
@@ -238,7 +238,7 @@ def label_moments() -> tuple[Theorem, ...]:
         define(y1, Expectation(s.z * _teacher, s.z), "the label's linear part given kappa", s.kappa),
         define(y2, Expectation(_teacher**2, s.z) + s.noise, "the label's mean square given kappa", s.kappa),
     )
-    return tuple(isolated(average, name) for name in names for average in right(name).atoms(Expectation))
+    return tuple(isolated(found, name) for name in names for found in right(name).atoms(Expectation))
 
 
 def mean_at_kappa(integrand: sp.Expr, *variables: sp.Symbol) -> Theorem:

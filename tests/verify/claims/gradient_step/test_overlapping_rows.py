@@ -60,10 +60,10 @@ def test_the_functions_by_hand() -> None:
 
 def test_a_step_without_rate_leaves_the_common_part() -> None:
     start = replace(STARTS["tanh student, tanh target"], rate=0.0)
-    strength, _, bulk = measured_step(start, 60, 0)
+    strength, _, width = measured_step(start, 60, 0)
     # The other rows have length 0.6 but for their mean, of square 0.6/p; both estimates take it into account.
     assert strength == pytest.approx(np.sqrt(0.4), abs=0.02)
-    assert bulk == pytest.approx(0.6, abs=0.02)
+    assert width == pytest.approx(0.6, abs=0.02)
 
 
 def without_overlap(result: sp.Expr) -> sp.Expr:
