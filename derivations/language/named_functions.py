@@ -74,7 +74,7 @@ along_ones = sp.Function("mean force", real=True)
 
 # Free energies per neuron as functions of order parameters, conjugates and ridge penalty, for one direction of the
 # spike and for two, with the partial derivative in each place.
-action, directions_action = sp.Function("Phi", real=True), sp.Function("Phi_v", real=True)
+action, directions_action = sp.Function("Phi", real=True), sp.Function("Psi", real=True)
 
 # The partial derivatives of functions of several variables, one for each place.
 PARTIALS: dict[Any, tuple[Any, ...]] = {
