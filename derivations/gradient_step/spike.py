@@ -79,11 +79,6 @@ NAMED = {
 }
 
 
-def mean_over_pairs(count: sp.Expr, equal_pair: sp.Expr, different: sp.Expr) -> sp.Expr:
-    """(1/count^2) sum over i, j of a term worth ``equal_pair`` for i = j and ``different`` otherwise."""
-    return (equal_pair + (count - 1) * different) / count
-
-
 def chi_square_moments(freedom: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     """First and second moment of a sum of ``freedom`` squares of independent standard normal variables."""
     first = freedom * gaussian_moment(2)

@@ -39,7 +39,7 @@ from onestep.derivations.gradient_step import symbols as s_step
 from onestep.derivations.kernel.search import define, value
 from onestep.derivations.language.derivation import Vanishing
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma
+from onestep.derivations.language.named_functions import repeated, sigma
 from onestep.derivations.saddle_point import (
     any_law,
     conventions,
@@ -59,7 +59,7 @@ from tests.planting.errors import Plant
 
 def _differences(count: sp.Expr, equal: sp.Expr, different: sp.Expr) -> sp.Expr:
     """Pairs of different samples counted negatively."""
-    return (equal - (count - 1) * different) / count
+    return (repeated(count, equal) - repeated(count * (count - 1), different)) / count**2
 
 
 def _backwards(order: int, variable: sp.Expr) -> sp.Expr:
@@ -99,17 +99,12 @@ _SQUARED_RESIDUAL = s.replicas * s.residual**2 * s.inverse_temperature / (
 
 # fmt: off
 GRADIENT_STEP = (
-    Plant(spike, "differentiate", lambda right: lambda *given: -right(*given),
-          ("section-2.gradient-step", "result-3-1.split", "result-3-1.spike-strength")),
-    Plant(spike, "mean_over_pairs", lambda _: _differences,
+    Plant(spike, "READOUT_OF_ONES", lambda right: define(s_step.readout_weight, -value(right), "a wrong sign"),
+          ("result-3-1.split", "result-3-1.spike-strength")),
+    Plant(spike, "over_pairs", lambda _: _differences,
           ("result-3-1.spike-norm-exact", "result-3-1.spike-norm", "result-3-1.spike-strength",
-           "result-3-1.alignment")),
-    Plant(spike, "chi_square_moments", lambda _: lambda freedom: (freedom, 3 * freedom - freedom * (freedom - 1)),
-          ("result-3-1.spike-concentration",)),
-    Plant(bulk, "mean_over_pairs", lambda _: _differences, ("result-3-1.row-correction-exact",)),
-    Plant(bulk, "stein_step", lambda right: lambda *given: -right(*given),
-          ("result-3-1.mean-correction-along-target",)),
-    Plant(bulk, "along_w", lambda right: lambda: -right(), ("result-3-1.mean-correction-across-target",)),
+           "result-3-1.alignment", "result-3-1.spike-concentration")),
+    Plant(bulk, "over_pairs", lambda _: _differences, ("result-3-1.row-correction-exact",)),
     Plant(constants, "H1", lambda right: define(s_step.h1, -value(right), "a wrong sign"),
           ("result-3-1.first-coefficient",)),
     Plant(constants, "H2_STAR", lambda right: define(s_step.h2_star, 2 * value(right), "twice the second moment"),
