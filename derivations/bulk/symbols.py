@@ -84,4 +84,12 @@ distance_groups = _define(
 )
 
 
+# The map whose fixed point the saddle point is.
+V1_other = _define(r"V_{1}'", "(1/p) tr[W Pi W^T S^-1] in another solution", positive=True)
+V2_other = _define(r"V_{2}'", "(1/p) tr S^-1 in another solution", positive=True)
+V1_more = _define(r"\Delta V_1", "what is added to V1", nonnegative=True)
+V2_more = _define(r"\Delta V_2", "what is added to V2", nonnegative=True)
+excess = _define(r"\varsigma", "by how much a factor of V1 and V2 exceeds one", nonnegative=True)
+
+
 TABLE: tuple[Entry, ...] = _TABLE.entries
