@@ -20,6 +20,7 @@ from sympy.core.relational import Relational
 
 from onestep.derivations.kernel.algebra import assume, instantiate, order, rewrite
 from onestep.derivations.kernel.inequalities import antisymmetric, largest, multiply, root_of_zero, specialise
+from onestep.derivations.kernel.search import value
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, sides
 from onestep.derivations.kernel.terms import substitute
 from onestep.derivations.kernel.theorem import Theorem
@@ -47,7 +48,7 @@ class IncreasingMap:
 
 def below(of: IncreasingMap, lower: Sequence[Theorem], fixed: Sequence[Theorem]) -> tuple[Theorem, ...]:
     """u_i >= x_i of ``lower``: F_i(x) >= x_i, and ``fixed``: F_i(u) = u_i, for positive symbols x and u."""
-    x, u = [t.statement.right for t in lower], [t.statement.right for t in fixed]
+    x, u = [value(t) for t in lower], [value(t) for t in fixed]
     ratios = tuple(a / b for a, b in zip(x, u, strict=True))
     terms = (ONE, *ratios)
     most = sp.Max(*terms)
@@ -65,7 +66,7 @@ def below(of: IncreasingMap, lower: Sequence[Theorem], fixed: Sequence[Theorem])
         gap = substitute(of.gaps[i], at_u)
         for equation in fixed:
             there = _rewritten(there, equation)
-            gap = gap.xreplace({equation.statement.left: equation.statement.right})
+            gap = gap.xreplace({_left(equation): value(equation)})
         there = specialise((there, excess), of.excess)
         gaps.append(substitute(gap, {of.excess: most - 1}))
         goal = AtLeast(most * u[i] - (most - 1) * gaps[i] - x[i], ZERO)
@@ -74,9 +75,13 @@ def below(of: IncreasingMap, lower: Sequence[Theorem], fixed: Sequence[Theorem])
     return tuple(order((sign, none), AtLeast(b, a), (ONE, -b)) for sign, a, b in zip(above, x, u, strict=True))
 
 
+def _left(theorem: Theorem) -> sp.Expr:
+    return sides(theorem.statement)[0]
+
+
 def _rewritten(theorem: Theorem, by: Theorem) -> Theorem:
     """``theorem`` with F_i(u) = u_i wherever it stands."""
-    stands = any(side.has(by.statement.left) for side in sides(theorem.statement))
+    stands = any(side.has(_left(by)) for side in sides(theorem.statement))
     return rewrite((theorem, by)) if stands else theorem
 
 
@@ -84,12 +89,12 @@ def _no_excess(
     excess: Theorem, above: Sequence[Theorem], left: Sequence[Theorem], gaps: Vector, attained: Theorem, u: Vector
 ) -> Theorem:
     """s = 0 of s e_1 ... e_n = 0 and e_i >= s g_i, e_i = t u_i - x_i: s e_1 ... e_n >= s^(n+1) g_1 ... g_n."""
-    s = excess.statement.left
+    s = _left(excess)
     product, power = s, excess  # s e_1 ... e_k, and s^(k+1) >= 0
     weight: sp.Expr = ONE  # g_1 ... g_k
     known: Theorem | None = None
     for k, (sign, rest, gap) in enumerate(zip(above, left, gaps, strict=True), start=1):
-        product = product * sign.statement.left
+        product = product * _left(sign)
         powers = multiply((rest, power))
         premises, multipliers = [powers], [weight]
         if known is not None:
@@ -99,7 +104,7 @@ def _no_excess(
         known = order(tuple(premises), AtLeast(product, s ** (k + 1) * weight), tuple(multipliers))
     assert known is not None
     whole = sp.Mul(*u)
-    low = order((known, attained), AtLeast(ZERO, power.statement.left), (1 / weight, -whole / weight))
+    low = order((known, attained), AtLeast(ZERO, _left(power)), (1 / weight, -whole / weight))
     return root_of_zero((antisymmetric((power, low)),), s, len(u) + 1)
 
 
@@ -111,7 +116,7 @@ def at_most_one(of: IncreasingMap, first: Sequence[Theorem], second: Sequence[Th
 
 def _at_least(fixed: Sequence[Theorem]) -> list[Theorem]:
     """F_i(x) >= x_i of F_i(x) = x_i."""
-    return [order((t,), AtLeast(t.statement.left, t.statement.right), (ONE,)) for t in fixed]
+    return [order((t,), AtLeast(*sides(t.statement)), (ONE,)) for t in fixed]
 
 
 def stated(theorems: Sequence[Theorem], statement: Relational) -> Theorem:

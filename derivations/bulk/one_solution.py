@@ -20,11 +20,12 @@ import functools
 from dataclasses import dataclass
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from onestep.derivations.bulk import symbols as s
-from onestep.derivations.bulk.increasing_maps import ONE, ZERO, IncreasingMap, at_most_one
+from onestep.derivations.bulk.increasing_maps import ONE, ZERO, IncreasingMap, at_most_one, stated
 from onestep.derivations.free_energy.along_spike import mu1, mu2, over_kappa, over_modes, varrho
-from onestep.derivations.kernel.algebra import assume, instantiate, order, rewrite
+from onestep.derivations.kernel.algebra import assume, instantiate, order, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
 from onestep.derivations.kernel.search import define
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
@@ -65,8 +66,8 @@ class Setting:
 
 _positive_mu2 = sp.Function("mu2", positive=True)(s.kappa)
 RIDGE = Setting("", s.ridge, ONE, mu2)
-ABOVE = Setting("^{+}", ZERO, ONE, _positive_mu2)
-BELOW = Setting("^{-}", ONE, ZERO, _positive_mu2)
+ABOVE = Setting("_above", ZERO, ONE, _positive_mu2)
+BELOW = Setting("_below", ONE, ZERO, _positive_mu2)
 
 MEAN = define(s.c, over_modes(varrho), "the mean of the law of the bulk's eigenvalues")
 
@@ -244,3 +245,49 @@ ONE_POINT, OTHER_POINT = (s.V1, s.V2), (s.V1_other, s.V2_other)
 def one_solution(of: Setting) -> tuple[Theorem, ...]:
     """T' = T and tau' = tau for any two solutions."""
     return at_most_one(increasing_map(of), fixed_point(of, OTHER_POINT), fixed_point(of, ONE_POINT))
+
+
+# ---- the theorems by what they say ----
+
+
+def growth(index: int, said: Relational) -> Theorem:
+    """F is increasing, or strictly subhomogeneous, at (T, tau)."""
+    steps = {_p: s.V1, _q: s.V2}
+    return stated(
+        (
+            instantiate((increasing(RIDGE, index),), steps | {_h: s.V1_more, _k: s.V2_more}),
+            instantiate((subhomogeneous(RIDGE, index),), steps | {_s: s.excess}),
+        ),
+        said,
+    )
+
+
+def bound(index: int, said: Relational) -> Theorem:
+    """F is bounded at (T, tau)."""
+    return stated((_at(bounded(index), ONE_POINT),), said)
+
+
+def contraction(index: int, said: Relational) -> Theorem:
+    """F(t x) <= (1 + (t - 1)(1 - ridge x_i/bound)) x_i at the solution x, for t = 1 + excess."""
+    strict = instantiate((subhomogeneous(RIDGE, index),), {_p: s.V1, _q: s.V2, _s: s.excess})
+    fixed = fixed_point(RIDGE, ONE_POINT)[index - 1]
+    strict = rewrite((strict, fixed))
+    return order((strict,), AtLeast(said.gts, said.lts), (ONE,))
+
+
+def budget(said: Relational) -> Theorem:
+    """ridge tau = 1 - (alpha/beta) E[V/(1+V)] at the solution: S/S is one in every mode."""
+    S, V = RIDGE.eigenvalue(ONE_POINT), RIDGE.response(ONE_POINT) - ONE
+    C, D = RIDGE.name("C")(*ONE_POINT), RIDGE.name("D")(*ONE_POINT)
+    parts = ((s.ridge, ONE / S), (C, varrho / S), (D, ONE / S))
+    whole = sp.Add(*(a * part for a, part in parts))
+    one = average((ring((), Equation(whole, ONE)),), (s.mode,))
+    modes = _split(one, over_modes(whole), *parts)
+    conjugates = [_at(_conjugate(RIDGE, letter), ONE_POINT) for letter in "CD"]
+    traces = [_at(_trace(RIDGE, index), ONE_POINT) for index in (1, 2)]
+    fixed = fixed_point(RIDGE, ONE_POINT)
+    samples = linear((), over_kappa(V / (1 + V)), ((s.V1, mu1**2 / (1 + V)), (s.V2, mu2**2 / (1 + V))))
+    for theorem in (*traces, *fixed):
+        modes = rewrite((modes, theorem), theorem in traces)
+    premises = (modes, *conjugates, samples)
+    return ring(premises, Equation(said.lhs, said.rhs), (ONE, -s.V1, -s.V2, RATIO))

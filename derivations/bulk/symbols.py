@@ -89,6 +89,10 @@ V1_other = _define(r"V_{1}'", "(1/p) tr[W Pi W^T S^-1] in another solution", pos
 V2_other = _define(r"V_{2}'", "(1/p) tr S^-1 in another solution", positive=True)
 V1_more = _define(r"\Delta V_1", "what is added to V1", nonnegative=True)
 V2_more = _define(r"\Delta V_2", "what is added to V2", nonnegative=True)
+V1_rising = _define(r"\mathsf{x}_1", "a fixed point of a map that is not increasing", positive=True)
+V1_other_rising = _define(r"\mathsf{x}_1'", "another fixed point of a map that is not increasing", positive=True)
+V1_bare = _define(r"\mathsf{u}_1", "a fixed point of a homogeneous map", positive=True)
+V1_other_bare = _define(r"\mathsf{u}_1'", "another fixed point of a homogeneous map", positive=True)
 excess = _define(r"\varsigma", "by how much a factor of V1 and V2 exceeds one", nonnegative=True)
 
 
