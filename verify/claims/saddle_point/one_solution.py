@@ -53,10 +53,10 @@ _MEAN = {1: s.c, 2: sp.Integer(1)}
 def _increasing(index: int) -> Claim:
     now = _map("F", index, ONE_POINT)
     return claim(
-        f"one-solution.increasing.{_NAMES[index]}", f"The map of the saddle point increases in T and tau: {_NAMES[index]}",
-        BEYOND,
+        f"one-solution.increasing.{_NAMES[index]}",
+        f"The map of the saddle point increases in T and tau: {_NAMES[index]}", BEYOND,
         ge(_map("F", index, _MOVED), now), _domain(*_POINT, *_MORE),
-        ByTheorem("V increases, C and D decrease in V, the traces in C and D", lambda said: derived.growth(index, said)),
+        ByTheorem("V increases, C and D fall with V, the traces with both", lambda said: derived.growth(index, said)),
         BySearch("averages on a grid, four laws of the bulk", numbers.nothing, ROUNDING, numbers.maps_at),
         wrong={
             "the other way round": ge(now, _map("F", index, _MOVED)),
@@ -77,7 +77,7 @@ def _subhomogeneous(index: int) -> Claim:
 
     return claim(
         f"one-solution.subhomogeneous.{_NAMES[index]}",
-        f"t > 1 times T and tau make the map less than t times as large, by what the ridge says: {_NAMES[index]}", BEYOND,
+        f"The map at t times T and tau is less than t times the map, by what the ridge says: {_NAMES[index]}", BEYOND,
         _less("F", index, gap("F")), _domain(*_POINT, *_EXCESS),
         ByTheorem("V(t x) = t V(x), and the ridge is not multiplied", lambda said: derived.growth(index, said)),
         BySearch("averages on a grid, four laws of the bulk", numbers.nothing, ROUNDING, numbers.maps_at),
@@ -157,7 +157,8 @@ def unique(of: Setting, said: Relational) -> Theorem:
 def _reached(index: int) -> Claim:
     x, led = ONE_POINT[index - 1], _map("L", index, OTHER_POINT)
     found = claim(
-        f"one-solution.reached.{_NAMES[index]}", f"Iteration from anywhere leads to the solution: {_NAMES[index]}", BEYOND,
+        f"one-solution.reached.{_NAMES[index]}",
+        f"Iteration from anywhere leads to the solution: {_NAMES[index]}", BEYOND,
         eq(led, x), _domain(*_OTHER),
         ByNumbers("iteration of the definition from a random start, and Newton's method", numbers.solution, SOLVER,
                   numbers.maps_at),
@@ -168,8 +169,8 @@ def _reached(index: int) -> Claim:
         },
         uses=(f"one-solution.{_NAMES[index]}", f"one-solution.closer.{_NAMES[index]}",
               f"one-solution.bounded.{_NAMES[index]}"),
-        note="From (c, 1)/lambda, which is above F of anything, F decreases and stays above 0: its limit is a solution, "
-             "and so there is one. From (0, 0) it increases to the same; any start is between the two after a step.",
+        note="From (c, 1)/lambda, which is above F of anything, iteration decreases and stays above 0: its limit is a "
+             "solution, and so there is one. From (0, 0) it increases to the same; any start is between after a step.",
     )  # fmt: skip
     return replace(found, missing_lemma="induction over the steps, and a rule for the limit of a bounded sequence")
 
@@ -218,8 +219,8 @@ def _any_map() -> Claim:
             "a map that is not increasing": eq(s.V1_other_rising, s.V1_rising),
             "a map that is homogeneous": eq(s.V1_other_bare, s.V1_bare),
         },
-        note="Two components here; the same proof is made for any number. The wrong neighbours are maps that lack one of "
-             "the two properties and have several fixed points.",
+        note="Two components here; the same proof is made for any number. The wrong neighbours are maps that lack one "
+             "of the two properties and have several fixed points.",
     )  # fmt: skip
 
 

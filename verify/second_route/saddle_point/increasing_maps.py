@@ -15,8 +15,8 @@ from onestep.verify.second_route.saddle_point.one_solution import iterated
 def random_maps(point: Point) -> Mapping[str, float]:
     """Fixed points of F_i = a_i + sum_j b_ij x_j^p_ij with p < 1, from below and from above.
 
-    And two fixed points of maps that are not increasing, F = (x1/x2, 1), or homogeneous, F = (x2, x1), by iteration from
-    two random starts.
+    And two fixed points of maps that are not increasing, F = (x1/x2, 1), or homogeneous, F = (x2, x1), by iteration
+    from two random starts.
     """
     generator = np.random.default_rng(int(value(point, "seed")))
     shift, weights, powers = (

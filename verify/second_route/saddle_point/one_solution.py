@@ -1,5 +1,5 @@
-"""Numbers for the map whose fixed point (T, tau) is, from its definition: averages over kappa on a grid, traces over the
-law of the bulk, which is Marchenko-Pastur's or a few atoms; and where its iterates lead.
+"""Numbers for the map whose fixed point (T, tau) is, from its definition: averages over kappa on a grid, traces over
+the law of the bulk, which is Marchenko-Pastur's or a few atoms; and where its iterates lead.
 
 The solver knows the traces of Marchenko and Pastur by a quadratic equation, and uses Newton's method.
 """
