@@ -93,6 +93,16 @@ V1_rising = _define(r"\mathsf{x}_1", "a fixed point of a map that is not increas
 V1_other_rising = _define(r"\mathsf{x}_1'", "another fixed point of a map that is not increasing", positive=True)
 V1_bare = _define(r"\mathsf{u}_1", "a fixed point of a homogeneous map", positive=True)
 V1_other_bare = _define(r"\mathsf{u}_1'", "another fixed point of a homogeneous map", positive=True)
+_LEAST = "least eigenvalue in T, and least entry in tau, two groups, over the largest entry of the larger side:"
+order_gap = _define(r"\Lambda_{F(x+h)-F(x)}", f"{_LEAST} F(x + h) - F(x)")
+order_gap_rising = _define(r"\Lambda_{G(x+h)-G(x)}", f"{_LEAST} the same with C and D increasing")
+entry_gap = _define(r"\min_{ab}\Delta T_{ab}", "least change of an entry of T, when all entries of its argument grow")
+scale_gap = _define(r"\Lambda_{tF(x)-F(tx)-g}", f"{_LEAST} t F(x) - F(t x) less (t - 1) lambda (T T_0^-1 T, tau^2/pi)")
+scale_gap_fourfold = _define(r"\Lambda_{tF(x)-F(tx)-4g}", f"{_LEAST} t F(x) - F(t x) less four times as much")
+scale_gap_reversed = _define(r"\Lambda_{F(tx)-tF(x)}", f"{_LEAST} F(t x) - t F(x)")
+V1_of_groups = _define(r"T_{12}^{\downarrow}", "T_12 of two groups by iteration from above")
+V1_of_groups_other = _define(r"T_{12}^{\uparrow}", "T_12 of two groups by iteration from below")
+V1_of_groups_rising = _define(r"T_{12}^{G}", "T_12 of two groups by iteration with C and D increasing")
 excess = _define(r"\varsigma", "by how much a factor of V1 and V2 exceeds one", nonnegative=True)
 
 

@@ -19,6 +19,7 @@ from onestep.verify.protocol.statement import claim, eq, ge, le
 from onestep.verify.protocol.tolerances import ROUNDING, SOLVER
 from onestep.verify.second_route.models import GENERIC, SMOOTH
 from onestep.verify.second_route.saddle_point import one_solution as numbers
+from onestep.verify.second_route.saddle_point import one_solution_groups as groups
 from onestep.verify.second_route.saddle_point.increasing_maps import random_maps
 
 BEYOND = Source("this suite", "beyond the paper: one solution")
@@ -204,7 +205,6 @@ def _without_ridge(of: Setting, slug: str, title: str, alpha: Range, note: str) 
     )  # fmt: skip
 
 
-_x = tuple(sp.Symbol(f"x_{i}", positive=True) for i in (1, 2))
 _STARTS = Domain((Range("seed", 0.0, 1e6),))
 
 
@@ -229,6 +229,56 @@ def any_map(said: Relational) -> Theorem:
     return stated(two_fixed_points(OTHER_POINT, ONE_POINT), said)
 
 
+_TWO_GROUPS = Domain(
+    (*(r for r in _RANGES if r.symbol not in ("law", s.alpha, s.beta, s.ridge)), Range("seed", 0.0, 1e6),
+     Range(s.alpha, 0.5, 4.0, log=True), Range(s.beta, 0.3, 1.5, log=True), Range(s.ridge, 0.02, 0.5, log=True)),
+    (INTEGRABLE,), (GENERIC,),
+)  # fmt: skip
+_LOEWNER = "the inverse of matrices reverses the Loewner order, and Schur's product with a positive one keeps it"
+
+
+def _groups() -> tuple[Claim, ...]:
+    dense, limit = "traces of dense matrices of one bulk", "the solver's block equations"
+    increasing = claim(
+        "one-solution.groups.increasing", "With several groups the map increases in the Loewner order", BEYOND,
+        ge(s.order_gap, sp.Integer(0)), _TWO_GROUPS,
+        BySearch(dense, groups.of_one_bulk, ROUNDING), BySearch(limit, groups.in_the_limit, ROUNDING),
+        wrong={
+            "entry by entry": ge(s.entry_gap, sp.Integer(0)),
+            "C and D increasing": ge(s.order_gap_rising, sp.Integer(0)),
+        },
+        uses=("one-solution.increasing.T", "one-solution.increasing.tau"),
+        note="V = mu1.T mu1 + tau.mu2^2 grows with T, the averages C of mu1 mu1^T/(1+V) fall in the Loewner order, S "
+             "with them (C multiplies W W^T entry by entry), and S^-1 grows. u.T u is the trace of U W W^T U S^-1.",
+    )
+    subhomogeneous = claim(
+        "one-solution.groups.subhomogeneous", "With several groups the map is strictly subhomogeneous", BEYOND,
+        ge(s.scale_gap, sp.Integer(0)), _TWO_GROUPS,
+        BySearch(dense, groups.of_one_bulk, ROUNDING), BySearch(limit, groups.in_the_limit, ROUNDING),
+        wrong={
+            "four times the gap": ge(s.scale_gap_fourfold, sp.Integer(0)),
+            "the other way round": ge(s.scale_gap_reversed, sp.Integer(0)),
+        },
+        uses=("one-solution.groups.increasing",),
+        note="t C(t x) >= C(x), t D(t x) >= D(x), and t/S - 1/S' >= (t - 1) lambda S^-2 as for one group.",
+    )
+    one = claim(
+        "one-solution.groups", "With several groups, too, the saddle point of the square loss has one solution", BEYOND,
+        eq(s.V1_of_groups_other, s.V1_of_groups), _TWO_GROUPS,
+        ByNumbers(f"{dense}, iterated from above and from below", groups.two_solutions, SOLVER),
+        kind=Kind.FIXED_POINT,
+        wrong={"C and D increasing": s.V1_of_groups_rising, "twice": 2 * s.V1_of_groups},
+        uses=("one-solution.groups.increasing", "one-solution.groups.subhomogeneous"),
+        note="The proof of one-solution.any-map with x <= t u in the Loewner order: the least t is attained along a "
+             "vector v, v.(t U - X) v = 0, where strictness contradicts it. Every solution is positive definite.",
+    )  # fmt: skip
+    attained = f"{_LOEWNER}; the least factor is attained along a vector"
+    return (
+        replace(increasing, missing_lemma=_LOEWNER), replace(subhomogeneous, missing_lemma=_LOEWNER),
+        replace(one, missing_lemma=attained),
+    )  # fmt: skip
+
+
 CLAIMS: tuple[Claim, ...] = (
     _any_map(),
     *(make(index) for make in (_increasing, _subhomogeneous, _bounded, _closer, _unique, _reached) for index in (1, 2)),
@@ -243,4 +293,5 @@ CLAIMS: tuple[Claim, ...] = (
         "lambda V1 and lambda V2. The 1 in 1 + V is lost beside V, the ridge, 1 in these units, stays. At alpha = beta "
         "both are lost, F is homogeneous, and V diverges in either unit.",
     ),
+    *_groups(),
 )  # fmt: skip

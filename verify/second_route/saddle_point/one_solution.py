@@ -37,7 +37,8 @@ LAWS: Mapping[str, tuple[Pair, ...]] = {
 }
 
 # Without a 1 beside it V has zeros nearer to the line than 1 + V.
-_NODES, _WEIGHTS = normal_line(0.05)
+LINE = normal_line(0.05)
+_NODES, _WEIGHTS = LINE
 
 
 @dataclass(frozen=True)
