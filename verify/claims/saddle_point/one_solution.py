@@ -100,7 +100,7 @@ def _bounded(index: int) -> Claim:
         BySearch("averages on a grid, four laws of the bulk", numbers.nothing, ROUNDING, numbers.maps_at),
         wrong={
             "by half of it": _MEAN[index] / (2 * s.ridge),
-            "C and D left out, the other way round": ge(_map("F", index, ONE_POINT), _MEAN[index] / s.ridge),
+            "the other way round": ge(_map("F", index, ONE_POINT), _MEAN[index] / s.ridge),
         },
         uses=("result-3-3.saddle.V1", "result-3-3.saddle.V2"),
     )  # fmt: skip

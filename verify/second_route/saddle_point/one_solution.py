@@ -22,7 +22,7 @@ from onestep.numerics.saddle_point.equations import nonlinear_part
 from onestep.numerics.saddle_point.profile import profile
 from onestep.verify.checks.kinds import Point
 from onestep.verify.second_route.grids import normal_line
-from onestep.verify.second_route.models import density_integrals, functions_of, model_at, value
+from onestep.verify.second_route.models import density_integrals, functions_of, model_at
 
 Array = NDArray[np.float64]
 Pair = tuple[float, float]
@@ -95,9 +95,8 @@ def iterated(of: Map, start: Pair) -> Pair:
     return now
 
 
-def _functions(names: str, of: Map) -> dict[str, Callable[..., Any]]:
+def _functions(letter: str, limit: str, of: Map) -> dict[str, Callable[..., Any]]:
     """F_1, F_2 and L_1, L_2, the limits of their iterates, under the letters given."""
-    letter, limit = names
 
     def part(index: int) -> Callable[..., float]:
         return lambda overlap, tau: of(float(overlap), float(tau))[index]
@@ -119,9 +118,9 @@ def maps_at(point: Point) -> Mapping[str, Callable[..., Any]]:
     bare = Setting(model.changed(alpha=model.beta), 0.0, 0.0, law)
     return {
         **functions_of(model),
-        **_functions("FL", the_map(right)),
-        **_functions("GM", the_map(rising)),
-        **_functions("HN", the_map(bare)),
+        **_functions("F", "L", the_map(right)),
+        **_functions("G", "M", the_map(rising)),
+        **_functions("H", "N", the_map(bare)),
     }
 
 
@@ -144,7 +143,7 @@ def two_solutions(point: Point) -> Mapping[str, float]:
     """`solution`, and what the iteration from far below leads to."""
     model, law = model_at(point), str(point["law"])
     other = iterated(the_map(Setting(model, model.ridge, 1.0, law)), (1e-9, 1e-9))
-    return solution(point) | {s.V1_other.name: other[0], s.V2_other.name: other[1]}
+    return {**solution(point), s.V1_other.name: other[0], s.V2_other.name: other[1]}
 
 
 def without_ridge(point: Point) -> Mapping[str, float]:
@@ -161,8 +160,3 @@ def _newton(model: Model, ridge: float, unit: float) -> Pair:
     # The rule that the solver starts with is refined twice, as it would do itself.
     solved = nonlinear_part(profile(model, 2), equivalent_of(model, ridge), model.alpha / model.beta, unit=unit)
     return (float(solved.values[0]), float(solved.values[1])) if solved.converged else (math.nan, math.nan)
-
-
-def share(point: Point) -> float:
-    """alpha/beta."""
-    return value(point, s.alpha) / value(point, s.beta)
