@@ -84,4 +84,26 @@ distance_groups = _define(
 )
 
 
+# The map whose fixed point the saddle point is.
+V1_other = _define(r"V_{1}'", "(1/p) tr[W Pi W^T S^-1] in another solution", positive=True)
+V2_other = _define(r"V_{2}'", "(1/p) tr S^-1 in another solution", positive=True)
+V1_more = _define(r"\Delta V_1", "what is added to V1", nonnegative=True)
+V2_more = _define(r"\Delta V_2", "what is added to V2", nonnegative=True)
+V1_rising = _define(r"\mathsf{x}_1", "a fixed point of a map that is not increasing", positive=True)
+V1_other_rising = _define(r"\mathsf{x}_1'", "another fixed point of a map that is not increasing", positive=True)
+V1_bare = _define(r"\mathsf{u}_1", "a fixed point of a homogeneous map", positive=True)
+V1_other_bare = _define(r"\mathsf{u}_1'", "another fixed point of a homogeneous map", positive=True)
+_LEAST = "least eigenvalue in T, and least entry in tau, two groups, over the largest entry of the larger side:"
+order_gap = _define(r"\Lambda_{F(x+h)-F(x)}", f"{_LEAST} F(x + h) - F(x)")
+order_gap_rising = _define(r"\Lambda_{G(x+h)-G(x)}", f"{_LEAST} the same with C and D increasing")
+entry_gap = _define(r"\min_{ab}\Delta T_{ab}", "least change of an entry of T, when all entries of its argument grow")
+scale_gap = _define(r"\Lambda_{tF(x)-F(tx)-g}", f"{_LEAST} t F(x) - F(t x) less (t - 1) lambda (T T_0^-1 T, tau^2/pi)")
+scale_gap_fourfold = _define(r"\Lambda_{tF(x)-F(tx)-4g}", f"{_LEAST} t F(x) - F(t x) less four times as much")
+scale_gap_reversed = _define(r"\Lambda_{F(tx)-tF(x)}", f"{_LEAST} F(t x) - t F(x)")
+V1_of_groups = _define(r"T_{12}^{\downarrow}", "T_12 of two groups by iteration from above")
+V1_of_groups_other = _define(r"T_{12}^{\uparrow}", "T_12 of two groups by iteration from below")
+V1_of_groups_rising = _define(r"T_{12}^{G}", "T_12 of two groups by iteration with C and D increasing")
+excess = _define(r"\varsigma", "by how much a factor of V1 and V2 exceeds one", nonnegative=True)
+
+
 TABLE: tuple[Entry, ...] = _TABLE.entries

@@ -103,9 +103,8 @@ def instantiate(premises: tuple[Theorem, ...], values: Mapping[sp.Symbol, sp.Exp
         touched = {statement.variable} & (values.keys() | frozenset().union(*map(free, values.values())))
         if touched:
             raise Refused(f"{statement.variable} is the variable of the limit")
-    demanded = frozenset().union(*map(defined_where, values.values()))
-    conditions = demanded.union(*(_substituted(condition, values) for condition in theorem.conditions))
-    return Conclusion(_mapped(statement, lambda term: substitute(term, values)), conditions=conditions, instead=True)
+    statement, conditions = in_place(theorem, values)
+    return Conclusion(statement, conditions=conditions, instead=True)
 
 
 @rule
@@ -200,6 +199,13 @@ def order(
     if conditions is None:
         raise Refused(f"{goal.left} - {goal.right} is not that sum")
     return Conclusion(goal, conditions=conditions.union(*map(defined_where, helpers)))
+
+
+def in_place(theorem: Theorem, values: Mapping[sp.Symbol, sp.Expr]) -> tuple[Statement, frozenset[Condition]]:
+    """A theorem's statement and conditions with terms for symbols, and where these terms are defined."""
+    demanded = frozenset().union(*map(defined_where, values.values()))
+    conditions = demanded.union(*(_substituted(condition, values) for condition in theorem.conditions))
+    return _mapped(theorem.statement, lambda term: substitute(term, values)), conditions
 
 
 def _one_slope(name: sp.Expr, meaning: sp.Expr) -> None:

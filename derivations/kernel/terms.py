@@ -17,7 +17,7 @@ from onestep.derivations.kernel.statements import Condition, Demand, Refused
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
-_REAL_FUNCTIONS = (sp.exp, sp.log, sp.Abs, sp.tanh, sp.erf, sp.sin, sp.cos)
+_REAL_FUNCTIONS = (sp.exp, sp.log, sp.Abs, sp.Max, sp.tanh, sp.erf, sp.sin, sp.cos)
 
 # Numbers, sums, products and averages, and nothing that is derived from their classes.
 _NUMBERS = (sp.Integer, sp.Rational, *map(type, (sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half, sp.pi)))
@@ -178,6 +178,8 @@ def positive(term: sp.Expr) -> bool:
         return positive(term.base)
     if isinstance(term, Expectation):
         return positive(term.integrand)
+    if term.func is sp.Max:
+        return any(map(positive, term.args))
     return term.func is sp.exp or _has_sign(term, "is_positive")
 
 
@@ -193,6 +195,8 @@ def nonnegative(term: sp.Expr) -> bool:
         return bool(even) or nonnegative(term.base)
     if isinstance(term, Expectation):
         return nonnegative(term.integrand)
+    if term.func is sp.Max:
+        return any(map(nonnegative, term.args))
     return term.func in (sp.exp, sp.Abs) or _has_sign(term, "is_nonnegative")
 
 

@@ -40,6 +40,11 @@ _FUNCTION_NAMES = {
     "mu1_2": r"\mu_{1,2}",
     "mu2_1": r"\mu_{2,1}",
     "mu2_2": r"\mu_{2,2}",
+    **{
+        f"{f}_{side}": f"{f}^{mark}"
+        for f in ("F_1", "F_2", "C", "D")
+        for side, mark in (("above", "+"), ("below", "-"))
+    },
 }
 
 

@@ -1,8 +1,9 @@
-"""A certificate of the ridge saddle point: a box with exactly one solution, and from it balls of everything.
+"""A certificate of the ridge saddle point: a box that holds the only solution, and from it balls of everything.
 
     1. V has no value -1 on a rectangle around the spike, |1 + V| bounded below there (`strip`).
     2. The expectations over kappa and over z are rules with derived error bounds (`balls.rules`, `balls.averages`).
-    3. Krawczyk's test shows one (T, tau) in a box (`newton`), and the rest is linear (`saddle_point`).
+    3. Krawczyk's test shows one (T, tau) in a box (`newton`), and the rest is linear (`saddle_point`). That there is
+       none outside of the box is the theorem of the ledger that `ONLY` names.
 
 The double-precision solution only says where to look. Built for one group, isotropic bulk with rows of equal norm,
 ridge > 0; activations and targets analytic in a strip and growing like a power, or polynomials between breakpoints.
@@ -34,6 +35,9 @@ from onestep.numerics.saddle_point.ridge import solve
 
 Ball = Any
 
+# The claim that the square loss has one saddle point, for one group, ridge > 0 and any law of the bulk.
+ONLY = "one-solution.T"
+
 # Relative half widths of the box that is tried first, second and so on.
 _WIDTHS = (Fraction(1, 10**4), Fraction(1, 10**6), Fraction(1, 10**8), Fraction(1, 10**10))
 _HEIGHTS = tuple(Fraction(n, 100) for n in (100, 80, 64, 50, 40, 32, 25, 20, 16, 12, 10, 8, 6, 5, 4, 3, 2, 1))
@@ -51,8 +55,9 @@ _GUARD_BITS = 48
 class Certificate:
     """What is certain about the saddle point of a model; where nothing is, `status` says why.
 
-    box: a box of (V1, V2) with exactly one solution. contraction < 1: the Krawczyk bound there. balls: enclosures of
-    V1, V2, m, zeta, psi, q1, q2, test_error and training_error as flint balls, at `bits` bits of quadrature.
+    box: a box of (V1, V2) that holds the only solution, by the claim `only_by`. contraction < 1: the Krawczyk bound
+    there. balls: enclosures of V1, V2, m, zeta, psi, q1, q2, test_error and training_error as flint balls, at `bits`
+    bits of quadrature.
     """
 
     model: Model
@@ -72,6 +77,11 @@ class Certificate:
         """The number of certain significant digits of the test error."""
         # An error of exactly zero has no last digit: no more than the quadrature was asked for.
         return 0 if self.balls is None else min(certain_digits(self.balls.test_error), self.bits)
+
+    @property
+    def only_by(self) -> str:
+        """The claim of the ledger by which there is no solution outside of the box; nothing without a certificate."""
+        return ONLY if self.certified else ""
 
     def texts(self, most: int = 30) -> dict[str, str]:
         """name -> [mid +/- rad] of every ball, every printed digit certain to one unit."""

@@ -241,12 +241,14 @@ def spike_document(best: BestSpike) -> Document:
 def certificate_document(certificate: Certificate) -> Document:
     """A certificate; where there is none, its status says why."""
     if not certificate.certified:
-        return {"status": certificate.status, "box": None, "contraction": None, "test_error": None, "digits": 0}
+        nothing = dict.fromkeys(("box", "only_solution_by", "contraction", "test_error"))
+        return {"status": certificate.status, **nothing, "digits": 0}
     texts = certificate.texts()
     names = ("test_error", "training_error", *ORDER_PARAMETERS)
     return {
         "status": certificate.status,
         "box": box_texts(certificate),
+        "only_solution_by": certificate.only_by,
         "contraction": certificate.contraction,
         "test_error": texts["test_error"],
         "digits": certificate.digits,
@@ -255,7 +257,7 @@ def certificate_document(certificate: Certificate) -> Document:
 
 
 def box_texts(certificate: Certificate) -> dict[str, list[str]]:
-    """The box of the unique solution, its ends as doubles rounded inwards, so that what is printed is certain."""
+    """The box of the only solution, its ends as doubles rounded inwards, so that what is printed is certain."""
     return {
         name: [repr(math.nextafter(float(ball.lower()), math.inf)), repr(math.nextafter(float(ball.upper()), 0.0))]
         for name, ball in zip(("V1", "V2"), certificate.box, strict=True)

@@ -5,8 +5,9 @@ Only the pair (T, tau) solves nonlinear equations, x = F(x) with F = Gamma o (C,
     C_ab = (alpha/beta) E[mu1_a mu1_b/(1+V)],  D_a = (alpha/beta) E[mu2_a^2/(1+V)],
     V(kappa) = sum_ab mu1_a mu1_b T_ab + sum_a mu2_a^2 tau_a.
 
-F is increasing and concave: S^-1 is a matrix harmonic mean of terms linear in (T, tau). So there is one solution for
-ridge > 0, and Newton's method decreases to it from any point x >= F(x), such as Gamma(0, 0). All else is linear.
+F is increasing and concave, in the Loewner order for several groups: S^-1 is a matrix harmonic mean of terms linear in
+(T, tau). So there is one solution for ridge > 0 (claims one-solution.* of the ledger), and Newton's method decreases to
+it from any point x >= F(x), such as Gamma(0, 0). All else is linear.
 
 The functions here take a table of the functions of kappa and an equivalent; `numerics.saddle_point.ridge.solve` takes a
 model.

@@ -83,7 +83,7 @@ def certificate_rows(certificate: Certificate) -> list[tuple[str, str]]:
     box = box_texts(certificate)
     texts = certificate.texts()
     return [
-        ("certificate", "one solution, and no other, in the box of V1 and V2"),
+        ("certificate", f"the only solution, in the box of V1 and V2 (by {certificate.only_by})"),
         *((f"box of {name}", f"{ends[0]} to {ends[1]}") for name, ends in box.items()),
         ("contraction factor", f"{certificate.contraction:.2g}"),
         ("test error", f"{texts['test_error']}, {certificate.digits} digits certain"),

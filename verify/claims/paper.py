@@ -37,6 +37,7 @@ MODULES = (
     "onestep.verify.claims.saddle_point.dropped_terms",
     "onestep.verify.claims.saddle_point.leave_one_out",
     "onestep.verify.claims.saddle_point.spectral_measure",
+    "onestep.verify.claims.saddle_point.one_solution",
     "onestep.verify.claims.slides.saddle_point",
     "onestep.verify.claims.random_features.no_spike",
     "onestep.verify.claims.slides.features",
@@ -84,7 +85,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     Chapter(
         "saddle-point",
         "The saddle point",
-        ("result-3-3", "spectral", "finite-bulk", "no-spike", "vanishing-spike", "invariance"),
+        ("result-3-3", "spectral", "finite-bulk", "one-solution", "no-spike", "vanishing-spike", "invariance"),
     ),
     Chapter("random-features", "Random features and convex losses", ("random-features", "convex-features")),
     Chapter("bounds", "Bounds and closed forms", ("bounds", "closed-form")),

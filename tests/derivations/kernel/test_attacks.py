@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from onestep.derivations.kernel import calculus  # noqa: F401  (its rules are listed, too)
+from onestep.derivations.kernel import calculus, inequalities  # noqa: F401  (their rules are listed, too)
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
 from onestep.derivations.kernel.averages import SAME, average, independent, linear, moment, rotate, stein
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational, limit_unique, name_limit
@@ -328,8 +328,11 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
 }
 
 
-# In test_calculus, test_slopes and test_orders.
-ELSEWHERE = {"slope", "logarithm", "average_limit", "taylor", "iterated", "limit_exponential"}
+# In test_calculus, test_inequalities, test_slopes and test_orders.
+ELSEWHERE = {
+    "slope", "logarithm", "average_limit", "taylor", "iterated", "limit_exponential",
+    "multiply", "antisymmetric", "largest", "root_of_zero", "specialise",
+}  # fmt: skip
 
 
 def test_every_rule_has_its_attacks() -> None:

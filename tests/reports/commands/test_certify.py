@@ -24,6 +24,7 @@ def test_the_certificate_is_in_the_json(capfd: pytest.CaptureFixture[str]) -> No
     certificate, digits = found["certificate"], found["any_precision"]
     assert certificate["status"] == "certified"
     assert certificate["digits"] >= 20
+    assert certificate["only_solution_by"] == "one-solution.T"
     assert 0.0 < certificate["contraction"] < 1.0
     for name in ("V1", "V2"):
         low, high = map(float, certificate["box"][name])
@@ -38,7 +39,7 @@ def test_the_certificate_is_in_the_json(capfd: pytest.CaptureFixture[str]) -> No
 def test_people_read_it_too(capfd: pytest.CaptureFixture[str]) -> None:
     assert onestep([*MODEL, "--certify"]) == 0
     said = capfd.readouterr().out
-    for words in ("one solution, and no other", "box of V1", "contraction factor", "digits certain", "+/-"):
+    for words in ("the only solution, in the box", "box of V1", "contraction factor", "digits certain", "+/-"):
         assert words in said
 
 
@@ -52,6 +53,7 @@ def test_no_certificate_is_said_and_is_exit_code_3(capfd: pytest.CaptureFixture[
     certificate = json.loads(capfd.readouterr().out)["certificate"]
     assert certificate["status"].startswith("not certified: ")
     assert (certificate["box"], certificate["test_error"], certificate["digits"]) == (None, None, 0)
+    assert certificate["only_solution_by"] is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,162 @@
+"""Numbers for the map whose fixed point (T, tau) is, from its definition: averages over kappa on a grid, traces over
+the law of the bulk, which is Marchenko-Pastur's or a few atoms; and where its iterates lead.
+
+The solver knows the traces of Marchenko and Pastur by a quadratic equation, and uses Newton's method.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onestep.derivations.bulk import symbols as s
+from onestep.numerics.bulk.of_model import equivalent_of
+from onestep.numerics.models.model import Model
+from onestep.numerics.saddle_point.equations import nonlinear_part
+from onestep.numerics.saddle_point.profile import profile
+from onestep.verify.checks.kinds import Point
+from onestep.verify.second_route.grids import normal_line
+from onestep.verify.second_route.models import density_integrals, functions_of, model_at
+
+Array = NDArray[np.float64]
+Pair = tuple[float, float]
+Map = Callable[[float, float], Pair]
+
+# Of mean 1: eigenvalues and weights. Zeros as for more neurons than inputs; eigenvalues over five powers of ten.
+LAWS: Mapping[str, tuple[Pair, ...]] = {
+    "Marchenko-Pastur": (),
+    "one eigenvalue": ((1.0, 1.0),),
+    "mostly zeros": ((0.0, 0.9), (10.0, 0.1)),
+    "powers of ten": ((1e-3, 0.4), (0.1, 0.4), (9.598, 0.1), (0.0, 0.1)),
+}
+
+# Without a 1 beside it V has zeros nearer to the line than 1 + V.
+LINE = normal_line(0.05)
+_NODES, _WEIGHTS = LINE
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A model, what stands for its ridge and for the 1 in 1 + V, the law of its bulk, and C and D as averages of
+    mu^2 (unit + V)^power.
+    """
+
+    model: Model
+    ridge: float
+    unit: float
+    law: str = "Marchenko-Pastur"
+    power: float = -1.0
+
+
+@lru_cache(maxsize=256)
+def _squares(model: Model) -> tuple[Array, Array]:
+    functions = functions_of(model)
+    return functions["mu1"](_NODES) ** 2, functions["mu2"](_NODES) ** 2
+
+
+def the_map(at: Setting) -> Map:
+    """F of a setting."""
+    first, second = _squares(at.model)
+    ratio = at.model.alpha / at.model.beta
+
+    def mapped(overlap: float, tau: float) -> Pair:
+        inverse = ratio * _WEIGHTS * (at.unit + first * overlap + second * tau) ** at.power
+        return _traces(at, float(first @ inverse), at.ridge + float(second @ inverse))
+
+    return mapped
+
+
+def _traces(at: Setting, conjugate: float, shift: float) -> Pair:
+    bulk = at.model.bulk
+    if not LAWS[at.law]:
+        found = density_integrals(at.model.beta, bulk, shift, conjugate)
+        return found[s.V1.name], found[s.V2.name]
+    eigenvalues, weights = np.array(LAWS[at.law]).T
+    shares = weights / (shift + bulk * conjugate * eigenvalues)
+    return float(shares @ (bulk * eigenvalues)), float(shares.sum())
+
+
+_MOST_STEPS = 20_000
+
+
+def iterated(of: Map, start: Pair) -> Pair:
+    """Where x, F(x), F(F(x)), ... leads: until it moves by rounding, or for so many steps."""
+    now = start
+    for _ in range(_MOST_STEPS):
+        before, now = now, of(*now)
+        if all(abs(a - b) <= 1e-15 * abs(a) for a, b in zip(now, before, strict=True)):
+            break
+    return now
+
+
+def _functions(letter: str, limit: str, of: Map) -> dict[str, Callable[..., Any]]:
+    """F_1, F_2 and L_1, L_2, the limits of their iterates, under the letters given."""
+
+    def part(index: int) -> Callable[..., float]:
+        return lambda overlap, tau: of(float(overlap), float(tau))[index]
+
+    def led(index: int) -> Callable[..., float]:
+        return lambda overlap, tau: iterated(of, (float(overlap), float(tau)))[index]
+
+    parts = {f"{letter}_{i + 1}": part(i) for i in range(2)}
+    return parts | {f"{limit}_{i + 1}": led(i) for i in range(2)}
+
+
+def maps_at(point: Point) -> Mapping[str, Callable[..., Any]]:
+    """F (its iterates L), and wrong ones: G (M) with C and D increasing, H (N) with neither ridge nor unit, at alpha =
+    beta.
+    """
+    model, law = model_at(point), str(point["law"])
+    right = Setting(model, model.ridge, 1.0, law)
+    rising = Setting(model, model.ridge, 1.0, law, 1.0)
+    bare = Setting(model.changed(alpha=model.beta), 0.0, 0.0, law)
+    return {
+        **functions_of(model),
+        **_functions("F", "L", the_map(right)),
+        **_functions("G", "M", the_map(rising)),
+        **_functions("H", "N", the_map(bare)),
+    }
+
+
+def nothing(point: Point) -> Mapping[str, float]:
+    """The point has all that the statement speaks of."""
+    return {}
+
+
+def solution(point: Point) -> Mapping[str, float]:
+    """(T, tau) of a model with a ridge: the solver's for Marchenko-Pastur's law, by iteration from above for others."""
+    model, law = model_at(point), str(point["law"])
+    if not LAWS[law]:
+        found = _newton(model, model.ridge, 1.0)
+    else:
+        found = iterated(the_map(Setting(model, model.ridge, 1.0, law)), (model.bulk / model.ridge, 1 / model.ridge))
+    return {s.V1.name: found[0], s.V2.name: found[1]}
+
+
+def two_solutions(point: Point) -> Mapping[str, float]:
+    """`solution`, and what the iteration from far below leads to."""
+    model, law = model_at(point), str(point["law"])
+    other = iterated(the_map(Setting(model, model.ridge, 1.0, law)), (1e-9, 1e-9))
+    return {**solution(point), s.V1_other.name: other[0], s.V2_other.name: other[1]}
+
+
+def without_ridge(point: Point) -> Mapping[str, float]:
+    """The solver's (T, tau) in the limit of a vanishing ridge, and what the iteration from far below leads to; in units
+    of 1/ridge below the interpolation threshold.
+    """
+    model = model_at(point)
+    ridge, unit = (0.0, 1.0) if model.alpha > model.beta else (1.0, 0.0)
+    found, other = _newton(model, ridge, unit), iterated(the_map(Setting(model, ridge, unit)), (1e-9, 1e-9))
+    return {s.V1.name: found[0], s.V2.name: found[1], s.V1_other.name: other[0], s.V2_other.name: other[1]}
+
+
+def _newton(model: Model, ridge: float, unit: float) -> Pair:
+    # The rule that the solver starts with is refined twice, as it would do itself.
+    solved = nonlinear_part(profile(model, 2), equivalent_of(model, ridge), model.alpha / model.beta, unit=unit)
+    return (float(solved.values[0]), float(solved.values[1])) if solved.converged else (math.nan, math.nan)
