@@ -17,7 +17,14 @@ import sympy as sp
 
 from onestep.derivations.bounds import ridge as bounds
 from onestep.derivations.bounds import symbols as s
+from onestep.derivations.bounds.heavy_ridge import DOMINATED, NOT_ZERO
+from onestep.derivations.bounds.leaves import BASIS, TEACHER, combination
 from onestep.derivations.free_energy.along_spike import PAPER, mu0
+from onestep.derivations.kernel.algebra import order, rewrite
+from onestep.derivations.kernel.averages import independent, linear, moment
+from onestep.derivations.kernel.search import define, proved, rewritten, value
+from onestep.derivations.kernel.statements import AtLeast, sides
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import (
     Derivation,
     NonNegative,
@@ -37,11 +44,23 @@ INDEPENDENT = (
     "vary), xi standard normal and independent of kappa, z and the label"
 )
 SMOOTH = "the loss is twice differentiable with bounded curvature, and slopes that are integrable squared"
-LIMIT_HYPOTHESES = (CONVEX, SMOOTH, bounds.DOMINATED, bounds.BOUNDED, bounds.NOT_ZERO)
+BOUNDED = (
+    "as the ridge grows lambda V1 and lambda V2, the averages over 1/(1+V) and lambda times their distances from their "
+    "limits stay bounded"
+)
+LIMIT_HYPOTHESES = (CONVEX, SMOOTH, DOMINATED, BOUNDED, NOT_ZERO)
 
 _xi = s.xi
 _excess = sp.Function("e", nonnegative=True)
 _value, _slope = sp.symbols("l l'", real=True)
+
+
+def bound_on_traces() -> tuple[sp.Expr, sp.Expr]:
+    """V2 and its lower bound, written with what V1^ and V2^ fall short of their bounds (all quantities >= 0)."""
+    short_1, short_2, x = sp.symbols("e_1 e_2 x", nonnegative=True)
+    V2 = 1 / (s.ridge + s.V2_hat + s.c * s.V1_hat / (1 + x))
+    lower = 1 / (s.ridge + s.V2_hat + short_2 + s.c * (s.V1_hat + short_1))
+    return V2, lower
 
 
 def supporting_line(argument: sp.Expr, at: sp.Expr) -> sp.Expr:
@@ -84,7 +103,7 @@ def heavy_ridge() -> Derivation:
     H, P, first, second, drift = sp.symbols("H P F_1 F_2 delta", real=True)
     moments = sp.symbols("M'_{22} M'_{12} M'_{02}", nonnegative=True)
     slope = sp.Symbol("l'_0", real=True)
-    V2, lower = bounds.bound_on_traces()
+    V2, lower = bound_on_traces()
     short_1, short_2, x = sp.symbols("e_1 e_2 x", nonnegative=True)
     gap = short_2 + s.c * short_1 + s.c * s.V1_hat * x / (1 + x)
     force = -slope / (1 + w / s.ridge * curvature)
@@ -148,26 +167,41 @@ def heavy_ridge() -> Derivation:
     )
 
 
+def _half_square(*coefficients: sp.Symbol) -> Theorem:
+    """E (y - f)^2/2 = (squared distance + label noise)/2 for a combination f with these coefficients, y noisy."""
+    gap = TEACHER - combination(*coefficients)
+    variables = (s.kappa, s.z, _xi)
+    parts = ((sp.Rational(1, 2), gap**2), (sp.sqrt(s.noise), gap * _xi), (s.noise / 2, _xi**2))
+    whole = linear((), Expectation((gap + sp.sqrt(s.noise) * _xi) ** 2 / 2, *variables), parts)
+    apart = independent((), Expectation(gap * _xi, *variables), gap, _xi)
+    return rewritten(whole, apart, moment((), _xi, 1), moment((), _xi, 2))
+
+
 @functools.cache
 def square() -> Derivation:
     """The square loss: twice its least value less the label noise is the distance from the span."""
-    coefficients = (s.b1, s.b2, s.b3)
-    distance = bounds.distance_to(coefficients)
-    loss = (distance + s.noise) / 2
-    least = (bounds.span().results[s.distance] + s.noise) / 2
-    steps = (
-        *bounds.span().steps,
-        Step(
-            "(y - f)^2/2 averages to half of the squared distance plus half of the label noise, whatever the "
-            "coefficients: both are least together.",
-            eq(s.least_loss, least),
-            Vanishing("twice the loss less noise and distance", 2 * loss - s.noise - distance),
-            *(
-                Vanishing(
-                    f"both are stationary in {b} together", sp.expand(sp.diff(loss, b) - sp.diff(distance, b) / 2)
-                )
-                for b in coefficients
-            ),
-        ),
+    others = sp.symbols("b_1' b_2' b_3'", real=True)
+    loss, another = _half_square(*BASIS), _half_square(*others)
+    meaning = define(
+        s.least_loss, sides(loss.statement)[0], "the loss of the nearest combination on a new input, label noise in it"
     )
-    return Derivation("least square loss", SOURCE, *steps, results={s.least_loss: least})
+    distance = bounds.span().theorem_of(s.distance)
+    named = bounds.span().theorems[0]
+    assert distance is not None
+    by_distance = rewrite((rewrite((meaning, loss)), named), True)
+    least = order(
+        (another, by_distance, bounds.at_least_distance(others, *BASIS)),
+        AtLeast(sides(another.statement)[0], s.least_loss),
+        (sp.Integer(1), sp.Integer(-1), sp.Rational(1, 2)),
+    )
+    result = rewrite((by_distance, distance))
+    return Derivation(
+        "least square loss",
+        SOURCE,
+        *bounds.span().steps,
+        proved("(y - f)^2/2 on a new input at the nearest combination f.", meaning),
+        proved("It averages to half of the squared distance plus half of the label noise;", by_distance),
+        proved("so it does for any other combination, and none has less.", least),
+        proved("The distance from the span.", result),
+        results={s.least_loss: value(result)},
+    )

@@ -52,6 +52,11 @@ INDEPENDENT = _lemma(
     Equation(Expectation(_f(_z) * _h(_t), _z, _t), Expectation(_f(_z), _z) * Expectation(_h(_t), _t)),
     "Fubini: functions of different variables average on their own",
 )
+ITERATED = _lemma(
+    "iterated averages",
+    Equation(Expectation(_f(_z) * _h(_t), _z, _t), Expectation(Expectation(_f(_z) * _h(_t), _z), _t)),
+    "Fubini: an average over independent variables is taken one after the other",
+)
 MOMENTS = _lemma(
     "moments",
     Equation(Expectation(_z**4, _z), sp.Integer(3)),
@@ -112,6 +117,19 @@ def independent(premises: tuple[Theorem, ...], whole: sp.Expr, first: sp.Expr, s
     conditions = _same(whole.integrand, first * second, variables)
     right = Expectation(first, *variables) * Expectation(second, *variables)
     return _by(INDEPENDENT, Equation(whole, right), conditions)
+
+
+@rule
+def iterated(premises: tuple[Theorem, ...], whole: sp.Expr, inner: tuple[sp.Symbol, ...]) -> Conclusion:
+    """E[f] over all variables = E[E[f] over ``inner``] over the others.
+
+    Sound: Fubini's theorem, for an integrable f of independent variables.
+    """
+    variables = _averaged(whole)
+    if not inner or not set(inner) < set(variables) or len(set(inner)) != len(inner):
+        raise Refused(f"{inner} are not some of the variables {variables}")
+    outer = tuple(variable for variable in variables if variable not in inner)
+    return _by(ITERATED, Equation(whole, Expectation(Expectation(whole.integrand, *inner), *outer)))
 
 
 @rule

@@ -103,7 +103,7 @@ def real_where(term: sp.Expr) -> frozenset[Condition]:
 
 @lru_cache(maxsize=16384)
 def positive(term: sp.Expr) -> bool:
-    """Whether a term is decidedly > 0: by the declared signs of its symbols and by the shape of the term alone."""
+    """Whether a term is decidedly > 0: by the declared signs of its symbols and functions, and by its shape alone."""
     if isinstance(term, sp.Rational | sp.Symbol | type(sp.pi)):
         return bool(term.is_positive)
     if isinstance(term, sp.Add):
@@ -114,7 +114,7 @@ def positive(term: sp.Expr) -> bool:
         return positive(term.base)
     if isinstance(term, Expectation):
         return positive(term.integrand)
-    return term.func is sp.exp
+    return term.func is sp.exp or _declared(term, "is_positive")
 
 
 @lru_cache(maxsize=16384)
@@ -129,7 +129,12 @@ def nonnegative(term: sp.Expr) -> bool:
         return bool(even) or nonnegative(term.base)
     if isinstance(term, Expectation):
         return nonnegative(term.integrand)
-    return term.func in (sp.exp, sp.Abs)
+    return term.func in (sp.exp, sp.Abs) or _declared(term, "is_nonnegative")
+
+
+def _declared(call: sp.Expr, sign: str) -> bool:
+    """Whether a function without a formula was declared with that sign."""
+    return isinstance(call, sp.core.function.AppliedUndef) and bool(getattr(call, sign))
 
 
 def nonzero(term: sp.Expr) -> bool:

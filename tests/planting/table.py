@@ -5,7 +5,9 @@ from __future__ import annotations
 import sympy as sp
 
 from onestep.derivations.bounds import closed_form as bounds_closed_form
-from onestep.derivations.bounds import ridge as bounds
+from onestep.derivations.bounds import heavy_ridge
+from onestep.derivations.bounds import leaves as bounds_leaves
+from onestep.derivations.bounds import symbols as s_bounds
 from onestep.derivations.bulk import blocks, letter_poles, marchenko_pastur, network, network_rows, overlapping_bulk
 from onestep.derivations.bulk import letters as letter_bulk
 from onestep.derivations.closed_forms import heat_equation, semigroup, sign_activation
@@ -204,13 +206,9 @@ SADDLE_POINT = (
 )
 
 BOUNDS_AND_FEATURES = (
-    Plant(bounds, "heavy_ridge_readout", lambda right: lambda: tuple(-x for x in right()),
-          ("bounds.m-infinity", "bounds.error-infinity")),
-    Plant(bounds, "heavy_ridge_error", lambda right: lambda: right() + 2 * over_kappa(mu0**2),
-          ("bounds.error-infinity",)),
-    Plant(bounds, "distance_to",
-          lambda _: lambda coefficients: 2 * sum(x**2 for x in coefficients) + over_kappa(mu0**2),
-          ("bounds.distance",)),
+    Plant(heavy_ridge, "y0", lambda right: 2 * right, ("bounds.m-infinity", "bounds.error-infinity")),
+    Plant(bounds_leaves, "squared_residual", lambda right: right + 2 * mu0**2, ("bounds.error-infinity",)),
+    Plant(bounds_leaves, "BASIS", lambda right: {**right, s_bounds.b2: mu1}, ("bounds.distance",)),
     Plant(bounds_closed_form, "erf_product_mean", lambda right: lambda first, second: -right(first, second),
           ("bounds.erf-upper", "bounds.sign-norm", "bounds.sign-overlap", "bounds.sign-upper")),
     Plant(bounds_closed_form, "erf_mean",

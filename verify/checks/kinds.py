@@ -12,9 +12,10 @@ from functools import lru_cache
 
 import hypothesis
 import sympy as sp
+from sympy.core.relational import Relational
 
 from onestep.derivations.kernel.search import follows
-from onestep.derivations.kernel.statements import Equation, Ground, Refused
+from onestep.derivations.kernel.statements import AtLeast, Equation, Ground, Refused
 from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.language.derivation import Derivation, Obligation, Step, Vanishing
 from onestep.verify.checks.checker import sample, settle, takes_limit, vanishes
@@ -83,10 +84,11 @@ def _concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None
     return concluded
 
 
-def made(theorem: Theorem) -> Made:
-    """The leaves and rules of a theorem, as the ledger keeps them."""
-    leaves = sorted((leaf.ground.value, leaf.name, leaf.reference) for leaf in theorem.assumptions)
-    rules = Counter(node.rule for node in nodes(theorem))
+def made(*theorems: Theorem) -> Made:
+    """The leaves and rules of theorems, as the ledger keeps them."""
+    assumptions = frozenset().union(*(theorem.assumptions for theorem in theorems))
+    leaves = sorted((leaf.ground.value, leaf.name, leaf.reference) for leaf in assumptions)
+    rules = Counter(node.rule for theorem in theorems for node in nodes(theorem))
     return Made(
         tuple(Leaf(name, kind, of if kind == Ground.HYPOTHESIS.value else "") for kind, name, of in leaves),
         tuple(sorted(rules.items())),
@@ -98,8 +100,12 @@ def _takes_limit(obligations: tuple[Obligation, ...]) -> bool:
 
 
 def _takes_a_limit(step: Step) -> bool:
-    rules = () if step.theorem is None else {node.rule for node in nodes(step.theorem)}
-    return _takes_limit(step.obligations) or "limit_rational" in rules
+    return _takes_limit(step.obligations) or (step.theorem is not None and _limits(step.theorem))
+
+
+def _limits(theorem: Theorem) -> bool:
+    """Whether a limit is taken in a theorem's proof."""
+    return any(node.rule in ("limit_rational", "taylor") for node in nodes(theorem))
 
 
 def _follows_a_limit(derivation: Derivation, side: sp.Basic) -> bool:
@@ -172,6 +178,53 @@ class ByObligations:
         obligations = self.obligations(claim.statement)
         settled = tuple(settle(o, claim.domain, paper.growing) for o in obligations)
         return Proof(self.name, settled, _takes_limit(obligations), self.hypotheses)
+
+
+@dataclass(frozen=True)
+class ByTheorem:
+    """The statement is a theorem: the kernel makes it, and makes it again from its leaves.
+
+    ``build`` makes the theorem of a statement, equation or inequality, and raises Refused where it does not follow; a
+    conjunction is one theorem for each part.
+    """
+
+    title: str
+    build: Callable[[Relational], Theorem]
+    hypotheses: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"theorem: {self.title}"
+
+    def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
+        parts = claim.statement.args if isinstance(claim.statement, sp.And) else (claim.statement,)
+        says = "the statement is a theorem"
+        try:
+            theorems = tuple(map(self._made, parts))
+        except Refused as refusal:
+            open_ = Settled(says, Outcome.UNDECIDED, str(refusal))
+            return Proof(self.name, (open_,), hypotheses=self.hypotheses)
+        settled = Settled(says, Outcome.SUPPORTS, "made by the kernel, and made again")
+        return Proof(self.name, (settled,), any(map(_limits, theorems)), self.hypotheses, theorem=made(*theorems))
+
+    def _made(self, statement: Relational) -> Theorem:
+        theorem = self.build(statement)
+        replay(theorem)
+        if theorem.statement != said(statement):
+            raise Refused("the theorem states something else")
+        return theorem
+
+
+def said(statement: Relational) -> Equation | AtLeast:
+    """A relation as the kernel says it. Raises Refused for one that it does not say."""
+    match statement:
+        case sp.Equality():
+            return Equation(statement.lhs, statement.rhs)
+        case sp.GreaterThan():
+            return AtLeast(statement.lhs, statement.rhs)
+        case sp.LessThan():
+            return AtLeast(statement.rhs, statement.lhs)
+    raise Refused(f"{statement} is neither an equation nor an inequality")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import sympy as sp
 
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.bounds import closed_form as bounds_closed_form
+from onestep.derivations.bounds import heavy_ridge
 from onestep.derivations.bounds import ridge as bounds
 from onestep.derivations.bounds import symbols as s
 from onestep.numerics.models.model import Model
@@ -49,6 +50,6 @@ def test_the_figure_of_the_slides() -> None:
 
 
 def test_the_limit_is_the_projection() -> None:
-    limit, projection = bounds.heavy_ridge().results, bounds.projection().results
+    limit, projection = heavy_ridge.heavy_ridge().results, bounds.projection().results
     assert sp.expand(limit[s.error_infinity] - projection[s.distance]) == 0
     assert sp.expand(limit[s.m_infinity] - projection[s.b1]) == 0
