@@ -13,10 +13,15 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import PAPER
+from onestep.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varrho
 from onestep.derivations.free_energy.ridge import sherman_morrison
+from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import linear
+from onestep.derivations.kernel.search import define, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 
 ISOTROPIC = (
     "the rows of the bulk are independent of each other and isotropic, so that quadratic forms of a row in the rest "
@@ -26,50 +31,88 @@ ISOTROPIC = (
 shift = s.ridge + s.V2_hat
 
 
-def cavity_inverse(trace_of_rest: sp.Expr) -> sp.Expr:
-    """1/V2 by the Schur complement of one row: s0 + V1^ |w|^2 - V1^^2 w.W^T S^-1 W w, the last being c beta V1."""
-    return shift + s.V1_hat * s.c - s.V1_hat**2 * s.c * s.beta * trace_of_rest
+_ONE = sp.Integer(1)
+_gain = 1 + s.beta * s.c * s.V1_hat * s.V2
+_SQUARED_NORM, _FORM, _PER_DIMENSION = sp.symbols("|w_i|^2 w_i.W^TS_i^{-1}Ww_i (1/d)trW^TS^{-1}W", real=True)
+_corner, _coupling = sp.symbols("A q", real=True)
+_entry = sp.Function("(S^{-1})_{ii}", real=True)
+# A diagonal entry of an inverse, by the diagonal entry A of the matrix and b.D^-1 b of the rest D and the row b.
+SCHUR = assume(
+    (),
+    Assumption(
+        Ground.LEMMA,
+        "Schur complement",
+        Equation(_entry(_corner, _coupling), 1 / (_corner - _coupling)),
+        "inversion of a matrix in two blocks",
+        frozenset({_corner, _coupling}),
+    ),
+)
+NORM = assume((), Assumption(Ground.MODEL, "rows of the bulk", Equation(_SQUARED_NORM, s.c), "|w_i|^2 = c"))
+TRACES = (
+    define(s.V1, over_modes(varrho / denominator), "(1/p) tr[W Pi W^T S^-1], mode by mode"),
+    define(s.V2, over_modes(1 / denominator), "(1/p) tr S^-1, mode by mode"),
+)
 
 
-def trace_identity() -> sp.Expr:
-    """(1/p) tr[S S^-1] - 1."""
-    return shift * s.V2 + s.V1_hat * s.V1 - 1
+def _trusted(name: str, left: sp.Expr, right: sp.Expr) -> Theorem:
+    """What concentration of the traces and forms of an isotropic bulk says."""
+    return assume((), Assumption(Ground.HYPOTHESIS, name, Equation(left, right), ISOTROPIC))
+
+
+@functools.cache
+def schur_complement() -> tuple[Theorem, ...]:
+    """V2 by the Schur complement of one row: s0 + V1^ |w|^2 - V1^^2 w.W^T S^-1 W w, the last being c beta V1."""
+    corner, coupling = shift + s.V1_hat * _SQUARED_NORM, s.V1_hat**2 * _FORM
+    alike = _trusted("rows are alike", s.V2, _entry(corner, coupling))
+    entry = rewrite((alike, instantiate((SCHUR,), {_corner: corner, _coupling: coupling})))
+    form = _trusted("isotropic row", _FORM, s.c * _PER_DIMENSION)
+    per_dimension = define(
+        _PER_DIMENSION, s.beta * over_modes(varrho / denominator), "(1/d) tr[W^T S^-1 W], p modes among d dimensions"
+    )
+    by_trace = rewrite((rewritten(form, per_dimension), TRACES[0]), True)
+    return entry, by_trace, rewritten(entry, NORM, by_trace)
+
+
+@functools.cache
+def trace_identity() -> Theorem:
+    """(1/p) tr[S S^-1] = 1."""
+    V1, V2 = TRACES
+    share = over_modes(s.V1_hat * varrho / denominator)
+    rest = linear((), share, ((_ONE, _ONE), (-shift, 1 / denominator)))
+    scaled = linear((), share, ((s.V1_hat, varrho / denominator),))
+    goal = Equation(shift * s.V2 + s.V1_hat * s.V1, _ONE)
+    return ring((V2, V1, rest, scaled), goal, (shift, s.V1_hat, _ONE, -_ONE))
 
 
 @functools.cache
 def cavity() -> Derivation:
     """V1 in terms of V2, from the Schur complement of one row and the trace of S S^-1 = 1."""
-    A, D, off = sp.symbols("A D b", positive=True)
-    corner = sp.Matrix([[A, off], [off, D]]).inv()[0, 0]
-    inverse = cavity_inverse(s.V1)
-    (result,) = sp.solve(sp.expand(s.V2 * inverse - 1 - trace_identity()), s.V1)
-    steps = (
-        Step(
-            "A diagonal entry of an inverse is one over the Schur complement of the rest.",
-            eq(sp.Symbol("(S^{-1})_{ii}"), 1 / (A - off * off / D)),
-            Vanishing("in a matrix of two blocks", corner - 1 / (A - off**2 / D)),
-        ),
-        Step(
-            "For row i the entry is s0 + c V1^ - V1^^2 w_i.W^T S_i^-1 W w_i; w_i is independent of S_i, so the "
-            "quadratic form is (c/d) tr[W^T S^-1 W] = beta c V1.",
-            eq(1 / s.V2, inverse),
-        ),
-        Step("The trace of S S^-1 = 1.", eq(shift * s.V2 + s.V1_hat * s.V1, 1)),
-        Step(
-            "Subtract: V2 times the second relation minus the third is linear in V1.",
-            eq(s.V1, result),
-            Vanishing(
-                "the solution satisfies both relations", (s.V2 * inverse - 1 - trace_identity()).subs(s.V1, result)
-            ),
-        ),
-    )
+    entry, form, inverse = schur_complement()
+    trace = trace_identity()
+    complement, common = 1 / value(inverse), s.V1_hat * _gain
+    result = ring((inverse, trace), Equation(s.V1, s.c * s.V2 / _gain), (-complement / common, 1 / common))
     return Derivation(
         "one row against the rest",
         f"{PAPER}, Appendix C, (117)",
-        *steps,
-        results={s.V1: result},
+        proved("A diagonal entry of an inverse is one over the Schur complement of the rest.", entry),
+        proved(
+            "Row i is independent of the inverse S_i of the rest, so the quadratic form is (c/d) tr[W^T S^-1 W] = "
+            "beta c V1.",
+            form,
+        ),
+        proved("The entry is one over s0 + c V1^ - V1^^2 beta c V1.", inverse),
+        proved("The trace of S S^-1 = 1.", trace),
+        proved("Subtract: V2 times the inverse of the second relation minus the third is linear in V1.", result),
+        results={s.V1: value(result)},
         hypotheses=(ISOTROPIC,),
     )
+
+
+def law() -> Theorem:
+    """V1 = c V2/(1 + beta c V1^ V2)."""
+    theorem = cavity().theorem_of(s.V1)
+    assert theorem is not None
+    return theorem
 
 
 def closure(V2: sp.Expr) -> sp.Expr:
@@ -80,34 +123,34 @@ def closure(V2: sp.Expr) -> sp.Expr:
 @functools.cache
 def quadratic() -> Derivation:
     """V2 as the positive root of its quadratic equation."""
-    leading, linear = s.beta * s.c * s.V1_hat * shift, shift + s.c * s.V1_hat * (1 - s.beta)
-    polynomial = leading * s.V2**2 + linear * s.V2 - 1
-    V1_of_V2 = cavity().results[s.V1]
-    root = (sp.sqrt(linear**2 + 4 * leading) - linear) / (2 * leading)
-    steps = (
-        *cavity().steps,
-        Step(
-            "Inserted in the Schur complement: one equation for V2.",
-            eq(1 / s.V2, shift + s.c * s.V1_hat / (1 + s.beta * s.c * s.V1_hat * s.V2)),
-            Vanishing("the Schur complement with V1 eliminated", 1 / s.V2 - cavity_inverse(V1_of_V2) - closure(s.V2)),
-        ),
-        Step(
-            "Multiplied out it is quadratic.",
-            eq(polynomial, 0),
-            Vanishing("common denominator", polynomial + closure(s.V2) * s.V2 * (1 + s.beta * s.c * s.V1_hat * s.V2)),
-        ),
-        Step(
-            "The product of the roots is -1/(beta c V1^ s0) < 0: exactly one root is positive.",
-            eq(s.V2, root),
-            Vanishing("the root satisfies the quadratic", polynomial.subs(s.V2, root)),
-            NonNegative("beta c V1^ s0 >= 0", leading, ((leading, sp.S.One),)),
-        ),
+    leading, slope = s.beta * s.c * s.V1_hat * shift, shift + s.c * s.V1_hat * (1 - s.beta)
+    trace, V1 = trace_identity(), law()
+    closed = ring((trace, V1), Equation(1 / s.V2, 1 / s.V2 - closure(s.V2)), (-1 / s.V2, s.V1_hat / s.V2))
+    polynomial = leading * s.V2**2 + slope * s.V2 - 1
+    multiplied = ring((closed,), Equation(polynomial, sp.Integer(0)), (-s.V2 * _gain,))
+    positive = leading * s.V2 + 1 / s.V2
+    square = ring(
+        (multiplied,),
+        Equation(slope**2 + 4 * leading, positive**2),
+        ((slope / s.V2 - leading + 1 / s.V2**2),),
+    )
+    hole = sp.Dummy("discriminant", nonnegative=True)
+    root = congruence((square,), sp.sqrt(hole), hole)
+    result = ring(
+        (root, multiplied),
+        Equation(s.V2, (sides(root.statement)[0] - slope) / (2 * leading)),
+        (-1 / (2 * leading), 1 / (2 * leading * s.V2)),
     )
     return Derivation(
         "Marchenko-Pastur quadratic",
         f"{PAPER}, Appendix C, (117)",
-        *steps,
-        results={s.V2: root},
+        *cavity().steps,
+        proved("V1 eliminated: one equation for V2.", closed),
+        proved("Multiplied out it is quadratic.", multiplied),
+        proved("Its discriminant is the square of what is positive for V2 > 0,", square),
+        proved("whose root it is,", root),
+        proved("so that V2 is the root with the plus sign.", result),
+        results={s.V2: value(result)},
         hypotheses=(ISOTROPIC,),
     )
 

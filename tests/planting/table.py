@@ -168,9 +168,9 @@ SADDLE_POINT = (
           ("result-3-3.entropic-term", "result-3-3.free-energy", "result-3-3.saddle.psi")),
     Plant(free_energy, "exponent_per_neuron", lambda right: lambda samples, cost: right(samples / 2, cost),
           ("result-3-3.free-energy", "result-3-3.saddle.V1-hat")),
-    # A wrong sign in the Schur complement.
-    Plant(marchenko_pastur, "cavity_inverse", lambda _: lambda trace_of_rest: (
-              marchenko_pastur.shift + s.V1_hat * s.c + s.V1_hat**2 * s.c * s.beta * trace_of_rest),
+    # A factor lost in the quadratic form of a row.
+    Plant(marchenko_pastur, "_trusted",
+          lambda right: lambda name, left, form: right(name, left, form.subs(s.c, s.c / 2)),
           ("result-3-3.marchenko-pastur-V1", "result-3-3.marchenko-pastur-V2", "result-3-3.spike-resolvent")),
     Plant(marchenko_pastur, "implicit_derivative", lambda right: lambda variable: -right(variable),
           ("result-3-3.resolvent-square", "result-3-3.resolvent-mixed", "result-3-3.resolvent-double")),
