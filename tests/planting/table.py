@@ -172,7 +172,7 @@ SADDLE_POINT = (
     Plant(marchenko_pastur, "_trusted",
           lambda right: lambda name, left, form: right(name, left, form.subs(s.c, s.c / 2)),
           ("result-3-3.marchenko-pastur-V1", "result-3-3.marchenko-pastur-V2", "result-3-3.spike-resolvent")),
-    Plant(marchenko_pastur, "slope", lambda right: lambda theorem, x: right(theorem, {s.V1_hat: s.V2_hat}.get(x, x)),
+    Plant(marchenko_pastur, "_gain", lambda right: right + 1,
           ("result-3-3.resolvent-square", "result-3-3.resolvent-mixed", "result-3-3.resolvent-double")),
     Plant(equations, "stationary", lambda right: lambda phi, variable: right(phi, variable).subs(s.V1, -s.V1),
           ("result-3-3.saddle.V1-hat", "result-3-3.saddle.q1-hat", "result-3-3.saddle.m")),
