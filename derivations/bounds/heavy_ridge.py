@@ -52,7 +52,7 @@ _gain = 1 + s.beta * s.c * s.V1_hat * s.V2
 
 def _claimed(claim: str, left: sp.Symbol, right: sp.Expr) -> Theorem:
     """An equation of Result 3.3, which is a claim of its own."""
-    name = f"{left} by Result 3.3"
+    name = f"Result 3.3, {claim}"
     return assume((), Assumption(Ground.HYPOTHESIS, name, Equation(left, right), f"result-3-3.{claim}"))
 
 
