@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache, reduce
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite, ring
-from onestep.derivations.kernel.averages import independent, linear, moment, rotate
+from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import independent, linear, moment, rotate, stein
 from onestep.derivations.kernel.limits import limit_compose, limit_rational
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
@@ -142,7 +143,14 @@ def expanded(average: sp.Expr, kept: frozenset[sp.Symbol] = frozenset({z})) -> T
 def _parts(average: sp.Expr) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
     found = []
     factor, integrand = average.integrand.as_independent(*average.variables, as_Add=False)
-    for term in sp.Add.make_args(sp.expand(integrand)):
+    # Arguments of functions stay as they are written.
+    masks: dict[sp.Expr, sp.Expr] = {}
+    for kind in (Expectation, sp.core.function.AppliedUndef):
+        calls = integrand.xreplace(masks).atoms(kind)
+        masks |= {call: sp.Dummy("call", real=True) for call in calls}
+    back = {name: call for call, name in masks.items()}
+    for masked in sp.Add.make_args(sp.expand(integrand.xreplace(masks))):
+        term = masked.xreplace(back)
         constant, rest = term.as_independent(*average.variables, as_Add=False)
         # What was multiplied into a denominator is taken out again.
         above, below = sp.fraction(rest)
@@ -193,7 +201,7 @@ def isolated(atom: sp.Expr, theorem: Theorem) -> Theorem:
     weight = sp.cancel(sp.diff(difference, mark))
     if weight == 0 or weight.has(mark):
         raise ValueError(f"the equation is not linear in {atom}")
-    found = -difference.xreplace({mark: sp.Integer(0)}) / weight
+    found = sp.expand(-difference.xreplace({mark: sp.Integer(0)}) / weight, deep=False)
     return ring((theorem,), Equation(atom, found), (1 / weight,))
 
 
@@ -231,6 +239,37 @@ def _expanded_among(place: sp.Basic, theorem: Theorem, kept: tuple[sp.Symbol, ..
         if known is not None and any(side.has(average) for side in sides(theorem.statement)):
             theorem = rewrite((theorem, known))
     return theorem
+
+
+def by_stein(theorem: Theorem) -> Theorem:
+    """``theorem`` with its averages expanded and no factor z left beside a function of z: E[z f] = E[f']."""
+    theorem = averages_expanded(theorem)
+    while (found := _weighted(value(theorem))) is not None:
+        theorem = averages_expanded(rewrite((theorem, stein((), *found))))
+    return theorem
+
+
+def _weighted(term: sp.Expr) -> tuple[sp.Expr, sp.Symbol, sp.Expr] | None:
+    """An average in ``term`` of a variable times a function of it: the average, the variable and what is beside it."""
+    for average in sorted(term.atoms(Expectation), key=sp.default_sort_key):
+        factors = average.integrand.as_powers_dict()
+        for variable in average.variables:
+            rest = average.integrand / variable
+            if factors.get(variable, 0) >= 1 and any(variable in f.free_symbols for f in rest.atoms(AppliedUndef)):
+                return average, variable, rest
+    return None
+
+
+def slope_at(curve: Theorem, x: sp.Symbol, at: sp.Expr, times: int = 1) -> Theorem:
+    """F'(at) = ..., or a higher derivative, of what F is as a function of x; no factors z are left in averages."""
+    for _ in range(times):
+        curve = differentiate((curve,), x)
+    return by_stein(instantiate((curve,), {x: at}) if at != x else curve)
+
+
+def named_slope(name: sp.Symbol, meaning: str, slope: Theorem) -> Theorem:
+    """``name`` for a derivative at a point, and its value."""
+    return rewrite((define(name, sides(slope.statement)[0], meaning), slope))
 
 
 def limit_of(expression: sp.Expr, variable: sp.Symbol) -> Theorem:

@@ -15,12 +15,13 @@ from onestep.derivations.kernel.statements import Refused
 from onestep.verify.checks.kinds import ByDerivation, ByObligations, ByTheorem
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.paper import PAPER
+from onestep.verify.claims.saddle_point.systems import ByDerivations
 from onestep.verify.closed_forms.proof import ByClosedForm, ByHeatEquation
 from onestep.verify.protocol.claim import PROFILES, Claim
 from onestep.verify.protocol.evidence import Evidence, Proof
 from onestep.verify.protocol.verdict import Verdict, decide
 
-PROOFS = (ByDerivation, ByObligations, ByTheorem, ByClosedForm, ByHeatEquation)
+PROOFS = (ByDerivation, ByDerivations, ByObligations, ByTheorem, ByClosedForm, ByHeatEquation)
 # Where what follows from a rule is kept.
 _ROOMS = ("onestep.derivations.", "onestep.verify.closed_forms.")
 

@@ -14,8 +14,9 @@ import hypothesis
 import sympy as sp
 from sympy.core.relational import Relational
 
+from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.search import follows
-from onestep.derivations.kernel.statements import AtLeast, Equation, Ground, Refused
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused
 from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.language.derivation import Derivation, Obligation, Step, Vanishing
 from onestep.verify.checks.checker import sample, settle, takes_limit, vanishes
@@ -78,10 +79,21 @@ def _concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None
     theorems = [theorem for theorem in known if theorem is not None]
     if not known or len(theorems) < len(known):
         return None
-    concluded = follows(Equation(statement.lhs, statement.rhs), theorems)
-    if concluded is not None:
-        replay(concluded)
-    return concluded
+    goal = Equation(statement.lhs, statement.rhs)
+    concluded = follows(goal, theorems)
+    if concluded is None or any(states(leaf, goal) for leaf in concluded.assumptions):
+        return None
+    return replay(concluded)
+
+
+def states(leaf: Assumption, goal: Equation) -> bool:
+    """Whether an assumption says, up to algebra, what is to be proved: then nothing is proved."""
+    if leaf.ground is Ground.LEMMA or not isinstance(leaf.statement, Equation):
+        return False
+    said, asked = (e.left - e.right for e in (leaf.statement, goal))
+    if said.free_symbols != asked.free_symbols:
+        return False
+    return any(vanishing(said - sign * asked, (said, asked)) is not None for sign in (1, -1))
 
 
 def made(*theorems: Theorem) -> Made:
@@ -149,8 +161,12 @@ def _is_result(derivation: Derivation, symbol: sp.Basic, stated: sp.Expr, behind
 
 @lru_cache(maxsize=256)
 def _settled(derivation: Derivation, domain: Domain, growing: frozenset[sp.Symbol]) -> tuple[Settled, ...]:
-    made_again = [_made_again(step) for step in derivation.steps if step.theorem is not None]
-    return (*made_again, *(settle(obligation, domain, growing) for obligation in derivation.obligations))
+    found: list[Settled] = []
+    for step in derivation.steps:
+        if step.theorem is not None:
+            found.append(_made_again(step))
+        found += [settle(obligation, domain, growing) for obligation in step.obligations]
+    return tuple(found)
 
 
 def _made_again(step: Step) -> Settled:
@@ -208,8 +224,7 @@ class ByTheorem:
         return Proof(self.name, (settled,), any(map(_limits, theorems)), self.hypotheses, theorem=made(*theorems))
 
     def _made(self, statement: Relational) -> Theorem:
-        theorem = self.build(statement)
-        replay(theorem)
+        theorem = replay(self.build(statement))
         if theorem.statement != said(statement):
             raise Refused("the theorem states something else")
         return theorem
