@@ -59,8 +59,8 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "derivations": {
         "activations": ("expressions",),
-        "bounds": ("free_energy", "language"),
-        "bulk": ("free_energy", "gradient_step", "language"),
+        "bounds": ("bulk", "free_energy", "kernel", "language", "saddle_point"),
+        "bulk": ("free_energy", "gradient_step", "kernel", "language"),
         "closed_forms": ("activations", "expressions", "gradient_step", "language"),
         "equivalence": ("free_energy", "gradient_step", "kernel", "language"),
         "expressions": (),

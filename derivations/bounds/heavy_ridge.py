@@ -13,32 +13,25 @@ import sympy as sp
 
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.bounds.leaves import test_error
+from onestep.derivations.bulk import marchenko_pastur
 from onestep.derivations.free_energy.along_spike import (
     PAPER,
-    V_of_kappa,
-    denominator,
     mu0,
-    mu1,
-    mu2,
     over_kappa,
-    over_modes,
-    prediction,
-    squared_residual,
-    varrho,
     y0,
-    y1,
     y2,
 )
-from onestep.derivations.kernel.algebra import assume, order, rewrite, ring
-from onestep.derivations.kernel.averages import linear
+from onestep.derivations.free_energy.stationarity import CONJUGATE
+from onestep.derivations.kernel.algebra import order, rewrite, ring
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational, name_limit
 from onestep.derivations.kernel.orders import squeeze
 from onestep.derivations.kernel.search import averages_expanded, equal, isolated, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from onestep.derivations.kernel.statements import AtLeast, Equation, sides
 from onestep.derivations.kernel.terms import free, substitute
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.saddle_point import equations
 
 APPENDIX_E = f"{PAPER}, Appendix E"
 NOT_ZERO = "mu0 is not zero"
@@ -50,29 +43,24 @@ _regular = 1 - s.beta * s.V1_hat**2 * s.V1**2
 _gain = 1 + s.beta * s.c * s.V1_hat * s.V2
 
 
-def _claimed(claim: str, left: sp.Symbol, right: sp.Expr) -> Theorem:
-    """An equation of Result 3.3, which is a claim of its own."""
-    name = f"Result 3.3, {claim}"
-    return assume((), Assumption(Ground.HYPOTHESIS, name, Equation(left, right), f"result-3-3.{claim}"))
+def _isotropic(variable: sp.Symbol) -> Theorem:
+    """The saddle-point equation for isotropic rows from stationarity in ``variable``."""
+    theorem = equations.isotropic(variable).theorem_of(CONJUGATE[variable])
+    assert theorem is not None
+    return theorem
 
 
 @functools.cache
 def bound_on_V2() -> Theorem:
     """1/lambda >= V2, from (1/p) tr S S^-1 = 1 for any law of the bulk."""
-    V1 = _claimed("saddle.V1", s.V1, over_modes(varrho / denominator))
-    V2 = _claimed("saddle.V2", s.V2, over_modes(1 / denominator))
-    shift = s.ridge + s.V2_hat
-    share = over_modes(s.V1_hat * varrho / denominator)
-    rest = linear((), share, ((_ONE, _ONE), (-shift, 1 / denominator)))
-    scaled = linear((), share, ((s.V1_hat, varrho / denominator),))
-    trace = ring((V2, V1, rest, scaled), Equation(shift * s.V2 + s.V1_hat * s.V1, _ONE), (shift, s.V1_hat, _ONE, -_ONE))
+    trace = marchenko_pastur.named(marchenko_pastur.trace_identity(), *equations.traces())
     left_over = ((s.V2_hat * s.V2 / s.ridge, _ONE), (s.V1_hat * s.V1 / s.ridge, _ONE))
     return order((trace,), AtLeast(1 / s.ridge, s.V2), (-1 / s.ridge,), left_over)
 
 
 @functools.cache
 def _law() -> Theorem:
-    return _claimed("marchenko-pastur-V1", s.V1, s.c * s.V2 / _gain)
+    return marchenko_pastur.law(*equations.traces())
 
 
 def _not_negative(x: sp.Symbol) -> Theorem:
@@ -110,14 +98,9 @@ def tends(exact: Theorem, known: Mapping[sp.Expr, Theorem]) -> Theorem:
 @functools.cache
 def readout() -> tuple[Theorem, Theorem, Theorem]:
     """m, zeta and psi from their linear equations, in averages over 1/(1 + V)."""
-    weight = 1 / (1 + V_of_kappa)
-    m = _claimed(
-        "saddle.m", s.m, over_kappa(mu0 * (y0 - s.kappa * mu1 * s.zeta) * weight) / over_kappa(mu0**2 * weight)
-    )
+    m = equations.at_saddle(s.m)
     zeta_hat, psi_hat = forces()
-    zeta = _claimed("isotropic.zeta", s.zeta, s.beta * s.c * s.V2 * s.zeta_hat)
-    psi = _claimed("isotropic.psi", s.psi, s.beta * s.V1 * s.psi_hat)
-    m = averages_expanded(m, s.kappa)
+    zeta, psi = _isotropic(s.zeta_hat), _isotropic(s.psi_hat)
     zeta = isolated(s.zeta, rewritten(zeta, zeta_hat, m))
     return rewritten(m, zeta), zeta, rewritten(psi, psi_hat)
 
@@ -125,51 +108,32 @@ def readout() -> tuple[Theorem, Theorem, Theorem]:
 @functools.cache
 def forces() -> tuple[Theorem, Theorem]:
     """zeta^ and psi^."""
-    weight = 1 / (1 + V_of_kappa)
-    zeta_hat = _claimed("saddle.zeta-hat", s.zeta_hat, _ratio * over_kappa(s.kappa * mu1 * (y0 - prediction) * weight))
-    psi_hat = _claimed("saddle.psi-hat", s.psi_hat, _ratio * over_kappa(mu1 * y1 * weight))
-    return averages_expanded(zeta_hat, s.kappa), averages_expanded(psi_hat, s.kappa)
+    return equations.at_saddle(s.zeta), equations.at_saddle(s.psi)
 
 
 @functools.cache
 def moments() -> tuple[Theorem, Theorem, Theorem, Theorem]:
     """V1^ and the second moments of the resolvent, by V1 and V2."""
-    V1_hat = _claimed("saddle.V1-hat", s.V1_hat, _ratio * over_kappa(mu1**2 / (1 + V_of_kappa)))
-    square = _claimed("resolvent-square", s.resolvent_square, s.V2**2 / _regular)
-    mixed = _claimed("resolvent-mixed", s.resolvent_mixed, s.V1**2 / (s.c * _regular))
-    inner = s.beta + s.V1**2 / (s.c**2 * s.V2**2 * _regular)
-    double = _claimed("resolvent-double", s.resolvent_double, s.V1**2 * inner)
+    square, mixed, double, *_ = marchenko_pastur.moments(*equations.traces())
     over = s.V1**2 / (_regular * s.c * s.V2) * (s.V1 / (s.c * s.V2) + 1 / _gain)
     by_law = Equation(s.resolvent_double, s.V1**2 * (s.beta + 1 / (_gain**2 * _regular)))
-    return V1_hat, square, mixed, ring((double, _law()), by_law, (_ONE, over))
+    return equations.at_saddle(s.q1), square, mixed, ring((double, _law()), by_law, (_ONE, over))
 
 
 @functools.cache
 def sizes() -> tuple[Theorem, Theorem]:
     """q1 and q2 from their two equations: linear, with moments of the resolvent and forces affine in q1 and q2."""
-    conjugates = [
-        averages_expanded(
-            _claimed(f"saddle.{name}", x, _ratio * over_kappa(mu**2 * squared_residual / (1 + V_of_kappa) ** 2)),
-            s.kappa,
-        )
-        for name, x, mu in (("q1-hat", s.q1_hat, mu1), ("q2-hat", s.q2_hat, mu2))
-    ]
-    across, along = s.q1_hat + s.beta * s.psi_hat**2, s.q2_hat + s.beta * s.c * s.zeta_hat**2
-    equations = [
-        rewritten(_claimed(f"isotropic.{name}", x, across * first + along * second), *conjugates)
-        for name, x, first, second in (
-            ("q1", s.q1, s.resolvent_double, s.resolvent_mixed), ("q2", s.q2, s.resolvent_mixed, s.resolvent_square)
-        )
-    ]  # fmt: skip
+    conjugates = [equations.at_saddle(x) for x in (s.V1, s.V2)]
+    equations_of = [rewritten(_isotropic(x), *conjugates) for x in (s.V1_hat, s.V2_hat)]
     unknown = (s.q1, s.q2)
-    rights = [sp.expand(value(equation)) for equation in equations]
+    rights = [sp.expand(value(equation)) for equation in equations_of]
     (a, b), (c, d) = ([sp.diff(right, q) for q in unknown] for right in rights)
     first, second = (right.subs(dict.fromkeys(unknown, 0)) for right in rights)
     determinant = (1 - a) * (1 - d) - b * c
     return (
-        ring(tuple(equations), Equation(s.q1, ((1 - d) * first + b * second) / determinant),
+        ring(tuple(equations_of), Equation(s.q1, ((1 - d) * first + b * second) / determinant),
              ((1 - d) / determinant, b / determinant)),
-        ring(tuple(equations), Equation(s.q2, (c * first + (1 - a) * second) / determinant),
+        ring(tuple(equations_of), Equation(s.q2, (c * first + (1 - a) * second) / determinant),
              (c / determinant, (1 - a) / determinant)),
     )  # fmt: skip
 

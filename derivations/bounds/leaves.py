@@ -7,25 +7,21 @@ import functools
 import sympy as sp
 
 from onestep.derivations.bounds import symbols as s
-from onestep.derivations.free_energy.along_spike import g, mu0, mu1, over_kappa, squared_residual, y0, y1, y2
+from onestep.derivations.free_energy.along_spike import g, mu0, mu1
+from onestep.derivations.free_energy.sample_energy import LABEL_MOMENTS
 from onestep.derivations.kernel.algebra import assume, rewrite
 from onestep.derivations.kernel.averages import average, iterated
 from onestep.derivations.kernel.orders import limit_order
-from onestep.derivations.kernel.search import averages_expanded, define, expanded, isolated, rewritten, value
+from onestep.derivations.kernel.search import averages_expanded, define, expanded, rewritten
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.saddle_point import equations
 
 # The target on a new input whose component along the spike is kappa; z is the rest of what it depends on.
 TEACHER = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
 # What a readout can combine to approximate it, up to noise.
 BASIS = {s.b1: mu0, s.b2: s.kappa * mu1, s.b3: mu1 * s.z}
-
-
-@functools.cache
-def label_moments() -> tuple[Theorem, ...]:
-    """Averages of the target at given kappa in terms of y0, y1, y2, which are defined by them at every kappa."""
-    return tuple(isolated(mean, name) for name in label_names() for mean in value(name).atoms(Expectation))
 
 
 @functools.cache
@@ -35,17 +31,7 @@ def aligned() -> tuple[Theorem, ...]:
         assume((), Assumption(Ground.MODEL, "aligned", Equation(x, sp.Integer(v)), "gamma = 1, so that rho = 0"))
         for x, v in ((s.gamma, 1), (s.rho, 0))
     ]
-    return tuple(averages_expanded(rewritten(name, *at_one), s.kappa) for name in label_names())
-
-
-@functools.cache
-def label_names() -> tuple[Theorem, ...]:
-    """The moments of the label at given kappa, defined at every kappa."""
-    return (
-        define(y0, Expectation(TEACHER, s.z), "the mean label given kappa", s.kappa),
-        define(y1, Expectation(s.z * TEACHER, s.z), "the label's linear part given kappa", s.kappa),
-        define(y2, Expectation(TEACHER**2, s.z) + s.noise, "the label's mean square given kappa", s.kappa),
-    )
+    return tuple(averages_expanded(rewritten(name, *at_one), s.kappa) for name in LABEL_MOMENTS)
 
 
 def averaged(integrand: sp.Expr) -> Theorem:
@@ -53,7 +39,7 @@ def averaged(integrand: sp.Expr) -> Theorem:
     inner = expanded(Expectation(integrand, s.z))
     assert inner is not None
     over_both = iterated((), Expectation(integrand, s.kappa, s.z), (s.z,))
-    at_kappa = average((rewritten(inner, *label_moments()),), (s.kappa,))
+    at_kappa = average((rewritten(inner, *equations.label_moments()),), (s.kappa,))
     return averages_expanded(rewritten(over_both, at_kappa), s.kappa)
 
 
@@ -92,11 +78,11 @@ UNIT = assume(
 )
 
 
-@functools.cache
 def test_error() -> Theorem:
-    """The test error for any readout, which is a claim of its own."""
-    statement = Equation(s.test_error, over_kappa(squared_residual) - s.noise)
-    return assume((), Assumption(Ground.HYPOTHESIS, "test error", statement, "result-3-3.test-error"))
+    """The test error for any readout."""
+    theorem = equations.test_error().theorem_of(s.test_error)
+    assert theorem is not None
+    return theorem
 
 
 _sequence = sp.Symbol("N", positive=True)

@@ -44,8 +44,10 @@ _ONE = sp.Integer(1)
 _gain = 1 + s.beta * s.c * s.V1_hat * s.V2
 # Statements about the bulk hold for all conjugates and every ridge.
 _FREE = (s.V1_hat, s.V2_hat, s.ridge)
-_SQUARED_NORM = sp.Symbol("|w_i|^2", real=True)
-_FORM, _PER_DIMENSION = (sp.Function(name, real=True)(*_FREE) for name in ("w_i.W^TS_i^{-1}Ww_i", "(1/d)trW^TS^{-1}W"))
+_SQUARED_NORM, _size = sp.symbols("|w_i|^2 |w|^2", real=True)
+# The quadratic form of the matrix of the rest in a row of its own squared norm; the trace of that matrix per dimension.
+_form = sp.Function("w.W^TS_i^{-1}Ww", real=True)
+_PER_DIMENSION = sp.Function("(1/d)trW^TS^{-1}W", real=True)(*_FREE)
 _ones, _bulk = over_modes(1 / denominator), over_modes(varrho / denominator)
 _corner, _coupling = sp.symbols("A q", real=True)
 _entry = sp.Function("(S^{-1})_{ii}", real=True)
@@ -82,9 +84,10 @@ def second_names() -> tuple[Theorem, ...]:
     return tuple(averages_expanded(name, s.mode) for name in meant)
 
 
-def _trusted(name: str, left: sp.Expr, right: sp.Expr) -> Theorem:
+def _trusted(name: str, left: sp.Expr, right: sp.Expr, *universal: sp.Symbol) -> Theorem:
     """What concentration of the traces and forms of an isotropic bulk says."""
-    return assume((), Assumption(Ground.HYPOTHESIS, name, Equation(left, right), ISOTROPIC, frozenset(_FREE)))
+    values = frozenset((*_FREE, *universal))
+    return assume((), Assumption(Ground.HYPOTHESIS, name, Equation(left, right), ISOTROPIC, values))
 
 
 @functools.cache
@@ -93,13 +96,13 @@ def schur_complement() -> tuple[Theorem, ...]:
 
     The last of these is V1^^2 c beta (1/p) tr[W Pi W^T S^-1].
     """
-    corner, coupling = shift + s.V1_hat * _SQUARED_NORM, s.V1_hat**2 * _FORM
+    corner, coupling = shift + s.V1_hat * _SQUARED_NORM, s.V1_hat**2 * _form(_SQUARED_NORM, *_FREE)
     alike = _trusted("rows are alike", _ones, _entry(corner, coupling))
     entry = rewrite((alike, instantiate((SCHUR,), {_corner: corner, _coupling: coupling})))
-    form = _trusted("isotropic row", _FORM, s.c * _PER_DIMENSION)
+    form = _trusted("isotropic row", _form(_size, *_FREE), _size * _PER_DIMENSION, _size)
     per_dimension = define(_PER_DIMENSION, s.beta * _bulk, "(1/d) tr[W^T S^-1 W], p modes among d dimensions", *_FREE)
-    by_trace = rewritten(form, per_dimension)
-    return entry, by_trace, rewritten(entry, NORM, by_trace)
+    by_trace = rewritten(instantiate((form,), {_size: _SQUARED_NORM}), per_dimension)
+    return entry, by_trace, rewritten(entry, by_trace, NORM)
 
 
 @functools.cache
@@ -120,9 +123,9 @@ def law_of_averages() -> Theorem:
     return ring((inverse, trace_identity()), Equation(_bulk, s.c * _ones / gain), (-complement / common, 1 / common))
 
 
-def named(theorem: Theorem) -> Theorem:
-    """``theorem`` with the traces under their names."""
-    for name in (*TRACES, *second_names()):
+def named(theorem: Theorem, *traces: Theorem) -> Theorem:
+    """``theorem`` with the traces under their names, which ``traces`` says what they are."""
+    for name in (*(traces or TRACES), *second_names()):
         if any(side.has(value(name)) for side in sides(theorem.statement)):
             theorem = rewrite((theorem, name), True)
     return theorem
@@ -132,7 +135,7 @@ def named(theorem: Theorem) -> Theorem:
 def cavity() -> Derivation:
     """V1 in terms of V2, from the Schur complement of one row and the trace of S S^-1 = 1."""
     entry, form, inverse = schur_complement()
-    result = named(law_of_averages())
+    result = law()
     return Derivation(
         "one row against the rest",
         f"{PAPER}, Appendix C, (117)",
@@ -150,11 +153,10 @@ def cavity() -> Derivation:
     )
 
 
-def law() -> Theorem:
+@functools.cache
+def law(*traces: Theorem) -> Theorem:
     """V1 = c V2/(1 + beta c V1^ V2)."""
-    theorem = cavity().theorem_of(s.V1)
-    assert theorem is not None
-    return theorem
+    return named(law_of_averages(), *traces)
 
 
 def closure(V2: sp.Expr) -> sp.Expr:
@@ -197,17 +199,19 @@ def quadratic() -> Derivation:
     )
 
 
-def slope(theorem: Theorem, x: sp.Symbol) -> Theorem:
+def slope(theorem: Theorem, x: sp.Symbol, *traces: Theorem) -> Theorem:
     """The derivative in V1^ or V2^ of what holds for all of them, with the moments of the resolvent named."""
-    return named(both_expanded(differentiate((theorem,), x), s.mode))
+    return named(both_expanded(differentiate((theorem,), x), s.mode), *traces)
 
 
 @functools.cache
-def second_moments() -> Derivation:
-    """(1/p) tr[Omega^j S^-2], j = 0, 1, 2: minus the derivatives of the two traces in V1^ and V2^."""
-    trace, V1 = named(trace_identity()), law()
-    along_V2, along_V1 = (slope(trace_identity(), x) for x in (s.V2_hat, s.V1_hat))
-    of_law = isolated(s.resolvent_mixed, slope(law_of_averages(), s.V2_hat))
+def moments(*traces: Theorem) -> tuple[Theorem, ...]:
+    """(1/p) tr[Omega^j S^-2], j = 0, 1, 2, by V1 and V2; and what is said of them by the derivatives of the trace of
+    S S^-1 in V2^ and V1^ and that of the law in V2^.
+    """
+    trace, V1 = named(trace_identity(), *traces), law(*traces)
+    along_V2, along_V1 = (slope(trace_identity(), x, *traces) for x in (s.V2_hat, s.V1_hat))
+    of_law = isolated(s.resolvent_mixed, slope(law_of_averages(), s.V2_hat, *traces))
     regular = 1 - s.beta * s.V1_hat**2 * s.V1**2
     stiffness = shift + s.V1_hat * s.c / _gain**2
     by_law = ring(
@@ -239,6 +243,13 @@ def second_moments() -> Derivation:
             sp.cancel(left_over / (s.V1 - s.c * s.V2 / _gain)),
         ),
     )
+    return square, mixed, double, along_V2, along_V1, of_law
+
+
+@functools.cache
+def second_moments() -> Derivation:
+    """(1/p) tr[Omega^j S^-2], j = 0, 1, 2: minus the derivatives of the two traces in V1^ and V2^."""
+    square, mixed, double, along_V2, along_V1, of_law = moments()
     return Derivation(
         "second moments of the resolvent",
         f"{PAPER}, Section 3.3, (19)",
@@ -253,7 +264,7 @@ def second_moments() -> Derivation:
         proved("The lowest moment.", square),
         proved("The mixed moment.", mixed),
         proved("The moment of order two.", double),
-        results={sides(x.statement)[0]: value(x) for x in (square, mixed, double, V1)},
+        results={sides(x.statement)[0]: value(x) for x in (square, mixed, double, law())},
         hypotheses=(ISOTROPIC,),
     )
 

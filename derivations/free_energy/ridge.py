@@ -44,7 +44,6 @@ from onestep.derivations.kernel.calculus import logarithm, slope
 from onestep.derivations.kernel.limits import limit_compose, name_limit
 from onestep.derivations.kernel.search import (
     averages_expanded,
-    both_expanded,
     define,
     equal,
     isolated,
@@ -398,10 +397,22 @@ def assembled() -> Derivation:
 
 
 @functools.cache
-def saddle_equation(variable: sp.Symbol, unknown: sp.Symbol) -> Theorem:
-    """``unknown`` = what it is where (116) is stationary in ``variable``, for any law nu."""
+def partial(variable: sp.Symbol) -> Theorem:
+    """The derivative of (116) in one variable, or in the ridge, under a name of its own."""
     energy = assembled().theorem_of(s.free_energy)
     assert energy is not None
     name = sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
     rate = slope((energy,), variable, name, f"the derivative of the free energy in {variable.name}")
-    return isolated(unknown, both_expanded(rewrite((saddle_point(name), rate)), s.kappa, s.mode))
+    return averages_expanded(rate, s.kappa, s.mode)
+
+
+def vanishing_partial(variable: sp.Symbol) -> Theorem:
+    """The hypothesis that (116) is stationary in a variable."""
+    name, _ = sides(partial(variable).statement)
+    return saddle_point(name)
+
+
+@functools.cache
+def saddle_equation(variable: sp.Symbol, unknown: sp.Symbol) -> Theorem:
+    """``unknown`` = what it is where (116) is stationary in ``variable``, for any law nu."""
+    return isolated(unknown, rewrite((vanishing_partial(variable), partial(variable))))

@@ -231,7 +231,7 @@ def defined(leaf: Assumption) -> tuple[sp.Expr, frozenset[sp.Expr]]:
         head = name.func
     else:
         raise Refused(f"{leaf.name}: {name} is neither a symbol nor a function of the symbols that it is defined for")
-    named = names(meaning)
+    named = names(meaning) - leaf.universal  # what stands for any value is no name that the meaning rests on
     if head in named:
         raise Refused(f"{leaf.name}: {name} is defined by itself")
     return head, named

@@ -369,7 +369,7 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
 
 
 # In test_calculus, test_slopes and test_orders.
-ELSEWHERE = {"slope", "logarithm", "average_limit", "taylor", "iterated", "limit_exponential"}
+ELSEWHERE = {"slope", "logarithm", "average_limit", "taylor", "limit_exponential"}
 
 
 def test_every_rule_has_its_attacks() -> None:
