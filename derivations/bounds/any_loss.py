@@ -18,23 +18,23 @@ import sympy as sp
 from onestep.derivations.bounds import ridge as bounds
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.bounds.heavy_ridge import DOMINATED, NOT_ZERO
-from onestep.derivations.bounds.leaves import BASIS, TEACHER, combination
-from onestep.derivations.free_energy.along_spike import PAPER, mu0
-from onestep.derivations.kernel.algebra import order, rewrite
-from onestep.derivations.kernel.averages import independent, linear, moment
-from onestep.derivations.kernel.search import define, proved, rewritten, value
-from onestep.derivations.kernel.statements import AtLeast, sides
+from onestep.derivations.bounds.leaves import BASIS, TEACHER, combination, infimum
+from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
+from onestep.derivations.free_energy.sample_energy import LABEL_NOISE
+from onestep.derivations.kernel.algebra import assume, instantiate, order, rewrite
+from onestep.derivations.kernel.averages import average, independent, linear, moment
+from onestep.derivations.kernel.orders import limit_order
+from onestep.derivations.kernel.search import averages_expanded, define, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Ground, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import (
     Derivation,
     NonNegative,
-    Obligation,
     RationalLimit,
     Step,
-    Vanishing,
     eq,
 )
-from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.expectation import Expectation
 
 SOURCE = f"{PAPER}, Section 4.3 and Appendix E for any convex loss"
 loss_of = sp.Function("loss", real=True)
@@ -51,8 +51,7 @@ BOUNDED = (
 LIMIT_HYPOTHESES = (CONVEX, SMOOTH, DOMINATED, BOUNDED, NOT_ZERO)
 
 _xi = s.xi
-_excess = sp.Function("e", nonnegative=True)
-_value, _slope = sp.symbols("l l'", real=True)
+_value = sp.Symbol("l", real=True)
 
 
 def bound_on_traces() -> tuple[sp.Expr, sp.Expr]:
@@ -63,26 +62,71 @@ def bound_on_traces() -> tuple[sp.Expr, sp.Expr]:
     return V2, lower
 
 
-def supporting_line(argument: sp.Expr, at: sp.Expr) -> sp.Expr:
-    """l(y, argument) by its value, slope and excess over the supporting line at `at`; the excess vanishes there."""
-    moved = sp.expand(argument - at)
-    return _value if moved == 0 else _value + _slope * moved + _excess(moved)
+_at, _other = sp.symbols("f f'", real=True)
+# Along which the loss is above its value at a point, for each label.
+_support = sp.Function("slope of a supporting line", real=True)
+SUPPORT = assume(
+    (),
+    Assumption(
+        Ground.MODEL,
+        "convex loss",
+        AtLeast(loss_of(s.y, _other), loss_of(s.y, _at) + _support(s.y, _at) * (_other - _at)),
+        CONVEX,
+        frozenset({s.y, _at, _other}),
+    ),
+)
 
 
-def jensen(left: sp.Expr, right: sp.Expr) -> tuple[Obligation, ...]:
-    """left - right >= 0 for averages of l(y, .), by the supporting line at the output without xi."""
+def jensen(label: sp.Expr, output: sp.Expr, noise: sp.Expr, *variables: sp.Symbol) -> Theorem:
+    """E l(y, f + noise) >= l(y, f) for noise that is linear in normal variables: the supporting line at f averages to
+    its value there.
+    """
+    line = instantiate((SUPPORT,), {s.y: label, _at: output, _other: output + noise})
+    return averages_expanded(average((line,), variables))
 
-    def replaced(expression: sp.Expr) -> sp.Expr:
-        return expression.replace(
-            lambda e: e.func == loss_of, lambda e: supporting_line(e.args[1], e.args[1].subs(_xi, 0))
-        )
 
-    difference = expand_expectations(replaced(left)) - expand_expectations(replaced(right))
-    found = sorted(difference.atoms(Expectation), key=str)
-    return (
-        Vanishing("the line averages to its value", expand_expectations(Expectation(_slope * _xi, _xi))),
-        NonNegative("the average of the excess", sp.expand(difference), tuple((e, sp.S.One) for e in found)),
+# A new sample: the label with its noise e; what the output has besides a combination, along u, w for the features.
+_label = TEACHER + sp.sqrt(s.noise) * LABEL_NOISE
+_elsewhere, _feature = sp.symbols("w x", real=True)
+_sample = (s.kappa, s.z, LABEL_NOISE)
+_coefficients = tuple(BASIS)
+
+
+def _loss_at(*coefficients: sp.Symbol) -> sp.Expr:
+    """The average loss of a combination of mu0, kappa mu1 and mu1 z."""
+    return Expectation(loss_of(_label, combination(*coefficients)), *_sample)
+
+
+@functools.cache
+def above_infimum() -> tuple[Theorem, ...]:
+    """The loss of a readout, without the noise of its output, and the least loss: each is at least the next."""
+    readout = (s.m, s.zeta, s.psi)
+    noise = mu1 * sp.sqrt(s.q1 - s.psi**2) * _elsewhere + mu2 * sp.sqrt(s.q2) * _feature
+    quiet = average((jensen(_label, combination(*readout), noise, _elsewhere, _feature),), _sample)
+    meaning = define(s.test_loss, sides(quiet.statement)[0], "the loss on a new sample, over the noise of the output")
+    least = Assumption(
+        Ground.MODEL,
+        f"infimum, {s.least_loss}",
+        AtLeast(_loss_at(*_coefficients), s.least_loss),
+        "no combination has a smaller loss than the infimum over the span",
+        frozenset(_coefficients),
     )
+    below = instantiate((assume((), least),), dict(zip(_coefficients, readout, strict=True)))
+    ones = (sp.Integer(1), sp.Integer(1), sp.Integer(1))
+    return quiet, below, order((meaning, quiet, below), AtLeast(s.test_loss, s.least_loss), ones)
+
+
+@functools.cache
+def below_limit() -> Theorem:
+    """inf <= limit: at every ridge the test loss is at least its infimum, and it has a limit as the ridge grows."""
+    below, _ = infimum(s.test_loss, s.best_loss, "the ridge")
+    limit = Assumption(
+        Ground.HYPOTHESIS,
+        "limit of heavy ridge",
+        Tends(s.test_loss, s.least_loss_means, s.ridge),
+        "bounds.any-loss.heavy-ridge",
+    )
+    return limit_order((below, assume((), limit)), s.ridge)
 
 
 def minimum_over_means() -> NonNegative:

@@ -177,14 +177,14 @@ def shares(singular: sp.Expr, target: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Exp
 
 
 @functools.cache
-def one_mode() -> tuple[Theorem, ...]:
+def one_mode(B: sp.Expr = B, ridge: sp.Expr = s.ridge, psi_hat: sp.Expr = s.psi_hat) -> tuple[Theorem, ...]:
     """The exponent of R replicas in one mode, and its curvature, noise and force, which it is made of."""
     first, second, along = shares(sp.sqrt(varrho), varpi / sp.sqrt(s.d))
     conjugates = form_of(B * s.V1_hat, B**2 * s.q1_hat, _squares, _total) * first
     conjugates += form_of(B * s.V2_hat, B**2 * s.q2_hat, _squares, _total) * second
     meaning = define(
         _exponent(s.mode, _squares, _total),
-        -B * s.ridge * _squares / 2 + s.p * (conjugates + B * s.psi_hat * along * _total),
+        -B * ridge * _squares / 2 + s.p * (conjugates + B * psi_hat * along * _total),
         "penalty and conjugates times what the mode has of each overlap, for replicas of this sum and sum of squares",
         s.mode,
         _squares,
@@ -274,14 +274,17 @@ DROPPED = {
 
 
 @functools.cache
-def spike_part() -> tuple[Theorem, Theorem, Theorem]:
-    """(1/2) zeta^^2 s.G s, with s.G0 s as an integral over nu: the form, what the force adds, and the result."""
+def spike_part(B: sp.Expr = B, of_mode: sp.Expr = denominator) -> tuple[Theorem, Theorem, Theorem]:
+    """(1/2) zeta^^2 s.G s, with s.G0 s as an integral over nu: the form, what the force adds, and the result.
+
+    ``of_mode``: what the curvature of a mode is, lambda + V1^ l^2 + V2^.
+    """
     x = define(
         s.spike_resolvent,
-        s.p * over_modes((sp.sqrt(varrho) * vartau / sp.sqrt(s.d)) ** 2 / denominator),
+        s.p * over_modes((sp.sqrt(varrho) * vartau / sp.sqrt(s.d)) ** 2 / of_mode),
         "s.G0 s = sum over p modes of (l f.v)^2/(lambda + V1^ l^2 + V2^), with sqrt(d) f.v = tau",
     )
-    form = averages_expanded_over_modes(rewritten(x, WIDTH))
+    form = averages_expanded_over_modes(rewritten(x, WIDTH), of_mode)
     force = (B * sp.sqrt(s.p) * s.zeta_hat) ** 2 * s.spike_resolvent_bulk / B
     adds = define(
         s.spike_term,
@@ -295,10 +298,10 @@ def spike_part() -> tuple[Theorem, Theorem, Theorem]:
     return form, reduced, rewritten(reduced, inverted, form)
 
 
-def averages_expanded_over_modes(x: Theorem) -> Theorem:
+def averages_expanded_over_modes(x: Theorem, of_mode: sp.Expr) -> Theorem:
     """s.G0 s = beta E[varrho tau^2/(lambda + V1^ varrho + V2^)]."""
     (average,) = value(x).atoms(Expectation)
-    integrand = varrho * vartau**2 / denominator
+    integrand = varrho * vartau**2 / of_mode
     found = rewrite((x, linear((), average, ((1 / s.d, integrand),))))
     return equal(found, s.beta * over_modes(integrand))
 

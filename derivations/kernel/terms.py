@@ -26,7 +26,13 @@ _PLAIN = (*_NUMBERS, sp.Add, sp.Mul, Expectation)
 # A symbol is declared with nothing but a sign: by more (whole, negative) SymPy would simplify on its own account.
 _REAL, *_SIGNED = (
     sp.Dummy(**sign).assumptions0
-    for sign in ({"real": True}, {"positive": True}, {"nonnegative": True}, {"real": True, "nonzero": True})
+    for sign in (
+        {"real": True},
+        {"positive": True},
+        {"nonnegative": True},
+        {"real": True, "nonzero": True},
+        {"negative": True},
+    )
 )
 
 
@@ -173,7 +179,8 @@ def positive(term: sp.Expr) -> bool:
     if isinstance(term, sp.Add):
         return all(map(nonnegative, term.args)) and any(map(positive, term.args))
     if isinstance(term, sp.Mul):
-        return all(map(positive, term.args))
+        above = [part for part in term.args if not _negative(part)]
+        return (len(term.args) - len(above)) % 2 == 0 and all(map(positive, above))
     if isinstance(term, sp.Pow):
         return positive(term.base)
     if isinstance(term, Expectation):
@@ -186,14 +193,22 @@ def nonnegative(term: sp.Expr) -> bool:
     """Whether a term is decidedly >= 0."""
     if isinstance(term, sp.Rational | sp.Symbol | type(sp.pi)):
         return bool(term.is_nonnegative)
-    if isinstance(term, sp.Add | sp.Mul):
+    if isinstance(term, sp.Add):
         return all(map(nonnegative, term.args))
+    if isinstance(term, sp.Mul):
+        above = [part for part in term.args if not _negative(part)]
+        return (len(term.args) - len(above)) % 2 == 0 and all(map(nonnegative, above))
     if isinstance(term, sp.Pow):
         even = term.exp.is_Integer and term.exp % 2 == 0 and real(term.base)
         return bool(even) or nonnegative(term.base)
     if isinstance(term, Expectation):
         return nonnegative(term.integrand)
     return term.func in (sp.exp, sp.Abs) or _has_sign(term, "is_nonnegative")
+
+
+def _negative(term: sp.Expr) -> bool:
+    """Whether a number or a symbol is declared < 0."""
+    return isinstance(term, sp.Rational | sp.Symbol) and bool(term.is_negative)
 
 
 def _has_sign(call: sp.Expr, sign: str) -> bool:
