@@ -69,7 +69,7 @@ def test_weak_inequalities_pass_to_limits_and_what_lies_between_has_them() -> No
     N = sp.Symbol("N", positive=True)
 
     def taken(left: sp.Expr, right: sp.Expr) -> Theorem:
-        return assume((), Assumption(Ground.HYPOTHESIS, f"{left}>={right}", AtLeast(left, right), "for a test"))
+        return assume((), Assumption(Ground.HYPOTHESIS, f"{left}>={right}", AtLeast(left, right), "for a test", frozenset({N})))
 
     upper, lower = limit_of(high + 1 / N, N), limit_of(high - 1 / N, N)
     assert limit_order((taken(high + 1 / N, low), upper), N).statement == AtLeast(high, low)
