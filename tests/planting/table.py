@@ -21,11 +21,10 @@ from onestep.derivations.free_energy import (
     replica_gaussians,
     replicas,
     sample_energy,
-    stationarity,
 )
 from onestep.derivations.free_energy import ridge as free_energy
 from onestep.derivations.free_energy import symbols as s_free
-from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, over_kappa
+from onestep.derivations.free_energy.along_spike import mu0, mu1
 from onestep.derivations.free_energy.leaves import updated_form
 from onestep.derivations.gradient_step import (
     bulk,
@@ -72,11 +71,6 @@ def _backwards(order: int, variable: sp.Expr) -> sp.Expr:
     return now
 
 
-def _trace(R: sp.Symbol, V: sp.Expr, q: sp.Expr, V_hat: sp.Expr, q_hat: sp.Expr) -> sp.Expr:
-    """A wrong sign of V^ on the diagonal."""
-    return -(R * (V + q) * (q_hat + V_hat) + R * (R - 1) * q * q_hat) / 2
-
-
 def _slope(dTheta: sp.Matrix) -> sp.Matrix:
     """A wrong sign of what Theta contributes to dM."""
     M, Theta, one = blocks.M, blocks.Theta, sp.eye(2)
@@ -94,10 +88,6 @@ def _heat_backwards(candidate: sp.Expr) -> Vanishing:
     c, x = heat_equation.c, heat_equation.x
     return Vanishing("the heat equation, wrong sign", sp.diff(candidate, c) + sp.diff(candidate, x, 2) / 2)
 
-
-_SQUARED_RESIDUAL = s.replicas * s.residual**2 * s.inverse_temperature / (
-    1 + s.inverse_temperature * (s.own_overlap + s.replicas * s.shared_overlap)
-)  # fmt: skip
 
 # fmt: off
 GRADIENT_STEP = (
@@ -176,7 +166,7 @@ SADDLE_POINT = (
     Plant(sample_energy, "label", lambda right: lambda: -right(), ("result-3-3.energetic-term",)),
     Plant(free_energy, "along_spike", lambda _: lambda x: updated_form(x, x, x, x, s.V1_hat),
           ("result-3-3.sherman-morrison", "result-3-3.entropic-term", "result-3-3.saddle.zeta",
-           "result-3-3.saddle.q1")),
+           "result-3-3.saddle.q1", "appendix-f.zeta")),
     Plant(free_energy, "coupled", lambda right: lambda V, q, V_hat, q_hat: right(V, -q, V_hat, q_hat),
           ("result-3-3.trace-term", "result-3-3.saddle.V1-hat", "result-3-3.isotropic.q2")),
     Plant(free_energy, "form_of", lambda right: lambda *given: 2 * right(*given),
@@ -185,14 +175,14 @@ SADDLE_POINT = (
           ("result-3-3.entropic-term", "result-3-3.free-energy", "result-3-3.saddle.psi")),
     Plant(free_energy, "exponent_per_neuron", lambda right: lambda samples, cost: right(samples / 2, cost),
           ("result-3-3.free-energy", "result-3-3.saddle.V1-hat")),
-    # A factor lost in the quadratic form of a row.
+    # A factor too many in what concentration says.
     Plant(marchenko_pastur, "_trusted",
-          lambda right: lambda name, left, form: right(name, left, form.subs(s.c, s.c / 2)),
+          lambda right: lambda name, left, form, *free: right(name, left, 2 * form, *free),
           ("result-3-3.marchenko-pastur-V1", "result-3-3.marchenko-pastur-V2", "result-3-3.spike-resolvent")),
     Plant(marchenko_pastur, "_gain", lambda right: right + 1,
           ("result-3-3.resolvent-square", "result-3-3.resolvent-mixed", "result-3-3.resolvent-double")),
-    # Each sample costs what it does at a response of the other kind.
-    Plant(stationarity, "over_kappa", lambda right: lambda cost: right(cost.subs(s.V1, 2 * s.V1)),
+    # Each sample costs what it does at twice the response.
+    Plant(sample_energy, "V_of_kappa", lambda right: right.subs(s.V1, 2 * s.V1),
           ("result-3-3.saddle.V1-hat", "result-3-3.saddle.q1-hat", "result-3-3.saddle.m")),
     Plant(equations, "local_field", lambda right: lambda: right().subs(s.psi, -s.psi),
           ("result-3-3.test-error", "result-3-3.training-error")),
@@ -279,18 +269,15 @@ LETTERS = (
 )
 
 SPECTRUM = (
-    Plant(resolvent, "replicated_trace", lambda _: _trace,
+    Plant(resolvent, "coupled", lambda right: lambda V, q, V_hat, q_hat: right(V, q, -V_hat, q_hat),
           ("appendix-f.free-entropy", "appendix-f.V1-hat", "appendix-f.stieltjes")),
     # A wrong sign on the sum of the replicas.
-    Plant(replica_gaussians, "coupling", lambda _: lambda: s.mode_coupling,
-          ("appendix-f.replicated-mode", "appendix-f.free-entropy")),
-    Plant(resolvent, "log_bracket", lambda _: lambda: replica_gaussians.log_bracket() + _SQUARED_RESIDUAL,
+    Plant(replica_gaussians, "coupling", lambda _: lambda: s.mode_coupling, ("appendix-f.replicated-mode",)),
+    Plant(resolvent, "shared_field", lambda right: lambda: 2 * right(), ("appendix-f.free-entropy",)),
+    Plant(resolvent, "linear_output", lambda right: right.subs(s.zeta, -s.zeta),
           ("appendix-f.free-entropy", "appendix-f.m")),
-    Plant(resolvent, "sherman_morrison", lambda _: lambda x: x - s.V1_hat * x**2 / (1 - s.V1_hat * x),
-          ("appendix-f.free-entropy", "appendix-f.zeta")),
-    Plant(resolvent, "projection_square",
-          lambda _: lambda: over_kappa((s.kappa * mu1 + resolvent.projection * mu0) ** 2 / (1 + V_of_kappa)),
-          ("appendix-f.zeta-vanishes",)),
+    Plant(resolvent, "gain", lambda right: -right, ("appendix-f.zeta-vanishes",)),
+    Plant(resolvent, "projection", lambda right: -right, ("appendix-f.schur", "appendix-f.zeta-vanishes")),
 )
 
 NETWORKS = (

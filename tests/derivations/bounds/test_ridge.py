@@ -20,7 +20,7 @@ from onestep.derivations.kernel.statements import Assumption, AtLeast, Ground, R
 from onestep.derivations.kernel.theorem import Theorem, replay
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.evaluate import evaluate
-from onestep.verify.checks.kinds import said
+from onestep.verify.checks.kinds import said as stated
 from onestep.verify.claims.bounds.proofs import above_span, at_gamma_one, below_limit
 from onestep.verify.claims.bounds.ridge import lower, upper
 from onestep.verify.protocol.statement import ge, le
@@ -69,7 +69,8 @@ def test_weak_inequalities_pass_to_limits_and_what_lies_between_has_them() -> No
     N = sp.Symbol("N", positive=True)
 
     def taken(left: sp.Expr, right: sp.Expr) -> Theorem:
-        return assume((), Assumption(Ground.HYPOTHESIS, f"{left}>={right}", AtLeast(left, right), "for a test", frozenset({N})))
+        said = AtLeast(left, right)
+        return assume((), Assumption(Ground.HYPOTHESIS, f"{left}>={right}", said, "for a test", frozenset({N})))
 
     upper, lower = limit_of(high + 1 / N, N), limit_of(high - 1 / N, N)
     assert limit_order((taken(high + 1 / N, low), upper), N).statement == AtLeast(high, low)
@@ -81,7 +82,7 @@ def test_weak_inequalities_pass_to_limits_and_what_lies_between_has_them() -> No
 def test_a_bound_at_unit_alignment_is_none_at_any() -> None:
     """The theorem is of the label that the claim is about: without gamma = 1 the form of gamma = 1 is refused."""
     statement = le(s.best_error, at_gamma_one(upper))
-    assert below_limit(statement, at_one=True).statement == said(statement)
+    assert below_limit(statement, at_one=True).statement == stated(statement)
     with pytest.raises(Refused):
         below_limit(statement)
 
