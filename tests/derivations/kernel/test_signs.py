@@ -19,7 +19,7 @@ h = sp.Symbol("h", nonnegative=True)
 f = sp.Function("f", real=True)
 
 
-@pytest.mark.parametrize("term", [-n, n * m, -2 * n * p, p - n, 1 / (n * m), sp.sqrt(-n)], ids=str)
+@pytest.mark.parametrize("term", [-n, n * m, -2 * n * p, p - n, sp.sqrt(-n)], ids=str)
 def test_what_is_above_zero(term: sp.Expr) -> None:
     assert positive(term)
     assert nonnegative(term)
