@@ -17,7 +17,7 @@ from onestep.derivations.kernel.statements import Condition, Demand, Refused
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
-_REAL_FUNCTIONS = (sp.exp, sp.log, sp.Abs, sp.tanh, sp.erf, sp.sin, sp.cos)
+_REAL_FUNCTIONS = (sp.exp, sp.log, sp.Abs, sp.tanh, sp.erf, sp.sin, sp.cos, sp.asin)
 
 # Numbers, sums, products and averages, and nothing that is derived from their classes.
 _NUMBERS = (sp.Integer, sp.Rational, *map(type, (sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half, sp.pi)))
@@ -148,13 +148,15 @@ def real(term: sp.Expr) -> bool:
         return False
     if term.func is sp.log and not positive(term.args[0]):
         return False
+    if term.func is sp.asin and not nonnegative(1 - term.args[0] ** 2):
+        return False
     return all(real(part) for part in term.args)
 
 
 @lru_cache(maxsize=16384)
 def defined_where(term: sp.Expr) -> frozenset[Condition]:
-    """Where the denominators of a term do not vanish, and its roots and logarithms are real, as far as signs do not
-    decide it.
+    """Where the denominators of a term do not vanish, and its roots, logarithms and arcsines are real, as far as signs
+    do not decide it.
     """
     found = frozenset().union(*map(defined_where, term.args))
     if isinstance(term, sp.Pow) and not nonnegative(term.exp) and not nonzero(term.base):
@@ -163,6 +165,8 @@ def defined_where(term: sp.Expr) -> frozenset[Condition]:
         found |= {Condition(term.base, Demand.NONNEGATIVE)}
     if term.func is sp.log and not positive(term.args[0]):
         found |= {Condition(term.args[0]), Condition(term.args[0], Demand.NONNEGATIVE)}
+    if term.func is sp.asin and not nonnegative(1 - term.args[0] ** 2):
+        found |= {Condition(1 - term.args[0] ** 2, Demand.NONNEGATIVE)}
     if isinstance(term, sp.Pow) and not term.exp.is_Rational and not positive(term.base):
         found |= {Condition(term.base), Condition(term.base, Demand.NONNEGATIVE)}
     if isinstance(term, Expectation):

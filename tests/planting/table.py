@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sympy as sp
 
+from onestep.derivations.bounds import arcsines, heavy_ridge
 from onestep.derivations.bounds import closed_form as bounds_closed_form
-from onestep.derivations.bounds import heavy_ridge
 from onestep.derivations.bounds import leaves as bounds_leaves
 from onestep.derivations.bounds import symbols as s_bounds
 from onestep.derivations.bulk import blocks, letter_poles, marchenko_pastur, network, network_rows, overlapping_bulk
@@ -221,6 +221,9 @@ BOUNDS_AND_FEATURES = (
     Plant(heavy_ridge, "y0", lambda right: 2 * right, ("bounds.m-infinity", "bounds.error-infinity")),
     Plant(bounds_leaves, "squared_residual", lambda right: right + 2 * mu0**2, ("bounds.error-infinity",)),
     Plant(bounds_leaves, "BASIS", lambda right: {**right, s_bounds.b2: mu1}, ("bounds.distance",)),
+    Plant(arcsines, "mean_of", lambda _: lambda activation: define(
+              mu0, Expectation(activation(2 * s.r * s.kappa + sp.sqrt(s.c) * s.z), s.z), "", s.kappa),
+          ("bounds.sign-norm", "bounds.sign-overlap", "bounds.erf-upper")),
     Plant(bounds_closed_form, "erf_product_mean", lambda right: lambda first, second: -right(first, second),
           ("bounds.erf-upper", "bounds.sign-norm", "bounds.sign-overlap", "bounds.sign-upper")),
     Plant(bounds_closed_form, "erf_mean",
