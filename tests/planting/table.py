@@ -219,7 +219,7 @@ SADDLE_POINT = (
 
 BOUNDS_AND_FEATURES = (
     Plant(heavy_ridge, "y0", lambda right: 2 * right, ("bounds.m-infinity", "bounds.error-infinity")),
-    Plant(bounds_leaves, "squared_residual", lambda right: right + 2 * mu0**2, ("bounds.error-infinity",)),
+    Plant(equations, "prediction", lambda right: right + mu0, ("bounds.error-infinity", "bounds.upper")),
     Plant(bounds_leaves, "BASIS", lambda right: {**right, s_bounds.b2: mu1}, ("bounds.distance",)),
     Plant(arcsines, "mean_of", lambda _: lambda activation: define(
               mu0, Expectation(activation(2 * s.r * s.kappa + sp.sqrt(s.c) * s.z), s.z), "", s.kappa),
