@@ -59,7 +59,7 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "derivations": {
         "activations": ("expressions",),
-        "bounds": ("free_energy", "language"),
+        "bounds": ("bulk", "free_energy", "kernel", "language", "saddle_point"),
         "bulk": ("free_energy", "gradient_step", "kernel", "language"),
         "closed_forms": ("activations", "expressions", "gradient_step", "language"),
         "equivalence": ("free_energy", "gradient_step", "kernel", "language"),
@@ -69,7 +69,7 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
         "kernel": ("language",),
         "language": ("expressions",),
         "saddle_point": ("bulk", "closed_forms", "equivalence", "free_energy", "gradient_step", "kernel", "language"),
-        "spectrum": ("bulk", "free_energy", "language", "saddle_point"),
+        "spectrum": ("bulk", "free_energy", "gradient_step", "kernel", "language", "saddle_point"),
     },
 }
 # A person sees twelve doors at once.

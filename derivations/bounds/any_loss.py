@@ -17,17 +17,24 @@ import sympy as sp
 
 from onestep.derivations.bounds import ridge as bounds
 from onestep.derivations.bounds import symbols as s
-from onestep.derivations.free_energy.along_spike import PAPER, mu0
+from onestep.derivations.bounds.heavy_ridge import DOMINATED, NOT_ZERO
+from onestep.derivations.bounds.leaves import BASIS, TEACHER, combination, infimum
+from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
+from onestep.derivations.free_energy.sample_energy import LABEL_NOISE
+from onestep.derivations.kernel.algebra import assume, instantiate, order, rewrite
+from onestep.derivations.kernel.averages import average, independent, linear, moment
+from onestep.derivations.kernel.orders import limit_order
+from onestep.derivations.kernel.search import averages_expanded, define, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Ground, Tends, sides
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import (
     Derivation,
     NonNegative,
-    Obligation,
     RationalLimit,
     Step,
-    Vanishing,
     eq,
 )
-from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.expectation import Expectation
 
 SOURCE = f"{PAPER}, Section 4.3 and Appendix E for any convex loss"
 loss_of = sp.Function("loss", real=True)
@@ -37,33 +44,89 @@ INDEPENDENT = (
     "vary), xi standard normal and independent of kappa, z and the label"
 )
 SMOOTH = "the loss is twice differentiable with bounded curvature, and slopes that are integrable squared"
-LIMIT_HYPOTHESES = (CONVEX, SMOOTH, bounds.DOMINATED, bounds.BOUNDED, bounds.NOT_ZERO)
+BOUNDED = (
+    "as the ridge grows lambda V1 and lambda V2, the averages over 1/(1+V) and lambda times their distances from their "
+    "limits stay bounded"
+)
+LIMIT_HYPOTHESES = (CONVEX, SMOOTH, DOMINATED, BOUNDED, NOT_ZERO)
 
 _xi = s.xi
-_excess = sp.Function("e", nonnegative=True)
-_value, _slope = sp.symbols("l l'", real=True)
+_value = sp.Symbol("l", real=True)
 
 
-def supporting_line(argument: sp.Expr, at: sp.Expr) -> sp.Expr:
-    """l(y, argument) by its value, slope and excess over the supporting line at `at`; the excess vanishes there."""
-    moved = sp.expand(argument - at)
-    return _value if moved == 0 else _value + _slope * moved + _excess(moved)
+def bound_on_traces() -> tuple[sp.Expr, sp.Expr]:
+    """V2 and its lower bound, written with what V1^ and V2^ fall short of their bounds (all quantities >= 0)."""
+    short_1, short_2, x = sp.symbols("e_1 e_2 x", nonnegative=True)
+    V2 = 1 / (s.ridge + s.V2_hat + s.c * s.V1_hat / (1 + x))
+    lower = 1 / (s.ridge + s.V2_hat + short_2 + s.c * (s.V1_hat + short_1))
+    return V2, lower
 
 
-def jensen(left: sp.Expr, right: sp.Expr) -> tuple[Obligation, ...]:
-    """left - right >= 0 for averages of l(y, .), by the supporting line at the output without xi."""
+_at, _other = sp.symbols("f f'", real=True)
+# Along which the loss is above its value at a point, for each label.
+_support = sp.Function("slope of a supporting line", real=True)
+SUPPORT = assume(
+    (),
+    Assumption(
+        Ground.MODEL,
+        "convex loss",
+        AtLeast(loss_of(s.y, _other), loss_of(s.y, _at) + _support(s.y, _at) * (_other - _at)),
+        CONVEX,
+        frozenset({s.y, _at, _other}),
+    ),
+)
 
-    def replaced(expression: sp.Expr) -> sp.Expr:
-        return expression.replace(
-            lambda e: e.func == loss_of, lambda e: supporting_line(e.args[1], e.args[1].subs(_xi, 0))
-        )
 
-    difference = expand_expectations(replaced(left)) - expand_expectations(replaced(right))
-    found = sorted(difference.atoms(Expectation), key=str)
-    return (
-        Vanishing("the line averages to its value", expand_expectations(Expectation(_slope * _xi, _xi))),
-        NonNegative("the average of the excess", sp.expand(difference), tuple((e, sp.S.One) for e in found)),
+def jensen(label: sp.Expr, output: sp.Expr, noise: sp.Expr, *variables: sp.Symbol) -> Theorem:
+    """E l(y, f + noise) >= l(y, f) for noise that is linear in normal variables: the supporting line at f averages to
+    its value there.
+    """
+    line = instantiate((SUPPORT,), {s.y: label, _at: output, _other: output + noise})
+    return averages_expanded(average((line,), variables))
+
+
+# A new sample: the label with its noise e; what the output has besides a combination, along u, w for the features.
+_label = TEACHER + sp.sqrt(s.noise) * LABEL_NOISE
+_elsewhere, _feature = sp.symbols("w x", real=True)
+_sample = (s.kappa, s.z, LABEL_NOISE)
+_coefficients = tuple(BASIS)
+
+
+def _loss_at(*coefficients: sp.Symbol) -> sp.Expr:
+    """The average loss of a combination of mu0, kappa mu1 and mu1 z."""
+    return Expectation(loss_of(_label, combination(*coefficients)), *_sample)
+
+
+@functools.cache
+def above_infimum() -> tuple[Theorem, ...]:
+    """The loss of a readout, without the noise of its output, and the least loss: each is at least the next."""
+    readout = (s.m, s.zeta, s.psi)
+    noise = mu1 * sp.sqrt(s.q1 - s.psi**2) * _elsewhere + mu2 * sp.sqrt(s.q2) * _feature
+    quiet = average((jensen(_label, combination(*readout), noise, _elsewhere, _feature),), _sample)
+    meaning = define(s.test_loss, sides(quiet.statement)[0], "the loss on a new sample, over the noise of the output")
+    least = Assumption(
+        Ground.MODEL,
+        f"infimum, {s.least_loss}",
+        AtLeast(_loss_at(*_coefficients), s.least_loss),
+        "no combination has a smaller loss than the infimum over the span",
+        frozenset(_coefficients),
     )
+    below = instantiate((assume((), least),), dict(zip(_coefficients, readout, strict=True)))
+    ones = (sp.Integer(1), sp.Integer(1), sp.Integer(1))
+    return quiet, below, order((meaning, quiet, below), AtLeast(s.test_loss, s.least_loss), ones)
+
+
+@functools.cache
+def below_limit() -> Theorem:
+    """inf <= limit: at every ridge the test loss is at least its infimum, and it has a limit as the ridge grows."""
+    below, _ = infimum(s.test_loss, s.best_loss, "the ridge")
+    limit = Assumption(
+        Ground.HYPOTHESIS,
+        "limit of heavy ridge",
+        Tends(s.test_loss, s.least_loss_means, s.ridge),
+        "bounds.any-loss.heavy-ridge",
+    )
+    return limit_order((below, assume((), limit)), s.ridge)
 
 
 def minimum_over_means() -> NonNegative:
@@ -84,7 +147,7 @@ def heavy_ridge() -> Derivation:
     H, P, first, second, drift = sp.symbols("H P F_1 F_2 delta", real=True)
     moments = sp.symbols("M'_{22} M'_{12} M'_{02}", nonnegative=True)
     slope = sp.Symbol("l'_0", real=True)
-    V2, lower = bounds.bound_on_traces()
+    V2, lower = bound_on_traces()
     short_1, short_2, x = sp.symbols("e_1 e_2 x", nonnegative=True)
     gap = short_2 + s.c * short_1 + s.c * s.V1_hat * x / (1 + x)
     force = -slope / (1 + w / s.ridge * curvature)
@@ -148,26 +211,41 @@ def heavy_ridge() -> Derivation:
     )
 
 
+def _half_square(*coefficients: sp.Symbol) -> Theorem:
+    """E (y - f)^2/2 = (squared distance + label noise)/2 for a combination f with these coefficients, y noisy."""
+    gap = TEACHER - combination(*coefficients)
+    variables = (s.kappa, s.z, _xi)
+    parts = ((sp.Rational(1, 2), gap**2), (sp.sqrt(s.noise), gap * _xi), (s.noise / 2, _xi**2))
+    whole = linear((), Expectation((gap + sp.sqrt(s.noise) * _xi) ** 2 / 2, *variables), parts)
+    apart = independent((), Expectation(gap * _xi, *variables), gap, _xi)
+    return rewritten(whole, apart, moment((), _xi, 1), moment((), _xi, 2))
+
+
 @functools.cache
 def square() -> Derivation:
     """The square loss: twice its least value less the label noise is the distance from the span."""
-    coefficients = (s.b1, s.b2, s.b3)
-    distance = bounds.distance_to(coefficients)
-    loss = (distance + s.noise) / 2
-    least = (bounds.span().results[s.distance] + s.noise) / 2
-    steps = (
-        *bounds.span().steps,
-        Step(
-            "(y - f)^2/2 averages to half of the squared distance plus half of the label noise, whatever the "
-            "coefficients: both are least together.",
-            eq(s.least_loss, least),
-            Vanishing("twice the loss less noise and distance", 2 * loss - s.noise - distance),
-            *(
-                Vanishing(
-                    f"both are stationary in {b} together", sp.expand(sp.diff(loss, b) - sp.diff(distance, b) / 2)
-                )
-                for b in coefficients
-            ),
-        ),
+    others = sp.symbols("b_1' b_2' b_3'", real=True)
+    loss, another = _half_square(*BASIS), _half_square(*others)
+    meaning = define(
+        s.least_loss, sides(loss.statement)[0], "the loss of the nearest combination on a new input, label noise in it"
     )
-    return Derivation("least square loss", SOURCE, *steps, results={s.least_loss: least})
+    distance = bounds.span().theorem_of(s.distance)
+    named = bounds.span().theorems[0]
+    assert distance is not None
+    by_distance = rewrite((rewrite((meaning, loss)), named), True)
+    least = order(
+        (another, by_distance, bounds.at_least_distance(others, *BASIS)),
+        AtLeast(sides(another.statement)[0], s.least_loss),
+        (sp.Integer(1), sp.Integer(-1), sp.Rational(1, 2)),
+    )
+    result = rewrite((by_distance, distance))
+    return Derivation(
+        "least square loss",
+        SOURCE,
+        *bounds.span().steps,
+        proved("(y - f)^2/2 on a new input at the nearest combination f.", meaning),
+        proved("It averages to half of the squared distance plus half of the label noise;", by_distance),
+        proved("so it does for any other combination, and none has less.", least),
+        proved("The distance from the span.", result),
+        results={s.least_loss: value(result)},
+    )

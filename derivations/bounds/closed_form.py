@@ -12,8 +12,10 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.bounds import arcsines
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.free_energy.along_spike import PAPER
+from onestep.derivations.kernel.search import proved, value
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 
 a, b, x = sp.symbols("a b x", positive=True)
@@ -105,11 +107,7 @@ def _heat_step(name: str, mean: sp.Expr, initial: sp.Expr, at_zero: Vanishing | 
 def erf_target() -> Derivation:
     """Activation and target erf, gamma = 1: upper bound, and the spike and learning rate at which it vanishes."""
     mean = erf_mean(x, s.c)
-    slope = s.r / sp.sqrt(1 + 2 * s.c)
-    overlap = erf_product_mean(slope, sp.S.One)
-    norm = erf_product_mean(slope, slope)
-    full = erf_product_mean(sp.S.One, sp.S.One)
-    error = full - overlap**2 / norm
+    student, overlap, norm, bound = arcsines.erf_upper()
     spike = sp.Symbol("r", positive=True)
     (perfect,) = sp.solve(spike / sp.sqrt(1 + 2 * s.c) - 1, spike)
     # h1 = E[sigma'] = d/dx P_1 sigma at x = 0; at gamma = 1 (alpha0 -> infinity) c = 1 and r = (eta/beta) h1 h1*.
@@ -120,10 +118,14 @@ def erf_target() -> Derivation:
     steps = (
         _heat_step("erf", mean, sp.erf(x), Vanishing("initial value", mean.subs(s.c, 0) - sp.erf(x))),
         *_product_steps(),
+        proved("mu0 of erf is an erf of kappa.", student),
+        proved("Overlap of target and mu0, with a = 1 and b = r/sqrt(1+2c);", overlap),
+        proved("norm of mu0, with a = b;", norm),
+        proved("what the projection leaves.", bound),
         Step(
-            "With a = 1 and b = r/sqrt(1+2c): overlap, norm and what the projection leaves.",
-            eq(s.error_infinity, error),
-            Vanishing("at r = sqrt(1+2c) nothing is left", error.subs(s.r, sp.sqrt(1 + 2 * s.c))),
+            "At r = sqrt(1+2c) nothing is left.",
+            eq(sp.Symbol("\\varepsilon_\\infty(r_0)"), sp.S.Zero),
+            Vanishing("the upper bound", value(bound).subs(s.r, sp.sqrt(1 + 2 * s.c))),
         ),
         Step(
             "mu0 is the target itself when r = sqrt(1+2c).",
@@ -158,11 +160,11 @@ def erf_target() -> Derivation:
         f"{PAPER}, Section 4.3, (26), (28)",
         *steps,
         results={
-            s.error_infinity: error,
+            s.error_infinity: value(bound),
             s.spike_perfect: perfect,
             s.eta_perfect: eta,
-            s.target_overlap: overlap,
-            s.student_norm: norm,
+            s.target_overlap: value(overlap),
+            s.student_norm: value(norm),
         },
         hypotheses=(HEAT,),
     )
@@ -173,15 +175,11 @@ def sign_target() -> Derivation:
     """Activation and target sign at any alignment: overlap, norm and upper bound as arcsines."""
     mean = sign_mean(x, s.c)
     rho = 1 - s.gamma**2
-    student, teacher = s.r / sp.sqrt(2 * s.c), s.gamma / sp.sqrt(2 * rho)
-    overlap, norm = erf_product_mean(teacher, student), erf_product_mean(student, student)
-    overlap_result = 2 / sp.pi * sp.asin(s.gamma * s.r / sp.sqrt(s.c + s.r**2))
-    norm_result = 2 / sp.pi * sp.asin(s.r**2 / (s.c + s.r**2))
-    error = 1 - overlap_result**2 / norm_result
+    student, first, overlap, norm, bound = arcsines.sign_upper()
+    teacher = s.gamma / sp.sqrt(2 * rho)
     slope = sp.diff(mean, x).subs(x, s.r * s.kappa)
     root_c = sp.Symbol("sqrt(c)", positive=True)
     far = sp.Symbol("1/sqrt(c)", positive=True)
-    inside = sp.sin(sp.pi / 2 * overlap) ** 2
     steps = (
         Step(
             "mu0 = erf(r kappa/sqrt(2c)) solves the heat equation; its argument x/sqrt(2c) goes to infinity with "
@@ -201,21 +199,11 @@ def sign_target() -> Derivation:
             Vanishing("its scale", sign_mean(s.gamma * s.kappa, rho) - sp.erf(teacher * s.kappa)),
         ),
         *_product_steps(),
-        Step(
-            "Overlap of target and student, with a = gamma/sqrt(2(1-gamma^2)) and b = r/sqrt(2c).",
-            eq(s.target_overlap, overlap_result),
-            Vanishing("the squared argument of the arcsine", inside - (s.gamma**2 * s.r**2 / (s.c + s.r**2))),
-        ),
-        Step(
-            "Norm of mu0, with a = b = r/sqrt(2c).",
-            eq(s.student_norm, norm_result),
-            Vanishing("the argument of the arcsine", sp.sin(sp.pi / 2 * norm) - s.r**2 / (s.c + s.r**2)),
-        ),
-        Step(
-            "E[g^2] = 1 less the projection.",
-            eq(s.error_infinity, error),
-            Vanishing("what the projection leaves", error - (1 - overlap_result**2 / norm_result)),
-        ),
+        proved("So mu0 is an erf of kappa,", student),
+        proved("and y0 another.", first),
+        proved("Overlap of target and student, with a = gamma/sqrt(2(1-gamma^2)) and b = r/sqrt(2c).", overlap),
+        proved("Norm of mu0, with a = b = r/sqrt(2c).", norm),
+        proved("E[g^2] = 1 less the projection.", bound),
         Step(
             "mu1 is a Gaussian in kappa, so its derivative is proportional to kappa mu1.",
             eq(sp.Symbol("\\mu_1"), slope),
@@ -226,6 +214,6 @@ def sign_target() -> Derivation:
         "upper bound for sign",
         f"{PAPER}, Section 4.3, (26), (165)-(169)",
         *steps,
-        results={s.error_infinity: error, s.target_overlap: overlap_result, s.student_norm: norm_result},
+        results={s.error_infinity: value(bound), s.target_overlap: value(overlap), s.student_norm: value(norm)},
         hypotheses=(HEAT,),
     )

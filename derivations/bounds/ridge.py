@@ -1,8 +1,8 @@
 r"""Bounds on the test error over the ridge penalty: Section 4.3 and Appendix E, equations (26)-(27), (165)-(172).
 
-As the ridge grows all order parameters but m vanish and the test error becomes the squared distance of the target from
-the line through mu0: an upper bound on the infimum. Whatever the ridge, the prediction lies in the span of mu0,
-kappa mu1 and mu1 z, plus something uncorrelated: a lower bound.
+The squared distance of the target from the line through mu0 is the limit of large ridge (see `heavy_ridge`), an upper
+bound on the infimum. Whatever the ridge, the prediction lies in the span of mu0, kappa mu1 and mu1 z, plus something
+uncorrelated: a lower bound.
 """
 
 from __future__ import annotations
@@ -12,278 +12,180 @@ import functools
 import sympy as sp
 
 from onestep.derivations.bounds import symbols as s
-from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, squared_residual, y0, y1, y2
-from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing, eq, ge
-from onestep.derivations.language.expectation import expand_expectations
-from onestep.derivations.language.inequalities import ONE_READOUT, for_vectors
-
-APPENDIX_E = f"{PAPER}, Appendix E"
-NOT_ZERO = "mu0 is not zero"
-BOUNDED = (
-    "as the ridge grows lambda V1 and lambda V2, the averages over 1/(1+V) and lambda times their distances from their "
-    "limits stay bounded"
+from onestep.derivations.bounds.leaves import (
+    ALONG,
+    BASIS,
+    DIRECTION,
+    READOUT,
+    SIZE,
+    TEACHER,
+    UNIT,
+    averaged,
+    combination,
+    orthogonal,
+    test_error,
 )
-DOMINATED = "limits and the average over kappa are exchanged: 0 < 1/(1+V) <= 1 and the rest is integrable"
+from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, y0, y1, y2
+from onestep.derivations.kernel.algebra import order, rewrite, ring
+from onestep.derivations.kernel.averages import average
+from onestep.derivations.kernel.search import averages_expanded, define, equal, expanded, proved, rewritten, value
+from onestep.derivations.kernel.statements import AtLeast, Equation, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.inequalities import ONE_READOUT
 
-# Averages that the linear equations are made of, as numbers while the ridge grows.
-A = sp.Symbol("A", positive=True)  # E[mu0^2/(1+V)], positive unless mu0 = 0
-B, D, F, H, P = sp.symbols("B D F H P", real=True)
-w1, w2 = sp.symbols("w_1 w_2", nonnegative=True)  # lambda V1 and lambda V2, bounded
-
-
-def bound_on_traces() -> tuple[sp.Expr, sp.Expr]:
-    """V2 and its lower bound, written with what V1^ and V2^ fall short of their bounds (all quantities >= 0)."""
-    short_1, short_2, x = sp.symbols("e_1 e_2 x", nonnegative=True)
-    V2 = 1 / (s.ridge + s.V2_hat + s.c * s.V1_hat / (1 + x))
-    lower = 1 / (s.ridge + s.V2_hat + short_2 + s.c * (s.V1_hat + short_1))
-    return V2, lower
+_other = sp.symbols("b_1' b_2' b_3'", real=True)
+APPENDIX_E = f"{PAPER}, Appendix E"
 
 
-def _traces_step() -> Step:
-    V2, lower = bound_on_traces()
-    short_1, short_2, x = sp.symbols("e_1 e_2 x", nonnegative=True)
-    gap = short_2 + s.c * short_1 + s.c * s.V1_hat * x / (1 + x)
-    C1, C2 = sp.symbols("C_1 C_2", nonnegative=True)
-    return Step(
-        "0 <= V1^ <= C_1 = (alpha/beta) E[mu1^2] and 0 <= V2^ <= C_2 = (alpha/beta) E[mu2^2] whatever the ridge, so "
-        "1/(lambda + C_2 + c C_1) <= V2 <= 1/lambda: lambda V2 -> 1, and V1 <= c V2 vanishes with it.",
-        eq(sp.Limit(s.ridge * s.V2, s.ridge, sp.oo), 1),
-        NonNegative("V2 exceeds its lower bound", V2 - lower, ((gap * V2 * lower, sp.S.One),)),
-        NonNegative("V2 is below 1/lambda", 1 / s.ridge - V2, ((V2 / s.ridge * (1 / V2 - s.ridge), sp.S.One),)),
-        RationalLimit("the lower bound times lambda", s.ridge / (s.ridge + C2 + s.c * C1), s.ridge, sp.S.One),
+def distance_to(*coefficients: sp.Symbol) -> Theorem:
+    """E(g - b1 mu0 - b2 kappa mu1 - b3 mu1 z)^2 over kappa and z for the coefficients given, worked out."""
+    return averaged((TEACHER - combination(*coefficients)) ** 2)
+
+
+def _solved(*coefficients: sp.Symbol) -> tuple[tuple[Theorem, ...], tuple[Theorem, ...]]:
+    """The normal equations and their solution, coefficient by coefficient."""
+    equations = tuple(orthogonal(b, *coefficients) for b in coefficients)
+    gaps = [sides(equation.statement)[0] for equation in equations]
+    matrix = sp.Matrix([[sp.diff(gap, b) for b in coefficients] for gap in gaps])
+    constants = sp.Matrix([gap.subs(dict.fromkeys(coefficients, 0)) for gap in gaps])
+    inverse = matrix.inv()
+    best = (-inverse * constants).applyfunc(sp.cancel)
+    return equations, tuple(
+        ring(equations, Equation(b, best[k]), tuple(inverse.row(k))) for k, b in enumerate(coefficients)
     )
 
 
-def heavy_ridge_readout() -> tuple[sp.Expr, sp.Expr]:
-    """m and zeta from their two linear equations, V2 = w2/lambda, averages over 1/(1+V) written A, B, D, F, H."""
-    m, zeta = sp.symbols("m zeta", real=True)
-    solution = sp.solve(
-        [A * m + B * zeta - F, zeta - s.alpha * s.c * (w2 / s.ridge) * (H - B * m - D * zeta)], [m, zeta], dict=True
-    )[0]
-    return sp.factor(solution[m]), sp.factor(solution[zeta])
+def _least(*coefficients: sp.Symbol) -> tuple[Theorem, Theorem, tuple[Theorem, ...]]:
+    """The squared distance as it is meant, as a polynomial in the coefficients, and these by the normal equations."""
+    error = Expectation((TEACHER - combination(*coefficients)) ** 2, s.kappa, s.z)
+    meaning = define(s.distance, error, "the mean square of the error of the nearest combination")
+    return meaning, rewrite((meaning, distance_to(*coefficients))), _solved(*coefficients)[1]
 
 
-def heavy_ridge_sizes() -> tuple[sp.Expr, sp.Expr]:
-    """q1 and q2 from a linear system with second moments of the resolvent, M = M'/lambda^2, and forces affine in q."""
-    q1, q2 = sp.symbols("q_1 q_2", real=True)
-    moments = sp.symbols("M'_{22} M'_{12} M'_{02}", nonnegative=True)
-    f1, f2, g11, g12, g22 = sp.symbols("f_1 f_2 g_11 g_12 g_22", real=True)
-    force = (f1 + g11 * q1 + g12 * q2, f2 + g12 * q1 + g22 * q2)
-    sizes = sp.solve(
-        [
-            s.ridge**2 * q1 - moments[0] * force[0] - moments[1] * force[1],
-            s.ridge**2 * q2 - moments[1] * force[0] - moments[2] * force[1],
-        ],
-        [q1, q2],
-        dict=True,
-    )[0]
-    return sizes[q1], sizes[q2]
+def at_least_distance(others: tuple[sp.Symbol, ...], *coefficients: sp.Symbol) -> Theorem:
+    """E(g - any combination)^2 >= distance: the rest is the mean square of the difference of two combinations.
 
-
-def error_near_infinity(m_limit: sp.Expr) -> sp.Expr:
-    """The test error where m is off its limit by O(1/lambda) and all else vanishes, as a function of lambda."""
-    error = over_kappa(squared_residual) - s.noise
-    dm, dzeta, dpsi, dq1, dq2 = sp.symbols("delta_m delta_zeta delta_psi delta_1 delta_2", real=True)
-    near = {
-        s.m: s.m_infinity + dm / s.ridge,
-        s.zeta: dzeta / s.ridge,
-        s.psi: dpsi / s.ridge,
-        s.q1: dq1 / s.ridge**2,
-        s.q2: dq2 / s.ridge**2,
-    }
-    return expand_expectations(error.subs(near, simultaneous=True)).subs(s.m_infinity, m_limit)
-
-
-@functools.cache
-def heavy_ridge() -> Derivation:
-    """Equations (165)-(168): order parameters and test error as lambda -> infinity."""
-    m, zeta = heavy_ridge_readout()
-    psi = s.alpha * (w1 / s.ridge) * P
-    q1, q2 = heavy_ridge_sizes()
-    m_limit = over_kappa(mu0 * y0) / over_kappa(mu0**2)
-    A0, A1 = sp.symbols("A_0 A_1", positive=True)
-    F0, F1 = sp.symbols("F_0 F_1", real=True)
-    slow_averages = {A: A0 + A1 / s.ridge, F: F0 + F1 / s.ridge}
-    slow = error_near_infinity(m_limit)
-    result = heavy_ridge_error()
-    named = {over_kappa(mu0**2): sp.Symbol("|\\mu_0|^2", positive=True)}
-    pointwise = sp.Symbol("w", nonnegative=True)
-    steps = (
-        _traces_step(),
-        Step(
-            "So V(kappa) = w/lambda with w bounded by c mu1^2 + mu2^2, and 1/(1+V) -> 1 under every average.",
-            eq(sp.Limit(1 / (1 + pointwise / s.ridge), s.ridge, sp.oo), 1),
-            RationalLimit("1/(1+V) at a point", 1 / (1 + pointwise / s.ridge), s.ridge, sp.S.One),
-        ),
-        Step(
-            "m and zeta solve A m + B zeta = F and zeta = alpha c V2 (H - B m - D zeta), with A = E[mu0^2/(1+V)], "
-            "B = E[kappa mu0 mu1/(1+V)], D = E[kappa^2 mu1^2/(1+V)], F = E[mu0 y0/(1+V)], H = E[kappa mu1 y0/(1+V)].",
-            eq(s.m, m),
-            RationalLimit("m tends to F/A", m, s.ridge, F / A),
-            RationalLimit("zeta vanishes", zeta, s.ridge, sp.S.Zero),
-        ),
-        Step(
-            "psi = alpha V1 P with P = E[mu1 y1/(1+V)] vanishes like 1/lambda.",
-            eq(s.psi, psi),
-            RationalLimit("psi vanishes", psi, s.ridge, sp.S.Zero),
-        ),
-        Step(
-            "q1 and q2 are second moments of the resolvent, O(1/lambda^2), times forces that are affine in q1 and q2.",
-            eq(s.q2, q2),
-            RationalLimit("q1 vanishes", q1, s.ridge, sp.S.Zero),
-            RationalLimit("q2 vanishes", q2, s.ridge, sp.S.Zero),
-        ),
-        Step(
-            "With 1/(1+V) -> 1, F/A becomes the coefficient of the projection on mu0, equation (165).",
-            eq(s.m_infinity, m_limit),
-            RationalLimit(
-                "m, with corrections to the averages of order 1/lambda", m.subs(slow_averages), s.ridge, F0 / A0
-            ),
-            Vanishing(
-                "F/A with 1/(1+V) = 1", (F0 / A0).subs({A0: over_kappa(mu0**2), F0: over_kappa(mu0 * y0)}) - m_limit
-            ),
-        ),
-        Step(
-            "The test error E[e2] - Delta tends to the squared distance of the target from the line through mu0, "
-            "equation (168).",
-            eq(s.error_infinity, result),
-            RationalLimit("the test error", slow.subs(named), s.ridge, result.subs(named)),
-        ),
-    )
-    return Derivation(
-        "ridge to infinity",
-        f"{APPENDIX_E}, (165)-(168)",
-        *steps,
-        results={s.m_infinity: m_limit, s.error_infinity: result},
-        hypotheses=(DOMINATED, BOUNDED, NOT_ZERO),
-    )
-
-
-def heavy_ridge_error() -> sp.Expr:
-    """E[e2] - Delta at zeta = psi = q1 = q2 = 0 and m at its limit."""
-    at_zero = over_kappa(squared_residual).subs({s.zeta: 0, s.psi: 0, s.q1: 0, s.q2: 0})
-    limit = over_kappa(mu0 * y0) / over_kappa(mu0**2)
-    return sp.expand(expand_expectations(at_zero).subs(s.m, limit)) - s.noise
-
-
-def distance_to(coefficients: tuple[sp.Symbol, ...]) -> sp.Expr:
-    """E(g - b1 mu0 - b2 kappa mu1 - b3 mu1 z)^2 for the coefficients given, the rest zero; label moments inserted."""
-    b1, b2, b3 = (*coefficients, *(sp.S.Zero,) * (3 - len(coefficients)))
-    along = b1 * mu0 + b2 * s.kappa * mu1
-    integrand = y2 - s.noise - 2 * y0 * along + along**2 - 2 * b3 * mu1 * y1 + b3**2 * mu1**2
-    return expand_expectations(over_kappa(integrand))
+    The error of the nearest one is orthogonal to it.
+    """
+    difference = combination(*others) - combination(*coefficients)
+    square = average((order((), AtLeast(difference**2, sp.Integer(0)), (), ((sp.Integer(1), difference),)),),
+                     (s.kappa, s.z))  # fmt: skip
+    mean = sides(square.statement)[0]
+    in_parts = expanded(mean, frozenset({s.kappa, s.z}))
+    assert in_parts is not None
+    equations, _ = _solved(*coefficients)
+    _, objective, _ = _least(*coefficients)
+    other = distance_to(*others)
+    return order(
+        (square, in_parts, other, objective, *equations),
+        AtLeast(sides(other.statement)[0], s.distance),
+        (sp.Integer(1), sp.Integer(-1), sp.Integer(1), sp.Integer(-1),
+         *(2 * (b - c) for b, c in zip(coefficients, others, strict=True))),
+    )  # fmt: skip
 
 
 @functools.cache
 def projection() -> Derivation:
     """Equations (26), (167): the best multiple of mu0, and the distance that it leaves."""
-    objective = distance_to((s.b1,))
-    (best,) = sp.solve(sp.diff(objective, s.b1), s.b1)
-    least = sp.expand(objective.subs(s.b1, best))
-    norm = sp.Symbol("|\\mu_0|^2", positive=True)  # E[mu0^2] > 0 unless mu0 = 0
-    named = (objective - least).subs(over_kappa(mu0**2), norm)
-    steps = (
-        Step("The squared distance of the target from b mu0.", eq(s.distance, objective)),
-        Step(
-            "It is quadratic in b and least at the projection, which is the limit of m.",
-            eq(s.b1, best),
-            Vanishing("the derivative vanishes", sp.diff(objective, s.b1).subs(s.b1, best)),
-            NonNegative("the rest is a square", named, ((norm, s.b1 - over_kappa(mu0 * y0) / norm),)),
-        ),
-        Step("What it leaves.", eq(s.distance, least)),
-    )
+    meaning, objective, (best,) = _least(s.b1)
+    least = equal(rewritten(objective, best), sp.expand(value(objective).subs(s.b1, value(best))))
     return Derivation(
         "projection on mu0",
         f"{APPENDIX_E}, (167)-(169)",
-        *steps,
-        results={s.b1: best, s.distance: least},
+        proved("The squared distance of the target from the nearest multiple of mu0, b1 mu0:", meaning),
+        proved("it is quadratic in b1.", objective),
+        proved("The error is orthogonal to mu0: b1 is the limit of m.", best),
+        proved("No other multiple is nearer: what it adds is a square.", at_least_distance((_other[0],), s.b1)),
+        proved("What it leaves.", least),
+        results={s.b1: value(best), s.distance: value(least)},
     )
 
 
 @functools.cache
 def span() -> Derivation:
     """Equations (27), (31): the distance of the target from the span of mu0, kappa mu1 and mu1 z."""
-    coefficients = (s.b1, s.b2, s.b3)
-    objective = distance_to(coefficients)
-    best = sp.solve([sp.diff(objective, x) for x in coefficients], coefficients, dict=True)[0]
-    least = sp.expand(objective.subs(best))
-    a, b, c = over_kappa(mu0**2), over_kappa(s.kappa * mu0 * mu1), over_kappa(s.kappa**2 * mu1**2)
-    steps = (
-        Step(
-            "Any readout predicts a combination of mu0, kappa mu1 and mu1 z, up to noise; the distance of the "
-            "target from their span.",
-            eq(s.distance, objective),
-        ),
-        Step(
-            "The normal equations; mu1 z is orthogonal to the other two because z is centred and independent of kappa.",
-            eq(s.b3, best[s.b3]),
-            *tuple(
-                Vanishing(f"the derivative in {x} vanishes", sp.diff(objective, x).subs(best)) for x in coefficients
-            ),
-        ),
-        Step(
-            "What they leave: |g|^2 less the projections.",
-            eq(s.distance, least),
-            Vanishing(
-                "the second variation is the Gram matrix of the three functions",
-                sp.Matrix(sp.hessian(objective, coefficients)).det() / 8 - (a * c - b**2) * over_kappa(mu1**2),
-            ),
-        ),
-    )
+    meaning, objective, best = _least(*BASIS)
+    known = rewritten(objective, *best)
+    least = equal(known, _projections_taken_off())
     return Derivation(
         "distance from the span",
         f"{PAPER}, Section 4.3, (27), (31)",
-        *steps,
-        results={**best, s.distance: least},
+        proved(
+            "Any readout predicts a combination of mu0, kappa mu1 and mu1 z, up to noise; the distance of the "
+            "target from their span.",
+            meaning,
+        ),
+        proved("It is quadratic in the coefficients.", objective),
+        *(
+            proved(f"The error is orthogonal to the span: the normal equations give ${sp.latex(b)}$.", solution)
+            for b, solution in zip(BASIS, best, strict=True)
+        ),
+        proved("No other combination is nearer: the difference is a mean square.", at_least_distance(_other, *BASIS)),
+        proved("What they leave: |g|^2 less the projections.", least),
+        results={**{b: value(solution) for b, solution in zip(BASIS, best, strict=True)}, s.distance: value(least)},
     )
 
 
-def error_above_span() -> sp.Expr:
-    """Test error less the distance at b = (m, zeta, psi): what the readout's noise costs."""
-    at_readout = distance_to((s.m, s.zeta, s.psi))
-    return expand_expectations(over_kappa(squared_residual) - s.noise - at_readout)
+def _projections_taken_off() -> sp.Expr:
+    """|g|^2 less the projection on mu0 and kappa mu1, by their Gram matrix, and on mu1 z."""
+    norm, cross, second = over_kappa(mu0**2), over_kappa(s.kappa * mu0 * mu1), over_kappa(s.kappa**2 * mu1**2)
+    first, other = over_kappa(mu0 * y0), over_kappa(s.kappa * mu1 * y0)
+    along = (first**2 * second - 2 * first * other * cross + other**2 * norm) / (norm * second - cross**2)
+    return over_kappa(y2) - s.noise - along - over_kappa(mu1 * y1) ** 2 / over_kappa(mu1**2)
+
+
+@functools.cache
+def cauchy_schwarz() -> Theorem:
+    """q1 >= psi^2, equation (170): the mean square of u - psi theta_perp over components, |theta_perp| = 1."""
+    rest = READOUT - s.psi * DIRECTION
+    square = average((order((), AtLeast(rest**2, sp.Integer(0)), (), ((sp.Integer(1), rest),)),), (s.mode,))
+    in_parts = expanded(sides(square.statement)[0], frozenset({s.mode}))
+    assert in_parts is not None
+    return order(
+        (square, in_parts, SIZE, ALONG, UNIT),
+        AtLeast(s.q1, s.psi**2),
+        (sp.Integer(1), sp.Integer(-1), sp.Integer(1), -2 * s.psi, -(s.psi**2)),
+    )
+
+
+def above_distance() -> Theorem:
+    """The test error is never below the squared distance of the target from the span."""
+    return lower_bound().theorems[-1]
 
 
 @functools.cache
 def lower_bound() -> Derivation:
     """Equations (170)-(172): the test error is never below the distance from the span."""
-    error = expand_expectations(over_kappa(squared_residual) - s.noise)
-    gap = error_above_span()
-    result = expand_expectations(over_kappa(mu1**2)) * s.excess + over_kappa(mu2**2) * s.q2
-    steps = (
-        Step(
-            "The test error is the distance from the span at b = (m, zeta, psi) plus the noise of the readout.",
-            eq(s.test_error - s.distance, gap),
-            Vanishing("the rest", gap.subs(s.q1, s.excess + s.psi**2) - result),
-        ),
-        Step(
-            "q1 >= psi^2 by Cauchy-Schwarz, equation (170): with u = Pi W^T a/sqrt(p) they are |u|^2 and the square of "
-            "u.theta_perp, |theta_perp| = 1.",
-            ge(s.q1 - s.psi**2, 0),
-            *for_vectors(),
-        ),
-        Step(
-            "So the test error is E[e2] less the label noise, with what it exceeds the distance by.",
-            eq(s.test_error, error),
-            Vanishing(
-                "distance plus the rest",
-                (error - distance_to((s.m, s.zeta, s.psi))).subs(s.q1, s.excess + s.psi**2) - result,
-            ),
-        ),
-        Step(
-            "Both terms of the rest are non-negative.",
-            ge(s.test_error, s.distance),
-            NonNegative(
-                "the rest",
-                result,
-                ((over_kappa(mu1**2) * s.excess, sp.S.One), (over_kappa(mu2**2) * s.q2, sp.S.One)),
-            ),
-        ),
+    readout = (s.m, s.zeta, s.psi)
+    error = averages_expanded(test_error(), s.kappa)
+    at_readout, bound = distance_to(*readout), at_least_distance(readout, *BASIS)
+    gap = over_kappa(mu1**2) * (s.q1 - s.psi**2) + over_kappa(mu2**2) * s.q2
+    above = Equation(s.test_error - sides(at_readout.statement)[0], gap)
+    noisy = ring((error, at_readout), above, (sp.Integer(1), sp.Integer(-1)))
+    result = order(
+        (noisy, bound, cauchy_schwarz()),
+        AtLeast(s.test_error, s.distance),
+        (sp.Integer(1), sp.Integer(1), over_kappa(mu1**2)),
+        ((over_kappa(mu2**2) * s.q2, sp.Integer(1)),),
     )
     return Derivation(
         "lower bound",
         f"{APPENDIX_E}, (170)-(172)",
-        *steps,
-        results={s.test_error: error},
+        proved("The test error of a readout.", error),
+        proved(
+            "It is the squared distance of the target from the element of the span at b = (m, zeta, psi) plus the "
+            "noise of the readout.",
+            noisy,
+        ),
+        proved("That element is no nearer to the target than the nearest one.", bound),
+        proved(
+            "q1 >= psi^2 by Cauchy-Schwarz, equation (170): with u = Pi W^T a/sqrt(p) they are |u|^2 and the square of "
+            "u.theta_perp, |theta_perp| = 1.",
+            cauchy_schwarz(),
+        ),
+        proved("Both terms of the noise are non-negative.", result),
+        results={s.test_error: value(error)},
         hypotheses=(ONE_READOUT,),
     )

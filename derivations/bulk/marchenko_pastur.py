@@ -13,10 +13,24 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import PAPER
+from onestep.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varrho
 from onestep.derivations.free_energy.ridge import sherman_morrison
+from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import linear
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    both_expanded,
+    concluded,
+    define,
+    isolated,
+    proved,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
+from onestep.derivations.language.derivation import Derivation
 
 ISOTROPIC = (
     "the rows of the bulk are independent of each other and isotropic, so that quadratic forms of a row in the rest "
@@ -26,50 +40,123 @@ ISOTROPIC = (
 shift = s.ridge + s.V2_hat
 
 
-def cavity_inverse(trace_of_rest: sp.Expr) -> sp.Expr:
-    """1/V2 by the Schur complement of one row: s0 + V1^ |w|^2 - V1^^2 w.W^T S^-1 W w, the last being c beta V1."""
-    return shift + s.V1_hat * s.c - s.V1_hat**2 * s.c * s.beta * trace_of_rest
+_ONE = sp.Integer(1)
+_gain = 1 + s.beta * s.c * s.V1_hat * s.V2
+# Statements about the bulk hold for all conjugates and every ridge.
+_FREE = (s.V1_hat, s.V2_hat, s.ridge)
+_SQUARED_NORM, _size = sp.symbols("|w_i|^2 |w|^2", real=True)
+# The quadratic form of the matrix of the rest in a row of its own squared norm; the trace of that matrix per dimension.
+_form = sp.Function("w.W^TS_i^{-1}Ww", real=True)
+_PER_DIMENSION = sp.Function("(1/d)trW^TS^{-1}W", real=True)(*_FREE)
+_ones, _bulk = over_modes(1 / denominator), over_modes(varrho / denominator)
+_corner, _coupling = sp.symbols("A q", real=True)
+_entry = sp.Function("(S^{-1})_{ii}", real=True)
+# A diagonal entry of an inverse, by the diagonal entry A of the matrix and b.D^-1 b of the rest D and the row b.
+SCHUR = assume(
+    (),
+    Assumption(
+        Ground.LEMMA,
+        "Schur complement",
+        Equation(_entry(_corner, _coupling), 1 / (_corner - _coupling)),
+        "inversion of a matrix in two blocks",
+        frozenset({_corner, _coupling}),
+    ),
+)
+NORM = assume((), Assumption(Ground.MODEL, "rows of the bulk", Equation(_SQUARED_NORM, s.c), "|w_i|^2 = c"))
+TRACES = (
+    define(s.V1, _bulk, "(1/p) tr[W Pi W^T S^-1], mode by mode"),
+    define(s.V2, _ones, "(1/p) tr S^-1, mode by mode"),
+)
 
 
-def trace_identity() -> sp.Expr:
-    """(1/p) tr[S S^-1] - 1."""
-    return shift * s.V2 + s.V1_hat * s.V1 - 1
+@functools.cache
+def second_names() -> tuple[Theorem, ...]:
+    """The second moments of the resolvent, mode by mode; written as averages are expanded."""
+    meant = (
+        define(s.resolvent_square, over_modes(1 / denominator**2), "(1/p) tr S^-2 over the modes of the bulk"),
+        define(
+            s.resolvent_mixed, over_modes(varrho / denominator**2), "(1/p) tr[W Pi W^T S^-2] over the modes of the bulk"
+        ),
+        define(
+            s.resolvent_double, over_modes(varrho**2 / denominator**2), "(1/p) tr[(W Pi W^T S^-1)^2] over the modes"
+        ),
+    )
+    return tuple(averages_expanded(name, s.mode) for name in meant)
+
+
+def _trusted(name: str, left: sp.Expr, right: sp.Expr, *universal: sp.Symbol) -> Theorem:
+    """What concentration of the traces and forms of an isotropic bulk says."""
+    values = frozenset((*_FREE, *universal))
+    return assume((), Assumption(Ground.HYPOTHESIS, name, Equation(left, right), ISOTROPIC, values))
+
+
+@functools.cache
+def schur_complement() -> tuple[Theorem, ...]:
+    """(1/p) tr S^-1 by the Schur complement of one row: s0 + V1^ |w|^2 - V1^^2 w.W^T S^-1 W w.
+
+    The last of these is V1^^2 c beta (1/p) tr[W Pi W^T S^-1].
+    """
+    corner, coupling = shift + s.V1_hat * _SQUARED_NORM, s.V1_hat**2 * _form(_SQUARED_NORM, *_FREE)
+    alike = _trusted("rows are alike", _ones, _entry(corner, coupling))
+    entry = rewrite((alike, instantiate((SCHUR,), {_corner: corner, _coupling: coupling})))
+    form = _trusted("isotropic row", _form(_size, *_FREE), _size * _PER_DIMENSION, _size)
+    per_dimension = define(_PER_DIMENSION, s.beta * _bulk, "(1/d) tr[W^T S^-1 W], p modes among d dimensions", *_FREE)
+    by_trace = rewritten(instantiate((form,), {_size: _SQUARED_NORM}), per_dimension)
+    return entry, by_trace, rewritten(entry, by_trace, NORM)
+
+
+@functools.cache
+def trace_identity() -> Theorem:
+    """(1/p) tr[S S^-1] = 1."""
+    share = over_modes(s.V1_hat * varrho / denominator)
+    rest = linear((), share, ((_ONE, _ONE), (-shift, 1 / denominator)))
+    scaled = linear((), share, ((s.V1_hat, varrho / denominator),))
+    return ring((rest, scaled), Equation(shift * _ones + s.V1_hat * _bulk, _ONE), (_ONE, -_ONE))
+
+
+@functools.cache
+def law_of_averages() -> Theorem:
+    """The law for all conjugates and every ridge, in averages over the modes."""
+    *_, inverse = schur_complement()
+    gain = 1 + s.beta * s.c * s.V1_hat * _ones
+    complement, common = 1 / value(inverse), s.V1_hat * gain
+    return ring((inverse, trace_identity()), Equation(_bulk, s.c * _ones / gain), (-complement / common, 1 / common))
+
+
+def named(theorem: Theorem, *traces: Theorem) -> Theorem:
+    """``theorem`` with the traces under their names, which ``traces`` says what they are."""
+    for name in (*(traces or TRACES), *second_names()):
+        if any(side.has(value(name)) for side in sides(theorem.statement)):
+            theorem = rewrite((theorem, name), True)
+    return theorem
 
 
 @functools.cache
 def cavity() -> Derivation:
     """V1 in terms of V2, from the Schur complement of one row and the trace of S S^-1 = 1."""
-    A, D, off = sp.symbols("A D b", positive=True)
-    corner = sp.Matrix([[A, off], [off, D]]).inv()[0, 0]
-    inverse = cavity_inverse(s.V1)
-    (result,) = sp.solve(sp.expand(s.V2 * inverse - 1 - trace_identity()), s.V1)
-    steps = (
-        Step(
-            "A diagonal entry of an inverse is one over the Schur complement of the rest.",
-            eq(sp.Symbol("(S^{-1})_{ii}"), 1 / (A - off * off / D)),
-            Vanishing("in a matrix of two blocks", corner - 1 / (A - off**2 / D)),
-        ),
-        Step(
-            "For row i the entry is s0 + c V1^ - V1^^2 w_i.W^T S_i^-1 W w_i; w_i is independent of S_i, so the "
-            "quadratic form is (c/d) tr[W^T S^-1 W] = beta c V1.",
-            eq(1 / s.V2, inverse),
-        ),
-        Step("The trace of S S^-1 = 1.", eq(shift * s.V2 + s.V1_hat * s.V1, 1)),
-        Step(
-            "Subtract: V2 times the second relation minus the third is linear in V1.",
-            eq(s.V1, result),
-            Vanishing(
-                "the solution satisfies both relations", (s.V2 * inverse - 1 - trace_identity()).subs(s.V1, result)
-            ),
-        ),
-    )
+    entry, form, inverse = schur_complement()
+    result = law()
     return Derivation(
         "one row against the rest",
         f"{PAPER}, Appendix C, (117)",
-        *steps,
-        results={s.V1: result},
+        proved("A diagonal entry of an inverse is one over the Schur complement of the rest.", entry),
+        proved(
+            "Row i is independent of the inverse S_i of the rest, so the quadratic form is (c/d) tr[W^T S^-1 W] = "
+            "beta c V1.",
+            form,
+        ),
+        proved("The entry is one over s0 + c V1^ - V1^^2 beta c V1.", named(inverse)),
+        proved("The trace of S S^-1 = 1.", named(trace_identity())),
+        proved("Subtract: V2 times the inverse of the second relation minus the third is linear in V1.", result),
+        results={s.V1: value(result)},
         hypotheses=(ISOTROPIC,),
     )
+
+
+@functools.cache
+def law(*traces: Theorem) -> Theorem:
+    """V1 = c V2/(1 + beta c V1^ V2)."""
+    return named(law_of_averages(), *traces)
 
 
 def closure(V2: sp.Expr) -> sp.Expr:
@@ -80,83 +167,104 @@ def closure(V2: sp.Expr) -> sp.Expr:
 @functools.cache
 def quadratic() -> Derivation:
     """V2 as the positive root of its quadratic equation."""
-    leading, linear = s.beta * s.c * s.V1_hat * shift, shift + s.c * s.V1_hat * (1 - s.beta)
-    polynomial = leading * s.V2**2 + linear * s.V2 - 1
-    V1_of_V2 = cavity().results[s.V1]
-    root = (sp.sqrt(linear**2 + 4 * leading) - linear) / (2 * leading)
-    steps = (
-        *cavity().steps,
-        Step(
-            "Inserted in the Schur complement: one equation for V2.",
-            eq(1 / s.V2, shift + s.c * s.V1_hat / (1 + s.beta * s.c * s.V1_hat * s.V2)),
-            Vanishing("the Schur complement with V1 eliminated", 1 / s.V2 - cavity_inverse(V1_of_V2) - closure(s.V2)),
-        ),
-        Step(
-            "Multiplied out it is quadratic.",
-            eq(polynomial, 0),
-            Vanishing("common denominator", polynomial + closure(s.V2) * s.V2 * (1 + s.beta * s.c * s.V1_hat * s.V2)),
-        ),
-        Step(
-            "The product of the roots is -1/(beta c V1^ s0) < 0: exactly one root is positive.",
-            eq(s.V2, root),
-            Vanishing("the root satisfies the quadratic", polynomial.subs(s.V2, root)),
-            NonNegative("beta c V1^ s0 >= 0", leading, ((leading, sp.S.One),)),
-        ),
+    leading, slope = s.beta * s.c * s.V1_hat * shift, shift + s.c * s.V1_hat * (1 - s.beta)
+    trace, V1 = named(trace_identity()), law()
+    closed = ring((trace, V1), Equation(1 / s.V2, 1 / s.V2 - closure(s.V2)), (-1 / s.V2, s.V1_hat / s.V2))
+    polynomial = leading * s.V2**2 + slope * s.V2 - 1
+    multiplied = ring((closed,), Equation(polynomial, sp.Integer(0)), (-s.V2 * _gain,))
+    positive = leading * s.V2 + 1 / s.V2
+    square = ring(
+        (multiplied,),
+        Equation(slope**2 + 4 * leading, positive**2),
+        ((slope / s.V2 - leading + 1 / s.V2**2),),
+    )
+    hole = sp.Dummy("discriminant", nonnegative=True)
+    root = congruence((square,), sp.sqrt(hole), hole)
+    result = ring(
+        (root, multiplied),
+        Equation(s.V2, (sides(root.statement)[0] - slope) / (2 * leading)),
+        (-1 / (2 * leading), 1 / (2 * leading * s.V2)),
     )
     return Derivation(
         "Marchenko-Pastur quadratic",
         f"{PAPER}, Appendix C, (117)",
-        *steps,
-        results={s.V2: root},
+        *cavity().steps,
+        proved("V1 eliminated: one equation for V2.", closed),
+        proved("Multiplied out it is quadratic.", multiplied),
+        proved("Its discriminant is the square of what is positive for V2 > 0,", square),
+        proved("whose root it is,", root),
+        proved("so that V2 is the root with the plus sign.", result),
+        results={s.V2: value(result)},
         hypotheses=(ISOTROPIC,),
     )
 
 
-def implicit_derivative(variable: sp.Symbol) -> sp.Expr:
-    """dV2/dx = -F_x/F_V2 at fixed ridge, from the closed equation F = 0."""
-    F = closure(s.V2)
-    return sp.factor(-sp.diff(F, variable) / sp.diff(F, s.V2))
+def slope(theorem: Theorem, x: sp.Symbol, *traces: Theorem) -> Theorem:
+    """The derivative in V1^ or V2^ of what holds for all of them, with the moments of the resolvent named."""
+    return named(both_expanded(differentiate((theorem,), x), s.mode), *traces)
 
 
-def total_derivative(expression: sp.Expr, variable: sp.Symbol) -> sp.Expr:
-    """The derivative along the solution V2(V1^, V2^)."""
-    return sp.diff(expression, variable) + sp.diff(expression, s.V2) * implicit_derivative(variable)
+@functools.cache
+def moments(*traces: Theorem) -> tuple[Theorem, ...]:
+    """(1/p) tr[Omega^j S^-2], j = 0, 1, 2, by V1 and V2; and what is said of them by the derivatives of the trace of
+    S S^-1 in V2^ and V1^ and that of the law in V2^.
+    """
+    trace, V1 = named(trace_identity(), *traces), law(*traces)
+    along_V2, along_V1 = (slope(trace_identity(), x, *traces) for x in (s.V2_hat, s.V1_hat))
+    of_law = isolated(s.resolvent_mixed, slope(law_of_averages(), s.V2_hat, *traces))
+    regular = 1 - s.beta * s.V1_hat**2 * s.V1**2
+    stiffness = shift + s.V1_hat * s.c / _gain**2
+    by_law = ring(
+        (trace, V1),
+        Equation(stiffness * s.V2, regular),
+        (_ONE, s.beta * s.V1_hat**2 * s.V1 - s.V1_hat / _gain),
+    )
+    lowest = concluded(Equation(stiffness * s.resolvent_square, s.V2), isolated(s.ridge, along_V2), of_law)
+    square = ring(
+        (lowest, by_law),
+        Equation(s.resolvent_square, s.V2**2 / regular),
+        (1 / stiffness, -s.V2 / (stiffness * regular)),
+    )
+    mixed = ring(
+        (of_law, square, V1),
+        Equation(s.resolvent_mixed, s.V1**2 / (s.c * regular)),
+        (_ONE, s.c / _gain**2, -(s.V1 + s.c * s.V2 / _gain) / (s.c * regular)),
+    )
+    highest = s.V1**2 * (s.beta + s.V1**2 / (s.c**2 * s.V2**2 * regular))
+    # What is left once the mixed moment and s0 are put in vanishes by the law.
+    left_over = (s.V1 - (1 - s.V1_hat * s.V1) * s.V1**2 / (s.c * s.V2 * regular)) / s.V1_hat - highest
+    double = ring(
+        (isolated(s.resolvent_double, along_V1), mixed, trace, V1),
+        Equation(s.resolvent_double, highest),
+        (
+            _ONE,
+            -shift / s.V1_hat,
+            -(s.V1**2) / (s.c * regular * s.V1_hat * s.V2),
+            sp.cancel(left_over / (s.V1 - s.c * s.V2 / _gain)),
+        ),
+    )
+    return square, mixed, double, along_V2, along_V1, of_law
 
 
 @functools.cache
 def second_moments() -> Derivation:
-    """(1/p) tr[Omega^j S^-2], j = 0, 1, 2: derivatives of V1 and V2 in V1^ and V2^, by implicit differentiation."""
-    V1 = cavity().results[s.V1]
-    M02 = sp.factor(-implicit_derivative(s.V2_hat))
-    M12 = sp.factor(-implicit_derivative(s.V1_hat))
-    M22 = sp.factor(-total_derivative(V1, s.V1_hat))
-    on_shell = {s.ridge: sp.solve(closure(s.V2), s.ridge)[0]}
-    steps = (
-        *cavity().steps,
-        Step(
-            "S depends on V1^ and V2^ linearly, so (1/p) tr S^-2 = -dV2/dV2^, (1/p) tr[Omega S^-2] = -dV2/dV1^ and "
-            "(1/p) tr[Omega S^-1 Omega S^-1] = -dV1/dV1^; V2 is differentiated implicitly.",
-            eq(s.resolvent_square, M02),
-            Vanishing("F stays zero along V2^", sp.diff(closure(s.V2), s.V2_hat) - M02 * sp.diff(closure(s.V2), s.V2)),
-        ),
-        Step(
-            "The mixed moment.",
-            eq(s.resolvent_mixed, M12),
-            Vanishing("F stays zero along V1^", sp.diff(closure(s.V2), s.V1_hat) - M12 * sp.diff(closure(s.V2), s.V2)),
-            Vanishing("it is also -dV1/dV2^", M12 + total_derivative(V1, s.V2_hat)),
-        ),
-        Step(
-            "The moment of order two.",
-            eq(s.resolvent_double, M22),
-            Vanishing("(1/p) tr[S S^-2] = V2", ((shift * M02 + s.V1_hat * M12 - s.V2).subs(on_shell))),
-            Vanishing("(1/p) tr[Omega S S^-2] = V1", ((shift * M12 + s.V1_hat * M22 - V1).subs(on_shell))),
-        ),
-    )
+    """(1/p) tr[Omega^j S^-2], j = 0, 1, 2: minus the derivatives of the two traces in V1^ and V2^."""
+    square, mixed, double, along_V2, along_V1, of_law = moments()
     return Derivation(
         "second moments of the resolvent",
         f"{PAPER}, Section 3.3, (19)",
-        *steps,
-        results={s.resolvent_square: M02, s.resolvent_mixed: M12, s.resolvent_double: M22, s.V1: V1},
+        *cavity().steps,
+        proved(
+            "S depends on V1^ and V2^ linearly, so (1/p) tr S^-2 = -dV2/dV2^, (1/p) tr[Omega S^-2] = -dV2/dV1^ and "
+            "(1/p) tr[Omega S^-1 Omega S^-1] = -dV1/dV1^. The derivative of the trace of S S^-1 in V2^,",
+            along_V2,
+        ),
+        proved("in V1^,", along_V1),
+        proved("and that of the law in V2^.", of_law),
+        proved("The lowest moment.", square),
+        proved("The mixed moment.", mixed),
+        proved("The moment of order two.", double),
+        results={sides(x.statement)[0]: value(x) for x in (square, mixed, double, law())},
         hypotheses=(ISOTROPIC,),
     )
 
@@ -164,27 +272,29 @@ def second_moments() -> Derivation:
 @functools.cache
 def spike_direction() -> Derivation:
     """s.G s = beta c V2 for s = W v: Sherman-Morrison with s.G0 s = beta V1, against the direct concentration."""
-    V1 = cavity().results[s.V1]
-    by_inversion = sherman_morrison(s.beta * V1)
-    result = s.beta * s.c * s.V2
-    steps = (
-        *cavity().steps,
-        Step(
-            "v is independent of the bulk, so s.G0 s = (1/d) tr[W^T G0 W] = beta V1 at leading order: tau^2 "
-            "averages to one, I = V1.",
-            eq(s.spike_resolvent, s.beta * s.V1),
-        ),
-        Step(
-            "Sherman-Morrison then gives beta V1/(1 - beta V1^ V1), which the Marchenko-Pastur relation turns into "
-            "beta c V2: what W v, independent of W Pi, gives directly as (c/d) tr G.",
-            eq(s.spike_resolvent_bulk, result),
-            Vanishing("the two routes agree", by_inversion - result),
-        ),
+    concentrates = _trusted("isotropic bulk, spike direction", s.spike_resolvent, s.beta * _bulk)
+    direct = rewrite((concentrates, TRACES[0]), True)
+    statement = Equation(s.spike_resolvent_bulk, sherman_morrison(s.spike_resolvent))
+    inversion = assume((), Assumption(Ground.HYPOTHESIS, "spike direction", statement, "result-3-3.sherman-morrison"))
+    over = s.beta * _gain / (1 - s.beta * s.V1_hat * s.V1)
+    result = ring(
+        (rewritten(inversion, direct), law()), Equation(s.spike_resolvent_bulk, s.beta * s.c * s.V2), (_ONE, over)
     )
     return Derivation(
         "resolvent along the spike",
         f"{PAPER}, Appendix C, (109), (115)",
-        *steps,
-        results={s.spike_resolvent_bulk: by_inversion, s.V1: V1},
+        *cavity().steps,
+        proved(
+            "v is independent of the bulk, so s.G0 s = (1/d) tr[W^T G0 W] = beta V1 at leading order: tau^2 "
+            "averages to one, I = V1.",
+            direct,
+        ),
+        proved("The spike direction is taken out by Sherman-Morrison.", inversion),
+        proved(
+            "That gives beta V1/(1 - beta V1^ V1), which the Marchenko-Pastur relation turns into beta c V2: what W v, "
+            "independent of W Pi, gives directly as (c/d) tr G.",
+            result,
+        ),
+        results={s.spike_resolvent_bulk: value(result), s.V1: value(law())},
         hypotheses=(ISOTROPIC,),
     )

@@ -44,7 +44,6 @@ from onestep.derivations.kernel.calculus import logarithm, slope
 from onestep.derivations.kernel.limits import limit_compose, name_limit
 from onestep.derivations.kernel.search import (
     averages_expanded,
-    both_expanded,
     define,
     equal,
     isolated,
@@ -178,14 +177,14 @@ def shares(singular: sp.Expr, target: sp.Expr) -> tuple[sp.Expr, sp.Expr, sp.Exp
 
 
 @functools.cache
-def one_mode() -> tuple[Theorem, ...]:
+def one_mode(B: sp.Expr = B, ridge: sp.Expr = s.ridge, psi_hat: sp.Expr = s.psi_hat) -> tuple[Theorem, ...]:
     """The exponent of R replicas in one mode, and its curvature, noise and force, which it is made of."""
     first, second, along = shares(sp.sqrt(varrho), varpi / sp.sqrt(s.d))
     conjugates = form_of(B * s.V1_hat, B**2 * s.q1_hat, _squares, _total) * first
     conjugates += form_of(B * s.V2_hat, B**2 * s.q2_hat, _squares, _total) * second
     meaning = define(
         _exponent(s.mode, _squares, _total),
-        -B * s.ridge * _squares / 2 + s.p * (conjugates + B * s.psi_hat * along * _total),
+        -B * ridge * _squares / 2 + s.p * (conjugates + B * psi_hat * along * _total),
         "penalty and conjugates times what the mode has of each overlap, for replicas of this sum and sum of squares",
         s.mode,
         _squares,
@@ -275,14 +274,17 @@ DROPPED = {
 
 
 @functools.cache
-def spike_part() -> tuple[Theorem, Theorem, Theorem]:
-    """(1/2) zeta^^2 s.G s, with s.G0 s as an integral over nu: the form, what the force adds, and the result."""
+def spike_part(B: sp.Expr = B, of_mode: sp.Expr = denominator) -> tuple[Theorem, Theorem, Theorem]:
+    """(1/2) zeta^^2 s.G s, with s.G0 s as an integral over nu: the form, what the force adds, and the result.
+
+    ``of_mode``: what the curvature of a mode is, lambda + V1^ l^2 + V2^.
+    """
     x = define(
         s.spike_resolvent,
-        s.p * over_modes((sp.sqrt(varrho) * vartau / sp.sqrt(s.d)) ** 2 / denominator),
+        s.p * over_modes((sp.sqrt(varrho) * vartau / sp.sqrt(s.d)) ** 2 / of_mode),
         "s.G0 s = sum over p modes of (l f.v)^2/(lambda + V1^ l^2 + V2^), with sqrt(d) f.v = tau",
     )
-    form = averages_expanded_over_modes(rewritten(x, WIDTH))
+    form = averages_expanded_over_modes(rewritten(x, WIDTH), of_mode)
     force = (B * sp.sqrt(s.p) * s.zeta_hat) ** 2 * s.spike_resolvent_bulk / B
     adds = define(
         s.spike_term,
@@ -296,10 +298,10 @@ def spike_part() -> tuple[Theorem, Theorem, Theorem]:
     return form, reduced, rewritten(reduced, inverted, form)
 
 
-def averages_expanded_over_modes(x: Theorem) -> Theorem:
+def averages_expanded_over_modes(x: Theorem, of_mode: sp.Expr) -> Theorem:
     """s.G0 s = beta E[varrho tau^2/(lambda + V1^ varrho + V2^)]."""
     (average,) = value(x).atoms(Expectation)
-    integrand = varrho * vartau**2 / denominator
+    integrand = varrho * vartau**2 / of_mode
     found = rewrite((x, linear((), average, ((1 / s.d, integrand),))))
     return equal(found, s.beta * over_modes(integrand))
 
@@ -398,10 +400,22 @@ def assembled() -> Derivation:
 
 
 @functools.cache
-def saddle_equation(variable: sp.Symbol, unknown: sp.Symbol) -> Theorem:
-    """``unknown`` = what it is where (116) is stationary in ``variable``, for any law nu."""
+def partial(variable: sp.Symbol) -> Theorem:
+    """The derivative of (116) in one variable, or in the ridge, under a name of its own."""
     energy = assembled().theorem_of(s.free_energy)
     assert energy is not None
     name = sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
     rate = slope((energy,), variable, name, f"the derivative of the free energy in {variable.name}")
-    return isolated(unknown, both_expanded(rewrite((saddle_point(name), rate)), s.kappa, s.mode))
+    return averages_expanded(rate, s.kappa, s.mode)
+
+
+def vanishing_partial(variable: sp.Symbol) -> Theorem:
+    """The hypothesis that (116) is stationary in a variable."""
+    name, _ = sides(partial(variable).statement)
+    return saddle_point(name)
+
+
+@functools.cache
+def saddle_equation(variable: sp.Symbol, unknown: sp.Symbol) -> Theorem:
+    """``unknown`` = what it is where (116) is stationary in ``variable``, for any law nu."""
+    return isolated(unknown, rewrite((vanishing_partial(variable), partial(variable))))

@@ -57,16 +57,14 @@ def moreau_envelope() -> sp.Expr:
     return square_loss().results[s.moreau]
 
 
-def loss_of_replica(gap: sp.Expr, variance: sp.Expr) -> sp.Expr:
+def loss_of_replica(gap: sp.Expr, variance: sp.Expr, B: sp.Expr = s.inverse_temperature) -> sp.Expr:
     """E exp(-B (gap - h)^2/2) for the square loss and a field h of variance V/B, what one replica makes of a sample."""
-    B = s.inverse_temperature
     return Expectation(sp.exp(-B * (gap - sp.sqrt(variance / B) * _fluctuation) ** 2 / 2), _fluctuation)
 
 
-def log_of_replica(gap: sp.Expr, variance: sp.Expr) -> Theorem:
+def log_of_replica(gap: sp.Expr, variance: sp.Expr, B: sp.Expr = s.inverse_temperature) -> Theorem:
     """ln E exp(-B (gap - h)^2/2) = -B gap^2/(2 (1 + V)) - ln(1 + V)/2."""
-    B = s.inverse_temperature
-    average = loss_of_replica(gap, variance)
+    average = loss_of_replica(gap, variance, B)
     force = sp.sqrt(B * variance) * gap
     known = gaussian(average, 1 + variance, force, -B * gap**2 / 2)
     return equal(known, -B / (2 * (1 + variance)) * gap**2 - sp.log(1 + variance) / 2)

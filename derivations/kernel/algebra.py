@@ -96,6 +96,7 @@ def instantiate(premises: tuple[Theorem, ...], values: Mapping[sp.Symbol, sp.Exp
         if symbol in theorem.fixed:
             raise Refused(f"the assumptions speak of {symbol}")
         decided = (not symbol.is_positive or positive(value)) and (not symbol.is_nonnegative or nonnegative(value))
+        decided &= not symbol.is_negative or positive(sp.expand(-value))
         if not decided or (symbol.is_nonzero and not nonzero(value)):
             raise Refused(f"{value} does not share the sign of {symbol}")
     statement = theorem.statement
@@ -266,6 +267,8 @@ def signed(name: sp.Expr, meaning: sp.Expr) -> frozenset[Condition]:
     found: set[Condition] = set()
     if name.is_nonnegative and not nonnegative(meaning):
         found.add(Condition(meaning, Demand.NONNEGATIVE))
+    if name.is_negative and not positive(sp.expand(-meaning)):
+        found.add(Condition(-meaning, Demand.NONNEGATIVE))
     if name.is_nonzero and not nonzero(meaning):
         found.add(Condition(meaning))
     return frozenset(found)

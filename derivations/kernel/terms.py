@@ -17,7 +17,7 @@ from onestep.derivations.kernel.statements import Condition, Demand, Refused
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
-_REAL_FUNCTIONS = (sp.exp, sp.log, sp.Abs, sp.Max, sp.tanh, sp.erf, sp.sin, sp.cos)
+_REAL_FUNCTIONS = (sp.exp, sp.log, sp.Abs, sp.Max, sp.tanh, sp.erf, sp.sin, sp.cos, sp.asin)
 
 # Numbers, sums, products and averages, and nothing that is derived from their classes.
 _NUMBERS = (sp.Integer, sp.Rational, *map(type, (sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half, sp.pi)))
@@ -26,7 +26,13 @@ _PLAIN = (*_NUMBERS, sp.Add, sp.Mul, Expectation)
 # A symbol is declared with nothing but a sign: by more (whole, negative) SymPy would simplify on its own account.
 _REAL, *_SIGNED = (
     sp.Dummy(**sign).assumptions0
-    for sign in ({"real": True}, {"positive": True}, {"nonnegative": True}, {"real": True, "nonzero": True})
+    for sign in (
+        {"real": True},
+        {"positive": True},
+        {"nonnegative": True},
+        {"real": True, "nonzero": True},
+        {"negative": True},
+    )
 )
 
 
@@ -142,13 +148,15 @@ def real(term: sp.Expr) -> bool:
         return False
     if term.func is sp.log and not positive(term.args[0]):
         return False
+    if term.func is sp.asin and not nonnegative(1 - term.args[0] ** 2):
+        return False
     return all(real(part) for part in term.args)
 
 
 @lru_cache(maxsize=16384)
 def defined_where(term: sp.Expr) -> frozenset[Condition]:
-    """Where the denominators of a term do not vanish, and its roots and logarithms are real, as far as signs do not
-    decide it.
+    """Where the denominators of a term do not vanish, and its roots, logarithms and arcsines are real, as far as signs
+    do not decide it.
     """
     found = frozenset().union(*map(defined_where, term.args))
     if isinstance(term, sp.Pow) and not nonnegative(term.exp) and not nonzero(term.base):
@@ -157,6 +165,8 @@ def defined_where(term: sp.Expr) -> frozenset[Condition]:
         found |= {Condition(term.base, Demand.NONNEGATIVE)}
     if term.func is sp.log and not positive(term.args[0]):
         found |= {Condition(term.args[0]), Condition(term.args[0], Demand.NONNEGATIVE)}
+    if term.func is sp.asin and not nonnegative(1 - term.args[0] ** 2):
+        found |= {Condition(1 - term.args[0] ** 2, Demand.NONNEGATIVE)}
     if isinstance(term, sp.Pow) and not term.exp.is_Rational and not positive(term.base):
         found |= {Condition(term.base), Condition(term.base, Demand.NONNEGATIVE)}
     if isinstance(term, Expectation):
@@ -173,7 +183,8 @@ def positive(term: sp.Expr) -> bool:
     if isinstance(term, sp.Add):
         return all(map(nonnegative, term.args)) and any(map(positive, term.args))
     if isinstance(term, sp.Mul):
-        return all(map(positive, term.args))
+        above = [part for part in term.args if not _negative(part)]
+        return (len(term.args) - len(above)) % 2 == 0 and all(map(positive, above))
     if isinstance(term, sp.Pow):
         return positive(term.base)
     if isinstance(term, Expectation):
@@ -188,8 +199,11 @@ def nonnegative(term: sp.Expr) -> bool:
     """Whether a term is decidedly >= 0."""
     if isinstance(term, sp.Rational | sp.Symbol | type(sp.pi)):
         return bool(term.is_nonnegative)
-    if isinstance(term, sp.Add | sp.Mul):
+    if isinstance(term, sp.Add):
         return all(map(nonnegative, term.args))
+    if isinstance(term, sp.Mul):
+        above = [part for part in term.args if not _negative(part)]
+        return (len(term.args) - len(above)) % 2 == 0 and all(map(nonnegative, above))
     if isinstance(term, sp.Pow):
         even = term.exp.is_Integer and term.exp % 2 == 0 and real(term.base)
         return bool(even) or nonnegative(term.base)
@@ -198,6 +212,11 @@ def nonnegative(term: sp.Expr) -> bool:
     if term.func is sp.Max:
         return any(map(nonnegative, term.args))
     return term.func in (sp.exp, sp.Abs) or _has_sign(term, "is_nonnegative")
+
+
+def _negative(term: sp.Expr) -> bool:
+    """Whether a number or a symbol is declared < 0."""
+    return isinstance(term, sp.Rational | sp.Symbol) and bool(term.is_negative)
 
 
 def _has_sign(call: sp.Expr, sign: str) -> bool:

@@ -104,7 +104,9 @@ def _can_be_met(condition: Condition, assumptions: frozenset[Assumption]) -> boo
     if condition.demand is Demand.CONSTANT:
         return True
     stated = [leaf.statement for leaf in assumptions if isinstance(leaf.statement, Equation)]
-    meanings = {equation.left: equation.right for equation in stated if isinstance(equation.left, sp.Symbol)}
+    # The meaning of a slope is no term: its value stands in the equation that the rule gives.
+    said = [equation for equation in stated if not equation.right.has(sp.Derivative)]
+    meanings = {equation.left: equation.right for equation in said if isinstance(equation.left, sp.Symbol)}
     term = condition.term
     for _ in range(len(meanings) + 1):
         if condition.demand is Demand.NONZERO and vanishing(term, (term,)) == frozenset():
@@ -231,7 +233,7 @@ def defined(leaf: Assumption) -> tuple[sp.Expr, frozenset[sp.Expr]]:
         head = name.func
     else:
         raise Refused(f"{leaf.name}: {name} is neither a symbol nor a function of the symbols that it is defined for")
-    named = names(meaning)
+    named = names(meaning) - leaf.universal  # what stands for any value is no name that the meaning rests on
     if head in named:
         raise Refused(f"{leaf.name}: {name} is defined by itself")
     return head, named

@@ -46,6 +46,9 @@ readout_risk, readout_risk_slope = (sp.Function(name, real=True) for name in ("r
 # What is least at a proximal point, and its slope.
 proximal_objective, proximal_slope = (sp.Function(name, real=True) for name in ("objective", "objective'"))
 
+# The sign of a number, as a function that averages know by lemmas.
+sign_of = sp.Function("sgn", real=True)
+
 # Any convex loss of label and output; what a sample costs at an output away from a centre; where that is least, and
 # what it is there, as functions of label, centre and variance; the force (proximal point - centre)/variance.
 any_loss, any_loss_slope, any_loss_curvature = (sp.Function(name, real=True) for name in ("l", "l'", "l''"))
@@ -72,9 +75,9 @@ on_overlap, on_overlap_slope = (sp.Function(name, real=True) for name in ("overl
 on_weight, on_weight_slope = (sp.Function(name, real=True) for name in ("own force", "own force'"))
 along_ones = sp.Function("mean force", real=True)
 
-# Free energies per neuron as functions of order parameters, conjugates and ridge penalty, for one direction of the
-# spike and for two, with the partial derivative in each place.
-action, directions_action = sp.Function("Phi", real=True), sp.Function("Psi", real=True)
+# The free energy per neuron as a function of order parameters and conjugates, for a spike of two directions, with the
+# partial derivative in each place.
+directions_action = sp.Function("Psi", real=True)
 
 # The partial derivatives of functions of several variables, one for each place.
 PARTIALS: dict[Any, tuple[Any, ...]] = {
@@ -85,10 +88,7 @@ PARTIALS: dict[Any, tuple[Any, ...]] = {
     envelope: _places("envelope", 3),
     force: (sp.Function("force_y", real=True), force_slope, sp.Function("force_V", real=True)),
     weight_energy: _places("weight energy", 2),
-    **{
-        free_energy: tuple(sp.Function(f"{free_energy.__name__}_{{,{place + 1}}}", real=True) for place in range(count))
-        for free_energy, count in ((action, 14), (directions_action, 15))
-    },
+    directions_action: _places("Psi", 15),
 }
 
 # The derivative of each named function. The centred derivative differs from sigma' by a constant.

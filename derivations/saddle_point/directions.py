@@ -12,7 +12,7 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.marchenko_pastur import spike_direction
+from onestep.derivations.bulk.marchenko_pastur import second_names, spike_direction
 from onestep.derivations.free_energy.along_spike import denominator, over_modes, varrho
 from onestep.derivations.free_energy.ridge import trace
 from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, REPLICA_HYPOTHESES
@@ -36,7 +36,6 @@ from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import directions_action
-from onestep.derivations.saddle_point.equations import second_moment_names
 
 SOURCE = "beyond arXiv 2402.04980: a spike of several directions"
 DIRECTIONS = (0, 1)
@@ -259,7 +258,7 @@ def equation(variable: sp.Symbol) -> Derivation:
 def traces_named(theorem: Theorem) -> Theorem:
     """V1, V2 and the second moments of the resolvent for the integrals over the bulk."""
     traces = (equation(x).theorem_of(CONJUGATE[x]) for x in (s.q1_hat, s.q2_hat))
-    for name in (*traces, *second_moment_names()):
+    for name in (*traces, *second_names()):
         if name is not None and value(theorem).has(value(name)):
             theorem = rewrite((theorem, name), True)
     return theorem

@@ -10,6 +10,7 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.bulk import marchenko_pastur as bulk
 from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC
 from onestep.derivations.free_energy.along_spike import (
     PAPER,
@@ -25,20 +26,20 @@ from onestep.derivations.free_energy.along_spike import (
     varpi,
     varrho,
     vartau,
-    y0,
-    y1,
-    y2,
 )
-from onestep.derivations.free_energy.ridge import assembled
-from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, energetic, local_fields, square_loss
+from onestep.derivations.free_energy.ridge import assembled, partial, saddle_equation, vanishing_partial
+from onestep.derivations.free_energy.sample_energy import (
+    LABEL_MOMENTS,
+    LABEL_NOISE,
+    energetic,
+    local_fields,
+    square_loss,
+)
 from onestep.derivations.free_energy.stationarity import (
     CONJUGATE,
     EXCHANGE,
     SAME_ON_BOTH_MAPS,
-    free_energy,
     hypothesis,
-    slope,
-    vanishing_slope,
 )
 from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
@@ -59,7 +60,6 @@ from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import PARTIALS, action
 from onestep.derivations.saddle_point import symbols as s
 
 SELF_AVERAGING_ERRORS = "errors concentrate at their averages over the data as d grows"
@@ -78,16 +78,13 @@ def stationary(energy: sp.Expr, variable: sp.Symbol) -> sp.Expr:
 def equation(variable: sp.Symbol) -> Derivation:
     """The saddle-point equation from d Phi/d ``variable`` = 0, for any law nu."""
     base, unknown = assembled(), CONJUGATE[variable]
-    derivative = slope(free_energy(), variable)
-    vanishing = vanishing_slope(free_energy(), variable)
-    solution = isolated(unknown, rewrite((derivative, vanishing)))
+    solution = saddle_equation(variable, unknown)
     return Derivation(
         f"stationarity in {variable}",
         f"{PAPER}, Section 3.3, (18)-(24)",
         *base.steps,
-        proved("The free energy as a function of its thirteen variables.", free_energy()),
-        proved(f"Its derivative in ${sp.latex(variable)}$.", derivative),
-        proved("It vanishes at the saddle point.", vanishing),
+        proved(f"Its derivative in ${sp.latex(variable)}$.", partial(variable)),
+        proved("It vanishes at the saddle point.", vanishing_partial(variable)),
         proved(f"It is linear in ${sp.latex(unknown)}$.", solution),
         results={unknown: right(solution)},
         hypotheses=(*base.hypotheses, EXCHANGE),
@@ -106,22 +103,6 @@ _FREE = (s.V1_hat, s.V2_hat, s.ridge)
 _of_spike = over_modes(varrho * vartau**2 / denominator)
 _of_target = over_modes(varrho * varpi**2 / denominator)
 _of_bulk, _of_ones = over_modes(varrho / denominator), over_modes(1 / denominator)
-SECOND = {
-    s.resolvent_square: over_modes(1 / denominator**2),
-    s.resolvent_mixed: over_modes(varrho / denominator**2),
-    s.resolvent_double: over_modes(varrho**2 / denominator**2),
-}
-
-
-@functools.cache
-def second_moment_names() -> tuple[Theorem, ...]:
-    """The second moments of the resolvent, (1/p) tr[Omega^j S^-2], mode by mode; written as averages are expanded."""
-    named = [
-        define(s.resolvent_square, SECOND[s.resolvent_square], "(1/p) tr S^-2 over the modes of the bulk"),
-        define(s.resolvent_mixed, SECOND[s.resolvent_mixed], "(1/p) tr[W Pi W^T S^-2] over the modes of the bulk"),
-        define(s.resolvent_double, SECOND[s.resolvent_double], "(1/p) tr[(W Pi W^T S^-1)^2] over the modes"),
-    ]
-    return tuple(averages_expanded(name, s.mode) for name in named)
 
 
 @functools.cache
@@ -133,9 +114,7 @@ def isotropic_law() -> tuple[Theorem, ...]:
         hypothesis(f"isotropic bulk, {of}", Equation(known, _of_bulk), ISOTROPIC, *_FREE)
         for of, known in (("spike", _of_spike), ("target", _of_target))
     )
-    closed = s.c * _of_ones / (1 + s.beta * s.c * s.V1_hat * _of_ones)
-    law = hypothesis("Marchenko-Pastur law", Equation(_of_bulk, closed), "result-3-3.marchenko-pastur-V1", *_FREE)
-    return tau, pi, law
+    return tau, pi, bulk.law_of_averages()
 
 
 @functools.cache
@@ -150,12 +129,9 @@ def isotropic_slopes() -> tuple[Theorem, ...]:
     return tuple(found)
 
 
-def _named(theorem: Theorem) -> Theorem:
-    """The traces of the resolvent and its second moments under their names, on both sides."""
-    for name in (at_saddle(s.q1_hat), at_saddle(s.q2_hat), *second_moment_names()):
-        if any(side.has(right(name)) for side in sides(theorem.statement)):
-            theorem = rewrite((theorem, name), True)
-    return theorem
+def traces() -> tuple[Theorem, Theorem]:
+    """V1 and V2 at the saddle point: the traces of the resolvent."""
+    return at_saddle(s.q1_hat), at_saddle(s.q2_hat)
 
 
 @functools.cache
@@ -163,7 +139,7 @@ def marchenko_pastur() -> tuple[Theorem, ...]:
     """The second moments of higher order by that of the lowest, and V1 by V2: the law and its derivatives, named."""
     *_, law = isotropic_law()
     *_, along_V1, along_V2 = isotropic_slopes()
-    return _named(along_V1), _named(along_V2), _named(law)
+    return tuple(bulk.named(theorem, *traces()) for theorem in (along_V1, along_V2, law))
 
 
 @functools.cache
@@ -175,7 +151,7 @@ def isotropic(variable: sp.Symbol) -> Derivation:
     """
     unknown, general = CONJUGATE[variable], equation(variable)
     tau, pi, law = isotropic_law()
-    in_traces = _named(rewritten(at_saddle(variable), *isotropic_slopes()[:4], tau, pi))
+    in_traces = bulk.named(rewritten(at_saddle(variable), *isotropic_slopes()[:4], tau, pi), *traces())
     across = s.q1_hat + s.beta * s.psi_hat**2
     along = s.q2_hat + s.beta * s.c * s.zeta_hat**2
     closed = {
@@ -233,12 +209,7 @@ def local_field() -> sp.Expr:
 @functools.cache
 def label_moments() -> tuple[Theorem, ...]:
     """Averages of the target at given kappa in terms of y0, y1, y2, which are defined by them at every kappa."""
-    names = (
-        define(y0, Expectation(_teacher, s.z), "the mean label given kappa", s.kappa),
-        define(y1, Expectation(s.z * _teacher, s.z), "the label's linear part given kappa", s.kappa),
-        define(y2, Expectation(_teacher**2, s.z) + s.noise, "the label's mean square given kappa", s.kappa),
-    )
-    return tuple(isolated(found, name) for name in names for found in right(name).atoms(Expectation))
+    return tuple(isolated(found, name) for name in LABEL_MOMENTS for found in right(name).atoms(Expectation))
 
 
 def mean_at_kappa(integrand: sp.Expr, *variables: sp.Symbol) -> Theorem:
@@ -317,21 +288,18 @@ def training_error() -> Derivation:
 @functools.cache
 def ridge_response() -> Derivation:
     """d Phi/d lambda at the saddle point: half of |a|^2/p, by the envelope theorem."""
-    base, energy = assembled(), free_energy()
-    call, _ = sides(energy.statement)
-    partials = PARTIALS[action]
-    moves = [sp.Symbol(rf"\partial_\lambda {sp.latex(x)}", real=True) for x in CONJUGATE]
-    along = [partial(*call.args) * move for partial, move in zip(partials, moves, strict=False)]
+    base = assembled()
+    rates = {x: partial(x) for x in (*CONJUGATE, s.ridge)}
+    names = {x: sides(rate.statement)[0] for x, rate in rates.items()}
+    along = [names[x] * sp.Symbol(rf"\partial_\lambda {sp.latex(x)}", real=True) for x in CONJUGATE]
     total = define(
         s.ridge_response,
-        sp.Add(*along, partials[len(moves)](*call.args)),
+        sp.Add(*along, names[s.ridge]),
         "the derivative along the saddle point, whose thirteen numbers move with the ridge",
     )
-    explicit = rewritten(total, *(vanishing_slope(energy, x) for x in CONJUGATE))
-    by_ridge, by_size = slope(energy, s.ridge), rewrite((slope(energy, s.V2_hat), vanishing_slope(energy, s.V2_hat)))
-    together = ring(
-        (by_ridge, by_size), Equation(sides(by_ridge.statement)[0], s.q2 / 2), (sp.Integer(1), sp.Integer(-1))
-    )
+    explicit = rewritten(total, *(vanishing_partial(x) for x in CONJUGATE))
+    by_size = rewrite((rates[s.V2_hat], vanishing_partial(s.V2_hat)))
+    together = ring((rates[s.ridge], by_size), Equation(names[s.ridge], s.q2 / 2), (sp.Integer(1), sp.Integer(-1)))
     result = rewrite((explicit, together))
     return Derivation(
         "response to the ridge",
@@ -356,8 +324,9 @@ def split(integral: sp.Expr, weights: dict[sp.Expr, sp.Expr]) -> Theorem:
 @functools.cache
 def value() -> Derivation:
     """The stationary value: the minimum of (1/p)(1/2 sum (y - f)^2 + lambda/2 |a|^2), equation (104)."""
-    base, energy = assembled(), free_energy()
-    meaning = define(s.free_energy, sides(energy.statement)[0], "the free energy at its stationary point")
+    base = assembled()
+    energy = base.theorem_of(s.free_energy)
+    assert energy is not None
     half, ratio, weight = sp.Rational(1, 2), s.alpha / s.beta, 1 / (1 + V_of_kappa)
     sample = over_kappa(squared_residual * weight)
     empirical = ratio * over_kappa(squared_residual * weight**2)
@@ -379,9 +348,9 @@ def value() -> Derivation:
     )
     linear_ones = {s.zeta_hat: s.zeta_hat, s.psi_hat: s.psi_hat, s.q1_hat: s.q1_hat, s.q2_hat: s.q2_hat}
     on_shell = ring(
-        (meaning, averages_expanded(energy, s.mode, s.kappa), *map(at_saddle, linear_ones), of_sample),
+        (averages_expanded(energy, s.mode, s.kappa), *map(at_saddle, linear_ones), of_sample),
         Equation(s.free_energy, (signal - s.V1_hat * s.q1 - s.V2_hat * s.q2 + ratio * sample) / 2),
-        (sp.Integer(1), sp.Integer(1), *(half * conjugate for conjugate in linear_ones), -ratio / 2),
+        (sp.Integer(1), *(half * conjugate for conjugate in linear_ones), -ratio / 2),
     )
     result = ring(
         (on_shell, balance, of_samples),
@@ -392,7 +361,6 @@ def value() -> Derivation:
         "value of the free energy",
         f"{PAPER}, Appendix C, (104)",
         *base.steps,
-        proved("The free energy where it is stationary.", meaning),
         proved(
             "There the integrals over nu are half of the products with the conjugates that they are linear in.",
             on_shell,

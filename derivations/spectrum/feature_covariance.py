@@ -6,10 +6,30 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa
+from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, over_modes
+from onestep.derivations.free_energy.leaves import gaussian, product_of, unfolded
+from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
+from onestep.derivations.free_energy.replicas import log_partition as log_of_draw
+from onestep.derivations.free_energy.replicas import moment, one_replica
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
-from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import average
+from onestep.derivations.kernel.calculus import slope
+from onestep.derivations.kernel.limits import limit_rational, name_limit
+from onestep.derivations.kernel.orders import squeeze
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    by_ring,
+    define,
+    expanded,
+    proved,
+    value,
+)
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import sample_exponent, sample_exponent_slope
 from onestep.derivations.spectrum import symbols as s
 
 SOURCE = f"{PAPER}, Appendix F"
@@ -19,6 +39,18 @@ HYPOTHESES = (*REPLICA_HYPOTHESES[:2], "large d and small R limits are exchanged
 
 
 z = s.stieltjes_argument
+_ZERO, _ONE = sp.Integer(0), sp.Integer(1)
+
+
+def noise_beside(noise: sp.Symbol, own: sp.Symbol) -> sp.Expr:
+    """The noise of neuron l beside that of neuron k: the same for one neuron, delta_kl = 1, independent for two."""
+    same = s.replica_delta
+    return same * noise + sp.sqrt(1 - same**2) * own
+
+
+def feature(overlap: sp.Expr, rest: sp.Expr, noise: sp.Expr) -> sp.Expr:
+    """A feature of the equivalent map: mu0 + mu1 (kappa w.v + w.x_perp) + mu2 xi."""
+    return mu0 + mu1 * (s.kappa * overlap + rest) + mu2 * noise
 
 
 @functools.cache
@@ -26,123 +58,107 @@ def population() -> Derivation:
     """Equation (173): E[phi_k phi_l] of the equivalent map, entry by entry."""
     x, noises = sp.symbols("x_1 x_2", real=True), sp.symbols("xi_k xi_l", real=True)
     rows = {k: sp.symbols(f"w_{k}1 w_{k}2", real=True) for k in "kl"}
-    same = s.replica_delta
-
-    def feature(k: str, overlap: sp.Expr, noise: sp.Expr) -> sp.Expr:
-        return mu0 + mu1 * (s.kappa * overlap + sum(w * t for w, t in zip(rows[k], x, strict=True))) + mu2 * noise
-
-    # delta_kl: one noise variable for a neuron with itself, two for two neurons; E[xi_k xi_l] = delta_kl.
-    product = sp.expand(feature("k", s.spike_overlap, noises[0]) * feature("l", s.other_overlap, noises[1]))
-    given = expand_expectations(Expectation(product, *x, *noises))
-    cross = expand_expectations(Expectation(product.coeff(noises[0]).coeff(noises[1]), *x))
-    inner = sum(a * b for a, b in zip(rows["k"], rows["l"], strict=True))
-    mean = (mu0 + s.kappa * mu1 * s.spike_overlap) * (mu0 + s.kappa * mu1 * s.other_overlap)
-    conditional = mean + mu1**2 * s.projected_product + mu2**2 * same
-    result = over_kappa(conditional)
-    steps = (
-        Step(
-            "A feature of the equivalent map: mu0 + mu1 (kappa w.v + w.x_perp) + mu2 xi, with x_perp and xi Gaussian.",
-            eq(s.feature_value, feature("k", s.spike_overlap, noises[0])),
-        ),
-        Step(
-            "Averaged over x_perp and xi at fixed kappa: means multiply, x_perp adds mu1^2 w_k.Pi w_l, and the noise "
-            "of a neuron with itself mu2^2. Two components of x_perp are shown.",
-            eq(sp.Symbol(r"\mathbb{E}[\varphi_k\varphi_l|\kappa]"), conditional),
-            Vanishing("two neurons", sp.expand(given - mean - mu1**2 * inner)),
-            Vanishing("the noise of one neuron", cross - mu2**2),
-        ),
-        Step(
-            "Averaged over kappa, term by term.",
-            eq(s.population, result),
-            Vanishing(
-                "five averages",
-                result
-                - over_kappa(mu0**2)
-                - (s.spike_overlap + s.other_overlap) * over_kappa(s.kappa * mu0 * mu1)
-                - s.spike_overlap * s.other_overlap * over_kappa(s.kappa**2 * mu1**2)
-                - s.projected_product * over_kappa(mu1**2)
-                - same * over_kappa(mu2**2),
-            ),
-        ),
+    rests = {k: sp.Add(*(w * t for w, t in zip(rows[k], x, strict=True))) for k in "kl"}
+    first = feature(s.spike_overlap, rests["k"], noises[0])
+    second = feature(s.other_overlap, rests["l"], noise_beside(*noises))
+    product = define(
+        s.projected_product,
+        sp.Add(*(a * b for a, b in zip(rows["k"], rows["l"], strict=True))),
+        "the inner product of two rows orthogonal to v; two components are shown",
     )
-    return Derivation("population covariance", f"{SOURCE}, (173)", *steps, results={s.population: result})
+    given = expanded(Expectation(first * second, *x, *noises))
+    assert given is not None
+    averaged = average((given,), (s.kappa,))
+    meaning = define(s.population, sides(averaged.statement)[0], "E[phi_k phi_l], over kappa and then all else")
+    terms = averages_expanded(rewrite((meaning, averaged)), s.kappa)
+    mean = (mu0 + s.kappa * mu1 * s.spike_overlap) * (mu0 + s.kappa * mu1 * s.other_overlap)
+    of_mean = expanded(over_kappa(mean), frozenset({s.kappa}))
+    assert of_mean is not None
+    closed = over_kappa(mean) + over_kappa(mu1**2) * s.projected_product + over_kappa(mu2**2) * s.replica_delta
+    result = ring((terms, product, of_mean), Equation(s.population, closed), (_ONE, -over_kappa(mu1**2), -_ONE))
+    return Derivation(
+        "population covariance",
+        f"{SOURCE}, (173)",
+        proved("Two components of x_perp are shown.", product),
+        proved("Two features of the equivalent map: mu0 + mu1 (kappa w.v + w.x_perp) + mu2 xi.", meaning),
+        proved(
+            "At fixed kappa means multiply, x_perp adds mu1^2 w_k.Pi w_l, and the noise of a neuron with itself mu2^2.",
+            given,
+        ),
+        proved("Averaged over kappa, term by term.", terms),
+        proved("Collected.", result),
+        results={s.population: value(result)},
+    )
+
+
+_eigenvalue = sp.Function("eigenvalue", nonnegative=True)(s.mode)
+_log_partition, _rate = sp.symbols("L L'", real=True)
+
+
+def curvature_of_mode() -> sp.Expr:
+    """What a readout of one mode has for the inverse of its variance."""
+    return _eigenvalue - z
 
 
 @functools.cache
 def log_partition() -> Derivation:
     """Equations (174)-(176): the resolvent's trace as the derivative of a Gaussian integral, mode by mode."""
-    eigenvalue = sp.Symbol("s_k", nonnegative=True)
-    integral_of_mode = sp.sqrt(2 * sp.pi / (eigenvalue - z))
-    slope = 2 * sp.diff(sp.log(integral_of_mode), z)
-    a = sp.symbols("a_1 a_2", real=True)
-    features = sp.Matrix(2, 2, sp.symbols("phi_11 phi_12 phi_21 phi_22", real=True))
-    readout = sp.Matrix(a)
-    energy = sum((features.row(k) * readout)[0] ** 2 for k in range(2)) / s.p
-    form = (readout.T * (features.T * features / s.p) * readout)[0]
-    exponent = z * s.readout_norm / 2 - s.readout_energy / 2
-    steps = (
-        Step(
-            "sum over samples of (a.phi)^2/p is a.S a with S = Phi^T Phi/p. Two samples and two neurons are shown.",
-            eq(s.readout_energy, s.readout_form),
-            Vanishing("the quadratic form", sp.expand(energy - form)),
-        ),
-        Step(
-            "So the weight exp(z|a|^2/2 - sum (a.phi)^2/(2p)) is Gaussian, with inverse covariance S - z, positive "
-            "for z below the spectrum.",
-            eq(s.gibbs_exponent, exponent.subs(s.readout_energy, s.readout_form)),
-            Vanishing(
-                "minus half the form of S - z",
-                exponent.subs({s.readout_norm: (readout.T * readout)[0], s.readout_energy: energy})
-                + (readout.T * (features.T * features / s.p - z * sp.eye(2)) * readout)[0] / 2,
-            ),
-        ),
-        Step(
-            "In a mode of eigenvalue s the integral is sqrt(2 pi/(s - z)); twice the derivative of its logarithm is "
-            "1/(s - z).",
-            eq(s.log_partition_slope, s.trace_resolvent),
-            Vanishing("one mode", sp.simplify(slope) - 1 / (eigenvalue - z)),
-        ),
+    a, features = sp.symbols("a_1 a_2", real=True), sp.symbols("phi_11 phi_12 phi_21 phi_22", real=True)
+    samples = (features[:2], features[2:])
+    outputs_of = [sp.Add(*(weight * phi for weight, phi in zip(a, row, strict=True))) for row in samples]
+    energy = define(
+        s.readout_energy,
+        sp.Add(*(output**2 for output in outputs_of)) / s.p,
+        "sum over samples of (a.phi)^2/p; two samples and two neurons are shown",
     )
+    entries = sp.Add(*(a[k] * a[j] * sp.Add(*(row[k] * row[j] for row in samples)) for k in (0, 1) for j in (0, 1)))
+    form = define(s.readout_form, entries / s.p, "a.S a with S = Phi^T Phi/p")
+    same = ring((energy, form), Equation(s.readout_form, s.readout_energy), (-_ONE, _ONE))
+    exponent = define(
+        s.gibbs_exponent, -(s.readout_form - z * s.readout_norm) / 2, "minus half of a.(S - z) a = a.S a - z |a|^2"
+    )
+    weight = rewrite((exponent, same))
+    integral = one_replica(curvature_of_mode(), _ZERO)
+    meaning = define(
+        _log_partition, over_modes(sp.log(integral)), "(1/p) ln Z, mode by mode of S, less (1/2) ln 2 pi for each"
+    )
+    known = averages_expanded(rewrite((meaning, gaussian(integral, curvature_of_mode(), _ZERO))), s.mode)
+    rate = slope((known,), z, _rate, "the derivative of (1/p) ln Z in z")
+    twice = define(s.log_partition_slope, 2 * _rate, "twice the derivative of (1/p) ln Z in z")
+    trace = define(s.trace_resolvent, over_modes(1 / (_eigenvalue - z)), "(1/p) tr (S - z)^-1, mode by mode")
+    found = averages_expanded(rewrite((twice, rate)), s.mode)
+    result = rewrite((found, averages_expanded(trace, s.mode)), True)
     return Derivation(
         "resolvent as a Gaussian integral",
         f"{SOURCE}, (174)-(176)",
-        *steps,
-        results={
-            s.log_partition_slope: s.trace_resolvent,
-            s.gibbs_exponent: exponent.subs(s.readout_energy, s.readout_form),
-            s.readout_energy: s.readout_form,
-        },
+        proved("sum over samples of (a.phi)^2/p is a.S a with S = Phi^T Phi/p.", same),
+        proved(
+            "So the weight exp(z|a|^2/2 - sum (a.phi)^2/(2p)) is Gaussian, with inverse covariance S - z, positive for "
+            "z below the spectrum.",
+            weight,
+        ),
+        proved("In a mode of eigenvalue s the integral is sqrt(2 pi/(s - z));", known),
+        proved("twice the derivative of its logarithm is 1/(s - z).", result),
+        results={s.log_partition_slope: value(result), s.gibbs_exponent: value(weight)},
     )
 
 
 @functools.cache
 def replica_identity() -> Derivation:
-    """Equation (177): E ln Z is the slope of ln E Z^R at R = 0, for a law of finitely many values."""
+    """Equation (177): E ln Z is the slope of ln E Z^R at R = 0."""
     R = s.replicas
-    weight = sp.Symbol("w", positive=True)
-    first, second = sp.symbols("Z_1 Z_2", positive=True)
-    moments = weight * first**R + (1 - weight) * second**R
-    slope = sp.diff(sp.log(moments), R).subs(R, 0)
-    result = sp.expand(slope)
-    steps = (
-        Step(
-            "For a law of two values, with any weights: ln E Z^R vanishes at R = 0 and its slope is the average of ln "
-            "Z. More values add terms.",
-            eq(s.moment_slope, result),
-            Vanishing("zero replicas", sp.log(sp.expand(moments.subs(R, 0)))),
-            Vanishing("E Z^0 = 1", moments.subs(R, 0) - 1),
-        ),
-        Step(
-            "So the slope is E ln Z.",
-            eq(s.moment_slope, s.mean_log),
-            Vanishing("the slope", result - weight * sp.log(first) - (1 - weight) * sp.log(second)),
-        ),
-    )
+    meaning = define(sample_exponent(R), sp.log(moment(R)), "ln E Z^R as a function of R", R)
+    none = instantiate((meaning,), {R: _ZERO})
+    name = define(s.moment_slope, sample_exponent_slope(_ZERO), "the slope of ln E Z^R at R = 0")
+    mean = define(s.mean_log, Expectation(log_of_draw(s.z), s.z), "the average of ln Z over the data")
+    result = rewrite((rewrite((name, slope_at_zero(meaning))), mean), True)
     return Derivation(
         "replica identity of the spectrum",
         f"{SOURCE}, (177)",
-        *steps,
-        results={s.moment_slope: s.mean_log},
+        proved("Z^R = exp(R ln Z), averaged over any law of Z.", meaning),
+        proved("ln E Z^R vanishes at R = 0.", none),
+        proved("Its slope there is the average of ln Z.", result),
+        results={s.moment_slope: value(result)},
         hypotheses=HYPOTHESES[:1],
     )
 
@@ -150,95 +166,115 @@ def replica_identity() -> Derivation:
 @functools.cache
 def independent_samples() -> Derivation:
     """Equation (178): at fixed readouts the average over n independent samples is the n-th power of one sample's."""
-    weight, values = sp.Symbol("w", positive=True), sp.symbols("F_1 F_2", positive=True)
-    earlier = sp.Symbol(r"F_{n-1}", positive=True)
-    one = weight * values[0] + (1 - weight) * values[1]
-    # A new sample whose factor has two values, beside all earlier ones, of which it is independent.
-    together = weight * earlier * values[0] + (1 - weight) * earlier * values[1]
-    result = s.sample_average**s.n
-    steps = (
-        Step(
-            "Z^R is an integral over R readouts, under which the average over the samples passes. Given the readouts "
-            "each further sample multiplies the average by one sample's; a factor of two values is shown.",
-            eq(s.replicated_weight, result),
-            Vanishing("one more sample, one more factor", sp.expand(together - earlier * one)),
-            Vanishing("no sample", result.subs(s.n, 0) - 1),
-        ),
+    meaning = define(
+        s.replicated_weight,
+        product_of(s.n, s.sample_average),
+        "the average, at fixed readouts, of a product over n independent samples of factors of one law",
     )
-    return Derivation("independent samples", f"{SOURCE}, (178)", *steps, results={s.replicated_weight: result})
+    result = unfolded(meaning)
+    return Derivation(
+        "independent samples",
+        f"{SOURCE}, (178)",
+        proved("Z^R is an integral over R readouts, under which the average over the samples passes.", meaning),
+        proved("Given the readouts each further sample multiplies the average by one sample's.", result),
+        results={s.replicated_weight: value(result)},
+    )
+
+
+# What a neuron has of a replica, by a label of the neurons: its weight, its row along the spike, its local field.
+_neuron = sp.Symbol("k", real=True)
+_weight, _along, _field = (sp.Function(name, real=True)(_neuron) for name in ("a_k", "s_k", "f_k"))
+
+
+def over_neurons(integrand: sp.Expr) -> sp.Expr:
+    """The sum over p neurons, over sqrt p, as an average over a label of the neurons."""
+    return sp.sqrt(s.p) * Expectation(integrand, _neuron)
+
+
+def local_field(vector: tuple[sp.Symbol, ...], weights: tuple[sp.Symbol, ...], *normals: sp.Symbol) -> sp.Expr:
+    """mu1 (Pi W^T a/sqrt p).x + mu2 (a/sqrt p).xi, two components of each."""
+    x, noises = normals[:2], normals[2:]
+    return sp.Add(*(mu1 * vector[k] * x[k] + mu2 * weights[k] * noises[k] for k in (0, 1)))
 
 
 @functools.cache
 def outputs() -> Derivation:
     """Equations (179)-(181): the output of one replica, and the covariance of the local fields of two."""
-    x, noises = sp.symbols("x_1 x_2", real=True), sp.symbols("xi_1 xi_2", real=True)
+    names = (
+        define(s.m, over_neurons(_weight), "the sum of the weights over sqrt p"),
+        define(s.zeta, over_neurons(_weight * _along), "a.W v/sqrt p"),
+        define(s.letter_field, over_neurons(_weight * _field), "the sum of the local fields"),
+    )
+    feature_of_neuron = mu0 + s.kappa * mu1 * _along + _field
+    whole = define(s.letter_output, over_neurons(_weight * feature_of_neuron), "sum over neurons of weight and feature")
+    terms = averages_expanded(whole, _neuron)
+    output = mu0 * s.m + s.kappa * mu1 * s.zeta + s.letter_field
+    collected = by_ring(Equation(s.letter_output, output), terms, *names)
+    normals = sp.symbols("x_1 x_2 xi_1 xi_2", real=True)
     vectors = {i: sp.symbols(f"A^{i}_1 A^{i}_2", real=True) for i in (1, 2)}  # Pi W^T a_i/sqrt p
     weights = {i: sp.symbols(f"a^{i}_1 a^{i}_2", real=True) for i in (1, 2)}  # a_i/sqrt p
-
-    def field(i: int) -> sp.Expr:
-        return sum(mu1 * vectors[i][k] * x[k] + mu2 * weights[i][k] * noises[k] for k in (0, 1))
-
-    a = sp.symbols("a_1 a_2", real=True)
-    along, fields = sp.symbols("s_1 s_2", real=True), sp.symbols("f_1 f_2", real=True)
-    total = sum(a[k] * (mu0 + s.kappa * mu1 * along[k] + fields[k]) for k in (0, 1)) / sp.sqrt(s.p)
-    overlaps = [sum(a[k] * w[k] for k in (0, 1)) / sp.sqrt(s.p) for w in ((1, 1), along, fields)]
-    output = mu0 * s.m + s.kappa * mu1 * s.zeta + s.letter_field
-    collected = output.subs({s.m: overlaps[0], s.zeta: overlaps[1], s.letter_field: overlaps[2]})
-    first, second = (sum(v[1][k] * v[2][k] for k in (0, 1)) for v in (vectors, weights))
-    covariance = expand_expectations(Expectation(sp.expand(field(1) * field(2)), *x, *noises))
-    result = mu1**2 * s.q1 + mu2**2 * s.q2
-    steps = (
-        Step(
-            "Given kappa a replica's output is mu0 m_i + kappa mu1 zeta_i plus h_i = mu1 a_i.W x_perp/sqrt p + mu2 "
-            "a_i.xi/sqrt p.",
-            eq(s.letter_output, output),
-            Vanishing("neurons collected; two are shown", sp.expand(total - collected)),
-        ),
-        Step(
-            "Wick's rule: E[h_i h_j] = mu1^2 q1_ij + mu2^2 q2_ij, overlaps of equation (181). Two components are "
-            "shown.",
-            eq(s.field_covariance, result),
-            Vanishing("covariance of two replicas", sp.expand(covariance - mu1**2 * first - mu2**2 * second)),
-        ),
+    q1, q2 = (
+        define(name, sp.Add(*(v[1][k] * v[2][k] for k in (0, 1))), f"the product of {of} of two replicas")
+        for name, v, of in ((s.q1, vectors, "Pi W^T a/sqrt p"), (s.q2, weights, "a/sqrt p"))
     )
+    fields = [local_field(vectors[i], weights[i], *normals) for i in (1, 2)]
+    meaning = define(s.field_covariance, Expectation(fields[0] * fields[1], *normals), "E[h_i h_j] at given kappa")
+    covariance = averages_expanded(meaning)
+    result = by_ring(Equation(s.field_covariance, mu1**2 * s.q1 + mu2**2 * s.q2), covariance, q1, q2)
     return Derivation(
         "local fields without target",
         f"{SOURCE}, (179)-(181)",
-        *steps,
-        results={s.field_covariance: result, s.letter_output: output},
+        proved("The output is a sum over neurons.", whole),
+        *(proved(f"What ${sp.latex(sides(name.statement)[0])}$ collects.", name) for name in names),
+        proved(
+            "Given kappa a replica's output is mu0 m_i + kappa mu1 zeta_i plus h_i = mu1 a_i.W x_perp/sqrt p + mu2 "
+            "a_i.xi/sqrt p.",
+            collected,
+        ),
+        proved("The overlaps of equation (181); two components are shown.", q1),
+        proved("That of the weights.", q2),
+        proved("Wick's rule: E[h_i h_j] = mu1^2 q1_ij + mu2^2 q2_ij.", result),
+        results={s.field_covariance: value(result), s.letter_output: value(collected)},
     )
+
+
+BOUNDED = "the norms of W and of W v stay bounded as p grows"
+_root = sp.Symbol("t", positive=True)  # sqrt p
+_largest = sp.Function("largest eigenvalue over p", real=True)(_root)
+_length, _norm = sp.symbols("e c", positive=True)
+
+
+def _bounded(name: str, left: sp.Expr, right: sp.Expr) -> Theorem:
+    leaf = Assumption(Ground.HYPOTHESIS, name, AtLeast(left, right), BOUNDED, frozenset({_root}))
+    return assume((), leaf)
 
 
 @functools.cache
 def outlier() -> Derivation:
     """Equation (191): the largest eigenvalue of the population covariance over p, squeezed between two bounds."""
-    mean_square = over_kappa(mu0**2)
-    a, b, c, e, t = sp.symbols("a b c e t", positive=True)
-    # p = t^2; Sigma = a 1 1^T + b (1 s^T + s 1^T) + rest, |s|^2 <= e, |rest| <= c.
-    upper = (a * t**2 + 2 * b * e * t + c) / t**2
-    lower = (a * t**2 - 2 * b * e * t) / t**2
-    steps = (
-        Step(
-            "Sigma = E[mu0^2] 1 1^T + E[kappa mu0 mu1](1 s^T + s 1^T) + rest, where |s| = |Wv| and the rest, E[kappa^2 "
-            "mu1^2] s s^T + E[mu1^2] W Pi W^T + E[mu2^2], have norms that stay bounded; 1 1^T has norm p.",
-            eq(
-                s.population,
-                over_kappa((mu0 + s.kappa * mu1 * s.spike_overlap) * (mu0 + s.kappa * mu1 * s.other_overlap)),
-            ),
-        ),
-        Step(
-            "From above by the norms of the three parts, from below by the vector of ones: with p = t^2 both bounds "
-            "over p tend to E[mu0^2].",
-            eq(s.spike_eigenvalue_rate, mean_square),
-            RationalLimit("the upper bound", upper, t, a),
-            RationalLimit("the lower bound", lower, t, a),
-            NonNegative("the bounds are in order", upper - lower, ((4 * b * e / t + c / t**2, sp.S.One),)),
-        ),
+    mean_square, cross = over_kappa(mu0**2), sp.Abs(over_kappa(s.kappa * mu0 * mu1))
+    # p = t^2; Sigma = a 1 1^T + b (1 s^T + s 1^T) + rest, |s| <= e, |rest| <= c.
+    upper = (mean_square * _root**2 + 2 * cross * _length * _root + _norm) / _root**2
+    lower = (mean_square * _root**2 - 2 * cross * _length * _root) / _root**2
+    above, below = (
+        _bounded("norms of three parts", upper, _largest),
+        _bounded("on the constant vector", _largest, lower),
     )
+    bounds = [limit_rational((), bound, mean_square, _root) for bound in (upper, lower)]
+    between = squeeze((above, below, *bounds))
+    result = name_limit((between,), s.spike_eigenvalue_rate, "the limit of the largest eigenvalue over p")
     return Derivation(
         "spike eigenvalue",
         f"{SOURCE}, (191)",
-        *steps,
-        results={s.spike_eigenvalue_rate: mean_square},
-        hypotheses=("the norms of W and of W v stay bounded as p grows",),
+        proved(
+            "Sigma = E[mu0^2] 1 1^T + E[kappa mu0 mu1](1 s^T + s 1^T) + rest, where |s| = |Wv| and the rest, E[kappa^2 "
+            "mu1^2] s s^T + E[mu1^2] W Pi W^T + E[mu2^2], have norms that stay bounded; 1 1^T has norm p. From above "
+            "by the norms of the three parts,",
+            above,
+        ),
+        proved("from below by the vector of ones.", below),
+        proved("With p = t^2 both bounds over p tend to E[mu0^2],", bounds[0]),
+        proved("and what is between them.", result),
+        results={s.spike_eigenvalue_rate: value(result)},
+        hypotheses=(BOUNDED,),
     )

@@ -11,6 +11,7 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.free_energy import symbols as s_free
 from onestep.derivations.free_energy.along_spike import (
     V_of_kappa,
     mu0,
@@ -19,128 +20,179 @@ from onestep.derivations.free_energy.along_spike import (
     over_kappa,
     over_modes,
     varrho,
-    vartau,
 )
-from onestep.derivations.free_energy.replica_gaussians import (
-    A,
-    B,
-    at_zero,
-    bracket,
-    f,
-    integral,
-    log_bracket,
-    log_integral,
+from onestep.derivations.free_energy.leaves import (
+    gaussian,
+    of_network,
+    over_replicas,
+    per_neuron,
+    product_of,
+    saddle_point,
+    unfolded,
 )
-from onestep.derivations.free_energy.ridge import replicated_trace, sherman_morrison, spike_inversion
-from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge
-from onestep.derivations.language.expectation import expand_expectations
-from onestep.derivations.saddle_point.equations import stationary
+from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
+from onestep.derivations.free_energy.replicas import field_force, one_replica
+from onestep.derivations.free_energy.ridge import SAMPLES, one_mode, spike_inversion, spike_part
+from onestep.derivations.free_energy.sample_energy import log_of_replica, loss_of_replica
+from onestep.derivations.free_energy.stationarity import EXCHANGE
+from onestep.derivations.gradient_step.leaves import WIDTH
+from onestep.derivations.kernel.algebra import order, rewrite, ring
+from onestep.derivations.kernel.averages import average, linear
+from onestep.derivations.kernel.calculus import slope
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    both_expanded,
+    concluded,
+    define,
+    equal,
+    expanded,
+    isolated,
+    proved,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import AtLeast, Equation, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import (
+    prior_exponent,
+    prior_exponent_slope,
+    repeated,
+    sample_exponent,
+    sample_exponent_slope,
+    trace_exponent,
+    trace_exponent_slope,
+)
 from onestep.derivations.spectrum import symbols as s
 from onestep.derivations.spectrum.feature_covariance import HYPOTHESES, SOURCE, outputs, z
+
+_ZERO, _ONE, _HALF = sp.Integer(0), sp.Integer(1), sp.Rational(1, 2)
+R = s.replicas
 
 ridge_of_mode = -z + s.V1_hat * varrho + s.V2_hat
 linear_output = mu0 * s.m + s.kappa * mu1 * s.zeta
 q_of_kappa = mu1**2 * s.q1 + mu2**2 * s.q2
+weight_of_kappa = 1 / (1 + V_of_kappa)
+
+
+def shared_field() -> sp.Expr:
+    """What replicas share of the local field: a normal variable of variance mu1^2 q1 + mu2^2 q2."""
+    return sp.sqrt(q_of_kappa) * s.xi
 
 
 @functools.cache
 def energetic() -> Derivation:
     """The energetic part of (182) and (186): one sample at square loss without target, as R -> 0."""
-    temperature = {
-        s.inverse_temperature: 1,
-        s.own_overlap: V_of_kappa,
-        s.shared_overlap: q_of_kappa,
-        s.residual: linear_output,
-    }
-    general = at_zero(log_bracket())
-    one = sp.expand_log(general.subs(temperature))
-    result = s.alpha / s.beta * over_kappa(one)
-    printed = (
-        -s.alpha
-        / (2 * s.beta)
-        * over_kappa(sp.log(1 + V_of_kappa) + (q_of_kappa + linear_output**2) / (1 + V_of_kappa))
+    gap = -linear_output - shared_field()
+    bracket = Expectation(product_of(R, loss_of_replica(gap, V_of_kappa, _ONE)), s.xi)
+    meaning = define(
+        sample_exponent(R), sp.log(over_kappa(bracket)), "ln of the average over one sample of R replicas", R
     )
-    steps = (
-        *outputs().steps,
-        *bracket().steps,
-        Step(
-            "Without target b is minus the mean output, and B = 1; as R -> 0 the average over kappa passes through "
-            "the logarithm.",
-            eq(s.energetic_term, result),
-            Vanishing("in the form of the paper", expand_expectations(result - printed)),
-        ),
+    powers = unfolded(meaning)
+    at_zero = slope_at_zero(powers)
+    known = log_of_replica(gap, V_of_kappa, _ONE)
+    determinant = -sp.log(1 + V_of_kappa) / 2
+    split = linear((), Expectation(value(known), s.xi), ((-weight_of_kappa / 2, gap**2), (determinant, _ONE)))
+    exact = rewrite((rewrite((at_zero, known)), averages_expanded(split)))
+    named = define(
+        s.energetic_term, s.n / s.p * sample_exponent_slope(_ZERO), "what n samples give per replica and neuron"
     )
+    result = averages_expanded(rewritten(named, exact, WIDTH, SAMPLES), s.kappa)
     return Derivation(
         "energetic term without target",
         f"{SOURCE}, (182)-(186)",
-        *steps,
-        results={s.energetic_term: printed},
+        *outputs().steps,
+        proved(
+            "Without target b is minus the mean output, and B = 1: given what replicas share of the field, each "
+            "averages exp(-(b - h)^2/2) over a field of variance V.",
+            powers,
+        ),
+        proved("As R -> 0 the average over kappa passes through the logarithm.", at_zero),
+        proved("Each is a Gaussian integral.", exact),
+        proved("n/p = alpha/beta samples for each neuron.", result),
+        results={s.energetic_term: value(result)},
         hypotheses=HYPOTHESES,
     )
+
+
+@functools.cache
+def modes() -> tuple[Theorem, ...]:
+    """The Gaussian integral over R readouts mode by mode, determinant included: R replicas, at R = 0, integrated."""
+    _, curvature, noise, force, _ = one_mode(_ONE, -z, _ZERO)
+    field = s_free.mode_field
+    S, N = value(curvature), value(noise)
+    names = (sides(x.statement)[0] for x in (curvature, noise, force))
+    of_mode, coupling, acting = names
+    replicated = Expectation(product_of(R, one_replica(of_mode, acting + field_force(coupling, field))), field)
+    meaning = define(
+        prior_exponent(R),
+        over_modes(sp.log(replicated)),
+        "ln of the integral over R readouts, per neuron: an average over the law nu of the modes",
+        R,
+    )
+    powers = unfolded(rewritten(meaning, curvature, noise, force))
+    at_zero = slope_at_zero(powers)
+    J = field_force(N, field)
+    (single,) = [e for e in value(at_zero).atoms(Expectation) if e.variables == (s_free.replica_weight,)]
+    integrated = rewrite((at_zero, gaussian(single, S, J)))
+    (inner,) = [e for e in value(integrated).atoms(Expectation) if e.variables == (field,)]
+    split = linear((), inner, ((1 / (2 * S), J**2), (-sp.log(S) / 2, _ONE)))
+    exact = rewrite((integrated, averages_expanded(split)))
+    parts = linear((), value(exact), ((_ONE, N / (2 * S)), (-_HALF, sp.log(S))))
+    named = define(s_free.modes_term, prior_exponent_slope(_ZERO), "the entropic term without the spike")
+    return curvature, noise, powers, at_zero, rewrite((named, rewrite((exact, parts))))
 
 
 @functools.cache
 def entropic() -> Derivation:
     """The entropic part of (182) and (186): the Gaussian integral over R readouts, determinant included, as R -> 0."""
-    per_mode = at_zero(log_integral())
-    of_mode = per_mode.subs({A: ridge_of_mode, B: s.q1_hat * varrho + s.q2_hat, f: 0}, simultaneous=True)
-    force = at_zero(log_integral()) - at_zero(log_integral()).subs(f, 0)
-    I_nu = over_modes(varrho * vartau**2 / ridge_of_mode)
-    spike = s.zeta_hat**2 * sherman_morrison(s.beta * I_nu) / 2
-    result = over_modes(sp.expand(of_mode)) + spike
-    printed = (
-        -over_modes(sp.log(ridge_of_mode)) / 2
-        + over_modes((s.q1_hat * varrho + s.q2_hat) / ridge_of_mode) / 2
-        + s.zeta_hat**2 * s.beta * I_nu / (2 * (1 - s.beta * s.V1_hat * I_nu))
-    )
-    steps = (
-        *integral().steps,
-        *spike_inversion().steps,
-        Step(
-            "In a mode of W Pi W^T of eigenvalue varrho the matrix over replicas is A delta_ij - B with A = -z + V1^ "
-            "varrho + V2^ and B = q1^ varrho + q2^; the force is zeta^ sqrt p along s = W v.",
-            eq(sp.Symbol(r"\partial_R\ln Z_R|_{R=0}"), of_mode),
-            Vanishing("the force enters as f^2/(2A)", force - f**2 / (2 * A)),
-        ),
-        Step(
-            "Summed over modes; the spike's part is s.G s by Sherman-Morrison.",
-            eq(s.entropic_term, result),
-            Vanishing("in the form of the paper", sp.together(expand_expectations(result - printed))),
-        ),
-    )
+    curvature, noise, powers, at_zero, of_modes = modes()
+    form, reduced, spike = spike_part(_ONE, ridge_of_mode)
+    both = s_free.modes_term + s_free.spike_term
+    meaning = define(s.entropic_term, both, "ln of the integral over the readouts per replica and neuron")
+    result = rewritten(meaning, of_modes, spike)
     return Derivation(
         "entropic term without target",
         f"{SOURCE}, (182)-(186)",
-        *steps,
-        results={s.entropic_term: printed},
+        proved(
+            "In a mode of W Pi W^T of eigenvalue varrho every replica has the curvature A = -z + V1^ varrho + V2^,",
+            curvature,
+        ),
+        proved("and replicas are coupled by B = q1^ varrho + q2^.", noise),
+        proved("A Gaussian field decouples them.", powers),
+        proved("At R = 0 the average of the logarithm of one is left.", at_zero),
+        proved("It is known, summed over modes.", of_modes),
+        *spike_inversion().steps,
+        proved("s.G0 s is beta I.", form),
+        proved("The force is zeta^ sqrt p along s = W v.", reduced),
+        proved("The spike's part is s.G s by Sherman-Morrison.", result),
+        results={s.entropic_term: value(result)},
         hypotheses=HYPOTHESES,
     )
+
+
+def coupled(V: sp.Expr, q: sp.Expr, V_hat: sp.Expr, q_hat: sp.Expr) -> sp.Expr:
+    """-(1/2) sum over i, j of q_ij q^_ij, with q_ij = V delta_ij + q and q^_ij = -V^ delta_ij + q^, for R replicas."""
+    return -over_replicas(R, (V + q) * (q_hat - V_hat), q * q_hat) / 2
 
 
 @functools.cache
 def trace() -> Derivation:
     """The trace term of (182) and (186) at temperature one: the product V^ V stays."""
-    V, q, V_hat, q_hat = sp.symbols(r"V_k q_k \hat{V}_k \hat{q}_k", real=True)
-    replicated = replicated_trace(s.replicas, V, q, V_hat, q_hat)
-    linear = sp.expand(sp.diff(replicated, s.replicas).subs(s.replicas, 0))
-    terms = [
-        linear.subs({V: a, q: b, V_hat: c, q_hat: e}, simultaneous=True)
-        for a, b, c, e in ((s.V1, s.q1, s.V1_hat, s.q1_hat), (s.V2, s.q2, s.V2_hat, s.q2_hat))
-    ]
-    result = sum(terms) - s.zeta_hat * s.zeta
-    steps = (
-        Step(
-            "Overlaps V delta_ij + q and conjugates -V^ delta_ij + q^: the sum over replicas is linear in R as R -> 0.",
-            eq(s.trace_term, result),
-            Vanishing("the rest is quadratic in R", replicated - s.replicas * linear + s.replicas**2 * q * q_hat / 2),
-        ),
-    )
+    pairs = ((s.V1, s.q1, s.V1_hat, s.q1_hat), (s.V2, s.q2, s.V2_hat, s.q2_hat))
+    products = [coupled(*pair) for pair in pairs] + [-repeated(R, s.zeta * s.zeta_hat)]
+    meaning = define(trace_exponent(R), sp.Add(*products), "minus the products with the conjugates, for R replicas", R)
+    counted = unfolded(meaning)
+    named = define(s.trace_term, trace_exponent_slope(_ZERO), "the trace term per replica and neuron")
+    linear_in_replicas = rewrite((named, slope_at_zero(counted)))
+    result = equal(linear_in_replicas, sp.expand(value(linear_in_replicas)))
     return Derivation(
         "trace term at temperature one",
         f"{SOURCE}, (183)-(186)",
-        *steps,
-        results={s.trace_term: result},
+        proved("Overlaps V delta_ij + q and conjugates -V^ delta_ij + q^, each pair of replicas once.", counted),
+        proved("The sum over replicas is linear in R as R -> 0.", result),
+        results={s.trace_term: value(result)},
         hypotheses=HYPOTHESES,
     )
 
@@ -149,27 +201,26 @@ def trace() -> Derivation:
 def free_entropy() -> Derivation:
     """Equation (186)."""
     parts = (trace(), entropic(), energetic())
-    value = trace().results[s.trace_term] + entropic().results[s.entropic_term] + energetic().results[s.energetic_term]
-    silent = dict.fromkeys((s.m, s.zeta, s.zeta_hat, s.V1_hat, s.V2_hat, s.q1_hat, s.q2_hat), 0)
-    alone = (value - energetic().results[s.energetic_term]).subs(silent)
-    size = sp.diff(value, z) + sp.diff(value, s.V2_hat)
-    final = Step(
-        "The free entropy is the sum of the three terms, extremal over all variables; constants are left out.",
-        eq(s.free_entropy, value),
-        # Z is the integral of exp(-(a.K a - z |a|^2)/2), so that its slope in z is the mean of |a|^2/2.
-        Vanishing("at stationarity the slope in z is |a|^2/(2p)", expand_expectations(size) - (s.V2 + s.q2) / 2),
-        Vanishing("without samples (-z)^(-p/2) is left", expand_expectations(alone) + sp.log(-z) / 2),
+    terms = [part.theorem_of(name) for part, name in zip(parts, _TERMS, strict=True)]
+    meaning = define(
+        s.free_entropy,
+        of_network(per_neuron(sp.Add(*_TERMS))),
+        "(1/p) E ln Z, the exponent at the saddle point, which the equivalent features share with the network",
     )
-    steps = (*(step for part in parts for step in part.steps), final)
+    exponent = unfolded(meaning)
+    result = rewritten(exponent, *(term for term in terms if term is not None))
     return Derivation(
         "free entropy of the resolvent",
         f"{SOURCE}, (186)",
-        *steps,
-        results={s.free_entropy: value},
+        *(step for part in parts for step in part.steps),
+        proved("E Z^R is the integral of exp(p R times the sum of three terms), constants left out.", exponent),
+        proved("The three terms.", result),
+        results={s.free_entropy: value(result)},
         hypotheses=HYPOTHESES,
     )
 
 
+_TERMS = (s.trace_term, s.entropic_term, s.energetic_term)
 # Differentiating in the first gives the equation for the second.
 CONJUGATE: dict[sp.Symbol, sp.Symbol] = {
     s.m: s.m,
@@ -179,152 +230,175 @@ CONJUGATE: dict[sp.Symbol, sp.Symbol] = {
     s.q2: s.V2_hat,
     s.q1_hat: s.V1,
     s.q2_hat: s.V2,
+    s.V1: s.q1_hat,
+    s.V2: s.q2_hat,
+    s.V1_hat: s.q1,
+    s.V2_hat: s.q2,
 }
+
+
+@functools.cache
+def partial(variable: sp.Symbol) -> Theorem:
+    """The derivative of the free entropy in one variable, or in the argument, under a name of its own."""
+    entropy = free_entropy().theorem_of(s.free_entropy)
+    assert entropy is not None
+    name = sp.Symbol(rf"\partial_{{{variable.name}}}\Phi(\mathsf{{z}})", real=True)
+    rate = slope((entropy,), variable, name, f"the derivative of the free entropy in {variable.name}")
+    return averages_expanded(rate, s.kappa, s.mode)
+
+
+def vanishing_partial(variable: sp.Symbol) -> Theorem:
+    """The hypothesis that the free entropy is stationary in a variable."""
+    name, _ = sides(partial(variable).statement)
+    return saddle_point(name)
 
 
 @functools.cache
 def equation(variable: sp.Symbol) -> Derivation:
     """Equations (187), (189): stationarity of the free entropy in one variable."""
-    base = free_entropy()
-    derivative = stationary(base.results[s.free_entropy], variable)
-    unknown = CONJUGATE[variable]
-    solution = solve_linear(derivative, unknown)
-    step = Step(
-        f"The derivative in ${sp.latex(variable)}$ vanishes; it is linear in ${sp.latex(unknown)}$.",
-        eq(unknown, solution),
-        Vanishing(f"stationarity in {variable}", expand_expectations(derivative).subs(unknown, solution)),
-    )
+    base, unknown = free_entropy(), CONJUGATE[variable]
+    solution = isolated(unknown, rewrite((vanishing_partial(variable), partial(variable))))
     return Derivation(
         f"stationarity of the free entropy in {variable}",
         f"{SOURCE}, (187)-(189)",
         *base.steps,
-        step,
-        results={unknown: solution},
+        proved(f"The derivative in ${sp.latex(variable)}$.", partial(variable)),
+        proved("It vanishes at the saddle point.", vanishing_partial(variable)),
+        proved(f"It is linear in ${sp.latex(unknown)}$.", solution),
+        results={unknown: value(solution)},
         hypotheses=(*HYPOTHESES, EXCHANGE),
     )
+
+
+def at_saddle(variable: sp.Symbol) -> Theorem:
+    """The saddle-point equation from stationarity in ``variable``."""
+    theorem = equation(variable).theorem_of(CONJUGATE[variable])
+    assert theorem is not None
+    return theorem
+
+
+@functools.cache
+def spike_form() -> Theorem:
+    """s.G s as an integral over nu."""
+    form, _, _ = spike_part(_ONE, ridge_of_mode)
+    inverted = spike_inversion().theorem_of(s.spike_resolvent_bulk)
+    assert inverted is not None
+    return rewritten(inverted, form)
+
+
+averages = {
+    "mean": over_kappa(mu0**2 * weight_of_kappa),
+    "mixed": over_kappa(s.kappa * mu0 * mu1 * weight_of_kappa),
+    "spike": over_kappa(s.kappa**2 * mu1**2 * weight_of_kappa),
+}
+gain = s.alpha / s.beta * s.spike_resolvent_bulk
 
 
 @functools.cache
 def combined() -> Derivation:
     """Equation (188): zeta^ eliminated from the equations for zeta and zeta^."""
     forward, backward = equation(s.zeta_hat), equation(s.zeta)
-    I_nu = over_modes(varrho * vartau**2 / ridge_of_mode)
-    resolvent = s.beta * I_nu / (1 - s.beta * s.V1_hat * I_nu)
-    of_zeta = forward.results[s.zeta]
-    relation = s.zeta - s.spike_resolvent_bulk * backward.results[s.zeta_hat]
-    result = solve_linear(relation, s.zeta)
-    step = Step(
-        "zeta = zeta^ s.G s, and zeta^ is minus (alpha/beta) times the average of the output's own slope: linear in "
-        "zeta.",
-        eq(s.zeta, result),
-        Vanishing("the factor is s.G s", sp.together(expand_expectations(of_zeta - s.zeta_hat * resolvent))),
-        Vanishing("the solution", expand_expectations(relation).subs(s.zeta, result)),
-    )
+    product = Equation(s.zeta, s.zeta_hat * s.spike_resolvent_bulk)
+    of_zeta = concluded(product, at_saddle(s.zeta_hat), spike_form())
+    result = isolated(s.zeta, rewritten(of_zeta, averages_expanded(at_saddle(s.zeta), s.kappa)))
     return Derivation(
         "the two equations combined",
         f"{SOURCE}, (188)",
         *forward.steps,
         *backward.steps[-1:],
-        step,
-        results={s.zeta: result},
+        proved("zeta = zeta^ s.G s,", of_zeta),
+        proved(
+            "and zeta^ is minus (alpha/beta) times the average of the output's own slope: linear in zeta.",
+            result,
+        ),
+        results={s.zeta: value(result)},
         hypotheses=(*HYPOTHESES, EXCHANGE),
     )
 
 
-weight_of_kappa = 1 / (1 + V_of_kappa)
-averages = {
-    "mean": over_kappa(mu0**2 * weight_of_kappa),
-    "mixed": over_kappa(s.kappa * mu0 * mu1 * weight_of_kappa),
-    "spike": over_kappa(s.kappa**2 * mu1**2 * weight_of_kappa),
-}
-
-
-projection = sp.Symbol("t", real=True)  # B/A, the coefficient of the projection of kappa mu1 on mu0
+projection = averages["mixed"] / averages["mean"]  # the coefficient of the projection of kappa mu1 on mu0
 
 
 def projection_square() -> sp.Expr:
-    """C - B^2/A = E[(kappa mu1 - t mu0)^2/(1+V)] at t = B/A."""
-    return over_kappa((s.kappa * mu1 - projection * mu0) ** 2 * weight_of_kappa)
+    """(kappa mu1 - t mu0)^2/(1+V), which averages to C - B^2/A at t = B/A."""
+    return (s.kappa * mu1 - projection * mu0) ** 2 * weight_of_kappa
+
+
+@functools.cache
+def schur() -> tuple[Theorem, Theorem]:
+    """C - B^2/A of A = E[mu0^2/(1+V)], B = E[kappa mu0 mu1/(1+V)], C = E[kappa^2 mu1^2/(1+V)], and that it is not
+    negative: an average of squares over 1 + V.
+    """
+    left_over = averages["spike"] - averages["mixed"] ** 2 / averages["mean"]
+    meaning = define(s.schur, left_over, "what m leaves of zeta's own coefficient")
+    term, rest = projection_square(), s.kappa * mu1 - projection * mu0
+    square = average((order((), AtLeast(term, _ZERO), (), ((weight_of_kappa, rest),)),), (s.kappa,))
+    opened = expanded(sides(square.statement)[0], frozenset({s.kappa}))
+    assert opened is not None
+    return meaning, order((meaning, square, opened), AtLeast(s.schur, _ZERO), (_ONE, _ONE, -_ONE))
 
 
 @functools.cache
 def vanishing_overlaps() -> Derivation:
     """Equation (188), the conclusion: zeta = 0 and m = 0, by the Cauchy-Schwarz inequality."""
-    a, b, c = sp.symbols("A_0 B_0 C_0", real=True)
-    gain = sp.Symbol("G_0", nonnegative=True)
-    t = projection
-    mean_readout = equation(s.m).results[s.m]
-    # The conditions A m + B zeta = 0 and zeta = -gain (B m + C zeta), A = E mu0^2/(1+V), and so on.
-    m_of_zeta = -b * s.zeta / a
-    condition = s.zeta + gain * (b * m_of_zeta + c * s.zeta)
-    coefficient = sp.expand(condition / s.zeta)
-    zeta = sp.solve(condition, s.zeta)
-    difference = projection_square()
-    opened = averages["spike"] - 2 * t * averages["mixed"] + t**2 * averages["mean"]
-    at_projection = (c - 2 * t * b + t**2 * a).subs(t, b / a)
-    steps = (
-        *combined().steps,
-        Step(
-            "The equation of m gives m = -B zeta/A with A = E[mu0^2/(1+V)] and B = E[kappa mu0 mu1/(1+V)]; inserted, "
-            "zeta times a coefficient vanishes.",
-            eq(s.zeta * coefficient, 0),
-            Vanishing("the coefficient is 1 + gain (C - B^2/A)", coefficient - 1 - gain * (c - b**2 / a)),
-        ),
-        Step(
-            "C - B^2/A is the average of a square over 1 + V, by Cauchy-Schwarz: never negative. So the coefficient "
-            "is at least one.",
-            ge(s.schur, 0),
-            Vanishing("the square opened", expand_expectations(difference - opened)),
-            Vanishing("at the projection it is C - B^2/A", sp.expand(at_projection - c + b**2 / a)),
-            NonNegative("an average of squares over 1 + V > 0", difference, ((difference, sp.S.One),)),
-        ),
-        Step(
-            "So zeta = 0, then m = 0 and zeta^ = 0.",
-            eq(s.zeta, zeta[0]),
-            Vanishing("m vanishes with zeta", m_of_zeta.subs(s.zeta, zeta[0])),
-        ),
-        Step(
-            "The mean of the readout is zeta times a ratio of averages.",
-            eq(s.m, m_of_zeta.subs(s.zeta, zeta[0])),
-            Vanishing("stationarity in m, equation (187), at zeta = 0", mean_readout.subs(s.zeta, zeta[0])),
-        ),
-    )
+    meaning, bound = schur()
+    both = rewritten(combined().theorems[-1], averages_expanded(at_saddle(s.m), s.kappa))
+    coefficient = 1 + gain * s.schur
+    own = 1 + gain * averages["spike"]
+    closed = ring((both, meaning), Equation(s.zeta * coefficient, _ZERO), (own, gain * s.zeta))
+    zeta = ring((closed,), Equation(s.zeta, _ZERO), (1 / coefficient,))
+    m = rewritten(at_saddle(s.m), zeta)
     return Derivation(
         "zeta = m = 0",
         f"{SOURCE}, (188)",
-        *steps,
-        results={s.zeta: zeta[0], s.m: m_of_zeta.subs(s.zeta, zeta[0])},
+        *combined().steps,
+        proved("The equation of m gives m = -B zeta/A; inserted, zeta times 1 + gain (C - B^2/A) vanishes.", closed),
+        proved("C - B^2/A is the average of a square over 1 + V, by Cauchy-Schwarz: never negative.", bound),
+        proved("So the coefficient is at least one, and zeta = 0.", zeta),
+        proved("The mean of the readout is zeta times a ratio of averages.", m),
+        results={s.zeta: _ZERO, s.m: _ZERO},
         hypotheses=(*HYPOTHESES, EXCHANGE),
     )
+
+
+_independence = sp.Symbol("D", real=True, nonzero=True)
+INDEPENDENT = "the homogeneous equations of q1 and q2 are independent"
 
 
 @functools.cache
 def no_sizes() -> Derivation:
     """q_k and q_k^ vanish with m and zeta: q^ is an average of q and q one of q^, homogeneous equations."""
-    base = free_entropy()
-    silent = {s.m: 0, s.zeta: 0, s.zeta_hat: 0, s.q1_hat: 0, s.q2_hat: 0, s.q1: 0, s.q2: 0}
-    checks = []
-    for variable in (s.V1, s.V2, s.V1_hat, s.V2_hat):
-        derivative = expand_expectations(stationary(base.results[s.free_entropy], variable).subs(silent))
-        # What is left are the equations of V^ and V themselves.
-        partner = {s.V1: s.q1, s.V2: s.q2, s.V1_hat: s.q1_hat, s.V2_hat: s.q2_hat}[variable]
-        same = expand_expectations(stationary(base.results[s.free_entropy], partner))
-        sign = 1 if partner in (s.q1, s.q2) else -1
-        says = f"at q = 0 stationarity in {variable} is stationarity in {partner}"
-        checks.append(Vanishing(says, sp.expand(derivative - sign * same)))
-    step = Step(
-        "At m = zeta = 0 the solution q = q^ = 0 satisfies the equations from V and V^: they become those from q and "
-        "q^.",
-        eq(s.q2, 0),
-        *checks,
+    silent = [t for x in (s.zeta, s.m) if (t := vanishing_overlaps().theorem_of(x)) is not None]
+    force = rewritten(averages_expanded(at_saddle(s.zeta), s.kappa), *silent)
+    forces = [
+        both_expanded(rewritten(at_saddle(x), *silent, at_saddle(q)), s.kappa)
+        for x, q in ((s.V1, s.q1), (s.V2, s.q2))
+    ]
+    sizes = [
+        rewritten(at_saddle(x), force, at_saddle(q), *forces) for x, q in ((s.V1_hat, s.q1_hat), (s.V2_hat, s.q2_hat))
+    ]
+    (a, b), (c, d) = ([sp.diff(sp.expand(value(x)), q) for q in (s.q1, s.q2)] for x in sizes)
+    regular = define(_independence, (1 - a) * (1 - d) - b * c, "the determinant of the two equations, not zero")
+    products = [
+        ring((*sizes, regular), Equation(_independence * q, _ZERO), (*row, q))
+        for q, row in ((s.q1, (1 - d, b)), (s.q2, (c, 1 - a)))
+    ]
+    q1, q2 = (
+        ring((product,), Equation(q, _ZERO), (1 / _independence,))
+        for q, product in zip((s.q1, s.q2), products, strict=True)
     )
     return Derivation(
         "no replica-shared size",
         f"{SOURCE}, (188)-(189)",
-        *base.steps,
-        step,
-        results={s.q1: sp.S.Zero, s.q2: sp.S.Zero},
-        hypotheses=HYPOTHESES,
+        *vanishing_overlaps().steps,
+        proved("At m = zeta = 0 no force is left,", force),
+        *(proved("and the conjugates are averages of q1 and q2,", x) for x in forces),
+        *(proved("which are integrals of the conjugates: homogeneous linear equations.", x) for x in sizes),
+        proved("They are independent,", regular),
+        proved("so q1 = 0,", q1),
+        proved("and q2 = 0.", q2),
+        results={s.q1: _ZERO, s.q2: _ZERO},
+        hypotheses=(*HYPOTHESES, INDEPENDENT),
     )
 
 
@@ -332,27 +406,28 @@ def no_sizes() -> Derivation:
 def stieltjes() -> Derivation:
     """Equation (190): g(z) = V2 at lambda = -z."""
     base = free_entropy()
-    phi = base.results[s.free_entropy]
-    explicit = 2 * sp.diff(phi, z)
-    conjugate = 2 * stationary(phi, s.V2_hat)
-    # At the saddle point d Phi/d V2^ = 0, and z enters beside -V2^: what is left is the trace term's own share.
-    result = expand_expectations(sp.expand(explicit + conjugate)).subs(s.q2, 0)
-    steps = (
-        *base.steps,
-        *no_sizes().steps[-1:],
-        Step(
-            "g is twice the derivative of the free entropy; at the saddle point only the explicit z counts, and z "
-            "enters as -V2^ does: the derivative in V2^ vanishes, leaving V2 + q2, with q2 = 0.",
-            eq(s.stieltjes, result),
-            Vanishing(
-                "z and V2^ enter the determinant together", expand_expectations(explicit + conjugate) - s.V2 - s.q2
-            ),
-        ),
+    rates = {x: sides(partial(x).statement)[0] for x in (*CONJUGATE, z)}
+    along = [rates[x] * sp.Symbol(rf"\partial_\mathsf{{z}} {sp.latex(x)}", real=True) for x in CONJUGATE]
+    meaning = define(
+        s.stieltjes,
+        2 * sp.Add(*along, rates[z]),
+        "twice the derivative of the free entropy along the saddle point, whose numbers move with z",
     )
+    explicit = rewritten(meaning, *(vanishing_partial(x) for x in CONJUGATE))
+    by_size = rewrite((partial(s.V2_hat), vanishing_partial(s.V2_hat)))
+    together = ring((partial(z), by_size), Equation(rates[z], (s.V2 + s.q2) / 2), (_ONE, _ONE))
+    sizes = no_sizes().theorem_of(s.q2)
+    assert sizes is not None
+    result = rewritten(explicit, together, sizes)
     return Derivation(
         "Stieltjes transform",
         f"{SOURCE}, (190)",
-        *steps,
-        results={s.stieltjes: result},
-        hypotheses=(*HYPOTHESES, EXCHANGE),
+        *base.steps,
+        *no_sizes().steps[-1:],
+        proved("g is twice the derivative of the free entropy along the saddle point.", meaning),
+        proved("There only the explicit z counts,", explicit),
+        proved("which enters as -V2^ does: the derivative in V2^ vanishes, leaving V2 + q2,", together),
+        proved("with q2 = 0.", result),
+        results={s.stieltjes: value(result)},
+        hypotheses=(*HYPOTHESES, EXCHANGE, INDEPENDENT),
     )

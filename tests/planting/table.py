@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sympy as sp
 
+from onestep.derivations.bounds import arcsines, heavy_ridge
 from onestep.derivations.bounds import closed_form as bounds_closed_form
-from onestep.derivations.bounds import ridge as bounds
+from onestep.derivations.bounds import leaves as bounds_leaves
+from onestep.derivations.bounds import symbols as s_bounds
 from onestep.derivations.bulk import blocks, letter_poles, marchenko_pastur, network, network_rows, overlapping_bulk
 from onestep.derivations.bulk import letters as letter_bulk
 from onestep.derivations.closed_forms import heat_equation, semigroup, sign_activation
@@ -19,11 +21,10 @@ from onestep.derivations.free_energy import (
     replica_gaussians,
     replicas,
     sample_energy,
-    stationarity,
 )
 from onestep.derivations.free_energy import ridge as free_energy
 from onestep.derivations.free_energy import symbols as s_free
-from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, over_kappa
+from onestep.derivations.free_energy.along_spike import mu0, mu1
 from onestep.derivations.free_energy.leaves import updated_form
 from onestep.derivations.gradient_step import (
     bulk,
@@ -70,11 +71,6 @@ def _backwards(order: int, variable: sp.Expr) -> sp.Expr:
     return now
 
 
-def _trace(R: sp.Symbol, V: sp.Expr, q: sp.Expr, V_hat: sp.Expr, q_hat: sp.Expr) -> sp.Expr:
-    """A wrong sign of V^ on the diagonal."""
-    return -(R * (V + q) * (q_hat + V_hat) + R * (R - 1) * q * q_hat) / 2
-
-
 def _slope(dTheta: sp.Matrix) -> sp.Matrix:
     """A wrong sign of what Theta contributes to dM."""
     M, Theta, one = blocks.M, blocks.Theta, sp.eye(2)
@@ -92,10 +88,6 @@ def _heat_backwards(candidate: sp.Expr) -> Vanishing:
     c, x = heat_equation.c, heat_equation.x
     return Vanishing("the heat equation, wrong sign", sp.diff(candidate, c) + sp.diff(candidate, x, 2) / 2)
 
-
-_SQUARED_RESIDUAL = s.replicas * s.residual**2 * s.inverse_temperature / (
-    1 + s.inverse_temperature * (s.own_overlap + s.replicas * s.shared_overlap)
-)  # fmt: skip
 
 # fmt: off
 GRADIENT_STEP = (
@@ -169,7 +161,7 @@ SADDLE_POINT = (
     Plant(sample_energy, "label", lambda right: lambda: -right(), ("result-3-3.energetic-term",)),
     Plant(free_energy, "along_spike", lambda _: lambda x: updated_form(x, x, x, x, s.V1_hat),
           ("result-3-3.sherman-morrison", "result-3-3.entropic-term", "result-3-3.saddle.zeta",
-           "result-3-3.saddle.q1")),
+           "result-3-3.saddle.q1", "appendix-f.zeta")),
     Plant(free_energy, "coupled", lambda right: lambda V, q, V_hat, q_hat: right(V, -q, V_hat, q_hat),
           ("result-3-3.trace-term", "result-3-3.saddle.V1-hat", "result-3-3.isotropic.q2")),
     Plant(free_energy, "form_of", lambda right: lambda *given: 2 * right(*given),
@@ -178,14 +170,14 @@ SADDLE_POINT = (
           ("result-3-3.entropic-term", "result-3-3.free-energy", "result-3-3.saddle.psi")),
     Plant(free_energy, "exponent_per_neuron", lambda right: lambda samples, cost: right(samples / 2, cost),
           ("result-3-3.free-energy", "result-3-3.saddle.V1-hat")),
-    # A wrong sign in the Schur complement.
-    Plant(marchenko_pastur, "cavity_inverse", lambda _: lambda trace_of_rest: (
-              marchenko_pastur.shift + s.V1_hat * s.c + s.V1_hat**2 * s.c * s.beta * trace_of_rest),
+    # A factor too many in what concentration says.
+    Plant(marchenko_pastur, "_trusted",
+          lambda right: lambda name, left, form, *free: right(name, left, 2 * form, *free),
           ("result-3-3.marchenko-pastur-V1", "result-3-3.marchenko-pastur-V2", "result-3-3.spike-resolvent")),
-    Plant(marchenko_pastur, "implicit_derivative", lambda right: lambda variable: -right(variable),
+    Plant(marchenko_pastur, "_gain", lambda right: right + 1,
           ("result-3-3.resolvent-square", "result-3-3.resolvent-mixed", "result-3-3.resolvent-double")),
-    # Each sample costs what it does at a response of the other kind.
-    Plant(stationarity, "over_kappa", lambda right: lambda cost: right(cost.subs(s.V1, 2 * s.V1)),
+    # Each sample costs what it does at twice the response.
+    Plant(sample_energy, "V_of_kappa", lambda right: right.subs(s.V1, 2 * s.V1),
           ("result-3-3.saddle.V1-hat", "result-3-3.saddle.q1-hat", "result-3-3.saddle.m")),
     Plant(equations, "local_field", lambda right: lambda: right().subs(s.psi, -s.psi),
           ("result-3-3.test-error", "result-3-3.training-error")),
@@ -221,13 +213,12 @@ SADDLE_POINT = (
 )
 
 BOUNDS_AND_FEATURES = (
-    Plant(bounds, "heavy_ridge_readout", lambda right: lambda: tuple(-x for x in right()),
-          ("bounds.m-infinity", "bounds.error-infinity")),
-    Plant(bounds, "heavy_ridge_error", lambda right: lambda: right() + 2 * over_kappa(mu0**2),
-          ("bounds.error-infinity",)),
-    Plant(bounds, "distance_to",
-          lambda _: lambda coefficients: 2 * sum(x**2 for x in coefficients) + over_kappa(mu0**2),
-          ("bounds.distance",)),
+    Plant(heavy_ridge, "y0", lambda right: 2 * right, ("bounds.m-infinity", "bounds.error-infinity")),
+    Plant(equations, "prediction", lambda right: right + mu0, ("bounds.error-infinity", "bounds.upper")),
+    Plant(bounds_leaves, "BASIS", lambda right: {**right, s_bounds.b2: mu1}, ("bounds.distance",)),
+    Plant(arcsines, "mean_of", lambda _: lambda activation: define(
+              mu0, Expectation(activation(2 * s.r * s.kappa + sp.sqrt(s.c) * s.z), s.z), "", s.kappa),
+          ("bounds.sign-norm", "bounds.sign-overlap", "bounds.erf-upper")),
     Plant(bounds_closed_form, "erf_product_mean", lambda right: lambda first, second: -right(first, second),
           ("bounds.erf-upper", "bounds.sign-norm", "bounds.sign-overlap", "bounds.sign-upper")),
     Plant(bounds_closed_form, "erf_mean",
@@ -276,18 +267,15 @@ LETTERS = (
 )
 
 SPECTRUM = (
-    Plant(resolvent, "replicated_trace", lambda _: _trace,
+    Plant(resolvent, "coupled", lambda right: lambda V, q, V_hat, q_hat: right(V, q, -V_hat, q_hat),
           ("appendix-f.free-entropy", "appendix-f.V1-hat", "appendix-f.stieltjes")),
     # A wrong sign on the sum of the replicas.
-    Plant(replica_gaussians, "coupling", lambda _: lambda: s.mode_coupling,
-          ("appendix-f.replicated-mode", "appendix-f.free-entropy")),
-    Plant(resolvent, "log_bracket", lambda _: lambda: replica_gaussians.log_bracket() + _SQUARED_RESIDUAL,
+    Plant(replica_gaussians, "coupling", lambda _: lambda: s.mode_coupling, ("appendix-f.replicated-mode",)),
+    Plant(resolvent, "shared_field", lambda right: lambda: 2 * right(), ("appendix-f.free-entropy",)),
+    Plant(resolvent, "linear_output", lambda right: right.subs(s.zeta, -s.zeta),
           ("appendix-f.free-entropy", "appendix-f.m")),
-    Plant(resolvent, "sherman_morrison", lambda _: lambda x: x - s.V1_hat * x**2 / (1 - s.V1_hat * x),
-          ("appendix-f.free-entropy", "appendix-f.zeta")),
-    Plant(resolvent, "projection_square",
-          lambda _: lambda: over_kappa((s.kappa * mu1 + resolvent.projection * mu0) ** 2 / (1 + V_of_kappa)),
-          ("appendix-f.zeta-vanishes",)),
+    Plant(resolvent, "gain", lambda right: -right, ("appendix-f.zeta-vanishes",)),
+    Plant(resolvent, "projection", lambda right: -right, ("appendix-f.schur", "appendix-f.zeta-vanishes")),
 )
 
 NETWORKS = (

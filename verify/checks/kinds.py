@@ -96,10 +96,11 @@ def states(leaf: Assumption, goal: Equation) -> bool:
     return any(vanishing(said - sign * asked, (said, asked)) is not None for sign in (1, -1))
 
 
-def made(theorem: Theorem) -> Made:
-    """The leaves and rules of a theorem, as the ledger keeps them."""
-    leaves = sorted((leaf.ground.value, leaf.name, leaf.reference) for leaf in theorem.assumptions)
-    rules = Counter(node.rule for node in nodes(theorem))
+def made(*theorems: Theorem) -> Made:
+    """The leaves and rules of theorems, as the ledger keeps them."""
+    assumptions = frozenset().union(*(theorem.assumptions for theorem in theorems))
+    leaves = sorted((leaf.ground.value, leaf.name, leaf.reference) for leaf in assumptions)
+    rules = Counter(node.rule for theorem in theorems for node in nodes(theorem))
     return Made(
         tuple(Leaf(name, kind, of if kind == Ground.HYPOTHESIS.value else "") for kind, name, of in leaves),
         tuple(sorted(rules.items())),
@@ -199,7 +200,8 @@ class ByObligations:
 class ByTheorem:
     """The statement is a theorem: the kernel makes it, and makes it again from its leaves.
 
-    ``build`` makes the theorem of a statement, equation or inequality, and raises Refused where it does not follow.
+    ``build`` makes the theorem of a statement, equation or inequality, and raises Refused where it does not follow; a
+    conjunction is one theorem for each part.
     """
 
     title: str
@@ -211,16 +213,21 @@ class ByTheorem:
         return f"theorem: {self.title}"
 
     def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
+        parts = claim.statement.args if isinstance(claim.statement, sp.And) else (claim.statement,)
         says = "the statement is a theorem"
         try:
-            theorem = replay(self.build(claim.statement))
-            if theorem.statement != said(claim.statement):
-                raise Refused("the theorem states something else")
+            theorems = tuple(map(self._made, parts))
         except Refused as refusal:
             open_ = Settled(says, Outcome.UNDECIDED, str(refusal))
             return Proof(self.name, (open_,), hypotheses=self.hypotheses)
         settled = Settled(says, Outcome.SUPPORTS, "made by the kernel, and made again")
-        return Proof(self.name, (settled,), _limits(theorem), self.hypotheses, theorem=made(theorem))
+        return Proof(self.name, (settled,), any(map(_limits, theorems)), self.hypotheses, theorem=made(*theorems))
+
+    def _made(self, statement: Relational) -> Theorem:
+        theorem = replay(self.build(statement))
+        if theorem.statement != said(statement):
+            raise Refused("the theorem states something else")
+        return theorem
 
 
 def said(statement: Relational) -> Equation | AtLeast:

@@ -9,11 +9,21 @@ import sympy as sp
 
 from onestep.derivations.activations.activation import activation
 from onestep.derivations.bounds import closed_form as bounds_closed_form
+from onestep.derivations.bounds import heavy_ridge
 from onestep.derivations.bounds import ridge as bounds
 from onestep.derivations.bounds import symbols as s
+from onestep.derivations.bounds.heavy_ridge import error_limit
+from onestep.derivations.kernel.algebra import assume
+from onestep.derivations.kernel.orders import limit_order, squeeze
+from onestep.derivations.kernel.search import limit_of
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Ground, Refused, Tends
+from onestep.derivations.kernel.theorem import Theorem, replay
 from onestep.numerics.models.model import Model
 from onestep.verify.checks.evaluate import evaluate
+from onestep.verify.checks.kinds import said as stated
+from onestep.verify.claims.bounds.proofs import above_span, at_gamma_one, below_limit
 from onestep.verify.claims.bounds.ridge import lower, upper
+from onestep.verify.protocol.statement import ge, le
 from onestep.verify.second_route.models import functions_of
 
 
@@ -49,6 +59,40 @@ def test_the_figure_of_the_slides() -> None:
 
 
 def test_the_limit_is_the_projection() -> None:
-    limit, projection = bounds.heavy_ridge().results, bounds.projection().results
+    limit, projection = heavy_ridge.heavy_ridge().results, bounds.projection().results
     assert sp.expand(limit[s.error_infinity] - projection[s.distance]) == 0
     assert sp.expand(limit[s.m_infinity] - projection[s.b1]) == 0
+
+
+def test_weak_inequalities_pass_to_limits_and_what_lies_between_has_them() -> None:
+    low, high, x = sp.symbols("l u x", real=True)
+    N = sp.Symbol("N", positive=True)
+
+    def taken(left: sp.Expr, right: sp.Expr) -> Theorem:
+        said = AtLeast(left, right)
+        return assume((), Assumption(Ground.HYPOTHESIS, f"{left}>={right}", said, "for a test", frozenset({N})))
+
+    upper, lower = limit_of(high + 1 / N, N), limit_of(high - 1 / N, N)
+    assert limit_order((taken(high + 1 / N, low), upper), N).statement == AtLeast(high, low)
+    between = squeeze((taken(high + 1 / N, x), taken(x, high - 1 / N), upper, lower))
+    replay(between)
+    assert between.statement == Tends(x, high, N)
+
+
+def test_a_bound_at_unit_alignment_is_none_at_any() -> None:
+    """The theorem is of the label that the claim is about: without gamma = 1 the form of gamma = 1 is refused."""
+    statement = le(s.best_error, at_gamma_one(upper))
+    assert below_limit(statement, at_one=True).statement == stated(statement)
+    with pytest.raises(Refused):
+        below_limit(statement)
+
+
+@pytest.mark.parametrize("wrong", [lower * sp.Rational(27, 25), lower + s.noise, upper])
+def test_more_than_the_distance_is_no_lower_bound(wrong: sp.Expr) -> None:
+    with pytest.raises(Refused):
+        above_span(ge(s.test_error, wrong))
+
+
+def test_the_upper_bound_rests_on_the_free_energy_and_an_isotropic_bulk() -> None:
+    trusted = {leaf.name for leaf in error_limit().assumptions if leaf.ground is Ground.HYPOTHESIS}
+    assert trusted >= {"Result 3.2", "replica symmetry", "stationary saddle point", "rows are alike", "isotropic row"}

@@ -9,8 +9,9 @@ import sympy as sp
 
 from onestep.derivations.kernel import calculus, inequalities  # noqa: F401  (their rules are listed, too)
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.averages import SAME, average, independent, linear, moment, rotate, stein
+from onestep.derivations.kernel.averages import SAME, average, independent, iterated, linear, moment, rotate, stein
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational, limit_unique, name_limit
+from onestep.derivations.kernel.orders import limit_order, squeeze
 from onestep.derivations.kernel.search import define
 from onestep.derivations.kernel.statements import (
     Assumption,
@@ -40,6 +41,11 @@ def taken(left: sp.Expr, right: sp.Expr, *universal: sp.Symbol, ground: Ground =
     return assume(
         (), Assumption(ground, f"{left} is {right}", Equation(left, right), "for a test", frozenset(universal))
     )
+
+
+def above(left: sp.Expr, right: sp.Expr) -> Theorem:
+    """left >= right, assumed."""
+    return assume((), Assumption(Ground.HYPOTHESIS, f"{left} above {right}", AtLeast(left, right), "for a test"))
 
 
 def tends(expression: sp.Expr, value: sp.Expr) -> Theorem:
@@ -296,6 +302,40 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         ),
         "no average": lambda: limit_average((tends(1 / d, ZERO),), hole, (hole,)),
     },
+    "iterated": {
+        "over nothing": lambda: iterated((), Expectation(z * t, z, t), ()),
+        "over all": lambda: iterated((), Expectation(z * t, z, t), (z, t)),
+        "over what is not averaged": lambda: iterated((), Expectation(z * t, z, t), (x,)),
+        "no average": lambda: iterated((), x, (x,)),
+    },
+    "limit_order": {
+        "the other way round": lambda: order(
+            (limit_order((above(a, 1 / d), tends(1 / d, ZERO)), d),), AtLeast(ZERO, a), (ONE,)
+        ),
+        "a limit of another term": lambda: limit_order((above(a, b), tends(1 / d, ZERO)), d),
+        "a side that varies": lambda: limit_order((above(1 / d, b / d), tends(1 / d, ZERO)), d),
+        "a side that is defined by the variable": lambda: rewrite(
+            (limit_order((above(1 / d, c), tends(1 / d, ZERO)), d), define(c, 1 / (2 * d), "")),
+        ),
+        "limits in two variables": lambda: limit_order(
+            (above(1 / d, 1 / n), tends(1 / d, ZERO), limit_rational((), 1 / n, ZERO, n)), d
+        ),
+        "no limit": lambda: limit_order((above(a, b),), d),
+        "an equation": lambda: limit_order((taken(1 / d, b), tends(1 / d, ZERO)), d),
+    },
+    "squeeze": {
+        "bounds of two limits": lambda: squeeze(
+            (above(1 / d, a), above(a, -1 / d - 1), tends(1 / d, ZERO), tends(-1 / d - 1, -ONE))
+        ),
+        "no lower bound": lambda: squeeze((above(1 / d, a), above(1 / d, a), tends(1 / d, ZERO))),
+        "bounds of two terms": lambda: squeeze((above(1 / d, a), above(b, ZERO), tends(1 / d, ZERO))),
+        "a constant bound elsewhere": lambda: squeeze((above(1 / d, a), above(a, -ONE), tends(1 / d, ZERO))),
+        "a limit of something else": lambda: squeeze((above(1 / d, a), above(a, ZERO), tends(2 / d, ZERO))),
+        "no limit": lambda: squeeze((above(ZERO, a), above(a, ZERO))),
+        "two variables": lambda: squeeze(
+            (above(1 / d, a), above(a, -1 / n), tends(1 / d, ZERO), limit_rational((), -1 / n, ZERO, n))
+        ),
+    },
     "limit_unique": {
         "two limits of different terms": lambda: limit_unique((tends(1 / d, ZERO), tends(1 / d + 1, ONE))),
         "one limit twice": lambda: limit_unique((tends(1 / d, ZERO), tends(1 / d, ZERO))),
@@ -330,7 +370,7 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
 
 # In test_calculus, test_inequalities, test_slopes and test_orders.
 ELSEWHERE = {
-    "slope", "logarithm", "average_limit", "taylor", "iterated", "limit_exponential",
+    "slope", "logarithm", "average_limit", "taylor", "limit_exponential",
     "multiply", "antisymmetric", "largest", "root_of_zero", "specialise",
 }  # fmt: skip
 

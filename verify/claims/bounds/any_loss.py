@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from sympy.core.relational import Relational
 
 from onestep.derivations.bounds import any_loss as derived
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.bounds.any_loss import CONVEX, INDEPENDENT, loss_of
-from onestep.derivations.language.derivation import NonNegative, Obligation, RationalLimit
+from onestep.derivations.kernel.algebra import order
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch, Point
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch, ByTheorem, Point, said
 from onestep.verify.claims.bounds.ridge import lower
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
 from onestep.verify.protocol.statement import MORE, claim, eq, ge, le
@@ -25,40 +27,20 @@ from onestep.verify.second_route.models import DOMAIN, GENERIC
 BEYOND = Source("this suite", "beyond the paper: bounds for any convex loss")
 
 
-def jensen(statement: sp.Basic) -> tuple[Obligation, ...]:
-    """The obligations of an inequality between averages of the loss."""
-    return derived.jensen(statement.gts, statement.lts)
+def jensen(statement: Relational) -> Theorem:
+    """The inequality for an output with one normal variable beside it."""
+    bound = derived.jensen(s.y, s.field_mean, s.output_spread * s.xi, s.xi)
+    return order((bound,), said(statement), (sp.Integer(1),))
 
 
-def above_infimum(statement: sp.Basic) -> tuple[Obligation, ...]:
-    """test loss = loss of an element of the span + average excess, and the first is the infimum + something."""
-    slack, excess = sp.symbols("s E[e]", nonnegative=True)
-    noisy = loss_of(s.y, s.field_mean + s.output_spread * s.xi)
-    return (
-        *derived.jensen(Expectation(noisy, s.xi), loss_of(s.y, s.field_mean)),
-        NonNegative(
-            "test loss less infimum",
-            (statement.gts - statement.lts).subs(s.test_loss, s.least_loss + slack + excess),
-            ((slack, sp.S.One), (excess, sp.S.One)),
-        ),
-    )
+def above_infimum(statement: Relational) -> Theorem:
+    """The test loss is at least the loss of an element of the span, which is at least the infimum."""
+    return order(derived.above_infimum()[-1:], said(statement), (sp.Integer(1),))
 
 
-def below_limit(statement: sp.Basic) -> tuple[Obligation, ...]:
-    """inf <= limit: at ridge N the loss is the limit plus d/N, and the infimum plus something."""
-    above, drift = sp.symbols("s d", nonnegative=True)
-    N = sp.Symbol("N", positive=True)
-    infimum = s.least_loss_means + drift / N - above
-    return (
-        *(o for o in derived.heavy_ridge().obligations if isinstance(o, RationalLimit)),
-        derived.minimum_over_means(),
-        NonNegative(
-            "limit plus d/N less infimum",
-            statement.gts + drift / N - statement.lts.subs(s.best_loss, infimum),
-            ((above, sp.S.One),),
-        ),
-        RationalLimit("d/N vanishes", statement.gts + drift / N, N, statement.gts),
-    )
+def below_limit(statement: Relational) -> Theorem:
+    """inf <= limit."""
+    return order((derived.below_limit(),), said(statement), (sp.Integer(1),))
 
 
 # ---- one output ----
@@ -85,7 +67,7 @@ CLAIMS: tuple[Claim, ...] = (
     claim(
         "bounds.any-loss.jensen", "Independent noise in the output does not lower a convex loss", BEYOND,
         ge(_noisy, _quiet), ONE,
-        ByObligations("the supporting line", jensen, hypotheses=(CONVEX,)),
+        ByTheorem("the supporting line", jensen, hypotheses=(CONVEX,)),
         BySearch("three convex losses on a symmetric grid", _nothing, ROUNDING, _loss),
         wrong={
             "the other way round": ge(_quiet, _noisy),
@@ -97,7 +79,7 @@ CLAIMS: tuple[Claim, ...] = (
         "bounds.any-loss.lower", "The test loss is never below the least loss in the span of mu0, kappa mu1 and mu1 z",
         BEYOND,
         ge(s.test_loss, s.least_loss), numbers.DOMAIN,
-        ByObligations("an element of the span and noise", above_infimum, hypotheses=(CONVEX, INDEPENDENT)),
+        ByTheorem("an element of the span and noise", above_infimum, hypotheses=(CONVEX, INDEPENDENT)),
         BySearch("the solver, and direct minimisation on a grid", numbers.one_ridge, CONVEX_SOLVER),
         wrong={
             "eight per cent more": MORE * s.least_loss,
@@ -120,7 +102,7 @@ CLAIMS: tuple[Claim, ...] = (
         "bounds.any-loss.upper",
         "The infimum of the test loss over the ridge is at most the least loss of a multiple of mu0", BEYOND,
         le(s.best_loss, s.least_loss_means), numbers.HEAVY,
-        ByObligations("an infimum is not above a limit", below_limit, hypotheses=derived.LIMIT_HYPOTHESES),
+        ByTheorem("an infimum is not above a limit", below_limit, hypotheses=derived.LIMIT_HYPOTHESES),
         BySearch(_few_times, numbers.best_of_ridges, ASYMPTOTIC),
         wrong={"eight per cent less": s.least_loss_means / MORE, "the lower bound instead": s.least_loss},
         uses=("bounds.any-loss.heavy-ridge",),

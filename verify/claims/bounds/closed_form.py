@@ -28,7 +28,7 @@ SECTION, APPENDIX = "Section 4.3", "Appendix E"
 def _closed_form_claims() -> tuple[Claim, ...]:
     slope = s.r / sp.sqrt(1 + 2 * s.c)
     ratio = sp.asin(2 * slope**2 / (1 + 2 * slope**2))
-    part = sp.asin(2 * slope / sp.sqrt(3 * (1 + 2 * slope**2)))
+    part = sp.asin(2 * slope / (sp.sqrt(3) * sp.sqrt(1 + 2 * slope**2)))
     erf_upper = 2 / sp.pi * sp.asin(sp.Rational(2, 3)) - 2 / sp.pi * part**2 / ratio
     sign_ranges = (Range(s.r, 0.2, 3.0), Range(s.c, 0.5, 2.0), Range(s.gamma, 0.1, 0.95))
     sign_overlap = 2 / sp.pi * sp.asin(s.gamma * s.r / sp.sqrt(s.c + s.r**2))

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import sympy as sp
 
+from onestep.derivations.bounds import heavy_ridge
 from onestep.derivations.bounds import ridge as bounds
 from onestep.derivations.bounds import symbols as s
 from onestep.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1
 from onestep.derivations.language import inequalities
 from onestep.numerics.bounds import ridge as numeric_bounds
 from onestep.numerics.models.model import Model
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch, ByTheorem
 from onestep.verify.claims.bounds.proofs import (
     above_span,
     at_gamma_one,
@@ -121,13 +122,13 @@ def _limit_claims() -> tuple[Claim, ...]:
             "bounds.m-infinity", "The readout mean as the ridge grows: the projection of the target on mu0",
             paper(APPENDIX, 165),
             eq(s.m_infinity, overlap / norm), DOMAIN,
-            ByDerivation(bounds.heavy_ridge), large_ridge,
+            ByDerivation(heavy_ridge.heavy_ridge), large_ridge,
             kind=Kind.LIMIT, uses=("result-3-3.saddle.m", "result-3-3.isotropic.zeta"),
         ),
         claim(
             "bounds.error-infinity", "The test error as the ridge grows", paper(APPENDIX, 168),
             eq(s.error_infinity, upper), DOMAIN,
-            ByDerivation(bounds.heavy_ridge), large_ridge,
+            ByDerivation(heavy_ridge.heavy_ridge), large_ridge,
             kind=Kind.LIMIT, uses=("bounds.m-infinity", "result-3-3.test-error"),
         ),
         claim(
@@ -135,7 +136,7 @@ def _limit_claims() -> tuple[Claim, ...]:
             paper(APPENDIX, 167),
             ge(target_square - 2 * s.b1 * overlap + s.b1**2 * norm, upper),
             Domain((*DOMAIN.ranges, Range(s.b1, -3.0, 3.0)), (), (GENERIC,)),
-            ByObligations("completing the square in b1", complete_the_square),
+            ByTheorem("completing the square in b1", complete_the_square),
             BySearch("random models and multiples of mu0", measured, QUADRATURE, _plain_functions),
             wrong={
                 "eight per cent more": upper * MORE,
@@ -162,7 +163,7 @@ def _bound_claims() -> tuple[Claim, ...]:
         claim(
             "bounds.upper", "Upper bound on the best test error over the ridge, gamma = 1", paper(SECTION, 26),
             le(s.best_error, unit_upper), ALIGNED,
-            seek_best, ByObligations("an infimum is not above a limit", below_limit),
+            seek_best, ByTheorem("an infimum is not above a limit", partial(below_limit, at_one=True)),
             wrong={
                 "eight per cent less": unit_upper / MORE,
                 "norm squared": E(g(s.kappa) ** 2) - E(mu0 * g(s.kappa)) ** 2 / norm**2,
@@ -175,7 +176,7 @@ def _bound_claims() -> tuple[Claim, ...]:
             "bounds.upper-any-alignment", "Upper bound on the best test error over the ridge, any alignment",
             paper(APPENDIX, 169),
             le(s.best_error, upper), TIGHT,
-            seek_best, ByObligations("an infimum is not above a limit", below_limit),
+            seek_best, ByTheorem("an infimum is not above a limit", below_limit),
             wrong={"eight per cent less": upper / MORE, "the form of gamma = 1": unit_upper},
             uses=("bounds.error-infinity", "bounds.projection"),
             note="With y0 = E[g | kappa] in place of g: the form printed for gamma = 1 is not a bound below it.",
@@ -183,7 +184,7 @@ def _bound_claims() -> tuple[Claim, ...]:
         claim(
             "bounds.cauchy-schwarz", "psi^2 is at most q1", paper(APPENDIX, 170),
             le(s.psi**2, s.q1), TIGHT,
-            ByObligations("Cauchy-Schwarz by components", cauchy_schwarz, hypotheses=(inequalities.ONE_READOUT,)),
+            ByTheorem("Cauchy-Schwarz by components", cauchy_schwarz, hypotheses=(inequalities.ONE_READOUT,)),
             seek_any,
             wrong={
                 "the other way round": ge(s.psi**2, s.q1),
@@ -197,7 +198,7 @@ def _bound_claims() -> tuple[Claim, ...]:
             paper(APPENDIX, 171),
             ge(mu1**2 * s.q1 + mu2**2 * s.q2 - mu1**2 * s.psi**2, sp.S.Zero),
             Domain((*_TIGHT_RANGES, Range(s.gamma, -1.0, 1.0), Range(s.kappa, -2.0, 2.0)), (), (GENERIC,)),
-            seek_at_kappa, ByObligations("Cauchy-Schwarz", noise_of_output, hypotheses=(inequalities.ONE_READOUT,)),
+            seek_at_kappa, ByTheorem("Cauchy-Schwarz", noise_of_output, hypotheses=(inequalities.ONE_READOUT,)),
             wrong={
                 "sign of psi^2 q1": ge(mu1**2 * (s.psi**2 - s.q1) - mu2**2 * s.q2, sp.S.Zero),
                 "without the square of psi": ge(mu1**2 * s.q1 + mu2**2 * s.q2 - mu1**2 * sp.Abs(s.psi), 0),
@@ -215,8 +216,8 @@ def _bound_claims() -> tuple[Claim, ...]:
             "bounds.lower-any-alignment", "The test error is never below the distance from the span, any alignment",
             paper(APPENDIX, 172),
             ge(s.test_error, lower), TIGHT,
-            ByObligations("noise of the readout plus a quadratic form", above_span,
-                          hypotheses=(inequalities.ONE_READOUT,)),
+            ByTheorem("noise of the readout plus a quadratic form", above_span,
+                      hypotheses=(inequalities.ONE_READOUT,)),
             seek_any,
             wrong={
                 "eight per cent more": MORE * lower,
@@ -229,8 +230,8 @@ def _bound_claims() -> tuple[Claim, ...]:
             "bounds.lower", "Lower bound on the best test error over the ridge, gamma = 1", paper(SECTION, 27),
             ge(s.best_error, unit_lower), ALIGNED,
             seek_best,
-            ByObligations("at every ridge, noise of the readout plus a quadratic form", above_span,
-                          hypotheses=(inequalities.ONE_READOUT,)),
+            ByTheorem("at every ridge, noise of the readout plus a quadratic form", partial(above_span, at_one=True),
+                      hypotheses=(inequalities.ONE_READOUT,)),
             wrong={
                 "eight per cent more": MORE * unit_lower,
                 "the upper bound instead": unit_upper,
@@ -259,7 +260,7 @@ def _rate_claims() -> tuple[Claim, ...]:
             "bounds.upper-over-rate", "Upper bound on the best test error over ridge and learning rate",
             paper(SECTION, 28, 29),
             le(s.best_error_rate, s.best_upper), domain,
-            search, ByObligations("from the bound at every spike", infima_above),
+            search, ByTheorem("from the bound at every spike", infima_above),
             wrong={"eight per cent less": s.best_upper / MORE, "the lower bound instead": s.best_lower},
             uses=("bounds.upper",),
         ),
@@ -267,7 +268,7 @@ def _rate_claims() -> tuple[Claim, ...]:
             "bounds.lower-over-rate", "Lower bound on the best test error over ridge and learning rate",
             paper(SECTION, 30, 31),
             ge(s.best_error_rate, s.best_lower), domain,
-            search, ByObligations("from the bound at every spike", infima_below),
+            search, ByTheorem("from the bound at every spike", infima_below),
             wrong={"the upper bound instead": s.best_upper, "three times more": 3 * s.best_lower},
             uses=("bounds.lower",),
         ),

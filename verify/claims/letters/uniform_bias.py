@@ -18,7 +18,7 @@ from onestep.numerics.bounds import ridge as numeric_bounds
 from onestep.numerics.gaussian.coefficients import conditional_coefficients
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model, ReadoutGroup
-from onestep.verify.checks.kinds import ByNumbers, ByObligations, Point
+from onestep.verify.checks.kinds import ByNumbers, ByTheorem, Point
 from onestep.verify.claims.bounds.proofs import infima_below
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range
@@ -105,7 +105,7 @@ CLAIMS: tuple[Claim, ...] = (
         Domain((Range("model", choices=tuple(_MODELS)), Range(s.r, 0.8, 1.5), Range(s.c, 0.8, 1.2)),
                ("gamma = 1, reached as alpha0 -> infinity",)),
         ByNumbers("the solver with seven biases, many samples", _best, SOLVER, points=4),
-        ByObligations("from the bound at every bias", infima_below),
+        ByTheorem("from the bound at every bias", infima_below),
         wrong={"the bound without bias": s_bounds.distance, "twice": 2 * s.best_lower_bias},
         uses=("bounds.lower-any-alignment", "definitions.uniform-bias", "definitions.biased-coefficients"),
         note="The proof of the bound uses nothing of mu0, mu1 and mu2, so it holds for those of any bias.",

@@ -15,7 +15,7 @@ from onestep.derivations.saddle_point import conventions as invariances
 from onestep.derivations.saddle_point import symbols as s
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model
-from onestep.verify.checks.kinds import ByDerivation, ByObligations, BySearch
+from onestep.verify.checks.kinds import ByDerivation, ByObligations, BySearch, ByTheorem
 from onestep.verify.claims.bounds.proofs import between
 from onestep.verify.claims.bounds.ridge import TIGHT, lower, seek_best, upper
 from onestep.verify.claims.sources import paper
@@ -186,7 +186,7 @@ def _sandwich_claims() -> tuple[Claim, ...]:
             "bounds.sandwich", "The best test error over the ridge lies between the two bounds, at any alignment",
             paper("Section 4.3"),
             sp.And(ge(s.best_error, lower), le(s.best_error, upper), evaluate=False), TIGHT,
-            seek_best, ByObligations("both bounds", between),
+            seek_best, ByTheorem("both bounds", between),
             kind=Kind.INEQUALITY,
             wrong={
                 "eight per cent more below": sp.And(ge(s.best_error, MORE * lower), le(s.best_error, upper),

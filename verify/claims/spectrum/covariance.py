@@ -6,15 +6,17 @@ from dataclasses import replace
 from functools import partial
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from onestep.derivations.free_energy import replica_gaussians
 from onestep.derivations.free_energy.along_spike import mu0, mu1, mu2, varrho, vartau
-from onestep.derivations.language.derivation import NonNegative, Obligation
+from onestep.derivations.kernel.algebra import order
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.spectrum import feature_covariance
 from onestep.derivations.spectrum import resolvent as spectrum
 from onestep.derivations.spectrum import symbols as s
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByTheorem, said
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range
@@ -214,7 +216,7 @@ def _stationary_claims() -> tuple[Claim, ...]:
         claim(
             "appendix-f.schur", "What m leaves of the coefficient of zeta is not negative: Cauchy-Schwarz",
             paper("Appendix F, of the group (188)"), ge(s.schur, 0), DOMAIN,
-            ByObligations("an average of squares", _schur_obligations),
+            ByTheorem("an average of squares", _schur),
             ByNumbers("averages at the solver's saddle point", schur_numbers, SOLVER),
             wrong={"at least one half": sp.Rational(1, 2), "never positive": le(s.schur, 0)},
         ),
@@ -270,11 +272,10 @@ def _stationary_claims() -> tuple[Claim, ...]:
     )
 
 
-def _schur_obligations(statement: sp.Basic) -> tuple[Obligation, ...]:
-    """The difference of the two sides as an average of squares."""
-    square = spectrum.projection_square()
-    difference = (statement.gts - statement.lts).subs(s.schur, square)
-    return (NonNegative("E[(kappa mu1 - t mu0)^2/(1+V)]", difference, ((square, sp.S.One),)),)
+def _schur(statement: Relational) -> Theorem:
+    """The inequality as a theorem."""
+    _, bound = spectrum.schur()
+    return order((bound,), said(statement), (sp.Integer(1),))
 
 
 CLAIMS: tuple[Claim, ...] = (*_setup_claims(), *_stationary_claims())

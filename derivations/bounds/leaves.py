@@ -1,0 +1,110 @@
+"""The leaves of the bounds: what the target and its approximations are, and what the theory takes on trust."""
+
+from __future__ import annotations
+
+import functools
+
+import sympy as sp
+
+from onestep.derivations.bounds import symbols as s
+from onestep.derivations.free_energy.along_spike import g, mu0, mu1
+from onestep.derivations.free_energy.sample_energy import LABEL_MOMENTS
+from onestep.derivations.kernel.algebra import assume, rewrite
+from onestep.derivations.kernel.averages import average, iterated
+from onestep.derivations.kernel.orders import limit_order
+from onestep.derivations.kernel.search import averages_expanded, define, expanded, rewritten
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Tends, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.saddle_point import equations
+
+# The target on a new input whose component along the spike is kappa; z is the rest of what it depends on.
+TEACHER = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
+# What a readout can combine to approximate it, up to noise.
+BASIS = {s.b1: mu0, s.b2: s.kappa * mu1, s.b3: mu1 * s.z}
+
+
+@functools.cache
+def aligned() -> tuple[Theorem, ...]:
+    """y0, y1 and y2 at gamma = 1, where the label depends on kappa alone."""
+    at_one = [
+        assume((), Assumption(Ground.MODEL, "aligned", Equation(x, sp.Integer(v)), "gamma = 1, so that rho = 0"))
+        for x, v in ((s.gamma, 1), (s.rho, 0))
+    ]
+    return tuple(averages_expanded(rewritten(name, *at_one), s.kappa) for name in LABEL_MOMENTS)
+
+
+def averaged(integrand: sp.Expr) -> Theorem:
+    """E over kappa and z of a polynomial in the target: by y0, y1 and y2, in averages over kappa."""
+    inner = expanded(Expectation(integrand, s.z))
+    assert inner is not None
+    over_both = iterated((), Expectation(integrand, s.kappa, s.z), (s.z,))
+    at_kappa = average((rewritten(inner, *equations.label_moments()),), (s.kappa,))
+    return averages_expanded(rewritten(over_both, at_kappa), s.kappa)
+
+
+def combination(*coefficients: sp.Symbol) -> sp.Expr:
+    """The sum of the basis with coefficients; b1, b2, b3 in turn."""
+    return sp.Add(*(b * e for b, e in zip(coefficients, BASIS.values(), strict=False)))
+
+
+def normal_equation(coefficient: sp.Symbol, *coefficients: sp.Symbol) -> Theorem:
+    """The error of the nearest combination is orthogonal to each function that it combines: what b1, b2, b3 mean."""
+    error = (TEACHER - combination(*coefficients)) * BASIS[coefficient]
+    leaf = Assumption(
+        Ground.MODEL,
+        f"projection, {coefficient}",
+        Equation(Expectation(error, s.kappa, s.z), sp.Integer(0)),
+        "the coefficients solve the normal equations: the error is orthogonal to the span",
+    )
+    return assume((), leaf)
+
+
+def orthogonal(coefficient: sp.Symbol, *coefficients: sp.Symbol) -> Theorem:
+    """The normal equation worked out: a polynomial in the coefficients and averages over kappa is zero."""
+    equation = normal_equation(coefficient, *coefficients)
+    return rewrite((equation, averaged(sides(equation.statement)[0].integrand)))
+
+
+# The readout along theta_perp and in all: coordinates of Pi W^T a/sqrt(p), a vector of d components, and of theta_perp.
+READOUT, DIRECTION = (sp.Function(name, real=True)(s.mode) for name in ("U", "T"))
+SIZE = define(s.q1, Expectation(READOUT**2, s.mode), "|u|^2 of u = Pi W^T a/sqrt(p), as a mean over its components")
+ALONG = define(s.psi, Expectation(READOUT * DIRECTION, s.mode), "u.theta_perp, as a mean over components")
+UNIT = assume(
+    (),
+    Assumption(
+        Ground.MODEL, "unit direction", Equation(Expectation(DIRECTION**2, s.mode), sp.Integer(1)), "|theta_perp| = 1"
+    ),
+)
+
+
+def test_error() -> Theorem:
+    """The test error for any readout."""
+    theorem = equations.test_error().theorem_of(s.test_error)
+    assert theorem is not None
+    return theorem
+
+
+_sequence = sp.Symbol("N", positive=True)
+
+
+def infimum(of: sp.Expr, name: sp.Symbol, over: str) -> tuple[Theorem, Theorem]:
+    """What ``name`` means: no value of a quantity is below it, and there is a sequence of values that tends to it."""
+    below = Assumption(
+        Ground.MODEL, f"infimum, {name}", AtLeast(of, name), f"no value is below the infimum over {over}"
+    )
+    reached = Assumption(
+        Ground.MODEL, f"infimum, {name}, reached", Tends(of, name, _sequence), f"values along some sequence of {over}"
+    )
+    return assume((), below), assume((), reached)
+
+
+def above_infimum(bound: Theorem, name: sp.Symbol, over: str) -> Theorem:
+    """inf f >= l from f >= l, for l that is one for all of ``over``."""
+    _, reached = infimum(sides(bound.statement)[0], name, over)
+    return along(bound, reached)
+
+
+def along(bound: Theorem, reached: Theorem) -> Theorem:
+    """An inequality in the limit of the sequence that an infimum is reached along."""
+    return limit_order((bound, reached), _sequence)
