@@ -46,11 +46,11 @@ from onestep.derivations.saddle_point import (
     equations,
     leave_one_out,
     letters,
-    orthogonal_bulk,
 )
 from onestep.derivations.saddle_point import network as network_readout
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import mu1_of
+from onestep.derivations.saddle_point.orthogonal_bulk import vocabulary
 from onestep.derivations.saddle_point.random_features import any_loss, convex, no_spike, plain_equivalence
 from onestep.derivations.spectrum import resolvent
 from onestep.verify.closed_forms import proof
@@ -270,11 +270,9 @@ LETTERS = (
     Plant(letters, "isotropic_traces", lambda right: lambda: {name: -found for name, found in right().items()},
           ("appendix-d.isotropic.zeta", "appendix-d.isotropic.psi")),
     # A wrong sign of the rank-one term.
-    Plant(orthogonal_bulk, "along_spike",
-          lambda _: lambda x: ((sp.eye(2) + x * blocks.C).inv(method="ADJ") * x).applyfunc(sp.factor),
-          ("appendix-d.orthogonal.zeta", "appendix-d.orthogonal.q")),
-    Plant(orthogonal_bulk, "overlap_of",
-          lambda _: lambda a, b: orthogonal_bulk.without_spike(a, b) * s.q2_of[a] + s.zeta_of[a] * s.zeta_of[b],
+    Plant(vocabulary, "taken_out", lambda right: lambda first, second: -right(first, second),
+          ("appendix-d.orthogonal.zeta",)),
+    Plant(vocabulary, "across_spike", lambda _: lambda squares, along: squares + along**2,
           ("appendix-d.orthogonal.output-variance",)),
     Plant(letters, "letter_row", lambda _: lambda step: -s.letter[0] * step, ("appendix-d.row-norm",)),
     Plant(letters, "split_input", lambda _: lambda along, across: s.kappa * along - across, ("appendix-d.output",)),
