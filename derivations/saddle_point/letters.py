@@ -32,13 +32,16 @@ from onestep.derivations.bulk.blocks import (
     theta_of_tau,
     traces_of,
 )
-from onestep.derivations.equivalence.spike_coefficients import coefficients
 from onestep.derivations.free_energy.along_spike import PAPER, over_kappa, y0, y1, y2
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
 from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
-from onestep.derivations.gradient_step.bulk import bulk
+from onestep.derivations.gradient_step.bulk import bulk, cross_term, row_correction
+from onestep.derivations.kernel.algebra import rewrite
+from onestep.derivations.kernel.search import averages_expanded, by_ring, define, equal, proved, rewritten, value
+from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.named_functions import sigma
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.equations import stationary
 from onestep.derivations.saddle_point.letter_energy import (
@@ -247,36 +250,24 @@ def test_error() -> Derivation:
 FEATURES_SOURCE = f"{PAPER}, Appendix D"
 
 
-def for_letter(expression: sp.Expr, a: int) -> sp.Expr:
-    """A formula of Section 3.2 for the neurons of one letter: spike r u, bulk variance c_u."""
-    return expression.subs({s.r: s.r * s.letter[a], s.c: s.c_of[a]}, simultaneous=True)
+_received = sp.Function("w'.x", real=True)(s.z)
 
 
 @functools.cache
 def scaling() -> Derivation:
     """The note after equation (138): with one bulk variance the functions of a letter are mu_j(u kappa)."""
-    base = coefficients()
-    whole = base.results[s.mu0]
-    of_letter = for_letter(whole, 0).subs(s.c_of[0], s.c)
-    dilated = whole.subs(s.kappa, s.letter[0] * s.kappa)
-    linear = for_letter(base.results[s.mu1], 0).subs(s.c_of[0], s.c)
-    steps = (
-        *base.steps,
-        Step(
-            "The letter enters through r u kappa only, so mu0 of a letter is mu0 at u kappa.",
-            eq(mu0_of[0], of_letter),
-            Vanishing("mu0 of the letter is mu0(u kappa)", of_letter - dilated),
-            Vanishing(
-                "mu1 of the letter is mu1(u kappa)", linear - base.results[s.mu1].subs(s.kappa, s.letter[0] * s.kappa)
-            ),
-        ),
+    received = define(
+        _received, split_input(s.letter[0] * s.r, sp.sqrt(s.c) * s.z), "what a neuron of the letter receives", s.z
     )
+    meaning = define(mu0_of[0], Expectation(sigma(_received), s.z), "the mean feature of a letter given kappa", s.kappa)
+    result = rewrite((meaning, received))
     return Derivation(
         "one letter's functions",
         f"{FEATURES_SOURCE}, (136)-(138)",
-        *steps,
-        results={mu0_of[0]: of_letter},
-        hypotheses=base.hypotheses,
+        proved("A neuron of letter u has the spike r u and, here, the bulk variance c of all.", received),
+        proved("Its mean feature given kappa.", meaning),
+        proved("The letter enters through r u kappa only, so mu0 of a letter is mu0 at u kappa.", result),
+        results={mu0_of[0]: value(result)},
     )
 
 
@@ -295,70 +286,70 @@ def output() -> Derivation:
     )
     root = sp.sqrt(s.p)
     features = {k: mu0_of[u] + mu1_of[u] * split_input(along[k], across[k]) + mu2_of[u] * noise[k] for u, k in neurons}
-    total = sum(a[k] * features[k] for _, k in neurons) / root
 
     def by_letter(weights: dict[str, sp.Expr]) -> list[sp.Expr]:
         return [sum(a[k] * weights[k] for u, k in neurons if u == letter) / root for letter in LETTERS]
 
-    m, zeta = by_letter(dict.fromkeys(a, sp.S.One)), by_letter(along)
     linear, rest = by_letter(across), by_letter(noise)
-    field = sum(mu1_of[u] * linear[u] + mu2_of[u] * rest[u] for u in LETTERS)
-    mean = sum(mu0_of[u] * m[u] + s.kappa * mu1_of[u] * zeta[u] for u in LETTERS)
-    steps = (
-        Step(
-            "A neuron of letter u sees w.x = kappa w.v + w.x_perp.",
-            eq(s.row_input, split_input(s.spike_overlap, sp.Symbol(r"{w_{k}\cdot x_{\perp}}"))),
-        ),
-        Step(
-            "Neurons collected by letter: m_u = 1.a_u/sqrt p, zeta_u = a_u.W_u v/sqrt p, and the local field h of the "
-            "rest. Two neurons of one letter and one of the other are shown.",
-            eq(s.letter_output, mean + field),
-            Vanishing("the output is the sum over letters", total - mean - field),
-        ),
+    total = define(s.letter_output, sum(a[k] * features[k] for _, k in neurons) / root, "the readout of the features")
+    field = define(
+        s.letter_field,
+        sum(mu1_of[u] * linear[u] + mu2_of[u] * rest[u] for u in LETTERS),
+        "what x_perp and xi give",
     )
-    named = sum(mu0_of[u] * s.m_of[u] + s.kappa * mu1_of[u] * s.zeta_of[u] for u in LETTERS) + s.letter_field
-    replaced = (mean + s.letter_field).subs(dict(zip(m, s.m_of, strict=True)) | dict(zip(zeta, s.zeta_of, strict=True)))
-    found = Step(
-        "In the names of the order parameters.",
-        eq(s.letter_output, replaced),
-        Vanishing("every overlap has its name", replaced - named),
-    )
+    ones = by_letter(dict.fromkeys(a, sp.S.One))
+    names = [
+        define(m, found, "1.a/sqrt(p) over the neurons of a letter") for m, found in zip(s.m_of, ones, strict=True)
+    ]
+    names += [
+        define(zeta, found, "a.W v/sqrt(p) over the neurons of a letter")
+        for zeta, found in zip(s.zeta_of, by_letter(along), strict=True)
+    ]
+    mean = sum(mu0_of[u] * s.m_of[u] + s.kappa * mu1_of[u] * s.zeta_of[u] for u in LETTERS)
+    result = by_ring(Equation(s.letter_output, mean + s.letter_field), total, field, *names)
     return Derivation(
-        "output by letters", f"{FEATURES_SOURCE}, (139)-(142)", *steps, found, results={s.letter_output: replaced}
+        "output by letters",
+        f"{FEATURES_SOURCE}, (139)-(142)",
+        proved(
+            "A neuron of letter u sees w.x = kappa w.v + w.x_perp. Two neurons of one letter and one of the other are "
+            "shown.",
+            total,
+        ),
+        *(proved("Neurons collected by letter: m_u and zeta_u are sums over its neurons.", name) for name in names),
+        proved("The local field is what x_perp and xi give.", field),
+        proved("The output is the sum over letters, in the names of the order parameters.", result),
+        results={s.letter_output: value(result)},
     )
+
+
+_replica, _apart, _together = sp.symbols(r"a^{(i)}_{k} \langle{a}a'\rangle \langle{aa}\rangle", real=True)
 
 
 @functools.cache
 def gibbs() -> Derivation:
     """Equations (147)-(148) for the square loss: given the data, replicas are independent Gaussian variables."""
-    from onestep.derivations.language.expectation import expand_expectations
-
     u, v = sp.symbols("u v", real=True)
     B, S, mean = s.inverse_temperature, s.curvature_entry, s.minimum_entry
     first, second = mean + u / sp.sqrt(B * S), mean + v / sp.sqrt(B * S)
-
-    def average(expression: sp.Expr) -> sp.Expr:
-        return expand_expectations(Expectation(sp.expand(expression), u, v))
-
-    apart, together = average(first * second), average(first**2)
-    result = apart + s.replica_delta * (together - apart)
-    energy = S * (first - mean) ** 2 / 2
-    steps = (
-        Step(
-            "In the basis of the Hessian the loss is S (a - a^)^2/2, so that a replica is a^ + u/sqrt(B S) with u "
-            "standard normal.",
-            eq(sp.Symbol("a^{(i)}_{k}"), first),
-            Vanishing("the Gibbs weight is the density of u", B * energy - u**2 / 2),
-        ),
-        Step(
-            "Two replicas share the minimum only; a replica with itself has 1/(B S) more.",
-            eq(s.gibbs_moment, result),
-            Vanishing("two replicas", apart - mean**2),
-            Vanishing("one replica with itself", together - mean**2 - 1 / (B * S)),
-        ),
+    drawn = define(_replica, first, "a replica of the readout weight, with u standard normal")
+    density = by_ring(Equation(B * S * (_replica - mean) ** 2 / 2, u**2 / 2), drawn)
+    two = averages_expanded(define(_apart, Expectation(first * second, u, v), "the second moment of two replicas"))
+    one = averages_expanded(define(_together, Expectation(first**2, u), "that of one replica with itself"))
+    meaning = define(
+        s.gibbs_moment, _apart + s.replica_delta * (_together - _apart), "either, delta = 1 for one replica"
     )
+    found = rewritten(meaning, two, one)
+    result = equal(found, sp.expand(value(found)))
     return Derivation(
-        "replicas of the square loss", f"{FEATURES_SOURCE}, (147)-(148)", *steps, results={s.gibbs_moment: result}
+        "replicas of the square loss",
+        f"{FEATURES_SOURCE}, (147)-(148)",
+        proved("In the basis of the Hessian the loss is S (a - a^)^2/2: a replica is a^ + u/sqrt(B S),", drawn),
+        proved("since B times the loss is then u^2/2, u standard normal.", density),
+        proved("Two replicas share the minimum only;", two),
+        proved("a replica with itself has 1/(B S) more.", one),
+        proved("Both in one formula.", meaning),
+        proved("With what they are.", result),
+        results={s.gibbs_moment: value(result)},
     )
 
 
@@ -370,34 +361,22 @@ def letter_row(step: sp.Expr) -> sp.Expr:
 @functools.cache
 def row_norm() -> Derivation:
     """The bulk variance of a letter, from that of a readout of ones (equations (36) and (133))."""
-    base = bulk()
-    row, step = sp.symbols("w delta", real=True)
-    square = sp.expand((row + letter_row(step)) ** 2)
-    of_ones = {s.delta_square: base.results[s.c] - 1, s.delta_cross: sp.S.Zero}
-    result = (1 + s.letter[0] ** 2 * s.delta_square + 2 * s.letter[0] * s.delta_cross).subs(of_ones)
-    steps = (
-        *base.steps,
-        Step(
-            "The step of a neuron is proportional to its initial readout weight: u times that of a readout of ones.",
-            eq(sp.Symbol(r"w'_{k}"), row + letter_row(step)),
-            Vanishing(
-                "one component of the square: |w|^2 + 2 u w.delta + u^2 |delta|^2",
-                square - row**2 - 2 * s.letter[0] * row * step - s.letter[0] ** 2 * step**2,
-            ),
-        ),
-        Step(
-            "|w|^2 = 1, the cross term vanishes, and |delta|^2 is c - 1 of a readout of ones.",
-            eq(s.c_of[0], result),
-            Vanishing(
-                "a letter is a learning rate: equation (36) at u eta",
-                result - base.results[s.c].subs(s.eta, s.letter[0] * s.eta),
-            ),
-        ),
+    base, once = bulk(), letter_row(sp.S.One)
+    limits = (row_correction().theorem_of(s.delta_square), cross_term().theorem_of(s.delta_cross))
+    meaning = define(
+        s.c_of[0], 1 + once**2 * s.delta_square + 2 * once * s.delta_cross, "the limit of |w + u delta|^2, with |w| = 1"
     )
+    result = rewritten(meaning, *(limit for limit in limits if limit is not None))
     return Derivation(
         "bulk variance of a letter",
         f"{FEATURES_SOURCE}, (133)",
-        *steps,
-        results={s.c_of[0]: result},
+        *base.steps,
+        proved(
+            "The step of a neuron is proportional to its initial readout weight: u times delta, that of a readout of "
+            "ones.",
+            meaning,
+        ),
+        proved("|delta|^2 is known from a readout of ones, and the cross term vanishes.", result),
+        results={s.c_of[0]: value(result)},
         hypotheses=base.hypotheses,
     )

@@ -274,7 +274,7 @@ LETTERS = (
           ("appendix-d.orthogonal.zeta",)),
     Plant(vocabulary, "across_spike", lambda _: lambda squares, along: squares + along**2,
           ("appendix-d.orthogonal.output-variance",)),
-    Plant(letters, "letter_row", lambda _: lambda step: -s.letter[0] * step, ("appendix-d.row-norm",)),
+    Plant(letters, "letter_row", lambda _: lambda step: s.letter[0] ** 2 * step, ("appendix-d.row-norm",)),
     Plant(letters, "split_input", lambda _: lambda along, across: s.kappa * along - across, ("appendix-d.output",)),
 )
 
