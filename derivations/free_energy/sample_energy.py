@@ -271,6 +271,18 @@ class Fields:
 ONE_SPIKE = Fields(prediction, shared_field(s.excess), (s.xi,), V_of_kappa, squared_residual, (EXCESS,))
 
 
+@functools.cache
+def averaged_log(fields: Fields) -> Theorem:
+    """The average of the logarithm of what one replica makes of a sample, at fixed kappa."""
+    B, more = s.inverse_temperature, 1 + fields.variance
+    gap = label() - fields.mean - fields.shared
+    logarithm = value(log_of_replica(gap, fields.variance))
+    average = Expectation(logarithm, s.z, *fields.normals, LABEL_NOISE)
+    split = linear((), average, ((-B / (2 * more), gap**2), (-sp.log(more) / 2, sp.Integer(1))))
+    wanted = -B * fields.squared / (2 * more) - sp.log(more) / 2
+    return concluded(Equation(average, wanted), moments_named(averages_expanded(split)), *fields.names)
+
+
 def sample_limit(
     over: tuple[sp.Symbol, ...], name: sp.Symbol, meaning: str, fields: Fields = ONE_SPIKE
 ) -> tuple[Theorem, ...]:
@@ -286,13 +298,8 @@ def sample_limit(
     powers = unfolded(define(sample_exponent(R), sp.log(outer), "ln of the average over one sample of R replicas", R))
     slope = slope_at_zero(powers)
     known = log_of_replica(gap, fields.variance)
-    integrated = rewrite((slope, known))
-    average = Expectation(value(known), *inner)
-    determinant, cost = sp.log(more), fields.squared / (2 * more)
-    split = linear((), average, ((-B / (2 * more), gap**2), (-determinant / 2, sp.Integer(1))))
-    in_moments = moments_named(averages_expanded(split))
-    named = concluded(Equation(average, -B * cost - determinant / 2), in_moments, *fields.names)
-    exact = rewrite((integrated, named))
+    cost, determinant = fields.squared / (2 * more), sp.log(more)
+    exact = rewrite((rewrite((slope, known)), averaged_log(fields)))
     if over:
         exact = rewrite((exact, linear((), value(exact), ((-B, cost), (sp.Rational(-1, 2), determinant)))))
         cost, determinant = Expectation(cost, *over), Expectation(determinant, *over)
