@@ -233,7 +233,7 @@ _second, _hole = sp.symbols("hole' hole", real=True)
 _ONE, _ZERO = sp.Integer(1), sp.Integer(0)
 
 
-_gram = (sp.symbols("Omega_11 Omega_12", real=True), sp.symbols("Omega_12 Omega_22", real=True))
+GRAM = (sp.symbols("Omega_11 Omega_12", real=True), sp.symbols("Omega_12 Omega_22", real=True))
 
 
 @functools.cache
@@ -241,7 +241,7 @@ def grams() -> tuple[Theorem, ...]:
     """W_a Pi W_b^T between one neuron of each letter: inner products of rows across v."""
     return tuple(
         define(
-            _gram[a][b], _target[a] * _target[b] + _beside[a] * _beside[b], "inner product of two rows across the spike"
+            GRAM[a][b], _target[a] * _target[b] + _beside[a] * _beside[b], "inner product of two rows across the spike"
         )
         for a, b in PAIRS
     )
@@ -249,7 +249,7 @@ def grams() -> tuple[Theorem, ...]:
 
 def of_conjugates(pairs: tuple[tuple[sp.Symbol, ...], ...], own: tuple[sp.Symbol, ...], a: int, b: int) -> sp.Expr:
     """What conjugates of q1 and q2 couple two neurons by: blocks o (W Pi W^T), and the letter's own."""
-    return pairs[a][b] * _gram[a][b] + (own[a] if a == b else 0)
+    return pairs[a][b] * GRAM[a][b] + (own[a] if a == b else 0)
 
 
 def form(left: tuple[sp.Expr, ...], right: tuple[sp.Expr, ...]) -> sp.Expr:
@@ -310,7 +310,7 @@ def square_of_forces() -> sp.Expr:
 def block_names() -> tuple[Theorem, ...]:
     """Traces and forms of one given bulk, block by block, one neuron per letter."""
     names = [
-        define(s.trace_block[a][b], _gram[a][b] * RESOLVENT[a][b] / s.p, "(1/p) tr[W Pi W^T G], block by block")
+        define(s.trace_block[a][b], GRAM[a][b] * RESOLVENT[a][b] / s.p, "(1/p) tr[W Pi W^T G], block by block")
         for a, b in PAIRS
     ]
     names += [define(s.trace_letter[a], RESOLVENT[a][a] / s.p, "(1/p) tr G over the letter's neurons") for a in LETTERS]

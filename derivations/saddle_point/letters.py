@@ -33,29 +33,51 @@ from onestep.derivations.bulk.blocks import (
     traces_of,
 )
 from onestep.derivations.free_energy.along_spike import PAPER, over_kappa, y0, y1, y2
+from onestep.derivations.free_energy.leaves import saddle_point
 from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
-from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
+from onestep.derivations.free_energy.stationarity import EXCHANGE
 from onestep.derivations.gradient_step.bulk import bulk, cross_term, row_correction
 from onestep.derivations.kernel.algebra import rewrite
-from onestep.derivations.kernel.search import averages_expanded, by_ring, define, equal, proved, rewritten, value
+from onestep.derivations.kernel.calculus import slope
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    by_ring,
+    concluded,
+    define,
+    equal,
+    isolated,
+    proved,
+    rewritten,
+    value,
+)
 from onestep.derivations.kernel.statements import Equation
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.equations import stationary
 from onestep.derivations.saddle_point.letter_energy import (
+    GRAM,
+    RESOLVENT,
+    ROUND,
     SOURCE,
     assembled,
+    curvature,
     energetic,
     entropic,
+    forces,
+    inverse,
     mu0_of,
     mu1_of,
     mu2_of,
+    of_conjugates,
     prediction,
     q_of_kappa,
+    readouts,
     squared_residual,
 )
+
+_covariance = (sp.symbols("K_11 K_12", real=True), sp.symbols("K_12 K_22", real=True))
 
 # Differentiating in the first gives the equation for the second.
 CONJUGATE: dict[sp.Symbol, sp.Symbol] = (
@@ -67,60 +89,87 @@ CONJUGATE: dict[sp.Symbol, sp.Symbol] = (
     | {s.q1_of[a][b]: s.V1_hat_of[a][b] for a, b in PAIRS}
     | {s.V1_of[a][b]: s.q1_hat_of[a][b] for a, b in PAIRS}
 )
+HATS = frozenset(CONJUGATE.values()) - frozenset(s.m_of)
 CONJUGATE |= {unknown: variable for variable, unknown in CONJUGATE.items() if variable != unknown}
 
 
-def resolvent_slope(S: sp.Expr, dS: sp.Expr) -> sp.Expr:
-    """The derivative of G = S^-1 when S moves by dS: -G dS G, in non-commuting symbols."""
-    del S
-    G = sp.Symbol("G", commutative=False)
-    return -G * dS * G
-
-
-def _resolvent_step() -> Step:
-    """d tr[K G]/dS = -tr[G K G dS], by expanding S G = 1."""
-    S, dS, G = sp.symbols("S P G", commutative=False)
-    first_order = S * resolvent_slope(S, dS) + dS * G
-    return Step(
-        "G moves by -G dS G when S moves by dS, so (1/p) tr[K G] moves by -(1/p) tr[G K G dS]; moving V1^_uu' moves "
-        "the two blocks of S between u and u', moving V2^_u one diagonal block.",
-        eq(sp.Symbol("dG"), resolvent_slope(S, dS)),
-        Vanishing("S G stays one to first order", sp.expand(first_order).subs(S * G, 1)),
+@functools.cache
+def explicit_entropic() -> tuple[Theorem, ...]:
+    """The entropic term in the conjugates V1^, V2^, for one given bulk: tr[K S^-1]/2p, K = q^ + p s^ s^T + p t^ t^T."""
+    *_, kept = readouts()
+    covariance = tuple(
+        define(
+            _covariance[a][b],
+            of_conjugates(s.q1_hat_of, s.q2_hat_of, a, b) + sum(force[a] * force[b] for force in forces()),
+            "the second moment of the forces on two neurons, without s.G t",
+        )
+        for a, b in PAIRS
     )
+    trace = sum(_covariance[a][b] * RESOLVENT[a][b] for a, b in ROUND) / (2 * s.p)
+    by_trace = concluded(Equation(s.entropic_term, trace), kept, *covariance)
+    return (*covariance, rewritten(by_trace, *inverse(), *curvature()))
 
 
-def entropic_slope(variable: sp.Symbol) -> sp.Expr:
-    """The derivative of the entropic term in one variable; for V1^ and V2^ with K = q^ + p s^ s^T."""
-    for a in LETTERS:
-        if variable == s.V2_hat_of[a]:
-            return -s.double_letter[a] / 2
-    for a, b in PAIRS:
-        if variable == s.V1_hat_of[a][b]:
-            return -s.double_block[a][b] / (2 if a == b else 1)
-    return sp.diff(entropic().results[s.entropic_term], variable)
+def entropic_slope(variable: sp.Symbol) -> Theorem:
+    """The entropic term in a form that shows ``variable``: V1^, V2^ move the resolvent, the others forces and noise."""
+    if variable in (*s.V2_hat_of, *(s.V1_hat_of[a][b] for a, b in PAIRS)):
+        return explicit_entropic()[-1]
+    found = entropic().theorem_of(s.entropic_term)
+    assert found is not None
+    return found
+
+
+@functools.cache
+def double_traces() -> dict[sp.Symbol, Theorem]:
+    """(1/p) tr[W Pi W^T G K G] and (1/p) tr[G K G] over blocks of one given bulk."""
+    G, K = (sp.Matrix(2, 2, lambda a, b, of=of: of[a][b]) for of in (RESOLVENT, _covariance))
+    product = G * K * G
+    found = {
+        s.double_block[a][b]: define(
+            s.double_block[a][b], GRAM[a][b] * product[a, b] / s.p, "(1/p) tr[W Pi W^T G K G] over a block"
+        )
+        for a, b in PAIRS
+    }
+    return found | {
+        s.double_letter[a]: define(s.double_letter[a], product[a, a] / s.p, "(1/p) tr[G K G] over a letter's neurons")
+        for a in LETTERS
+    }
+
+
+def _double(unknown: sp.Symbol) -> sp.Symbol | None:
+    """The trace with two resolvents that an overlap is."""
+    names = {s.q1_of[a][b]: s.double_block[a][b] for a, b in PAIRS} | dict(zip(s.q2_of, s.double_letter, strict=True))
+    return names.get(unknown)
 
 
 @functools.cache
 def equation(variable: sp.Symbol) -> Derivation:
     """Equations (155)-(156): stationarity of the free energy in one variable, the traces of one given bulk kept."""
-    base = assembled()
-    explicit = stationary(base.results[s.free_energy] + s.entropic_term, variable)
-    derivative = explicit - entropic_slope(variable)
-    unknown = CONJUGATE[variable]
-    solution = solve_linear(derivative, unknown)
-    step = Step(
-        f"The derivative in ${sp.latex(variable)}$ vanishes at the saddle point; it is linear in "
-        f"${sp.latex(unknown)}$.",
-        eq(unknown, solution),
-        Vanishing(f"stationarity in {variable}", expand_expectations(derivative).subs(unknown, solution)),
-    )
+    base, unknown = assembled(), CONJUGATE[variable]
+    energy = base.theorem_of(s.free_energy)
+    assert energy is not None
+    shown = rewritten(energy, entropic_slope(variable)) if variable in HATS else energy
+    name = sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
+    rate = slope((shown,), variable, name, f"the derivative of the free energy in {variable.name}")
+    balance = averages_expanded(rewrite((rate, saddle_point(name))), s.kappa)
+    solution = isolated(unknown, balance)
+    double = _double(unknown)
+    names: tuple[Theorem, ...] = ()
+    if double is not None:
+        covariance = explicit_entropic()[:-1]
+        names = (double_traces()[double], *covariance)
+        of_traces = concluded(Equation(double, value(solution)), names[0], *inverse(), *curvature())
+        solution = rewrite((solution, of_traces), True)
     return Derivation(
         f"stationarity in {variable}",
         f"{SOURCE}, (155)-(156)",
         *base.steps,
-        _resolvent_step(),
-        step,
-        results={unknown: solution},
+        proved("The free energy, with what knows this variable of the entropic term.", shown),
+        proved(f"Its derivative in ${sp.latex(variable)}$; G = S^-1 moves by -G dS G when S moves by dS.", rate),
+        proved("It vanishes at the saddle point.", saddle_point(name)),
+        *(proved("A trace with two resolvents.", theorem) for theorem in names),
+        proved(f"It is linear in ${sp.latex(unknown)}$.", solution),
+        results={unknown: value(solution)},
         hypotheses=(*base.hypotheses, EXCHANGE),
     )
 
