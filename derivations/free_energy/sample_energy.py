@@ -220,12 +220,12 @@ def label() -> sp.Expr:
     return g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z) + sp.sqrt(s.noise) * LABEL_NOISE
 
 
-_teacher = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
+TEACHER = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
 # The moments of the label at given kappa.
 LABEL_MOMENTS = (
-    define(y0, Expectation(_teacher, s.z), "the mean label given kappa", s.kappa),
-    define(y1, Expectation(s.z * _teacher, s.z), "the label's linear part given kappa", s.kappa),
-    define(y2, Expectation(_teacher**2, s.z) + s.noise, "the label's mean square given kappa", s.kappa),
+    define(y0, Expectation(TEACHER, s.z), "the mean label given kappa", s.kappa),
+    define(y1, Expectation(s.z * TEACHER, s.z), "the label's linear part given kappa", s.kappa),
+    define(y2, Expectation(TEACHER**2, s.z) + s.noise, "the label's mean square given kappa", s.kappa),
 )
 EXCESS = define(s.excess, s.q1 - s.psi**2, "what q1 has beyond the label's direction, by Cauchy-Schwarz")
 
@@ -244,9 +244,9 @@ def name_label_moments(expression: sp.Expr) -> sp.Expr:
     return sp.expand(
         expression.subs(
             {
-                Expectation(_teacher**2, s.z): y2 - s.noise,
-                Expectation(s.z * _teacher, s.z): y1,
-                Expectation(_teacher, s.z): y0,
+                Expectation(TEACHER**2, s.z): y2 - s.noise,
+                Expectation(s.z * TEACHER, s.z): y1,
+                Expectation(TEACHER, s.z): y0,
             }
         )
     )

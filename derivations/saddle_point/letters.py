@@ -17,24 +17,12 @@ import functools
 import sympy as sp
 
 from onestep.derivations.bulk.blocks import (
-    ISOTROPIC_GROUPS,
     LETTERS,
     PAIRS,
-    M,
-    X,
-    Y,
-    minus_block_slope,
-    minus_tau_slope,
-    mixed_matrix,
-    mixed_slope,
-    slopes,
-    theta,
-    theta_of_tau,
-    traces_of,
 )
-from onestep.derivations.free_energy.along_spike import PAPER, over_kappa, y0, y1, y2
-from onestep.derivations.free_energy.leaves import saddle_point
-from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
+from onestep.derivations.free_energy.along_spike import PAPER, over_kappa
+from onestep.derivations.free_energy.leaves import of_network, saddle_point, unfolded
+from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, TEACHER, moments_named
 from onestep.derivations.free_energy.stationarity import EXCHANGE
 from onestep.derivations.gradient_step.bulk import bulk, cross_term, row_correction
 from onestep.derivations.kernel.algebra import rewrite
@@ -52,11 +40,12 @@ from onestep.derivations.kernel.search import (
 )
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import (
+    FIELDS,
     GRAM,
     RESOLVENT,
     ROUND,
@@ -71,8 +60,6 @@ from onestep.derivations.saddle_point.letter_energy import (
     mu1_of,
     mu2_of,
     of_conjugates,
-    prediction,
-    q_of_kappa,
     readouts,
     squared_residual,
 )
@@ -136,7 +123,7 @@ def double_traces() -> dict[sp.Symbol, Theorem]:
     }
 
 
-def _double(unknown: sp.Symbol) -> sp.Symbol | None:
+def double_of(unknown: sp.Symbol) -> sp.Symbol | None:
     """The trace with two resolvents that an overlap is."""
     names = {s.q1_of[a][b]: s.double_block[a][b] for a, b in PAIRS} | dict(zip(s.q2_of, s.double_letter, strict=True))
     return names.get(unknown)
@@ -153,7 +140,7 @@ def equation(variable: sp.Symbol) -> Derivation:
     rate = slope((shown,), variable, name, f"the derivative of the free energy in {variable.name}")
     balance = averages_expanded(rewrite((rate, saddle_point(name))), s.kappa)
     solution = isolated(unknown, balance)
-    double = _double(unknown)
+    double = double_of(unknown)
     names: tuple[Theorem, ...] = ()
     if double is not None:
         covariance = explicit_entropic()[:-1]
@@ -174,124 +161,29 @@ def equation(variable: sp.Symbol) -> Derivation:
     )
 
 
-def isotropic_traces() -> dict[sp.Symbol, sp.Expr]:
-    """The traces of one given bulk for isotropic rows: v and theta_perp see beta c tau and beta T."""
-    blocks = {s.trace_block[a][b]: s.V1_of[a][b] for a, b in PAIRS} | {s.trace_letter[a]: s.V2_of[a] for a in LETTERS}
-    spike = {s.spike_block[a][b]: s.beta * s.c_of[a] * s.V2_of[a] if a == b else sp.S.Zero for a, b in PAIRS}
-    return blocks | spike | {s.target_block[a][b]: s.beta * s.V1_of[a][b] for a, b in PAIRS}
-
-
-@functools.cache
-def isotropic(variable: sp.Symbol) -> Derivation:
-    """The equations for zeta and psi, and those for q1 and q2 through the derivative of the block equivalent.
-
-    ``variable`` is zeta^, psi^, V1^ or V2^ of a letter or pair.
-    """
-    base = equation(variable)
-    unknown = CONJUGATE[variable]
-    # The entropic term is half of X.T + Y.tau with X = q1^ + beta psi^ psi^T and Y = q2^ + beta c zeta^^2.
-    forces = {X[a, b]: s.q1_hat_of[a][b] + s.beta * s.psi_hat_of[a] * s.psi_hat_of[b] for a, b in PAIRS} | {
-        Y[a]: s.q2_hat_of[a] + s.beta * s.c_of[a] * s.zeta_hat_of[a] ** 2 for a in LETTERS
-    }
-    entropic_isotropic = entropic().results[s.entropic_term].subs(isotropic_traces())
-    weighted = sum(X[a, b] * s.V1_of[a][b] for a in LETTERS for b in LETTERS) + sum(Y[a] * s.V2_of[a] for a in LETTERS)
-    reason = "Moving (C, D) along (X, Y) moves (T, tau) by minus (q1, q2)."
-    if unknown in s.q2_of:
-        a = s.q2_of.index(unknown)
-        moved = minus_tau_slope(a, s.q2_of[1 - a])
-        solution = moved.subs(theta_of_tau).subs(forces)
-        # pi_a/tau_a = s_a + c_a M_aa along the solution.
-        dTheta = sp.diag(*(-s.beta * s.c_of[e] * (moved if e == a else s.q2_of[e]) for e in LETTERS))
-        held = s.fraction[a] * moved / s.V2_of[a] ** 2 - Y[a] - s.c_of[a] * sp.expand(mixed_slope(dTheta)[a, a])
-        closing = (Vanishing("pi/tau moves as s + c M", held),)
-    elif variable in s.zeta_hat_of or variable in s.psi_hat_of:
-        reason = "Stationarity: the overlap is the derivative of the entropic term in its force."
-        solution = base.results[unknown].subs(isotropic_traces())
-        closing = (Vanishing("the derivative", solution - sp.diff(weighted.subs(forces) / 2, variable)),)
-    else:
-        ((a, b),) = (pair for pair in PAIRS if s.q1_of[pair[0]][pair[1]] == unknown)
-        solution = minus_block_slope(a, b, s.q2_of).subs(theta_of_tau).subs(forces)
-        closing = (_block_moves(a, b),)
-    steps = (
-        *base.steps,
-        *slopes().steps,
-        _symmetry_step(),
-        Step(
-            "For isotropic rows v and theta_perp are independent of the bulk: s_a.G s_b = beta c_a tau_a delta_ab, "
-            "t_a.G t_b = beta T_ab; the entropic term is half of X.T + Y.tau, with X = q1^ + beta psi^ psi^T and Y = "
-            "q2^ + beta c zeta^^2.",
-            eq(s.entropic_term, weighted / 2),
-            Vanishing("signal joins noise", entropic_isotropic - weighted.subs(forces) / 2),
-        ),
-        Step(reason, eq(unknown, solution), *closing),
-    )
-    return Derivation(
-        f"stationarity in {variable} for isotropic rows",
-        f"{SOURCE}, (155)-(156)",
-        *steps,
-        results={unknown: solution},
-        hypotheses=(*base.hypotheses, ISOTROPIC_GROUPS),
-    )
-
-
-def _block_moves(a: int, b: int) -> Vanishing:
-    """-dT_ab at -dtau = q2 against the derivatives of the explicit trace T(C, Theta), entry by entry."""
-    T, named = traces_of(), {M[e, f]: mixed_matrix()[e, f] for e, f in PAIRS}
-    moved = sum(T[a, b].diff(s.V1_hat_of[e][f]) * X[e, f] for e, f in PAIRS)
-    moved += sum(T[a, b].diff(theta[e]) * -s.beta * s.c_of[e] * s.q2_of[e] for e in LETTERS)
-    formula = minus_block_slope(a, b, s.q2_of).subs(named).subs({s.V1_of[e][f]: T[e, f] for e, f in PAIRS})
-    return Vanishing("T moves as its explicit form does", sp.together(moved + formula))
-
-
-def _symmetry_step() -> Step:
-    """d(X.T + Y.tau)/d(C, D) is the derivative of (T, tau) along (X, Y), because both come from one potential."""
-    arguments = (*(s.V1_hat_of[a][b] for a, b in PAIRS), *s.V2_hat_of)
-    potential = sp.Function("L", real=True)(*arguments)
-    weights = [X[a, b] for a, b in PAIRS] + list(Y)
-    T = {(a, b): sp.diff(potential, s.V1_hat_of[a][b]) / (1 if a == b else 2) for a, b in PAIRS}
-    tau = [sp.diff(potential, D) for D in s.V2_hat_of]
-    weighted = sum((1 if a == b else 2) * X[a, b] * T[a, b] for a, b in PAIRS) + sum(Y[a] * tau[a] for a in LETTERS)
-
-    def along(quantity: sp.Expr) -> sp.Expr:
-        return sum(w * sp.diff(quantity, x) for w, x in zip(weights, arguments, strict=True))
-
-    return Step(
-        "(T, tau) is the gradient of one potential, so d(X.T + Y.tau)/dD_a is the derivative of tau_a along (X, Y), "
-        "and likewise for T.",
-        eq(sp.Symbol(r"\partial_{D_a}(X.T+Y.\tau)"), sp.Symbol(r"d\tau_a[X,Y]")),
-        *(Vanishing(f"letter {a + 1}", sp.diff(weighted, s.V2_hat_of[a]) - along(tau[a])) for a in LETTERS),
-        *(
-            Vanishing(
-                f"letters {a + 1} and {b + 1}",
-                sp.diff(weighted, s.V1_hat_of[a][b]) - (1 if a == b else 2) * along(T[a, b]),
-            )
-            for a, b in PAIRS
-        ),
-    )
+_error = sp.Function("e_g", real=True)(s.kappa)
 
 
 @functools.cache
 def test_error() -> Derivation:
     """Equation (157): the error on a new input; at gamma = 1 it is E[b^2 + q]."""
-    result = over_kappa(squared_residual) - s.noise
-    gap = y0 - prediction
-    aligned = squared_residual.subs({y2: y0**2 + s.noise, y1: 0}, simultaneous=True)
-    steps = (
-        *energetic().steps,
-        Step(
-            "A new input has no thermal response: its squared error is e2, of which the label noise is not counted.",
-            eq(s.test_error, result),
-            Vanishing(
-                "at gamma = 1, where y1 = 0 and y2 = y0^2 + Delta, e2 is b^2 + q + Delta",
-                sp.expand(aligned - gap**2 - q_of_kappa - s.noise),
-            ),
-        ),
+    gap = TEACHER - FIELDS.mean - FIELDS.shared
+    squared = define(
+        _error, Expectation(gap**2, s.z, *FIELDS.normals), "mean squared distance from the noiseless label", s.kappa
     )
+    by_moments = moments_named(averages_expanded(squared))
+    at_kappa = concluded(Equation(_error, squared_residual - s.noise), by_moments, *FIELDS.names)
+    meaning = define(s.test_error, of_network(over_kappa(_error)), "the error on a new input, of the network")
+    result = rewritten(unfolded(meaning), at_kappa)
     return Derivation(
         "test error of several letters",
         f"{SOURCE}, (157)",
-        *steps,
-        results={s.test_error: result},
+        *energetic().steps,
+        proved("A new input has no thermal response: given kappa its output is the part that replicas share.", squared),
+        proved("Its squared error is e2, of which the label noise is not counted.", at_kappa),
+        proved("The error of the network is that of the equivalent features, averaged over kappa.", meaning),
+        proved("So it is the average of e2, less the label noise.", result),
+        results={s.test_error: value(result)},
         hypotheses=REPLICA_HYPOTHESES[1:2],
     )
 

@@ -31,7 +31,7 @@ from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import with_partials
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.orthogonal_bulk.vocabulary import (
+from onestep.derivations.saddle_point.bulk_of_letters.orthogonal import (
     MOVE,
     NOISE,
     ORTHOGONAL,
