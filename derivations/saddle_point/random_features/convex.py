@@ -18,9 +18,26 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import varrho
+from onestep.derivations.free_energy.leaves import per_neuron, saddle_point, unfolded
+from onestep.derivations.free_energy.ridge import cold_trace, coupled, fixed_overlap
+from onestep.derivations.kernel.algebra import rewrite
+from onestep.derivations.kernel.averages import linear
+from onestep.derivations.kernel.calculus import slope
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    concluded,
+    define,
+    expanded,
+    isolated,
+    proved,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import Equation
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import g
+from onestep.derivations.language.named_functions import g, with_partials
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.random_features import no_spike as random_features
 
@@ -50,6 +67,75 @@ def over_labels(integrand: sp.Expr) -> sp.Expr:
 def over_spectrum(integrand: sp.Expr) -> sp.Expr:
     """Integral over the law mu of F^T F/p, as an expectation over a label of its modes."""
     return Expectation(integrand, s.mode)
+
+
+# ---- the free energy ----
+
+k = k1, k2
+energy = with_partials("E", 3)  # the average energy of a sample, a function of Q, M and V
+_force, _target = sp.symbols("Xi T", real=True)
+OVERLAPS = {
+    s.output_square: k1**2 * s.q_s + k2**2 * s.q_w,
+    s.output_overlap: k1 * s.m_s,
+    s.V: k1**2 * s.V_s + k2**2 * s.V_w,
+}
+PARTNERS = {s.V_s_hat: s.q_s, s.V_w_hat: s.q_w, s.q_s_hat: s.V_s, s.q_w_hat: s.V_w, s.m_s_hat: s.m_s}
+
+shift = s.ridge + s.V_w_hat
+resolvent = shift + s.V_s_hat * varrho
+ratio = shift / s.V_s_hat  # the z of the slides
+
+
+def products() -> sp.Expr:
+    """gamma/2 (q_s^ V_s - V_s^ q_s) + (q_w^ V_w - V_w^ q_w)/2 + gamma m_s^ m_s."""
+    pairs = s.gamma_p * (s.q_s_hat * s.V_s - s.V_s_hat * s.q_s) + s.q_w_hat * s.V_w - s.V_w_hat * s.q_w
+    return pairs / 2 + s.gamma_p * s.m_s_hat * s.m_s
+
+
+def entropic_trace() -> sp.Expr:
+    """(1/p) tr[((q_s^ + m_s^^2) Omega + q_w^) S^-1]: d modes with the law mu, p - d without an eigenvalue."""
+    force = (s.q_s_hat + s.m_s_hat**2) * varrho + s.q_w_hat
+    return s.gamma_p * over_spectrum(force / resolvent) + (1 - s.gamma_p) * s.q_w_hat / shift
+
+
+@functools.cache
+def entropic_term() -> tuple[Theorem, Theorem]:
+    """The entropic term, mode by mode: half the square of a force over the mode's curvature."""
+    force = sp.sqrt(s.q_s_hat * varrho + s.q_w_hat) * _force + s.m_s_hat * sp.sqrt(varrho) * _target
+    of_modes = Expectation(Expectation(force**2, _force, _target) / (2 * resolvent), s.mode)
+    of_null = Expectation((sp.sqrt(s.q_w_hat) * _force) ** 2, _force)
+    meaning = define(
+        s.entropic_term,
+        s.gamma_p * of_modes + (1 - s.gamma_p) * of_null / (2 * shift),
+        "least energy of the readout per neuron: in each of d modes a force of noise and of the target's component, in "
+        "p - d null ones noise of the features alone",
+    )
+    squares = [expanded(average) for average in (Expectation(force**2, _force, _target), of_null)]
+    found = rewritten(meaning, *(square for square in squares if square is not None))
+    return meaning, concluded(Equation(s.entropic_term, entropic_trace() / 2), found)
+
+
+@functools.cache
+def free_energy() -> tuple[Theorem, ...]:
+    """The free energy by its three terms, as a function of overlaps and conjugates."""
+    pairs = s.gamma_p * coupled(s.V_s, s.q_s, s.V_s_hat, s.q_s_hat), coupled(s.V_w, s.q_w, s.V_w_hat, s.q_w_hat)
+    *_, trace = cold_trace((*pairs, s.gamma_p * fixed_overlap(s.m_s, s.m_s_hat)))
+    cost = energy(*OVERLAPS.values())
+    meaning = define(
+        s.free_energy,
+        -per_neuron(s.trace_term + s.entropic_term - s.alpha_p * cost),
+        "minus (1/(p R B)) ln E Z^R: the exponent at the saddle point",
+    )
+    whole = rewritten(unfolded(meaning), trace, entropic_term()[1])
+    return *entropic_term(), trace, meaning, whole
+
+
+@functools.cache
+def stationary(variable: sp.Symbol, unknown: sp.Symbol) -> tuple[Theorem, Theorem]:
+    """The slope of the free energy in ``variable``, and the value of ``unknown`` at which it vanishes."""
+    name = sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
+    rate = slope((free_energy()[-1],), variable, name, f"the derivative of the free energy in {variable.name}")
+    return rate, isolated(unknown, averages_expanded(rewrite((rate, saddle_point(name))), s.mode))
 
 
 # ---- the energetic part ----
@@ -149,75 +235,60 @@ def energetic() -> Derivation:
 
 # ---- the entropic part ----
 
-shift = s.ridge + s.V_w_hat
-resolvent = shift + s.V_s_hat * varrho
-ratio = shift / s.V_s_hat  # the z of the slides
 
-
-def entropic_trace() -> sp.Expr:
-    """(1/p) tr[((q_s^ + m_s^^2) Omega + q_w^) S^-1]: d modes with the law mu, p - d without an eigenvalue."""
+def traces() -> dict[sp.Symbol, sp.Expr]:
+    """V_s, V_w, q_s, q_w, m_s as traces: |F^T a|^2 and |a|^2 of a Gaussian readout S^-1 J."""
     force = (s.q_s_hat + s.m_s_hat**2) * varrho + s.q_w_hat
-    return s.gamma_p * over_spectrum(force / resolvent) + (1 - s.gamma_p) * s.q_w_hat / shift
-
-
-@functools.cache
-def entropic() -> Derivation:
-    """V_s, q_s, m_s, V_w, q_w: stationarity in the conjugates."""
-    trace = entropic_trace()
-    results = {
-        s.V_s: sp.diff(trace, s.q_s_hat) / s.gamma_p,
-        s.V_w: sp.diff(trace, s.q_w_hat),
-        s.q_s: -sp.diff(trace, s.V_s_hat) / s.gamma_p,
-        s.q_w: -sp.diff(trace, s.V_w_hat),
-        s.m_s: sp.diff(trace, s.m_s_hat) / (2 * s.gamma_p),
-        s.spectral_stieltjes: over_spectrum(1 / (varrho + ratio)),
-        s.spectral_slope: over_spectrum(1 / (varrho + ratio) ** 2),
-        # The p x p matrix F F^T/p has the same eigenvalues and p - d null ones.
-        s.wide_stieltjes: s.gamma_p * over_spectrum(1 / (varrho + ratio)) + (1 - s.gamma_p) / ratio,
-    }
-    # The same averages once more, written down as traces: |F^T a|^2 and |a|^2 of a Gaussian readout S^-1 J.
-    force = (s.q_s_hat + s.m_s_hat**2) * varrho + s.q_w_hat
-    by_hand = {
+    return {
         s.V_s: over_spectrum(varrho / resolvent),
         s.V_w: s.gamma_p * over_spectrum(1 / resolvent) + (1 - s.gamma_p) / shift,
         s.q_s: over_spectrum(varrho * force / resolvent**2),
         s.q_w: s.gamma_p * over_spectrum(force / resolvent**2) + (1 - s.gamma_p) * s.q_w_hat / shift**2,
         s.m_s: s.m_s_hat * over_spectrum(varrho / resolvent),
     }
-    z = sp.Symbol("z", positive=True)
-    pole = over_spectrum(1 / (varrho + z))
-    transforms = (
-        Step(
-            "In the slides' letters S = V_s^ (Omega + z): the Stieltjes transform of the law of F^T F/p at -z is V_s^ "
-            "times the trace of its resolvent.",
-            eq(s.spectral_stieltjes, results[s.spectral_stieltjes]),
-            Vanishing("S", resolvent - s.V_s_hat * (varrho + ratio)),
-            Vanishing("its trace", results[s.spectral_stieltjes] - s.V_s_hat * over_spectrum(1 / resolvent)),
+
+
+def in_resolvents(theorem: Theorem) -> Theorem:
+    """``theorem`` with every average over the spectrum in powers of the resolvent: varrho = (S - shift)/V_s^."""
+    S = sp.Dummy("S", positive=True)
+    for average in sorted(value(theorem).atoms(Expectation), key=sp.default_sort_key):
+        integrand = average.integrand.xreplace({varrho: (S - shift) / s.V_s_hat})
+        powers = sp.Poly(sp.expand(sp.cancel(sp.together(integrand))), S, 1 / S).terms()
+        parts = tuple((sp.factor(c), resolvent ** (up - down)) for (up, down), c in powers)
+        if parts != ((1, average.integrand),):
+            theorem = rewrite((theorem, linear((), average, parts)))
+    return theorem
+
+
+@functools.cache
+def entropic() -> Derivation:
+    """V_s, q_s, m_s, V_w, q_w: stationarity in the conjugates."""
+    found, rates = {}, []
+    for unknown, hat in PARTNERS.items():
+        rate, solution = stationary(unknown, hat)
+        rates.append(proved(f"The free energy differentiated in ${sp.latex(unknown)}$.", rate))
+        found[hat] = in_resolvents(solution)
+    transforms = {
+        s.spectral_stieltjes: (over_spectrum(1 / (varrho + ratio)), "(1/d) tr (F^T F/p + z)^-1, z = shift/V_s^"),
+        s.spectral_slope: (over_spectrum(1 / (varrho + ratio) ** 2), "minus its derivative in z"),
+        # The p x p matrix F F^T/p has the same eigenvalues and p - d null ones.
+        s.wide_stieltjes: (
+            s.gamma_p * over_spectrum(1 / (varrho + ratio)) + (1 - s.gamma_p) / ratio,
+            "the same over the p x p matrix, which has the same eigenvalues and p - d null ones, or lacks them",
         ),
-        Step(
-            "Its derivative.",
-            eq(s.spectral_slope, results[s.spectral_slope]),
-            Vanishing("minus d/dz", results[s.spectral_slope] + sp.diff(pole, z).subs(z, ratio)),
-        ),
-        Step(
-            "That of the p x p matrix F F^T/p, which has the same eigenvalues and p - d null ones, or lacks them.",
-            eq(s.wide_stieltjes, results[s.wide_stieltjes]),
-            Vanishing("V_s^ times the trace V_w", results[s.wide_stieltjes] - s.V_s_hat * by_hand[s.V_w]),
-        ),
-    )
-    steps = (
-        *(
-            Step(
-                f"Stationarity in the conjugate of ${sp.latex(name)}$ differentiates the trace.",
-                eq(name, value),
-                Vanishing(f"{name} as a trace of resolvents", results[name] - value),
-            )
-            for name, value in by_hand.items()
-        ),
-        *transforms,
-    )
+    }
+    for name, (meaning, what) in transforms.items():
+        found[name] = in_resolvents(define(name, meaning, what))
+    *terms, whole = free_energy()
     return Derivation(
-        "overlaps of random features, convex loss", SOURCE, *steps, results=results, hypotheses=HYPOTHESES
+        "overlaps of random features, convex loss",
+        SOURCE,
+        *(proved("A term of the free energy, or what it means.", term) for term in terms),
+        proved("The free energy in overlaps and conjugates.", whole),
+        *rates,
+        *(proved(f"${sp.latex(name)}$ in traces of the resolvent.", theorem) for name, theorem in found.items()),
+        results={name: value(theorem) for name, theorem in found.items()},
+        hypotheses=HYPOTHESES,
     )
 
 
@@ -278,7 +349,7 @@ def training() -> Derivation:
     pull = sp.Symbol("X", nonnegative=True)  # alpha E[(eta - f)^2]/V^2, which q_s^ and q_w^ are multiples of
     mean_loss = over_labels(loss(label, prox))
     hats = {s.q_s_hat: k1**2 * pull / s.gamma_p, s.q_w_hat: k2**2 * pull}
-    overlaps = {name: entropic().results[name] for name in (s.V_s, s.V_w, s.q_s, s.q_w, s.m_s)}
+    overlaps = traces()
     V = k1**2 * s.V_s + k2**2 * s.V_w
     value = s.alpha_p * mean_loss + V * pull / 2 + products() - entropic_trace() / 2
     explicit = value.subs(overlaps).subs(hats) / s.alpha_p
