@@ -18,10 +18,11 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import varrho
+from onestep.derivations.free_energy.envelopes import PLACES, envelope_slopes, proximal
 from onestep.derivations.free_energy.leaves import per_neuron, saddle_point, unfolded
 from onestep.derivations.free_energy.ridge import cold_trace, coupled, fixed_overlap
-from onestep.derivations.kernel.algebra import rewrite
-from onestep.derivations.kernel.averages import linear
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import linear, rotate, stein
 from onestep.derivations.kernel.calculus import slope
 from onestep.derivations.kernel.search import (
     averages_expanded,
@@ -33,11 +34,13 @@ from onestep.derivations.kernel.search import (
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import Equation
+from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import g, with_partials
+from onestep.derivations.language.named_functions import PARTIALS, envelope, g, g_prime, proximal_point, with_partials
+from onestep.derivations.language.named_functions import force as force_of
+from onestep.derivations.language.named_functions import force_slope as force_slope_of
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.random_features import no_spike as random_features
 
@@ -71,7 +74,6 @@ def over_spectrum(integrand: sp.Expr) -> sp.Expr:
 
 # ---- the free energy ----
 
-k = k1, k2
 energy = with_partials("E", 3)  # the average energy of a sample, a function of Q, M and V
 _force, _target = sp.symbols("Xi T", real=True)
 OVERLAPS = {
@@ -140,96 +142,146 @@ def stationary(variable: sp.Symbol, unknown: sp.Symbol) -> tuple[Theorem, Theore
 
 # ---- the energetic part ----
 
-
-def gaussian_rotation(variable: sp.Symbol) -> dict[str, sp.Expr]:
-    """d/dvariable E F(nu, f) by the chain rule and Stein's lemma: the weights of E F_nu,nu, E F_nu,f and E F_f,f."""
-    target_variance = sp.Symbol("rho_0", positive=True)
-    root = sp.sqrt(target_variance - s.output_overlap**2 / s.output_square)
-    along, own = s.output_overlap / sp.sqrt(s.output_square), sp.sqrt(s.output_square)
-    # nu = along xi + root z, f = own xi. Stein: E[xi F_nu] = along F_nu,nu + own F_nu,f and so on.
-    d_along, d_root, d_own = (sp.diff(e, variable) for e in (along, root, own))
-    return {"nu nu": d_along * along + d_root * root, "nu f": d_along * own + d_own * along, "f f": d_own * own}
+_Q, _V, _variance = sp.symbols("Q_0 V_0 rho_0", positive=True)
+_M, _y, _f = sp.symbols("M_0 y_0 f_0", real=True)
+NAMES = {name: define(name, meant, "an overlap of the output") for name, meant in OVERLAPS.items()}
+LABEL_VARIANCE = define(
+    s.label_variance, _variance - s.output_overlap**2 / s.output_square, "variance of theta.x given the output"
+)
 
 
-# Partial derivatives of the Moreau envelope, by the envelope theorem: those of the objective at its minimiser.
-def envelope_slopes() -> tuple[sp.Expr, sp.Expr]:
-    """d/df and d/dV of (x - f)^2/(2V) + l at x = eta."""
-    x, f = sp.symbols("x f", real=True)
-    objective = (x - f) ** 2 / (2 * s.V) + sp.Function("l")(x)
-    at = {x: prox, f: omega_1}
-    return sp.diff(objective, f).subs(at), sp.diff(objective, s.V).subs(at)
+@functools.cache
+def proximal_map() -> tuple[Theorem, ...]:
+    """The proximal map at V and its derivative by name, and with them the force and its slope, at any label."""
+    at = dict(zip(PLACES, (_y, _f, s.V), strict=True))
+    names = (
+        define(eta(_y, _f), proximal_point(_y, _f, s.V), "the proximal map at V", _y, _f),
+        define(eta_prime(_y, _f), PARTIALS[proximal_point][1](_y, _f, s.V), "its derivative in the output", _y, _f),
+    )
+    *_, force = proximal()
+    found = [instantiate((theorem,), at) for theorem in (force, differentiate((force,), PLACES[1]))]
+    back = [isolated(value(name), name) for name in names]
+    return *names, rewritten(found[0], back[0]), rewritten(found[1], back[1])
 
 
-# dE/dQ, dE/dM, dE/dV at the saddle point: first derivatives need no more of E than its linear part.
-ENERGY_SLOPES = sp.symbols("E_Q E_M E_V", real=True)
-PARTNERS = {s.V_s_hat: s.q_s, s.V_w_hat: s.q_w, s.q_s_hat: s.V_s, s.q_w_hat: s.V_w, s.m_s_hat: s.m_s}
+# V0 = rho - M^2/Q, theta.x = sqrt(rho) z and f = M z/sqrt(rho) + sqrt(Q V0/rho) xi; then rotated, f = sqrt(Q) xi.
+_rest = sp.sqrt(_variance - _M**2 / _Q)
+_cosine, _sine = _M / sp.sqrt(_variance * _Q), _rest / sp.sqrt(_variance)
+_target_first = (g(sp.sqrt(_variance) * s.z), sp.sqrt(_Q) * (_cosine * s.z + _sine * s.xi), _V)
+_output_first = (g(_M / sp.sqrt(_Q) * s.xi + _rest * s.z), sp.sqrt(_Q) * s.xi, _V)
+_first, _turned = (force_of(*at) for at in (_target_first, _output_first))
 
 
-def energy_in_overlaps() -> sp.Expr:
-    """alpha E to first order in the overlaps, and the products of overlaps with their conjugates."""
-    in_Q, in_M, in_V = ENERGY_SLOPES
-    energy = in_Q * (k1**2 * s.q_s + k2**2 * s.q_w) + in_M * k1 * s.m_s + in_V * (k1**2 * s.V_s + k2**2 * s.V_w)
-    return s.alpha_p * energy + products()
+@functools.cache
+def energy_meaning() -> Theorem:
+    """E(Q, M, V): an output of variance Q that has the covariance M with theta.x."""
+    return define(
+        energy(_Q, _M, _V),
+        Expectation(envelope(*_target_first), s.z, s.xi),
+        "the average least energy of a sample: theta.x and output of variances rho and Q and covariance M",
+        _Q,
+        _M,
+        _V,
+    )
 
 
-def products() -> sp.Expr:
-    """gamma/2 (q_s^ V_s - V_s^ q_s) + (q_w^ V_w - V_w^ q_w)/2 + gamma m_s^ m_s."""
-    pairs = s.gamma_p * (s.q_s_hat * s.V_s - s.V_s_hat * s.q_s) + s.q_w_hat * s.V_w - s.V_w_hat * s.q_w
-    return pairs / 2 + s.gamma_p * s.m_s_hat * s.m_s
+def in_force(theorem: Theorem) -> Theorem:
+    """``theorem`` with the slopes of the envelope, -f in the centre and -f^2/2 in V."""
+    for slope_ in envelope_slopes():
+        left, right = sides(slope_.statement)
+        for call in [c for c in value(theorem).atoms(sp.core.function.AppliedUndef) if c.func == left.func]:
+            theorem = rewrite((theorem, instantiate((slope_,), dict(zip(left.args, call.args, strict=True)))))
+    return theorem
+
+
+def turned(integrand: sp.Expr, wanted: sp.Expr) -> Theorem:
+    """The average of ``integrand``, theta.x first, as that of ``wanted``, the output first."""
+    average = Expectation(integrand, s.z, s.xi)
+    rotated = rotate((), average, (s.xi, s.z), ((_cosine, _sine), (_sine, -_cosine)))
+    images = {s.z: _cosine * s.xi + _sine * s.z, s.xi: _sine * s.xi - _cosine * s.z}
+    for before, after in ((_target_first[1], _output_first[1]), (_target_first[0].args[0], _output_first[0].args[0])):
+        moved = before.xreplace(images)
+        if moved != after:
+            rotated = rewrite((rotated, ring((), Equation(moved, after))))
+    return (
+        rotated
+        if value(rotated) == Expectation(wanted, s.xi, s.z)
+        else rewrite((rotated, linear((), value(rotated), ((sp.Integer(1), wanted),))))
+    )
+
+
+@functools.cache
+def energy_slopes() -> tuple[Theorem, ...]:
+    """dE/dQ, dE/dM and dE/dV as averages of the force, by Stein's lemma and a rotation."""
+    raw = [averages_expanded(in_force(differentiate((energy_meaning(),), x))) for x in (_Q, _M, _V)]
+    slope_first, slope_turned = (force_slope_of(*at) for at in (_target_first, _output_first))
+    by_parts = averages_expanded(stein((), Expectation(s.xi * _first, s.z, s.xi), s.xi, _first))
+    along = turned(slope_first, slope_turned)
+    in_Q = concluded(Equation(sides(raw[0].statement)[0], -value(along) / 2), raw[0], by_parts, along)
+    # E[z' f] and E[xi' f] share E[df/dy g'].
+    on_z = averages_expanded(stein((), Expectation(s.z * _turned, s.xi, s.z), s.z, _turned))
+    on_xi = averages_expanded(stein((), Expectation(s.xi * _turned, s.xi, s.z), s.xi, _turned))
+    pull = Expectation(s.z * _turned, s.xi, s.z)
+    common = Expectation(PARTIALS[force_of][0](*_output_first) * g_prime(*_output_first[0].args), s.xi, s.z)
+    mixed = ring((on_z,), Equation(common, pull / _rest), (-1 / _rest,))
+    moved = averages_expanded(turned(s.z * _first, (_cosine * s.xi + _sine * s.z) * _turned))
+    in_M = concluded(Equation(sides(raw[1].statement)[0], -pull / _rest), raw[1], by_parts, along, moved, on_xi, mixed)
+    square = turned(_first**2, _turned**2)
+    in_V = concluded(Equation(sides(raw[2].statement)[0], -value(square) / 2), raw[2], square)
+    return in_Q, in_M, in_V
+
+
+@functools.cache
+def at_overlaps() -> tuple[Theorem, ...]:
+    """The same at the overlaps, in the proximal map at V."""
+    at = {_Q: s.output_square, _M: s.output_overlap, _V: s.V}
+    found = []
+    for theorem in energy_slopes():
+        here = rewrite((instantiate((theorem,), at), LABEL_VARIANCE), True)
+        for known in proximal_map()[2:]:
+            call = sides(known.statement)[0].xreplace({_y: label, _f: omega_1})
+            if value(here).has(call):
+                here = rewrite((here, instantiate((known,), {_y: label, _f: omega_1})))
+        found.append(here)
+    return tuple(found)
 
 
 @functools.cache
 def energetic() -> Derivation:
     """The conjugates V_s^, q_s^, m_s^, V_w^, q_w^: stationarity in q_s, V_s, m_s, q_w, V_w."""
-    slope, in_V = envelope_slopes()
-    square, overlap = gaussian_rotation(s.output_square), gaussian_rotation(s.output_overlap)
-    second = -(prox_slope - 1) / s.V  # d/df of slope = -(eta - f)/V
-    # E[d/dnu of slope] = E[z slope]/sqrt(V0), Stein's lemma in z at fixed xi.
-    by_square = square["f f"] * over_labels(second)
-    by_overlap = overlap["nu f"] * over_labels(s.z * slope) / sp.sqrt(s.label_variance)
-    by_V = over_labels(in_V)
-    results = {
+    half, force = sp.Rational(1, 2), (prox - omega_1) / s.V
+    by_square = half * over_labels((1 - prox_slope) / s.V)
+    by_overlap = -over_labels(s.z * force) / sp.sqrt(s.label_variance)
+    by_V = -half * over_labels(force**2)
+    form = {
         s.V_s_hat: 2 * s.alpha_p / s.gamma_p * k1**2 * by_square,
         s.V_w_hat: 2 * s.alpha_p * k2**2 * by_square,
         s.q_s_hat: -2 * s.alpha_p / s.gamma_p * k1**2 * by_V,
         s.q_w_hat: -2 * s.alpha_p * k2**2 * by_V,
         s.m_s_hat: -s.alpha_p / s.gamma_p * k1 * by_overlap,
     }
-    half = sp.Rational(1, 2)
-    slopes = energy_in_overlaps()
-    moved = dict(zip(ENERGY_SLOPES, (by_square, by_overlap, by_V), strict=True))
-    steps = (
-        Step(
-            "Moving Q at fixed M and rho: the chain rule and Stein's lemma leave half of E d^2/df^2.",
-            eq(sp.Symbol("dE/dQ"), half * over_labels(second)),
-            Vanishing("no second derivative in nu", square["nu nu"]),
-            Vanishing("no mixed derivative", square["nu f"]),
-            Vanishing("half of the second derivative in f", square["f f"] - half),
-        ),
-        Step(
-            "Moving M leaves the mixed derivative.",
-            eq(sp.Symbol("dE/dM"), by_overlap),
-            Vanishing("no second derivative in nu", overlap["nu nu"]),
-            Vanishing("the mixed derivative", overlap["nu f"] - 1),
-            Vanishing("no second derivative in f", overlap["f f"]),
-        ),
-        Step(
-            "The envelope of the loss has the derivatives of the objective at its minimiser.",
-            eq(sp.Symbol("dE/dV"), by_V),
-            Vanishing("in f", slope + (prox - omega_1) / s.V),
-            Vanishing("in V", in_V + (prox - omega_1) ** 2 / (2 * s.V**2)),
-        ),
-        *(
-            Step(
-                f"Stationarity in ${sp.latex(partner)}$, by the chain rule through Q, M and V.",
-                eq(hat, results[hat]),
-                Vanishing(f"stationarity in {partner}", sp.diff(slopes, partner).subs(moved).subs(hat, results[hat])),
-            )
-            for hat, partner in PARTNERS.items()
-        ),
-    )
+    steps, found = [], {}
+    for hat, partner in PARTNERS.items():
+        rate, solution = stationary(partner, hat)
+        for name in NAMES.values():
+            if value(solution).has(value(name)):
+                solution = rewrite((solution, name), True)
+        found[hat] = concluded(Equation(hat, form[hat]), solution, *at_overlaps())
+        steps.append(proved(f"The free energy differentiated in ${sp.latex(partner)}$, through Q, M and V.", rate))
+        steps.append(proved("It vanishes at the saddle point.", found[hat]))
     return Derivation(
-        "conjugates of random features, convex loss", SOURCE, *steps, results=results, hypotheses=HYPOTHESES
+        "conjugates of random features, convex loss",
+        SOURCE,
+        proved("The energy of a sample, theta.x first.", energy_meaning()),
+        proved("Moving Q at fixed M and rho, Stein's lemma leaves half of E d^2/df^2.", energy_slopes()[0]),
+        proved("Moving M leaves the mixed derivative, which is E[z f]/sqrt(V0).", energy_slopes()[1]),
+        proved("Moving V.", energy_slopes()[2]),
+        *(proved("The overlaps of the output.", name) for name in NAMES.values()),
+        *(proved("The force in the proximal map.", theorem) for theorem in proximal_map()),
+        *(proved("At the overlaps.", theorem) for theorem in at_overlaps()),
+        *steps,
+        results={hat: value(theorem) for hat, theorem in found.items()},
+        hypotheses=HYPOTHESES,
     )
 
 
