@@ -251,8 +251,8 @@ BOUNDS_AND_FEATURES = (
           ("finite-bulk.V2", "finite-bulk.V1", "finite-bulk.spike-resolvent")),
     Plant(convex, "entropic_trace", lambda right: lambda: -right(),
           ("convex-features.q-s", "convex-features.q-w", "convex-features.V-s")),
-    Plant(convex, "envelope_slopes", lambda right: lambda: tuple(-x for x in right()),
-          ("convex-features.q-s-hat", "convex-features.m-s-hat")),
+    Plant(convex, "coupled", lambda right: lambda V, q, V_hat, q_hat: right(V, q, -V_hat, q_hat),
+          ("convex-features.V-s-hat", "convex-features.q-s")),
     # A rotation the wrong way, and another ratio, in the dictionary of the two systems.
     Plant(any_loss, "_TURNED", lambda right: {s.xi: right[s.xi], s.z: -right[s.z]},
           ("convex-features.any-loss.m-s-hat",)),

@@ -36,13 +36,20 @@ from onestep.derivations.kernel.search import (
 )
 from onestep.derivations.kernel.statements import Equation, sides
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import PARTIALS, envelope, g, g_prime, proximal_point, with_partials
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import (
+    PARTIALS,
+    any_loss,
+    envelope,
+    g,
+    g_prime,
+    proximal_point,
+    with_partials,
+)
 from onestep.derivations.language.named_functions import force as force_of
 from onestep.derivations.language.named_functions import force_slope as force_slope_of
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.random_features import no_spike as random_features
 
 SOURCE = "slides, saddle point of random features"
 HYPOTHESES = (
@@ -188,7 +195,7 @@ def energy_meaning() -> Theorem:
 def in_force(theorem: Theorem) -> Theorem:
     """``theorem`` with the slopes of the envelope, -f in the centre and -f^2/2 in V."""
     for slope_ in envelope_slopes():
-        left, right = sides(slope_.statement)
+        left, _ = sides(slope_.statement)
         for call in [c for c in value(theorem).atoms(sp.core.function.AppliedUndef) if c.func == left.func]:
             theorem = rewrite((theorem, instantiate((slope_,), dict(zip(left.args, call.args, strict=True)))))
     return theorem
@@ -303,7 +310,8 @@ def traces() -> dict[sp.Symbol, sp.Expr]:
 def in_resolvents(theorem: Theorem) -> Theorem:
     """``theorem`` with every average over the spectrum in powers of the resolvent: varrho = (S - shift)/V_s^."""
     S = sp.Dummy("S", positive=True)
-    for average in sorted(value(theorem).atoms(Expectation), key=sp.default_sort_key):
+    over_modes = [average for average in value(theorem).atoms(Expectation) if average.variables == (s.mode,)]
+    for average in sorted(over_modes, key=sp.default_sort_key):
         integrand = average.integrand.xreplace({varrho: (S - shift) / s.V_s_hat})
         powers = sp.Poly(sp.expand(sp.cancel(sp.together(integrand))), S, 1 / S).terms()
         parts = tuple((sp.factor(c), resolvent ** (up - down)) for (up, down), c in powers)
@@ -348,83 +356,96 @@ def entropic() -> Derivation:
 
 loss = sp.Function("loss", real=True)
 pair_output = s.output_overlap * s.z + sp.sqrt(s.output_square - s.output_overlap**2) * s.xi  # with theta.x = z
+_output, _across, _noise = sp.Function("f", real=True), *sp.symbols("z_1 z_2", real=True)
 
 
 @functools.cache
 def test_error() -> Derivation:
     """The square loss: the error of a Gaussian output correlated with theta.x is that of plain random features."""
-    averages = {s.h2_star: Expectation(g(s.z) ** 2, s.z), s.h1_star: Expectation(s.z * g(s.z), s.z)}
-    error = random_features.plain().results[s.test_error]
-    results: dict[sp.Basic, sp.Expr] = {
-        s.test_error: error.subs(averages),
-        s.output_square: k1**2 * s.Q1 + k2**2 * s.q2,
-        s.output_overlap: k1 * s.M,
-    }
     # What a readout makes of the input along theta, across it, and of the noise of the features.
-    across, noise = sp.symbols("z_1 z_2", real=True)
-    output = k1 * (s.M * s.z + sp.sqrt(s.Q1 - s.M**2) * across) + k2 * sp.sqrt(s.q2) * noise
-
-    def averaged(integrand: sp.Expr) -> sp.Expr:
-        return expand_expectations(Expectation(sp.expand(integrand), s.z, across, noise))
-
-    names = {s.output_square: results[s.output_square], s.output_overlap: results[s.output_overlap]}
-    steps = (
-        *random_features.plain().steps,
-        Step(
-            "The output is kappa_1 times the readout's overlap with the input, of variance Q1 and covariance M with "
-            "theta.x, and kappa_* times independent noise.",
-            eq(s.output_square, results[s.output_square]),
-            Vanishing("the variance of f", averaged(output**2) - results[s.output_square]),
-        ),
-        Step(
-            "With theta.x.",
-            eq(s.output_overlap, results[s.output_overlap]),
-            Vanishing("the covariance", averaged(s.z * output) - results[s.output_overlap]),
-        ),
-        Step(
-            "Only E g^2 and E[z g] of the target enter the error of plain random features.",
-            eq(s.test_error, results[s.test_error]),
-            Vanishing("E (g - f)^2", averaged((g(s.z) - output) ** 2) - results[s.test_error]),
-            Vanishing(
-                "for the pair",
-                expand_expectations(Expectation(sp.expand((g(s.z) - pair_output) ** 2), s.z, s.xi)).subs(names)
-                - results[s.test_error],
-            ),
-        ),
+    normals = (s.z, _across, _noise)
+    output = define(
+        _output(*normals),
+        k1 * (s.M * s.z + sp.sqrt(s.Q1 - s.M**2) * _across) + k2 * sp.sqrt(s.q2) * _noise,
+        "the output of the features on a new input: kappa_1 times the readout's overlap with it, and noise",
+        *normals,
     )
-    return Derivation("test error of random features", SOURCE, *steps, results=results, hypotheses=HYPOTHESES)
+
+    def averaged(name: sp.Symbol, integrand: sp.Expr, meaning: str) -> Theorem:
+        return averages_expanded(rewritten(define(name, Expectation(integrand, *normals), meaning), output))
+
+    f = _output(*normals)
+    found = (
+        averaged(s.output_square, f**2, "the variance of the output"),
+        averaged(s.output_overlap, s.z * f, "its covariance with theta.x"),
+        averaged(s.test_error, (g(s.z) - f) ** 2, "mean squared error on a new input"),
+    )
+    moments = Expectation(g(s.z) ** 2, s.z) - 2 * s.output_overlap * Expectation(s.z * g(s.z), s.z)
+    result = concluded(Equation(s.test_error, moments + s.output_square), found[2], *found[:2])
+    return Derivation(
+        "test error of random features",
+        SOURCE,
+        proved("The output, by what the readout has of a new input.", output),
+        proved("Its variance.", found[0]),
+        proved("With theta.x.", found[1]),
+        proved("Only E g^2 and E[z g] of the target enter the error, as in that of any such Gaussian pair.", found[2]),
+        proved("By its variance and covariance.", result),
+        results={s.test_error: value(result)},
+        hypotheses=HYPOTHESES,
+    )
+
+
+@functools.cache
+def least_energy() -> tuple[Theorem, ...]:
+    """E at the overlaps: the loss at the proximal map, and V/2 times the mean square of the force."""
+    at = {_Q: s.output_square, _M: s.output_overlap, _V: s.V}
+    turned_energy = rewrite((energy_meaning(), turned(envelope(*_target_first), envelope(*_output_first))))
+    here = rewrite((instantiate((turned_energy,), at), LABEL_VARIANCE), True)
+    of_loss = define(loss(_y, _f), any_loss(_y, _f), "the loss of a label and an output", _y, _f)
+    by_eta, *_ = proximal_map()
+    at_prox = instantiate((proximal()[1],), dict(zip(PLACES, (_y, _f, s.V), strict=True)))
+    named = rewrite((rewrite((at_prox, by_eta), True), instantiate((of_loss,), {_f: eta(_y, _f)})), True)
+    inserted = rewrite((here, instantiate((named,), {_y: label, _f: omega_1})))
+    parts = ((sp.Integer(1), loss(label, prox)), (s.V / 2, ((prox - omega_1) / s.V) ** 2))
+    return of_loss, named, rewrite((inserted, linear((), value(inserted), parts)))
 
 
 @functools.cache
 def training() -> Derivation:
     """The stationary value per sample: alpha times the mean loss plus the penalty, all else cancels."""
-    pull = sp.Symbol("X", nonnegative=True)  # alpha E[(eta - f)^2]/V^2, which q_s^ and q_w^ are multiples of
-    mean_loss = over_labels(loss(label, prox))
-    hats = {s.q_s_hat: k1**2 * pull / s.gamma_p, s.q_w_hat: k2**2 * pull}
-    overlaps = traces()
-    V = k1**2 * s.V_s + k2**2 * s.V_w
-    value = s.alpha_p * mean_loss + V * pull / 2 + products() - entropic_trace() / 2
-    explicit = value.subs(overlaps).subs(hats) / s.alpha_p
-    claimed = (mean_loss + s.ridge / (2 * s.alpha_p) * overlaps[s.q_w]).subs(hats)
-    step = Step(
-        "Moreau's envelope is (eta - f)^2/(2V) + l; tr[K S^-1] = tr[S S^-1 K S^-1] does the rest.",
-        eq(s.training_objective, claimed),
-        Vanishing("the stationary value per sample", explicit - claimed),
+    whole = free_energy()[-1]
+    meaning = define(s.training_objective, s.free_energy / s.alpha_p, "the stationary value, per sample")
+    exact = rewritten(meaning, whole)
+    for name in NAMES.values():
+        exact = rewrite((exact, name), True)
+    exact = in_resolvents(rewritten(exact, least_energy()[-1]))
+    hats, overlaps = energetic(), entropic()
+    q_s_hat, q_w_hat = (hats.theorem_of(name) for name in (s.q_s_hat, s.q_w_hat))
+    known = [overlaps.theorem_of(name) for name in (s.V_s, s.V_w, s.q_s, s.q_w, s.m_s)]
+    assert q_s_hat is not None
+    assert q_w_hat is not None
+    pull = over_labels(((prox - omega_1) / s.V) ** 2)
+    each, shared = s.gamma_p * s.V_s / s.alpha_p, s.V_w / s.alpha_p
+    work = ring(
+        (NAMES[s.V], q_s_hat, q_w_hat),
+        Equation(s.V * pull, each * s.q_s_hat + shared * s.q_w_hat),
+        (pull, -each, -shared),
     )
-    size = overlaps[s.q_w].subs(hats)
-    force = (hats[s.q_s_hat] + s.m_s_hat**2) * varrho + hats[s.q_w_hat]
-    again = s.gamma_p * over_spectrum(force / resolvent**2) + (1 - s.gamma_p) * hats[s.q_w_hat] / shift**2
-    readout = Step(
-        "The size of the readout at these conjugates.",
-        eq(s.q_w, size),
-        Vanishing("as a trace of resolvents", size - again),
-    )
+    mean_loss, half = over_labels(loss(label, prox)), sp.Rational(1, 2)
+    shown = value(exact) - s.V * pull / 2 + value(work) / 2
+    without = ring((exact, work), Equation(s.training_objective, shown), (sp.Integer(1), half))
+    goal = mean_loss + s.ridge / (2 * s.alpha_p) * s.q_w
+    result = concluded(Equation(s.training_objective, goal), without, *(t for t in known if t is not None))
+    size = overlaps.theorem_of(s.q_w)
+    assert size is not None
     return Derivation(
         "training objective of random features",
         SOURCE,
-        *entropic().steps,
-        readout,
-        step,
-        results={s.training_objective: explicit, s.q_w: size},
+        *overlaps.steps,
+        *(proved("The energy of a sample at the proximal map.", theorem) for theorem in least_energy()),
+        proved("The free energy per sample.", exact),
+        proved("What the force does on V is what the conjugates do on V_s and V_w.", work),
+        proved("Moreau's envelope is (eta - f)^2/(2V) + l; tr[K S^-1] = tr[S S^-1 K S^-1] does the rest.", result),
+        results={s.training_objective: value(result), s.q_w: value(size)},
         hypotheses=HYPOTHESES,
     )
