@@ -28,8 +28,8 @@ envelope_of, force_of = named.envelope, named.force
 _ZERO, _ONE = sp.Integer(0), sp.Integer(1)
 _y, _centre, _h, _J, _weight = sp.symbols("y omega h J a", real=True)
 _V = sp.Symbol("V", positive=True)
-_PLACES = (_y, _centre, _V)
-_prox = named.proximal_point(*_PLACES)
+PLACES = (_y, _centre, _V)
+_prox = named.proximal_point(*PLACES)
 
 
 def distance(h: sp.Expr, omega: sp.Expr, V: sp.Expr) -> sp.Expr:
@@ -47,10 +47,10 @@ def proximal() -> tuple[Theorem, ...]:
     and variance.
     """
     energy = define(
-        named.sample_energy(*_PLACES, _h),
+        named.sample_energy(*PLACES, _h),
         distance(_h, _centre, _V) + named.any_loss(_y, _h),
         "what a sample costs at the output h",
-        *_PLACES,
+        *PLACES,
         _h,
     )
     balance = instantiate((differentiate((energy,), _h),), {_h: _prox})
@@ -58,14 +58,14 @@ def proximal() -> tuple[Theorem, ...]:
         "proximal point of a convex loss",
         Equation(sides(balance.statement)[0], _ZERO),
         "the proximal point is where the energy of the sample is stationary, which is its minimum",
-        *_PLACES,
+        *PLACES,
     )
     stationary = rewrite((least, balance))
     at_prox = instantiate((energy,), {_h: _prox})
     least_energy = define(
-        envelope_of(*_PLACES), sides(at_prox.statement)[0], "the least energy, the Moreau envelope", *_PLACES
+        envelope_of(*PLACES), sides(at_prox.statement)[0], "the least energy, the Moreau envelope", *PLACES
     )
-    force = define(force_of(*_PLACES), (_prox - _centre) / _V, "the force on the field", *_PLACES)
+    force = define(force_of(*PLACES), (_prox - _centre) / _V, "the force on the field", *PLACES)
     return stationary, rewrite((least_energy, at_prox)), force
 
 
@@ -76,7 +76,7 @@ def envelope_slopes() -> tuple[Theorem, Theorem]:
     for variable in (_centre, _V):
         slope = differentiate((least_energy,), variable)
         left, right = sides(slope.statement)
-        moved = named.PARTIALS[named.proximal_point][_PLACES.index(variable)](*_PLACES)
+        moved = named.PARTIALS[named.proximal_point][PLACES.index(variable)](*PLACES)
         without = ring(
             (slope, stationary),
             Equation(left, sp.expand(right - moved * sides(stationary.statement)[0])),
@@ -92,7 +92,7 @@ def force_slope_theorem() -> Theorem:
     """df/domega = -l''/(1 + V l''), l'' at the proximal point: stationarity differentiated."""
     stationary, _, force = proximal()
     implicit = differentiate((stationary,), _centre)
-    moved = named.PARTIALS[named.proximal_point][1](*_PLACES)
+    moved = named.PARTIALS[named.proximal_point][1](*PLACES)
     slope = differentiate((force,), _centre)
     return rewritten(slope, isolated(moved, implicit))
 

@@ -97,12 +97,8 @@ def fixed_overlap(overlap: sp.Expr, conjugate: sp.Expr) -> sp.Expr:
     return -repeated(R, overlap * B * conjugate)
 
 
-@functools.cache
-def trace() -> Derivation:
-    """Equations (91)-(95), (103): the trace term, linear in R at zero replicas, then at zero temperature."""
-    pairs = ((s.V1, s.q1, s.V1_hat, s.q1_hat), (s.V2, s.q2, s.V2_hat, s.q2_hat))
-    overlaps = ((s.zeta, s.zeta_hat), (s.psi, s.psi_hat))
-    products = [coupled(*pair) for pair in pairs] + [fixed_overlap(*pair) for pair in overlaps]
+def cold_trace(products: tuple[sp.Expr, ...]) -> tuple[Theorem, Theorem, Theorem, Theorem]:
+    """The trace term of products with conjugates: for R replicas, their derivative at R = 0, at zero temperature."""
     meaning = define(trace_exponent(R), sp.Add(*products), "minus the products with the conjugates, for R replicas", R)
     counted = unfolded(meaning)
     at_zero = slope_at_zero(counted)
@@ -110,6 +106,16 @@ def trace() -> Derivation:
     form = sp.expand(value(per_temperature))
     cold = rewrite((limit_of(form, B), equal(per_temperature, form)), True)
     result = name_limit((cold,), s.trace_term, "the trace term per replica, neuron and inverse temperature")
+    return meaning, counted, at_zero, result
+
+
+@functools.cache
+def trace() -> Derivation:
+    """Equations (91)-(95), (103): the trace term, linear in R at zero replicas, then at zero temperature."""
+    pairs = ((s.V1, s.q1, s.V1_hat, s.q1_hat), (s.V2, s.q2, s.V2_hat, s.q2_hat))
+    overlaps = ((s.zeta, s.zeta_hat), (s.psi, s.psi_hat))
+    products = (*(coupled(*pair) for pair in pairs), *(fixed_overlap(*pair) for pair in overlaps))
+    meaning, counted, at_zero, result = cold_trace(products)
     return Derivation(
         "trace term",
         f"{APPENDIX}, (91)-(95), (103), (105)",
@@ -366,20 +372,25 @@ def exponent_per_neuron(samples_per_neuron: sp.Expr, cost_of_sample: sp.Expr) ->
 SAMPLES = define(s.n, s.alpha * s.d, "the samples of the readout, at a fixed ratio to the dimension")
 
 
-@functools.cache
-def assembled() -> Derivation:
-    """Equation (116): the free energy, extremal over all thirteen variables, for any law nu."""
-    parts = (trace(), entropic(), energetic())
-    *_, cost = sample_limit((s.kappa,), s.sample_cost, "the cost of one sample per replica, at zero temperature")
+def at_saddle_point(cost: Theorem, *terms: Theorem) -> tuple[Theorem, Theorem, Theorem]:
+    """The free energy per neuron by the exponent, with n/p = alpha/beta and m^ dropped, and in its terms."""
     meaning = define(
         s.free_energy,
         -of_network(per_neuron(exponent_per_neuron(s.n / s.p, s.sample_cost))),
         "minus (1/(p R B)) ln E Z^R, which the equivalent features share with the network",
     )
     exponent = unfolded(meaning)
-    terms = [part.theorem_of(name) for part, name in ((parts[0], s.trace_term), (parts[1], s.entropic_term))]
     counted = rewritten(exponent, WIDTH, SAMPLES, DROPPED[s.dropped_m_hat])
-    result = rewritten(counted, cost, *(term for term in terms if term is not None))
+    return exponent, counted, rewritten(counted, cost, *terms)
+
+
+@functools.cache
+def assembled() -> Derivation:
+    """Equation (116): the free energy, extremal over all thirteen variables, for any law nu."""
+    parts = (trace(), entropic(), energetic())
+    *_, cost = sample_limit((s.kappa,), s.sample_cost, "the cost of one sample per replica, at zero temperature")
+    terms = [part.theorem_of(name) for part, name in ((parts[0], s.trace_term), (parts[1], s.entropic_term))]
+    exponent, counted, result = at_saddle_point(cost, *(term for term in terms if term is not None))
     steps = tuple(step for part in parts for step in part.steps)
     hypotheses = tuple(dict.fromkeys(h for part in parts for h in part.hypotheses))
     return Derivation(

@@ -7,18 +7,31 @@ and the square loss against it can be minimised and averaged in closed form.
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 
 import sympy as sp
 
 from onestep.derivations.free_energy import symbols as s
-from onestep.derivations.free_energy.along_spike import PAPER, V_of_kappa, g, mu1, mu2, prediction, y0, y1, y2
+from onestep.derivations.free_energy.along_spike import (
+    PAPER,
+    V_of_kappa,
+    g,
+    mu1,
+    mu2,
+    prediction,
+    squared_residual,
+    y0,
+    y1,
+    y2,
+)
 from onestep.derivations.free_energy.leaves import gaussian, product_of, unfolded
 from onestep.derivations.free_energy.replica_gaussians import slope_at_zero
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite
 from onestep.derivations.kernel.averages import linear
-from onestep.derivations.kernel.limits import name_limit
+from onestep.derivations.kernel.limits import limit_rational, name_limit
 from onestep.derivations.kernel.search import (
     averages_expanded,
+    concluded,
     define,
     equal,
     isolated,
@@ -205,12 +218,12 @@ def label() -> sp.Expr:
     return g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z) + sp.sqrt(s.noise) * LABEL_NOISE
 
 
-_teacher = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
+TEACHER = g(s.gamma * s.kappa + sp.sqrt(s.rho) * s.z)
 # The moments of the label at given kappa.
 LABEL_MOMENTS = (
-    define(y0, Expectation(_teacher, s.z), "the mean label given kappa", s.kappa),
-    define(y1, Expectation(s.z * _teacher, s.z), "the label's linear part given kappa", s.kappa),
-    define(y2, Expectation(_teacher**2, s.z) + s.noise, "the label's mean square given kappa", s.kappa),
+    define(y0, Expectation(TEACHER, s.z), "the mean label given kappa", s.kappa),
+    define(y1, Expectation(s.z * TEACHER, s.z), "the label's linear part given kappa", s.kappa),
+    define(y2, Expectation(TEACHER**2, s.z) + s.noise, "the label's mean square given kappa", s.kappa),
 )
 EXCESS = define(s.excess, s.q1 - s.psi**2, "what q1 has beyond the label's direction, by Cauchy-Schwarz")
 
@@ -229,45 +242,68 @@ def name_label_moments(expression: sp.Expr) -> sp.Expr:
     return sp.expand(
         expression.subs(
             {
-                Expectation(_teacher**2, s.z): y2 - s.noise,
-                Expectation(s.z * _teacher, s.z): y1,
-                Expectation(_teacher, s.z): y0,
+                Expectation(TEACHER**2, s.z): y2 - s.noise,
+                Expectation(s.z * TEACHER, s.z): y1,
+                Expectation(TEACHER, s.z): y0,
             }
         )
     )
 
 
-def sample_limit(over: tuple[sp.Symbol, ...], name: sp.Symbol, meaning: str) -> tuple[Theorem, ...]:
+@dataclass(frozen=True)
+class Fields:
+    """The output on one sample at given kappa: its mean, what replicas share of the rest, what one has of its own.
+
+    ``squared`` is the square of the error averaged over z, the variables of ``shared`` and the label noise, which the
+    ``names`` make of it.
+    """
+
+    mean: sp.Expr
+    shared: sp.Expr
+    normals: tuple[sp.Symbol, ...]
+    variance: sp.Expr
+    squared: sp.Expr
+    names: tuple[Theorem, ...]
+
+
+ONE_SPIKE = Fields(prediction, shared_field(s.excess), (s.xi,), V_of_kappa, squared_residual, (EXCESS,))
+
+
+@functools.cache
+def averaged_log(fields: Fields) -> Theorem:
+    """The average of the logarithm of what one replica makes of a sample, at fixed kappa."""
+    B, more = s.inverse_temperature, 1 + fields.variance
+    gap = label() - fields.mean - fields.shared
+    logarithm = value(log_of_replica(gap, fields.variance))
+    average = Expectation(logarithm, s.z, *fields.normals, LABEL_NOISE)
+    split = linear((), average, ((-B / (2 * more), gap**2), (-sp.log(more) / 2, sp.Integer(1))))
+    wanted = -B * fields.squared / (2 * more) - sp.log(more) / 2
+    return concluded(Equation(average, wanted), moments_named(averages_expanded(split)), *fields.names)
+
+
+def sample_limit(
+    over: tuple[sp.Symbol, ...], name: sp.Symbol, meaning: str, fields: Fields = ONE_SPIKE
+) -> tuple[Theorem, ...]:
     """name = the limit of -(1/(R B)) ln E prod_i exp(-B loss_i), over z, xi, the noise and the variables of ``over``.
 
     With the theorems on the way: of R replicas, of their derivative at R = 0, at low temperature.
     """
-    R, B = s.replicas, s.inverse_temperature
-    gap = label() - prediction - shared_field(s.excess)
-    inner = (s.z, s.xi, LABEL_NOISE)
-    bracket = Expectation(product_of(R, loss_of_replica(gap, V_of_kappa)), *inner)
+    R, B, more = s.replicas, s.inverse_temperature, 1 + fields.variance
+    gap = label() - fields.mean - fields.shared
+    inner = (s.z, *fields.normals, LABEL_NOISE)
+    bracket = Expectation(product_of(R, loss_of_replica(gap, fields.variance)), *inner)
     outer = Expectation(bracket, *over) if over else bracket
     powers = unfolded(define(sample_exponent(R), sp.log(outer), "ln of the average over one sample of R replicas", R))
     slope = slope_at_zero(powers)
-    known = log_of_replica(gap, V_of_kappa)
-    determinant = -sp.log(1 + V_of_kappa) / 2
-    integrated = rewrite((slope, known))
-    average = Expectation(value(known), *inner)
-    split = linear((), average, ((-B / (2 * (1 + V_of_kappa)), gap**2), (determinant, sp.Integer(1))))
-    named = moments_named(averages_expanded(split))
-    exact = rewrite((rewrite((integrated, named)), EXCESS))
+    known = log_of_replica(gap, fields.variance)
+    cost, determinant = fields.squared / (2 * more), sp.log(more)
+    exact = rewrite((rewrite((slope, known)), averaged_log(fields)))
     if over:
-        whole = value(exact)
-        energy = (-(value(named) - determinant) / B).xreplace({s.excess: value(EXCESS)})
-        parts = ((-B, energy), (sp.Rational(-1, 2), sp.log(1 + V_of_kappa)))
-        exact = rewrite((exact, linear((), whole, parts)))
-    cost = congruence((exact,), -_hole / B, _hole)
-    form = sp.expand(value(cost))
-    limit = rewrite((limit_of(form, B), equal(cost, form)), True)
-    named_limit = name_limit((limit,), name, meaning)
-    found = value(named_limit)
-    tidy = Expectation(sp.factor(found.integrand), *over) if over else sp.factor(found)
-    return powers, slope, exact, equal(named_limit, tidy)
+        exact = rewrite((exact, linear((), value(exact), ((-B, cost), (sp.Rational(-1, 2), determinant)))))
+        cost, determinant = Expectation(cost, *over), Expectation(determinant, *over)
+    per_temperature = equal(congruence((exact,), -_hole / B, _hole), cost + determinant / (2 * B))
+    limit = limit_rational((), value(per_temperature), cost, B)
+    return powers, slope, exact, name_limit((rewrite((limit, per_temperature), True),), name, meaning)
 
 
 @functools.cache

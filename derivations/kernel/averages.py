@@ -14,6 +14,7 @@ from onestep.derivations.kernel.statements import (
     Assumption,
     AtLeast,
     Condition,
+    Demand,
     Equation,
     Ground,
     Refused,
@@ -197,10 +198,22 @@ def _averaged(whole: sp.Expr) -> tuple[sp.Symbol, ...]:
 def _same(first: sp.Expr, second: sp.Expr, variables: tuple[sp.Symbol, ...], *parts: sp.Expr) -> frozenset[Condition]:
     """The conditions under which two integrands are equal for all values of the variables, and ``parts`` are defined:
     SymPy cancels equal factors of theirs.
+
+    Where the first integrand is defined is no condition: an average of it stands for an integral that exists, and
+    `admit` lets it be averaged only if nothing but functions that are not known decides where that is.
     """
     conditions = vanishing(first - second, (first, second))
     if conditions is not None:
         conditions = conditions.union(*(defined_where(admit(part)) for part in parts))
+        given = vanishing(sp.Integer(0), (first,)) or frozenset()
+        conditions = frozenset(c for c in conditions if not free(c.term) & set(variables) or not _given(c, given))
     if conditions is None or any(free(condition.term) & set(variables) for condition in conditions):
         raise Refused(f"{first} and {second} are not the same integrand for all values of {variables}")
     return conditions
+
+
+def _given(condition: Condition, given: frozenset[Condition]) -> bool:
+    """Whether a denominator vanishes nowhere but where those do that are given."""
+    if condition.demand is not Demand.NONZERO or not given:
+        return False
+    return (vanishing(sp.Integer(0), (1 / condition.term,)) or frozenset()) <= given

@@ -12,6 +12,7 @@ from onestep.derivations.kernel.algebra import assume, congruence, differentiate
 from onestep.derivations.kernel.averages import independent, linear, moment, rotate, stein
 from onestep.derivations.kernel.limits import limit_compose, limit_rational
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
+from onestep.derivations.kernel.terms import positive
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Step, eq, ge
 from onestep.derivations.language.expectation import Expectation
@@ -144,7 +145,8 @@ def _parts(average: sp.Expr) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
     found = []
     factor, integrand = average.integrand.as_independent(*average.variables, as_Add=False)
     # Arguments of functions stay as they are written.
-    masks: dict[sp.Expr, sp.Expr] = {}
+    masks, outside_of = _denominators(integrand, average.variables)
+    integrand = integrand.xreplace(outside_of)
     for kind in (Expectation, sp.core.function.AppliedUndef):
         calls = integrand.xreplace(masks).atoms(kind)
         masks |= {call: sp.Dummy("call", real=True) for call in calls}
@@ -157,6 +159,23 @@ def _parts(average: sp.Expr) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
         outside, below = sp.factor_terms(below).as_independent(*average.variables, as_Add=False)
         found.append((factor * constant / outside, above / below))
     return tuple(found)
+
+
+def _denominators(
+    integrand: sp.Expr, variables: tuple[sp.Symbol, ...]
+) -> tuple[dict[sp.Expr, sp.Expr], dict[sp.Expr, sp.Expr]]:
+    """Sums in denominators whose sign is not decided, which are not multiplied out: their names, and what constants
+    leave of them.
+    """
+    names: dict[sp.Expr, sp.Expr] = {}
+    factored: dict[sp.Expr, sp.Expr] = {}
+    for power in integrand.atoms(sp.Pow):
+        base, exponent = power.as_base_exp()
+        if base.is_Add and exponent.is_Integer and exponent < 0 and base.has(*variables) and not positive(base):
+            constant, rest = sp.factor_terms(base).as_independent(*variables, as_Add=False)
+            factored[power] = constant**exponent * rest**exponent
+            names[rest**exponent] = sp.Dummy("below", real=True)
+    return names, factored
 
 
 def _monomial(average: sp.Expr, kept: frozenset[sp.Symbol]) -> Theorem | None:

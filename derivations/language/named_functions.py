@@ -123,6 +123,13 @@ def with_slopes(name: str) -> tuple[sp.FunctionClass, sp.FunctionClass, sp.Funct
     return function, slope, second
 
 
+def with_partials(name: str, count: int) -> sp.FunctionClass:
+    """A function of several parameters, which a derivation defines, with a name for the derivative in each place."""
+    function = sp.Function(name, real=True)
+    PARTIALS[function] = _places(name, count)
+    return function
+
+
 # Parity under z -> -z where sigma is odd: differentiating sigma(-z) = -sigma(z) makes sigma' even and sigma'' odd.
 ODD_ACTIVATION = {sigma: -1, sigma_prime: 1, sigma_check: 1, sigma_second: -1}
 

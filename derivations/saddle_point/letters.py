@@ -17,42 +17,54 @@ import functools
 import sympy as sp
 
 from onestep.derivations.bulk.blocks import (
-    ISOTROPIC_GROUPS,
     LETTERS,
     PAIRS,
-    M,
-    X,
-    Y,
-    minus_block_slope,
-    minus_tau_slope,
-    mixed_matrix,
-    mixed_slope,
-    slopes,
-    theta,
-    theta_of_tau,
-    traces_of,
 )
-from onestep.derivations.equivalence.spike_coefficients import coefficients
-from onestep.derivations.free_energy.along_spike import PAPER, over_kappa, y0, y1, y2
-from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES
-from onestep.derivations.free_energy.stationarity import EXCHANGE, solve_linear
-from onestep.derivations.gradient_step.bulk import bulk
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.free_energy.along_spike import PAPER, over_kappa
+from onestep.derivations.free_energy.leaves import of_network, saddle_point, unfolded
+from onestep.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, TEACHER, moments_named
+from onestep.derivations.free_energy.stationarity import EXCHANGE
+from onestep.derivations.gradient_step.bulk import bulk, cross_term, row_correction
+from onestep.derivations.kernel.algebra import rewrite
+from onestep.derivations.kernel.calculus import slope
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    by_ring,
+    concluded,
+    define,
+    equal,
+    isolated,
+    proved,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import Equation
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import sigma
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.equations import stationary
 from onestep.derivations.saddle_point.letter_energy import (
+    FIELDS,
+    GRAM,
+    RESOLVENT,
+    ROUND,
     SOURCE,
     assembled,
+    curvature,
     energetic,
     entropic,
+    forces,
+    inverse,
     mu0_of,
     mu1_of,
     mu2_of,
-    prediction,
-    q_of_kappa,
+    of_conjugates,
+    readouts,
     squared_residual,
 )
+
+_covariance = (sp.symbols("K_11 K_12", real=True), sp.symbols("K_12 K_22", real=True))
 
 # Differentiating in the first gives the equation for the second.
 CONJUGATE: dict[sp.Symbol, sp.Symbol] = (
@@ -64,182 +76,114 @@ CONJUGATE: dict[sp.Symbol, sp.Symbol] = (
     | {s.q1_of[a][b]: s.V1_hat_of[a][b] for a, b in PAIRS}
     | {s.V1_of[a][b]: s.q1_hat_of[a][b] for a, b in PAIRS}
 )
+HATS = frozenset(CONJUGATE.values()) - frozenset(s.m_of)
 CONJUGATE |= {unknown: variable for variable, unknown in CONJUGATE.items() if variable != unknown}
 
 
-def resolvent_slope(S: sp.Expr, dS: sp.Expr) -> sp.Expr:
-    """The derivative of G = S^-1 when S moves by dS: -G dS G, in non-commuting symbols."""
-    del S
-    G = sp.Symbol("G", commutative=False)
-    return -G * dS * G
-
-
-def _resolvent_step() -> Step:
-    """d tr[K G]/dS = -tr[G K G dS], by expanding S G = 1."""
-    S, dS, G = sp.symbols("S P G", commutative=False)
-    first_order = S * resolvent_slope(S, dS) + dS * G
-    return Step(
-        "G moves by -G dS G when S moves by dS, so (1/p) tr[K G] moves by -(1/p) tr[G K G dS]; moving V1^_uu' moves "
-        "the two blocks of S between u and u', moving V2^_u one diagonal block.",
-        eq(sp.Symbol("dG"), resolvent_slope(S, dS)),
-        Vanishing("S G stays one to first order", sp.expand(first_order).subs(S * G, 1)),
+@functools.cache
+def explicit_entropic() -> tuple[Theorem, ...]:
+    """The entropic term in the conjugates V1^, V2^, for one given bulk: tr[K S^-1]/2p, K = q^ + p s^ s^T + p t^ t^T."""
+    *_, kept = readouts()
+    covariance = tuple(
+        define(
+            _covariance[a][b],
+            of_conjugates(s.q1_hat_of, s.q2_hat_of, a, b) + sum(force[a] * force[b] for force in forces()),
+            "the second moment of the forces on two neurons, without s.G t",
+        )
+        for a, b in PAIRS
     )
+    trace = sum(_covariance[a][b] * RESOLVENT[a][b] for a, b in ROUND) / (2 * s.p)
+    by_trace = concluded(Equation(s.entropic_term, trace), kept, *covariance)
+    return (*covariance, rewritten(by_trace, *inverse(), *curvature()))
 
 
-def entropic_slope(variable: sp.Symbol) -> sp.Expr:
-    """The derivative of the entropic term in one variable; for V1^ and V2^ with K = q^ + p s^ s^T."""
-    for a in LETTERS:
-        if variable == s.V2_hat_of[a]:
-            return -s.double_letter[a] / 2
-    for a, b in PAIRS:
-        if variable == s.V1_hat_of[a][b]:
-            return -s.double_block[a][b] / (2 if a == b else 1)
-    return sp.diff(entropic().results[s.entropic_term], variable)
+def entropic_slope(variable: sp.Symbol) -> Theorem:
+    """The entropic term in a form that shows ``variable``: V1^, V2^ move the resolvent, the others forces and noise."""
+    if variable in (*s.V2_hat_of, *(s.V1_hat_of[a][b] for a, b in PAIRS)):
+        return explicit_entropic()[-1]
+    found = entropic().theorem_of(s.entropic_term)
+    assert found is not None
+    return found
+
+
+@functools.cache
+def double_traces() -> dict[sp.Symbol, Theorem]:
+    """(1/p) tr[W Pi W^T G K G] and (1/p) tr[G K G] over blocks of one given bulk."""
+    G, K = (sp.Matrix(2, 2, lambda a, b, of=of: of[a][b]) for of in (RESOLVENT, _covariance))
+    product = G * K * G
+    found = {
+        s.double_block[a][b]: define(
+            s.double_block[a][b], GRAM[a][b] * product[a, b] / s.p, "(1/p) tr[W Pi W^T G K G] over a block"
+        )
+        for a, b in PAIRS
+    }
+    return found | {
+        s.double_letter[a]: define(s.double_letter[a], product[a, a] / s.p, "(1/p) tr[G K G] over a letter's neurons")
+        for a in LETTERS
+    }
+
+
+def double_of(unknown: sp.Symbol) -> sp.Symbol | None:
+    """The trace with two resolvents that an overlap is."""
+    names = {s.q1_of[a][b]: s.double_block[a][b] for a, b in PAIRS} | dict(zip(s.q2_of, s.double_letter, strict=True))
+    return names.get(unknown)
 
 
 @functools.cache
 def equation(variable: sp.Symbol) -> Derivation:
     """Equations (155)-(156): stationarity of the free energy in one variable, the traces of one given bulk kept."""
-    base = assembled()
-    explicit = stationary(base.results[s.free_energy] + s.entropic_term, variable)
-    derivative = explicit - entropic_slope(variable)
-    unknown = CONJUGATE[variable]
-    solution = solve_linear(derivative, unknown)
-    step = Step(
-        f"The derivative in ${sp.latex(variable)}$ vanishes at the saddle point; it is linear in "
-        f"${sp.latex(unknown)}$.",
-        eq(unknown, solution),
-        Vanishing(f"stationarity in {variable}", expand_expectations(derivative).subs(unknown, solution)),
-    )
+    base, unknown = assembled(), CONJUGATE[variable]
+    energy = base.theorem_of(s.free_energy)
+    assert energy is not None
+    shown = rewritten(energy, entropic_slope(variable)) if variable in HATS else energy
+    name = sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
+    rate = slope((shown,), variable, name, f"the derivative of the free energy in {variable.name}")
+    balance = averages_expanded(rewrite((rate, saddle_point(name))), s.kappa)
+    solution = isolated(unknown, balance)
+    double = double_of(unknown)
+    names: tuple[Theorem, ...] = ()
+    if double is not None:
+        covariance = explicit_entropic()[:-1]
+        names = (double_traces()[double], *covariance)
+        of_traces = concluded(Equation(double, value(solution)), names[0], *inverse(), *curvature())
+        solution = rewrite((solution, of_traces), True)
     return Derivation(
         f"stationarity in {variable}",
         f"{SOURCE}, (155)-(156)",
         *base.steps,
-        _resolvent_step(),
-        step,
-        results={unknown: solution},
+        proved("The free energy, with what knows this variable of the entropic term.", shown),
+        proved(f"Its derivative in ${sp.latex(variable)}$; G = S^-1 moves by -G dS G when S moves by dS.", rate),
+        proved("It vanishes at the saddle point.", saddle_point(name)),
+        *(proved("A trace with two resolvents.", theorem) for theorem in names),
+        proved(f"It is linear in ${sp.latex(unknown)}$.", solution),
+        results={unknown: value(solution)},
         hypotheses=(*base.hypotheses, EXCHANGE),
     )
 
 
-def isotropic_traces() -> dict[sp.Symbol, sp.Expr]:
-    """The traces of one given bulk for isotropic rows: v and theta_perp see beta c tau and beta T."""
-    blocks = {s.trace_block[a][b]: s.V1_of[a][b] for a, b in PAIRS} | {s.trace_letter[a]: s.V2_of[a] for a in LETTERS}
-    spike = {s.spike_block[a][b]: s.beta * s.c_of[a] * s.V2_of[a] if a == b else sp.S.Zero for a, b in PAIRS}
-    return blocks | spike | {s.target_block[a][b]: s.beta * s.V1_of[a][b] for a, b in PAIRS}
-
-
-@functools.cache
-def isotropic(variable: sp.Symbol) -> Derivation:
-    """The equations for zeta and psi, and those for q1 and q2 through the derivative of the block equivalent.
-
-    ``variable`` is zeta^, psi^, V1^ or V2^ of a letter or pair.
-    """
-    base = equation(variable)
-    unknown = CONJUGATE[variable]
-    # The entropic term is half of X.T + Y.tau with X = q1^ + beta psi^ psi^T and Y = q2^ + beta c zeta^^2.
-    forces = {X[a, b]: s.q1_hat_of[a][b] + s.beta * s.psi_hat_of[a] * s.psi_hat_of[b] for a, b in PAIRS} | {
-        Y[a]: s.q2_hat_of[a] + s.beta * s.c_of[a] * s.zeta_hat_of[a] ** 2 for a in LETTERS
-    }
-    entropic_isotropic = entropic().results[s.entropic_term].subs(isotropic_traces())
-    weighted = sum(X[a, b] * s.V1_of[a][b] for a in LETTERS for b in LETTERS) + sum(Y[a] * s.V2_of[a] for a in LETTERS)
-    reason = "Moving (C, D) along (X, Y) moves (T, tau) by minus (q1, q2)."
-    if unknown in s.q2_of:
-        a = s.q2_of.index(unknown)
-        moved = minus_tau_slope(a, s.q2_of[1 - a])
-        solution = moved.subs(theta_of_tau).subs(forces)
-        # pi_a/tau_a = s_a + c_a M_aa along the solution.
-        dTheta = sp.diag(*(-s.beta * s.c_of[e] * (moved if e == a else s.q2_of[e]) for e in LETTERS))
-        held = s.fraction[a] * moved / s.V2_of[a] ** 2 - Y[a] - s.c_of[a] * sp.expand(mixed_slope(dTheta)[a, a])
-        closing = (Vanishing("pi/tau moves as s + c M", held),)
-    elif variable in s.zeta_hat_of or variable in s.psi_hat_of:
-        reason = "Stationarity: the overlap is the derivative of the entropic term in its force."
-        solution = base.results[unknown].subs(isotropic_traces())
-        closing = (Vanishing("the derivative", solution - sp.diff(weighted.subs(forces) / 2, variable)),)
-    else:
-        ((a, b),) = (pair for pair in PAIRS if s.q1_of[pair[0]][pair[1]] == unknown)
-        solution = minus_block_slope(a, b, s.q2_of).subs(theta_of_tau).subs(forces)
-        closing = (_block_moves(a, b),)
-    steps = (
-        *base.steps,
-        *slopes().steps,
-        _symmetry_step(),
-        Step(
-            "For isotropic rows v and theta_perp are independent of the bulk: s_a.G s_b = beta c_a tau_a delta_ab, "
-            "t_a.G t_b = beta T_ab; the entropic term is half of X.T + Y.tau, with X = q1^ + beta psi^ psi^T and Y = "
-            "q2^ + beta c zeta^^2.",
-            eq(s.entropic_term, weighted / 2),
-            Vanishing("signal joins noise", entropic_isotropic - weighted.subs(forces) / 2),
-        ),
-        Step(reason, eq(unknown, solution), *closing),
-    )
-    return Derivation(
-        f"stationarity in {variable} for isotropic rows",
-        f"{SOURCE}, (155)-(156)",
-        *steps,
-        results={unknown: solution},
-        hypotheses=(*base.hypotheses, ISOTROPIC_GROUPS),
-    )
-
-
-def _block_moves(a: int, b: int) -> Vanishing:
-    """-dT_ab at -dtau = q2 against the derivatives of the explicit trace T(C, Theta), entry by entry."""
-    T, named = traces_of(), {M[e, f]: mixed_matrix()[e, f] for e, f in PAIRS}
-    moved = sum(T[a, b].diff(s.V1_hat_of[e][f]) * X[e, f] for e, f in PAIRS)
-    moved += sum(T[a, b].diff(theta[e]) * -s.beta * s.c_of[e] * s.q2_of[e] for e in LETTERS)
-    formula = minus_block_slope(a, b, s.q2_of).subs(named).subs({s.V1_of[e][f]: T[e, f] for e, f in PAIRS})
-    return Vanishing("T moves as its explicit form does", sp.together(moved + formula))
-
-
-def _symmetry_step() -> Step:
-    """d(X.T + Y.tau)/d(C, D) is the derivative of (T, tau) along (X, Y), because both come from one potential."""
-    arguments = (*(s.V1_hat_of[a][b] for a, b in PAIRS), *s.V2_hat_of)
-    potential = sp.Function("L", real=True)(*arguments)
-    weights = [X[a, b] for a, b in PAIRS] + list(Y)
-    T = {(a, b): sp.diff(potential, s.V1_hat_of[a][b]) / (1 if a == b else 2) for a, b in PAIRS}
-    tau = [sp.diff(potential, D) for D in s.V2_hat_of]
-    weighted = sum((1 if a == b else 2) * X[a, b] * T[a, b] for a, b in PAIRS) + sum(Y[a] * tau[a] for a in LETTERS)
-
-    def along(quantity: sp.Expr) -> sp.Expr:
-        return sum(w * sp.diff(quantity, x) for w, x in zip(weights, arguments, strict=True))
-
-    return Step(
-        "(T, tau) is the gradient of one potential, so d(X.T + Y.tau)/dD_a is the derivative of tau_a along (X, Y), "
-        "and likewise for T.",
-        eq(sp.Symbol(r"\partial_{D_a}(X.T+Y.\tau)"), sp.Symbol(r"d\tau_a[X,Y]")),
-        *(Vanishing(f"letter {a + 1}", sp.diff(weighted, s.V2_hat_of[a]) - along(tau[a])) for a in LETTERS),
-        *(
-            Vanishing(
-                f"letters {a + 1} and {b + 1}",
-                sp.diff(weighted, s.V1_hat_of[a][b]) - (1 if a == b else 2) * along(T[a, b]),
-            )
-            for a, b in PAIRS
-        ),
-    )
+_error = sp.Function("e_g", real=True)(s.kappa)
 
 
 @functools.cache
 def test_error() -> Derivation:
     """Equation (157): the error on a new input; at gamma = 1 it is E[b^2 + q]."""
-    result = over_kappa(squared_residual) - s.noise
-    gap = y0 - prediction
-    aligned = squared_residual.subs({y2: y0**2 + s.noise, y1: 0}, simultaneous=True)
-    steps = (
-        *energetic().steps,
-        Step(
-            "A new input has no thermal response: its squared error is e2, of which the label noise is not counted.",
-            eq(s.test_error, result),
-            Vanishing(
-                "at gamma = 1, where y1 = 0 and y2 = y0^2 + Delta, e2 is b^2 + q + Delta",
-                sp.expand(aligned - gap**2 - q_of_kappa - s.noise),
-            ),
-        ),
+    gap = TEACHER - FIELDS.mean - FIELDS.shared
+    squared = define(
+        _error, Expectation(gap**2, s.z, *FIELDS.normals), "mean squared distance from the noiseless label", s.kappa
     )
+    by_moments = moments_named(averages_expanded(squared))
+    at_kappa = concluded(Equation(_error, squared_residual - s.noise), by_moments, *FIELDS.names)
+    meaning = define(s.test_error, of_network(over_kappa(_error)), "the error on a new input, of the network")
+    result = rewritten(unfolded(meaning), at_kappa)
     return Derivation(
         "test error of several letters",
         f"{SOURCE}, (157)",
-        *steps,
-        results={s.test_error: result},
+        *energetic().steps,
+        proved("A new input has no thermal response: given kappa its output is the part that replicas share.", squared),
+        proved("Its squared error is e2, of which the label noise is not counted.", at_kappa),
+        proved("The error of the network is that of the equivalent features, averaged over kappa.", meaning),
+        proved("So it is the average of e2, less the label noise.", result),
+        results={s.test_error: value(result)},
         hypotheses=REPLICA_HYPOTHESES[1:2],
     )
 
@@ -247,36 +191,24 @@ def test_error() -> Derivation:
 FEATURES_SOURCE = f"{PAPER}, Appendix D"
 
 
-def for_letter(expression: sp.Expr, a: int) -> sp.Expr:
-    """A formula of Section 3.2 for the neurons of one letter: spike r u, bulk variance c_u."""
-    return expression.subs({s.r: s.r * s.letter[a], s.c: s.c_of[a]}, simultaneous=True)
+_received = sp.Function("w'.x", real=True)(s.z)
 
 
 @functools.cache
 def scaling() -> Derivation:
     """The note after equation (138): with one bulk variance the functions of a letter are mu_j(u kappa)."""
-    base = coefficients()
-    whole = base.results[s.mu0]
-    of_letter = for_letter(whole, 0).subs(s.c_of[0], s.c)
-    dilated = whole.subs(s.kappa, s.letter[0] * s.kappa)
-    linear = for_letter(base.results[s.mu1], 0).subs(s.c_of[0], s.c)
-    steps = (
-        *base.steps,
-        Step(
-            "The letter enters through r u kappa only, so mu0 of a letter is mu0 at u kappa.",
-            eq(mu0_of[0], of_letter),
-            Vanishing("mu0 of the letter is mu0(u kappa)", of_letter - dilated),
-            Vanishing(
-                "mu1 of the letter is mu1(u kappa)", linear - base.results[s.mu1].subs(s.kappa, s.letter[0] * s.kappa)
-            ),
-        ),
+    received = define(
+        _received, split_input(s.letter[0] * s.r, sp.sqrt(s.c) * s.z), "what a neuron of the letter receives", s.z
     )
+    meaning = define(mu0_of[0], Expectation(sigma(_received), s.z), "the mean feature of a letter given kappa", s.kappa)
+    result = rewrite((meaning, received))
     return Derivation(
         "one letter's functions",
         f"{FEATURES_SOURCE}, (136)-(138)",
-        *steps,
-        results={mu0_of[0]: of_letter},
-        hypotheses=base.hypotheses,
+        proved("A neuron of letter u has the spike r u and, here, the bulk variance c of all.", received),
+        proved("Its mean feature given kappa.", meaning),
+        proved("The letter enters through r u kappa only, so mu0 of a letter is mu0 at u kappa.", result),
+        results={mu0_of[0]: value(result)},
     )
 
 
@@ -295,70 +227,70 @@ def output() -> Derivation:
     )
     root = sp.sqrt(s.p)
     features = {k: mu0_of[u] + mu1_of[u] * split_input(along[k], across[k]) + mu2_of[u] * noise[k] for u, k in neurons}
-    total = sum(a[k] * features[k] for _, k in neurons) / root
 
     def by_letter(weights: dict[str, sp.Expr]) -> list[sp.Expr]:
         return [sum(a[k] * weights[k] for u, k in neurons if u == letter) / root for letter in LETTERS]
 
-    m, zeta = by_letter(dict.fromkeys(a, sp.S.One)), by_letter(along)
     linear, rest = by_letter(across), by_letter(noise)
-    field = sum(mu1_of[u] * linear[u] + mu2_of[u] * rest[u] for u in LETTERS)
-    mean = sum(mu0_of[u] * m[u] + s.kappa * mu1_of[u] * zeta[u] for u in LETTERS)
-    steps = (
-        Step(
-            "A neuron of letter u sees w.x = kappa w.v + w.x_perp.",
-            eq(s.row_input, split_input(s.spike_overlap, sp.Symbol(r"{w_{k}\cdot x_{\perp}}"))),
-        ),
-        Step(
-            "Neurons collected by letter: m_u = 1.a_u/sqrt p, zeta_u = a_u.W_u v/sqrt p, and the local field h of the "
-            "rest. Two neurons of one letter and one of the other are shown.",
-            eq(s.letter_output, mean + field),
-            Vanishing("the output is the sum over letters", total - mean - field),
-        ),
+    total = define(s.letter_output, sum(a[k] * features[k] for _, k in neurons) / root, "the readout of the features")
+    field = define(
+        s.letter_field,
+        sum(mu1_of[u] * linear[u] + mu2_of[u] * rest[u] for u in LETTERS),
+        "what x_perp and xi give",
     )
-    named = sum(mu0_of[u] * s.m_of[u] + s.kappa * mu1_of[u] * s.zeta_of[u] for u in LETTERS) + s.letter_field
-    replaced = (mean + s.letter_field).subs(dict(zip(m, s.m_of, strict=True)) | dict(zip(zeta, s.zeta_of, strict=True)))
-    found = Step(
-        "In the names of the order parameters.",
-        eq(s.letter_output, replaced),
-        Vanishing("every overlap has its name", replaced - named),
-    )
+    ones = by_letter(dict.fromkeys(a, sp.S.One))
+    names = [
+        define(m, found, "1.a/sqrt(p) over the neurons of a letter") for m, found in zip(s.m_of, ones, strict=True)
+    ]
+    names += [
+        define(zeta, found, "a.W v/sqrt(p) over the neurons of a letter")
+        for zeta, found in zip(s.zeta_of, by_letter(along), strict=True)
+    ]
+    mean = sum(mu0_of[u] * s.m_of[u] + s.kappa * mu1_of[u] * s.zeta_of[u] for u in LETTERS)
+    result = by_ring(Equation(s.letter_output, mean + s.letter_field), total, field, *names)
     return Derivation(
-        "output by letters", f"{FEATURES_SOURCE}, (139)-(142)", *steps, found, results={s.letter_output: replaced}
+        "output by letters",
+        f"{FEATURES_SOURCE}, (139)-(142)",
+        proved(
+            "A neuron of letter u sees w.x = kappa w.v + w.x_perp. Two neurons of one letter and one of the other are "
+            "shown.",
+            total,
+        ),
+        *(proved("Neurons collected by letter: m_u and zeta_u are sums over its neurons.", name) for name in names),
+        proved("The local field is what x_perp and xi give.", field),
+        proved("The output is the sum over letters, in the names of the order parameters.", result),
+        results={s.letter_output: value(result)},
     )
+
+
+_replica, _apart, _together = sp.symbols(r"a^{(i)}_{k} \langle{a}a'\rangle \langle{aa}\rangle", real=True)
 
 
 @functools.cache
 def gibbs() -> Derivation:
     """Equations (147)-(148) for the square loss: given the data, replicas are independent Gaussian variables."""
-    from onestep.derivations.language.expectation import expand_expectations
-
     u, v = sp.symbols("u v", real=True)
     B, S, mean = s.inverse_temperature, s.curvature_entry, s.minimum_entry
     first, second = mean + u / sp.sqrt(B * S), mean + v / sp.sqrt(B * S)
-
-    def average(expression: sp.Expr) -> sp.Expr:
-        return expand_expectations(Expectation(sp.expand(expression), u, v))
-
-    apart, together = average(first * second), average(first**2)
-    result = apart + s.replica_delta * (together - apart)
-    energy = S * (first - mean) ** 2 / 2
-    steps = (
-        Step(
-            "In the basis of the Hessian the loss is S (a - a^)^2/2, so that a replica is a^ + u/sqrt(B S) with u "
-            "standard normal.",
-            eq(sp.Symbol("a^{(i)}_{k}"), first),
-            Vanishing("the Gibbs weight is the density of u", B * energy - u**2 / 2),
-        ),
-        Step(
-            "Two replicas share the minimum only; a replica with itself has 1/(B S) more.",
-            eq(s.gibbs_moment, result),
-            Vanishing("two replicas", apart - mean**2),
-            Vanishing("one replica with itself", together - mean**2 - 1 / (B * S)),
-        ),
+    drawn = define(_replica, first, "a replica of the readout weight, with u standard normal")
+    density = by_ring(Equation(B * S * (_replica - mean) ** 2 / 2, u**2 / 2), drawn)
+    two = averages_expanded(define(_apart, Expectation(first * second, u, v), "the second moment of two replicas"))
+    one = averages_expanded(define(_together, Expectation(first**2, u), "that of one replica with itself"))
+    meaning = define(
+        s.gibbs_moment, _apart + s.replica_delta * (_together - _apart), "either, delta = 1 for one replica"
     )
+    found = rewritten(meaning, two, one)
+    result = equal(found, sp.expand(value(found)))
     return Derivation(
-        "replicas of the square loss", f"{FEATURES_SOURCE}, (147)-(148)", *steps, results={s.gibbs_moment: result}
+        "replicas of the square loss",
+        f"{FEATURES_SOURCE}, (147)-(148)",
+        proved("In the basis of the Hessian the loss is S (a - a^)^2/2: a replica is a^ + u/sqrt(B S),", drawn),
+        proved("since B times the loss is then u^2/2, u standard normal.", density),
+        proved("Two replicas share the minimum only;", two),
+        proved("a replica with itself has 1/(B S) more.", one),
+        proved("Both in one formula.", meaning),
+        proved("With what they are.", result),
+        results={s.gibbs_moment: value(result)},
     )
 
 
@@ -370,34 +302,22 @@ def letter_row(step: sp.Expr) -> sp.Expr:
 @functools.cache
 def row_norm() -> Derivation:
     """The bulk variance of a letter, from that of a readout of ones (equations (36) and (133))."""
-    base = bulk()
-    row, step = sp.symbols("w delta", real=True)
-    square = sp.expand((row + letter_row(step)) ** 2)
-    of_ones = {s.delta_square: base.results[s.c] - 1, s.delta_cross: sp.S.Zero}
-    result = (1 + s.letter[0] ** 2 * s.delta_square + 2 * s.letter[0] * s.delta_cross).subs(of_ones)
-    steps = (
-        *base.steps,
-        Step(
-            "The step of a neuron is proportional to its initial readout weight: u times that of a readout of ones.",
-            eq(sp.Symbol(r"w'_{k}"), row + letter_row(step)),
-            Vanishing(
-                "one component of the square: |w|^2 + 2 u w.delta + u^2 |delta|^2",
-                square - row**2 - 2 * s.letter[0] * row * step - s.letter[0] ** 2 * step**2,
-            ),
-        ),
-        Step(
-            "|w|^2 = 1, the cross term vanishes, and |delta|^2 is c - 1 of a readout of ones.",
-            eq(s.c_of[0], result),
-            Vanishing(
-                "a letter is a learning rate: equation (36) at u eta",
-                result - base.results[s.c].subs(s.eta, s.letter[0] * s.eta),
-            ),
-        ),
+    base, once = bulk(), letter_row(sp.S.One)
+    limits = (row_correction().theorem_of(s.delta_square), cross_term().theorem_of(s.delta_cross))
+    meaning = define(
+        s.c_of[0], 1 + once**2 * s.delta_square + 2 * once * s.delta_cross, "the limit of |w + u delta|^2, with |w| = 1"
     )
+    result = rewritten(meaning, *(limit for limit in limits if limit is not None))
     return Derivation(
         "bulk variance of a letter",
         f"{FEATURES_SOURCE}, (133)",
-        *steps,
-        results={s.c_of[0]: result},
+        *base.steps,
+        proved(
+            "The step of a neuron is proportional to its initial readout weight: u times delta, that of a readout of "
+            "ones.",
+            meaning,
+        ),
+        proved("|delta|^2 is known from a readout of ones, and the cross term vanishes.", result),
+        results={s.c_of[0]: value(result)},
         hypotheses=base.hypotheses,
     )

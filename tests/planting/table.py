@@ -46,11 +46,12 @@ from onestep.derivations.saddle_point import (
     conventions,
     equations,
     leave_one_out,
+    letter_energy,
     letters,
-    orthogonal_bulk,
 )
 from onestep.derivations.saddle_point import network as network_readout
 from onestep.derivations.saddle_point import symbols as s
+from onestep.derivations.saddle_point.bulk_of_letters import isotropic, orthogonal
 from onestep.derivations.saddle_point.letter_energy import mu1_of
 from onestep.derivations.saddle_point.random_features import any_loss, convex, no_spike, plain_equivalence
 from onestep.derivations.spectrum import resolvent
@@ -236,8 +237,8 @@ BOUNDS_AND_FEATURES = (
           ("finite-bulk.V2", "finite-bulk.V1", "finite-bulk.spike-resolvent")),
     Plant(convex, "entropic_trace", lambda right: lambda: -right(),
           ("convex-features.q-s", "convex-features.q-w", "convex-features.V-s")),
-    Plant(convex, "envelope_slopes", lambda right: lambda: tuple(-x for x in right()),
-          ("convex-features.q-s-hat", "convex-features.m-s-hat")),
+    Plant(convex, "coupled", lambda right: lambda V, q, V_hat, q_hat: right(V, q, -V_hat, q_hat),
+          ("convex-features.V-s-hat", "convex-features.q-s")),
     # A rotation the wrong way, and another ratio, in the dictionary of the two systems.
     Plant(any_loss, "_TURNED", lambda right: {s.xi: right[s.xi], s.z: -right[s.z]},
           ("convex-features.any-loss.m-s-hat",)),
@@ -250,19 +251,18 @@ LETTERS = (
     Plant(blocks, "diagonal_inverse", lambda _: lambda a, traces: blocks.shift[a] + s.c_of[a] * (
               blocks.C + s.beta * blocks.C * traces * blocks.C)[a, a],
           ("appendix-d.block.tau", "appendix-d.block.T-own")),
-    Plant(blocks, "mixed_slope", lambda _: _slope, ("appendix-d.isotropic.q2", "appendix-d.isotropic.q1")),
-    Plant(letters, "entropic_slope", lambda right: lambda variable: -right(variable),
+    Plant(isotropic, "overlap_form", lambda right: lambda a, b: -right(a, b), ("appendix-d.isotropic.q1",)),
+    Plant(letter_energy, "of_conjugates",
+          lambda _: lambda pairs, own, a, b: pairs[a][b] * letter_energy.GRAM[a][b] - (own[a] if a == b else 0),
           ("appendix-d.saddle.q1", "appendix-d.saddle.V2", "appendix-d.saddle.zeta")),
-    Plant(letters, "isotropic_traces", lambda right: lambda: {name: -found for name, found in right().items()},
+    Plant(isotropic, "isotropic_traces", lambda right: lambda: {name: -found for name, found in right().items()},
           ("appendix-d.isotropic.zeta", "appendix-d.isotropic.psi")),
     # A wrong sign of the rank-one term.
-    Plant(orthogonal_bulk, "along_spike",
-          lambda _: lambda x: ((sp.eye(2) + x * blocks.C).inv(method="ADJ") * x).applyfunc(sp.factor),
-          ("appendix-d.orthogonal.zeta", "appendix-d.orthogonal.q")),
-    Plant(orthogonal_bulk, "overlap_of",
-          lambda _: lambda a, b: orthogonal_bulk.without_spike(a, b) * s.q2_of[a] + s.zeta_of[a] * s.zeta_of[b],
+    Plant(orthogonal, "taken_out", lambda right: lambda first, second: -right(first, second),
+          ("appendix-d.orthogonal.zeta",)),
+    Plant(orthogonal, "across_spike", lambda _: lambda squares, along: squares + along**2,
           ("appendix-d.orthogonal.output-variance",)),
-    Plant(letters, "letter_row", lambda _: lambda step: -s.letter[0] * step, ("appendix-d.row-norm",)),
+    Plant(letters, "letter_row", lambda _: lambda step: s.letter[0] ** 2 * step, ("appendix-d.row-norm",)),
     Plant(letters, "split_input", lambda _: lambda along, across: s.kappa * along - across, ("appendix-d.output",)),
 )
 

@@ -18,11 +18,38 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import varrho
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import g
+from onestep.derivations.free_energy.envelopes import PLACES, envelope_slopes, proximal
+from onestep.derivations.free_energy.leaves import per_neuron, saddle_point, unfolded
+from onestep.derivations.free_energy.ridge import cold_trace, coupled, fixed_overlap
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import linear, rotate, stein
+from onestep.derivations.kernel.calculus import slope
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    concluded,
+    define,
+    expanded,
+    isolated,
+    proved,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import Equation, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import (
+    PARTIALS,
+    any_loss,
+    envelope,
+    g,
+    g_prime,
+    proximal_point,
+    with_partials,
+)
+from onestep.derivations.language.named_functions import force as force_of
+from onestep.derivations.language.named_functions import force_slope as force_slope_of
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.random_features import no_spike as random_features
 
 SOURCE = "slides, saddle point of random features"
 HYPOTHESES = (
@@ -52,106 +79,26 @@ def over_spectrum(integrand: sp.Expr) -> sp.Expr:
     return Expectation(integrand, s.mode)
 
 
-# ---- the energetic part ----
+# ---- the free energy ----
 
-
-def gaussian_rotation(variable: sp.Symbol) -> dict[str, sp.Expr]:
-    """d/dvariable E F(nu, f) by the chain rule and Stein's lemma: the weights of E F_nu,nu, E F_nu,f and E F_f,f."""
-    target_variance = sp.Symbol("rho_0", positive=True)
-    root = sp.sqrt(target_variance - s.output_overlap**2 / s.output_square)
-    along, own = s.output_overlap / sp.sqrt(s.output_square), sp.sqrt(s.output_square)
-    # nu = along xi + root z, f = own xi. Stein: E[xi F_nu] = along F_nu,nu + own F_nu,f and so on.
-    d_along, d_root, d_own = (sp.diff(e, variable) for e in (along, root, own))
-    return {"nu nu": d_along * along + d_root * root, "nu f": d_along * own + d_own * along, "f f": d_own * own}
-
-
-# Partial derivatives of the Moreau envelope, by the envelope theorem: those of the objective at its minimiser.
-def envelope_slopes() -> tuple[sp.Expr, sp.Expr]:
-    """d/df and d/dV of (x - f)^2/(2V) + l at x = eta."""
-    x, f = sp.symbols("x f", real=True)
-    objective = (x - f) ** 2 / (2 * s.V) + sp.Function("l")(x)
-    at = {x: prox, f: omega_1}
-    return sp.diff(objective, f).subs(at), sp.diff(objective, s.V).subs(at)
-
-
-# dE/dQ, dE/dM, dE/dV at the saddle point: first derivatives need no more of E than its linear part.
-ENERGY_SLOPES = sp.symbols("E_Q E_M E_V", real=True)
+energy = with_partials("E", 3)  # the average energy of a sample, a function of Q, M and V
+_force, _target = sp.symbols("Xi T", real=True)
+OVERLAPS = {
+    s.output_square: k1**2 * s.q_s + k2**2 * s.q_w,
+    s.output_overlap: k1 * s.m_s,
+    s.V: k1**2 * s.V_s + k2**2 * s.V_w,
+}
 PARTNERS = {s.V_s_hat: s.q_s, s.V_w_hat: s.q_w, s.q_s_hat: s.V_s, s.q_w_hat: s.V_w, s.m_s_hat: s.m_s}
 
-
-def energy_in_overlaps() -> sp.Expr:
-    """alpha E to first order in the overlaps, and the products of overlaps with their conjugates."""
-    in_Q, in_M, in_V = ENERGY_SLOPES
-    energy = in_Q * (k1**2 * s.q_s + k2**2 * s.q_w) + in_M * k1 * s.m_s + in_V * (k1**2 * s.V_s + k2**2 * s.V_w)
-    return s.alpha_p * energy + products()
+shift = s.ridge + s.V_w_hat
+resolvent = shift + s.V_s_hat * varrho
+ratio = shift / s.V_s_hat  # the z of the slides
 
 
 def products() -> sp.Expr:
     """gamma/2 (q_s^ V_s - V_s^ q_s) + (q_w^ V_w - V_w^ q_w)/2 + gamma m_s^ m_s."""
     pairs = s.gamma_p * (s.q_s_hat * s.V_s - s.V_s_hat * s.q_s) + s.q_w_hat * s.V_w - s.V_w_hat * s.q_w
     return pairs / 2 + s.gamma_p * s.m_s_hat * s.m_s
-
-
-@functools.cache
-def energetic() -> Derivation:
-    """The conjugates V_s^, q_s^, m_s^, V_w^, q_w^: stationarity in q_s, V_s, m_s, q_w, V_w."""
-    slope, in_V = envelope_slopes()
-    square, overlap = gaussian_rotation(s.output_square), gaussian_rotation(s.output_overlap)
-    second = -(prox_slope - 1) / s.V  # d/df of slope = -(eta - f)/V
-    # E[d/dnu of slope] = E[z slope]/sqrt(V0), Stein's lemma in z at fixed xi.
-    by_square = square["f f"] * over_labels(second)
-    by_overlap = overlap["nu f"] * over_labels(s.z * slope) / sp.sqrt(s.label_variance)
-    by_V = over_labels(in_V)
-    results = {
-        s.V_s_hat: 2 * s.alpha_p / s.gamma_p * k1**2 * by_square,
-        s.V_w_hat: 2 * s.alpha_p * k2**2 * by_square,
-        s.q_s_hat: -2 * s.alpha_p / s.gamma_p * k1**2 * by_V,
-        s.q_w_hat: -2 * s.alpha_p * k2**2 * by_V,
-        s.m_s_hat: -s.alpha_p / s.gamma_p * k1 * by_overlap,
-    }
-    half = sp.Rational(1, 2)
-    slopes = energy_in_overlaps()
-    moved = dict(zip(ENERGY_SLOPES, (by_square, by_overlap, by_V), strict=True))
-    steps = (
-        Step(
-            "Moving Q at fixed M and rho: the chain rule and Stein's lemma leave half of E d^2/df^2.",
-            eq(sp.Symbol("dE/dQ"), half * over_labels(second)),
-            Vanishing("no second derivative in nu", square["nu nu"]),
-            Vanishing("no mixed derivative", square["nu f"]),
-            Vanishing("half of the second derivative in f", square["f f"] - half),
-        ),
-        Step(
-            "Moving M leaves the mixed derivative.",
-            eq(sp.Symbol("dE/dM"), by_overlap),
-            Vanishing("no second derivative in nu", overlap["nu nu"]),
-            Vanishing("the mixed derivative", overlap["nu f"] - 1),
-            Vanishing("no second derivative in f", overlap["f f"]),
-        ),
-        Step(
-            "The envelope of the loss has the derivatives of the objective at its minimiser.",
-            eq(sp.Symbol("dE/dV"), by_V),
-            Vanishing("in f", slope + (prox - omega_1) / s.V),
-            Vanishing("in V", in_V + (prox - omega_1) ** 2 / (2 * s.V**2)),
-        ),
-        *(
-            Step(
-                f"Stationarity in ${sp.latex(partner)}$, by the chain rule through Q, M and V.",
-                eq(hat, results[hat]),
-                Vanishing(f"stationarity in {partner}", sp.diff(slopes, partner).subs(moved).subs(hat, results[hat])),
-            )
-            for hat, partner in PARTNERS.items()
-        ),
-    )
-    return Derivation(
-        "conjugates of random features, convex loss", SOURCE, *steps, results=results, hypotheses=HYPOTHESES
-    )
-
-
-# ---- the entropic part ----
-
-shift = s.ridge + s.V_w_hat
-resolvent = shift + s.V_s_hat * varrho
-ratio = shift / s.V_s_hat  # the z of the slides
 
 
 def entropic_trace() -> sp.Expr:
@@ -161,63 +108,247 @@ def entropic_trace() -> sp.Expr:
 
 
 @functools.cache
-def entropic() -> Derivation:
-    """V_s, q_s, m_s, V_w, q_w: stationarity in the conjugates."""
-    trace = entropic_trace()
-    results = {
-        s.V_s: sp.diff(trace, s.q_s_hat) / s.gamma_p,
-        s.V_w: sp.diff(trace, s.q_w_hat),
-        s.q_s: -sp.diff(trace, s.V_s_hat) / s.gamma_p,
-        s.q_w: -sp.diff(trace, s.V_w_hat),
-        s.m_s: sp.diff(trace, s.m_s_hat) / (2 * s.gamma_p),
-        s.spectral_stieltjes: over_spectrum(1 / (varrho + ratio)),
-        s.spectral_slope: over_spectrum(1 / (varrho + ratio) ** 2),
-        # The p x p matrix F F^T/p has the same eigenvalues and p - d null ones.
-        s.wide_stieltjes: s.gamma_p * over_spectrum(1 / (varrho + ratio)) + (1 - s.gamma_p) / ratio,
+def entropic_term() -> tuple[Theorem, Theorem]:
+    """The entropic term, mode by mode: half the square of a force over the mode's curvature."""
+    force = sp.sqrt(s.q_s_hat * varrho + s.q_w_hat) * _force + s.m_s_hat * sp.sqrt(varrho) * _target
+    of_modes = Expectation(Expectation(force**2, _force, _target) / (2 * resolvent), s.mode)
+    of_null = Expectation((sp.sqrt(s.q_w_hat) * _force) ** 2, _force)
+    meaning = define(
+        s.entropic_term,
+        s.gamma_p * of_modes + (1 - s.gamma_p) * of_null / (2 * shift),
+        "least energy of the readout per neuron: in each of d modes a force of noise and of the target's component, in "
+        "p - d null ones noise of the features alone",
+    )
+    squares = [expanded(average) for average in (Expectation(force**2, _force, _target), of_null)]
+    found = rewritten(meaning, *(square for square in squares if square is not None))
+    return meaning, concluded(Equation(s.entropic_term, entropic_trace() / 2), found)
+
+
+@functools.cache
+def free_energy() -> tuple[Theorem, ...]:
+    """The free energy by its three terms, as a function of overlaps and conjugates."""
+    pairs = s.gamma_p * coupled(s.V_s, s.q_s, s.V_s_hat, s.q_s_hat), coupled(s.V_w, s.q_w, s.V_w_hat, s.q_w_hat)
+    *_, trace = cold_trace((*pairs, s.gamma_p * fixed_overlap(s.m_s, s.m_s_hat)))
+    cost = energy(*OVERLAPS.values())
+    meaning = define(
+        s.free_energy,
+        -per_neuron(s.trace_term + s.entropic_term - s.alpha_p * cost),
+        "minus (1/(p R B)) ln E Z^R: the exponent at the saddle point",
+    )
+    whole = rewritten(unfolded(meaning), trace, entropic_term()[1])
+    return *entropic_term(), trace, meaning, whole
+
+
+@functools.cache
+def stationary(variable: sp.Symbol, unknown: sp.Symbol) -> tuple[Theorem, Theorem]:
+    """The slope of the free energy in ``variable``, and the value of ``unknown`` at which it vanishes."""
+    name = sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
+    rate = slope((free_energy()[-1],), variable, name, f"the derivative of the free energy in {variable.name}")
+    return rate, isolated(unknown, averages_expanded(rewrite((rate, saddle_point(name))), s.mode))
+
+
+# ---- the energetic part ----
+
+_Q, _V, _variance = sp.symbols("Q_0 V_0 rho_0", positive=True)
+_M, _y, _f = sp.symbols("M_0 y_0 f_0", real=True)
+NAMES = {name: define(name, meant, "an overlap of the output") for name, meant in OVERLAPS.items()}
+LABEL_VARIANCE = define(
+    s.label_variance, _variance - s.output_overlap**2 / s.output_square, "variance of theta.x given the output"
+)
+
+
+@functools.cache
+def proximal_map() -> tuple[Theorem, ...]:
+    """The proximal map at V and its derivative by name, and with them the force and its slope, at any label."""
+    at = dict(zip(PLACES, (_y, _f, s.V), strict=True))
+    names = (
+        define(eta(_y, _f), proximal_point(_y, _f, s.V), "the proximal map at V", _y, _f),
+        define(eta_prime(_y, _f), PARTIALS[proximal_point][1](_y, _f, s.V), "its derivative in the output", _y, _f),
+    )
+    *_, force = proximal()
+    found = [instantiate((theorem,), at) for theorem in (force, differentiate((force,), PLACES[1]))]
+    back = [isolated(value(name), name) for name in names]
+    return *names, rewritten(found[0], back[0]), rewritten(found[1], back[1])
+
+
+# V0 = rho - M^2/Q, theta.x = sqrt(rho) z and f = M z/sqrt(rho) + sqrt(Q V0/rho) xi; then rotated, f = sqrt(Q) xi.
+_rest = sp.sqrt(_variance - _M**2 / _Q)
+_cosine, _sine = _M / sp.sqrt(_variance * _Q), _rest / sp.sqrt(_variance)
+_target_first = (g(sp.sqrt(_variance) * s.z), sp.sqrt(_Q) * (_cosine * s.z + _sine * s.xi), _V)
+_output_first = (g(_M / sp.sqrt(_Q) * s.xi + _rest * s.z), sp.sqrt(_Q) * s.xi, _V)
+_first, _turned = (force_of(*at) for at in (_target_first, _output_first))
+
+
+@functools.cache
+def energy_meaning() -> Theorem:
+    """E(Q, M, V): an output of variance Q that has the covariance M with theta.x."""
+    return define(
+        energy(_Q, _M, _V),
+        Expectation(envelope(*_target_first), s.z, s.xi),
+        "the average least energy of a sample: theta.x and output of variances rho and Q and covariance M",
+        _Q,
+        _M,
+        _V,
+    )
+
+
+def in_force(theorem: Theorem) -> Theorem:
+    """``theorem`` with the slopes of the envelope, -f in the centre and -f^2/2 in V."""
+    for slope_ in envelope_slopes():
+        left, _ = sides(slope_.statement)
+        for call in [c for c in value(theorem).atoms(sp.core.function.AppliedUndef) if c.func == left.func]:
+            theorem = rewrite((theorem, instantiate((slope_,), dict(zip(left.args, call.args, strict=True)))))
+    return theorem
+
+
+def turned(integrand: sp.Expr, wanted: sp.Expr) -> Theorem:
+    """The average of ``integrand``, theta.x first, as that of ``wanted``, the output first."""
+    average = Expectation(integrand, s.z, s.xi)
+    rotated = rotate((), average, (s.xi, s.z), ((_cosine, _sine), (_sine, -_cosine)))
+    images = {s.z: _cosine * s.xi + _sine * s.z, s.xi: _sine * s.xi - _cosine * s.z}
+    for before, after in ((_target_first[1], _output_first[1]), (_target_first[0].args[0], _output_first[0].args[0])):
+        moved = before.xreplace(images)
+        if moved != after:
+            rotated = rewrite((rotated, ring((), Equation(moved, after))))
+    return (
+        rotated
+        if value(rotated) == Expectation(wanted, s.xi, s.z)
+        else rewrite((rotated, linear((), value(rotated), ((sp.Integer(1), wanted),))))
+    )
+
+
+@functools.cache
+def energy_slopes() -> tuple[Theorem, ...]:
+    """dE/dQ, dE/dM and dE/dV as averages of the force, by Stein's lemma and a rotation."""
+    raw = [averages_expanded(in_force(differentiate((energy_meaning(),), x))) for x in (_Q, _M, _V)]
+    slope_first, slope_turned = (force_slope_of(*at) for at in (_target_first, _output_first))
+    by_parts = averages_expanded(stein((), Expectation(s.xi * _first, s.z, s.xi), s.xi, _first))
+    along = turned(slope_first, slope_turned)
+    in_Q = concluded(Equation(sides(raw[0].statement)[0], -value(along) / 2), raw[0], by_parts, along)
+    # E[z' f] and E[xi' f] share E[df/dy g'].
+    on_z = averages_expanded(stein((), Expectation(s.z * _turned, s.xi, s.z), s.z, _turned))
+    on_xi = averages_expanded(stein((), Expectation(s.xi * _turned, s.xi, s.z), s.xi, _turned))
+    pull = Expectation(s.z * _turned, s.xi, s.z)
+    common = Expectation(PARTIALS[force_of][0](*_output_first) * g_prime(*_output_first[0].args), s.xi, s.z)
+    mixed = ring((on_z,), Equation(common, pull / _rest), (-1 / _rest,))
+    moved = averages_expanded(turned(s.z * _first, (_cosine * s.xi + _sine * s.z) * _turned))
+    in_M = concluded(Equation(sides(raw[1].statement)[0], -pull / _rest), raw[1], by_parts, along, moved, on_xi, mixed)
+    square = turned(_first**2, _turned**2)
+    in_V = concluded(Equation(sides(raw[2].statement)[0], -value(square) / 2), raw[2], square)
+    return in_Q, in_M, in_V
+
+
+@functools.cache
+def at_overlaps() -> tuple[Theorem, ...]:
+    """The same at the overlaps, in the proximal map at V."""
+    at = {_Q: s.output_square, _M: s.output_overlap, _V: s.V}
+    found = []
+    for theorem in energy_slopes():
+        here = rewrite((instantiate((theorem,), at), LABEL_VARIANCE), True)
+        for known in proximal_map()[2:]:
+            call = sides(known.statement)[0].xreplace({_y: label, _f: omega_1})
+            if value(here).has(call):
+                here = rewrite((here, instantiate((known,), {_y: label, _f: omega_1})))
+        found.append(here)
+    return tuple(found)
+
+
+@functools.cache
+def energetic() -> Derivation:
+    """The conjugates V_s^, q_s^, m_s^, V_w^, q_w^: stationarity in q_s, V_s, m_s, q_w, V_w."""
+    half, force = sp.Rational(1, 2), (prox - omega_1) / s.V
+    by_square = half * over_labels((1 - prox_slope) / s.V)
+    by_overlap = -over_labels(s.z * force) / sp.sqrt(s.label_variance)
+    by_V = -half * over_labels(force**2)
+    form = {
+        s.V_s_hat: 2 * s.alpha_p / s.gamma_p * k1**2 * by_square,
+        s.V_w_hat: 2 * s.alpha_p * k2**2 * by_square,
+        s.q_s_hat: -2 * s.alpha_p / s.gamma_p * k1**2 * by_V,
+        s.q_w_hat: -2 * s.alpha_p * k2**2 * by_V,
+        s.m_s_hat: -s.alpha_p / s.gamma_p * k1 * by_overlap,
     }
-    # The same averages once more, written down as traces: |F^T a|^2 and |a|^2 of a Gaussian readout S^-1 J.
+    steps, found = [], {}
+    for hat, partner in PARTNERS.items():
+        rate, solution = stationary(partner, hat)
+        for name in NAMES.values():
+            if value(solution).has(value(name)):
+                solution = rewrite((solution, name), True)
+        found[hat] = concluded(Equation(hat, form[hat]), solution, *at_overlaps())
+        steps.append(proved(f"The free energy differentiated in ${sp.latex(partner)}$, through Q, M and V.", rate))
+        steps.append(proved("It vanishes at the saddle point.", found[hat]))
+    return Derivation(
+        "conjugates of random features, convex loss",
+        SOURCE,
+        proved("The energy of a sample, theta.x first.", energy_meaning()),
+        proved("Moving Q at fixed M and rho, Stein's lemma leaves half of E d^2/df^2.", energy_slopes()[0]),
+        proved("Moving M leaves the mixed derivative, which is E[z f]/sqrt(V0).", energy_slopes()[1]),
+        proved("Moving V.", energy_slopes()[2]),
+        *(proved("The overlaps of the output.", name) for name in NAMES.values()),
+        *(proved("The force in the proximal map.", theorem) for theorem in proximal_map()),
+        *(proved("At the overlaps.", theorem) for theorem in at_overlaps()),
+        *steps,
+        results={hat: value(theorem) for hat, theorem in found.items()},
+        hypotheses=HYPOTHESES,
+    )
+
+
+# ---- the entropic part ----
+
+
+def traces() -> dict[sp.Symbol, sp.Expr]:
+    """V_s, V_w, q_s, q_w, m_s as traces: |F^T a|^2 and |a|^2 of a Gaussian readout S^-1 J."""
     force = (s.q_s_hat + s.m_s_hat**2) * varrho + s.q_w_hat
-    by_hand = {
+    return {
         s.V_s: over_spectrum(varrho / resolvent),
         s.V_w: s.gamma_p * over_spectrum(1 / resolvent) + (1 - s.gamma_p) / shift,
         s.q_s: over_spectrum(varrho * force / resolvent**2),
         s.q_w: s.gamma_p * over_spectrum(force / resolvent**2) + (1 - s.gamma_p) * s.q_w_hat / shift**2,
         s.m_s: s.m_s_hat * over_spectrum(varrho / resolvent),
     }
-    z = sp.Symbol("z", positive=True)
-    pole = over_spectrum(1 / (varrho + z))
-    transforms = (
-        Step(
-            "In the slides' letters S = V_s^ (Omega + z): the Stieltjes transform of the law of F^T F/p at -z is V_s^ "
-            "times the trace of its resolvent.",
-            eq(s.spectral_stieltjes, results[s.spectral_stieltjes]),
-            Vanishing("S", resolvent - s.V_s_hat * (varrho + ratio)),
-            Vanishing("its trace", results[s.spectral_stieltjes] - s.V_s_hat * over_spectrum(1 / resolvent)),
+
+
+def in_resolvents(theorem: Theorem) -> Theorem:
+    """``theorem`` with every average over the spectrum in powers of the resolvent: varrho = (S - shift)/V_s^."""
+    S = sp.Dummy("S", positive=True)
+    over_modes = [average for average in value(theorem).atoms(Expectation) if average.variables == (s.mode,)]
+    for average in sorted(over_modes, key=sp.default_sort_key):
+        integrand = average.integrand.xreplace({varrho: (S - shift) / s.V_s_hat})
+        powers = sp.Poly(sp.expand(sp.cancel(sp.together(integrand))), S, 1 / S).terms()
+        parts = tuple((sp.factor(c), resolvent ** (up - down)) for (up, down), c in powers)
+        if parts != ((1, average.integrand),):
+            theorem = rewrite((theorem, linear((), average, parts)))
+    return theorem
+
+
+@functools.cache
+def entropic() -> Derivation:
+    """V_s, q_s, m_s, V_w, q_w: stationarity in the conjugates."""
+    found, rates = {}, []
+    for unknown, hat in PARTNERS.items():
+        rate, solution = stationary(unknown, hat)
+        rates.append(proved(f"The free energy differentiated in ${sp.latex(unknown)}$.", rate))
+        found[hat] = in_resolvents(solution)
+    transforms = {
+        s.spectral_stieltjes: (over_spectrum(1 / (varrho + ratio)), "(1/d) tr (F^T F/p + z)^-1, z = shift/V_s^"),
+        s.spectral_slope: (over_spectrum(1 / (varrho + ratio) ** 2), "minus its derivative in z"),
+        # The p x p matrix F F^T/p has the same eigenvalues and p - d null ones.
+        s.wide_stieltjes: (
+            s.gamma_p * over_spectrum(1 / (varrho + ratio)) + (1 - s.gamma_p) / ratio,
+            "the same over the p x p matrix, which has the same eigenvalues and p - d null ones, or lacks them",
         ),
-        Step(
-            "Its derivative.",
-            eq(s.spectral_slope, results[s.spectral_slope]),
-            Vanishing("minus d/dz", results[s.spectral_slope] + sp.diff(pole, z).subs(z, ratio)),
-        ),
-        Step(
-            "That of the p x p matrix F F^T/p, which has the same eigenvalues and p - d null ones, or lacks them.",
-            eq(s.wide_stieltjes, results[s.wide_stieltjes]),
-            Vanishing("V_s^ times the trace V_w", results[s.wide_stieltjes] - s.V_s_hat * by_hand[s.V_w]),
-        ),
-    )
-    steps = (
-        *(
-            Step(
-                f"Stationarity in the conjugate of ${sp.latex(name)}$ differentiates the trace.",
-                eq(name, value),
-                Vanishing(f"{name} as a trace of resolvents", results[name] - value),
-            )
-            for name, value in by_hand.items()
-        ),
-        *transforms,
-    )
+    }
+    for name, (meaning, what) in transforms.items():
+        found[name] = in_resolvents(define(name, meaning, what))
+    *terms, whole = free_energy()
     return Derivation(
-        "overlaps of random features, convex loss", SOURCE, *steps, results=results, hypotheses=HYPOTHESES
+        "overlaps of random features, convex loss",
+        SOURCE,
+        *(proved("A term of the free energy, or what it means.", term) for term in terms),
+        proved("The free energy in overlaps and conjugates.", whole),
+        *rates,
+        *(proved(f"${sp.latex(name)}$ in traces of the resolvent.", theorem) for name, theorem in found.items()),
+        results={name: value(theorem) for name, theorem in found.items()},
+        hypotheses=HYPOTHESES,
     )
 
 
@@ -225,83 +356,96 @@ def entropic() -> Derivation:
 
 loss = sp.Function("loss", real=True)
 pair_output = s.output_overlap * s.z + sp.sqrt(s.output_square - s.output_overlap**2) * s.xi  # with theta.x = z
+_output, _across, _noise = sp.Function("f", real=True), *sp.symbols("z_1 z_2", real=True)
 
 
 @functools.cache
 def test_error() -> Derivation:
     """The square loss: the error of a Gaussian output correlated with theta.x is that of plain random features."""
-    averages = {s.h2_star: Expectation(g(s.z) ** 2, s.z), s.h1_star: Expectation(s.z * g(s.z), s.z)}
-    error = random_features.plain().results[s.test_error]
-    results: dict[sp.Basic, sp.Expr] = {
-        s.test_error: error.subs(averages),
-        s.output_square: k1**2 * s.Q1 + k2**2 * s.q2,
-        s.output_overlap: k1 * s.M,
-    }
     # What a readout makes of the input along theta, across it, and of the noise of the features.
-    across, noise = sp.symbols("z_1 z_2", real=True)
-    output = k1 * (s.M * s.z + sp.sqrt(s.Q1 - s.M**2) * across) + k2 * sp.sqrt(s.q2) * noise
-
-    def averaged(integrand: sp.Expr) -> sp.Expr:
-        return expand_expectations(Expectation(sp.expand(integrand), s.z, across, noise))
-
-    names = {s.output_square: results[s.output_square], s.output_overlap: results[s.output_overlap]}
-    steps = (
-        *random_features.plain().steps,
-        Step(
-            "The output is kappa_1 times the readout's overlap with the input, of variance Q1 and covariance M with "
-            "theta.x, and kappa_* times independent noise.",
-            eq(s.output_square, results[s.output_square]),
-            Vanishing("the variance of f", averaged(output**2) - results[s.output_square]),
-        ),
-        Step(
-            "With theta.x.",
-            eq(s.output_overlap, results[s.output_overlap]),
-            Vanishing("the covariance", averaged(s.z * output) - results[s.output_overlap]),
-        ),
-        Step(
-            "Only E g^2 and E[z g] of the target enter the error of plain random features.",
-            eq(s.test_error, results[s.test_error]),
-            Vanishing("E (g - f)^2", averaged((g(s.z) - output) ** 2) - results[s.test_error]),
-            Vanishing(
-                "for the pair",
-                expand_expectations(Expectation(sp.expand((g(s.z) - pair_output) ** 2), s.z, s.xi)).subs(names)
-                - results[s.test_error],
-            ),
-        ),
+    normals = (s.z, _across, _noise)
+    output = define(
+        _output(*normals),
+        k1 * (s.M * s.z + sp.sqrt(s.Q1 - s.M**2) * _across) + k2 * sp.sqrt(s.q2) * _noise,
+        "the output of the features on a new input: kappa_1 times the readout's overlap with it, and noise",
+        *normals,
     )
-    return Derivation("test error of random features", SOURCE, *steps, results=results, hypotheses=HYPOTHESES)
+
+    def averaged(name: sp.Symbol, integrand: sp.Expr, meaning: str) -> Theorem:
+        return averages_expanded(rewritten(define(name, Expectation(integrand, *normals), meaning), output))
+
+    f = _output(*normals)
+    found = (
+        averaged(s.output_square, f**2, "the variance of the output"),
+        averaged(s.output_overlap, s.z * f, "its covariance with theta.x"),
+        averaged(s.test_error, (g(s.z) - f) ** 2, "mean squared error on a new input"),
+    )
+    moments = Expectation(g(s.z) ** 2, s.z) - 2 * s.output_overlap * Expectation(s.z * g(s.z), s.z)
+    result = concluded(Equation(s.test_error, moments + s.output_square), found[2], *found[:2])
+    return Derivation(
+        "test error of random features",
+        SOURCE,
+        proved("The output, by what the readout has of a new input.", output),
+        proved("Its variance.", found[0]),
+        proved("With theta.x.", found[1]),
+        proved("Only E g^2 and E[z g] of the target enter the error, as in that of any such Gaussian pair.", found[2]),
+        proved("By its variance and covariance.", result),
+        results={s.test_error: value(result)},
+        hypotheses=HYPOTHESES,
+    )
+
+
+@functools.cache
+def least_energy() -> tuple[Theorem, ...]:
+    """E at the overlaps: the loss at the proximal map, and V/2 times the mean square of the force."""
+    at = {_Q: s.output_square, _M: s.output_overlap, _V: s.V}
+    turned_energy = rewrite((energy_meaning(), turned(envelope(*_target_first), envelope(*_output_first))))
+    here = rewrite((instantiate((turned_energy,), at), LABEL_VARIANCE), True)
+    of_loss = define(loss(_y, _f), any_loss(_y, _f), "the loss of a label and an output", _y, _f)
+    by_eta, *_ = proximal_map()
+    at_prox = instantiate((proximal()[1],), dict(zip(PLACES, (_y, _f, s.V), strict=True)))
+    named = rewrite((rewrite((at_prox, by_eta), True), instantiate((of_loss,), {_f: eta(_y, _f)})), True)
+    inserted = rewrite((here, instantiate((named,), {_y: label, _f: omega_1})))
+    parts = ((sp.Integer(1), loss(label, prox)), (s.V / 2, ((prox - omega_1) / s.V) ** 2))
+    return of_loss, named, rewrite((inserted, linear((), value(inserted), parts)))
 
 
 @functools.cache
 def training() -> Derivation:
     """The stationary value per sample: alpha times the mean loss plus the penalty, all else cancels."""
-    pull = sp.Symbol("X", nonnegative=True)  # alpha E[(eta - f)^2]/V^2, which q_s^ and q_w^ are multiples of
-    mean_loss = over_labels(loss(label, prox))
-    hats = {s.q_s_hat: k1**2 * pull / s.gamma_p, s.q_w_hat: k2**2 * pull}
-    overlaps = {name: entropic().results[name] for name in (s.V_s, s.V_w, s.q_s, s.q_w, s.m_s)}
-    V = k1**2 * s.V_s + k2**2 * s.V_w
-    value = s.alpha_p * mean_loss + V * pull / 2 + products() - entropic_trace() / 2
-    explicit = value.subs(overlaps).subs(hats) / s.alpha_p
-    claimed = (mean_loss + s.ridge / (2 * s.alpha_p) * overlaps[s.q_w]).subs(hats)
-    step = Step(
-        "Moreau's envelope is (eta - f)^2/(2V) + l; tr[K S^-1] = tr[S S^-1 K S^-1] does the rest.",
-        eq(s.training_objective, claimed),
-        Vanishing("the stationary value per sample", explicit - claimed),
+    whole = free_energy()[-1]
+    meaning = define(s.training_objective, s.free_energy / s.alpha_p, "the stationary value, per sample")
+    exact = rewritten(meaning, whole)
+    for name in NAMES.values():
+        exact = rewrite((exact, name), True)
+    exact = in_resolvents(rewritten(exact, least_energy()[-1]))
+    hats, overlaps = energetic(), entropic()
+    q_s_hat, q_w_hat = (hats.theorem_of(name) for name in (s.q_s_hat, s.q_w_hat))
+    known = [overlaps.theorem_of(name) for name in (s.V_s, s.V_w, s.q_s, s.q_w, s.m_s)]
+    assert q_s_hat is not None
+    assert q_w_hat is not None
+    pull = over_labels(((prox - omega_1) / s.V) ** 2)
+    each, shared = s.gamma_p * s.V_s / s.alpha_p, s.V_w / s.alpha_p
+    work = ring(
+        (NAMES[s.V], q_s_hat, q_w_hat),
+        Equation(s.V * pull, each * s.q_s_hat + shared * s.q_w_hat),
+        (pull, -each, -shared),
     )
-    size = overlaps[s.q_w].subs(hats)
-    force = (hats[s.q_s_hat] + s.m_s_hat**2) * varrho + hats[s.q_w_hat]
-    again = s.gamma_p * over_spectrum(force / resolvent**2) + (1 - s.gamma_p) * hats[s.q_w_hat] / shift**2
-    readout = Step(
-        "The size of the readout at these conjugates.",
-        eq(s.q_w, size),
-        Vanishing("as a trace of resolvents", size - again),
-    )
+    mean_loss, half = over_labels(loss(label, prox)), sp.Rational(1, 2)
+    shown = value(exact) - s.V * pull / 2 + value(work) / 2
+    without = ring((exact, work), Equation(s.training_objective, shown), (sp.Integer(1), half))
+    goal = mean_loss + s.ridge / (2 * s.alpha_p) * s.q_w
+    result = concluded(Equation(s.training_objective, goal), without, *(t for t in known if t is not None))
+    size = overlaps.theorem_of(s.q_w)
+    assert size is not None
     return Derivation(
         "training objective of random features",
         SOURCE,
-        *entropic().steps,
-        readout,
-        step,
-        results={s.training_objective: explicit, s.q_w: size},
+        *overlaps.steps,
+        *(proved("The energy of a sample at the proximal map.", theorem) for theorem in least_energy()),
+        proved("The free energy per sample.", exact),
+        proved("What the force does on V is what the conjugates do on V_s and V_w.", work),
+        proved("Moreau's envelope is (eta - f)^2/(2V) + l; tr[K S^-1] = tr[S S^-1 K S^-1] does the rest.", result),
+        results={s.training_objective: value(result), s.q_w: value(size)},
         hypotheses=HYPOTHESES,
     )

@@ -22,7 +22,6 @@ from onestep.derivations.saddle_point.random_features.convex import (
     HYPOTHESES,
     SOURCE,
     energetic,
-    entropic,
     eta,
     eta_prime,
     k1,
@@ -31,6 +30,7 @@ from onestep.derivations.saddle_point.random_features.convex import (
     omega_0,
     over_spectrum,
     resolvent,
+    traces,
 )
 
 
@@ -125,7 +125,7 @@ def _translated(hats: dict[sp.Symbol, sp.Expr]) -> dict[sp.Basic, sp.Expr]:
         s.V: k1**2 * s.V1 + k2**2 * s.V2,
     }
     results: dict[sp.Basic, sp.Expr] = {name: value.subs(SLIDES).subs(names) for name, value in hats.items()}
-    results |= {name: entropic().results[name].subs(TO_OURS) for name in (s.V_s, s.V_w, s.q_s, s.q_w, s.m_s)}
+    results |= {name: trace.subs(TO_OURS) for name, trace in traces().items()}
     results |= {name: ours[name] for name in (s.V1_hat, s.V2_hat, s.q1_hat, s.q2_hat, s.M_hat)}
     results |= {name: own_traces[name] for name in (s.V1, s.V2)}
     return results | {name: ours[name].subs(own_traces) for name in (s.M, s.Q1, s.q2)}

@@ -12,8 +12,8 @@ from onestep.derivations.free_energy.stationarity import CONJUGATE as saddle_poi
 from onestep.derivations.language.expectation import expand_expectations
 from onestep.derivations.saddle_point import equations as saddle_point
 from onestep.derivations.saddle_point import letters as readout_groups
-from onestep.derivations.saddle_point import orthogonal_bulk
 from onestep.derivations.saddle_point import symbols as s
+from onestep.derivations.saddle_point.bulk_of_letters import orthogonal
 from onestep.derivations.saddle_point.letter_energy import V_of_kappa, mu0_of, mu1_of, mu2_of, squared_residual
 from onestep.derivations.saddle_point.letters import CONJUGATE
 
@@ -57,7 +57,7 @@ def test_the_orthogonal_bulk_is_a_case_of_the_general_spike_equation() -> None:
     # Equation (24) for a law nu with one eigenvalue c and tau^2 = 1: s.G0 s = beta c V, then Sherman-Morrison.
     V, hat = sp.symbols("V h", positive=True)
     general = s.zeta_hat * sherman_morrison(s.beta * s.c * V)
-    letter = orthogonal_bulk.spike().results[s.zeta_of[0]]
+    letter = orthogonal.spike().results[s.zeta_of[0]]
     one = {
         s.c_of[0]: s.c,
         s.V_of_letter[0]: V,

@@ -8,10 +8,9 @@ import sympy as sp
 from onestep.derivations.equivalence import symbols as s_map
 from onestep.derivations.free_energy.along_spike import y0
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.saddle_point import orthogonal_bulk
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
-from onestep.derivations.saddle_point.orthogonal_bulk import (
+from onestep.derivations.saddle_point.bulk_of_letters import alphabet, orthogonal
+from onestep.derivations.saddle_point.bulk_of_letters.alphabet import (
     V_along,
     V_hat_along,
     c_along,
@@ -22,6 +21,7 @@ from onestep.derivations.saddle_point.orthogonal_bulk import (
     q_hat_along,
     zeta_along,
 )
+from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
 from onestep.verify.checks.kinds import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.saddle_point.formulas import E
@@ -90,18 +90,18 @@ def _saddle_claims() -> tuple[Claim, ...]:
         ),
         _saddle_claim(
             ".V", "Response of a letter over an orthogonal bulk", eq(s.V_of_letter[0], V_u),
-            (exact, ByDerivation(orthogonal_bulk.response)),
+            (exact, ByDerivation(orthogonal.response)),
             wrong={"the share forgotten": 1 / (s.ridge + s.V_hat_of_letter[0])},
         ),
         _saddle_claim(
             ".V-hat", "Conjugate of a letter's response over an orthogonal bulk",
-            eq(s.V_hat_of_letter[0], ratio * E(nu[0] / (1 + V))), (ByDerivation(orthogonal_bulk.averaged),),
+            eq(s.V_hat_of_letter[0], ratio * E(nu[0] / (1 + V))), (ByDerivation(orthogonal.averaged),),
             wrong={"c forgotten": ratio * E((mu1_of[0] ** 2 + mu2_of[0] ** 2) / (1 + V))},
             uses="appendix-d.orthogonal.V",
         ),
         _saddle_claim(
             ".zeta", "Overlap with the spike over an orthogonal bulk: the letters feed back", eq(s.zeta_of[0], zeta),
-            (exact, ByDerivation(orthogonal_bulk.spike)), 159,
+            (exact, ByDerivation(orthogonal.spike)), 159,
             wrong={"no feedback": without},
             uses="appendix-d.orthogonal.V",
             note="zeta_u = beta c_u V_u (zeta^_u + sum_u' V1^_uu' zeta_u'), solved for letter 1: W Pi W^T lacks the "
@@ -109,13 +109,13 @@ def _saddle_claims() -> tuple[Claim, ...]:
         ),
         _saddle_claim(
             ".q", "Size of a letter's readout over an orthogonal bulk", eq(s.q2_of[0], size),
-            (exact, ByDerivation(orthogonal_bulk.sizes)), 160,
+            (exact, ByDerivation(orthogonal.sizes)), 160,
             wrong={"the signal forgotten": size - s.zeta_of[0] ** 2 / (s.beta * s.c_of[0] * s.fraction[0])},
             uses="appendix-d.orthogonal.zeta",
         ),
         _saddle_claim(
             ".output-variance", "Variance of the output over an orthogonal bulk", eq(s.output_variance, q),
-            (exact, ByDerivation(orthogonal_bulk.output_variance)),
+            (exact, ByDerivation(orthogonal.output_variance)),
             wrong={"the spike's share left in": sizes},
             uses="appendix-d.orthogonal.q",
         ),
@@ -158,7 +158,7 @@ ALPHABET = Domain((Range(s.kappa, -1.5, 1.5),), (),
 
 def _alphabet_claims() -> tuple[Claim, ...]:
     gain = 1 / (s.ridge + V_hat_along)
-    spread = ByDerivation(orthogonal_bulk.alphabet)
+    spread = ByDerivation(alphabet.alphabet)
     squares = mean_of(nu_along * (q_hat_along * gain**2 + zeta_along**2 / (s.beta * c_along)))
     q = squares - mean_of(mu1_along * zeta_along) ** 2
     mean = mean_of(mu0_along * m_along + s.kappa * mu1_along * zeta_along)
@@ -182,7 +182,7 @@ def _alphabet_claims() -> tuple[Claim, ...]:
         ),
         entry(
             "V-hat", "Conjugate of every letter's response", eq(V_hat_along, ratio * E(nu_along / (1 + V_along))),
-            ByDerivation(orthogonal_bulk.alphabet_conjugate), "appendix-d.orthogonal.V-hat", 162,
+            ByDerivation(alphabet.alphabet_conjugate), "appendix-d.orthogonal.V-hat", 162,
             wrong=ratio * E(nu_along) / (1 + V_along),
         ),
         entry(
@@ -198,7 +198,7 @@ def _alphabet_claims() -> tuple[Claim, ...]:
         claim(
             "appendix-d.alphabet.mean-not-unique",
             "m(u) is not unique: even functions of the letter may be added where mu0 is odd", paper(APPENDIX),
-            eq(s.output_change, sp.S.Zero), ALPHABET, ByDerivation(orthogonal_bulk.no_unique_mean),
+            eq(s.output_change, sp.S.Zero), ALPHABET, ByDerivation(alphabet.no_unique_mean),
             wrong={
                 "an odd function added": mean_of(added * s.mode * even(s.mode**2)),
                 "an even mu0": mean_of(odd((s.mode * s.kappa) ** 2) * even(s.mode**2)),

@@ -11,6 +11,7 @@ from onestep.derivations.bulk import blocks as block_equivalent
 from onestep.derivations.free_energy.along_spike import y0, y1, y2
 from onestep.derivations.saddle_point import letters as readout_groups
 from onestep.derivations.saddle_point import symbols as s
+from onestep.derivations.saddle_point.bulk_of_letters import isotropic as isotropic_rows
 from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.simulation import BySimulation
@@ -223,7 +224,7 @@ def _isotropic_claims() -> tuple[Claim, ...]:
 
     def entry(variable: sp.Symbol, name: str, title: str, right: sp.Expr, *wrong: sp.Expr) -> Claim:
         unknown = readout_groups.CONJUGATE[variable]
-        proof = ByDerivation(partial(readout_groups.isotropic, variable))
+        proof = ByDerivation(partial(isotropic_rows.isotropic, variable))
         return _claim(
             f"isotropic.{name}", title, eq(unknown, right), (proof, solver), OVERLAPS,
             uses=uses, wrong={f"wrong version {k + 1}": other for k, other in enumerate(wrong)}, note=note,

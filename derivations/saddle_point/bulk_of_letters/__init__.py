@@ -1,0 +1,1 @@
+"""What given rows make of a readout that starts from letters: isotropic rows, orthogonal ones, and any alphabet."""
