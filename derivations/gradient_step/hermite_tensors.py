@@ -14,13 +14,14 @@ from collections.abc import Sequence
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
 from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.search import averages_expanded, concluded, define, proved, rewritten, value
+from onestep.derivations.kernel.search import averages_expanded, concluded, define, equal, proved, rewritten, value
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step
 from onestep.derivations.language.expectation import Expectation, gaussian_moment
+from onestep.derivations.language.named_functions import with_slopes
 
 SOURCE = "arXiv 2305.18270, Hermite tensors of a multi-index target"
 DEEPEST = 8  # orders of tensors that are looked through for the first non-zero one
@@ -138,19 +139,21 @@ def leap_space(target: sp.Expr, variables: Sequence[sp.Symbol]) -> sp.Matrix:
 
 
 _scale = sp.Symbol("X", positive=True)
+_determinant, _determinant_slope, _ = with_slopes("det_C")
+
+
+def meant(target: sp.Expr, variables: Sequence[sp.Symbol], index: Sequence[int]) -> sp.Expr:
+    """One entry C_l[i1..il] as an average."""
+    weight = sp.Mul(*(hermite(index.count(j), variable) for j, variable in enumerate(variables)))
+    return Expectation(target * weight, *variables)
 
 
 def squared_tensor(target: sp.Expr, variables: Sequence[sp.Symbol], order: int) -> Theorem:
     """N_k, the sum of the squared entries of C_k: zero where the tensor vanishes. For polynomials."""
-    entries = [
-        Expectation(
-            target * sp.Mul(*(hermite(index.count(j), variable) for j, variable in enumerate(variables))), *variables
-        )
-        for index in itertools.combinations_with_replacement(range(len(variables)), order)
-    ]
+    indices = itertools.combinations_with_replacement(range(len(variables)), order)
     name = sp.Symbol(f"N_{order}", nonnegative=True)
-    square = define(name, sum((one**2 for one in entries), sp.S.Zero), "the squared entries of a Hermite tensor")
-    return averages_expanded(square)
+    squares = sum((meant(target, variables, index) ** 2 for index in indices), sp.S.Zero)
+    return averages_expanded(define(name, squares, "the squared entries of a Hermite tensor"))
 
 
 def leap_counted(target: sp.Expr, variables: Sequence[sp.Symbol]) -> tuple[Theorem, ...]:
@@ -182,6 +185,35 @@ def counted_steps(target: sp.Expr, variables: Sequence[sp.Symbol], before: str =
         ),
         proved("The orders before the first tensor that is not zero are counted: that is the leap index.", leap),
     )
+
+
+def spanned(target: sp.Expr, variables: Sequence[sp.Symbol]) -> tuple[Theorem, ...]:
+    """det(1 + X C C^T) of the first tensor C that is not zero, as a matrix of one row per direction, and C's rank.
+
+    The slope of ln det(1 + X C C^T) in X, times X, is the sum of X g/(1 + X g) over the squared singular values g of
+    C: as X grows each that is not zero counts one.
+    """
+    order, size = leap_index(target, variables), len(variables)
+    columns = list(itertools.product(range(size), repeat=order - 1))
+
+    def product(i: int, j: int) -> Theorem:
+        rows = [[meant(target, variables, (k, *rest)) for rest in columns] for k in (i, j)]
+        total = sum((one * other for one, other in zip(*rows, strict=True)), sp.S.Zero)
+        return averages_expanded(define(sp.Symbol(f"G_{i + 1}{j + 1}", real=True), total, "an entry of C C^T"))
+
+    pairs = itertools.combinations_with_replacement(range(size), 2)
+    products = {pair: product(*pair) for pair in pairs}
+    gram = sp.Matrix(size, size, lambda i, j: sides(products[min(i, j), max(i, j)].statement)[0])
+    opened = sp.expand((sp.eye(size) + _scale * gram).det(method="berkowitz"))
+    meaning = define(_determinant(_scale), opened, "det(1 + X C C^T)", _scale)
+    curve = equal(rewritten(meaning, *products.values()), sp.factor(value(rewritten(meaning, *products.values()))))
+    slope = differentiate((curve,), _scale)
+    share = _scale * value(slope) / value(curve)
+    named = _scale * _determinant_slope(_scale) / _determinant(_scale)
+    tends = limit_rational((), share, sp.limit(share, _scale, sp.oo), _scale)
+    counted = rewrite((tends, concluded(Equation(named, share), slope, curve)), True)
+    reference = "the rank of the first tensor that is not zero: each singular value that is not zero counts one"
+    return curve, name_limit((counted,), s.learned_dimension, reference)
 
 
 STAIRCASE = (z1 + z1 * z2 + z1 * z2 * z3, (z1, z2, z3))
