@@ -36,10 +36,12 @@ from onestep.derivations.gradient_step import (
     spike,
 )
 from onestep.derivations.gradient_step import symbols as s_step
+from onestep.derivations.kernel.algebra import assume
 from onestep.derivations.kernel.search import define, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground
 from onestep.derivations.language.derivation import Vanishing
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sigma
+from onestep.derivations.language.named_functions import sgn, sigma
 from onestep.derivations.saddle_point import (
     any_law,
     conventions,
@@ -153,7 +155,8 @@ EQUIVALENCE = (
     Plant(spike_coefficients, "linear_of", lambda right: lambda: -right(), ("result-3-2.mu1-to-first-order",)),
     Plant(conditional, "received", lambda right: lambda variable: -right(variable),
           ("result-3-2.covariance-to-first-order", "result-3-2.covariances-match")),
-    Plant(sign_activation, "sign_average", lambda right: lambda *given: -right(*given),
+    Plant(sign_activation, "sign_at", lambda _: lambda argument: assume(
+              (), Assumption(Ground.MODEL, "wrong", Equation(sigma(argument), -sgn(argument)), "", frozenset({s.z}))),
           ("result-3-2.sign-mu0", "result-3-2.sign-mu1", "result-3-1.sign-first-coefficient")),
     Plant(sign_activation, "next_ratio", lambda right: lambda ratio: -right(ratio),
           ("result-3-1.sign-partial-sums", "result-3-1.sign-diverges")),
