@@ -60,7 +60,7 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
     "derivations": {
         "activations": ("expressions",),
         "bounds": ("free_energy", "language"),
-        "bulk": ("free_energy", "gradient_step", "language"),
+        "bulk": ("free_energy", "gradient_step", "kernel", "language"),
         "closed_forms": ("activations", "equivalence", "expressions", "gradient_step", "kernel", "language"),
         "equivalence": ("free_energy", "gradient_step", "kernel", "language"),
         "expressions": (),

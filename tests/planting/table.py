@@ -264,9 +264,8 @@ BOUNDS_AND_FEATURES = (
 
 LETTERS = (
     # A wrong sign of what the rest takes off a row.
-    Plant(blocks, "diagonal_inverse", lambda _: lambda a, traces: blocks.shift[a] + s.c_of[a] * (
-              blocks.C + s.beta * blocks.C * traces * blocks.C)[a, a],
-          ("appendix-d.block.tau", "appendix-d.block.T-own")),
+    Plant(blocks, "taken_off", lambda right: lambda a: -right(a), ("appendix-d.block.tau",)),
+    Plant(blocks, "met_by", lambda right: lambda a, b: -right(a, b), ("appendix-d.block.T-own",)),
     Plant(blocks, "mixed_slope", lambda _: _slope, ("appendix-d.isotropic.q2", "appendix-d.isotropic.q1")),
     Plant(letters, "entropic_slope", lambda right: lambda variable: -right(variable),
           ("appendix-d.saddle.q1", "appendix-d.saddle.V2", "appendix-d.saddle.zeta")),
