@@ -52,7 +52,7 @@ ROWS_OF_GROUPS = (
     "A, and quadratic forms of a row in a resolvent that has not seen it concentrate on those of its covariance"
 )
 
-varrho = sp.Function("varrho", real=True)
+varrho = sp.Function("varrho", nonnegative=True)  # A is positive semidefinite
 first_direction, second_direction = (sp.Function(f"f_{i}", real=True) for i in (1, 2))
 correlations = tuple(sp.Function(f"h_{a + 1}", real=True) for a in LETTERS)
 NU = s.spectrum_mode
