@@ -46,7 +46,7 @@ from onestep.derivations.kernel.search import (
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation, gaussian_moment
+from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, loss, loss_prime, repeated, sigma, sigma_prime
 
 _t, _t2 = sp.symbols("t t'", real=True)  # coordinates of x orthogonal to theta, of two samples
@@ -82,13 +82,6 @@ NAMED = {
 def mean_over_pairs(count: sp.Expr, equal_pair: sp.Expr, different: sp.Expr) -> sp.Expr:
     """(1/count^2) sum over i, j of a term worth ``equal_pair`` for i = j and ``different`` otherwise."""
     return (equal_pair + (count - 1) * different) / count
-
-
-def chi_square_moments(freedom: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """First and second moment of a sum of ``freedom`` squares of independent standard normal variables."""
-    first = freedom * gaussian_moment(2)
-    second = freedom * gaussian_moment(4) + freedom * (freedom - 1) * gaussian_moment(2) ** 2
-    return first, sp.factor(second)
 
 
 def counted(theorem: Theorem) -> Theorem:
