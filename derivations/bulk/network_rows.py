@@ -92,9 +92,7 @@ def covariance() -> Derivation:
         Step(
             "Of the correction only equal samples remain: d times (e/n0)^2 E[s^2] sum y^2 (x.u)^2 is omega u.A u.",
             eq(s.row_weight, weight),
-            RationalLimit(
-                "d n0 (e/n0)^2 E[s^2] has this limit", at_ratio(value(exact)), s.d, weight
-            ),
+            RationalLimit("d n0 (e/n0)^2 E[s^2] has this limit", at_ratio(value(exact)), s.d, weight),
             theorem=omega,
         ),
         Step("Along the target A is E[y^2 u^2].", eq(s.row_form, along)),
