@@ -10,11 +10,14 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+from sympy.core.relational import Relational
 
-from onestep.derivations.equivalence.spike_coefficients import MU0, MU1, MU2
+from onestep.derivations.equivalence import symbols as s
+from onestep.derivations.equivalence.spike_coefficients import MU0, MU1, MU2, at_spike, mean_square, mu0_of
 from onestep.derivations.gradient_step.constants import hermite
 from onestep.derivations.gradient_step.leaves import H1, H2
 from onestep.derivations.gradient_step.signs import (
+    chebyshev,
     mean_sign,
     moment_of_sign,
     shift,
@@ -22,11 +25,10 @@ from onestep.derivations.gradient_step.signs import (
     square_of_sign,
     without_factor,
 )
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
-from onestep.derivations.kernel.search import proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.algebra import assume, instantiate, order, rewrite, ring
+from onestep.derivations.kernel.search import define, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge
 from onestep.derivations.language.named_functions import sgn, sigma
 
@@ -79,6 +81,23 @@ def conditional_coefficients() -> Derivation:
         proved("sign^2 = 1, so the residual variance needs no further average.", rest),
         results={s.mu0: value(mu0), s.mu1: value(mu1), s.mu2_square: value(rest)},
     )
+
+
+def strong_spike(statement: Relational) -> Theorem:
+    """2 c/(r kappa)^2 >= Var[sigma | kappa] = 1 - mu0^2, at most twice the probability of the other sign."""
+    received, ratio = s.r * s.kappa + sp.sqrt(s.c) * s.z, s.r * s.kappa / sp.sqrt(s.c)
+    meaning = define(
+        s.feature_variance, at_spike(mean_square() - mu0_of() ** 2), "the variance of a feature given kappa"
+    )
+    mean = conditional_coefficients().theorem_of(s.mu0)
+    assert mean is not None
+    named = rewrite((meaning, MU0), True)
+    variance = rewritten(named, sign_at(received), square_of_sign(received), mean)
+    tail = chebyshev(ratio)
+    other = sides(tail.statement)[1]
+    goal = AtLeast(statement.gts, statement.lts)
+    weights = (sp.Integer(2), sp.Integer(-1), -(value(mean) ** 2))
+    return order((tail, variance, square_of_sign(ratio)), goal, weights, ((sp.Integer(1), other),))
 
 
 # b_J = (2J - 1)!!/(2J)!!, the central binomial coefficient over 4^J.

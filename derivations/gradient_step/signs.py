@@ -13,7 +13,7 @@ import sympy as sp
 from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite
 from onestep.derivations.kernel.averages import linear, translate
 from onestep.derivations.kernel.search import both_expanded, equal, isolated, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sgn
@@ -46,7 +46,14 @@ WAVE = _lemma(
     "the characteristic function of the standard normal law",
     shift,
 )
-LEMMAS = (UNIT, SCALED, MODULUS, ERROR_FUNCTION, WAVE)
+CHEBYSHEV = Assumption(
+    Ground.LEMMA,
+    "Chebyshev",
+    AtLeast(shift**-2, 1 - sgn(shift) * sp.erf(shift / sp.sqrt(2))),
+    "a standard normal variable is beyond -a and a with probability at most 1/a^2",
+    frozenset({shift}),
+)
+LEMMAS = (UNIT, SCALED, MODULUS, ERROR_FUNCTION, WAVE, CHEBYSHEV)
 
 
 def square_of_sign(argument: sp.Expr) -> Theorem:
@@ -67,6 +74,11 @@ def modulus(argument: sp.Expr) -> Theorem:
 def mean_cosine(frequency: sp.Expr) -> Theorem:
     """E[cos(a z)] = exp(-a^2/2)."""
     return instantiate((assume((), WAVE),), {shift: frequency})
+
+
+def chebyshev(threshold: sp.Expr) -> Theorem:
+    """1/a^2 >= P(|z| > |a|)."""
+    return instantiate((assume((), CHEBYSHEV),), {shift: threshold})
 
 
 @functools.cache
