@@ -21,11 +21,14 @@ from onestep.derivations.bulk.marchenko_pastur import closure
 from onestep.derivations.closed_forms import sign_activation
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, squared_residual, y0, y1, y2
 from onestep.derivations.free_energy.stationarity import CONJUGATE
+from onestep.derivations.gradient_step.constants import first_coefficient
+from onestep.derivations.gradient_step.leaves import H1_CHECK, centred_at
 from onestep.derivations.kernel.algebra import assume, rewrite
 from onestep.derivations.kernel.averages import iterated
 from onestep.derivations.kernel.search import (
     averages_expanded,
     define,
+    equal,
     expanded,
     isolated,
     proved,
@@ -97,15 +100,16 @@ def spike_overlap() -> Derivation:
 @functools.cache
 def check_constant() -> Derivation:
     """E[(sigma' - h1)^2] = E[sigma'^2] - h1^2, with h1 = E[sigma']."""
-    square = Expectation((sigma_prime(s.z) - s.h1) ** 2, s.z)
-    result = expand_expectations(square).subs(Expectation(sigma_prime(s.z), s.z), s.h1)
-    step = Step(
-        "Expanding the square; h1 = E[z sigma] = E[sigma'] by Stein's lemma.",
-        eq(s.h1_check, result),
-        Vanishing("variance of sigma'", result - Expectation(sigma_prime(s.z) ** 2, s.z) + s.h1**2),
-    )
+    (mean,) = first_coefficient().theorems
+    opened = averages_expanded(rewrite((H1_CHECK, centred_at(s.z))))
+    result = rewrite((opened, mean), True)
+    result = equal(result, Expectation(sigma_prime(s.z) ** 2, s.z) - s.h1**2)
     return Derivation(
-        "constant of the bulk variance", f"{PAPER}, Section 3.1, (12)", step, results={s.h1_check: result}
+        "constant of the bulk variance",
+        f"{PAPER}, Section 3.1, (12)",
+        proved("h1 = E[z sigma] = E[sigma'] by Stein's lemma.", mean),
+        proved("Expanding the square: the variance of sigma'.", result),
+        results={s.h1_check: value(result)},
     )
 
 
