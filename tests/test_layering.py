@@ -61,7 +61,7 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
         "activations": ("expressions",),
         "bounds": ("bulk", "free_energy", "kernel", "language", "saddle_point"),
         "bulk": ("free_energy", "gradient_step", "kernel", "language"),
-        "closed_forms": ("activations", "expressions", "gradient_step", "language"),
+        "closed_forms": ("activations", "equivalence", "expressions", "gradient_step", "kernel", "language"),
         "equivalence": ("free_energy", "gradient_step", "kernel", "language"),
         "expressions": (),
         "free_energy": ("gradient_step", "kernel", "language"),

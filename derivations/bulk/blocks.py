@@ -17,8 +17,14 @@ import functools
 import sympy as sp
 
 from onestep.derivations.free_energy.along_spike import PAPER
+from onestep.derivations.gradient_step.leaves import repeated_is
+from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from onestep.derivations.kernel.search import by_ring, concluded, define, equal, isolated, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language import symbols as s
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from onestep.derivations.language.named_functions import repeated
 
 ISOTROPIC_GROUPS = (
     "the rows of the bulk are independent of each other and isotropic in every group, so that quadratic forms of a row "
@@ -71,119 +77,208 @@ def traces_of(C_and_theta: None = None) -> sp.Matrix:
     return (Theta * (IDENTITY + C * Theta).inv(method="ADJ") / s.beta).applyfunc(sp.factor)
 
 
+# What a row meets, w.W_b^T S_i^-1 W_b' w with the row left out, as functions of its squared norm.
+_forms = tuple(sp.Function(f"w.Q_{{{a + 1}{b + 1}}}w", real=True) for a, b in PAIRS)
+SQUARES = sp.symbols("|w_1|^2 |w_2|^2", real=True)
+_corner, _coupling, _own, _met, _size = sp.symbols("A q y u |w|^2", real=True)
+_entry, _column = (sp.Function(name, real=True) for name in ("(S^{-1})_{ii}", "y.S^{-1}e_i"))
+# A diagonal entry of an inverse, by the diagonal entry A of the matrix and q = b.D^-1 b of the rest D and the row b;
+# the form of its column in a vector y of own component y_i, by u = y.D^-1 b.
+SCHUR = Assumption(
+    Ground.LEMMA,
+    "Schur complement",
+    Equation(_entry(_corner, _coupling), 1 / (_corner - _coupling)),
+    "inversion of a matrix in two blocks",
+    frozenset({_corner, _coupling}),
+)
+COLUMN = Assumption(
+    Ground.LEMMA,
+    "column of an inverse",
+    Equation(_column(_corner, _coupling, _own, _met), (_own - _met) / (_corner - _coupling)),
+    "inversion of a matrix in two blocks",
+    frozenset({_corner, _coupling, _own, _met}),
+)
+
+
+def form(a: int, b: int, e: int) -> sp.Expr:
+    """w.W_b^T S_i^-1 W_e w for a row w of group a."""
+    return _forms[b + e](SQUARES[a])
+
+
+def taken_off(a: int) -> sp.Expr:
+    """What the rest takes off the diagonal of S at a row of group a: sum_bb' C_ab w.W_b^T S_i^-1 W_b' w C_b'a."""
+    return sum(C[a, b] * form(a, b, e) * C[e, a] for b in LETTERS for e in LETTERS)
+
+
+def met_by(a: int, b: int) -> sp.Expr:
+    """w.W_b^T S_i^-1 sum_e C_ae W_e w: what a row of group a meets of itself in group b by way of the rest."""
+    return sum(form(a, b, e) * C[e, a] for e in LETTERS)
+
+
+def corner(a: int) -> sp.Expr:
+    """The diagonal entry of S at a row of group a."""
+    return shift[a] + C[a, a] * SQUARES[a]
+
+
+@functools.cache
+def isotropic_rows() -> tuple[Theorem, ...]:
+    """|w|^2 = c_a, and w.W_b^T S_i^-1 W_b' w = (c_a/d) tr[W_b^T S^-1 W_b'], in a bulk of independent isotropic rows."""
+    norms = [
+        assume((), Assumption(Ground.MODEL, f"rows of group {a + 1}", Equation(SQUARES[a], s.c_of[a]), "|w_i|^2 = c_a"))
+        for a in LETTERS
+    ]
+    forms = [
+        assume(
+            (),
+            Assumption(
+                Ground.HYPOTHESIS,
+                f"isotropic row, block {b + 1}{e + 1}",
+                Equation(_forms[b + e](_size), _size * s.beta * T[b, e]),
+                ISOTROPIC_GROUPS,
+                frozenset({_size}),
+            ),
+        )
+        for b, e in PAIRS
+    ]
+    at_rows = [instantiate((of,), {_size: SQUARES[a]}) for of in forms for a in LETTERS]
+    return *at_rows, *norms
+
+
+@functools.cache
+def entry_of_group(a: int) -> tuple[Theorem, Theorem]:
+    """tau_a by one row of the group against the rest, and with its forms by T."""
+    name = sp.Symbol(f"g_{a + 1}", real=True)
+    row = define(name, _entry(corner(a), taken_off(a)), "the entry of S^-1 at a row of the group")
+    meaning = define(s.V2_of[a], repeated(s.p * s.fraction[a], name) / s.p, "(1/p) tr S^-1 over the rows of the group")
+    schur = instantiate((assume((), SCHUR),), {_corner: corner(a), _coupling: taken_off(a)})
+    counted = rewrite((meaning, repeated_is(repeated(s.p * s.fraction[a], name))))
+    exact = rewritten(counted, row, schur)
+    return exact, rewritten(exact, *isotropic_rows())
+
+
+@functools.cache
+def trace_of_block(a: int, b: int) -> Theorem:
+    """T_ab = (1/p) tr[P_a W W^T P_b S^-1] by one row of group a against the rest, in T and tau."""
+    name = sp.Symbol(f"t_{{{a + 1}{b + 1}}}", real=True)
+    own = SQUARES[a] if a == b else sp.Integer(0)
+    at = {_corner: corner(a), _coupling: taken_off(a), _own: own, _met: met_by(a, b)}
+    row = define(name, _column(*at.values()), "w_i.W_b^T S^-1 e_i at a row of the group")
+    meaning = define(s.V1_of[a][b], repeated(s.p * s.fraction[a], name) / s.p, "(1/p) tr[W_b^T S^-1 W_a]")
+    counted = rewrite((meaning, repeated_is(repeated(s.p * s.fraction[a], name))))
+    found = rewritten(counted, row, instantiate((assume((), COLUMN),), at), *isotropic_rows())
+    _, entry = entry_of_group(a)
+    share = value(found) / value(entry)
+    return ring((found, entry), Equation(s.V1_of[a][b], sp.cancel(share) * s.V2_of[a]), (sp.Integer(1), -share))
+
+
+@functools.cache
+def solved_blocks() -> tuple[Theorem, ...]:
+    """T = Theta (1 + C Theta)^-1/beta, block by block, from the three relations that are linear in it."""
+    relations = [trace_of_block(a, b) for a, b in PAIRS]
+    unknowns = [s.V1_of[a][b] for a, b in PAIRS]
+    system = sp.Matrix([sides(r.statement)[0] - value(r) for r in relations]).jacobian(unknowns)
+    inverse = system.inv(method="ADJ").applyfunc(sp.factor)
+    return tuple(
+        ring(
+            tuple(relations),
+            Equation(s.V1_of[a][b], traces_of()[a, b].subs(theta_of_tau)),
+            tuple(inverse[k, j] for j in range(len(PAIRS))),
+        )
+        for k, (a, b) in enumerate(PAIRS)
+    )
+
+
+@functools.cache
+def mixed_by_meaning() -> tuple[Theorem, ...]:
+    """M = C - beta C T C, what a row of unit norm meets: less than C by what the other rows return."""
+    rest = C - s.beta * C * T * C
+    reference = "what a row meets, C less what the other rows return"
+    return tuple(define(s.mixed[a][b], rest[a, b], reference) for a, b in PAIRS)
+
+
+@functools.cache
+def mixed_solved() -> tuple[Theorem, ...]:
+    """M = C (1 + Theta C)^-1."""
+    found = mixed_matrix().subs(theta_of_tau)
+    return tuple(
+        concluded(Equation(s.mixed[a][b], found[a, b]), meaning, *solved_blocks())
+        for (a, b), meaning in zip(PAIRS, mixed_by_meaning(), strict=True)
+    )
+
+
 @functools.cache
 def cavity() -> Derivation:
-    """tau and T in terms of M, and M in terms of C and Theta."""
-    corner, off, rest = sp.symbols("A b D", positive=True)
-    solved, M_explicit = traces_of(), mixed_matrix()
-    own = [diagonal_inverse(a, solved) for a in LETTERS]
-    tau = [s.fraction[a] / (shift[a] + s.c_of[a] * M[a, a]) for a in LETTERS]
-    T_of_M = ((Theta_tau - Theta_tau * M * Theta_tau) / s.beta).applyfunc(sp.expand)
-    G_ii = sp.Symbol("(S^{-1})_{ii}")
-
-    def named(expression: sp.Expr) -> sp.Expr:
-        return expression.subs({M[a, b]: M_explicit[a, b] for a, b in PAIRS})
-
-    # (1/p) tr[S S^-1] = sum_a s_a tau_a + sum_ab C_ab T_ab, with s_a tau_a = pi_a - c_a tau_a M_aa
-    total = sum(theta[a] * M_explicit[a, a] for a in LETTERS) - s.beta * (C * solved).trace()
-    steps = (
-        Step(
-            "A diagonal entry of an inverse is one over the Schur complement of the rest.",
-            eq(G_ii, 1 / (corner - off**2 / rest)),
-            Vanishing(
-                "in a matrix of two blocks",
-                sp.Matrix([[corner, off], [off, rest]]).inv()[0, 0] - 1 / (corner - off**2 / rest),
-            ),
+    """tau in terms of M, and M in terms of C and Theta."""
+    means = dict(zip(PAIRS, mixed_by_meaning(), strict=True))
+    tau = []
+    for a in LETTERS:
+        _, entry = entry_of_group(a)
+        whole = shift[a] + s.c_of[a] * M[a, a]
+        weight = s.c_of[a] * value(entry) / whole
+        goal = Equation(s.V2_of[a], s.fraction[a] / whole)
+        tau.append(ring((entry, means[a, a]), goal, (sp.Integer(1), weight)))
+    return Derivation(
+        "one row of a group against the rest",
+        SOURCE,
+        *(
+            proved("A diagonal entry of an inverse is one over the Schur complement of the rest.", entry_of_group(a)[0])
+            for a in LETTERS
         ),
-        Step(
+        proved(
             "Row i of group a meets the rest through sum_b C_ab W_b w_i; w_i is independent of the rest and isotropic "
             "with variance c_a/d, so the quadratic form is c_a beta sum_bb' C_ab T_bb' C_b'a.",
-            eq(1 / G_ii, diagonal_inverse(0, T)),
+            entry_of_group(0)[1],
         ),
-        Step(
-            "The same row in T: w_i.W_b^T (S^-1)_bi = -(S^-1)_ii c_a beta sum_b' T_bb' C_b'a for b other than its own "
-            "row, plus c_a (S^-1)_ii from itself. Summed over the rows of a group: beta T = Theta - beta T C Theta.",
-            eq(sp.MatrixSymbol("T", 2, 2), solved),
-            *vanishing("T = Theta (1 + C Theta)^-1/beta solves the relation", block_relation(solved)),
+        *(
+            proved(
+                "The same row in T: w_i.W_b^T (S^-1)_bi = -(S^-1)_ii c_a beta sum_b' T_bb' C_b'a for b other than its "
+                "own row, plus c_a (S^-1)_ii from itself. Summed over the rows of a group: beta T = Theta - beta T C "
+                "Theta.",
+                trace_of_block(a, b),
+            )
+            for a, b in PAIRS
         ),
-        Step(
-            "Inserted in the Schur complement, C - beta C T C is M = C (1 + Theta C)^-1.",
-            eq(sp.MatrixSymbol("M", 2, 2), M_explicit),
-            *vanishing("C - beta C T C = M", C - s.beta * C * solved * C - M_explicit),
-            *(
-                Vanishing(
-                    f"group {a + 1}: the Schur complement is s + c M", own[a] - shift[a] - s.c_of[a] * M_explicit[a, a]
-                )
-                for a in LETTERS
-            ),
-            Vanishing("M is symmetric", M_explicit[0, 1] - M_explicit[1, 0]),
-        ),
-        Step(
-            "The rows of a group are alike: tau_a = pi_a (S^-1)_ii.",
-            eq(s.V2_of[0], tau[0]),
-            *(
-                Vanishing(f"group {a + 1}: its share over the Schur complement", named(tau[a]) * own[a] - s.fraction[a])
-                for a in LETTERS
-            ),
-        ),
-        Step(
-            "T in terms of M.",
-            eq(s.V1_of[0][1], T_of_M[0, 1]),
-            *vanishing("beta T = Theta - Theta M Theta", s.beta * solved - Theta + Theta * M_explicit * Theta),
-        ),
-        Step(
-            "A check by another route: (1/p) tr[S S^-1] = sum_a s_a tau_a + sum_ab C_ab T_ab = 1.",
-            eq(sp.Symbol(r"\frac{1}{p}\mathrm{tr}[S S^{-1}]"), 1),
-            Vanishing("what M takes from the first sum the second sum returns", total),
-        ),
-    )
-    results: dict[sp.Basic, sp.Expr] = {s.V2_of[a]: tau[a] for a in LETTERS}
-    return Derivation(
-        "one row of a group against the rest", SOURCE, *steps, results=results, hypotheses=(ISOTROPIC_GROUPS,)
+        *(proved("Three relations, linear in T: T = Theta (1 + C Theta)^-1/beta.", block) for block in solved_blocks()),
+        *(proved("In the Schur complement of a row stands M = C - beta C T C.", meaning) for meaning in means.values()),
+        *(proved("The rows of a group are alike: tau_a = pi_a (S^-1)_ii.", entry) for entry in tau),
+        results={s.V2_of[a]: value(tau[a]) for a in LETTERS},
+        hypotheses=(ISOTROPIC_GROUPS,),
     )
 
 
 @functools.cache
 def block_traces() -> Derivation:
     """T in terms of tau and M."""
-    base = cavity()
     T_of_M = (Theta_tau - Theta_tau * M * Theta_tau) / s.beta
-    results = {s.V1_of[a][b]: sp.expand(T_of_M[a, b]) for a, b in PAIRS}
-    explicit = {M[a, b]: mixed_matrix()[a, b].subs(theta_of_tau) for a, b in PAIRS}
-    steps = tuple(
-        Step(
-            f"Block {a + 1}{b + 1} of T in terms of M.",
-            eq(s.V1_of[a][b], results[s.V1_of[a][b]]),
-            Vanishing(
-                "it is that of Theta (1 + C Theta)^-1/beta",
-                results[s.V1_of[a][b]].subs(explicit) - traces_of()[a, b].subs(theta_of_tau),
-            ),
-        )
+    blocks = tuple(
+        by_ring_of(Equation(s.V1_of[a][b], sp.expand(T_of_M[a, b])), (*solved_blocks(), *mixed_solved()))
         for a, b in PAIRS
     )
+    steps = (proved(f"Block {a + 1}{b + 1} of T in terms of M.", t) for (a, b), t in zip(PAIRS, blocks, strict=True))
+    results = {sides(t.statement)[0]: value(t) for t in blocks}
     return Derivation(
-        "blocks of the resolvent", SOURCE, *base.steps, *steps, results=results, hypotheses=base.hypotheses
+        "blocks of the resolvent", SOURCE, *cavity().steps, *steps, results=results, hypotheses=(ISOTROPIC_GROUPS,)
     )
+
+
+def by_ring_of(goal: Equation, theorems: tuple[Theorem, ...]) -> Theorem:
+    """A goal that is linear in the left sides of theorems, each put for its right side."""
+    used = [t for t in theorems if (goal.left - goal.right).has(sides(t.statement)[0])]
+    return by_ring(goal, *used)
 
 
 @functools.cache
 def mixed_entries() -> Derivation:
     """The entries of M in C and tau."""
-    base = cavity()
-    found = mixed_matrix().subs(theta_of_tau)
-    back = found * (IDENTITY + Theta_tau * C) - C
-    steps = tuple(
-        Step(
-            f"Entry {a + 1}{b + 1} of M, by Cramer's rule.",
-            eq(s.mixed[a][b], found[a, b]),
-            Vanishing("M (1 + Theta C) = C", back[a, b]),
-        )
-        for a, b in PAIRS
+    steps = (
+        proved(f"Entry {a + 1}{b + 1} of M, by Cramer's rule.", t)
+        for (a, b), t in zip(PAIRS, mixed_solved(), strict=True)
     )
-    results = {s.mixed[a][b]: found[a, b] for a, b in PAIRS}
+    results = {sides(t.statement)[0]: value(t) for t in mixed_solved()}
     return Derivation(
-        "the matrix C (1 + Theta C)^-1", SOURCE, *base.steps, *steps, results=results, hypotheses=base.hypotheses
-    )
+        "the matrix C (1 + Theta C)^-1", SOURCE, *cavity().steps, *steps, results=results,
+        hypotheses=(ISOTROPIC_GROUPS,),
+    )  # fmt: skip
 
 
 def potential() -> sp.Expr:
@@ -292,38 +387,27 @@ def slopes() -> Derivation:
 @functools.cache
 def equal_groups() -> Derivation:
     """Groups that do not differ are one group: tau summed and T summed satisfy the equations of one group."""
-    C_one, c, tau_one = s.V1_hat, s.c, s.V2
-    same = dict.fromkeys(C, C_one) | {s.c_of[a]: c for a in LETTERS}
-    parts = {s.V2_of[a]: s.fraction[a] * tau_one for a in LETTERS}
-    whole = {s.fraction[1]: 1 - s.fraction[0]}
-
-    def merged(expression: sp.Expr) -> sp.Expr:
-        return expression.subs(theta_of_tau).subs(same).subs(parts).subs(whole)
-
-    M_one = sp.factor(merged(mixed_matrix()[0, 0]))
-    T_one = sp.factor(merged(sum(traces_of())))
-    steps = (
-        *cavity().steps,
-        Step(
-            "With C_ab = C, c_a = c and tau_a = pi_a tau every entry of M is C/(1 + beta c C tau).",
-            eq(s.mixed[0][0], M_one),
-            *(
-                Vanishing(
-                    f"entry {a + 1}{b + 1} of M",
-                    merged(mixed_matrix()[a, b]) * (1 + s.beta * c * C_one * tau_one) - C_one,
-                )
-                for a, b in PAIRS
-            ),
-            Vanishing(
-                "both groups ask the same of tau", merged(s.fraction[0] * s.V2_of[1] - s.fraction[1] * s.V2_of[0])
-            ),
-        ),
-        Step(
-            "T summed over the blocks: that of one group.",
-            eq(s.V1, T_one),
-            Vanishing("c tau/(1 + beta c C tau)", T_one * (1 + s.beta * c * C_one * tau_one) - c * tau_one),
-        ),
-    )
+    same = {s.c_of[a]: s.c for a in LETTERS} | dict.fromkeys(C, s.V1_hat)
+    alike = [
+        assume((), Assumption(Ground.MODEL, f"equal groups: {of}", Equation(of, one), "groups that do not differ"))
+        for of, one in same.items()
+    ]
+    whole = define(s.V2, sum(s.V2_of), "(1/p) tr S^-1 over the rows of all groups")
+    total = define(s.V1, sum(T), "(1/p) tr[W W^T S^-1] over all blocks")
+    of_all = isolated(s.V2_of[1], whole)
+    M_one = rewritten(mixed_solved()[0], *alike, of_all)
+    M_one = equal(M_one, sp.factor(value(M_one)))
+    T_one = rewritten(total, *solved_blocks())
+    T_one = rewritten(T_one, *alike, of_all)
+    T_one = equal(T_one, sp.factor(value(T_one)))
     return Derivation(
-        "equal groups", SOURCE, *steps, results={s.V1: T_one, s.mixed[0][0]: M_one}, hypotheses=(ISOTROPIC_GROUPS,)
+        "equal groups",
+        SOURCE,
+        *cavity().steps,
+        proved(
+            "With C_ab = C and c_a = c every entry of M is C/(1 + beta c C tau), tau summed over the groups.", M_one
+        ),
+        proved("T summed over the blocks: that of one group.", T_one),
+        results={s.V1: value(T_one), s.mixed[0][0]: value(M_one)},
+        hypotheses=(ISOTROPIC_GROUPS,),
     )

@@ -14,11 +14,17 @@ import sympy as sp
 
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, C, Theta, mixed_matrix, theta
-from onestep.derivations.bulk.letters import NU, SOURCE, form, theta_at
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
+from onestep.derivations.bulk.letters import NU, SOURCE, first_direction, form, second_direction, theta_at, varrho
+from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import linear
+from onestep.derivations.kernel.search import define, proved, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation
 
-x = sp.Symbol("x", positive=True)
+x = sp.Symbol("x", nonnegative=True)  # an eigenvalue of A
+_ONE = sp.Integer(1)
 start = s.row_gain
 slope = tuple(start[a] * s.letter[a] ** 2 * s.row_weight for a in LETTERS)
 delta = C[0, 0] * C[1, 1] - C[0, 1] ** 2
@@ -51,43 +57,77 @@ def coupling_square() -> sp.Expr:
     return (C[0, 1] / delta) ** 2 / (slope[0] * slope[1])
 
 
+def quadratic(point: sp.Expr) -> sp.Expr:
+    """det(1 + C Theta(x)) as det C det(C^-1 + Theta(x)), the centres and the coupling in it."""
+    first, second = centres()
+    return lead() * ((point + first) * (point + second) - coupling_square())
+
+
+# det(1 + C Theta) as a function of the eigenvalue.
+_determinant = sp.Function("det(1+CTheta)", positive=True)
+DETERMINANT = assume(
+    (),
+    Assumption(
+        Ground.MODEL,
+        "the determinant at an eigenvalue",
+        Equation(_determinant(x), determinant().subs(at(x))),
+        "C is positive definite, and so is the determinant positive at every eigenvalue of A",
+        frozenset({x}),
+    ),
+)
+ROOTS = assume(
+    (),
+    Assumption(
+        Ground.MODEL,
+        "the poles",
+        Equation(_determinant(x), lead() * (x + s.pole[0]) * (x + s.pole[1])),
+        "the poles are minus the roots of the determinant, with their multiplicity",
+        frozenset({x}),
+    ),
+)
+_distance = sp.Symbol("t_2-t_1", positive=True)
+APART = define(_distance, s.pole[1] - s.pole[0], "the poles differ, and the second is the larger")
+
+
 @functools.cache
 def poles() -> Derivation:
     """t_1 < t_2: the roots of (t - A_1)(t - A_2) = g^2."""
     first, second = centres()
-    half, root = (first + second) / 2, sp.sqrt((first - second) ** 2 / 4 + coupling_square())
-    quadratic = lead() * ((x + first) * (x + second) - coupling_square())
-    found = {s.pole[0]: half - root, s.pole[1]: half + root}
-    (a_1, a_2), g2 = sp.symbols("A_1 A_2", positive=True), sp.Symbol("G", nonnegative=True)
-    distance = sp.sqrt((a_1 - a_2) ** 2 / 4 + g2)
-    short = ((a_1 + a_2) / 2 - distance, (a_1 + a_2) / 2 + distance)
-    steps = (
-        Step(
-            "det(1 + C Theta) = det C det(C^-1 + Theta), quadratic in x.",
-            eq(sp.Symbol(r"\det(1+C\Theta)"), quadratic),
-            Vanishing("coefficient by coefficient", sp.together(determinant().subs(at(x)) - quadratic)),
-        ),
-        *(
-            Step(
-                "The discriminant is a sum of squares, so both roots are real.",
-                eq(s.pole[a], found[s.pole[a]]),
-                Vanishing("it is a root", sp.expand((a_1 - short[a]) * (a_2 - short[a]) - g2)),
-                Vanishing(
-                    "in the letters of the groups",
-                    short[a].subs({a_1: first, a_2: second, g2: coupling_square()}) - found[s.pole[a]],
-                ),
-                NonNegative(
-                    "the discriminant", (a_1 - a_2) ** 2 / 4 + g2, ((sp.Rational(1, 4), a_1 - a_2), (g2, sp.S.One))
-                ),
-                Vanishing(
-                    "both are positive: their product is det(1 + C Theta(0)) over the leading coefficient",
-                    sp.together(first * second - coupling_square() - determinant().subs(at(sp.S.Zero)) / lead()),
-                ),
-            )
-            for a in LETTERS
-        ),
+    square = (first - second) ** 2 / 4 + coupling_square()
+    opened = ring((), Equation(determinant().subs(at(x)), quadratic(x)))
+    factors = ring(
+        (opened, DETERMINANT, ROOTS),
+        Equation((x + s.pole[0]) * (x + s.pole[1]), (x + first) * (x + second) - coupling_square()),
+        (1 / lead(), 1 / lead(), -1 / lead()),
     )
-    return Derivation("the poles of two groups", SOURCE, *steps, results=found, hypotheses=(INVERTIBLE,))
+    at_zero, at_one = (instantiate((factors,), {x: sp.Integer(k)}) for k in (0, 1))
+    total = ring((at_one, at_zero), Equation(s.pole[0] + s.pole[1], first + second), (_ONE, -_ONE))
+    spread = ring(
+        (APART, total, at_zero),
+        Equation((_distance / 2) ** 2, square),
+        ((_distance + s.pole[1] - s.pole[0]) / 4, (s.pole[0] + s.pole[1] + first + second) / 4, -_ONE),
+    )
+    hole = sp.Symbol("hole", nonnegative=True)
+    root = congruence((spread,), sp.sqrt(hole), hole)
+    found = [
+        ring(
+            (root, total, APART),
+            Equation(s.pole[a], (first + second) / 2 + sign * sp.sqrt(square)),
+            (sp.Integer(sign), _ONE / 2, -sp.Rational(sign, 2)),
+        )
+        for a, sign in zip(LETTERS, (-1, 1), strict=True)
+    ]
+    return Derivation(
+        "the poles of two groups",
+        SOURCE,
+        proved("det(1 + C Theta) = det C det(C^-1 + Theta), quadratic in x.", opened),
+        proved("The poles are minus its roots.", factors),
+        proved("Their sum.", total),
+        proved("Half their distance is a root: the discriminant is a sum of squares.", spread),
+        *(proved("With one sign each.", pole) for pole in found),
+        results={s.pole[a]: value(found[a]) for a in LETTERS},
+        hypotheses=(INVERTIBLE,),
+    )
 
 
 def residue(numerator: sp.Expr, here: int) -> sp.Expr:
@@ -96,47 +136,48 @@ def residue(numerator: sp.Expr, here: int) -> sp.Expr:
     return numerator.subs(x, -s.pole[here]) / (s.pole[there] - s.pole[here])
 
 
-def by_poles(numerator: sp.Expr, values: tuple[sp.Expr, sp.Expr]) -> sp.Expr:
-    """An average of numerator/((x + t_1)(x + t_2)), numerator linear in x, over the leading coefficient."""
-    return sum(residue(numerator, j) * values[j] for j in LETTERS) / lead()
+def over_poles(name: sp.Symbol, weight: sp.Expr, numerator: sp.Expr, meaning: str, *values: Theorem) -> Theorem:
+    """name = int numerator/det(1 + C Theta(x)) weight, by partial fractions; ``values`` say what is at the poles."""
+    point = varrho(NU)
+    whole = numerator.subs(x, point) * weight / _determinant(point)
+    defined = define(name, Expectation(whole, NU), meaning)
+    split = rewrite((defined, instantiate((_ROOTS_UNDER,), {x: point})))
+    parts = tuple((residue(numerator, j) / lead(), weight / (point + s.pole[j])) for j in LETTERS)
+    apart = rewrite((split, linear((), value(split), parts)))
+    for known in values:
+        apart = rewrite((apart, known), True)
+    return apart
 
 
-def factored(numerator: sp.Expr) -> sp.Expr:
-    """numerator/det(1 + C Theta) with the determinant by its poles."""
-    return numerator / (lead() * (x + s.pole[0]) * (x + s.pole[1]))
+_by_roots = lead() * (x + s.pole[0]) * (x + s.pole[1])
+_ROOTS_UNDER = ring((ROOTS,), Equation(1 / _determinant(x), 1 / _by_roots), (-1 / (_determinant(x) * _by_roots),))
 
 
 @functools.cache
 def sums() -> Derivation:
     """The trace of [(1 + Theta C)^-1]_11 and a form of M_12 as sums over the poles."""
+    pair = first_direction(NU) * second_direction(NU)
+    at_poles = [
+        (
+            define(s.pole_trace[j], Expectation(1 / (varrho(NU) + s.pole[j]), NU), "(1/d) tr (A + t)^-1"),
+            define(s.pole_form[j], Expectation(pair / (varrho(NU) + s.pole[j]), NU), "f.(A + t)^-1 f'"),
+        )
+        for j in LETTERS
+    ]
     numerator = (1 + C[1, 1] * theta[1]).subs(at(x))
-    trace = by_poles(numerator, s.pole_trace)
-    mixed = by_poles(C[0, 1], s.pole_form)
-    split = {
-        "trace": factored(numerator) - sum(residue(numerator, j) / lead() / (x + s.pole[j]) for j in LETTERS),
-        "form": factored(C[0, 1]) - sum(residue(C[0, 1], j) / lead() / (x + s.pole[j]) for j in LETTERS),
-    }
-    inverse = (IDENTITY + Theta * C).inv(method="ADJ")
-    steps = (
-        *poles().steps,
-        Step(
-            "Entry 11 of (1 + Theta C)^-1 is (1 + C_22 theta_2)/det, linear over quadratic: two simple poles.",
-            eq(s.filter_trace, trace),
-            Vanishing("the entry", sp.together(inverse[0, 0] - (1 + C[1, 1] * theta[1]) / determinant())),
-            Vanishing("partial fractions", sp.together(split["trace"])),
-        ),
-        Step(
-            "Entry 12 of M is C_12/det.",
-            eq(s.mixed_form, mixed),
-            Vanishing("the entry", sp.together(mixed_matrix()[0, 1] - C[0, 1] / determinant())),
-            Vanishing("partial fractions", sp.together(split["form"])),
-        ),
-    )
+    reference = "(1/d) tr of entry 11 of (1 + Theta(A) C)^-1, a cofactor over the determinant"
+    trace = over_poles(s.filter_trace, _ONE, numerator, reference, *(own for own, _ in at_poles))
+    reference = "f.M_12(A) f', with entry 12 of C (1 + Theta C)^-1"
+    mixed = over_poles(s.mixed_form, pair, C[0, 1], reference, *(of for _, of in at_poles))
     return Derivation(
         "averages over the spectrum by their poles",
         SOURCE,
-        *steps,
-        results={s.filter_trace: trace, s.mixed_form: mixed},
+        *poles().steps,
+        proved(
+            "Entry 11 of (1 + Theta C)^-1 is (1 + C_22 theta_2)/det, linear over quadratic: two simple poles.", trace
+        ),
+        proved("Entry 12 of M is C_12/det.", mixed),
+        results={s.filter_trace: value(trace), s.mixed_form: value(mixed)},
         hypotheses=(INVERTIBLE,),
     )
 

@@ -31,17 +31,23 @@ from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.blocks import (
     IDENTITY,
     LETTERS,
+    PAIRS,
     C,
     Theta,
     block_relation,
     mixed_matrix,
     shift,
+    solved_blocks,
     theta,
-    theta_of_tau,
     traces_of,
     vanishing,
 )
 from onestep.derivations.bulk.network_rows import covariance, norm_covariance, norm_variance
+from onestep.derivations.free_energy.leaves import SHERMAN_MORRISON, updated_form
+from onestep.derivations.kernel.algebra import assume, instantiate, rewrite
+from onestep.derivations.kernel.search import define, equal, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 
@@ -52,7 +58,7 @@ ROWS_OF_GROUPS = (
     "A, and quadratic forms of a row in a resolvent that has not seen it concentrate on those of its covariance"
 )
 
-varrho = sp.Function("varrho", real=True)
+varrho = sp.Function("varrho", nonnegative=True)  # A is positive semidefinite
 first_direction, second_direction = (sp.Function(f"f_{i}", real=True) for i in (1, 2))
 correlations = tuple(sp.Function(f"h_{a + 1}", real=True) for a in LETTERS)
 NU = s.spectrum_mode
@@ -225,49 +231,51 @@ def woodbury(spike: sp.Matrix, conjugate: sp.Matrix) -> sp.Matrix:
 R = sp.Matrix(2, 2, lambda a, b: s.spike_forms[a][b])
 
 
+def _by_rank_one(*forms: sp.Expr) -> Theorem:
+    """x.(A + w u u^T)^-1 y from the forms x.y, x.u, u.y, u.u of A^-1 and w."""
+    values = dict(zip(SHERMAN_MORRISON.statement.left.args, forms, strict=True))
+    return instantiate((assume((), SHERMAN_MORRISON),), values)
+
+
+def taken_out(overlap: sp.Symbol, form: sp.Expr, left: tuple[sp.Expr, ...], right: tuple[sp.Expr, ...]) -> Theorem:
+    """overlap = y.G y' by the forms of S^-1 in y, y' and the two directions of the spike, which G leaves out.
+
+    C o (Wv)(Wv)^T is C_11 u u^T + (det C/C_11) w w^T, w its second direction and u the first plus C_12/C_11 of w: two
+    updates of rank one, by Sherman and Morrison.
+    """
+    share, rest = C[0, 1] / C[0, 0], C[1, 1] - C[0, 1] ** 2 / C[0, 0]
+    along = R[0, 0] + 2 * share * R[0, 1] + share**2 * R[1, 1]
+    second = R[0, 1] + share * R[1, 1]
+    y, y_ = left[0] + share * left[1], right[0] + share * right[1]
+    first = [
+        (form, y, y_, along, -C[0, 0]),
+        (left[1], y, second, along, -C[0, 0]),
+        (right[1], second, y_, along, -C[0, 0]),
+        (R[1, 1], second, second, along, -C[0, 0]),
+    ]
+    named = [updated_form(*forms) for forms in first]
+    meaning = define(overlap, updated_form(*named, -rest), "y.(S - Y C Y^T)^-1 y', Y the two directions of the spike")
+    known = [_by_rank_one(*forms) for forms in first]
+    result = form + (sp.Matrix(left).T * woodbury(R, C).applyfunc(sp.factor) * sp.Matrix(right))[0]
+    return equal(rewritten(rewrite((meaning, _by_rank_one(*named, -rest))), *known), result)
+
+
 @functools.cache
 def without_spike(overlap: sp.Symbol = s.vector_overlap, vectors: str = "any two vectors") -> Derivation:
     """K: S less the part of the spike, C o (Wv)(Wv)^T, by Sherman, Morrison and Woodbury; ``overlap`` names y.G y'.
 
     ``vectors`` says in words which y and y' are.
     """
-    left, right = sp.Matrix(s.left_forms), sp.Matrix(s.right_forms)
-    extra = woodbury(R, C).applyfunc(sp.factor)
-    result = s.vector_form + (left.T * extra * right)[0]
-    # A basis that holds W_1 v, W_2 v, y and y': S^-1 is the matrix of forms, Y the first two columns of one.
-    y_y, z_z = sp.symbols("R^{yy} R^{y'y'}", real=True)
-    forms = sp.Matrix(
-        [
-            [R[0, 0], R[0, 1], left[0], right[0]],
-            [R[1, 0], R[1, 1], left[1], right[1]],
-            [left[0], left[1], y_y, s.vector_form],
-            [right[0], right[1], s.vector_form, z_z],
-        ]
-    )
-    Y = sp.Matrix(4, 2, lambda i, j: 1 if i == j else 0)
-    # (S - Y C Y^T) X = 1 times S^-1: X - S^-1 Y C Y^T X = S^-1, column of y', with E for C (1 - R C)^-1.
-    E = sp.Matrix(2, 2, sp.symbols("E_11 E_12 E_21 E_22", real=True))
-    inverse = forms + forms * Y * E * Y.T * forms
-    left_over = forms * Y * (E - C - C * R * E) * Y.T * forms
-    column = (inverse - forms * Y * C * Y.T * inverse - forms - left_over)[:, 3]
-    steps = (
-        Step(
-            "S^-1 Y C (1 - R C)^-1 Y^T S^-1 is what leaving out Y C Y^T adds to S^-1, R = Y^T S^-1 Y.",
-            eq(sp.MatrixSymbol("E", 2, 2), extra),
-            *(
-                Vanishing(f"X inverts S - Y C Y^T where E = C + C R E, entry {i + 1}", sp.expand(column[i]))
-                for i in range(4)
-            ),
-            *vanishing("E = C + C R E", extra - C - C * R * extra),
-        ),
-        Step(
-            "Between y and y'.",
-            eq(overlap, result),
-            Vanishing("the entry of the inverse", inverse[2, 3].subs(dict(zip(E, extra, strict=True))) - result),
-        ),
-    )
+    result = taken_out(overlap, s.vector_form, s.left_forms, s.right_forms)
     return Derivation(
-        f"the spike taken out of a network's groups, for {vectors}", SOURCE, *steps, results={overlap: result}
+        f"the spike taken out of a network's groups, for {vectors}",
+        SOURCE,
+        proved(
+            "S^-1 Y C (1 - R C)^-1 Y^T S^-1 is what leaving out Y C Y^T adds to S^-1, R = Y^T S^-1 Y: two updates of "
+            "rank one.",
+            result,
+        ),
+        results={overlap: value(result)},
     )
 
 
@@ -334,36 +342,38 @@ def rows() -> Derivation:
     return Derivation("the rows of one letter", SOURCE, *steps, results=results, hypotheses=hypotheses)
 
 
+def _isotropic(name: str, left: sp.Expr, right: sp.Expr, claim: str) -> Theorem:
+    """What the law of a network's groups is where A is a multiple of one, t does not vary, and B_a = c_a."""
+    return assume((), Assumption(Ground.HYPOTHESIS, f"isotropic rows: {name}", Equation(left, right), claim))
+
+
 @functools.cache
 def isotropic() -> Derivation:
     """A = E[y^2]: B_a = c_a, and the overlaps are those of Appendix D once the spike is out."""
-    t = (s.beta * traces_of()).applyfunc(sp.factor)
-    extra = woodbury(t, C)
-    spike = (t + t * extra * t).applyfunc(sp.factor)
-    constant = (
-        Expectation(t[0, 1].subs(theta_at, simultaneous=True), NU)
-        .subs({s.letter[a] ** 2 * s.row_weight * varrho(NU): s.c_of[a] - 1 for a in LETTERS})
-        .subs(gain_of_tau)
+    own, mixed = "beyond.groups.overlap-own", "beyond.groups.overlap-mixed"
+    pairs = tuple(
+        _isotropic(f"block {a + 1}{b + 1}", R[a, b], s.beta * s.V1_of[a][b], own if a == b else mixed) for a, b in PAIRS
     )
-    base = traces_of()[0, 1].subs(theta_of_tau)
-    # theta_perp does not meet v in an isotropic bulk.
-    across = without_spike().results[s.vector_overlap].subs(dict.fromkeys((*s.left_forms, *s.right_forms), 0))
-    named = {s.spike_overlap_of: s.beta * s.c_of[0] * s.V2_of[0], s.target_overlap_mixed: s.beta * s.V1_of[0][1]}
-    steps = (
-        Step(
-            "With A a multiple of one t does not depend on x: T = t/beta is that of Appendix D.",
-            eq(s.target_overlap_mixed, named[s.target_overlap_mixed]),
-            Vanishing("T_12 of Appendix D", sp.together(constant / s.beta - base)),
-            Vanishing("theta_perp does not meet v: nothing is added", across - s.vector_form),
-        ),
-        Step(
-            "The spike taken out of t leaves Theta: v is independent of the rest of the bulk.",
-            eq(s.spike_overlap_of, named[s.spike_overlap_of]),
-            *vanishing("t + t C (1 - t C)^-1 t = Theta", spike - Theta),
-            Vanishing("Theta of Appendix D", theta[0].subs(theta_of_tau) - named[s.spike_overlap_of]),
-        ),
+    apart = tuple(
+        _isotropic(f"{form} vanishes", form, sp.Integer(0), mixed) for form in (*s.left_forms, *s.right_forms)
     )
-    return Derivation("isotropic rows in groups", SOURCE, *steps, results=named, hypotheses=(ROWS_OF_GROUPS,))
+    across = _isotropic("theta_perp", s.vector_form, s.beta * s.V1_of[0][1], mixed)
+    spike = taken_out(s.spike_overlap_of, R[0, 0], (R[0, 0], R[0, 1]), (R[0, 0], R[0, 1]))
+    spike = equal(rewritten(rewritten(spike, *pairs), *solved_blocks()), s.beta * s.c_of[0] * s.V2_of[0])
+    target = taken_out(s.target_overlap_mixed, s.vector_form, s.left_forms, s.right_forms)
+    target = rewritten(target, *apart, across)
+    return Derivation(
+        "isotropic rows in groups",
+        SOURCE,
+        *(
+            proved("With A a multiple of one t does not depend on x: R is beta T, that of Appendix D.", t)
+            for t in pairs
+        ),
+        proved("theta_perp does not meet v: nothing is added.", target),
+        proved("The spike taken out of t leaves Theta: v is independent of the rest of the bulk.", spike),
+        results={s.spike_overlap_of: value(spike), s.target_overlap_mixed: value(target)},
+        hypotheses=(ROWS_OF_GROUPS,),
+    )
 
 
 @functools.cache

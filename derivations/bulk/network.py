@@ -14,10 +14,14 @@ import sympy as sp
 from onestep.derivations.bulk import symbols as s
 from onestep.derivations.bulk.marchenko_pastur import shift
 from onestep.derivations.bulk.network_rows import SECOND, SOURCE, STEP, norm_variance
-from onestep.derivations.gradient_step.constants import stein_step
+from onestep.derivations.kernel.algebra import differentiate, rewrite, ring
+from onestep.derivations.kernel.averages import linear, stein
+from onestep.derivations.kernel.search import averages_expanded, define, proved, value
+from onestep.derivations.kernel.statements import Equation, sides
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import differentiate, g, sigma
+from onestep.derivations.language.named_functions import g, sigma, with_slopes
 
 SAMPLES = "quadratic forms of a sample in a resolvent that has not seen it concentrate"
 ROWS = (
@@ -271,27 +275,35 @@ def large_batch() -> Derivation:
     )
 
 
+_in_bulk, *_ = with_slopes("mu0_c")
+
+
+def mean_slope(name: sp.Symbol, centre: sp.Expr, variance: sp.Symbol) -> tuple[Theorem, Theorem]:
+    """d/dc of E sigma(b + sqrt(c) z), named, and as E[(z^2 - 1) sigma(b + sqrt(c) z)]/(2 c)."""
+    received = centre + sp.sqrt(variance) * s.z
+    along = define(_in_bulk(variance), Expectation(sigma(received), s.z), "mu0 as a function of the variance", variance)
+    slope = averages_expanded(differentiate((along,), variance))
+    named = rewrite((define(name, sides(slope.statement)[0], "the derivative of mu0 in the variance"), slope))
+    squared = Expectation(s.z**2 * sigma(received), s.z)
+    by_parts = averages_expanded(stein((), squared, s.z, s.z * sigma(received)))
+    whole = Expectation((s.z**2 - 1) * sigma(received), s.z)
+    parts = linear((), whole, ((sp.Integer(1), s.z**2 * sigma(received)), (sp.Integer(-1), sigma(received))))
+    weight = 1 / (2 * variance)
+    return named, ring(
+        (named, parts, by_parts), Equation(name, whole / (2 * variance)), (sp.Integer(1), -weight, -weight)
+    )
+
+
 @functools.cache
 def third_function() -> Derivation:
     """k2 = d mu0/dc = E[(z^2 - 1) sigma(r kappa + sqrt(c) z)]/(2 c)."""
-    argument = s.r * s.kappa + sp.sqrt(s.c) * s.z
-    in_bulk = differentiate(Expectation(sigma(argument), s.z), s.c)
-    result = expand_expectations(Expectation((s.z**2 - 1) * sigma(argument), s.z) / (2 * s.c))
-    once = stein_step(s.z * (s.z * sigma(argument)), s.z)
-    by_parts = (once - Expectation(sigma(argument), s.z)) / (2 * s.c)
+    in_bulk, result = mean_slope(s.third, s.r * s.kappa, s.c)
     return Derivation(
         "what a neuron's mean gains from its norm",
         SOURCE,
-        Step(
-            "To first order in delta the mean of a feature at given kappa is mu0 + delta d mu0/dc.",
-            eq(s.third, in_bulk),
-        ),
-        Step(
-            "Stein's lemma turns z^2 sigma into sigma + sqrt(c) z sigma'.",
-            eq(s.third, result),
-            Vanishing("E[z (z sigma)] = E[(z sigma)']", expand_expectations(by_parts - in_bulk)),
-        ),
-        results={s.third: result},
+        proved("To first order in delta the mean of a feature at given kappa is mu0 + delta d mu0/dc.", in_bulk),
+        proved("Stein's lemma turns z^2 sigma into sigma + sqrt(c) z sigma'.", result),
+        results={s.third: value(result)},
         hypotheses=("sigma is absolutely continuous and grows at most exponentially",),
     )
 

@@ -1,6 +1,6 @@
 r"""The sign activation in closed form (Sections 3.1 and 3.2 of arXiv 2402.04980 for sigma = sign).
 
-Integrals over half lines are found with SymPy and then proved: an antiderivative is differentiated back. With b_J =
+The mean of sign(z + a) is an error function, and its derivatives in a are the moments with a sign. With b_J =
 (2J - 1)!!/(2J)!! the partial sums of sum_k k s_k^2 are explicit and diverge: Result 3.1 has no bulk variance for
 sign, although spiked random features with a sign activation exist.
 """
@@ -10,82 +10,94 @@ from __future__ import annotations
 import functools
 
 import sympy as sp
+from sympy.core.relational import Relational
 
+from onestep.derivations.equivalence import symbols as s
+from onestep.derivations.equivalence.spike_coefficients import MU0, MU1, MU2, at_spike, mean_square, mu0_of
 from onestep.derivations.gradient_step.constants import hermite
-from onestep.derivations.language import symbols as s
+from onestep.derivations.gradient_step.leaves import H1, H2
+from onestep.derivations.gradient_step.signs import (
+    chebyshev,
+    mean_sign,
+    moment_of_sign,
+    shift,
+    slope_of_sign,
+    square_of_sign,
+    without_factor,
+)
+from onestep.derivations.kernel.algebra import assume, instantiate, order, rewrite, ring
+from onestep.derivations.kernel.search import define, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge
+from onestep.derivations.language.named_functions import sgn, sigma
 
 DENSITY = sp.exp(-(s.z**2) / 2) / sp.sqrt(2 * sp.pi)
-_threshold = sp.Symbol("a", real=True)
+_x = sp.Symbol("x", real=True)
+
+SIGN = assume(
+    (),
+    Assumption(
+        Ground.MODEL, "sign activation", Equation(sigma(_x), sgn(_x)), "Section 3.2: sigma = sign", frozenset({_x})
+    ),
+)
 
 
-def half_line(polynomial: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """An antiderivative of polynomial * density that vanishes at +infinity, and the integral from a to infinity."""
-    antiderivative = sp.integrate(polynomial * DENSITY, s.z)
-    antiderivative = sp.expand(antiderivative - sp.limit(antiderivative, s.z, sp.oo))
-    return antiderivative, sp.expand(-antiderivative.subs(s.z, _threshold))
-
-
-def antiderivative_obligations(polynomial: sp.Expr) -> tuple[Vanishing, ...]:
-    """The antiderivative differentiates back to the integrand, and vanishes at infinity."""
-    found, _ = half_line(polynomial)
-    return (
-        Vanishing(f"antiderivative of ({polynomial}) times the density", sp.diff(found, s.z) - polynomial * DENSITY),
-        Vanishing("it vanishes at infinity", sp.limit(found, s.z, sp.oo)),
-    )
-
-
-def sign_average(polynomial: sp.Expr, threshold: sp.Expr) -> sp.Expr:
-    """E[polynomial(z) sign(z - threshold)] = 2 * integral above the threshold - E[polynomial]."""
-    above = half_line(polynomial)[1]
-    whole = sp.limit(above, _threshold, -sp.oo)
-    return sp.expand((2 * above - whole).subs(_threshold, threshold))
+def sign_at(argument: sp.Expr) -> Theorem:
+    """sigma(argument) = sgn(argument)."""
+    return instantiate((SIGN,), {_x: argument})
 
 
 @functools.cache
 def first_moments() -> Derivation:
     """h1 = sqrt(2/pi), h2 = 1 for sign; equation (12)."""
-    h1 = sign_average(s.z, sp.S.Zero)
+    h1 = rewritten(rewrite((H1, sign_at(s.z))), moment_of_sign(1))
+    h2 = rewrite((rewrite((H2, sign_at(s.z))), square_of_sign(s.z)))
     return Derivation(
         "the sign activation: h1 and h2",
         "Section 3.1, equation (12)",
-        Step("z sign(z) = |z|: twice the half-line integral.", eq(s.h1, h1), *antiderivative_obligations(s.z)),
-        Step("sign(z)^2 = 1.", eq(s.h2, sp.S.One)),
-        results={s.h1: h1, s.h2: sp.S.One},
+        proved("z sign(z) = |z|: the slope at zero of the mean sign of z + a, which is erf(a/sqrt 2).", h1),
+        proved("sign(z)^2 = 1.", h2),
+        results={s.h1: value(h1), s.h2: value(h2)},
     )
 
 
 @functools.cache
 def conditional_coefficients() -> Derivation:
     """mu0 = erf(r kappa/sqrt(2c)), mu1 and mu2 for sign; equation (15)."""
-    b = sp.Symbol("b", real=True)
-    threshold = -b / sp.sqrt(s.c)
-    mean = sign_average(sp.S.One, threshold)
-    linear = sp.powsimp(sign_average(s.z, threshold)) / sp.sqrt(s.c)
-    residual = 1 - mean**2 - s.c * linear**2
-    mean_, linear_, residual_ = (found.subs(b, s.r * s.kappa) for found in (mean, linear, residual))
+    received = s.r * s.kappa + sp.sqrt(s.c) * s.z
+    threshold = s.r * s.kappa / sp.sqrt(s.c)
+    scaled = ring((), Equation(sgn(received), sgn(sp.sqrt(s.c) * (s.z + threshold))))
+    sign = rewrite((scaled, without_factor(sp.sqrt(s.c), s.z + threshold)))
+    mean = instantiate((mean_sign(),), {shift: threshold})
+    slope = instantiate((slope_of_sign(),), {shift: threshold})
+    mu0, mu1 = (rewritten(by, sign_at(received), sign, known) for by, known in ((MU0, mean), (MU1, slope)))
+    rest = rewritten(MU2, sign_at(received), square_of_sign(received), mu0, mu1)
     return Derivation(
         "the sign activation: mu0, mu1, mu2",
         "Section 3.2, equation (15)",
-        Step(
-            "sign(r kappa + sqrt(c) z) is the sign of z + r kappa/sqrt(c): integrate the density above the threshold.",
-            eq(s.mu0, mean_),
-            *antiderivative_obligations(sp.S.One),
-        ),
-        Step(
-            "The same with a factor z, divided by sqrt(c).",
-            eq(s.mu1, linear_),
-            *antiderivative_obligations(s.z),
-            Vanishing("Stein's lemma: mu1 is the derivative of mu0", sp.diff(mean, b) - linear),
-            Vanishing("heat equation", sp.diff(mean, s.c) - sp.diff(mean, b, 2) / 2),
-        ),
-        Step(
-            "sign^2 = 1, so the residual variance needs no further integral.",
-            eq(s.mu2_square, residual_),
-            Vanishing("the three parts of E sign^2 = 1", residual_ + mean_**2 + s.c * linear_**2 - 1),
-        ),
-        results={s.mu0: mean_, s.mu1: linear_, s.mu2_square: residual_},
+        proved("sign(r kappa + sqrt(c) z) is the sign of z + r kappa/sqrt(c), whose mean is an error function.", mu0),
+        proved("With a factor z it is the derivative of that mean in the shift; divided by sqrt(c).", mu1),
+        proved("sign^2 = 1, so the residual variance needs no further average.", rest),
+        results={s.mu0: value(mu0), s.mu1: value(mu1), s.mu2_square: value(rest)},
     )
+
+
+def strong_spike(statement: Relational) -> Theorem:
+    """2 c/(r kappa)^2 >= Var[sigma | kappa] = 1 - mu0^2, at most twice the probability of the other sign."""
+    received, ratio = s.r * s.kappa + sp.sqrt(s.c) * s.z, s.r * s.kappa / sp.sqrt(s.c)
+    meaning = define(
+        s.feature_variance, at_spike(mean_square() - mu0_of() ** 2), "the variance of a feature given kappa"
+    )
+    mean = conditional_coefficients().theorem_of(s.mu0)
+    assert mean is not None
+    named = rewrite((meaning, MU0), True)
+    variance = rewritten(named, sign_at(received), square_of_sign(received), mean)
+    tail = chebyshev(ratio)
+    other = sides(tail.statement)[1]
+    goal = AtLeast(statement.gts, statement.lts)
+    weights = (sp.Integer(2), sp.Integer(-1), -(value(mean) ** 2))
+    return order((tail, variance, square_of_sign(ratio)), goal, weights, ((sp.Integer(1), other),))
 
 
 # b_J = (2J - 1)!!/(2J)!!, the central binomial coefficient over 4^J.

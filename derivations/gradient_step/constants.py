@@ -24,7 +24,7 @@ from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import differentiate, g, sigma, with_slopes
 
-_hole = sp.Symbol("hole", real=True)
+_hole, _ONE = sp.Symbol("hole", real=True), sp.Integer(1)
 _in_ratio, *_ = with_slopes("Gamma")
 
 
@@ -118,3 +118,44 @@ def alignment_bound(statement: Relational) -> Theorem:
     goal = AtLeast(statement.gts, statement.lts)
     weight = s.alpha0 / ((1 + s.alpha0) * _total(s.alpha0))
     return order((square_alignment(), bessel), goal, (sp.Integer(-1), weight), ())
+
+
+_increase = sp.Symbol("delta", nonnegative=True)
+_gamma_in_ratio = sp.Function("gamma of alpha_0", real=True)
+_NOISY = s.h2_star + s.noise
+
+
+def _squared_alignment(ratio: sp.Expr) -> sp.Expr:
+    """alpha0 h1*^2/(alpha0 h1*^2 + h2* + Delta)."""
+    return ratio * s.h1_star**2 / (ratio * s.h1_star**2 + _NOISY)
+
+
+@functools.cache
+def noisy_alignment() -> tuple[Theorem, Theorem]:
+    """gamma by Result 3.1 with label noise, and its square."""
+    alignment = spike(s.noise).theorem_of(s.gamma)
+    assert alignment is not None
+    squared = congruence((alignment,), _hole**2, _hole)
+    return alignment, equal(squared, _squared_alignment(s.alpha0))
+
+
+def alignment_at_most_one(statement: Relational) -> Theorem:
+    """1 >= gamma^2: what is missing is the share of the batch's noise."""
+    _, square = noisy_alignment()
+    missing = _NOISY / (s.alpha0 * s.h1_star**2 + _NOISY)
+    return order((square,), AtLeast(statement.gts, statement.lts), (-_ONE,), ((missing, _ONE),))
+
+
+def alignment_increases(more: sp.Symbol, statement: Relational) -> Theorem:
+    """gamma'^2 >= gamma^2 for ``more``, the alignment gamma' at a ratio alpha0 + delta, delta >= 0."""
+    alignment, square = noisy_alignment()
+    ratio, there = sp.Symbol("a", positive=True), s.alpha0 + _increase
+    curve = define(
+        _gamma_in_ratio(ratio), value(alignment).subs(s.alpha0, ratio), "gamma as a function of the ratio", ratio
+    )
+    larger = define(more, _gamma_in_ratio(there), "the alignment at a larger ratio of samples")
+    grown = rewrite((larger, instantiate((curve,), {ratio: there})))
+    squared = equal(congruence((grown,), _hole**2, _hole), _squared_alignment(there))
+    weight = _NOISY * _increase / ((s.alpha0 * s.h1_star**2 + _NOISY) * (there * s.h1_star**2 + _NOISY))
+    goal = AtLeast(statement.gts, statement.lts)
+    return order((squared, square), goal, (_ONE, -_ONE), ((weight, s.h1_star),))

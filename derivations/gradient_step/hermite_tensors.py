@@ -14,13 +14,25 @@ from collections.abc import Sequence
 import sympy as sp
 
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from onestep.derivations.gradient_step.signs import mean_cosine, modulus, moment_of_sign
+from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import stein
 from onestep.derivations.kernel.limits import limit_rational, name_limit
-from onestep.derivations.kernel.search import averages_expanded, concluded, define, proved, rewritten, value
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    concluded,
+    define,
+    equal,
+    proved,
+    reflected,
+    rewritten,
+    value,
+)
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step
 from onestep.derivations.language.expectation import Expectation, gaussian_moment
+from onestep.derivations.language.named_functions import sgn, with_slopes
 
 SOURCE = "arXiv 2305.18270, Hermite tensors of a multi-index target"
 DEEPEST = 8  # orders of tensors that are looked through for the first non-zero one
@@ -99,13 +111,6 @@ def entry(target: sp.Expr, variables: Sequence[sp.Symbol], index: Sequence[int])
     return sp.nsimplify(average(target * weight, variables))
 
 
-def entry_by_stein(target: sp.Expr, variables: Sequence[sp.Symbol], index: Sequence[int]) -> sp.Expr:
-    """The same entry as the mean of a derivative, E[d^l g/dz_i1..dz_il]: Stein's lemma, l times; smooth targets."""
-    for i in index:
-        target = sp.diff(target, variables[i])
-    return average(target, variables)
-
-
 def tensor(target: sp.Expr, variables: Sequence[sp.Symbol], order: int) -> dict[tuple[int, ...], sp.Expr]:
     """C_l by its entries of non-decreasing index; the tensor is symmetric."""
     indices = itertools.combinations_with_replacement(range(len(variables)), order)
@@ -120,41 +125,48 @@ def leap_index(target: sp.Expr, variables: Sequence[sp.Symbol]) -> int:
     raise ValueError(f"all Hermite tensors of {target} vanish up to order {DEEPEST}")
 
 
-def unfolded(target: sp.Expr, variables: Sequence[sp.Symbol], order: int) -> sp.Matrix:
-    """C_l as a matrix of r rows and r^(l-1) columns."""
-    entries = tensor(target, variables, order)
-    size = len(variables)
-    columns = list(itertools.product(range(size), repeat=order - 1))
-    return sp.Matrix([[entries[tuple(sorted((i, *rest)))] for rest in columns] for i in range(size)])
-
-
-def leap_space(target: sp.Expr, variables: Sequence[sp.Symbol]) -> sp.Matrix:
-    """An orthonormal basis, as columns, of the space V_l spanned by the first non-zero tensor: what one step reaches.
-
-    These are the left singular vectors of the unfolded tensor with non-zero singular value, up to a rotation.
-    """
-    columns = unfolded(target, variables, leap_index(target, variables)).columnspace()
-    return sp.Matrix.hstack(*sp.GramSchmidt(columns, orthonormal=True))
-
-
 _scale = sp.Symbol("X", positive=True)
+_determinant, _determinant_slope, _ = with_slopes("det_C")
+
+
+def meant(target: sp.Expr, variables: Sequence[sp.Symbol], index: Sequence[int]) -> sp.Expr:
+    """One entry C_l[i1..il] as an average."""
+    weight = sp.Mul(*(hermite(index.count(j), variable) for j, variable in enumerate(variables)))
+    return Expectation(target.replace(sp.sign, sgn) * weight, *variables)
+
+
+def moments_known(theorem: Theorem) -> Theorem:
+    """``theorem`` with its averages expanded, and those of signs, moduli and sines evaluated."""
+    calls = sorted(value(theorem).atoms(sgn, sp.Abs), key=sp.default_sort_key)
+    moduli = [modulus(call.args[0]) for call in calls if isinstance(call, sp.Abs)]
+    theorem = averages_expanded(rewritten(theorem, *moduli))
+    theorem = rewritten(theorem, *(moment_of_sign(order) for order in range(DEEPEST + 1)))
+    while waves := sorted(value(theorem).atoms(Expectation), key=sp.default_sort_key):
+        theorem = rewrite((theorem, _of_wave(waves[0])))
+    return theorem
+
+
+def _of_wave(average: sp.Expr) -> Theorem:
+    """An average of sin(z) or cos(z) times a power of z: by parity, Stein's lemma, or E[cos(z)] = exp(-1/2)."""
+    (z,) = average.variables
+    if average == Expectation(sp.cos(z), z):
+        return mean_cosine(sp.Integer(1))
+    if average.integrand.xreplace({z: -z}) == -average.integrand:
+        turned = averages_expanded(reflected(average, z))
+        return ring((turned,), Equation(average, sp.Integer(0)), (sp.Rational(1, 2),))
+    return averages_expanded(stein((), average, z, average.integrand / z))
 
 
 def squared_tensor(target: sp.Expr, variables: Sequence[sp.Symbol], order: int) -> Theorem:
-    """N_k, the sum of the squared entries of C_k: zero where the tensor vanishes. For polynomials."""
-    entries = [
-        Expectation(
-            target * sp.Mul(*(hermite(index.count(j), variable) for j, variable in enumerate(variables))), *variables
-        )
-        for index in itertools.combinations_with_replacement(range(len(variables)), order)
-    ]
+    """N_k, the sum of the squared entries of C_k: zero where the tensor vanishes."""
+    indices = itertools.combinations_with_replacement(range(len(variables)), order)
     name = sp.Symbol(f"N_{order}", nonnegative=True)
-    square = define(name, sum((one**2 for one in entries), sp.S.Zero), "the squared entries of a Hermite tensor")
-    return averages_expanded(square)
+    squares = sum((meant(target, variables, index) ** 2 for index in indices), sp.S.Zero)
+    return moments_known(define(name, squares, "the squared entries of a Hermite tensor"))
 
 
 def leap_counted(target: sp.Expr, variables: Sequence[sp.Symbol]) -> tuple[Theorem, ...]:
-    """The leap index of a polynomial, and the squared tensors up to that order.
+    """The leap index of a target, and the squared tensors up to that order.
 
     1/(1 + X N) tends to one where N is zero and to zero elsewhere: the sum over m of their products over the orders 1
     to m counts the orders, from zero on, behind which no tensor is different from zero yet.
@@ -182,6 +194,36 @@ def counted_steps(target: sp.Expr, variables: Sequence[sp.Symbol], before: str =
         ),
         proved("The orders before the first tensor that is not zero are counted: that is the leap index.", leap),
     )
+
+
+def spanned(target: sp.Expr, variables: Sequence[sp.Symbol]) -> tuple[Theorem, ...]:
+    """det(1 + X C C^T) of the first tensor C that is not zero, as a matrix of one row per direction, and C's rank.
+
+    The slope of ln det(1 + X C C^T) in X, times X, is the sum of X g/(1 + X g) over the squared singular values g of
+    C: as X grows each that is not zero counts one.
+    """
+    order, size = leap_index(target, variables), len(variables)
+    columns = list(itertools.product(range(size), repeat=order - 1))
+
+    def product(i: int, j: int) -> Theorem:
+        rows = [[meant(target, variables, (k, *rest)) for rest in columns] for k in (i, j)]
+        total = sum((one * other for one, other in zip(*rows, strict=True)), sp.S.Zero)
+        return moments_known(define(sp.Symbol(f"G_{i + 1}{j + 1}", real=True), total, "an entry of C C^T"))
+
+    pairs = itertools.combinations_with_replacement(range(size), 2)
+    products = {pair: product(*pair) for pair in pairs}
+    gram = sp.Matrix(size, size, lambda i, j: sides(products[min(i, j), max(i, j)].statement)[0])
+    opened = sp.expand((sp.eye(size) + _scale * gram).det(method="berkowitz"))
+    meaning = define(_determinant(_scale), opened, "det(1 + X C C^T)", _scale)
+    found = rewritten(meaning, *products.values())
+    curve = equal(found, sp.expand(value(found)))
+    slope = differentiate((curve,), _scale)
+    share = _scale * value(slope) / value(curve)
+    named = _scale * _determinant_slope(_scale) / _determinant(_scale)
+    tends = limit_rational((), share, sp.limit(share, _scale, sp.oo), _scale)
+    counted = rewrite((tends, concluded(Equation(named, share), slope, curve)), True)
+    reference = "the rank of the first tensor that is not zero: each singular value that is not zero counts one"
+    return curve, name_limit((counted,), s.learned_dimension, reference)
 
 
 STAIRCASE = (z1 + z1 * z2 + z1 * z2 * z3, (z1, z2, z3))

@@ -1,8 +1,8 @@
 r"""What one giant step learns of a multi-index target: leap index and leap space of given targets, and preprocessing.
 
 A neuron's gradient points into the space V_l spanned by the first non-zero Hermite tensor C_l, as a matrix of one row
-per direction. Its dimension is proved with an orthonormal basis B: (1 - B B^T) C_l = 0 bounds it from above, B = C_l X
-from below. Subtracting the parts of order below k from the labels (preprocessing) makes l the first order from k on.
+per direction: its dimension is the number of singular values that are not zero. Subtracting the parts of order below k
+from the labels (preprocessing) makes l the first order from k on.
 """
 
 from __future__ import annotations
@@ -16,13 +16,10 @@ from onestep.derivations.gradient_step import symbols as s
 from onestep.derivations.gradient_step.hermite_tensors import (
     SOURCE,
     counted_steps,
-    entry,
-    entry_by_stein,
     hermite,
     leap_index,
-    leap_space,
+    spanned,
     tensor,
-    unfolded,
     z1,
     z2,
     z3,
@@ -31,7 +28,7 @@ from onestep.derivations.gradient_step.hermite_tensors import (
 from onestep.derivations.gradient_step.leap_scaling import OVERLAP
 from onestep.derivations.gradient_step.leaves import exponent_of, exponent_of_sum
 from onestep.derivations.kernel.search import define, equal, proved, rewritten, value
-from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from onestep.derivations.language.derivation import Derivation
 
 TWO, THREE, FOUR = (z1, z2), (z1, z2, z3), (z1, z2, z3, z4)
 # name: target, its directions, and the order below which its parts are subtracted first
@@ -71,44 +68,16 @@ def tensors(name: str) -> Derivation:
     given, variables, first = TARGETS[name]
     target = without_lower_parts(given, variables, first)
     order = leap_index(target, variables)
-    basis, matrix = leap_space(target, variables), unfolded(target, variables, order)
-    size = basis.shape[1]
-    solution = matrix.pinv() * basis
-    outside = (sp.eye(len(variables)) - basis * basis.T) * matrix
     before = f"Parts of order one to {first - 1} are subtracted. " if first > 1 else ""
-    steps = counted_steps if target.is_polynomial(*variables) else _listed
+    determinant, rank = spanned(target, variables)
     return Derivation(
         f"leap index and leap space of {name}",
         SOURCE,
-        *steps(target, variables, before),
-        Step(
-            "An orthonormal basis B of the columns of the tensor: nothing of it is outside B, and B is made of it.",
-            eq(s.learned_dimension, sp.Integer(size)),
-            *(Vanishing(f"orthonormal, {i}", e) for i, e in enumerate(basis.T * basis - sp.eye(size))),
-            *(Vanishing(f"outside, {i}", e) for i, e in enumerate(outside)),
-            *(Vanishing(f"made of columns, {i}", e) for i, e in enumerate(matrix * solution - basis)),
-        ),
-        results={s.leap: sp.Integer(order), s.learned_dimension: sp.Integer(size)},
+        *counted_steps(target, variables, before),
+        proved("Its singular values, by their polynomial.", determinant),
+        proved("Those that are not zero are counted as X grows: the rank.", rank),
+        results={s.leap: sp.Integer(order), s.learned_dimension: value(rank)},
     )
-
-
-def _listed(target: sp.Expr, variables: Sequence[sp.Symbol], before: str) -> tuple[Step, ...]:
-    """The leap index of a target that is no polynomial, entry by entry."""
-    order = leap_index(target, variables)
-    smooth = not target.has(sp.sign, sp.Abs)
-    low = [(i, v) for k in range(1, order) for i, v in tensor(target, variables, k).items()]
-    vanish = [Vanishing(f"entry {i} by the moments", v) for i, v in low]
-    if smooth:
-        vanish += [Vanishing(f"entry {i} by Stein's lemma", entry_by_stein(target, variables, i)) for i, _ in low]
-    where, found = next((i, v) for i, v in tensor(target, variables, order).items() if v != 0)
-    again = entry_by_stein(target, variables, where) if smooth else entry(target, variables, where)
-    step = Step(
-        f"{before}Below order {order} every tensor vanishes, and at that order the entry {where} is {found}.",
-        eq(s.leap, sp.Integer(order)),
-        *vanish,
-        Vanishing("the entry that does not vanish", again - found),
-    )
-    return (step,)
 
 
 @functools.cache

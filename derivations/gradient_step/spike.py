@@ -30,7 +30,7 @@ from onestep.derivations.gradient_step.leaves import (
     repeated_is,
 )
 from onestep.derivations.kernel.algebra import congruence, differentiate, rewrite
-from onestep.derivations.kernel.averages import linear
+from onestep.derivations.kernel.averages import linear, stein
 from onestep.derivations.kernel.limits import limit_rational, name_limit
 from onestep.derivations.kernel.search import (
     averages_expanded,
@@ -46,7 +46,7 @@ from onestep.derivations.kernel.search import (
 from onestep.derivations.kernel.statements import Equation
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
-from onestep.derivations.language.expectation import Expectation, gaussian_moment
+from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, loss, loss_prime, repeated, sigma, sigma_prime
 
 _t, _t2 = sp.symbols("t t'", real=True)  # coordinates of x orthogonal to theta, of two samples
@@ -77,13 +77,6 @@ NAMED = {
     Expectation(s.z * g(s.z), s.z): s.h1_star,
     Expectation(s.z * sigma(s.z), s.z): s.h1,
 }
-
-
-def chi_square_moments(freedom: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """First and second moment of a sum of ``freedom`` squares of independent standard normal variables."""
-    first = freedom * gaussian_moment(2)
-    second = freedom * gaussian_moment(4) + freedom * (freedom - 1) * gaussian_moment(2) ** 2
-    return first, sp.factor(second)
 
 
 def counted(theorem: Theorem) -> Theorem:
@@ -260,7 +253,13 @@ def split() -> Derivation:
     """
     step = rewritten(gradient().theorems[-1], OUTPUT_IS_DROPPED, READOUT_OF_ONES)
     spike_factor = define(s.spike_factor, s.eta * s.d / sp.sqrt(s.p) * s.h1 * s.readout_weight, "equation (34)")
-    v_entry = define(s.v_coordinate, s.y * s.input_coordinate / s.n0, "equation (35), one sample")
+    over_input = Expectation(value(step).xreplace({s.preactivation: s.z}), s.z)
+    mean_slope = rewrite((H1, stein((), value(H1), s.z, sigma(s.z))))
+    v_meaning = define(
+        s.v_coordinate, over_input / s.spike_factor, "equation (35): the step averaged over what the neuron receives"
+    )
+    v_mean = rewrite((averages_expanded(v_meaning), mean_slope), True)
+    v_entry = equal(rewritten(v_mean, spike_factor, READOUT_OF_ONES), s.y * s.input_coordinate / s.n0)
     left_over = define(
         s.bulk_step, s.weight_step - s.spike_factor * s.v_coordinate, "what the spike leaves of the step"
     )
@@ -271,8 +270,8 @@ def split() -> Derivation:
         "the split of the step into spike and bulk",
         "Appendix A.1, equations (33)-(38)",
         proved("The step of one sample with a = 1/sqrt(p), the output left out of the residual.", step),
-        proved("A factor of the sample,", v_entry),
-        proved("and a factor of the neuron with the mean h1 of sigma': their product has rank one.", spike_factor),
+        proved("A factor of the neuron with the mean h1 of sigma',", spike_factor),
+        proved("and a factor of the sample, the mean step over it: their product has rank one.", v_entry),
         proved("What sigma' - h1 leaves is the correction of the bulk.", equal(bulk, bulk_part)),
         proved(
             "At p = beta d no d is left in the neuron's factor; it is the same for all neurons, so "

@@ -74,6 +74,12 @@ ROTATION = _lemma(
     "the standard normal law is invariant under orthogonal maps, and so is each of its marginals",
 )
 
+TRANSLATION = _lemma(
+    "translation",
+    Equation(Expectation(_f(_z), _z), Expectation(_f(_z + _a) * sp.exp(-_a * _z - _a**2 / 2), _z)),
+    "a shift of the variable under the normal density (Cameron and Martin)",
+)
+
 
 def _by(lemma: Assumption, statement: Statement, conditions: frozenset[Condition] = frozenset()) -> Conclusion:
     """A conclusion that names the lemma it is an instance of."""
@@ -187,6 +193,22 @@ def rotate(
     }
     right = Expectation(substitute(whole.integrand, images), *new)
     return _by(ROTATION, Equation(whole, right), frozenset(conditions))
+
+
+@rule
+def translate(premises: tuple[Theorem, ...], whole: sp.Expr, variable: sp.Symbol, shift: sp.Expr) -> Conclusion:
+    """E[f(z)] = E[f(z + a) exp(-a z - a^2/2)] for a shift a that does not speak of what is averaged over.
+
+    Sound: the substitution z -> z + a in the integral against the density exp(-z^2/2), for any integrable f.
+    """
+    variables = _averaged(whole)
+    if variable not in variables:
+        raise Refused(f"{variable} is not averaged over")
+    if free(shift) & set(variables):
+        raise Refused(f"{shift} speaks of variables averaged over")
+    weight = sp.exp(-shift * variable - shift**2 / 2)
+    moved = substitute(whole.integrand, {variable: variable + shift}) * weight
+    return _by(TRANSLATION, Equation(whole, Expectation(moved, *variables)), defined_where(admit(shift)))
 
 
 def _averaged(whole: sp.Expr) -> tuple[sp.Symbol, ...]:

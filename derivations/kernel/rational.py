@@ -99,9 +99,9 @@ class _Atoms:
 
     def _powers(self, term: sp.Expr) -> list[tuple[sp.Expr, int]]:
         """An atom as a product of powers of atoms: exp(p a/q + b) = exp(a/n)^(n p/q) exp(b)."""
-        if term.func is not sp.exp:
+        if term.func is not sp.exp and term != sp.E:
             return [(term, 1)]
-        cut = [(number, rest, self._cut[rest]) for number, rest in _exponents(term)]
+        cut = [(number, rest, self._cut.get(rest, 1)) for number, rest in _exponents(term)]
         return [(sp.exp(rest / parts), int(number * parts)) for number, rest, parts in cut]
 
     def _atom(self, atom: _Atom) -> _Fraction:
@@ -201,7 +201,8 @@ def _parts(term: sp.Expr) -> tuple[sp.Expr, ...]:
 
 def _exponents(term: sp.Expr) -> list[tuple[sp.Rational, sp.Expr]]:
     """The exponent of an exponential as a sum of numbers times the rest."""
-    parts = (part.as_coeff_Mul() for part in sp.Add.make_args(sp.expand(term.args[0])))
+    exponent = term.args[0] if term.args else sp.Integer(1)
+    parts = (part.as_coeff_Mul() for part in sp.Add.make_args(sp.expand(exponent)))
     return [(number, rest) if number.is_Rational else (sp.Integer(1), number * rest) for number, rest in parts]
 
 

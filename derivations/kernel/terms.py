@@ -1,6 +1,6 @@
 """Terms of the kernel: which are admitted, what is free in them, substitution, signs and derivatives.
 
-A term is built of rational numbers, pi, real symbols, sums, products, powers, functions of real value and Gaussian
+A term is built of rational numbers, pi, e, real symbols, sums, products, powers, functions of real value and Gaussian
 expectations, which are the only binders. Anything else (floating point, infinities, complex units, integrals, sums
 over an index) is refused, so that no rule meets it.
 """
@@ -19,8 +19,10 @@ from onestep.derivations.language.named_functions import DERIVATIVES, PARTIALS
 
 _REAL_FUNCTIONS = (sp.exp, sp.log, sp.Abs, sp.Max, sp.tanh, sp.erf, sp.sin, sp.cos, sp.asin)
 
+_Named = type(sp.pi) | type(sp.E)
+
 # Numbers, sums, products and averages, and nothing that is derived from their classes.
-_NUMBERS = (sp.Integer, sp.Rational, *map(type, (sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half, sp.pi)))
+_NUMBERS = (sp.Integer, sp.Rational, *map(type, (sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half, sp.pi, sp.E)))
 _PLAIN = (*_NUMBERS, sp.Add, sp.Mul, Expectation)
 
 # A symbol is declared with nothing but a sign: by more (whole, negative) SymPy would simplify on its own account.
@@ -178,7 +180,7 @@ def defined_where(term: sp.Expr) -> frozenset[Condition]:
 @lru_cache(maxsize=16384)
 def positive(term: sp.Expr) -> bool:
     """Whether a term is decidedly > 0: by the declared signs of its symbols and functions, and by its shape alone."""
-    if isinstance(term, sp.Rational | sp.Symbol | type(sp.pi)):
+    if isinstance(term, sp.Rational | sp.Symbol | _Named):
         return bool(term.is_positive)
     if isinstance(term, sp.Add):
         return all(map(nonnegative, term.args)) and any(map(positive, term.args))
@@ -197,7 +199,7 @@ def positive(term: sp.Expr) -> bool:
 @lru_cache(maxsize=16384)
 def nonnegative(term: sp.Expr) -> bool:
     """Whether a term is decidedly >= 0."""
-    if isinstance(term, sp.Rational | sp.Symbol | type(sp.pi)):
+    if isinstance(term, sp.Rational | sp.Symbol | _Named):
         return bool(term.is_nonnegative)
     if isinstance(term, sp.Add):
         return all(map(nonnegative, term.args))
@@ -274,5 +276,9 @@ def _outer(term: sp.Expr, argument: sp.Expr) -> sp.Expr | None:
         return term
     if term.func is sp.log:
         return 1 / argument
+    if term.func is sp.erf:
+        return 2 / sp.sqrt(sp.pi) * sp.exp(-(argument**2))
+    if term.func in (sp.sin, sp.cos):
+        return sp.cos(argument) if term.func is sp.sin else -sp.sin(argument)
     named = DERIVATIVES.get(term.func)
     return None if named is None else named(argument)

@@ -21,6 +21,9 @@ sigma_check = sp.Function("sigma_check", real=True)  # sigma' - E[sigma']
 g = sp.Function("g", real=True)
 g_prime = sp.Function("g_prime", real=True)
 
+# The sign of its argument, and one at zero, where nothing is averaged.
+sgn = sp.Function("sgn", real=True)
+
 # The squared loss of one sample in one weight, and its slope.
 loss = sp.Function("loss", real=True)
 loss_prime = sp.Function("loss_prime", real=True)

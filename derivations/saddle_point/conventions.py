@@ -21,20 +21,23 @@ from onestep.derivations.bulk.marchenko_pastur import closure
 from onestep.derivations.closed_forms import sign_activation
 from onestep.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, squared_residual, y0, y1, y2
 from onestep.derivations.free_energy.stationarity import CONJUGATE
-from onestep.derivations.kernel.algebra import rewrite
+from onestep.derivations.gradient_step.constants import first_coefficient
+from onestep.derivations.gradient_step.leaves import H1_CHECK, centred_at
+from onestep.derivations.kernel.algebra import assume, rewrite
 from onestep.derivations.kernel.averages import iterated
 from onestep.derivations.kernel.search import (
     averages_expanded,
     define,
+    equal,
     expanded,
     isolated,
     proved,
     rewritten,
     value,
 )
-from onestep.derivations.kernel.statements import sides
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import sigma_prime
 from onestep.derivations.saddle_point import symbols as s
@@ -97,15 +100,16 @@ def spike_overlap() -> Derivation:
 @functools.cache
 def check_constant() -> Derivation:
     """E[(sigma' - h1)^2] = E[sigma'^2] - h1^2, with h1 = E[sigma']."""
-    square = Expectation((sigma_prime(s.z) - s.h1) ** 2, s.z)
-    result = expand_expectations(square).subs(Expectation(sigma_prime(s.z), s.z), s.h1)
-    step = Step(
-        "Expanding the square; h1 = E[z sigma] = E[sigma'] by Stein's lemma.",
-        eq(s.h1_check, result),
-        Vanishing("variance of sigma'", result - Expectation(sigma_prime(s.z) ** 2, s.z) + s.h1**2),
-    )
+    (mean,) = first_coefficient().theorems
+    opened = averages_expanded(rewrite((H1_CHECK, centred_at(s.z))))
+    result = rewrite((opened, mean), True)
+    result = equal(result, Expectation(sigma_prime(s.z) ** 2, s.z) - s.h1**2)
     return Derivation(
-        "constant of the bulk variance", f"{PAPER}, Section 3.1, (12)", step, results={s.h1_check: result}
+        "constant of the bulk variance",
+        f"{PAPER}, Section 3.1, (12)",
+        proved("h1 = E[z sigma] = E[sigma'] by Stein's lemma.", mean),
+        proved("Expanding the square: the variance of sigma'.", result),
+        results={s.h1_check: value(result)},
     )
 
 
@@ -187,22 +191,19 @@ def size(variable: sp.Symbol) -> Derivation:
 def sign_at_one() -> Derivation:
     """mu0, mu1, mu2 of the sign activation at r = c = 1."""
     base = sign_activation.conditional_coefficients()
-    results = {name: found.subs({s.r: 1, s.c: 1}) for name, found in base.results.items()}
+    unit = [
+        assume((), Assumption(Ground.MODEL, f"{name} = 1", Equation(name, sp.Integer(1)), "the slides' convention"))
+        for name in (s.r, s.c)
+    ]
+    found = [rewritten(theorem, *unit) for name in base.results if (theorem := base.theorem_of(name)) is not None]
     return Derivation(
-        "the sign activation at r = c = 1", base.source, *base.steps, results=results, hypotheses=base.hypotheses
+        "the sign activation at r = c = 1",
+        base.source,
+        *base.steps,
+        *(proved("At r = c = 1.", theorem) for theorem in found),
+        results={sides(theorem.statement)[0]: value(theorem) for theorem in found},
+        hypotheses=base.hypotheses,
     )
-
-
-@functools.cache
-def sign_variance() -> Derivation:
-    """Var[phi | kappa] = 1 - mu0^2 for sign, with |mu0| = 1 - P, P = P(|z| > |r kappa|/sqrt c) <= c/(r kappa)^2."""
-    variance = 1 - (1 - s.tail) ** 2
-    step = Step(
-        "The mean of sign(r kappa + sqrt(c) z) is +-(1 - P), and Chebyshev's inequality bounds P by c/(r kappa)^2.",
-        eq(s.feature_variance, variance),
-        NonNegative("twice the tail is above it", 2 * s.tail - variance, ((sp.S.One, s.tail),)),
-    )
-    return Derivation("a saturating neuron", SLIDES, step, results={s.feature_variance: variance})
 
 
 _s, _root = s.scale, sp.sqrt(s.c)

@@ -12,11 +12,11 @@ import sympy as sp
 
 from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, PAIRS, C, Theta, mixed_matrix, shift, theta, traces_of
 from onestep.derivations.bulk.letters import ROWS_OF_GROUPS, SOURCE, form, gain_of_tau, over_spectrum, traces
+from onestep.derivations.bulk.network import mean_slope
 from onestep.derivations.free_energy.along_spike import y0, y1, y2
-from onestep.derivations.gradient_step.constants import stein_step
+from onestep.derivations.kernel.search import proved, value
 from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import differentiate, sigma
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of, q_of_kappa, signal
 
@@ -125,24 +125,16 @@ def sizes() -> Derivation:
 @functools.cache
 def third_function() -> Derivation:
     """k2 of a group: d/dc of E sigma(r u kappa + b + sqrt(c) z)."""
-    argument = s.r * s.letter[0] * s.kappa + s.bias_of[0] + sp.sqrt(s.c_of[0]) * s.z
-    in_bulk = differentiate(Expectation(sigma(argument), s.z), s.c_of[0])
-    result = expand_expectations(Expectation((s.z**2 - 1) * sigma(argument), s.z) / (2 * s.c_of[0]))
-    once = stein_step(s.z * (s.z * sigma(argument)), s.z)
-    by_parts = (once - Expectation(sigma(argument), s.z)) / (2 * s.c_of[0])
-    steps = (
-        Step(
-            "To first order in delta the mean of a feature at given kappa is mu0 + delta d mu0/dc; Stein's lemma turns "
-            "z^2 sigma into sigma + sqrt(c) z sigma'.",
-            eq(s.third_of, result),
-            Vanishing("E[z (z sigma)] = E[(z sigma)']", expand_expectations(by_parts - in_bulk)),
-        ),
-    )
+    _, result = mean_slope(s.third_of, s.r * s.letter[0] * s.kappa + s.bias_of[0], s.c_of[0])
     return Derivation(
         "what a group's mean gains from unequal norms",
         SOURCE,
-        *steps,
-        results={s.third_of: result},
+        proved(
+            "To first order in delta the mean of a feature at given kappa is mu0 + delta d mu0/dc; Stein's lemma turns "
+            "z^2 sigma into sigma + sqrt(c) z sigma'.",
+            result,
+        ),
+        results={s.third_of: value(result)},
         hypotheses=("sigma is absolutely continuous and grows at most exponentially",),
     )
 

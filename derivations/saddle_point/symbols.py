@@ -105,7 +105,6 @@ component_along_spike = _define(r"{v\cdot x_\perp}", "component along v of what 
 readout_spike = _define(r"{a\cdot Wv}", "readout dot W v, |v| = 1", "sqrt(p)")
 singular = tuple(_define(rf"\lambda_{i}", f"singular value {i} of a bulk of rank two", positive=True) for i in (1, 2))
 spike_share = tuple(_define(rf"{{f_{i}\cdot v}}", f"component of v along right singular vector {i}") for i in (1, 2))
-tail = _define("P", "P(|z| > t), z standard normal", nonnegative=True)
 
 # The replica computation for any convex loss (Appendix C), its dropped terms, and a bulk given by atoms.
 zero_temperature = _define(

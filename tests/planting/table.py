@@ -37,10 +37,12 @@ from onestep.derivations.gradient_step import (
     spike,
 )
 from onestep.derivations.gradient_step import symbols as s_step
+from onestep.derivations.kernel.algebra import assume
 from onestep.derivations.kernel.search import define, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground
 from onestep.derivations.language.derivation import Vanishing
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import repeated, sigma
+from onestep.derivations.language.named_functions import repeated, sgn, sigma
 from onestep.derivations.saddle_point import (
     any_law,
     conventions,
@@ -141,7 +143,8 @@ EQUIVALENCE = (
     Plant(spike_coefficients, "linear_of", lambda right: lambda: -right(), ("result-3-2.mu1-to-first-order",)),
     Plant(conditional, "received", lambda right: lambda variable: -right(variable),
           ("result-3-2.covariance-to-first-order", "result-3-2.covariances-match")),
-    Plant(sign_activation, "sign_average", lambda right: lambda *given: -right(*given),
+    Plant(sign_activation, "sign_at", lambda _: lambda argument: assume(
+              (), Assumption(Ground.MODEL, "wrong", Equation(sigma(argument), -sgn(argument)), "", frozenset({s.z}))),
           ("result-3-2.sign-mu0", "result-3-2.sign-mu1", "result-3-1.sign-first-coefficient")),
     Plant(sign_activation, "next_ratio", lambda right: lambda ratio: -right(ratio),
           ("result-3-1.sign-partial-sums", "result-3-1.sign-diverges")),
@@ -248,9 +251,8 @@ BOUNDS_AND_FEATURES = (
 
 LETTERS = (
     # A wrong sign of what the rest takes off a row.
-    Plant(blocks, "diagonal_inverse", lambda _: lambda a, traces: blocks.shift[a] + s.c_of[a] * (
-              blocks.C + s.beta * blocks.C * traces * blocks.C)[a, a],
-          ("appendix-d.block.tau", "appendix-d.block.T-own")),
+    Plant(blocks, "taken_off", lambda right: lambda a: -right(a), ("appendix-d.block.tau",)),
+    Plant(blocks, "met_by", lambda right: lambda a, b: -right(a, b), ("appendix-d.block.T-own",)),
     Plant(isotropic, "overlap_form", lambda right: lambda a, b: -right(a, b), ("appendix-d.isotropic.q1",)),
     Plant(letter_energy, "of_conjugates",
           lambda _: lambda pairs, own, a, b: pairs[a][b] * letter_energy.GRAM[a][b] - (own[a] if a == b else 0),
@@ -285,8 +287,11 @@ NETWORKS = (
     Plant(network, "without_spike",
           lambda right: lambda both, left, right_, own: 2 * both - right(both, left, right_, own),
           ("beyond.overlap-spike", "beyond.overlap-norm")),
+    Plant(network_rows, "square_of_sum", lambda right: lambda freedom: right(freedom) + freedom,
+          ("beyond.gaussian-norms",)),
     Plant(network_rows, "stein_step", lambda right: lambda *given: -right(*given), ("beyond.norm-along-target",)),
-    Plant(network, "stein_step", lambda right: lambda *given: -right(*given), ("beyond.third-function",)),
+    Plant(network, "stein", lambda right: lambda premises, *given: right(premises, given[0], given[1], -given[2]),
+          ("beyond.third-function",)),
     # A letter that enters once too often.
     Plant(letter_bulk, "of_letter", lambda _: lambda e: e.subs(s.eta, s.letter[0] ** 2 * s.eta),
           ("beyond.groups.row-covariance", "beyond.groups.norm-variance")),

@@ -91,12 +91,6 @@ def test_stein_removes_powers_of_z() -> None:
     assert value(reduced) == Expectation(sigma(s.z), s.z) + Expectation(sigma_second(s.z), s.z)
 
 
-def test_half_line_integrals() -> None:
-    # E[z; z > 0] = 1/sqrt(2 pi), E[sign(z - a)] -> 1 as a -> -infinity
-    assert sign_activation.half_line(s.z)[1].subs(sp.Symbol("a", real=True), 0) == 1 / sp.sqrt(2 * sp.pi)
-    assert sp.limit(sign_activation.sign_average(sp.S.One, s.kappa), s.kappa, -sp.oo) == 1
-
-
 def test_mehler_ends_at_the_variance() -> None:
     results = spike_coefficients.hermite_series().results
     linear = s.hermite_coefficients[1] ** 2

@@ -13,15 +13,18 @@ from onestep.derivations.gradient_step import hermite_tensors as tensors
 from onestep.derivations.gradient_step import intermediate_rate, leap_scaling
 from onestep.derivations.gradient_step.hermite_tensors import (
     average,
-    entry,
     leap_index,
-    leap_space,
+    spanned,
     tensor,
     z1,
     z2,
     z3,
     z4,
 )
+from onestep.derivations.kernel.limits import limit_rational
+from onestep.derivations.kernel.search import value
+from onestep.derivations.kernel.statements import Refused
+from onestep.derivations.kernel.theorem import replay
 from onestep.derivations.language.exponents import DIMENSION, Order
 from onestep.verify.second_route.gradient_step import leap as leap_numbers
 from onestep.verify.second_route.grids import grid
@@ -51,16 +54,9 @@ SMOOTH = (
 @pytest.mark.parametrize("target", SMOOTH, ids=str)
 def test_tensors_of_smooth_targets_agree_with_a_product_rule(target: sp.Expr) -> None:
     for order in range(4):
-        for index, value in tensor(target, TWO, order).items():
+        for index, exact in tensor(target, TWO, order).items():
             # 60 nodes per direction integrate these entire functions to rounding, a few thousand terms of order one.
-            assert float(value) == pytest.approx(numerical(target, index), abs=1e-10)
-
-
-@pytest.mark.parametrize("target", SMOOTH, ids=str)
-def test_steins_lemma_gives_the_same_entries(target: sp.Expr) -> None:
-    for index in ((0,), (0, 1), (1, 1), (0, 0, 1)):
-        difference = entry(target, TWO, index) - tensors.entry_by_stein(target, TWO, index)
-        assert abs(sp.N(difference, 30)) < 1e-25  # both are exact: thirty digits agree but for the last
+            assert float(exact) == pytest.approx(numerical(target, index), abs=1e-10)
 
 
 def test_signs_and_absolute_values() -> None:
@@ -105,21 +101,32 @@ def test_a_constant_has_no_leap_index() -> None:
 
 
 def test_leap_spaces() -> None:
-    assert leap_space(*tensors.STAIRCASE) == sp.Matrix([1, 0, 0])
-    assert leap_space(*tensors.PRODUCT).shape == (4, 4)
+    assert value(spanned(*tensors.STAIRCASE)[1]) == 1
     # He_2 along (2, 1)/sqrt 5: a tensor of rank one.
     along = (2 * z1 + z2) / sp.sqrt(5)
-    assert leap_space(sp.expand(along**2 - 1), TWO) == sp.Matrix([2, 1]) / sp.sqrt(5)
+    assert value(spanned(sp.expand(along**2 - 1), TWO)[1]) == 1
 
 
-def test_the_leap_space_is_that_of_the_singular_vectors() -> None:
-    target = z1 * z2 * z3 + 2 * z1**2 * z2 - 2 * z2
-    unfolded = np.array(tensors.unfolded(target, (z1, z2, z3), 3), dtype=float)
-    left, values, _ = np.linalg.svd(unfolded)
-    basis = np.array(leap_space(target, (z1, z2, z3)), dtype=float)
-    assert basis.shape[1] == int(np.sum(values > 1e-12))
-    projector = left[:, : basis.shape[1]] @ left[:, : basis.shape[1]].T
-    assert np.allclose(basis @ basis.T, projector, atol=1e-12)  # rounding of a 3 x 9 decomposition
+def test_the_rank_counts_the_singular_values() -> None:
+    target, variables = z1 * z2 * z3 + 2 * z1**2 * z2 - 2 * z2, (z1, z2, z3)
+    entries = tensor(target, variables, 3)
+    unfolded = [[float(entries[tuple(sorted((i, j, k)))]) for j in range(3) for k in range(3)] for i in range(3)]
+    values = np.linalg.svd(np.array(unfolded), compute_uv=False)
+    determinant, rank = spanned(target, variables)
+    assert value(rank) == np.sum(values > 1e-12) == 3  # rounding of a 3 x 9 decomposition
+    polynomial = sp.lambdify(sp.Symbol("X", positive=True), value(determinant))
+    assert polynomial(0.7) == pytest.approx(np.prod(1 + 0.7 * values**2), rel=1e-12)
+    replay(rank)
+
+
+def test_no_other_rank_follows() -> None:
+    """The polynomial of the singular values has one degree: no other limit."""
+    determinant, _ = spanned(z1**2 - z2**2, TWO)
+    scale = sp.Symbol("X", positive=True)
+    share = scale * sp.diff(value(determinant), scale) / value(determinant)
+    for wrong in (1, 3):
+        with pytest.raises(Refused):
+            limit_rational((), share, sp.Integer(wrong), scale)
 
 
 def test_leap_index_and_tensor_norm_do_not_depend_on_the_basis() -> None:

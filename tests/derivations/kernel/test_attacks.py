@@ -9,7 +9,17 @@ import sympy as sp
 
 from onestep.derivations.kernel import calculus, inequalities  # noqa: F401  (their rules are listed, too)
 from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
-from onestep.derivations.kernel.averages import SAME, average, independent, iterated, linear, moment, rotate, stein
+from onestep.derivations.kernel.averages import (
+    SAME,
+    average,
+    independent,
+    iterated,
+    linear,
+    moment,
+    rotate,
+    stein,
+    translate,
+)
 from onestep.derivations.kernel.limits import limit_average, limit_compose, limit_rational, limit_unique, name_limit
 from onestep.derivations.kernel.orders import limit_order, squeeze
 from onestep.derivations.kernel.search import define
@@ -256,6 +266,14 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         "an angle that depends on the variable": lambda: rotate(
             (), Expectation(f(z) * g(t), z, t), (z, t), ((sp.cos(z), sp.sin(z)), (-sp.sin(z), sp.cos(z)))
         ),
+    },
+    "translate": {
+        "a shift that depends on the variable": lambda: translate((), Expectation(f(z), z), z, z),
+        "a shift by another variable": lambda: translate((), Expectation(f(z) * g(t), z, t), z, t),
+        "a variable that is not averaged over": lambda: translate((), Expectation(f(z) * t, z), t, a),
+        "no average": lambda: translate((), f(z), z, a),
+        "no shift": lambda: translate((), Expectation(f(z), z), z, ZERO),
+        "a shift that is no number": lambda: translate((), Expectation(f(z), z), z, sp.oo),
     },
     "limit_rational": {
         "a name that is defined": lambda: rewrite((tends(1 / d, ZERO), define(d, ONE, ""))),

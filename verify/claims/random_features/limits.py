@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import sympy as sp
 
 from onestep.derivations.activations.activation import activation
+from onestep.derivations.gradient_step import constants as gradient_constants
 from onestep.derivations.gradient_step import spike as gradient_step
-from onestep.derivations.language.derivation import Derivation, NonNegative, Obligation
+from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.saddle_point import conventions as invariances
 from onestep.derivations.saddle_point import symbols as s
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.numerics.models.model import Model
-from onestep.verify.checks.kinds import ByDerivation, ByObligations, BySearch, ByTheorem
+from onestep.verify.checks.kinds import ByDerivation, BySearch, ByTheorem
 from onestep.verify.claims.bounds.proofs import between
 from onestep.verify.claims.bounds.ridge import TIGHT, lower, seek_best, upper
 from onestep.verify.claims.sources import paper
@@ -59,39 +61,14 @@ def _alignments(point: Point) -> Mapping[str, float]:
     }
 
 
-def _alignment_squared(alpha0: sp.Expr) -> sp.Expr:
-    """gamma^2 as derived from the gradient step, label noise included."""
-    return sp.expand(gradient_step.spike(s.noise).results[s.gamma] ** 2).subs(s.alpha0, alpha0)
-
-
-_increase = sp.Symbol("delta", nonnegative=True)
-
-
-def _with_alignments(statement: sp.Basic, weight: sp.Expr, base: sp.Expr) -> tuple[Obligation, ...]:
-    formulas = {s.gamma**2: _alignment_squared(s.alpha0), s.gamma_more**2: _alignment_squared(s.alpha0 + _increase)}
-    difference = (statement.gts - statement.lts).subs(formulas)
-    derived = gradient_step.spike(s.noise).obligations
-    return (*derived, NonNegative("greater less lesser side", difference, ((weight, base),)))
-
-
-def _at_most_one(statement: sp.Basic) -> tuple[Obligation, ...]:
-    second = (s.h2_star + s.noise) / s.alpha0
-    return _with_alignments(statement, second / (s.h1_star**2 + second), sp.S.One)
-
-
-def _increasing(statement: sp.Basic) -> tuple[Obligation, ...]:
-    second, more = (s.h2_star + s.noise), s.alpha0 + _increase
-    weight = second * _increase / ((s.alpha0 * s.h1_star**2 + second) * (more * s.h1_star**2 + second))
-    return _with_alignments(statement, weight, s.h1_star)
-
-
 def _alignment_claims() -> tuple[Claim, ...]:
     search = BySearch("the mean sample at finite size, by pairs of samples", _alignments, SOLVER)
     return (
         claim(
             "alignment.at-most-one", "The alignment lies between -1 and 1", paper("Section 3.1"),
             le(s.gamma**2, sp.S.One), _STEP,
-            ByObligations("the alignment of the gradient step", _at_most_one, hypotheses=gradient_step.OF_THE_SPIKE),
+            ByTheorem("the alignment of the gradient step", gradient_constants.alignment_at_most_one,
+                      gradient_step.OF_THE_SPIKE),
             search,
             wrong={"eight per cent less": 1 / MORE, "the other way round": ge(s.gamma**2, sp.S.One)},
             uses=("result-3-1.alignment-noisy",),
@@ -100,7 +77,8 @@ def _alignment_claims() -> tuple[Claim, ...]:
             "alignment.increasing", "The alignment grows with the number of samples of the gradient step",
             paper("Section 3.1"),
             ge(s.gamma_more**2, s.gamma**2), _STEP,
-            ByObligations("the alignment of the gradient step", _increasing, hypotheses=gradient_step.OF_THE_SPIKE),
+            ByTheorem("the alignment of the gradient step",
+                      partial(gradient_constants.alignment_increases, s.gamma_more), gradient_step.OF_THE_SPIKE),
             search,
             wrong={"the other way round": le(s.gamma_more**2, s.gamma**2), "eight per cent more": MORE * s.gamma**2},
             uses=("result-3-1.alignment-noisy",),

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
+from onestep.derivations.closed_forms import sign_activation as sign_derivations
 from onestep.derivations.equivalence import hermite_features
 from onestep.derivations.equivalence import symbols as s_map
 from onestep.derivations.gradient_step import spike as gradient_step
 from onestep.derivations.gradient_step import symbols as s
-from onestep.derivations.language.derivation import NonNegative, Obligation
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import sigma, sigma_check, sigma_prime
 from onestep.derivations.saddle_point import conventions as slides_conventions
 from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.verify.checks.evaluate import Functions
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByTheorem, Point
 from onestep.verify.claims.equivalence import appendix_b, sign_activation
 from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
 from onestep.verify.claims.slides.printed import named, printed
@@ -205,18 +205,6 @@ _SIGN = (
 # ---- the limit of a strong spike ----
 
 
-def _chebyshev(statement: sp.Basic) -> tuple[Obligation, ...]:
-    """2c/(r kappa)^2 - Var as a sum of non-negative terms, with P = c/(r kappa)^2 - slack, slack >= 0 by Chebyshev."""
-    slack, level, beyond = sp.symbols("slack t e", nonnegative=True)
-    variance = slides_conventions.sign_variance().results[s.feature_variance]
-    difference = (statement.gts - statement.lts).subs(s.feature_variance, variance)
-    at = difference.subs(s.c, (s_saddle.tail + slack) * (s.r * s.kappa) ** 2)
-    squares = ((sp.S.One, s_saddle.tail), (2 * slack, sp.S.One))
-    excess = (level + beyond) ** 2 - level**2
-    threshold = NonNegative("z^2/t^2 >= 1 beyond t", excess, ((2 * level * beyond, sp.S.One), (sp.S.One, beyond)))
-    return (*slides_conventions.sign_variance().obligations, threshold, NonNegative("the gap", at, squares))
-
-
 def _sign_variance(point: Point) -> dict[str, float]:
     values = sign_coefficients(point)
     return {s.feature_variance.name: float(point[s.c.name]) * values[s.mu1.name] ** 2 + values[s.mu2_square.name]}
@@ -226,7 +214,7 @@ _STRONG = Domain((Range(s.r, 0.3, 6.0), Range(s.c, 0.5, 2.0), Range(s.kappa, 0.3
 STRONG_SPIKE = claim(
     "result-3-2.strong-spike", "A strong spike silences the noise of a saturating neuron", paper("Section 4.4"),
     ge(2 * s.c / (s.r * s.kappa) ** 2, s.feature_variance), _STRONG,
-    ByObligations("Chebyshev's inequality", _chebyshev),
+    ByTheorem("Chebyshev's inequality", sign_derivations.strong_spike),
     ByNumbers("sign, panels on either side of the jump", _sign_variance, tolerances.ROUNDING),
     wrong={
         "the fourth power": ge(s.c / (4 * (s.r * s.kappa) ** 2), s.feature_variance),
