@@ -262,9 +262,9 @@ def derivation(of: Setting) -> Derivation:
         ),
         *(proved("so that F falls short of t times as much.", subhomogeneous(of, index)) for index in (1, 2)),
         proved(
-            "Let t >= 1 be the least factor with (T', tau') <= t (T, tau). Were t > 1, then (T', tau') = F(T', tau') <= "
-            "F(t T, t tau) < t F(T, tau) = t (T, tau), and a smaller factor would do. So (T', tau') <= (T, tau), and "
-            "the other way round.",
+            "Let t >= 1 be the least factor with (T', tau') <= t (T, tau). Were t > 1, then (T', tau') = F(T', tau') "
+            "<= F(t T, t tau) < t F(T, tau) = t (T, tau), and a smaller factor would do. So (T', tau') <= (T, tau), "
+            "and the other way round.",
             first,
         ),
         proved("The same of the other component.", second),
