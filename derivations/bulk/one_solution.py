@@ -27,9 +27,10 @@ from onestep.derivations.bulk.increasing_maps import ONE, ZERO, IncreasingMap, a
 from onestep.derivations.free_energy.along_spike import mu1, mu2, over_kappa, over_modes, varrho
 from onestep.derivations.kernel.algebra import assume, instantiate, order, rewrite, ring
 from onestep.derivations.kernel.averages import average, linear
-from onestep.derivations.kernel.search import define
+from onestep.derivations.kernel.search import define, proved
 from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
 from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation
 
 RATIO = s.alpha / s.beta
 _p, _q = sp.symbols("p q", positive=True)
@@ -45,6 +46,7 @@ TWO = sp.Integer(2)
 class Setting:
     """What stands for the ridge and for the 1 in 1 + V, and mu2; C, D, F_1 and F_2 carry the mark in their names."""
 
+    title: str
     mark: str
     ridge: sp.Expr
     unit: sp.Expr
@@ -65,9 +67,9 @@ class Setting:
 
 
 _positive_mu2 = sp.Function("mu2", positive=True)(s.kappa)
-RIDGE = Setting("", s.ridge, ONE, mu2)
-ABOVE = Setting("_above", ZERO, ONE, _positive_mu2)
-BELOW = Setting("_below", ONE, ZERO, _positive_mu2)
+RIDGE = Setting("with a ridge", "", s.ridge, ONE, mu2)
+ABOVE = Setting("without a ridge, above the interpolation threshold", "_above", ZERO, ONE, _positive_mu2)
+BELOW = Setting("without a ridge, below the interpolation threshold", "_below", ONE, ZERO, _positive_mu2)
 
 MEAN = define(s.c, over_modes(varrho), "the mean of the law of the bulk's eigenvalues")
 
@@ -245,6 +247,34 @@ ONE_POINT, OTHER_POINT = (s.V1, s.V2), (s.V1_other, s.V2_other)
 def one_solution(of: Setting) -> tuple[Theorem, ...]:
     """T' = T and tau' = tau for any two solutions."""
     return at_most_one(increasing_map(of), fixed_point(of, OTHER_POINT), fixed_point(of, ONE_POINT))
+
+
+@functools.cache
+def derivation(of: Setting) -> Derivation:
+    """T' = T and tau' = tau, step by step."""
+    first, second = one_solution(of)
+    steps = (
+        *(proved("A conjugate falls where V grows,", decreasing(of, letter)) for letter in "CD"),
+        *(proved("and the traces fall with both: F is increasing.", increasing(of, index)) for index in (1, 2)),
+        *(
+            proved("V is t = 1 + s times as large at t x, and 1 + V at most,", subhomogeneous_conjugate(of, letter))
+            for letter in "CD"
+        ),
+        *(proved("so that F falls short of t times as much.", subhomogeneous(of, index)) for index in (1, 2)),
+        proved(
+            "Let t >= 1 be the least factor with (T', tau') <= t (T, tau). Were t > 1, then (T', tau') = F(T', tau') "
+            "<= F(t T, t tau) < t F(T, tau) = t (T, tau), and a smaller factor would do. So (T', tau') <= (T, tau), "
+            "and the other way round.",
+            first,
+        ),
+        proved("The same of the other component.", second),
+    )
+    return Derivation(
+        f"one solution of the saddle point {of.title}",
+        "beyond the paper: one solution",
+        *steps,
+        results={s.V1_other: s.V1, s.V2_other: s.V2},
+    )
 
 
 # ---- the theorems by what they say ----

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import sympy as sp
 from sympy.core.relational import Relational
@@ -13,14 +14,13 @@ from onestep.derivations.bulk.increasing_maps import stated, two_fixed_points
 from onestep.derivations.bulk.one_solution import ABOVE, BELOW, ONE_POINT, OTHER_POINT, RIDGE, Setting
 from onestep.derivations.free_energy.along_spike import over_kappa
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.verify.checks.kinds import ByNumbers, BySearch, ByTheorem
+from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch, ByTheorem
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
 from onestep.verify.protocol.statement import claim, eq, ge, le
 from onestep.verify.protocol.tolerances import ROUNDING, SOLVER
 from onestep.verify.second_route.models import GENERIC, SMOOTH
 from onestep.verify.second_route.saddle_point import one_solution as numbers
 from onestep.verify.second_route.saddle_point import one_solution_groups as groups
-from onestep.verify.second_route.saddle_point.increasing_maps import random_maps
 
 BEYOND = Source("this suite", "beyond the paper: one solution")
 INTEGRABLE = "mu1^2 and mu2^2 are integrable, and the law of the bulk's eigenvalues has a mean c > 0"
@@ -135,7 +135,7 @@ def _unique(index: int) -> Claim:
         f"one-solution.{_NAMES[index]}",
         f"The saddle point of the square loss has one solution, for any law of the bulk: {_NAMES[index]}", BEYOND,
         eq(other, x), _domain(),
-        ByTheorem("two fixed points of an increasing, strictly subhomogeneous map", lambda said: unique(RIDGE, said)),
+        ByDerivation(partial(derived.derivation, RIDGE)),
         ByNumbers("Newton's method from above, iteration of the definition from below", numbers.two_solutions, SOLVER,
                   numbers.maps_at),
         kind=Kind.FIXED_POINT,
@@ -148,11 +148,6 @@ def _unique(index: int) -> Claim:
         note="Square loss, one group, lambda > 0. The proof asks for T, tau > 0, which every solution has: both are "
              "averages of what is positive where the bulk is. All else is linear. For other convex losses it is open.",
     )  # fmt: skip
-
-
-def unique(of: Setting, said: Relational) -> Theorem:
-    """One of the two equations between solutions, if ``said`` is one."""
-    return stated(derived.one_solution(of), said)
 
 
 def _reached(index: int) -> Claim:
@@ -197,7 +192,7 @@ def _without_ridge(of: Setting, slug: str, title: str, alpha: Range, note: str) 
     return claim(
         f"one-solution.without-ridge.{slug}", title, BEYOND,
         eq(s.V1_other, s.V1), Domain((*ranges, alpha, Range(s.beta, 0.8, 1.2)), (INTEGRABLE, POSITIVE), (GENERIC,)),
-        ByTheorem("two fixed points of an increasing, strictly subhomogeneous map", lambda said: unique(of, said)),
+        ByDerivation(partial(derived.derivation, of)),
         ByNumbers("Newton's method from above, iteration of the definition from below", numbers.without_ridge, SOLVER),
         kind=Kind.FIXED_POINT,
         wrong={"twice": 2 * s.V1, "V2 instead": s.V2},
@@ -214,7 +209,7 @@ def _any_map() -> Claim:
         BEYOND,
         eq(s.V1_other, s.V1), _STARTS,
         ByTheorem("the least factor by which one fixed point exceeds another", any_map),
-        ByNumbers("random concave maps, iterated from above and from below", random_maps, SOLVER),
+        ByNumbers("random concave maps, iterated from above and from below", numbers.random_maps, SOLVER),
         wrong={
             "a map that is not increasing": eq(s.V1_other_rising, s.V1_rising),
             "a map that is homogeneous": eq(s.V1_other_bare, s.V1_bare),

@@ -22,7 +22,7 @@ from onestep.numerics.saddle_point.equations import nonlinear_part
 from onestep.numerics.saddle_point.profile import profile
 from onestep.verify.checks.kinds import Point
 from onestep.verify.second_route.grids import normal_line
-from onestep.verify.second_route.models import density_integrals, functions_of, model_at
+from onestep.verify.second_route.models import density_integrals, functions_of, model_at, value
 
 Array = NDArray[np.float64]
 Pair = tuple[float, float]
@@ -160,3 +160,34 @@ def _newton(model: Model, ridge: float, unit: float) -> Pair:
     # The rule that the solver starts with is refined twice, as it would do itself.
     solved = nonlinear_part(profile(model, 2), equivalent_of(model, ridge), model.alpha / model.beta, unit=unit)
     return (float(solved.values[0]), float(solved.values[1])) if solved.converged else (math.nan, math.nan)
+
+
+def random_maps(point: Point) -> Mapping[str, float]:
+    """Fixed points of F_i = a_i + sum_j b_ij x_j^p_ij with p < 1, from below and from above.
+
+    And two fixed points of maps that are not increasing, F = (x1/x2, 1), or homogeneous, F = (x2, x1), by iteration
+    from two random starts.
+    """
+    generator = np.random.default_rng(int(value(point, "seed")))
+    shift, weights, powers = (
+        generator.uniform(0.1, 1.0, 2),
+        generator.uniform(0.0, 1.0, (2, 2)),
+        generator.uniform(0.1, 0.8, (2, 2)),
+    )
+    low, high = generator.uniform(1e-6, 1e-3), generator.uniform(10.0, 1e3)
+
+    def concave(x: float, y: float) -> tuple[float, float]:
+        first, second = shift + (weights * np.array([x, y]) ** powers).sum(axis=1)
+        return float(first), float(second)
+
+    below, above = iterated(concave, (low, low)), iterated(concave, (high, high))
+    start, other = generator.uniform(0.5, 2.0, 2)
+    return {
+        s.V1.name: above[0],
+        s.V2.name: above[1],
+        s.V1_other.name: below[0],
+        s.V1_rising.name: iterated(lambda x, y: (x / y, 1.0), (start, 1.0))[0],
+        s.V1_other_rising.name: iterated(lambda x, y: (x / y, 1.0), (other, 1.0))[0],
+        s.V1_bare.name: iterated(lambda x, y: (y, x), (start, start))[0],
+        s.V1_other_bare.name: iterated(lambda x, y: (y, x), (other, other))[0],
+    }

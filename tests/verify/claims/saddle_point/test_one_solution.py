@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onestep.numerics.certificates.certify import ONLY
-from onestep.verify.checks.kinds import ByTheorem
+from onestep.verify.checks.kinds import ByDerivation
 from onestep.verify.claims.index import claims
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES
@@ -12,7 +12,7 @@ from onestep.verify.protocol.evidence import Outcome, Proof
 
 def test_what_certificates_name_is_a_theorem() -> None:
     (claim,) = [claim for claim in claims(ONLY) if claim.id == ONLY]
-    (check,) = [check for check in claim.checks if isinstance(check, ByTheorem)]
+    (check,) = [check for check in claim.checks if isinstance(check, ByDerivation)]
     evidence = check.run(claim, PROFILES["quick"], PAPER)
     assert evidence.outcome is Outcome.SUPPORTS
     # Nothing is taken on trust but that both points solve the equations.
