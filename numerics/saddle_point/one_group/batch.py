@@ -295,12 +295,12 @@ def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSo
     """
     families: dict[tuple[object, ...], list[int]] = {}
     for place, model in enumerate(models):
-        if model.law is not None or model.loss.name != "square":
-            continue
-        if len(model.groups) == 1 and model.rank == 1 and not model.unequal_norms and model.ridge > 0.0:
+        groups = () if model.law else model.groups
+        one = len(groups) == 1 and model.rank == 1
+        if one and not model.unequal_norms and model.ridge > 0.0 and model.loss.name == "square":
             # Comparing expressions is slow, and the models of a sweep hold the same objects.
             functions = (id(model.activation), id(model.target))
-            numbers = (model.spike, model.bulk, model.alignment, model.groups, model.given_uncertainty)
+            numbers = (model.spike, model.bulk, model.alignment, groups, model.given_uncertainty)
             shared = (*functions, model.step is None, *numbers)
             families.setdefault(shared, []).append(place)
     for places in families.values():
