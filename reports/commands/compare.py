@@ -18,6 +18,7 @@ from onestep.reports.commands.simulate import (
     check_kind,
     kind_option,
     plain_ridge,
+    seed_option,
     seeds_pool,
     subjects_of,
 )
@@ -57,7 +58,7 @@ _EXIT = {"CONFIRMED": DONE, "REFUTED": FAILED, "INCONCLUSIVE": UNDECIDED}
 @click.option("--dimensions", default="400,800,1600", metavar="D,D,...", help="Dimensions (default 400,800,1600).")
 @click.option("--seeds", default="8", metavar="K", help="Independent experiments per dimension (default 8).")
 @kind_option
-@click.option("--seed", default="0", metavar="S", help="Seed of the whole experiment (default 0).")
+@seed_option
 @common_options
 def compare(
     dimensions: str, seeds: str, kind: str, seed: str, as_json: bool, quiet: bool, debug: bool, **options: Any

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onestep.reports.command_line.completion import values as completed
+from onestep.reports.command_line.completion import named_option
 from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
 from onestep.reports.command_line.problems import DONE, InputProblem
 from onestep.reports.command_line.request import Request
@@ -51,13 +51,8 @@ there are several. --inputs, --directions, --initial-overlap and --gradient-step
 {EXPRESSIONS}"""
 
 
-kind_option = click.option(
-    "--kind",
-    default="srf",
-    metavar="NAME",
-    help="srf (default), network or equivalent.",
-    shell_complete=completed(*KINDS),
-)
+kind_option = named_option("--kind", "srf (default), network or equivalent.", *KINDS)
+seed_option = click.option("--seed", default="0", metavar="S", help="Seed of the whole experiment (default 0).")
 
 
 @click.command(help=HELP)
@@ -65,21 +60,21 @@ kind_option = click.option(
 @click.option("--dimension", default="400", metavar="D", help="Input dimension d (default 400).")
 @click.option("--seeds", default="8", metavar="K", help="Independent experiments (default 8).")
 @kind_option
-@click.option("--seed", default="0", metavar="S", help="Seed of the whole experiment (default 0).")
-@click.option(
+@seed_option
+@named_option(
     "--inputs",
-    default="gaussian",
-    metavar="NAME",
-    help="Law of the coordinates, variance 1: gaussian (default), uniform, rademacher or student-t (5 degrees of "
-    "freedom); kinds srf and network.",
-    shell_complete=completed("gaussian", "uniform", "rademacher", "student-t"),
+    "Law of the coordinates, variance 1: gaussian (default), uniform, rademacher or student-t (5 degrees of freedom); "
+    "kinds srf and network.",
+    "gaussian",
+    "uniform",
+    "rademacher",
+    "student-t",
 )
-@click.option(
+@named_option(
     "--directions",
-    default="dense",
-    metavar="NAME",
-    help="Target and spike: dense (default), random directions, or sparse, axes; the same for Gaussian inputs.",
-    shell_complete=completed("dense", "sparse"),
+    "Target and spike: dense (default), random directions, or sparse, axes; the same for Gaussian inputs.",
+    "dense",
+    "sparse",
 )
 @click.option(
     "--initial-overlap",
