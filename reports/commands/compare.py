@@ -16,9 +16,8 @@ from onestep.reports.commands.simulate import (
     LARGEST_DIMENSION,
     MOST_SEEDS,
     check_kind,
-    kind_option,
+    draws_options,
     plain_ridge,
-    seed_option,
     seeds_pool,
     subjects_of,
 )
@@ -56,9 +55,7 @@ _EXIT = {"CONFIRMED": DONE, "REFUTED": FAILED, "INCONCLUSIVE": UNDECIDED}
 @click.command(help=HELP)
 @model_options
 @click.option("--dimensions", default="400,800,1600", metavar="D,D,...", help="Dimensions (default 400,800,1600).")
-@click.option("--seeds", default="8", metavar="K", help="Independent experiments per dimension (default 8).")
-@kind_option
-@seed_option
+@draws_options(" per dimension")
 @common_options
 def compare(
     dimensions: str, seeds: str, kind: str, seed: str, as_json: bool, quiet: bool, debug: bool, **options: Any

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onestep.reports.command_line.completion import named_option
+from onestep.reports.command_line.completion import Command, named_option
 from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
 from onestep.reports.command_line.problems import DONE, InputProblem
 from onestep.reports.command_line.request import Request
@@ -55,12 +55,17 @@ kind_option = named_option("--kind", "srf (default), network or equivalent.", *K
 seed_option = click.option("--seed", default="0", metavar="S", help="Seed of the whole experiment (default 0).")
 
 
+def draws_options(each: str) -> Callable[[Command], Command]:
+    """--seeds, --kind and --seed; `each` says what there are so many seeds of."""
+    text = f"Independent experiments{each} (default 8)."
+    seeds_option = click.option("--seeds", default="8", metavar="K", help=text)
+    return lambda command: seeds_option(kind_option(seed_option(command)))
+
+
 @click.command(help=HELP)
 @model_options
 @click.option("--dimension", default="400", metavar="D", help="Input dimension d (default 400).")
-@click.option("--seeds", default="8", metavar="K", help="Independent experiments (default 8).")
-@kind_option
-@seed_option
+@draws_options("")
 @named_option(
     "--inputs",
     "Law of the coordinates, variance 1: gaussian (default), uniform, rademacher or student-t (5 degrees of freedom); "
