@@ -315,7 +315,7 @@ class IsotropicGroups:
         """Everything at tau, through the symmetric B = 1 + sqrt(Theta) C sqrt(Theta)."""
         root = np.sqrt(self.bulks * self.beta * tau)
         product = root[:, None] * matrix * root
-        return _Solved(tau, root, product, np.linalg.inv(self._identity + product), self.beta)
+        return _Solved(tau, root, product, np.asarray(np.linalg.inv(self._identity + product)), self.beta)
 
     def _slopes(self, at: _Solved) -> Array:
         """d(T, tau)/d(C, D), by implicit differentiation of the equation for tau."""
