@@ -15,22 +15,9 @@ from typing import Any
 from flint import acb, arb, ctx, fmpq
 
 from onestep.derivations.activations.locations import Location
-from onestep.derivations.expressions.parser import (
-    Call,
-    Condition,
-    Constant,
-    Expression,
-    Maximum,
-    Minimum,
-    Number,
-    Piecewise,
-    Power,
-    Product,
-    Quotient,
-    Sum,
-    Variable,
-    derivative,
-)
+from onestep.derivations.expressions import tree
+from onestep.derivations.expressions.calculus import derivative
+from onestep.derivations.expressions.tree import Condition, Expression
 
 
 class PrecisionError(ArithmeticError):
@@ -72,7 +59,7 @@ class Program:
 
     def __init__(self, expressions: tuple[Expression, ...]) -> None:
         self._steps: list[Step] = []
-        self._places: dict[Expression, int] = {Variable(): 0}
+        self._places: dict[Expression, int] = {tree.Variable(): 0}
         self._results = [self._place(e) for e in expressions]
 
     def run(self, x: Ball, analytic: bool = False) -> list[Ball]:
@@ -98,26 +85,26 @@ class Program:
 
     def _step(self, expr: Expression) -> Step:
         match expr:
-            case Number(value):
+            case tree.Number(value):
                 ball = rational_ball(value)
                 return lambda v, analytic: ball
-            case Constant(name):
+            case tree.Constant(name):
                 constant = arb.pi() if name == "pi" else arb(1).exp()
                 return lambda v, analytic: constant
-            case Sum(terms):
+            case tree.Sum(terms):
                 return self._fold(terms, lambda a, b: a + b)
-            case Product(factors):
+            case tree.Product(factors):
                 return self._fold(factors, lambda a, b: a * b)
-            case Quotient(numerator, denominator):
+            case tree.Quotient(numerator, denominator):
                 return self._quotient(numerator, denominator)
-            case Power(base, Number(q)):
+            case tree.Power(base, tree.Number(q)):
                 return self._power(self._place(base), q)
-            case Call(name, argument):
+            case tree.Call(name, argument):
                 place, function = self._place(argument), _FUNCTIONS[name]
                 return lambda v, analytic: function(v[place], analytic)
-            case Maximum(args) | Minimum(args):
-                return self._extremum(args, isinstance(expr, Maximum))
-            case Piecewise(pieces):
+            case tree.Maximum(args) | tree.Minimum(args):
+                return self._extremum(args, isinstance(expr, tree.Maximum))
+            case tree.Piecewise(pieces):
                 return self._piecewise(pieces)
         raise TypeError(f"not an expression node: {expr!r}")
 
@@ -130,10 +117,10 @@ class Program:
 
     def _quotient(self, numerator: Expression, denominator: Expression) -> Step:
         above = self._place(numerator)
-        base, exponent = denominator, Number(Fraction(1))
-        if isinstance(denominator, Power) and isinstance(denominator.exponent, Number):
+        base, exponent = denominator, tree.Number(Fraction(1))
+        if isinstance(denominator, tree.Power) and isinstance(denominator.exponent, tree.Number):
             base, exponent = denominator.base, denominator.exponent
-        if isinstance(base, Call) and base.name == "cosh" and exponent.value.denominator == 1:
+        if isinstance(base, tree.Call) and base.name == "cosh" and exponent.value.denominator == 1:
             # sech stays finite on wide boxes where a box around cosh holds 0
             inner, k = self._place(base.argument), int(exponent.value)
             return lambda v, analytic: v[above] * whole_power(v[inner].sech(), k)

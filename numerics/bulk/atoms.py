@@ -16,29 +16,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onestep.numerics.bulk.equivalent import ExplicitPoint
+from onestep.numerics.bulk.equivalent import ExplicitPoint, OneGroup
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class AtomicEquivalent:
+class AtomicEquivalent(OneGroup):
     """The equivalent of one group whose bulk has this law, at a ridge: `numerics.bulk.equivalent`."""
 
-    ridge: float
-    beta: float
     eigenvalues: Array
     along: Array
     across: Array
     weights: Array
-
-    @property
-    def groups(self) -> int:
-        return 1
-
-    def largest(self) -> Array:
-        scale = self.ridge or 1.0
-        return np.array([float(self.weights @ self.eigenvalues), 1.0]) / scale
 
     def at(self, conjugates: Array) -> ExplicitPoint:
         C, shift = float(conjugates[0]), self.ridge + float(conjugates[1])
@@ -84,7 +74,8 @@ class SpectralMeasure:
 
     def at_ridge(self, ridge: float) -> AtomicEquivalent:
         """The deterministic equivalent at a ridge."""
-        return AtomicEquivalent(ridge, self.beta, self.eigenvalues, self.along, self.across, self.weights)
+        square = float(self.weights @ self.eigenvalues)
+        return AtomicEquivalent(ridge, self.beta, square, self.eigenvalues, self.along, self.across, self.weights)
 
 
 def of_matrix(W: Array, v: Array, theta_perp: Array) -> SpectralMeasure:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -163,11 +163,13 @@ class _UniformPoint:
         return slopes
 
 
+@dataclass(frozen=True, eq=False)
 class OneGroup:
-    """What equivalents of one group share: (T, tau) at C = D = 0 for rows of mean squared norm c."""
+    """What equivalents of one group share: (T, tau) at C = D = 0 for rows of mean squared norm c, `bulk`."""
 
-    def __init__(self, ridge: float, beta: float, bulk: float) -> None:
-        self.ridge, self.beta, self._bulk = ridge, beta, bulk
+    ridge: float
+    beta: float
+    bulk: float
 
     @property
     def groups(self) -> int:
@@ -176,24 +178,14 @@ class OneGroup:
 
     def largest(self) -> Array:
         """(T, tau) at C = D = 0."""
-        return np.array([self._bulk, 1.0]) / (self.ridge or 1.0)
+        return np.array([self.bulk, 1.0]) / (self.ridge or 1.0)
 
 
 @dataclass(frozen=True)
-class IsotropicUniform:
+class IsotropicUniform(OneGroup):
     """One isotropic group: Gamma in closed form. `directions` of the spike are orthogonal and all alike."""
 
-    ridge: float
-    beta: float
-    bulk: float
     directions: int = 1
-
-    @property
-    def groups(self) -> int:
-        return 1
-
-    def largest(self) -> Array:
-        return np.array([self.bulk, 1.0]) / (self.ridge or 1.0)
 
     def at(self, conjugates: Array) -> _UniformPoint:
         values, slopes = self.expanded(float(conjugates[0]), float(conjugates[1]))
@@ -265,6 +257,8 @@ class IsotropicGroups:
         self.fractions = np.asarray(fractions, dtype=float)
         self._identity = np.eye(len(self.bulks))
         self._couplings = beta * np.outer(self.bulks, self.bulks)
+        rows, columns = upper_triangle(len(self.bulks))
+        self._twice = np.where(rows == columns, 1.0, 2.0)
         self._last: tuple[Array, _GroupsPoint] | None = None
 
     @property
@@ -321,37 +315,49 @@ class IsotropicGroups:
         """Everything at tau, through the symmetric B = 1 + sqrt(Theta) C sqrt(Theta)."""
         root = np.sqrt(self.bulks * self.beta * tau)
         product = root[:, None] * matrix * root
-        inverse = np.linalg.inv(self._identity + product)
-        # T = (1/beta) Theta N is symmetric up to rounding.
-        across = root[:, None] * inverse * root / self.beta
-        turned = inverse * root / root[:, None]
-        return _Solved(tau, product, turned, inverse @ product / (root[:, None] * root), 0.5 * (across + across.T))
+        return _Solved(tau, root, product, np.asarray(np.linalg.inv(self._identity + product)), self.beta)
 
     def _slopes(self, at: _Solved) -> Array:
         """d(T, tau)/d(C, D), by implicit differentiation of the equation for tau."""
         rows, columns = upper_triangle(self.groups)
         # A packed direction E of C has E_ab = E_ba = 1, or one 1 on the diagonal: (X E X')_ij by products of entries.
-        twice = np.where(rows == columns, 1.0, 2.0)
-        pairs = at.inverse[:, rows] * at.inverse[:, columns]
+        inverse, across, twice = at.inverse, at.across, self._twice
+        pairs = inverse[:, rows] * inverse[:, columns]
         force = np.concatenate([self.bulks[:, None] * (twice * pairs), self._identity], axis=1)
         system = np.diag(self.fractions / at.tau**2) - self._couplings * at.mixed**2
         d_tau = -np.linalg.solve(system, force)
         d_across = pairs.T @ (self.bulks[:, None] * d_tau)
-        straight = at.across[rows[:, None], rows] * at.across[columns[:, None], columns]
-        crossed = at.across[rows[:, None], columns] * at.across[columns[:, None], rows]
+        straight = across[rows[:, None], rows] * across[columns[:, None], columns]
+        crossed = across[rows[:, None], columns] * across[columns[:, None], rows]
         d_across[:, : len(rows)] -= (0.5 * self.beta) * twice * (straight + crossed)
         return np.concatenate([d_across, d_tau])
 
 
 @dataclass(frozen=True)
 class _Solved:
-    """tau with sqrt(Theta) C sqrt(Theta), N = (1 + C Theta)^{-1}, M = N C and T there."""
+    """tau with sqrt(Theta), sqrt(Theta) C sqrt(Theta) and the inverse of B there."""
 
     tau: Array
+    root: Array
     product: Array
-    inverse: Array
-    mixed: Array
-    across: Array
+    symmetric: Array
+    beta: float
+
+    @cached_property
+    def mixed(self) -> Array:
+        """M = N C, with N = (1 + C Theta)^{-1}."""
+        return np.asarray(self.symmetric @ self.product / (self.root[:, None] * self.root))
+
+    @property
+    def inverse(self) -> Array:
+        """N."""
+        return self.symmetric * self.root / self.root[:, None]
+
+    @cached_property
+    def across(self) -> Array:
+        """T = (1/beta) Theta N, symmetric up to rounding."""
+        across = self.root[:, None] * self.symmetric * self.root / self.beta
+        return 0.5 * (across + across.T)
 
 
 def isotropic(

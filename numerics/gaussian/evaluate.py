@@ -17,23 +17,8 @@ import numpy.typing as npt
 
 from onestep.derivations.activations.activation import Activation as Activation
 from onestep.derivations.activations.activation import activation as activation  # the public one, which can be called
-from onestep.derivations.expressions.parser import (
-    Call,
-    Condition,
-    Constant,
-    Expression,
-    ExpressionError,
-    Maximum,
-    Minimum,
-    Number,
-    Piecewise,
-    Power,
-    Product,
-    Quotient,
-    Sum,
-    Variable,
-    depends_on_z,
-)
+from onestep.derivations.expressions import tree
+from onestep.derivations.expressions.tree import Condition, Expression, ExpressionError, depends_on_z
 
 Array = npt.NDArray[np.float64]
 Evaluator = Callable[[Array], Array]
@@ -151,37 +136,37 @@ def _constant_value(expr: Expression) -> float:
 
 
 def _build(expr: Expression) -> Evaluator:
-    if isinstance(expr, Variable):
+    if isinstance(expr, tree.Variable):
         return lambda x: x
     if not depends_on_z(expr):
         value = np.float64(_constant_value(expr))
         return lambda x: np.full_like(x, value)
     match expr:
-        case Sum(terms):
+        case tree.Sum(terms):
             constant, parts = _split_constants(terms)
             inner = [_build(t) for t in parts]
-            start = _constant_value(Sum(constant)) if constant else 0.0
+            start = _constant_value(tree.Sum(constant)) if constant else 0.0
             return lambda x: functools.reduce(np.add, [f(x) for f in inner]) + start
-        case Product(factors):
+        case tree.Product(factors):
             constant, parts = _split_constants(factors)
             inner = [_build(t) for t in parts]
-            scale = _constant_value(Product(constant)) if constant else 1.0
+            scale = _constant_value(tree.Product(constant)) if constant else 1.0
             return lambda x: functools.reduce(np.multiply, [f(x) for f in inner]) * scale
-        case Quotient(numerator, denominator):
+        case tree.Quotient(numerator, denominator):
             above, below = _build(numerator), _build(denominator)
             return lambda x: above(x) / below(x)
-        case Power(base, Number(q)):
+        case tree.Power(base, tree.Number(q)):
             root = _build(base)
             exponent = int(q) if q.denominator == 1 else float(q)
             return lambda x: np.asarray(root(x) ** exponent)
-        case Call(name, argument):
+        case tree.Call(name, argument):
             function, arg = _NUMPY[name], _build(argument)
             return lambda x: function(arg(x))
-        case Maximum(args) | Minimum(args):
-            choose = np.maximum if isinstance(expr, Maximum) else np.minimum
+        case tree.Maximum(args) | tree.Minimum(args):
+            choose = np.maximum if isinstance(expr, tree.Maximum) else np.minimum
             inner = [_build(a) for a in args]
             return lambda x: np.asarray(functools.reduce(choose, [f(x) for f in inner]))
-        case Piecewise(pieces):
+        case tree.Piecewise(pieces):
             return _build_piecewise(pieces)
     raise TypeError(f"not an expression node: {expr!r}")
 
@@ -235,29 +220,29 @@ def _mp_number(value: Fraction) -> Any:
 def evaluate_mpmath(expr: Expression, x: Any) -> Any:
     """The value at the real mpmath number x, in mpmath's working precision (rounding errors are not tracked)."""
     match expr:
-        case Variable():
+        case tree.Variable():
             return x
-        case Number(value):
+        case tree.Number(value):
             return _mp_number(value)
-        case Constant(name):
+        case tree.Constant(name):
             return +mpmath.pi if name == "pi" else +mpmath.e
-        case Sum(terms):
+        case tree.Sum(terms):
             return mpmath.fsum(evaluate_mpmath(t, x) for t in terms)
-        case Product(factors):
+        case tree.Product(factors):
             return mpmath.fprod(evaluate_mpmath(f, x) for f in factors)
-        case Quotient(numerator, denominator):
+        case tree.Quotient(numerator, denominator):
             return evaluate_mpmath(numerator, x) / evaluate_mpmath(denominator, x)
-        case Power(base, Number(q)):
+        case tree.Power(base, tree.Number(q)):
             root = evaluate_mpmath(base, x)
             return root ** int(q) if q.denominator == 1 else root ** _mp_number(q)
-        case Call(name, argument):
+        case tree.Call(name, argument):
             function = _MPMATH.get(name) or getattr(mpmath, name)
             return function(evaluate_mpmath(argument, x))
-        case Maximum(args):
+        case tree.Maximum(args):
             return max(evaluate_mpmath(a, x) for a in args)
-        case Minimum(args):
+        case tree.Minimum(args):
             return min(evaluate_mpmath(a, x) for a in args)
-        case Piecewise(pieces):
+        case tree.Piecewise(pieces):
             chosen = next(value for value, condition in pieces if _mp_holds(condition, x))
             return evaluate_mpmath(chosen, x)
     raise TypeError(f"not an expression node: {expr!r}")

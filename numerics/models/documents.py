@@ -99,11 +99,10 @@ def described(model: Model | Network) -> str:
 def spiked_document(model: Model) -> Document:
     """Spike, bulk and alignment: lists where groups or directions differ."""
     alignment = model.alignment if model.rank == 1 else list(model.alignments)
-    bulk = model.bulk if model.law else bulk_document(model.bulks)
-    document: Document = {"spike": model.spike, "bulk": bulk, "alignment": alignment}
-    if model.law is not None:
-        document |= {"readout": law_document(model.law), "bulk_of_letter": letter_bulk_text(model)}
-    return document
+    if (law := model.law) is None:
+        return {"spike": model.spike, "bulk": bulk_document(model.bulks), "alignment": alignment}
+    readout = {"readout": law_document(law), "bulk_of_letter": letter_bulk_text(model)}
+    return {"spike": model.spike, "bulk": model.bulk, "alignment": alignment} | readout
 
 
 def point_document(

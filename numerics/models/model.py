@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from onestep.derivations.activations.activation import Activation
@@ -201,7 +202,7 @@ class Model:
             )
         return tuple(slope for (slope,) in self.spikes)
 
-    @property
+    @cached_property  # a copy with other independent numbers keeps it
     def bulks(self) -> tuple[float, ...]:
         """c_a of each group: its own, else that of the model, or of a step u times as long, 1 + u^2 (c - 1)."""
         return tuple(self._bulk_of(group) for group in self.groups)
@@ -261,9 +262,8 @@ class Model:
 
     def _with(self, numbers: Mapping[str, object]) -> Model:
         made = object.__new__(type(self))
-        vars(made).update(vars(self))
-        for name, value in numbers.items():
-            object.__setattr__(made, name, checked_number(name, value, *RANGES[name]))
+        checked = {name: checked_number(name, value, *RANGES[name]) for name, value in numbers.items()}
+        vars(made).update(vars(self), **checked)
         return made
 
     def as_given(self) -> Model:
@@ -430,10 +430,10 @@ def _check_network_bulk(model: Model) -> None:
 
 
 def _check_moments(model: Model) -> None:
+    bulks = (model.bulk,) if model.law else model.bulks  # looked at here, for copies to find them made
     if model.activation.growth.quadratic:
-        letters = [(model.spike, model.bulk)]
-        if model.law is None:
-            letters = [(math.hypot(*spike), bulk) for spike, bulk in zip(model.spikes, model.bulks, strict=True)]
+        spikes = ((model.spike,),) if model.law else model.spikes
+        letters = [(math.hypot(*spike), bulk) for spike, bulk in zip(spikes, bulks, strict=True)]
         for slope, bulk in sorted(set(letters)):
             check_second_moment("activation", model.activation, slope, bulk)
     check_second_moment("target", model.target, 1.0, 0.0)

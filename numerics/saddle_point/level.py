@@ -15,7 +15,7 @@ from onestep.numerics.bulk.of_model import equivalent_of
 from onestep.numerics.gaussian.quadrature import ROUNDING
 from onestep.numerics.models.model import Model, ModelError
 from onestep.numerics.saddle_point.equations import State, linear_part, nonlinear_part, residual
-from onestep.numerics.saddle_point.one_group.point import Problem, one_group_residual, solve_one_group
+from onestep.numerics.saddle_point.one_group.point import OneGroupState, Problem, one_group_residual, solve_one_group
 from onestep.numerics.saddle_point.profile import Profile
 
 Array = NDArray[np.float64]
@@ -95,7 +95,16 @@ def solve_on(table: Profile, model: Model, start: Array | None = None, bulk: Bul
 def _solve_one_group(table: Profile, problem: Problem, regime: Regime, start: Array | None) -> Level:
     """The same in scalars, in half the time."""
     found = solve_one_group(table.one_group, problem, None if start is None else (float(start[0]), float(start[1])))
-    state = State(
+    left = partial(one_group_residual, table.one_group, problem, found)
+    return Level(
+        state_of(found), regime, found.test_error, found.training_error, left, found.iterations, found.converged,
+        rounding=ROUNDING * found.rounding,
+    )  # fmt: skip
+
+
+def state_of(found: OneGroupState) -> State:
+    """The numbers of one group in the arrays of the general solution."""
+    return State(
         values=np.array(found.values),
         conjugates=np.array(found.conjugates),
         m=np.array([found.m]),
@@ -104,11 +113,6 @@ def _solve_one_group(table: Profile, problem: Problem, regime: Regime, start: Ar
         q=np.array(found.q),
         hats=np.array(found.hats),
     )
-    left = partial(one_group_residual, table.one_group, problem, found)
-    return Level(
-        state, regime, found.test_error, found.training_error, left, found.iterations, found.converged,
-        rounding=ROUNDING * found.rounding,
-    )  # fmt: skip
 
 
 def regime_of(table: Profile, model: Model) -> Regime:

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from onestep.numerics.models.documents import ORDER_PARAMETERS, point_document
+from onestep.numerics.models.documents import point_document
 from onestep.numerics.models.model import Model
 from onestep.numerics.models.width_documents import with_warnings
-from onestep.numerics.saddle_point.one_group.batch import AT_WIDTH, NUMBERS, solve_together
+from onestep.numerics.saddle_point.one_group.batch import solve_together
 
 
 @dataclass(frozen=True, slots=True)
 class SolvedPoint:
-    """A converged point of a batch: NUMBERS and AT_WIDTH of `numerics.saddle_point.one_group.batch`."""
+    """A converged point of a batch: NUMBERS and, at the width, AT_WIDTH of `numerics.saddle_point.one_group.batch`."""
 
     model: Model
     numbers: list[float]
@@ -25,20 +25,14 @@ class SolvedPoint:
         """Always: what did not converge together is solved again alone."""
         return True
 
-    def to_dict(self, width: int) -> dict[str, Any]:
-        """The JSON of one solution, as `Solution.to_dict`, for the width that it was solved at."""
-        assert width == self.width, "a point is solved together with others for one width"
-        found = dict(zip(_NAMES, self.numbers, strict=True))
-        order: dict[str, Any] = {name: [found[name]] for name in ORDER_PARAMETERS}
-        for matrix in ("q1", "V1"):
-            order[matrix] = [order[matrix]]
-        document = point_document(self.model, found, order, True, "converged")
-        there = {name: found[f"{name}_at_width"] for name in ("test_error", "training_error")}
-        document["at_width"] = {"width": width, **there}
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of one solution, as `Solution.to_dict` for this width."""
+        test, training, m, zeta, psi, q1, q2, V1, V2, residual, estimate, wide_test, wide_training, _ = self.numbers
+        numbers = {"test_error": test, "training_error": training, "residual": residual, "error_estimate": estimate}
+        order = {"m": [m], "zeta": [zeta], "psi": [psi], "q1": [[q1]], "q2": [q2], "V1": [[V1]], "V2": [V2]}
+        document = point_document(self.model, numbers, order, True, "converged")
+        document["at_width"] = {"width": self.width, "test_error": wide_test, "training_error": wide_training}
         return with_warnings(document, self.model)
-
-
-_NAMES = (*NUMBERS, *AT_WIDTH)
 
 
 def solved_together(models: Sequence[Model], width: int) -> dict[int, SolvedPoint]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -18,6 +18,7 @@ SHELLS = ("bash", "zsh", "fish")
 # Where the script of a shell puts its question, as click's do.
 VARIABLE = "_ONESTEP_COMPLETE"
 
+Command = TypeVar("Command", bound=Callable[..., object])
 Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 
@@ -54,6 +55,11 @@ def _is_question(shell: str) -> bool:
     """Whether the words are there, and where the cursor is: its place for bash and zsh, the word itself for fish."""
     place = os.environ.get("COMP_CWORD")
     return "COMP_WORDS" in os.environ and place is not None and (shell == "fish" or place.isdecimal())
+
+
+def named_option(flag: str, text: str, *accepted: str) -> Callable[[Command], Command]:
+    """An option that takes one of these names, the first by default."""
+    return click.option(flag, default=accepted[0], metavar="NAME", help=text, shell_complete=values(*accepted))
 
 
 def values(*accepted: str) -> Completer:

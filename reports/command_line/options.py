@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from onestep.reports.command_line.completion import named_option
 from onestep.reports.command_line.completion import values as completed
 from onestep.reports.command_line.problems import InputProblem, not_built
 from onestep.reports.command_line.request import Request
-from onestep.reports.command_line.values import RULES, Values, check_size, parse_number, parse_values
+from onestep.reports.command_line.values import RULES, Values, check_size, parse_number, parse_values, shown
 
 if TYPE_CHECKING:
     from onestep.derivations.activations.activation import Activation
@@ -65,19 +66,12 @@ def model_options(command: Command) -> Command:
             'bulk left empty, "1:0.5::0.3,-1:0.5::-0.3"; or a density, normal:SCALE or uniform:SCALE; '
             "there a letter u has the bulk 1 + u^2 (c - 1) where the bulk c of the model is above 1, else c.",
         ),
-        click.option(
-            "--bulk-model",
-            metavar="NAME",
-            default="isotropic",
-            help="isotropic (default) or network.",
-            shell_complete=completed("isotropic", "network"),
-        ),
-        click.option(
+        named_option("--bulk-model", "isotropic (default) or network.", "isotropic", "network"),
+        named_option(
             "--rows",
-            metavar="NAME",
-            default="unit",
-            shell_complete=completed("unit", "gaussian"),
-            help="Rows before the step, or of the bulk: unit (default, equal norms) or gaussian.",
+            "Rows before the step, or of the bulk: unit (default, equal norms) or gaussian.",
+            "unit",
+            "gaussian",
         ),
         click.option(
             "--bias",
@@ -85,12 +79,14 @@ def model_options(command: Command) -> Command:
             help='Quenched biases, for example "0.3:0.5,-0.3:0.5", or learned.',
             shell_complete=completed("learned"),
         ),
-        click.option(
+        named_option(
             "--loss",
-            metavar="NAME",
-            default="square",
-            shell_complete=completed("square", "logistic", "hinge", "huber:", "absolute"),
-            help="square (default), logistic, hinge, huber:DELTA or absolute.",
+            "square (default), logistic, hinge, huber:DELTA or absolute.",
+            "square",
+            "logistic",
+            "hinge",
+            "huber:",
+            "absolute",
         ),
     ]
     for option in reversed(options):
@@ -285,9 +281,8 @@ def _components(name: str, text: str | None) -> tuple[float, ...]:
     numbers = [parse_number(part.strip()) for part in text.split("/")]
     found = tuple(number for number in numbers if number is not None)
     if len(found) < len(numbers) or len(found) > MOST_COMPONENTS:
-        shown = ascii(text if len(text) <= 60 else text[:57] + "...")
         raise InputProblem(
-            f"--{name} was given {shown}; the components of a spike of several directions are at most "
+            f"--{name} was given {shown(text)}; the components of a spike of several directions are at most "
             f"{MOST_COMPONENTS} numbers joined by /, and are no sweep, for example --{name} 0.6/0.5"
         )
     return found
@@ -313,17 +308,14 @@ def parse_bias(text: str) -> tuple[tuple[float, float], ...]:
         "learned, or bias:fraction separated by commas, fractions that add up to 1, for example "
         '--bias "0.3:0.5,-0.3:0.5"'
     )
-    shown = ascii(text if len(text) <= 60 else text[:57] + "...")
-    pairs = []
+    given, pairs = f"--bias was given {shown(text)}", []
     for part in text.split(",")[: MOST_GROUPS + 1]:
         numbers = [parse_number(field.strip()) for field in part.split(":")]
         found = [number for number in numbers if number is not None]
         if len(numbers) != 2 or len(found) != 2 or not 0.0 < found[1] <= 1.0:
-            raise InputProblem(f"--bias was given {shown}; accepted is {accepted}")
+            raise InputProblem(f"{given}; accepted is {accepted}")
         pairs.append((found[0], found[1]))
-    total = sum(fraction for _, fraction in pairs)
-    if abs(total - 1.0) > 1e-9:
-        raise InputProblem(f"--bias was given {shown}, whose fractions add up to {total:g}; accepted is {accepted}")
+    total = _whole([fraction for _, fraction in pairs], given, accepted)
     return tuple((value, fraction / total) for value, fraction in pairs)
 
 
@@ -335,8 +327,7 @@ def parse_readout(text: str) -> tuple[ReadoutGroup, ...]:
         "u:fraction[:bulk[:bias]] for each group, separated by commas, fractions that add up to 1, the bulk may be "
         'empty before a bias, u one number or components joined by /, for example --readout "1:0.5,-1:0.5"'
     )
-    shown = ascii(text if len(text) <= 60 else text[:57] + "...")
-    groups = []
+    given, groups = f"--readout was given {shown(text)}", []
     for part in text.split(",")[: MOST_GROUPS + 1]:
         fields = [field.strip() for field in part.split(":")]
         further = _components("readout", fields[0])[1:]
@@ -346,20 +337,25 @@ def parse_readout(text: str) -> tuple[ReadoutGroup, ...]:
             fields[2] = "1"
         numbers = [parse_number(field) for field in fields]
         if not 2 <= len(fields) <= 4 or any(number is None for number in numbers):
-            raise InputProblem(f"--readout was given {shown}; accepted is {accepted}")
+            raise InputProblem(f"{given}; accepted is {accepted}")
         found = [number for number in numbers if number is not None]
         weight, fraction = found[:2]
         bulk = found[2] if len(found) > 2 and not left_empty else None
         bias = found[3] if len(found) > 3 else 0.0
         if not 0.0 < fraction <= 1.0 or (bulk is not None and bulk <= 0.0):
             raise InputProblem(
-                f"--readout was given {shown}, where a fraction is not in (0, 1] or a bulk is not positive; "
-                f"accepted is {accepted}"
+                f"{given}, where a fraction is not in (0, 1] or a bulk is not positive; accepted is {accepted}"
             )
         groups.append(ReadoutGroup(weight, fraction, bulk, bias, further))
     if len(groups) > MOST_GROUPS:
         raise InputProblem(f"--readout was given more than {MOST_GROUPS} groups; accepted is {accepted}")
-    if abs(sum(group.fraction for group in groups) - 1.0) > 1e-9:
-        total = sum(group.fraction for group in groups)
-        raise InputProblem(f"--readout was given {shown}, whose fractions add up to {total:g}; accepted is {accepted}")
+    _whole([group.fraction for group in groups], given, accepted)
     return tuple(groups)
+
+
+def _whole(fractions: Sequence[float], given: str, accepted: str) -> float:
+    """The sum of the fractions, one up to rounding. Raises InputProblem where it is not."""
+    total = sum(fractions)
+    if abs(total - 1.0) > 1e-9:
+        raise InputProblem(f"{given}, whose fractions add up to {total:g}; accepted is {accepted}")
+    return total

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import click
-
-from onestep.reports.command_line.completion import values as completed
+from onestep.reports.command_line.completion import named_option
 from onestep.reports.command_line.problems import InputProblem
 
 NAMES = ("quick", "ci", "thorough")
 
 
-profile_option = click.option(
-    "--profile",
-    default="quick",
-    metavar="NAME",
-    help="quick (default), ci or thorough.",
-    shell_complete=completed(*NAMES),
-)
+profile_option = named_option("--profile", "quick (default), ci or thorough.", *NAMES)
 
 
 def check_profile(name: str) -> str:

@@ -66,7 +66,7 @@ def parse_values(name: str, text: str) -> Values:
         )
     if "/" in given and all(_NUMBER.fullmatch(part) for part in given.split("/")):
         raise not_built(
-            f"a spike of several components (--{name} {_shown(given)})",
+            f"a spike of several components (--{name} {shown(given)})",
             f"give one number, for example --{name} {rule.example}",
         )
     if ":" in given:
@@ -77,7 +77,7 @@ def parse_values(name: str, text: str) -> Values:
         values, swept = (_number(name, given, given, rule),), False
     for value in values:
         if not rule.allows(value):
-            where = f" (in {_shown(given)})" if swept else ""
+            where = f" (in {shown(given)})" if swept else ""
             raise InputProblem(
                 f"--{name} {_exactly(value)}{where} is not accepted: {name} has to be {rule.accepted}, for example "
                 f"--{name} {rule.example}"
@@ -102,7 +102,7 @@ def _number(name: str, text: str, given: str, rule: Rule) -> float:
     value = parse_number(stripped)
     if value is None:
         raise InputProblem(
-            f"--{name} was given {_shown(given)}, where {_shown(stripped)} is not a finite number; accepted are "
+            f"--{name} was given {shown(given)}, where {shown(stripped)} is not a finite number; accepted are "
             f"{rule.accepted}, a sweep START:STOP:COUNT or log:START:STOP:COUNT, or a list a,b,c, for example --{name} "
             f"{rule.example}"
         )
@@ -115,19 +115,19 @@ def _range(name: str, given: str, rule: Rule) -> tuple[float, ...]:
     parts = parts[1:] if logarithmic else parts
     if len(parts) != 3 or not re.fullmatch(r"[0-9]{1,9}", parts[2].strip()) or int(parts[2]) < 1:
         raise InputProblem(
-            f"--{name} was given {_shown(given)}; a sweep is START:STOP:COUNT or log:START:STOP:COUNT with a whole "
+            f"--{name} was given {shown(given)}; a sweep is START:STOP:COUNT or log:START:STOP:COUNT with a whole "
             f"COUNT >= 1, for example --{name} log:0.1:10:20"
         )
     start, stop = (_number(name, part, given, rule) for part in parts[:2])
     count = int(parts[2])
     if count > MOST_POINTS:
         raise InputProblem(
-            f"--{name} was given {_shown(given)}: at most {MOST_POINTS} points are accepted, for example --{name} "
+            f"--{name} was given {shown(given)}: at most {MOST_POINTS} points are accepted, for example --{name} "
             f"log:0.1:10:20"
         )
     if logarithmic and not (start > 0.0 and stop > 0.0):
         raise InputProblem(
-            f"--{name} was given {_shown(given)}: log needs both ends > 0, for example --{name} log:0.1:10:20"
+            f"--{name} was given {shown(given)}: log needs both ends > 0, for example --{name} log:0.1:10:20"
         )
     if count == 1:
         return (start,)
@@ -140,7 +140,8 @@ def _range(name: str, given: str, rule: Rule) -> tuple[float, ...]:
     return (start, *inner, stop)
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
+    """What was given, in quotes and no longer than a sentence can bear."""
     return ascii(text if len(text) <= 60 else text[:57] + "...")
 
 
@@ -163,7 +164,7 @@ def parse_whole(name: str, text: str, least: int, most: int, example: str) -> in
     """A whole number of an option. Raises InputProblem."""
     if not re.fullmatch(r"\+?[0-9]{1,12}", text.strip()) or not least <= int(text) <= most:
         raise InputProblem(
-            f"--{name} was given {_shown(text)}; a whole number from {least} to {most} is accepted, for example "
+            f"--{name} was given {shown(text)}; a whole number from {least} to {most} is accepted, for example "
             f"--{name} {example}"
         )
     return int(text)
@@ -174,7 +175,7 @@ def parse_wholes(name: str, text: str, least: int, most: int, example: str) -> t
     parts: Sequence[str] = text.split(",")
     if not all(re.fullmatch(r"\+?[0-9]{1,12}", part.strip()) and least <= int(part) <= most for part in parts):
         raise InputProblem(
-            f"--{name} was given {_shown(text)}; whole numbers from {least} to {most} separated by commas are "
+            f"--{name} was given {shown(text)}; whole numbers from {least} to {most} separated by commas are "
             f"accepted, for example --{name} {example}"
         )
     return tuple(int(part) for part in parts)

@@ -16,7 +16,7 @@ from onestep.reports.commands.simulate import (
     LARGEST_DIMENSION,
     MOST_SEEDS,
     check_kind,
-    kind_option,
+    draws_options,
     plain_ridge,
     seeds_pool,
     subjects_of,
@@ -55,9 +55,7 @@ _EXIT = {"CONFIRMED": DONE, "REFUTED": FAILED, "INCONCLUSIVE": UNDECIDED}
 @click.command(help=HELP)
 @model_options
 @click.option("--dimensions", default="400,800,1600", metavar="D,D,...", help="Dimensions (default 400,800,1600).")
-@click.option("--seeds", default="8", metavar="K", help="Independent experiments per dimension (default 8).")
-@kind_option
-@click.option("--seed", default="0", metavar="S", help="Seed of the whole experiment (default 0).")
+@draws_options(" per dimension")
 @common_options
 def compare(
     dimensions: str, seeds: str, kind: str, seed: str, as_json: bool, quiet: bool, debug: bool, **options: Any

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onestep.reports.command_line.completion import values as completed
+from onestep.reports.command_line.completion import Command, named_option
 from onestep.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
 from onestep.reports.command_line.problems import DONE, InputProblem
 from onestep.reports.command_line.request import Request
@@ -51,35 +51,35 @@ there are several. --inputs, --directions, --initial-overlap and --gradient-step
 {EXPRESSIONS}"""
 
 
-kind_option = click.option(
-    "--kind",
-    default="srf",
-    metavar="NAME",
-    help="srf (default), network or equivalent.",
-    shell_complete=completed(*KINDS),
-)
+kind_option = named_option("--kind", "srf (default), network or equivalent.", *KINDS)
+seed_option = click.option("--seed", default="0", metavar="S", help="Seed of the whole experiment (default 0).")
+
+
+def draws_options(each: str) -> Callable[[Command], Command]:
+    """--seeds, --kind and --seed; `each` says what there are so many seeds of."""
+    text = f"Independent experiments{each} (default 8)."
+    seeds_option = click.option("--seeds", default="8", metavar="K", help=text)
+    return lambda command: seeds_option(kind_option(seed_option(command)))
 
 
 @click.command(help=HELP)
 @model_options
 @click.option("--dimension", default="400", metavar="D", help="Input dimension d (default 400).")
-@click.option("--seeds", default="8", metavar="K", help="Independent experiments (default 8).")
-@kind_option
-@click.option("--seed", default="0", metavar="S", help="Seed of the whole experiment (default 0).")
-@click.option(
+@draws_options("")
+@named_option(
     "--inputs",
-    default="gaussian",
-    metavar="NAME",
-    help="Law of the coordinates, variance 1: gaussian (default), uniform, rademacher or student-t (5 degrees of "
-    "freedom); kinds srf and network.",
-    shell_complete=completed("gaussian", "uniform", "rademacher", "student-t"),
+    "Law of the coordinates, variance 1: gaussian (default), uniform, rademacher or student-t (5 degrees of freedom); "
+    "kinds srf and network.",
+    "gaussian",
+    "uniform",
+    "rademacher",
+    "student-t",
 )
-@click.option(
+@named_option(
     "--directions",
-    default="dense",
-    metavar="NAME",
-    help="Target and spike: dense (default), random directions, or sparse, axes; the same for Gaussian inputs.",
-    shell_complete=completed("dense", "sparse"),
+    "Target and spike: dense (default), random directions, or sparse, axes; the same for Gaussian inputs.",
+    "dense",
+    "sparse",
 )
 @click.option(
     "--initial-overlap",

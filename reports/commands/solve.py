@@ -183,9 +183,11 @@ def solution_json(solution: Solution | SolvedPoint | str, width: int) -> dict[st
     Beside it stand the errors at a finite width. A sentence stands for a point without a solution: its errors are null
     and its status is that sentence.
     """
+    from onestep.numerics.models.solution import Solution
+
     if isinstance(solution, str):
         return {"test_error": None, "training_error": None, "converged": False, "status": solution}
-    return solution.to_dict(width)
+    return solution.to_dict(width) if isinstance(solution, Solution) else solution.to_dict()
 
 
 def solution_rows(solution: Solution, document: dict[str, Any]) -> list[tuple[str, str]]:

@@ -259,7 +259,7 @@ def _decide(found: Comparison, level: float, fit_level: float) -> Comparison:
     )
 
 
-def noncentrality(critical_t: float, freedom: int) -> float:
+def noncentrality(critical_t: float, freedom: float) -> float:
     """The e_inf, in standard errors, refuted with probability POWER: P(T > critical_t), T noncentral Student."""
     from scipy.special import nctdtrinc
 

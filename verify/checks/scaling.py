@@ -25,7 +25,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onestep.verify.checks.finite_size import CONFIRMED, FALSE_ALARM, FIT_LEVEL, INCONCLUSIVE, POWER, REFUTED, deviates
+from onestep.verify.checks.finite_size import (
+    CONFIRMED,
+    FALSE_ALARM,
+    FIT_LEVEL,
+    INCONCLUSIVE,
+    POWER,
+    REFUTED,
+    deviates,
+    noncentrality,
+)
 
 # Exponents here are multiples of one tenth or so: above this smallest detectable error agreement says too little.
 DETECTABLE_LIMIT = 0.1
@@ -109,8 +118,6 @@ def fit(dimensions: Sequence[int], samples: Sequence[Sequence[float]]) -> Slope:
 
 def compare(series: Series, *, level: float = FALSE_ALARM, fit_level: float = FIT_LEVEL) -> Comparison:
     """Decide one series at these levels."""
-    from scipy.special import nctdtrinc
-
     try:
         slope = fit(series.dimensions, series.samples)
     except ValueError as reason:
@@ -119,7 +126,7 @@ def compare(series: Series, *, level: float = FALSE_ALARM, fit_level: float = FI
         return Comparison(series.name, INCONCLUSIVE, f"{series.name}: the measurements do not vary", slope)
     t = (slope.exponent - series.predicted) / slope.standard_error
     z, critical_t, critical_z = deviates(t, slope.degrees_of_freedom, level)
-    detectable = float(nctdtrinc(slope.degrees_of_freedom, 1.0 - POWER, critical_t)) * slope.standard_error
+    detectable = noncentrality(critical_t, slope.degrees_of_freedom) * slope.standard_error
     measured = (
         f"{series.name}: slope {slope.exponent:.3f} +- {slope.standard_error:.2g} over d = "
         f"{', '.join(map(str, series.dimensions))}, predicted {series.predicted:.3f}, z = {z:.2f}"

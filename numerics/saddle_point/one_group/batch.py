@@ -188,17 +188,18 @@ def solve_batch(
     a gradient step is mapped through it again, and takes alpha0 and eta in place of spike, bulk and alignment. For a
     grid of a and b give a[:, None] and b. Points are fast where many share spike, bulk and alignment.
 
-    Raises ModelError for more than one readout group, rows of unequal norm, a spike of several directions, and
-    parameters that the model does not have; a point out of range (ridge has to be > 0 here) is marked, not raised.
+    Raises ModelError for what is no array of numbers, shapes that do not broadcast together, more than one readout
+    group, rows of unequal norm, a spike of several directions, and parameters that the model does not have; a point out
+    of range (ridge has to be > 0 here) is marked, not raised.
     """
     given = {
         "alpha": alpha, "beta": beta, "ridge": ridge, "noise": noise,
         "spike": spike, "bulk": bulk, "alignment": alignment, "alpha0": alpha0, "eta": eta,
     }  # fmt: skip
-    columns = {name: np.asarray(values, float) for name, values in given.items() if values is not None}
+    columns = {name: _numbers(name, values) for name, values in given.items() if values is not None}
     check_changes(model, columns)
     _check_model(model, columns)
-    shape = np.broadcast_shapes(*(column.shape for column in columns.values()))
+    shape = _shape(columns)
     count = math.prod(shape)
     wide = {name: np.broadcast_to(columns.get(name, getattr(model, name)), shape).ravel() for name in _SOLVED}
     accepted = (wide["noise"] == 0.0) | ((wide["noise"] >= SMALLEST) & (wide["noise"] <= LARGEST))
@@ -225,6 +226,27 @@ Refused = tuple[Index | slice, str]
 # given, and of one that came from a gradient step.
 _SOLVED = ("alpha", "beta", "ridge", "noise")
 _GIVEN, _STEPPED = ("spike", "bulk", "alignment"), ("beta", "noise", "alpha0", "eta")
+
+
+def _numbers(name: str, values: ArrayLike) -> Array:
+    try:
+        return np.asarray(values, float)
+    except (TypeError, ValueError):
+        raise ModelError(
+            f"{name} was given what is no array of numbers: a number or an array of any shape is accepted, for example "
+            f"{name}=[0.5, 1.0, 2.0]"
+        ) from None
+
+
+def _shape(columns: Mapping[str, Array]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*(column.shape for column in columns.values()))
+    except ValueError:
+        given = ", ".join(f"{name} {column.shape}" for name, column in columns.items())
+        raise ModelError(
+            f"the shapes of the parameters ({given}) do not broadcast together: give shapes that do, for a grid of a "
+            "and b for example a[:, None] and b"
+        ) from None
 
 
 def _check_model(model: Model, columns: Mapping[str, object]) -> None:
@@ -295,12 +317,12 @@ def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSo
     """
     families: dict[tuple[object, ...], list[int]] = {}
     for place, model in enumerate(models):
-        if model.law is not None or model.loss.name != "square":
-            continue
-        if len(model.groups) == 1 and model.rank == 1 and not model.unequal_norms and model.ridge > 0.0:
+        groups = () if model.law else model.groups
+        one = len(groups) == 1 and model.rank == 1
+        if one and not model.unequal_norms and model.ridge > 0.0 and model.loss.name == "square":
             # Comparing expressions is slow, and the models of a sweep hold the same objects.
             functions = (id(model.activation), id(model.target))
-            numbers = (model.spike, model.bulk, model.alignment, model.groups, model.given_uncertainty)
+            numbers = (model.spike, model.bulk, model.alignment, groups, model.given_uncertainty)
             shared = (*functions, model.step is None, *numbers)
             families.setdefault(shared, []).append(place)
     for places in families.values():

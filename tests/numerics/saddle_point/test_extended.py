@@ -52,7 +52,7 @@ Found = list[tuple[float, float, bool, str]]
 def _three_ways(problem: Problem) -> Found:
     """Test error, estimate, whether it converged and the status: of one group, of two equal ones, of a batch."""
     model = model_of(problem)
-    halves = Model(**{**vars(model), "readout": (ReadoutGroup(fraction=0.5), ReadoutGroup(fraction=0.5))})
+    halves = model.changed(readout=(ReadoutGroup(fraction=0.5), ReadoutGroup(fraction=0.5)))
     batch = solve_batch(model, alpha=[model.alpha], beta=model.beta, ridge=model.ridge, noise=model.noise)
     found = [(one.test_error, one.error_estimate, one.converged, one.status) for one in (solve(model), solve(halves))]
     numbers = float(batch.test_error[0]), float(batch.error_estimate[0])

@@ -161,3 +161,17 @@ def test_an_empty_grid_has_no_points_and_ranges_are_those_of_a_model() -> None:
     found = solve_batch(model, ridge=[1e-60, 0.1, 1e60], noise=[0.0, 0.0, 0.0])
     assert found.converged.tolist() == [False, True, False]
     assert "1e-50 to 1e50" in found.status[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"alpha": [1.0, 2.0], "ridge": [0.1, 0.2, 0.3]}, r"alpha \(2,\), ridge \(3,\)"),
+        ({"alpha": np.ones((2, 3)), "spike": np.ones((3, 2)), "beta": 1.0}, r"alpha \(2, 3\), .*spike \(3, 2\)"),
+        ({"ridge": "small"}, "ridge was given"),
+        ({"alpha": [[1.0], [1.0, 2.0]]}, "alpha was given"),
+    ],
+)
+def test_grids_that_are_none_are_refused_in_a_sentence(given: dict[str, object], said: str) -> None:
+    with pytest.raises(ModelError, match=said):
+        solve_batch(_model("tanh", "sin"), **given)  # type: ignore[arg-type]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 
 from onestep.derivations.activations.activation import activation
@@ -13,12 +12,11 @@ from onestep.numerics.models.model import Model
 from onestep.numerics.saddle_point.equations import (
     LinearPart,
     NonlinearPart,
-    State,
     linear_part,
     nonlinear_part,
     residual,
 )
-from onestep.numerics.saddle_point.level import extra_reach
+from onestep.numerics.saddle_point.level import extra_reach, state_of
 from onestep.numerics.saddle_point.one_group.point import OneGroupState, Problem, one_group_residual, solve_one_group
 from onestep.numerics.saddle_point.profile import Profile, profile
 
@@ -40,18 +38,6 @@ def _problem(student: str, target: str, values: dict[str, float], ridge: float) 
 def _general(table: Profile, problem: Problem) -> tuple[NonlinearPart, LinearPart]:
     solved = nonlinear_part(table, problem.equivalent, problem.ratio, None, problem.unit)
     return solved, linear_part(table, solved, problem.ratio, problem.noise, problem.unit)
-
-
-def _state(found: OneGroupState) -> State:
-    return State(
-        values=np.array(found.values),
-        conjugates=np.array(found.conjugates),
-        m=np.array([found.m]),
-        overlaps=np.array([found.zeta, found.psi]),
-        forces=np.array([found.zeta_force, found.psi_force]),
-        q=np.array(found.q),
-        hats=np.array(found.hats),
-    )
 
 
 @pytest.mark.parametrize(("student", "target", "values", "alpha", "beta", "ridge", "noise"), CASES)
@@ -87,7 +73,7 @@ def test_both_residuals_see_the_same(
         moved = OneGroupState(
             **{key: getattr(found, key) for key in found.__slots__} | {name: getattr(found, name) + 0.01}
         )
-        general = residual(table, equivalent, alpha / beta, noise, _state(moved), 1.0)
+        general = residual(table, equivalent, alpha / beta, noise, state_of(moved), 1.0)
         own = one_group_residual(table.one_group, problem, moved)
         assert own == pytest.approx(general, rel=1e-9, abs=1e-12), name
         # Linear features have no even part, so that their mean does not enter.
