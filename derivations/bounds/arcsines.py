@@ -22,7 +22,7 @@ from onestep.derivations.kernel.search import averages_expanded, define, rewritt
 from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
-from onestep.derivations.language.named_functions import sign_of
+from onestep.derivations.language.named_functions import sgn
 
 _x = sp.Symbol("x", real=True)
 _a, _b = sp.symbols("a b", real=True)
@@ -55,14 +55,14 @@ OF_ERF = _lemma(
 )
 OF_SIGN = _lemma(
     "sign smoothed",
-    Expectation(sign_of(_t + sp.sqrt(_s) * s.z), s.z),
+    Expectation(sgn(_t + sp.sqrt(_s) * s.z), s.z),
     sp.erf(_t / sp.sqrt(2 * _s)),
     "P(z > -t/sqrt s) less P(z < -t/sqrt s) for a standard normal z",
     _t,
     _s,
 )
 SIGN_SQUARED = _lemma(
-    "square of a sign", sign_of(_x) ** 2, _ONE, "the sign is 1 or -1, at zero one of them, which no average sees", _x
+    "square of a sign", sgn(_x) ** 2, _ONE, "the sign is 1 or -1, at zero one of them, which no average sees", _x
 )
 
 
@@ -119,8 +119,8 @@ def erf_upper() -> tuple[Theorem, ...]:
 @functools.cache
 def sign_upper() -> tuple[Theorem, ...]:
     """mu0, y0, E[y0 mu0], E[mu0^2] and the upper bound for sign learning sign."""
-    target = _target(sign_of)
-    student = rewritten(mean_of(sign_of), instantiate((OF_SIGN,), {_t: s.r * s.kappa, _s: s.c}))
+    target = _target(sgn)
+    student = rewritten(mean_of(sgn), instantiate((OF_SIGN,), {_t: s.r * s.kappa, _s: s.c}))
     here = {_t: s.gamma * s.kappa, _s: s.rho}
     first = rewritten(target_at(target, LABEL_MOMENTS[0]), instantiate((OF_SIGN,), here))
     at = s.gamma * s.kappa + sp.sqrt(s.rho) * s.z

@@ -49,9 +49,6 @@ readout_risk, readout_risk_slope = (sp.Function(name, real=True) for name in ("r
 # What is least at a proximal point, and its slope.
 proximal_objective, proximal_slope = (sp.Function(name, real=True) for name in ("objective", "objective'"))
 
-# The sign of a number, as a function that averages know by lemmas.
-sign_of = sp.Function("sgn", real=True)
-
 # Any convex loss of label and output; what a sample costs at an output away from a centre; where that is least, and
 # what it is there, as functions of label, centre and variance; the force (proximal point - centre)/variance.
 any_loss, any_loss_slope, any_loss_curvature = (sp.Function(name, real=True) for name in ("l", "l'", "l''"))
