@@ -11,7 +11,7 @@ import click
 
 from onestep.reports.command_line.options import common_options
 from onestep.reports.command_line.problems import DONE, InputProblem
-from onestep.reports.text.words import by_fiat, evidence_line, theorem_line, verdict_mark
+from onestep.reports.text.words import by_fiat, evidence_line, steps_without_rule, theorem_line, verdict_mark
 
 if TYPE_CHECKING:
     from onestep.verify.protocol.claim import Claim
@@ -126,7 +126,7 @@ def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
             stated
             | {
                 "hypotheses": entry.get("hypotheses", list(claim.domain.hypotheses)),
-                "note": claim.remark,
+                "note": claim.note,
                 "verdict": entry["verdict"],
                 "weakest": entry["weakest"],
                 "evidence": entry["evidence"],
@@ -197,6 +197,7 @@ def claim_text(document: Mapping[str, Any]) -> str:
         *_listed("assumes", document["hypotheses"]),
         *_listed("evidence", [evidence_line(e) for e in document["evidence"]]),
         *_listed("theorem", [theorem_line(document["theorem"])] if document["theorem"] else []),
+        *_listed("no rule", steps_without_rule(document)),
         *_listed("mutants", [f"{m['name']}: {verdict_text(m['verdict'])}" for m in document["mutants"]]),
         *_listed("note", [document["note"]] if document["note"] else []),
     ]

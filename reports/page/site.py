@@ -31,6 +31,7 @@ from onestep.reports.text.anchors import anchor
 from onestep.reports.text.ledger_markdown import MEANINGS
 from onestep.reports.text.mathematics import mathml
 from onestep.reports.text.prose import heading, prose
+from onestep.reports.text.words import MARKS, ORIGINS
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import as_json
 from onestep.verify.ledger.run import Ledger
@@ -122,6 +123,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {"prose": prose, "heading": heading, "anchor": anchor}
+    environment.globals |= {"marks": MARKS, "origins": ORIGINS}
     return environment
 
 

@@ -67,6 +67,13 @@ class ClaimView:
         return str(source).replace(source.document, title, 1) if source.document == SLIDES else str(source)
 
     @property
+    def without_rule(self) -> tuple[str, ...]:
+        """The steps that no rule of the kernel made, where it made no theorem of the claim."""
+        proofs = [e for e in self.entry.evidence if isinstance(e, Proof)]
+        steps = dict.fromkeys(step for proof in proofs for step in proof.without_rule)
+        return () if any(proof.theorem for proof in proofs) else tuple(steps)
+
+    @property
     def short_evidence(self) -> str:
         """The evidence in a few words for the table."""
         return "; ".join(short_summary(e) for e in self.entry.evidence) or "none"

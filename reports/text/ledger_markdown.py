@@ -7,14 +7,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from onestep.reports.text.words import by_fiat, evidence_line, theorem_line, verdict_mark
+from onestep.reports.text.words import by_fiat, evidence_line, origin, steps_without_rule, theorem_line, verdict_mark
 from onestep.verify.protocol.paper import OTHER, Chapter, chapter_of
 
 MEANINGS: Mapping[str, str] = {
-    "PROVED": "derived symbolically; every obligation of the proof was rechecked by a small trusted checker",
+    "PROVED": "a theorem: the rules of a small kernel made it from the leaves named, and again for this verdict",
     "CERTIFIED": "enclosed in ball arithmetic with rigorous error bounds at the points listed",
-    "CONFIRMED": "independent numerics or finite-size simulation agree; the smallest error they would have caught "
-    "is given",
+    "DERIVED": "derived symbolically, and independent numbers agree; the kernel made no theorem of it, and the steps "
+    "that no rule made are named",
+    "CONFIRMED": "independent numerics agree, for a limit measurements at finite size; the smallest error they would "
+    "have caught is given",
+    "CONVENTION": "a source normalises, names or reads something in another way than this suite: no misprint; a check "
+    "found where the two part",
     "UNTESTED": "no check has been run; a definition has none, it is true by fiat",
     "INCONCLUSIVE": "checks were run and did not decide; this is not a pass",
     "REFUTED": "a check found a witness against it",
@@ -74,11 +78,10 @@ def _name(claim: str, chapters: Sequence[Chapter]) -> str:
 
 
 def _markdown_claim(claim: Mapping[str, Any], chapters: Sequence[Chapter]) -> list[str]:
-    role = "" if claim["role"] == "ours" else " (as printed in the source)"
     lines = [
         f"## {claim['id']}",
         "",
-        f"{claim['title']}{role}",
+        f"{claim['title']}{origin(claim['role'])}",
         "",
         f"$${claim['statement']}$$",
         "",
@@ -92,6 +95,9 @@ def _markdown_claim(claim: Mapping[str, Any], chapters: Sequence[Chapter]) -> li
     lines += [f"- Evidence: {evidence_line(evidence)}" for evidence in claim["evidence"]]
     if claim["theorem"]:
         lines.append(f"- Theorem: {theorem_line(claim['theorem'])}")
+    lines += [f"- No rule made: {step}" for step in steps_without_rule(claim)]
+    if claim["note"]:
+        lines.append(f"- Note: {claim['note']}")
     survivors = [m["name"] for m in claim["mutants"] if m["verdict"] != "REFUTED"]
     names = ", ".join(m["name"] for m in claim["mutants"])
     lines.append(

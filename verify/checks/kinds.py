@@ -7,7 +7,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import hypothesis
@@ -61,14 +61,19 @@ class ByDerivation:
         else:
             residual = (statement.lhs - statement.rhs).xreplace(derived)
             final = settle(Vanishing("the statement equals what was derived", residual), claim.domain, paper.growing)
+        limit_taken = _follows_a_limit(derivation, statement.lhs) if theorem is None else _limits(theorem)
         return Proof(
             self.name,
             (*steps, final),
-            takes_limit=not self.conjecture and _follows_a_limit(derivation, statement.lhs),
+            takes_limit=limit_taken and not self.conjecture,
             hypotheses=derivation.hypotheses,
-            established=all(_stated_at(derivation, symbol) is not None for symbol in derived),
             theorem=None if theorem is None else made(theorem),
+            unmade=tuple(s.reason for s in derivation.steps if s.theorem is None) or (CONCLUDED,),
         )
+
+
+# The last step of every proof, where the kernel makes all others and not this one.
+CONCLUDED = "The statement follows from what was derived."
 
 
 def _concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None:
@@ -116,7 +121,7 @@ def _takes_a_limit(step: Step) -> bool:
 
 def _limits(theorem: Theorem) -> bool:
     """Whether a limit is taken in a theorem's proof."""
-    return any(node.rule in ("limit_rational", "taylor") for node in nodes(theorem))
+    return any(node.rule in ("limit_rational", "limit_exponential", "taylor") for node in nodes(theorem))
 
 
 def _follows_a_limit(derivation: Derivation, side: sp.Basic) -> bool:
@@ -242,7 +247,8 @@ class ByNumbers:
     ``measure`` takes a point and returns numbers for symbols of the statement, computed from definitions by code that
     shares nothing with the derivation; the statement is evaluated with the point and these numbers. A point for which
     ``measure`` returns None lies outside the hypotheses and is not counted. ``functions`` gives the implementations of
-    undefined functions at the point.
+    undefined functions at the point. ``finite_size``: of a limit, ``measure`` takes what tends to it, at finite values
+    of what grows; a second formula of the limit itself does not confirm it.
     """
 
     title: str
@@ -250,6 +256,7 @@ class ByNumbers:
     tolerance: Tolerance
     functions: Callable[[Point], Functions] | None = None
     points: int | None = None
+    finite_size: bool = False
 
     @property
     def name(self) -> str:
@@ -267,7 +274,7 @@ class ByNumbers:
             found.append((violated, describe(point)))
             if not violated.error <= self.tolerance.value:  # a violation, or a value that is no number: enough
                 break
-        return _agreement(self.name, found, asked, self.tolerance)
+        return replace(_agreement(self.name, found, asked, self.tolerance), finite_size=self.finite_size)
 
 
 @dataclass(frozen=True)

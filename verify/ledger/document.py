@@ -64,7 +64,7 @@ def claim_json(claim: Claim) -> dict[str, Any]:
 def _entry_json(entry: Entry) -> dict[str, Any]:
     return claim_json(entry.claim) | {
         "hypotheses": list(entry.hypotheses),
-        "note": entry.claim.remark,
+        "note": entry.claim.note,
         "verdict": entry.verdict.value,
         "weakest": entry.weakest.value,
         "evidence": [evidence_json(e) for e in entry.evidence],
@@ -89,12 +89,13 @@ def evidence_json(evidence: Evidence) -> dict[str, Any]:
     """One piece of evidence: what decides, and no number that rounding alone could move."""
     common = {"check": evidence.check, "type": type(evidence).__name__, "outcome": evidence.outcome.value}
     match evidence:
-        case Proof(obligations=obligations):
-            return common | {"obligations": [{"says": o.says, "outcome": o.outcome.value} for o in obligations]}
+        case Proof(obligations=obligations, without_rule=steps):
+            settled = [{"says": o.says, "outcome": o.outcome.value} for o in obligations]
+            return common | {"obligations": settled} | ({"without_rule": list(steps)} if steps else {})
         case Certificate(points=points, allowed_width=width):
             return common | {"points": points, "width_at_most": width}
-        case Agreement(points=points, tolerance=tolerance, reason=reason):
-            return common | {"points": points, "tolerance": tolerance, "reason": reason}
+        case Agreement(points=points, tolerance=tolerance, reason=reason, finite_size=measured):
+            return common | {"points": points, "tolerance": tolerance, "reason": reason, "finite_size": measured}
         case FiniteSize(experiments=experiments, z=z, threshold=threshold, smallest_detectable=detectable):
             return common | {
                 "experiments": experiments,

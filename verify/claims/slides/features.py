@@ -226,7 +226,7 @@ MANY_SAMPLES = claim(
     "With many samples and neurons plain random features learn the linear part of the target, and no more",
     paper("Section 4.2"),
     eq(s.test_error, s.h2_star - s.h1_star**2), random_features.NO_SPIKE,
-    ByNumbers("the solver at alpha = 3e8, beta = 3e4", _many_samples, tolerances.ASYMPTOTIC),
+    ByNumbers("the solver at alpha = 3e8, beta = 3e4", _many_samples, tolerances.ASYMPTOTIC, finite_size=True),
     kind=Kind.LIMIT,
     wrong={"square lost": s.h2_star - s.h1_star},
     uses=("no-spike.floor",), note="One is the largest degree that n, p = O(d) allow; the floor itself is proved.",

@@ -150,7 +150,7 @@ NOISE = claim(
     eq(s.shared_noise, sp.S.Zero),
     Domain((*(Range(c, 0.3, 1.0) for c in s.hermite_coefficients), Range(s.scaled_overlap, 0.5, 1.5))),
     ByDerivation(slides_orders.independent_noise),
-    ByNumbers("product rule at d = 10^8", numbers.pair_noise, tolerances.ASYMPTOTIC),
+    ByNumbers("product rule at d = 10^8", numbers.pair_noise, tolerances.ASYMPTOTIC, finite_size=True),
     kind=Kind.LIMIT,
     wrong={"all of it shared": s.mu2_constant**2, "the linear part shared": s.mu1_constant**2},
     uses=("hermite.covariance-series",),
