@@ -34,6 +34,7 @@ from onestep.reports.text.prose import heading, prose
 from onestep.reports.text.words import MARKS, ORIGINS
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import as_json
+from onestep.verify.ledger.errata import conventions
 from onestep.verify.ledger.run import Ledger
 from onestep.verify.protocol.claim import Role
 from onestep.verify.protocol.paper import OTHER, Chapter, chapter_of
@@ -227,7 +228,8 @@ def _others(environment: Environment, material: Material, claims: Sequence[Claim
             trial_threshold=BEYOND,
         ),
         *_studies(environment, material.studies),
-        _page(environment, "misprints.html", "misprints.html", "Misprints", misprints=misprint_views(ledger)),
+        _page(environment, "misprints.html", "misprints.html", "Misprints", misprints=misprint_views(ledger),
+              conventions=misprint_views(ledger, conventions)),
     ]
     if slides.formulas:
         title = "The slides, formula by formula"
@@ -310,6 +312,6 @@ def _places_script(places: Mapping[str, str]) -> str:
     """Where claims, derivations, misprints, figures and studies stand, for addresses that do not name the page."""
     found: dict[str, list[str]] = {}
     for name, file in places.items():
-        if name.startswith(("claim-", "derivation-", "erratum-", "figure-", "study-")):
+        if name.startswith(("claim-", "derivation-", "erratum-", "convention-", "reading-", "figure-", "study-")):
             found.setdefault(file, []).append(name)
     return f"const PLACES = {json.dumps(found, separators=(',', ':'))};\n"

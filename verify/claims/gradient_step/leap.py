@@ -235,7 +235,7 @@ PRINTED = claim(
     "wider.leap.printed-every-direction", "Every direction of the target learned at n of order d^l, as printed", SLIDES,
     eq(s.across_rate, sp.S.Zero), _right.domain,
     *_right.checks,
-    kind=Kind.CONCENTRATION, role=Role.PRINTED,
+    kind=Kind.CONVENTION, role=Role.PRINTED,
     wrong={"more outside": _half, "a little less outside": -_half / 2},
     uses=_right.uses,
     note="The theorems are printed for the overlap with one given direction w_k*. A direction outside the space of "
