@@ -16,7 +16,7 @@ from sympy.core.relational import Relational
 
 from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.search import follows
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.language.derivation import Derivation, Obligation, Step, Vanishing
 from onestep.verify.checks.checker import sample, settle, takes_limit, vanishes
@@ -103,12 +103,24 @@ def states(leaf: Assumption, goal: Equation) -> bool:
 
 def made(theorem: Theorem) -> Made:
     """The leaves and rules of a theorem, as the ledger keeps them."""
-    leaves = sorted((leaf.ground.value, leaf.name, leaf.reference) for leaf in theorem.assumptions)
+    leaves = sorted(map(_leaf, theorem.assumptions), key=lambda leaf: (leaf.kind, leaf.name, leaf.statement))
     rules = Counter(node.rule for node in nodes(theorem))
-    return Made(
-        tuple(Leaf(name, kind, of if kind == Ground.HYPOTHESIS.value else "") for kind, name, of in leaves),
-        tuple(sorted(rules.items())),
-    )
+    return Made(tuple(leaves), tuple(sorted(rules.items())))
+
+
+@lru_cache(maxsize=4096)
+def _leaf(leaf: Assumption) -> Leaf:
+    from onestep.derivations.language.rendering import latex
+
+    left, right = map(latex, sides(leaf.statement))
+    match leaf.statement:
+        case Tends(variable=variable):
+            statement = rf"\lim_{{{latex(variable)} \to \infty}} {left} = {right}"
+        case AtLeast():
+            statement = rf"{left} \geq {right}"
+        case _:
+            statement = f"{left} = {right}"
+    return Leaf(leaf.name, leaf.ground.value, statement, leaf.reference)
 
 
 def _takes_limit(obligations: tuple[Obligation, ...]) -> bool:

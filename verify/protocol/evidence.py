@@ -31,11 +31,21 @@ class Settled:
 
 @dataclass(frozen=True)
 class Leaf:
-    """An assumption of a theorem: its name, its kind, and the claim of the ledger that carries it, if one does."""
+    """An assumption of a theorem: its name, its kind, what it says in LaTeX, and where it is from.
+
+    ``reference`` is what a definition means, where model and lemmas are found, and of a hypothesis the claim that
+    carries it, or the sentence in which it is made where none does.
+    """
 
     name: str
     kind: str
-    claim: str = ""
+    statement: str = ""
+    reference: str = ""
+
+    @property
+    def claim(self) -> str:
+        """The claim of the ledger that carries a hypothesis; empty where a sentence is all there is."""
+        return self.reference if self.kind == "hypothesis" and " " not in self.reference else ""
 
 
 @dataclass(frozen=True)
