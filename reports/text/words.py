@@ -61,6 +61,10 @@ def steps_without_rule(claim: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(step for e in claim["evidence"] for step in e.get("without_rule", ())))
 
 
+# The kinds of leaves, of which there are several each.
+LEAVES = {"hypothesis": "hypotheses", "lemma": "lemmas", "model": "parts of the model", "definition": "definitions"}
+
+
 def theorem_line(theorem: Mapping[str, Any]) -> str:
     """What the kernel made: how many steps by rules, and on which model, lemmas and hypotheses."""
     count = sum(theorem["rules"].values())

@@ -60,9 +60,7 @@ def _differs(entry: Entry) -> bool:
     return refuted_reading or entry.verdict is Verdict.CONVENTION
 
 
-def _reported(
-    ledger: Ledger, listed: Iterable[Erratum], found: Callable[[Entry], bool]
-) -> tuple[ErratumReport, ...]:
+def _reported(ledger: Ledger, listed: Iterable[Erratum], found: Callable[[Entry], bool]) -> tuple[ErratumReport, ...]:
     entries = {entry.claim.id: entry for entry in ledger.entries}
     return tuple(
         _report(erratum, entries[erratum.printed], entries[erratum.corrected])
