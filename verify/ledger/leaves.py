@@ -12,7 +12,7 @@ from onestep.verify.protocol.evidence import Leaf, Proof
 # From what the theory takes on trust to what is no more than a name.
 KINDS = ("hypothesis", "lemma", "model", "definition")
 # Where each lemma is tested by numbers, under its name.
-LEMMA_TESTS = "tests/derivations/lemmas/test_lemmas.py"
+LEMMA_TESTS = "tests/derivations/kernel/test_lemmas.py"
 
 
 @dataclass(frozen=True)
