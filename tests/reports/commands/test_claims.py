@@ -154,3 +154,31 @@ def test_errata_takes_an_id_or_its_beginning(
     refused(capfd, ["errata", "erratum.no-such"], "erratum.", "for example")
     refused(capfd, ["errata", " "], "for example")
     assert len({erratum.id for erratum in ERRATA}) == len(ERRATA)
+
+
+LEAVES = [
+    {
+        "kind": "hypothesis", "names": ["Result 3.2"], "statements": ["a = b"], "references": ["result-3-2.same"],
+        "claim": "result-3-2.same", "test": None, "claims": ["result-3-3.one", "bounds.one"],
+    },
+    {
+        "kind": "lemma", "names": ["Stein"], "statements": ["c = d"], "references": ["by parts"], "claim": None,
+        "test": "tests/a.py::b[Stein]", "claims": ["bounds.one"],
+    },
+]  # fmt: skip
+
+
+def test_the_leaves_of_theorems_are_listed(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    import onestep.reports.text.ledger_files as ledger_files
+
+    ids = [{"id": id_} for id_ in ("result-3-3.one", "bounds.one")]
+    monkeypatch.setattr(ledger_files, "committed", lambda: {"claims": ids, "leaves": LEAVES})
+    assert document(capfd, ["claims", "--leaves"])["leaves"] == LEAVES
+    assert document(capfd, ["claims", "--leaves", "result-3-3"])["leaves"] == LEAVES[:1]
+    code, out, _ = outcome(capfd, ["claims", "--leaves"])
+    assert code == 0
+    for part in ("1 hypotheses", "Result 3.2   (2 claims)", "result-3-2.same", "test tests/a.py::b[Stein]", "(1 claim)"):
+        assert part in out
+    assert "no-such" in refused(capfd, ["claims", "--leaves", "no-such"])
+    monkeypatch.setattr(ledger_files, "committed", lambda: {"claims": ids})
+    assert "onestep report" in refused(capfd, ["claims", "--leaves"])
