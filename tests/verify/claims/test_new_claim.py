@@ -45,9 +45,9 @@ def new_claim() -> Claim:
     return added
 
 
-def test_the_claim_is_derived_and_its_mutants_are_refuted(new_claim: Claim) -> None:
+def test_the_claim_is_proved_and_its_mutants_are_refuted(new_claim: Claim) -> None:
     verdict, evidence, mutants = examine(new_claim, "quick", PAPER)
-    assert verdict is Verdict.DERIVED  # by obligations, beside a number
+    assert verdict is Verdict.PROVED
     assert [e.outcome.value for e in evidence] == ["supports", "supports"]
     assert {m.name for m in mutants} > {"gamma for 2 gamma", "gamma^2 for gamma", "eight per cent more"}
     assert {m.verdict for m in mutants} == {Verdict.REFUTED}
