@@ -23,7 +23,9 @@ PATIENCE = 2.0  # seconds without a sign of life that a person at a terminal is 
 _COLOURS = {
     "PROVED": "32;1",
     "CERTIFIED": "32",
+    "DERIVED": "36;1",
     "CONFIRMED": "36",
+    "CONVENTION": "35",
     "UNTESTED": "33",
     "INCONCLUSIVE": "33;1",
     "REFUTED": "31;1",

@@ -11,7 +11,7 @@ import click
 
 from onestep.reports.command_line.options import common_options
 from onestep.reports.command_line.problems import DONE, InputProblem
-from onestep.reports.text.words import by_fiat, evidence_line, theorem_line, verdict_mark
+from onestep.reports.text.words import LEAVES, by_fiat, evidence_line, steps_without_rule, theorem_line, verdict_mark
 
 if TYPE_CHECKING:
     from onestep.verify.protocol.claim import Claim
@@ -24,19 +24,25 @@ Examples:
   onestep claims
   onestep claims result-3-1.spike-strength
   onestep claims result-3-1
+  onestep claims --leaves
   onestep claims --json
 
 List the claims (those whose ids begin with CLAIM), or show one whole: statement, source, assumptions, dependencies,
 evidence, mutants. One claim is shown as the committed ledger has it. In a list verdicts are those of the committed
-ledger, and UNTESTED where the statement has changed since; `onestep verify` runs the checks.
+ledger, and UNTESTED where the statement has changed since; `onestep verify` runs the checks. With --leaves: what the
+theorems of the committed ledger stand on, each hypothesis, lemma, part of the model and definition with its claim, its
+test and the number of claims that rest on it.
 """
 
 
 @click.command(help=HELP)
 @click.argument("claim", required=False)
+@click.option("--leaves", is_flag=True, help="What the theorems stand on, in place of the claims.")
 @common_options
-def claims(claim: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
-    """List the claims, or one; the exit code."""
+def claims(claim: str | None, leaves: bool, as_json: bool, quiet: bool, debug: bool) -> int:
+    """List the claims, or one, or the leaves of their theorems; the exit code."""
+    if leaves:
+        return _print_leaves(claim, as_json)
     documents = None if claim is None else on_record(claim)
     if documents is None:
         from onestep.verify.claims.index import all_claims
@@ -61,6 +67,46 @@ def claims(claim: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
     return DONE
 
 
+def _print_leaves(claim: str | None, as_json: bool) -> int:
+    from onestep.reports.text.ledger_files import committed
+
+    ledger = committed() or {}
+    if "leaves" not in ledger:
+        raise InputProblem("the committed ledger has no leaves yet; `onestep report` makes it again, with them")
+    ids = None if claim is None else beginning_with([entry["id"] for entry in ledger["claims"]], claim)
+    if ids == []:
+        raise InputProblem(
+            f"no claim is called {str(claim)[:80]!a}; `onestep claims` lists those accepted, which may be cut short, "
+            "for example onestep claims --leaves result-3-3"
+        )
+    listed = [leaf for leaf in ledger["leaves"] if ids is None or set(leaf["claims"]) & set(ids)]
+    if as_json:
+        from onestep.reports.command_line.console import print_json, provenance
+
+        parameters: dict[str, Any] = {"leaves": True} | ({} if claim is None else {"claim": claim})
+        print_json({"leaves": listed, "provenance": provenance("claims", parameters)})
+    else:
+        print(leaves_text(listed))
+    return DONE
+
+
+def leaves_text(listed: Sequence[Mapping[str, Any]]) -> str:
+    """What theorems stand on, kind by kind: names, statements, claim or reference, test, and how many rest on it."""
+    lines = []
+    for kind, plural in LEAVES.items():
+        of_kind = [leaf for leaf in listed if leaf["kind"] == kind]
+        lines += [f"{len(of_kind)} {plural}", ""]
+        for leaf in of_kind:
+            count = len(leaf["claims"])
+            lines.append(f"  {'; '.join(leaf['names'])}   ({count} claim{'s' * (count != 1)})")
+            lines += [f"      {statement}" for statement in leaf["statements"]]
+            lines += textwrap.wrap(leaf["claim"] or "; ".join(leaf["references"]), 110, **_INDENTED)
+            lines += [f"      test {leaf['test']}"] if leaf["test"] else []
+        lines += [""] if of_kind else []
+    return "\n".join(lines).rstrip()
+
+
+_INDENTED: dict[str, Any] = {"initial_indent": " " * 6, "subsequent_indent": " " * 6}
 # The keys of a claim's document, in their order.
 KEYS = (
     *("id", "title", "source", "equations", "kind", "role", "statement", "uses", "hypotheses", "note"),
@@ -126,7 +172,7 @@ def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
             stated
             | {
                 "hypotheses": entry.get("hypotheses", list(claim.domain.hypotheses)),
-                "note": claim.remark,
+                "note": claim.note,
                 "verdict": entry["verdict"],
                 "weakest": entry["weakest"],
                 "evidence": entry["evidence"],
@@ -197,6 +243,7 @@ def claim_text(document: Mapping[str, Any]) -> str:
         *_listed("assumes", document["hypotheses"]),
         *_listed("evidence", [evidence_line(e) for e in document["evidence"]]),
         *_listed("theorem", [theorem_line(document["theorem"])] if document["theorem"] else []),
+        *_listed("no rule", steps_without_rule(document)),
         *_listed("mutants", [f"{m['name']}: {verdict_text(m['verdict'])}" for m in document["mutants"]]),
         *_listed("note", [document["note"]] if document["note"] else []),
     ]

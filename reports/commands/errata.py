@@ -22,7 +22,8 @@ Examples:
   onestep errata --json
 
 The misprints found in the sources (those whose ids begin with ERRATUM): printed form, corrected form, witness, and what
-the correction changes. Nothing is listed that the checks did not refute in this run.
+the correction changes. Apart from them: conventions and readings that differ from ours. Nothing is listed that the
+checks did not refute in this run.
 """
 
 
@@ -33,28 +34,43 @@ def errata(erratum: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
     """Print the errata; the exit code."""
     from onestep.verify.claims.paper import PAPER
 
-    chosen = PAPER.errata if erratum is None else find(PAPER.errata, erratum)
+    listed = (*PAPER.errata, *PAPER.conventions)
+    chosen = listed if erratum is None else find(listed, erratum)
     from onestep.reports.command_line.console import note, print_json, provenance
     from onestep.reports.command_line.machine.workers import pool
     from onestep.reports.page.misprints import document_of_errata_section as document
-    from onestep.verify.ledger.errata import errata as found_in
-    from onestep.verify.ledger.errata import examine_errata
+    from onestep.verify.ledger.errata import conventions, examine_errata
+    from onestep.verify.ledger.errata import errata as misprints
 
     parameters = {} if erratum is None else {"erratum": erratum}
     if not as_json:
         note("checking the printed formulas and their corrections", quiet)
     with pool() as executor:
-        found = found_in(examine_errata(PAPER, "quick", executor, chosen), PAPER)
+        ledger = examine_errata(PAPER, "quick", executor, chosen)
+    found = {"errata": misprints(ledger, PAPER), "conventions": conventions(ledger, PAPER)}
     if as_json:
-        print_json({"errata": [document(report) for report in found], "provenance": provenance("errata", parameters)})
+        documents = {name: [document(report) for report in reports] for name, reports in found.items()}
+        print_json({**documents, "provenance": provenance("errata", parameters)})
     else:
-        print("\n\n".join(erratum_text(report) for report in found))
-        print(f"\n{len(found)} misprint{'s' * (len(found) != 1)}")
+        print(errata_text(found["errata"], found["conventions"]))
     return DONE
 
 
+def errata_text(misprinted: Sequence[ErratumReport], differing: Sequence[ErratumReport]) -> str:
+    """The misprints, then apart from them conventions and readings, and how many there are of each."""
+    parts = [erratum_text(report, "printed", "corrected") for report in misprinted]
+    parts += [erratum_text(report, "theirs", "ours") for report in differing]
+    count, apart = len(misprinted), len(differing)
+    words = [f"{count} misprint{'s' * (count != 1)}"] if count or not apart else []
+    words += [f"{apart} of another convention or reading"] if apart else []
+    return "\n\n".join([*parts, ", ".join(words)])
+
+
 def find(known: Sequence[Erratum], text: str) -> tuple[Erratum, ...]:
-    """The erratum of that id, or those whose ids begin so ("erratum." may be left out). Raises InputProblem."""
+    """The erratum of that id, or those whose ids begin so ("erratum.", "convention." and "reading." may be left out).
+
+    Raises InputProblem.
+    """
     from difflib import get_close_matches
 
     from onestep.reports.commands.claims import beginning_with
@@ -62,7 +78,8 @@ def find(known: Sequence[Erratum], text: str) -> tuple[Erratum, ...]:
     all_ids = [erratum.id for erratum in known]
     ids = beginning_with(all_ids, text)
     if not ids and text.strip():
-        ids = beginning_with(all_ids, f"erratum.{text.strip()}")
+        kinds = ("erratum", "convention", "reading")
+        ids = [id_ for kind in kinds for id_ in beginning_with(all_ids, f"{kind}.{text.strip()}")]
     if not ids:
         close = get_close_matches(text.strip(), all_ids, n=3, cutoff=0.4) or all_ids[:1]
         raise InputProblem(
@@ -72,12 +89,12 @@ def find(known: Sequence[Erratum], text: str) -> tuple[Erratum, ...]:
     return tuple(erratum for erratum in known if erratum.id in ids)
 
 
-def erratum_text(report: ErratumReport) -> str:
+def erratum_text(report: ErratumReport, theirs: str, ours: str) -> str:
     """One erratum for people."""
     rows = (
         ("source", report.source),
-        ("printed", report.printed),
-        ("corrected", f"{report.corrected}   ({report.corrected_claim}: {report.corrected_verdict})"),
+        (theirs, report.printed),
+        (ours, f"{report.corrected}   ({report.corrected_claim}: {report.corrected_verdict})"),
         ("witness", report.witness),
         ("consequence", report.consequence),
     )

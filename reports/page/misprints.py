@@ -1,4 +1,5 @@
-"""The misprints of the sources as the page shows them: both formulas, the witness, what the correction changes.
+"""The misprints of the sources as the page shows them: both formulas, the witness, what the correction changes; apart
+from them the conventions and readings that differ from ours.
 
 The errata as data for a page of the report and for the command line.
 
@@ -8,7 +9,7 @@ The coverage of the slides as the page shows it: frame by frame, each formula wi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -33,6 +34,7 @@ class MisprintView:
     equations: str
     printed: Markup
     printed_claim: str
+    printed_verdict: str
     corrected: Markup
     corrected_claim: str
     corrected_verdict: str
@@ -40,14 +42,19 @@ class MisprintView:
     consequence: str
 
 
-def misprint_views(ledger: Ledger) -> list[tuple[Document, list[tuple[str, list[MisprintView]]]]]:
-    """The errata of a ledger by document, and within it by the frame that prints them, with MathML. Raises MathError.
+Reports = Callable[[Ledger, Paper], tuple[ErratumReport, ...]]
+
+
+def misprint_views(
+    ledger: Ledger, reports: Reports = errata
+) -> list[tuple[Document, list[tuple[str, list[MisprintView]]]]]:
+    """The errata of a ledger, or its conventions, by document, and within it by the frame that prints them, in MathML.
 
     Documents stand in the order of `Paper.sources`, frames and errata in that of
-    `Paper.errata`.
+    `Paper.errata`. Raises MathError.
     """
     found: dict[str, list[tuple[str, list[MisprintView]]]] = {name: [] for name in DOCUMENTS}
-    for source, rows in section(ledger):
+    for source, rows in section(ledger, reports=reports):
         name, _, frame = source.partition(", ")
         found.setdefault(name, []).append((frame, [_view(row, source) for row in rows]))
     return [(document(name), frames) for name, frames in found.items() if frames]
@@ -60,6 +67,7 @@ def _view(row: dict[str, str], source: str) -> MisprintView:
         equations=row["source"].removeprefix(source).lstrip(", "),
         printed=Markup(mathml(row["printed"], block=True)),
         printed_claim=row["printed_claim"],
+        printed_verdict=row["printed_verdict"],
         corrected=Markup(mathml(row["corrected"], block=True)),
         corrected_claim=row["corrected_claim"],
         corrected_verdict=row["corrected_verdict"],
@@ -76,6 +84,7 @@ def document_of_errata_section(report: ErratumReport) -> dict[str, str]:
         "source": report.source,
         "printed": report.printed,
         "printed_claim": report.printed_claim,
+        "printed_verdict": report.printed_verdict.value,
         "corrected": report.corrected,
         "corrected_claim": report.corrected_claim,
         "corrected_verdict": report.corrected_verdict.value,
@@ -84,13 +93,15 @@ def document_of_errata_section(report: ErratumReport) -> dict[str, str]:
     }
 
 
-def section(ledger: Ledger, paper: Paper = PAPER) -> tuple[tuple[str, tuple[dict[str, str], ...]], ...]:
+def section(
+    ledger: Ledger, paper: Paper = PAPER, reports: Reports = errata
+) -> tuple[tuple[str, tuple[dict[str, str], ...]], ...]:
     """The errata of a ledger, grouped by the frame that prints them, in the order of
     ``Paper.errata``.
 
     A frame that comes up again after another starts a group of its own, so that the order is kept.
     """
-    documents = [document_of_errata_section(report) for report in errata(ledger, paper)]
+    documents = [document_of_errata_section(report) for report in reports(ledger, paper)]
     return tuple((source, tuple(group)) for source, group in groupby(documents, key=_frame))
 
 
@@ -100,7 +111,7 @@ def _frame(erratum: dict[str, str]) -> str:
 
 
 # What became of a formula of the slides, in the order of the table of counts.
-STANDS, CORRECTED, FIXED = "stands", "corrected", "definition"
+STANDS, CORRECTED, DIFFERS, FIXED = "stands", "corrected", "convention", "definition"
 
 
 @dataclass(frozen=True)
@@ -116,7 +127,9 @@ class CoveredFormula:
 
 @dataclass(frozen=True)
 class Coverage:
-    """The formulas of the slides by frame, and how many of them stand, are corrected or are definitions."""
+    """The formulas of the slides by frame, and how many of them stand, are corrected, differ by a convention or are
+    definitions.
+    """
 
     frames: tuple[tuple[str, tuple[CoveredFormula, ...]], ...]
     counts: tuple[tuple[str, int], ...]
@@ -138,14 +151,15 @@ def coverage(ledger: Ledger) -> Coverage:
     counted = Counter(one.outcome for rows in frames.values() for one in rows)
     return Coverage(
         tuple((frame, tuple(rows)) for frame, rows in frames.items()),
-        tuple((outcome, counted[outcome]) for outcome in (STANDS, CORRECTED, FIXED) if counted[outcome]),
+        tuple((outcome, counted[outcome]) for outcome in (STANDS, CORRECTED, DIFFERS, FIXED) if counted[outcome]),
     )
 
 
 def _covered(formula: Formula, entries: Mapping[str, Entry]) -> CoveredFormula:
     found = [entries[id_] for id_ in formula.claims if id_ in entries]
-    refuted = any(e.claim.role is Role.PRINTED and e.verdict is Verdict.REFUTED for e in found)
-    outcome = CORRECTED if refuted else FIXED if formula.remark == DEFINITION else STANDS
+    verdicts = {e.verdict for e in found if e.claim.role is Role.PRINTED}
+    differs = (outcome for v, outcome in ((Verdict.REFUTED, CORRECTED), (Verdict.CONVENTION, DIFFERS)) if v in verdicts)
+    outcome = next(differs, FIXED if formula.remark == DEFINITION else STANDS)
     claims = tuple((e.claim.id, e.verdict.value, e.claim.role is Role.PRINTED) for e in found)
     remark = "" if formula.remark == DEFINITION else formula.remark
     return CoveredFormula(formula.frame, formula.says, outcome, claims, remark)

@@ -26,13 +26,23 @@ from onestep.reports.page.described import DescribedDerivation
 from onestep.reports.page.misprints import coverage, misprint_views
 from onestep.reports.page.results import RESULTS
 from onestep.reports.page.sources import SLIDES, by_source, document
-from onestep.reports.page.views import ClaimView, assumptions, claim_view, derivation_views, source_table, summary_table
+from onestep.reports.page.views import (
+    ClaimView,
+    assumptions,
+    claim_view,
+    derivation_views,
+    leaf_views,
+    source_table,
+    summary_table,
+)
 from onestep.reports.text.anchors import anchor
 from onestep.reports.text.ledger_markdown import MEANINGS
 from onestep.reports.text.mathematics import mathml
 from onestep.reports.text.prose import heading, prose
+from onestep.reports.text.words import LEAVES, MARKS, ORIGINS
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.ledger.document import as_json
+from onestep.verify.ledger.errata import conventions
 from onestep.verify.ledger.run import Ledger
 from onestep.verify.protocol.claim import Role
 from onestep.verify.protocol.paper import OTHER, Chapter, chapter_of
@@ -122,6 +132,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {"prose": prose, "heading": heading, "anchor": anchor}
+    environment.globals |= {"marks": MARKS, "origins": ORIGINS}
     return environment
 
 
@@ -225,7 +236,14 @@ def _others(environment: Environment, material: Material, claims: Sequence[Claim
             trial_threshold=BEYOND,
         ),
         *_studies(environment, material.studies),
-        _page(environment, "misprints.html", "misprints.html", "Misprints", misprints=misprint_views(ledger)),
+        _page(
+            environment,
+            "misprints.html",
+            "misprints.html",
+            "Misprints",
+            misprints=misprint_views(ledger),
+            conventions=misprint_views(ledger, conventions),
+        ),
     ]
     if slides.formulas:
         title = "The slides, formula by formula"
@@ -239,6 +257,14 @@ def _others(environment: Environment, material: Material, claims: Sequence[Claim
             "What rests on what",
             graph=Markup(svg(groups(ledger), links(ledger))),
             headlines=headlines(ledger),
+        ),
+        _page(
+            environment,
+            "leaves.html",
+            "leaves.html",
+            "What theorems stand on",
+            leaves=leaf_views(ledger),
+            words=LEAVES,
         ),
         _page(environment, "assumptions.html", "assumptions.html", "What is assumed", assumptions=assumptions(ledger)),
         _page(
@@ -308,6 +334,6 @@ def _places_script(places: Mapping[str, str]) -> str:
     """Where claims, derivations, misprints, figures and studies stand, for addresses that do not name the page."""
     found: dict[str, list[str]] = {}
     for name, file in places.items():
-        if name.startswith(("claim-", "derivation-", "erratum-", "figure-", "study-")):
+        if name.startswith(("claim-", "derivation-", "erratum-", "convention-", "reading-", "figure-", "study-")):
             found.setdefault(file, []).append(name)
     return f"const PLACES = {json.dumps(found, separators=(',', ':'))};\n"

@@ -14,6 +14,7 @@ from onestep.reports.text.mathematics import mathml
 from onestep.reports.text.prose import prose
 from onestep.reports.text.words import theorem_line
 from onestep.verify.ledger.document import statement_latex, theorem_json
+from onestep.verify.ledger.leaves import grounds
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Kind
 from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
@@ -67,6 +68,13 @@ class ClaimView:
         return str(source).replace(source.document, title, 1) if source.document == SLIDES else str(source)
 
     @property
+    def without_rule(self) -> tuple[str, ...]:
+        """The steps that no rule of the kernel made, where it made no theorem of the claim."""
+        proofs = [e for e in self.entry.evidence if isinstance(e, Proof)]
+        steps = dict.fromkeys(step for proof in proofs for step in proof.without_rule)
+        return () if any(proof.theorem for proof in proofs) else tuple(steps)
+
+    @property
     def short_evidence(self) -> str:
         """The evidence in a few words for the table."""
         return "; ".join(short_summary(e) for e in self.entry.evidence) or "none"
@@ -97,6 +105,30 @@ def assumptions(ledger: Ledger) -> list[tuple[str, list[str]]]:
     for entry in ledger.entries:
         for hypothesis in entry.hypotheses:
             found.setdefault(hypothesis, []).append(entry.claim.id)
+    return list(found.items())
+
+
+@dataclass(frozen=True)
+class LeafView:
+    """What theorems stand on, on the page; ``known`` where the claim that carries it is in the ledger."""
+
+    names: tuple[str, ...]
+    formulas: tuple[Markup, ...]
+    references: tuple[str, ...]
+    claim: str
+    known: bool
+    test: str
+    claims: int
+
+
+def leaf_views(ledger: Ledger) -> list[tuple[str, list[LeafView]]]:
+    """The leaves of all theorems, by kind. Raises MathError."""
+    known = {entry.claim.id for entry in ledger.entries}
+    found: dict[str, list[LeafView]] = {}
+    for one in grounds(ledger):
+        formulas = tuple(Markup(mathml(statement, block=True)) for statement in one.statements)
+        view = LeafView(one.names, formulas, one.references, one.claim, one.claim in known, one.test, len(one.claims))
+        found.setdefault(one.kind, []).append(view)
     return list(found.items())
 
 

@@ -8,7 +8,18 @@ from typing import Any
 
 def verdict_mark(role: str, by_definition: bool) -> str:
     """Behind a verdict that is no failure: on a formula as a source prints it, or on what holds by definition."""
-    return " (as printed)" if role == "printed" else " (by definition)" if by_definition else ""
+    mark = MARKS.get(role, "by definition" if by_definition else "")
+    return f" ({mark})" if mark else ""
+
+
+# Of claims that are not of this suite, by their role: behind a verdict, and behind what the claim is.
+MARKS = {"printed": "as printed", "reading": "a reading"}
+ORIGINS = {"printed": "as printed in the source", "reading": "a reading that no source prints"}
+
+
+def origin(role: str) -> str:
+    """Behind the title of a claim that is not of this suite."""
+    return f" ({ORIGINS[role]})" if role in ORIGINS else ""
 
 
 def by_fiat(document: Mapping[str, Any]) -> bool:
@@ -41,6 +52,17 @@ def evidence_words(evidence: Mapping[str, Any]) -> str:
             z, limit = evidence["z"], evidence["threshold"]
             return f"{outcome}, z = {z} (limit {limit}), would have caught a relative error of {caught}"
     return str(outcome)
+
+
+def steps_without_rule(claim: Mapping[str, Any]) -> list[str]:
+    """The steps that no rule of the kernel made, of a claim that is no theorem: what keeps it from being PROVED."""
+    if claim["theorem"]:
+        return []
+    return list(dict.fromkeys(step for e in claim["evidence"] for step in e.get("without_rule", ())))
+
+
+# The kinds of leaves, of which there are several each.
+LEAVES = {"hypothesis": "hypotheses", "lemma": "lemmas", "model": "parts of the model", "definition": "definitions"}
 
 
 def theorem_line(theorem: Mapping[str, Any]) -> str:

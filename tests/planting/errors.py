@@ -18,7 +18,7 @@ from onestep.verify.claims.paper import PAPER
 from onestep.verify.claims.saddle_point.systems import ByDerivations
 from onestep.verify.closed_forms.proof import ByClosedForm, ByHeatEquation
 from onestep.verify.protocol.claim import PROFILES, Claim
-from onestep.verify.protocol.evidence import Evidence, Proof
+from onestep.verify.protocol.evidence import Evidence
 from onestep.verify.protocol.verdict import Verdict, decide
 
 PROOFS = (ByDerivation, ByDerivations, ByObligations, ByTheorem, ByClosedForm, ByHeatEquation)
@@ -70,12 +70,8 @@ def _home(value: object) -> str | None:
 
 
 def proofs_of(claim: Claim) -> list[Evidence]:
-    """What the proofs of a claim find; its numbers and simulations, if any, are taken to agree."""
-    proofs = [check for check in claim.checks if isinstance(check, PROOFS)]
-    found = [check.run(claim, PROFILES["quick"], PAPER) for check in proofs]
-    if len(proofs) < len(claim.checks):  # a proof beside which independent evidence stands
-        return [replace(e, established=True) if isinstance(e, Proof) else e for e in found]
-    return found
+    """What the proofs of a claim find."""
+    return [check.run(claim, PROFILES["quick"], PAPER) for check in claim.checks if isinstance(check, PROOFS)]
 
 
 def verdict_by_proof(claim: Claim) -> Verdict:

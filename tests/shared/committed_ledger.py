@@ -45,9 +45,8 @@ def _evidence(row: Mapping[str, Any]) -> Evidence:
     refuted, check = row["outcome"] == Outcome.REFUTES, row["check"]
     match row["type"]:
         case "Proof":
-            return Proof(
-                check, tuple(Settled(o["says"], Outcome(o["outcome"]), "algebra", "x = 1") for o in row["obligations"])
-            )
+            settled = (Settled(o["says"], Outcome(o["outcome"]), "algebra", "x = 1") for o in row["obligations"])
+            return Proof(check, tuple(settled), unmade=tuple(row.get("without_rule", ())))
         case "Certificate":
             return Certificate(check, row["points"], 0.0, row["width_at_most"], "x = 1" if refuted else "")
         case "Agreement":

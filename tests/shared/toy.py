@@ -7,6 +7,8 @@ from functools import cache
 
 import sympy as sp
 
+from onestep.derivations.kernel.limits import name_limit
+from onestep.derivations.kernel.search import equal, limit_of, proved
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step
 from onestep.derivations.language.symbols import alpha0, d, h1_star, h2_star
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
@@ -23,8 +25,15 @@ TOLERANCE = Tolerance(1e-3, "the exact form at d = 1e5 differs from its limit by
 
 @cache
 def derivation() -> Derivation:
+    tends = equal(name_limit((limit_of(EXACT, d),), norm, "the limit of the squared norm"), LIMIT)
+    return Derivation("a toy limit", "toy", proved("leading order in d", tends), results={norm: LIMIT})
+
+
+@cache
+def by_obligations() -> Derivation:
+    """The same, with an obligation for the checker in place of a theorem."""
     step = Step("leading order in d", sp.Eq(norm, LIMIT), RationalLimit("the limit", EXACT, d, LIMIT))
-    return Derivation("a toy limit", "toy", step, results={norm: LIMIT})
+    return Derivation("a toy limit by obligations", "toy", step, results={norm: LIMIT})
 
 
 def measure(point: Point) -> Mapping[str, float]:
@@ -42,6 +51,6 @@ def claim(**changes: object) -> Claim:
         "kind": Kind.LIMIT,
         "statement": sp.Eq(norm, LIMIT),
         "domain": DOMAIN,
-        "checks": (ByDerivation(derivation), ByNumbers("large d", measure, TOLERANCE)),
+        "checks": (ByDerivation(derivation), ByNumbers("large d", measure, TOLERANCE, finite_size=True)),
     }
     return Claim(**(fields | changes))  # type: ignore[arg-type]

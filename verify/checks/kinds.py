@@ -7,7 +7,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import hypothesis
@@ -16,7 +16,7 @@ from sympy.core.relational import Relational
 
 from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.search import follows
-from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
 from onestep.derivations.kernel.theorem import Theorem, nodes, replay
 from onestep.derivations.language.derivation import Derivation, Obligation, Step, Vanishing
 from onestep.verify.checks.checker import sample, settle, takes_limit, vanishes
@@ -61,14 +61,19 @@ class ByDerivation:
         else:
             residual = (statement.lhs - statement.rhs).xreplace(derived)
             final = settle(Vanishing("the statement equals what was derived", residual), claim.domain, paper.growing)
+        limit_taken = _follows_a_limit(derivation, statement.lhs) if theorem is None else _limits(theorem)
         return Proof(
             self.name,
             (*steps, final),
-            takes_limit=not self.conjecture and _follows_a_limit(derivation, statement.lhs),
+            takes_limit=limit_taken and not self.conjecture,
             hypotheses=derivation.hypotheses,
-            established=all(_stated_at(derivation, symbol) is not None for symbol in derived),
             theorem=None if theorem is None else made(theorem),
+            unmade=tuple(s.reason for s in derivation.steps if s.theorem is None) or (CONCLUDED,),
         )
+
+
+# The last step of every proof, where the kernel makes all others and not this one.
+CONCLUDED = "The statement follows from what was derived."
 
 
 def _concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None:
@@ -99,12 +104,24 @@ def states(leaf: Assumption, goal: Equation) -> bool:
 def made(*theorems: Theorem) -> Made:
     """The leaves and rules of theorems, as the ledger keeps them."""
     assumptions = frozenset().union(*(theorem.assumptions for theorem in theorems))
-    leaves = sorted((leaf.ground.value, leaf.name, leaf.reference) for leaf in assumptions)
+    leaves = sorted(map(_leaf, assumptions), key=lambda leaf: (leaf.kind, leaf.name, leaf.statement))
     rules = Counter(node.rule for theorem in theorems for node in nodes(theorem))
-    return Made(
-        tuple(Leaf(name, kind, of if kind == Ground.HYPOTHESIS.value else "") for kind, name, of in leaves),
-        tuple(sorted(rules.items())),
-    )
+    return Made(tuple(leaves), tuple(sorted(rules.items())))
+
+
+@lru_cache(maxsize=4096)
+def _leaf(leaf: Assumption) -> Leaf:
+    from onestep.derivations.language.rendering import latex
+
+    left, right = map(latex, sides(leaf.statement))
+    match leaf.statement:
+        case Tends(variable=variable):
+            statement = rf"\lim_{{{latex(variable)} \to \infty}} {left} = {right}"
+        case AtLeast():
+            statement = rf"{left} \geq {right}"
+        case _:
+            statement = f"{left} = {right}"
+    return Leaf(leaf.name, leaf.ground.value, statement, leaf.reference)
 
 
 def _takes_limit(obligations: tuple[Obligation, ...]) -> bool:
@@ -117,7 +134,7 @@ def _takes_a_limit(step: Step) -> bool:
 
 def _limits(theorem: Theorem) -> bool:
     """Whether a limit is taken in a theorem's proof."""
-    return any(node.rule in ("limit_rational", "taylor") for node in nodes(theorem))
+    return any(node.rule in ("limit_rational", "limit_exponential", "taylor") for node in nodes(theorem))
 
 
 def _follows_a_limit(derivation: Derivation, side: sp.Basic) -> bool:
@@ -249,7 +266,8 @@ class ByNumbers:
     ``measure`` takes a point and returns numbers for symbols of the statement, computed from definitions by code that
     shares nothing with the derivation; the statement is evaluated with the point and these numbers. A point for which
     ``measure`` returns None lies outside the hypotheses and is not counted. ``functions`` gives the implementations of
-    undefined functions at the point.
+    undefined functions at the point. ``finite_size``: of a limit, ``measure`` takes what tends to it, at finite values
+    of what grows; a second formula of the limit itself does not confirm it.
     """
 
     title: str
@@ -257,6 +275,7 @@ class ByNumbers:
     tolerance: Tolerance
     functions: Callable[[Point], Functions] | None = None
     points: int | None = None
+    finite_size: bool = False
 
     @property
     def name(self) -> str:
@@ -274,7 +293,7 @@ class ByNumbers:
             found.append((violated, describe(point)))
             if not violated.error <= self.tolerance.value:  # a violation, or a value that is no number: enough
                 break
-        return _agreement(self.name, found, asked, self.tolerance)
+        return replace(_agreement(self.name, found, asked, self.tolerance), finite_size=self.finite_size)
 
 
 @dataclass(frozen=True)

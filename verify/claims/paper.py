@@ -13,7 +13,7 @@ from onestep.derivations.language import symbols as s
 from onestep.derivations.saddle_point import symbols as s_saddle
 from onestep.derivations.spectrum import symbols as s_spectrum
 from onestep.verify.claims.slides.coverage import FORMULAS
-from onestep.verify.claims.slides.errata import ERRATA
+from onestep.verify.claims.slides.errata import CONVENTIONS, ERRATA
 from onestep.verify.claims.sources import ARXIV
 from onestep.verify.protocol.paper import Chapter, Document, Paper
 
@@ -152,4 +152,5 @@ PAPER = Paper(
     chapters=CHAPTERS,
     sources=SOURCES,
     errata=ERRATA,
+    conventions=CONVENTIONS,
 )

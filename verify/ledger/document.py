@@ -8,6 +8,7 @@ from typing import Any
 
 import sympy as sp
 
+from onestep.verify.ledger.leaves import ground_json, grounds
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Claim
 from onestep.verify.protocol.evidence import Agreement, Certificate, Evidence, FiniteSize, Proof
@@ -19,6 +20,7 @@ def as_json(ledger: Ledger) -> dict[str, Any]:
 
     return {
         "claims": [_entry_json(entry) for entry in ledger.entries],
+        "leaves": [ground_json(ground) for ground in grounds(ledger)],
         "summary": ledger.summary,
         "mutants": {
             "tested": sum(len(e.mutants) for e in ledger.entries),
@@ -29,15 +31,15 @@ def as_json(ledger: Ledger) -> dict[str, Any]:
 
 
 def dumps(ledger: Ledger) -> str:
-    """The ledger as JSON with one line a claim and sorted keys, so that a change shows as the claims it changes."""
+    """The ledger as JSON with one line a claim or leaf and sorted keys, so that a change shows as what it changes."""
 
     def text(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True)
 
     document = as_json(ledger)
-    claims = ",\n".join(map(text, document.pop("claims")))
+    claims, leaves = (",\n".join(map(text, document.pop(key))) for key in ("claims", "leaves"))
     rest = "".join(f",\n{text(key)}: {text(value)}" for key, value in sorted(document.items()))
-    return f'{{"claims": [\n{claims}\n]{rest}}}\n'
+    return f'{{"claims": [\n{claims}\n],\n"leaves": [\n{leaves}\n]{rest}}}\n'
 
 
 def statement_latex(claim: Claim) -> str:
@@ -64,7 +66,7 @@ def claim_json(claim: Claim) -> dict[str, Any]:
 def _entry_json(entry: Entry) -> dict[str, Any]:
     return claim_json(entry.claim) | {
         "hypotheses": list(entry.hypotheses),
-        "note": entry.claim.remark,
+        "note": entry.claim.note,
         "verdict": entry.verdict.value,
         "weakest": entry.weakest.value,
         "evidence": [evidence_json(e) for e in entry.evidence],
@@ -89,12 +91,13 @@ def evidence_json(evidence: Evidence) -> dict[str, Any]:
     """One piece of evidence: what decides, and no number that rounding alone could move."""
     common = {"check": evidence.check, "type": type(evidence).__name__, "outcome": evidence.outcome.value}
     match evidence:
-        case Proof(obligations=obligations):
-            return common | {"obligations": [{"says": o.says, "outcome": o.outcome.value} for o in obligations]}
+        case Proof(obligations=obligations, without_rule=steps):
+            settled = [{"says": o.says, "outcome": o.outcome.value} for o in obligations]
+            return common | {"obligations": settled} | ({"without_rule": list(steps)} if steps else {})
         case Certificate(points=points, allowed_width=width):
             return common | {"points": points, "width_at_most": width}
-        case Agreement(points=points, tolerance=tolerance, reason=reason):
-            return common | {"points": points, "tolerance": tolerance, "reason": reason}
+        case Agreement(points=points, tolerance=tolerance, reason=reason, finite_size=measured):
+            return common | {"points": points, "tolerance": tolerance, "reason": reason, "finite_size": measured}
         case FiniteSize(experiments=experiments, z=z, threshold=threshold, smallest_detectable=detectable):
             return common | {
                 "experiments": experiments,

@@ -1,12 +1,13 @@
-"""Errata: what the sources of a paper print wrong, what corrects it, and what that changes for a reader.
+"""Errata: what the sources of a paper print wrong, what corrects it, and what that changes for a reader; and apart from
+them conventions and readings that differ from ours.
 
-Which formulas are wrong is not decided by the list of errata: one is reported only where the ledger refuted the printed
+Which formulas are wrong is not decided by these lists: one is reported only where checks found against the printed
 claim, and its witness is the evidence of that run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
@@ -28,6 +29,7 @@ class ErratumReport:
     title: str
     source: str
     printed_claim: str
+    printed_verdict: Verdict
     printed: str
     corrected_claim: str
     corrected: str
@@ -41,13 +43,29 @@ def errata(ledger: Ledger, paper: Paper) -> tuple[ErratumReport, ...]:
 
     Errata whose claims are not both in the ledger are left out, and so are printed claims that passed.
     """
+    return _reported(ledger, paper.errata, _misprinted)
+
+
+def conventions(ledger: Ledger, paper: Paper) -> tuple[ErratumReport, ...]:
+    """The conventions of sources and the readings that checks found to differ from ours, as `errata` has misprints."""
+    return _reported(ledger, paper.conventions, _differs)
+
+
+def _misprinted(entry: Entry) -> bool:
+    return entry.claim.role is Role.PRINTED and entry.verdict is Verdict.REFUTED
+
+
+def _differs(entry: Entry) -> bool:
+    refuted_reading = entry.claim.role is Role.READING and entry.verdict is Verdict.REFUTED
+    return refuted_reading or entry.verdict is Verdict.CONVENTION
+
+
+def _reported(ledger: Ledger, listed: Iterable[Erratum], found: Callable[[Entry], bool]) -> tuple[ErratumReport, ...]:
     entries = {entry.claim.id: entry for entry in ledger.entries}
     return tuple(
         _report(erratum, entries[erratum.printed], entries[erratum.corrected])
-        for erratum in paper.errata
-        if erratum.printed in entries
-        and erratum.corrected in entries
-        and entries[erratum.printed].verdict is Verdict.REFUTED
+        for erratum in listed
+        if erratum.printed in entries and erratum.corrected in entries and found(entries[erratum.printed])
     )
 
 
@@ -57,6 +75,7 @@ def _report(erratum: Erratum, printed: Entry, corrected: Entry) -> ErratumReport
         title=printed.claim.title,
         source=str(printed.claim.source),
         printed_claim=printed.claim.id,
+        printed_verdict=printed.verdict,
         printed=statement_latex(printed.claim),
         corrected_claim=corrected.claim.id,
         corrected=statement_latex(corrected.claim),
@@ -67,12 +86,13 @@ def _report(erratum: Erratum, printed: Entry, corrected: Entry) -> ErratumReport
 
 
 def unlisted(ledger: Ledger, paper: Paper) -> tuple[str, ...]:
-    """Printed claims that the ledger refuted and no erratum is about."""
-    listed = {erratum.printed for erratum in paper.errata}
+    """Printed claims that the ledger refuted and no erratum is about; conventions and readings that are not listed."""
+    lists = ((_misprinted, paper.errata), (_differs, paper.conventions))
     return tuple(
         entry.claim.id
         for entry in ledger.entries
-        if entry.claim.role is Role.PRINTED and entry.verdict is Verdict.REFUTED and entry.claim.id not in listed
+        for found, listed in lists
+        if found(entry) and entry.claim.id not in {erratum.printed for erratum in listed}
     )
 
 
@@ -82,11 +102,11 @@ def examine_errata(
     executor: Executor | None = None,
     chosen: Sequence[Erratum] | None = None,
 ) -> Ledger:
-    """The printed claims of errata (all of them, unless chosen) and those that correct them, checked alone.
+    """The printed claims of errata and conventions (all, unless chosen) and those that correct them, checked alone.
 
     That is without their mutants and without what they rest on.
     """
-    listed = paper.errata if chosen is None else chosen
+    listed = (*paper.errata, *paper.conventions) if chosen is None else chosen
     wanted = frozenset(id_ for erratum in listed for id_ in (erratum.printed, erratum.corrected))
     run = executor.map if executor else map
     found = dict(pair for part in run(partial(_evidence, wanted, profile_name, paper), paper.modules) for pair in part)

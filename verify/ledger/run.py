@@ -92,7 +92,7 @@ def examine(
             found.append(check.run(mutated, profile, paper))
             if found[-1].outcome is Outcome.REFUTES:
                 break
-        decided = decide(claim.kind, found)
+        decided = decide(mutated.kind, found)
         by = found[-1].check if decided is Verdict.REFUTED else ""
         results.append(MutantResult(mutant.name, mutant.statement, decided, by))
     return verdict, evidence, tuple(results)

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """What sort of truth a claim states; it decides which evidence is fit for it."""
+    """What sort of truth a claim states; it decides which evidence is fit for it.
+
+    CONVENTION: how a source normalises or names something, or how a sentence of it is read, where another convention
+    or reading is ours. Where checks refute it the two differ, which is no misprint.
+    """
 
     DEFINITION = "DEFINITION"
     IDENTITY = "IDENTITY"
@@ -27,13 +31,17 @@ class Kind(StrEnum):
     LIMIT = "LIMIT"
     FIXED_POINT = "FIXED_POINT"
     CONCENTRATION = "CONCENTRATION"
+    CONVENTION = "CONVENTION"
 
 
 class Role(StrEnum):
-    """``ours`` is asserted by this suite; ``printed`` is a formula as a source prints it, which may be wrong."""
+    """``ours`` is asserted by this suite; ``printed`` is a formula as a source prints it, which may be wrong;
+    ``reading`` is one that no source prints, how it may be taken to go on, tested to see whether it does.
+    """
 
     OURS = "ours"
     PRINTED = "printed"
+    READING = "reading"
 
 
 @dataclass(frozen=True)
@@ -121,8 +129,7 @@ class Claim:
 
     ``id`` is a permanent slug (``part.what-it-says``). ``uses`` are the ids of the claims it rests on.
     ``correction`` is, for a formula printed wrongly, the claim of ours that corrects it: a slip of the pen may lead
-    from the misprint back to it, and is then no wrong neighbour. ``missing_lemma`` says, for an identity, inequality or
-    fixed point that is neither proved nor certified, what its proof lacks.
+    from the misprint back to it, and is then no wrong neighbour.
     """
 
     id: str
@@ -137,17 +144,11 @@ class Claim:
     role: Role = Role.OURS
     note: str = ""
     correction: Claim | None = None
-    missing_lemma: str = ""
 
     def __repr__(self) -> str:
         return f"Claim({self.id}: {self.title})"
 
-    @property
-    def remark(self) -> str:
-        """The note, and what a proof lacks."""
-        lacks = f"Missing for a proof: {self.missing_lemma}." if self.missing_lemma else ""
-        return " ".join(filter(None, (self.note, lacks)))
-
     def mutated(self, mutant: Mutant) -> Claim:
-        """The same claim and checks, with the statement of ``mutant``."""
-        return replace(self, id=f"{self.id}~{mutant.name}", statement=mutant.statement, mutants=())
+        """The same claim and checks, with the statement of ``mutant``; a slip of the pen is no convention."""
+        kind = Kind.IDENTITY if self.kind is Kind.CONVENTION else self.kind
+        return replace(self, id=f"{self.id}~{mutant.name}", kind=kind, statement=mutant.statement, mutants=())

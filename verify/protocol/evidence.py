@@ -31,11 +31,21 @@ class Settled:
 
 @dataclass(frozen=True)
 class Leaf:
-    """An assumption of a theorem: its name, its kind, and the claim of the ledger that carries it, if one does."""
+    """An assumption of a theorem: its name, its kind, what it says in LaTeX, and where it is from.
+
+    ``reference`` is what a definition means, where model and lemmas are found, and of a hypothesis the claim that
+    carries it, or the sentence in which it is made where none does.
+    """
 
     name: str
     kind: str
-    claim: str = ""
+    statement: str = ""
+    reference: str = ""
+
+    @property
+    def claim(self) -> str:
+        """The claim of the ledger that carries a hypothesis; empty where a sentence is all there is."""
+        return self.reference if self.kind == "hypothesis" and " " not in self.reference else ""
 
 
 @dataclass(frozen=True)
@@ -50,18 +60,24 @@ class Made:
 class Proof:
     """A list of obligations, each rechecked with elementary algebra. No obligations is no proof.
 
-    ``takes_limit``: what it proves is a limit that its obligations take. ``established``: what the proof uses stands
-    in its steps with obligations of their own; otherwise the algebra that led there was done by the derivation alone,
-    and the proof counts only beside independent evidence (see ``verify.protocol.verdict``). ``theorem``: what the
-    kernel made, if the statement itself is its conclusion.
+    ``takes_limit``: what it proves is a limit that its obligations take. ``theorem``: what the kernel made, if the
+    statement itself is its conclusion. ``unmade``: the steps that no rule of the kernel made, if it is not; without a
+    list these are all obligations.
     """
 
     check: str
     obligations: tuple[Settled, ...]
     takes_limit: bool = False
     hypotheses: tuple[str, ...] = ()
-    established: bool = True
     theorem: Made | None = None
+    unmade: tuple[str, ...] = ()
+
+    @property
+    def without_rule(self) -> tuple[str, ...]:
+        """The steps that no rule of the kernel made; none where the statement is a theorem."""
+        if self.theorem is not None:
+            return ()
+        return self.unmade or tuple(dict.fromkeys(o.says for o in self.obligations))
 
     @property
     def outcome(self) -> Outcome:
@@ -122,7 +138,8 @@ class Agreement:
     """Two independent computations at ``points`` of ``asked`` points: the largest violation, and the tolerance.
 
     ``smallest_detectable`` is the smallest relative error of the statement that this check would have caught: the
-    tolerance, or more where all sides are so small that errors are measured on an absolute scale.
+    tolerance, or more where all sides are so small that errors are measured on an absolute scale. ``finite_size``: one
+    of the two is a measurement at finite values of what grows, not a second formula of the limit.
     """
 
     check: str
@@ -133,6 +150,7 @@ class Agreement:
     reason: str
     asked: int = 0
     smallest_detectable: float = float("inf")
+    finite_size: bool = False
 
     @property
     def outcome(self) -> Outcome:

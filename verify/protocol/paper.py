@@ -67,7 +67,9 @@ def chapter_of(claim: str, chapters: Iterable[Chapter]) -> Chapter:
 
 @dataclass(frozen=True)
 class Erratum:
-    """A printed claim, the claim that corrects it, and what the correction changes for a reader."""
+    """A printed claim, the claim that corrects it, and what the correction changes for a reader; or a convention or a
+    reading that is not ours, and the claim that states ours.
+    """
 
     id: str
     printed: str
@@ -88,10 +90,11 @@ class Paper:
       so that a limit in one may not hold another one fixed;
     - ``siblings``: symbols with what a slip of the pen takes for them, the first that fits is tried;
     - ``modules``: where the claims are stated, in the order of the paper; ``chapters``: in which they stand together;
-    - ``sources``: all documents that claims come from; ``errata``: what they print wrong.
+    - ``sources``: all documents that claims come from; ``errata``: what they print wrong; ``conventions``: what they
+      normalise, name or read in another way, and readings that no source prints.
 
     Raises GlyphError for two symbols of one name and PaperError for a growing symbol that the glossary does not have,
-    an unnamed paper or an erratum that stands twice.
+    an unnamed paper or an erratum or convention that stands twice.
     """
 
     name: str
@@ -103,12 +106,14 @@ class Paper:
     chapters: tuple[Chapter, ...]
     sources: tuple[Document, ...]
     errata: tuple[Erratum, ...] = ()
+    conventions: tuple[Erratum, ...] = ()
 
     def __post_init__(self) -> None:
         _once("symbols", (entry.symbol.name for entry in self.symbols), GlyphError)
         _once("sources", (source.name for source in self.sources), PaperError)
-        _once("errata", (erratum.id for erratum in self.errata), PaperError)
-        _once("errata on printed claims", (erratum.printed for erratum in self.errata), PaperError)
+        listed = (*self.errata, *self.conventions)
+        _once("errata", (erratum.id for erratum in listed), PaperError)
+        _once("errata on printed claims", (erratum.printed for erratum in listed), PaperError)
         _once("parts of chapters", (part for chapter in self.chapters for part in chapter.parts), PaperError)
         known = {entry.symbol for entry in self.symbols}
         unknown = {symbol.name for symbol in (*self.growing, *(s for s, _ in self.siblings)) if symbol not in known}

@@ -18,7 +18,9 @@ class Verdict(StrEnum):
 
     PROVED = "PROVED"
     CERTIFIED = "CERTIFIED"
+    DERIVED = "DERIVED"
     CONFIRMED = "CONFIRMED"
+    CONVENTION = "CONVENTION"
     UNTESTED = "UNTESTED"
     INCONCLUSIVE = "INCONCLUSIVE"
     REFUTED = "REFUTED"
@@ -27,37 +29,49 @@ class Verdict(StrEnum):
 _STRENGTH = {verdict: rank for rank, verdict in enumerate(Verdict)}
 
 
+# What these say is about a limit, or about what a random quantity is in one.
+_ASYMPTOTIC = (Kind.LIMIT, Kind.CONCENTRATION)
+
+
 def decide(kind: Kind, evidence: Sequence[Evidence]) -> Verdict:
     """The verdict that this evidence earns for a claim of this kind.
 
-    One refuting piece refutes. Otherwise the strongest fit supporting piece counts. Three cautions:
+    One refuting piece refutes; of a convention it says no more than that the source has another one than ours.
+    Otherwise the strongest fit supporting piece counts. Four cautions:
 
-    - a proof whose results do not stand in steps with obligations of their own counts only beside independent
-      evidence that supports: then two routes agree, and a slip would have to be made in both;
-    - a piece that was asked and could not decide leaves the claim undecided, unless a proof or a certificate stands;
+    - PROVED needs a theorem of the kernel. A derivation with a step that no rule made counts only beside independent
+      evidence that earns a verdict of its own: then two routes agree, and the claim is DERIVED;
+    - a limit, or what concentrates in one, is confirmed by measurements at finite size alone: a second formula of it
+      is none, and ball arithmetic at finitely many points certifies none;
+    - a piece that was asked and could not decide leaves the claim undecided, unless a theorem or a certificate stands;
     - without evidence a claim is untested, also a definition: it is true by fiat, and the ledger neither counts it as
       passed nor lets it weaken what rests on it.
     """
     if any(e.outcome is Outcome.REFUTES for e in evidence):
-        return Verdict.REFUTED
+        return Verdict.CONVENTION if kind is Kind.CONVENTION else Verdict.REFUTED
     supporting = [e for e in evidence if e.outcome is Outcome.SUPPORTS]
-    beside = any(not isinstance(e, Proof) for e in supporting)
+    beside = any(_earned(kind, e, False) is not None for e in supporting if not isinstance(e, Proof))
     earned = [_earned(kind, e, beside) for e in supporting]
-    passing = [v for v in earned if v is not Verdict.INCONCLUSIVE]
-    strongest = min(passing, key=_STRENGTH.__getitem__, default=Verdict.INCONCLUSIVE)
-    if strongest is Verdict.CONFIRMED and len(supporting) < len(evidence):
+    strongest = min((v for v in earned if v is not None), key=_STRENGTH.__getitem__, default=Verdict.INCONCLUSIVE)
+    if strongest in (Verdict.DERIVED, Verdict.CONFIRMED) and len(supporting) < len(evidence):
         return Verdict.INCONCLUSIVE
     return strongest if evidence else Verdict.UNTESTED
 
 
-def _earned(kind: Kind, evidence: Evidence, beside: bool) -> Verdict:
-    asymptotic = kind in (Kind.LIMIT, Kind.CONCENTRATION)
+def _earned(kind: Kind, evidence: Evidence, beside: bool) -> Verdict | None:
+    """What one supporting piece earns; None if it is not fit for the kind of the claim."""
+    asymptotic = kind in _ASYMPTOTIC
     match evidence:
-        case Proof(takes_limit=takes_limit, established=established):
-            fit = (takes_limit or not asymptotic) and (established or beside)
-            return Verdict.PROVED if fit else Verdict.INCONCLUSIVE
+        case Proof(takes_limit=False) if asymptotic:
+            return None
+        case Proof(theorem=None):
+            return Verdict.DERIVED if beside else None
+        case Proof():
+            return Verdict.PROVED
         case Certificate():
-            return Verdict.INCONCLUSIVE if asymptotic else Verdict.CERTIFIED
+            return None if asymptotic else Verdict.CERTIFIED
+        case Agreement(finite_size=False) if asymptotic:
+            return None
         case Agreement() | FiniteSize():
             return Verdict.CONFIRMED
 

@@ -256,7 +256,7 @@ def test_claims_hold_and_their_mutants_do_not() -> None:
     for claim in spike_directions.CLAIMS:
         if claim.id in ("spike-directions.overlap-matrix", "spike-directions.psi"):
             verdict, evidence, mutants = examine(claim, "quick")
-            assert verdict is Verdict.PROVED, evidence
+            assert verdict in (Verdict.PROVED, Verdict.DERIVED), evidence
             assert len(evidence) == 2
             assert all(m.verdict is Verdict.REFUTED for m in mutants)
             assert len(mutants) >= 2

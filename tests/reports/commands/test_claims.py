@@ -104,7 +104,7 @@ def test_errata_has_printed_and_corrected_forms(
     monkeypatch.setattr(errata, "examine_errata", examined)
     monkeypatch.setattr(onestep.reports.command_line.machine.workers, "pool", lambda: nullcontext(Pickling()))
     # two of them: the command checks what it prints, and all of them are checked in test_errata
-    monkeypatch.setattr(paper, "PAPER", replace(paper.PAPER, errata=paper.PAPER.errata[:2]))
+    monkeypatch.setattr(paper, "PAPER", replace(paper.PAPER, errata=paper.PAPER.errata[:2], conventions=()))
     found = document(capfd, ["errata"])["errata"]
     assert len(found) == 2
     for erratum in found:
@@ -160,8 +160,41 @@ def test_errata_takes_an_id_or_its_beginning(
     from onestep.verify.claims.slides.errata import ERRATA
 
     monkeypatch.setattr(onestep.reports.command_line.machine.workers, "pool", lambda: nullcontext(Pickling()))
-    for text in ("erratum.input-scale", "erratum.input", "input-scale"):
-        assert [found["id"] for found in document(capfd, ["errata", text])["errata"]] == ["erratum.input-scale"]
+    for text in ("erratum.step-over-n", "erratum.step-o", "step-over-n"):
+        found = document(capfd, ["errata", text])
+        assert [one["id"] for one in found["errata"]] == ["erratum.step-over-n"]
+        assert found["conventions"] == []
+    apart = document(capfd, ["errata", "input-scale"])
+    assert ([one["id"] for one in apart["conventions"]], apart["errata"]) == (["convention.input-scale"], [])
+    assert outcome(capfd, ["errata", "input-scale"])[1].rstrip().endswith("1 of another convention or reading")
     refused(capfd, ["errata", "erratum.no-such"], "erratum.", "for example")
     refused(capfd, ["errata", " "], "for example")
     assert len({erratum.id for erratum in ERRATA}) == len(ERRATA)
+
+
+LEAVES = [
+    {
+        "kind": "hypothesis", "names": ["Result 3.2"], "statements": ["a = b"], "references": ["result-3-2.same"],
+        "claim": "result-3-2.same", "test": None, "claims": ["result-3-3.one", "bounds.one"],
+    },
+    {
+        "kind": "lemma", "names": ["Stein"], "statements": ["c = d"], "references": ["by parts"], "claim": None,
+        "test": "tests/a.py::b[Stein]", "claims": ["bounds.one"],
+    },
+]  # fmt: skip
+
+
+def test_the_leaves_of_theorems_are_listed(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    import onestep.reports.text.ledger_files as ledger_files
+
+    ids = [{"id": id_} for id_ in ("result-3-3.one", "bounds.one")]
+    monkeypatch.setattr(ledger_files, "committed", lambda: {"claims": ids, "leaves": LEAVES})
+    assert document(capfd, ["claims", "--leaves"])["leaves"] == LEAVES
+    assert document(capfd, ["claims", "--leaves", "result-3-3"])["leaves"] == LEAVES[:1]
+    code, out, _ = outcome(capfd, ["claims", "--leaves"])
+    assert code == 0
+    parts = ("1 hypotheses", "Result 3.2   (2 claims)", "result-3-2.same", "test tests/a.py::b[Stein]", "(1 claim)")
+    assert [part for part in parts if part not in out] == []
+    assert "no-such" in refused(capfd, ["claims", "--leaves", "no-such"])
+    monkeypatch.setattr(ledger_files, "committed", lambda: {"claims": ids})
+    assert "onestep report" in refused(capfd, ["claims", "--leaves"])

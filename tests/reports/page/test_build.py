@@ -16,7 +16,7 @@ from onestep.reports.measurements import measured_networks
 from onestep.reports.measurements.study import Study
 from onestep.reports.page.build import unique
 from onestep.reports.page.described import DescribedDerivation, describe
-from onestep.reports.page.misprints import CORRECTED, STANDS, coverage
+from onestep.reports.page.misprints import CORRECTED, DIFFERS, STANDS, coverage
 from onestep.reports.page.results import RESULTS
 from onestep.reports.page.site import PAGE_BYTES, SiteError, packed
 from onestep.reports.page.sources import DOCUMENTS, by_source
@@ -25,6 +25,8 @@ from onestep.reports.text.anchors import anchor
 from onestep.reports.text.prose import prose
 from onestep.verify.claims.index import all_claims
 from onestep.verify.claims.paper import PAPER
+from onestep.verify.ledger.errata import conventions
+from onestep.verify.ledger.leaves import grounds
 from onestep.verify.ledger.run import Entry, Ledger
 from onestep.verify.protocol.claim import Kind, Role
 from onestep.verify.protocol.evidence import Agreement, Outcome
@@ -167,7 +169,8 @@ def test_misprints_stand_by_source_after_the_figures() -> None:
     for document, entries in by_source(refuted):
         assert f"<h2><cite>{document.title}</cite></h2>" in page
         assert f"<summary>{len(entries)} in <cite>{document.title}</cite>" in index
-    assert page.count('class="misprint"') == len(refuted)
+    others = len(conventions(committed_ledger(), PAPER))
+    assert page.count('class="misprint"') == len(refuted) + others
 
 
 def test_a_step_is_shown_once_and_referred_to_afterwards() -> None:
@@ -206,18 +209,38 @@ def test_a_definition_is_no_trouble() -> None:
 
 
 def test_misprints_are_shown_with_both_formulas_witness_and_consequence() -> None:
-    printed = entry("slides.input-scale", Verdict.REFUTED, role=Role.PRINTED)
+    printed = entry("slides.step-over-n", Verdict.REFUTED, role=Role.PRINTED)
     witness = Agreement("numbers: toy", 3, worst=0.5, tolerance=1e-9, worst_at="x = 1", reason="rounding", asked=3)
     assert witness.outcome is Outcome.REFUTES
     printed = dataclasses.replace(printed, evidence=(witness,))
-    ledger = Ledger("quick", (entry("section-2.input-scale", Verdict.PROVED), printed))
+    ledger = Ledger("quick", (entry("section-2.gradient-step", Verdict.PROVED), printed))
     files = site_of(ledger)
     assert broken(files) == []
     shown = files["misprints.html"]
+    assert "Conventions and readings" not in shown
     assert shown.count("<math") >= 2
-    for text in ("erratum.input-scale", "x = 1", "Inputs have coordinates of variance one", "PROVED"):
+    for text in ("erratum.step-over-n", "x = 1", "The batch average is over", "PROVED"):
         assert text in shown
     assert "1 formula" in shown
+
+
+def test_conventions_stand_apart_from_misprints() -> None:
+    theirs = entry("slides.input-scale", Verdict.CONVENTION, role=Role.PRINTED)
+    files = site_of(Ledger("quick", (entry("section-2.input-scale", Verdict.PROVED), theirs)))
+    assert broken(files) == []
+    shown = files["misprints.html"]
+    for text in ("0 formula", "Conventions and readings", "convention.input-scale", "CONVENTION", "ours"):
+        assert text in shown
+    assert 'id="findings"' not in files["index.html"]
+
+
+def test_what_theorems_stand_on_has_a_page() -> None:
+    files = toy_site()
+    page = files["leaves.html"]
+    for ground in grounds(toy_ledger()):
+        assert all(str(prose(reference)) in page for reference in ground.references)
+    assert page.count("<math") >= len(grounds(toy_ledger())) >= 1
+    assert "What theorems stand on" in files["index.html"]  # in the navigation
 
 
 def test_the_trial_of_the_networks_is_computed_from_the_measurements() -> None:
@@ -242,20 +265,23 @@ def test_the_trial_of_the_networks_is_computed_from_the_measurements() -> None:
 
 def test_the_slides_are_listed_formula_by_formula_with_what_became_of_each() -> None:
     ids = ("slides.kernel", "slides.input-scale", "section-2.input-scale")
+    # What a source says in another convention is no misprint of it.
     kernel, printed, corrected = (next(c for c in all_claims() if c.id == id_) for id_ in ids)
     entries = tuple(
         Entry(claim, verdict, (), (), verdict, ())
         for claim, verdict in (
-            (kernel, Verdict.PROVED), (printed, Verdict.REFUTED), (corrected, Verdict.PROVED)
+            (kernel, Verdict.PROVED), (printed, Verdict.CONVENTION), (corrected, Verdict.PROVED)
         )
     )  # fmt: skip
     found = coverage(Ledger("quick", entries))
-    assert dict(found.counts) == {STANDS: 1, CORRECTED: 1}
+    assert dict(found.counts) == {STANDS: 1, DIFFERS: 1}
     assert found.formulas == 2
     assert [frame for frame, _ in found.frames] == ["Setting", "Initialisation"]
     setting = found.frames[0][1][0]
-    assert setting.outcome == CORRECTED
-    assert setting.claims == (("slides.input-scale", "REFUTED", True), ("section-2.input-scale", "PROVED", False))
+    assert setting.outcome == DIFFERS
+    refuted = (entries[0], dataclasses.replace(entries[1], verdict=Verdict.REFUTED), entries[2])
+    assert dict(coverage(Ledger("quick", refuted)).counts) == {STANDS: 1, CORRECTED: 1}
+    assert setting.claims == (("slides.input-scale", "CONVENTION", True), ("section-2.input-scale", "PROVED", False))
     # Without the refutation it stands; without its claims it is not listed.
     assert dict(coverage(Ledger("quick", (entries[2],))).counts) == {STANDS: 1}
     assert coverage(Ledger("quick", ())).formulas == 0

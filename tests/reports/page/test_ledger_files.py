@@ -20,6 +20,7 @@ from onestep.reports.text.ledger_files import write_together
 from onestep.reports.text.ledger_markdown import markdown, markdown_drift
 from onestep.verify.ledger.document import as_json, dumps
 from onestep.verify.ledger.drift import drift
+from onestep.verify.ledger.leaves import grounds
 from onestep.verify.ledger.run import Ledger
 from onestep.verify.protocol.paper import Chapter, part_of
 from tests.shared import toy
@@ -36,7 +37,7 @@ def test_the_ledger_is_the_same_file_every_time(tmp_path: Path, monkeypatch: pyt
     second = write(toy_ledger(), derivations, toy_figures(), tmp_path / "b")
     names = [p.name for p in first.files]
     assert names[0] == "index.html"
-    assert names[-3:] == ["README.md", "other.md", "ledger.json"]
+    assert names[-4:] == ["README.md", "leaves.md", "other.md", "ledger.json"]
     assert {p.name for p in (tmp_path / "a").rglob("*") if p.is_file()} == set(names)
     for one, other in zip(first.files, second.files, strict=True):
         assert one.read_bytes() == other.read_bytes()
@@ -71,7 +72,7 @@ def test_the_quick_profile_refreshes_the_committed_ledger_from_a_checkout(
     monkeypatch.setattr(onestep.reports.page.build, "in_source_checkout", lambda: True)
     write(toy_ledger(), [], [], tmp_path / "out")
     assert (tmp_path / "committed.json").read_text(encoding="utf-8") == dumps(toy_ledger())
-    for name in ("ledger/README.md", "ledger/other.md"):
+    for name in ("ledger/README.md", "ledger/leaves.md", "ledger/other.md"):
         assert (tmp_path / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
     (tmp_path / "committed.json").unlink()
     write(Ledger("ci", toy_ledger().entries), [], [], tmp_path / "out")
@@ -81,7 +82,10 @@ def test_the_quick_profile_refreshes_the_committed_ledger_from_a_checkout(
 def test_the_ledger_has_one_line_a_claim_with_sorted_keys() -> None:
     ledger = toy_ledger()
     lines = dumps(ledger).splitlines()
-    assert len(lines) == len(ledger.entries) + 5  # the first, and behind the claims mutants, provenance and summary
+    leaves = grounds(ledger)
+    assert leaves
+    # The first, the first of the leaves, what closes each list, and behind them mutants, provenance and summary.
+    assert len(lines) == len(ledger.entries) + len(leaves) + 7
     for line, entry in zip(lines[1:], ledger.entries, strict=False):
         claim = json.loads(line.removesuffix(","))
         assert claim["id"] == entry.claim.id
@@ -95,7 +99,10 @@ def test_markdown_follows_from_the_json(monkeypatch: pytest.MonkeyPatch, tmp_pat
     chapters = (Chapter("first", "The first", (part_of(first),)),)
     files = markdown(document, chapters)
     assert files == markdown(as_json(toy_ledger()), chapters)
-    assert list(files) == ["ledger/README.md", "ledger/first.md"]
+    assert list(files) == ["ledger/README.md", "ledger/leaves.md", "ledger/first.md"]
+    assert "(leaves.md)" in files["ledger/README.md"]
+    for ground in grounds(toy_ledger()):
+        assert all(statement in files["ledger/leaves.md"] for statement in ground.statements)
     assert f"[{first}](first.md#" in files["ledger/README.md"]
     assert f"## {first}\n" in files["ledger/first.md"]
     assert f"## {last}\n" in markdown(document, ())["ledger/other.md"]
@@ -105,7 +112,7 @@ def test_markdown_follows_from_the_json(monkeypatch: pytest.MonkeyPatch, tmp_pat
     def drifted() -> list[str]:
         return markdown_drift(document, chapters, tmp_path)
 
-    assert drifted() == ["ledger/README.md is missing", "ledger/first.md is missing"]
+    assert drifted() == [f"ledger/{name}.md is missing" for name in ("README", "leaves", "first")]
     (tmp_path / "ledger").mkdir()
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")

@@ -6,17 +6,18 @@ import pytest
 import sympy as sp
 
 from onestep.derivations.kernel.algebra import order
-from onestep.derivations.kernel.statements import AtLeast
+from onestep.derivations.kernel.search import by_ring, define, proved
+from onestep.derivations.kernel.statements import AtLeast, Equation
 from onestep.derivations.kernel.theorem import Theorem
-from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, le
+from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq, le
 from onestep.derivations.language.symbols import alpha0, d, h1_star, h2_star
-from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, BySearch, ByTheorem, Point
+from onestep.verify.checks.kinds import CONCLUDED, ByDerivation, ByNumbers, ByObligations, BySearch, ByTheorem, Point
 from onestep.verify.checks.strategies import coordinate_of, points_of
 from onestep.verify.claims.paper import PAPER
 from onestep.verify.protocol.claim import PROFILES, Claim, Domain, Kind, Range
 from onestep.verify.protocol.evidence import Evidence, Outcome, Proof
 from onestep.verify.protocol.verdict import Verdict, decide
-from tests.shared.toy import DOMAIN, EXACT, LIMIT, TOLERANCE, claim, derivation, measure, norm
+from tests.shared.toy import DOMAIN, EXACT, LIMIT, TOLERANCE, by_obligations, claim, derivation, measure, norm
 
 QUICK = PROFILES["quick"]
 
@@ -40,6 +41,7 @@ def derived_limit(*steps: Step) -> Evidence:
     return run(ByDerivation(lambda: Derivation("a limit", "toy", *steps, results={norm: LIMIT})))
 
 
+MEASURED = run(ByNumbers("large d", measure, TOLERANCE, finite_size=True))
 AT_D = RationalLimit("the limit", EXACT, d, LIMIT)
 SQUARE = sp.Symbol("A", positive=True)
 TAKEN = Step("the limit, under another name", sp.Eq(SQUARE, LIMIT), AT_D)
@@ -66,7 +68,8 @@ def test_a_proof_takes_a_limit_where_a_step_does_before_the_result(steps: tuple[
     assert isinstance(evidence, Proof)
     assert evidence.outcome is Outcome.SUPPORTS
     assert evidence.takes_limit is taken
-    assert (decide(Kind.CONCENTRATION, [evidence]) is Verdict.PROVED) is taken
+    assert decide(Kind.CONCENTRATION, [evidence]) is Verdict.INCONCLUSIVE  # no rule of the kernel made it
+    assert decide(Kind.CONCENTRATION, [evidence, MEASURED]) is (Verdict.DERIVED if taken else Verdict.CONFIRMED)
 
 
 PART = sp.Symbol("B", positive=True)
@@ -76,7 +79,7 @@ IN_CIRCLES = Step("the other way round", sp.Eq(PART, norm / 2), Vanishing("half 
 
 
 @pytest.mark.parametrize(
-    ("steps", "established"),
+    ("steps", "stated"),
     [
         ((HALF, BY_NAME), True),
         ((BY_NAME,), False),  # the part is stated nowhere
@@ -84,18 +87,49 @@ IN_CIRCLES = Step("the other way round", sp.Eq(PART, norm / 2), Vanishing("half 
         ((HALF, Step("by its part", sp.Eq(norm, 3 * PART), *BY_NAME.obligations)), False),
     ],
 )
-def test_a_step_may_speak_of_results_that_other_steps_state(steps: tuple[Step, ...], established: bool) -> None:
-    named = Derivation("by name", "toy", *steps, results={norm: LIMIT, PART: LIMIT / 2})
+def test_a_step_may_speak_of_results_that_other_steps_state(steps: tuple[Step, ...], stated: bool) -> None:
+    named = Derivation("by name", "toy", TAKEN, *steps, results={norm: LIMIT, PART: LIMIT / 2})
     evidence = run(ByDerivation(lambda: named))
     assert isinstance(evidence, Proof)
     assert evidence.outcome is Outcome.SUPPORTS
-    assert evidence.established is established
+    assert evidence.takes_limit is stated
 
 
 def test_the_limit_of_a_conjecture_proves_nothing() -> None:
     evidence = run(ByDerivation(derivation, conjecture=True))
-    assert decide(Kind.LIMIT, [evidence]) is Verdict.INCONCLUSIVE
-    assert decide(Kind.LIMIT, [run(ByDerivation(derivation))]) is Verdict.PROVED
+    assert decide(Kind.LIMIT, [evidence, MEASURED]) is Verdict.CONFIRMED
+    assert decide(Kind.LIMIT, [run(ByDerivation(derivation)), MEASURED]) is Verdict.PROVED
+    assert decide(Kind.LIMIT, [run(ByDerivation(by_obligations)), MEASURED]) is Verdict.DERIVED
+
+
+def test_a_number_says_whether_it_measures_at_finite_size() -> None:
+    formula = run(ByNumbers("large d", measure, TOLERANCE))
+    assert decide(Kind.LIMIT, [formula]) is Verdict.INCONCLUSIVE
+    assert decide(Kind.LIMIT, [MEASURED]) is Verdict.CONFIRMED
+
+
+HALVED = by_ring(Equation(PART, LIMIT / 2), define(PART, LIMIT / 2, "a part"))
+WHOLE = by_ring(Equation(norm, LIMIT), define(norm, 2 * PART, "the whole"), HALVED)
+
+
+@pytest.mark.parametrize(
+    ("steps", "lacks"),
+    [
+        ((proved("a part", HALVED), proved("the whole", WHOLE)), ()),
+        ((proved("a part", HALVED), STATED), ("what it is about",)),
+        ((proved("a part", HALVED), Step("said without a check", eq(norm, LIMIT)), STATED),
+         ("said without a check", "what it is about")),
+        ((proved("a part", HALVED),), (CONCLUDED,)),
+    ],
+)  # fmt: skip
+def test_the_steps_that_no_rule_made_are_named(steps: tuple[Step, ...], lacks: tuple[str, ...]) -> None:
+    evidence = run(ByDerivation(lambda: Derivation("in steps", "toy", *steps, results={norm: LIMIT})))
+    assert isinstance(evidence, Proof)
+    assert evidence.outcome is Outcome.SUPPORTS
+    assert evidence.without_rule == lacks
+    assert (evidence.theorem is not None) is (lacks == ())
+    assert decide(Kind.IDENTITY, [evidence]) is (Verdict.INCONCLUSIVE if lacks else Verdict.PROVED)
+    assert decide(Kind.IDENTITY, [evidence, MEASURED]) is (Verdict.DERIVED if lacks else Verdict.PROVED)
 
 
 def test_numbers_without_points_decide_nothing() -> None:

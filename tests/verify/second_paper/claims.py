@@ -47,13 +47,13 @@ TRAINING = claim(
 RIDGELESS = claim(
     "double-descent.ridgeless", "Test error of the interpolator of least norm", Source(NAME, "Without ridge", (5,)),
     eq(s.ridgeless, s.signal * s.excess / (1 + s.excess) + s.noise * (1 + s.excess) / s.excess), FEW,
-    ByDerivation(d.without_ridge), ByNumbers("l = 1e-6", numbers.small_ridge, ASYMPTOTIC),
+    ByDerivation(d.without_ridge), ByNumbers("l = 1e-6", numbers.small_ridge, ASYMPTOTIC, finite_size=True),
     kind=Kind.LIMIT, uses=("ridge.bias", "ridge.variance"),
 )
 PEAK = claim(
     "double-descent.peak", "Height of the peak of double descent at a = 1", Source(NAME, "Without ridge", (6,)),
     eq(s.peak, s.noise / 2), AS_MANY,
-    ByDerivation(d.at_the_peak), ByNumbers("l = 1e-8", numbers.height, ASYMPTOTIC),
+    ByDerivation(d.at_the_peak), ByNumbers("l = 1e-8", numbers.height, ASYMPTOTIC, finite_size=True),
     kind=Kind.LIMIT, uses=("ridge.variance",),
 )
 BEST = claim(

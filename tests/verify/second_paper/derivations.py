@@ -10,6 +10,8 @@ from functools import cache
 
 import sympy as sp
 
+from onestep.derivations.kernel.limits import limit_rational, name_limit
+from onestep.derivations.kernel.search import proved
 from onestep.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 from tests.verify.second_paper import symbols as s
 
@@ -94,10 +96,11 @@ def without_ridge() -> Derivation:
     near = {s.ratio: 1 / (1 + s.excess), s.effective: s.excess + 1 / s.large}
     error = (BIAS + VARIANCE + s.noise).subs(near, simultaneous=True)
     limit = s.signal * s.excess / (1 + s.excess) + s.noise * (1 + s.excess) / s.excess
+    tends = limit_rational((), error, limit, s.large)
     return Derivation(
         "the interpolator of least norm",
         "(5)",
-        Step("l -> 0", sp.Eq(s.ridgeless, limit), RationalLimit("test error", error, s.large, limit)),
+        proved("l -> 0", name_limit((tends,), s.ridgeless, "the limit of the test error")),
         results={s.ridgeless: limit},
         hypotheses=(GAUSSIAN,),
     )

@@ -38,8 +38,10 @@ def ledger() -> Ledger:
 def test_claims_pass_and_the_misprint_is_refuted(ledger: Ledger) -> None:
     verdicts = {entry.claim.id: entry.verdict for entry in ledger.entries}
     assert verdicts.pop("lecture.variance") is Verdict.REFUTED
-    assert len(verdicts) == 7
-    assert set(verdicts.values()) == {Verdict.PROVED}
+    # One limit is made by the kernel; the others are lists of obligations beside numbers.
+    assert verdicts.pop("double-descent.ridgeless") is Verdict.PROVED
+    assert len(verdicts) == 6
+    assert set(verdicts.values()) == {Verdict.DERIVED}
     assert ledger.exit_code == 0
 
 
@@ -79,7 +81,7 @@ def test_its_own_equations_are_covered() -> None:
 def test_its_erratum_is_found_by_the_checks(ledger: Ledger) -> None:
     (report,) = errata(ledger, SECOND)
     assert (report.id, report.source) == ("erratum.variance", "Lecture, Bias and variance, (3)")
-    assert report.corrected_verdict is Verdict.PROVED
+    assert report.corrected_verdict is Verdict.DERIVED
     assert report.witness
     assert unlisted(ledger, SECOND) == ()
     assert unlisted(ledger, replace(SECOND, errata=())) == ("lecture.variance",)
@@ -88,7 +90,7 @@ def test_its_erratum_is_found_by_the_checks(ledger: Ledger) -> None:
 
 def test_its_ledger_is_written_down(ledger: Ledger) -> None:
     files = markdown(as_json(ledger), SECOND.chapters)
-    assert len(files) == 1 + len({chapter_of(claim.id, SECOND.chapters) for claim in claims.CLAIMS})
+    assert len(files) == 2 + len({chapter_of(claim.id, SECOND.chapters) for claim in claims.CLAIMS})
     for claim in claims.CLAIMS:
         assert f"## {claim.id}\n" in files[f"ledger/{chapter_of(claim.id, SECOND.chapters).slug}.md"]
     for text in files.values():
@@ -127,7 +129,8 @@ def test_the_core_knows_no_symbol_of_any_paper() -> None:
             if node.module.startswith("onestep.derivations.kernel."):
                 continue
             named = [f"{node.module}.{alias.name}" for alias in node.names]
-            stated = node.module.startswith("onestep.derivations") and not node.module.endswith(language)
+            of_no_theory = node.module.endswith(language) or node.module.startswith("onestep.derivations.kernel.")
+            stated = node.module.startswith("onestep.derivations") and not of_no_theory
             if stated or any(name.startswith(of_a_paper) for name in [node.module, *named]):
                 wrong.append(f"{path.name} imports from {node.module}")
     assert wrong == []

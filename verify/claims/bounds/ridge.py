@@ -113,7 +113,7 @@ def _plain_functions(point: Point) -> Mapping[str, Callable[..., object]]:
     return functions_of(model_at(point))
 
 
-large_ridge = ByNumbers("the solver at ridge 1e5", _large_ridge, ASYMPTOTIC, _plain_functions)
+large_ridge = ByNumbers("the solver at ridge 1e5", _large_ridge, ASYMPTOTIC, _plain_functions, finite_size=True)
 
 
 def _limit_claims() -> tuple[Claim, ...]:

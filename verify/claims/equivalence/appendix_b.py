@@ -112,7 +112,7 @@ MEAN_GAP = claim(
     spiked(ANY, Range(s.scaled_overlap, 0.5, 2.0)),
     ByDerivation(equivalence.conditional_mean),
     ByNumbers("trapezoidal sums, extrapolated from d = 10^6", numbers.finite_gaps, tolerances.ASYMPTOTIC,
-              functions=functions_at),
+              functions=functions_at, finite_size=True),
     kind=Kind.LIMIT,
     wrong={
         "they match better": sp.S.Zero,
@@ -192,7 +192,7 @@ COVARIANCE_GAP = claim(
     spiked(ANY_ENTIRE, Range(s.scaled_overlap, 0.5, 2.0)),
     ByDerivation(equivalence.conditional_covariance),
     ByNumbers("sums in the plane of two neurons, extrapolated from d = 10^6", numbers.finite_gaps,
-              tolerances.ASYMPTOTIC, functions=functions_at),
+              tolerances.ASYMPTOTIC, functions=functions_at, finite_size=True),
     kind=Kind.LIMIT,
     wrong={"they match better": sp.S.Zero, "the 1/2 of Taylor forgotten": s.scaled_overlap**2 * _CURVATURE**2},
     uses=("result-3-2.covariance-to-first-order", "result-3-2.covariance-to-second-order",

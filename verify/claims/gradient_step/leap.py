@@ -103,7 +103,7 @@ def _signal_claim(leap: int, derivation: Build, rhs: sp.Expr, *, wrong: Wrong) -
         Domain((*_coefficients, *_tensors, *_overlaps), ("labels without parts of lower order than the leap",)),
         ByDerivation(derivation),
         ByNumbers("three-dimensional product rule at d = 10^12, or 10^8 for leap index three",
-                  partial(numbers.mean_gradient, leap), tolerances.ASYMPTOTIC),
+                  partial(numbers.mean_gradient, leap), tolerances.ASYMPTOTIC, finite_size=True),
         kind=Kind.LIMIT, wrong=wrong, note=f"The mean gradient itself is of order d^(-{leap - 1}/2).",
     )
 
@@ -133,7 +133,7 @@ NOISE = claim(
     "wider.leap.noise", "The noise of the gradient of one neuron", THEOREMS,
     eq(s.leap_noise, s.h2_star * (s.h1**2 + s.h1_check)), Domain((*_coefficients, *_tensors, *_overlaps)),
     ByDerivation(leap_scaling.noise),
-    ByNumbers("product rule at d = 10^8", numbers.gradient_noise, tolerances.ASYMPTOTIC),
+    ByNumbers("product rule at d = 10^8", numbers.gradient_noise, tolerances.ASYMPTOTIC, finite_size=True),
     kind=Kind.LIMIT,
     wrong={"the linear part of the slope only": s.h2_star * s.h1**2, "without the mean slope": s.h2_star * s.h1_check},
     uses=("result-3-1.hermite-sum",), note="|g - E g| is of order sqrt(d/n), whatever the leap index.",
@@ -235,7 +235,7 @@ PRINTED = claim(
     "wider.leap.printed-every-direction", "Every direction of the target learned at n of order d^l, as printed", SLIDES,
     eq(s.across_rate, sp.S.Zero), _right.domain,
     *_right.checks,
-    kind=Kind.CONCENTRATION, role=Role.PRINTED,
+    kind=Kind.CONVENTION, role=Role.PRINTED,
     wrong={"more outside": _half, "a little less outside": -_half / 2},
     uses=_right.uses,
     note="The theorems are printed for the overlap with one given direction w_k*. A direction outside the space of "

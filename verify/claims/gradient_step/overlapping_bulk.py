@@ -59,13 +59,19 @@ _inverse = (_third - 1) / ((1 + _first) * (_third - 1) - (_root + _second) ** 2)
 
 
 def _claim(
-    id_: str, title: str, symbol: sp.Symbol, right: sp.Expr, checks: tuple[Check, ...], *, wrong: Wrong
+    id_: str,
+    title: str,
+    symbol: sp.Symbol,
+    right: sp.Expr,
+    checks: tuple[Check, ...],
+    *, wrong: Wrong,
+    kind: Kind = Kind.LIMIT,
 ) -> Claim:
     return claim(
         f"beyond.overlapping-rows-{id_}", title, BEYOND,
         eq(symbol, right), numbers.RESOLVENT,
         ByDerivation(bulk.resolvent, conjecture=True), *checks,
-        kind=Kind.LIMIT, wrong={**wrong, "eight per cent more": right * MORE},
+        kind=kind, wrong={**wrong, "eight per cent more": right * MORE},
         uses=("beyond.overlapping-rows-covariance",),
         note="(1 + g B)^-1 is the first block of the inverse of a matrix that is linear in the samples, with W = [[p, "
              "q], [q, 0]] for one sample, p = g eps^2/alpha0 R^2 (H - (1 - o) K^2), q = eps sqrt(g (1 - o)) R K, R = "
@@ -100,6 +106,7 @@ CLAIMS: tuple[Claim, ...] = (
             "without an answer": _p,
             "the blocks that mix forgotten": (_p - _c * _q**2) / _det.subs(bulk.blocks[1], 0),
         },
+        kind=Kind.IDENTITY,
     ),
     _claim(
         "trace", "Turned rows: the trace of (1 + g B)^-1", s.row_trace, _inverse, (_solver, _dense),

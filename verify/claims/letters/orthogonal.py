@@ -26,7 +26,7 @@ from onestep.verify.checks.kinds import ByDerivation
 from onestep.verify.checks.simulation import BySimulation
 from onestep.verify.claims.saddle_point.formulas import E
 from onestep.verify.claims.sources import paper
-from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Role
+from onestep.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Role, Source
 from onestep.verify.protocol.statement import Wrong, claim, eq
 from onestep.verify.second_route.models import LETTERS
 from onestep.verify.second_route.saddle_point.letters import GENERIC_LETTERS
@@ -42,8 +42,10 @@ b = y0 - sum(mu0_of[a] * s.m_of[a] + s.kappa * mu1_of[a] * s.zeta_of[a] for a in
 sizes = nu[0] * s.q2_of[0] + nu[1] * s.q2_of[1]
 ratio = s.alpha / s.beta
 own = s.beta * s.c_of[0] * s.V_of_letter[0]
-AS_PRINTED = (
-    "As the equations of the special case are reconstructed: without the directions that Pi takes out of the bulk."
+A_READING = Source("this suite", "a reading of Appendix D, of the group (159)-(160)")
+NOT_PRINTED = (
+    "No source prints it: how the equations of the special case might be taken, without the directions that Pi takes "
+    "out of the bulk."
 )
 
 
@@ -64,8 +66,9 @@ def _saddle_claim(
     role: Role = Role.OURS,
     note: str = "",
 ) -> Claim:
+    source = A_READING if role is Role.READING else paper(APPENDIX if numbers else GROUP, *numbers)
     return claim(
-        f"appendix-d.orthogonal{name}", title, paper(APPENDIX if numbers else GROUP, *numbers), statement, GIVEN,
+        f"appendix-d.orthogonal{name}", title, source, statement, GIVEN,
         *checks,
         kind=kind, role=role, wrong=wrong, uses=(uses,) if name else (), note=note,
     )
@@ -128,13 +131,13 @@ def _saddle_claims() -> tuple[Claim, ...]:
         _saddle_claim(
             ".zeta-without-feedback", "Overlap with the spike over an orthogonal bulk, without feedback", without,
             (exact, BySimulation("ridge readouts over an orthogonal bulk", simulated)),
-            uses="appendix-d.orthogonal.V", role=Role.PRINTED, note=AS_PRINTED,
+            uses="appendix-d.orthogonal.V", role=Role.READING, note=NOT_PRINTED,
         ),
         _saddle_claim(
             ".output-variance-without-feedback",
             "Variance of the output over an orthogonal bulk, the spike's share left in", eq(s.output_variance, sizes),
             (exact,),
-            uses="appendix-d.orthogonal.V", role=Role.PRINTED, note=AS_PRINTED,
+            uses="appendix-d.orthogonal.V", role=Role.READING, note=NOT_PRINTED,
         ),
     )
 

@@ -8,6 +8,7 @@ and Theta_a(nu) for g_a (1 + u_a^2 omega varrho(nu)).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import sympy as sp
 
@@ -112,7 +113,10 @@ _SPECTRA = Domain(ranges=(Range(s.beta, 0.4, 2.5, log=True), Range(s.ridge, 0.1,
                   hypotheses=(network_groups.ROWS_OF_GROUPS,), interpretations=(numbers.GENERIC_SPECTRAL,))
 _PENCIL = ByNumbers("a pencil that is diagonal in one basis", numbers.pencil_at, tolerances.SOLVER,
                     functions=numbers.spectral_functions, points=6)
-_DRAWN = BySimulation("rows drawn with these covariances, one letter zero in one of two models", numbers.drawn_rows)
+_DRAWN = BySimulation("rows drawn with these covariances, one letter zero in one of two models",
+                      partial(numbers.drawn_rows, numbers.DRAWINGS))
+_TIED = BySimulation("rows drawn with these covariances, norms that follow them",
+                     partial(numbers.drawn_rows, numbers.TIED))
 
 
 def _bulk(
@@ -134,10 +138,6 @@ def _bulk(
     )
 
 
-_TOO_SMALL = (
-    "No simulation here: this overlap is a few per cent of the geometric mean of its diagonal entries, too small to be "
-    "measured to the protocol's precision at an affordable size."
-)
 _isotropic_form = _over(_rows[0]) * _over((_C11 + _det * _th2) / _whole)
 TRACES = (
     _bulk(
@@ -194,7 +194,7 @@ OVERLAPS = (
         "overlap-norm-mixed", "The overlap of a direction and the norms of the other letter", s.form_norm_mixed,
         -s.row_gain[1] * _C12 * _over(_f1 * _h2 * _th1 / _whole), network_groups.norms,
         wrong={"letters do not mix": sp.S.Zero},
-        checks=(_PENCIL,), uses=("beyond.groups.V2", "beyond.groups.norm-along-spike"), note=_TOO_SMALL,
+        checks=(_PENCIL, _TIED), uses=("beyond.groups.V2", "beyond.groups.norm-along-spike"),
     ),
     _bulk(
         "norms-own", "The overlap of the norms with themselves, one letter", s.norms_own,
@@ -207,7 +207,7 @@ OVERLAPS = (
         "norms-mixed", "The overlap of the norms of two letters", s.norms_mixed,
         -s.row_gain[0] * s.row_gain[1] * _C12 * _over(_h1 * _h2 / _whole), network_groups.norms,
         wrong={"letters do not mix": sp.S.Zero},
-        checks=(_PENCIL,), uses=("beyond.groups.V2", "beyond.groups.norm-variance"), note=_TOO_SMALL,
+        checks=(_PENCIL, _TIED), uses=("beyond.groups.V2", "beyond.groups.norm-variance"),
     ),
 )
 

@@ -89,7 +89,6 @@ def _readout(
     right: sp.Expr,
     build: Callable[[], Derivation],
     *, wrong: Wrong,
-    simulated: bool = True,
     note: str = "",
 ) -> Claim:
     return claim(
@@ -98,8 +97,7 @@ def _readout(
         ByDerivation(build),
         ByNumbers("the maps iterated as they stand", networks.solved_at, tolerances.SOLVER,
                   functions=networks.functions_at, points=2),
-        *((BySimulation("readouts of real networks with two letters and a bias", networks.readouts),)
-          if simulated else ()),
+        BySimulation("readouts of real networks with two letters and a bias", networks.readouts),
         kind=Kind.LIMIT, wrong=wrong, uses=_USES, note=note,
     )
 
@@ -144,12 +142,8 @@ READOUTS = (
                     {s_saddle.norm_row_spike[1]: 0, s_saddle.norm_row_target[1]: 0, s_saddle.norm_row_norm[1]: 0}
                 ),
         },
-        simulated=False,
         note="The number solves the maps of the saddle point, and this relation is one of them: that they agree holds "
-             "by construction and is no evidence for networks. The evidence is the derivation, from overlaps of the "
-             "rows that pencils and drawn rows check under their own claims, and, indirectly, the simulated mean of "
-             "the readout and errors, which chi enters. No simulation here: chi varies so much between networks that "
-             "hundreds of them would be needed.",
+             "by construction and is no evidence for networks. The evidence is the derivation and the simulation.",
     ),
     _readout(
         "test-error", "The test error of a network with a vocabulary and biases",

@@ -80,7 +80,7 @@ def _envelope_claims() -> tuple[Claim, ...]:
             "convex.laplace", "At zero temperature an integral over one variable leaves the least exponent",
             paper(APPENDIX, 96),
             eq(s.zero_temperature, s.least_objective), numbers.LAPLACE,
-            ByNumbers("four convex losses at B = 1e8", numbers.laplace, ASYMPTOTIC),
+            ByNumbers("four convex losses at B = 1e8", numbers.laplace, ASYMPTOTIC, finite_size=True),
             kind=Kind.LIMIT,
             wrong={"twice": 2 * s.least_objective},
             note="Laplace's method for a convex exponent, by numbers; for the square loss it is the proved "

@@ -45,8 +45,8 @@ class ByDerivations:
             tuple(dict.fromkeys(settled for proof in proofs for settled in proof.obligations)),
             takes_limit=all(proof.takes_limit for proof in proofs),
             hypotheses=tuple(dict.fromkeys(h for proof in proofs for h in proof.hypotheses)),
-            established=all(proof.established for proof in proofs),
             theorem=_together(made) if len(made) == len(parts) else None,
+            unmade=tuple(dict.fromkeys(step for proof in proofs for step in proof.without_rule)),
         )
 
 

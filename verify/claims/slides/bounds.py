@@ -20,7 +20,7 @@ from onestep.verify.checks.kinds import ByDerivation, ByNumbers, BySearch
 from onestep.verify.claims.bounds import ridge as section_4_3
 from onestep.verify.claims.gradient_step import result_3_1 as section_3_1
 from onestep.verify.claims.saddle_point.formulas import E
-from onestep.verify.claims.slides.printed import as_printed, printed
+from onestep.verify.claims.slides.printed import as_printed, convention, printed
 from onestep.verify.protocol.claim import Claim, Domain, Range, Role, Source
 from onestep.verify.protocol.statement import MORE, claim, eq, ge, le
 from onestep.verify.protocol.tolerances import QUADRATURE, SOLVER
@@ -37,7 +37,7 @@ _AT_ONE = (
     as_printed(_bound("bounds.lower"), "lower-bound", "The lower bound, on the frame that has kappa", FRAME),
 )
 _unit_upper = E(g(s.kappa) ** 2) - E(mu0 * g(s.kappa)) ** 2 / E(mu0**2)
-_ANY_BATCH = printed(
+_ANY_BATCH = convention(
     _bound("bounds.upper-any-alignment"), "upper-bound-any-batch",
     "The upper bound with the target along the spike, for any batch", FRAME, le(s.best_error, _unit_upper),
     wrong={

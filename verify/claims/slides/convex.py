@@ -16,7 +16,7 @@ from onestep.derivations.saddle_point.random_features.convex import label, omega
 from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
 from onestep.verify.claims.random_features import no_spike as random_features
-from onestep.verify.claims.slides.printed import as_printed, printed
+from onestep.verify.claims.slides.printed import as_printed, convention, printed
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Source
 from onestep.verify.protocol.statement import Wrong, claim, eq
 from onestep.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
@@ -100,7 +100,7 @@ _PRINTED = (
     ),
     as_printed(V_W, "convex.V-w", "Response of the readout", FRAME,
                note="With z = (lambda + V_w^)/V_s^, which the slides leave undefined, and the law of F^T F/p."),
-    printed(
+    convention(
         V_W, "convex.V-w-wide-spectrum", "Response of the readout, with the spectrum of the matrix that is named",
         FRAME, eq(s.V_w, s.gamma_p / shift * (1 / s.gamma_p - 1 + z * s.wide_stieltjes)),
         note="1/gamma - 1 counts the p - d null modes: the law is that of the d x d matrix, not of W W^T.",

@@ -17,7 +17,7 @@ from onestep.numerics.gaussian.evaluate import compile_numpy
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByObligations, Point
 from onestep.verify.claims.gradient_step import result_3_1 as section_3_1
 from onestep.verify.claims.random_features import no_spike as random_features
-from onestep.verify.claims.slides.printed import as_printed, printed
+from onestep.verify.claims.slides.printed import as_printed, convention, printed
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Role, Source
@@ -127,7 +127,7 @@ TERM = claim(
     },
 )
 
-PRINTED_TERM = printed(
+PRINTED_TERM = convention(
     TERM, "order-of-terms", "The terms of the Hermite series as of order d^(-k/2)", SERIES_FRAME,
     eq(s.hermite_term, s.hermite_moment**2 / sp.factorial(s.level) / s.d**s.level),
     wrong={"not squared": s.hermite_moment**2 / sp.factorial(s.level) / s.d ** (s.level / 2)},
@@ -191,7 +191,7 @@ LINEAR_PART = claim(
     wrong={"square": s.h1_star**2, "half of it": s.h1_star / 2},
 )
 
-PRINTED_LINEAR_PART = printed(
+PRINTED_LINEAR_PART = convention(
     LINEAR_PART, "linear-part", "The target as theta.x and a non-linear rest", LIMITS_FRAME,
     eq(s.linear_coefficient, sp.S.One),
     wrong={"no linear part": sp.S.Zero},
@@ -226,7 +226,7 @@ MANY_SAMPLES = claim(
     "With many samples and neurons plain random features learn the linear part of the target, and no more",
     paper("Section 4.2"),
     eq(s.test_error, s.h2_star - s.h1_star**2), random_features.NO_SPIKE,
-    ByNumbers("the solver at alpha = 3e8, beta = 3e4", _many_samples, tolerances.ASYMPTOTIC),
+    ByNumbers("the solver at alpha = 3e8, beta = 3e4", _many_samples, tolerances.ASYMPTOTIC, finite_size=True),
     kind=Kind.LIMIT,
     wrong={"square lost": s.h2_star - s.h1_star},
     uses=("no-spike.floor",), note="One is the largest degree that n, p = O(d) allow; the floor itself is proved.",

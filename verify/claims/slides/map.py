@@ -18,7 +18,7 @@ from onestep.verify.checks.evaluate import Functions
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers, ByTheorem, Point
 from onestep.verify.claims.equivalence import appendix_b, sign_activation
 from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
-from onestep.verify.claims.slides.printed import named, printed
+from onestep.verify.claims.slides.printed import convention, named, printed
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Range, Role, Source
@@ -63,7 +63,7 @@ INPUT_SCALE = claim(
     wrong={"per coordinate": s_saddle.coordinate_variance / s.d},
     note="kappa = v.x is standard normal, as every average over kappa needs, for coordinates of variance one.",
 )
-PRINTED_INPUTS = printed(
+PRINTED_INPUTS = convention(
     INPUT_SCALE, "input-scale", "A standard normal kappa from inputs of variance 1/d", "Setting",
     eq(s.spike_projection_variance, s.d * s_saddle.coordinate_variance),
     wrong={"root": sp.sqrt(s.d) * s_saddle.coordinate_variance},
@@ -135,7 +135,7 @@ PRINTED_CONSTANT = printed(
 
 # ---- the map along the spike ----
 
-PRINTED_NO_OVERLAP = printed(
+PRINTED_NO_OVERLAP = convention(
     named(section_3_3.CLAIMS, "result-3-3.isotropic.zeta"), "no-overlap",
     "The map without kappa mu1 w.v predicts no overlap with the spike", MAP_FRAME, eq(s.zeta, sp.S.Zero),
     wrong={"opposite sign": -s.beta * s.c * s.V2 * s.zeta_hat, "without beta": s.c * s.V2 * s.zeta_hat},
@@ -167,7 +167,7 @@ PRINTED_SPLIT = printed(
     eq(s_saddle.component_along_spike, (1 - s.gamma) * s.kappa),
     note="kappa theta with kappa = v.x leaves (1 - gamma) kappa along v: the rest is orthogonal to neither.",
 )
-PRINTED_UNIT_ROWS = printed(
+PRINTED_UNIT_ROWS = convention(
     appendix_b.VARIANCE, "unit-rows", "The variance of a feature with the rows before the step", MAP_FRAME,
     eq(s.feature_variance, s.mu1**2 + s.mu2_square),
     note="mu1 multiplies w.x of the bulk row after the step, of variance c, not of the unit row before it.",
@@ -223,7 +223,7 @@ STRONG_SPIKE = claim(
     uses=("result-3-2.sign-mu0", "result-3-2.conditional-variance"),
     note="Then every letter of one sign carries the same function sign(u kappa): a rich basis needs a finite spike.",
 )
-PRINTED_LIMIT = printed(
+PRINTED_LIMIT = convention(
     appendix_b.VARIANCE, "single-neuron-limit", "Features without noise in the limit of a large ridge",
     "A note on initialisation", eq(s.feature_variance, sp.S.Zero),
     wrong={"no noise": s.c * s.mu1**2, "noise only": s.mu2_square},

@@ -10,7 +10,7 @@ from onestep.derivations.gradient_step import symbols as s
 from onestep.verify.checks.kinds import ByDerivation, ByNumbers
 from onestep.verify.checks.scaling_check import ByScaling
 from onestep.verify.claims.bounds import ridge as section_4_3
-from onestep.verify.claims.slides.printed import as_printed, named, printed
+from onestep.verify.claims.slides.printed import as_printed, convention, named, printed
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol import tolerances
 from onestep.verify.protocol.claim import Claim, Domain, Kind, Range, Source
@@ -44,14 +44,14 @@ ALIGNMENT_ORDER = claim(
 )
 _STEP = (
     SPIKE_ORDER,
-    printed(
+    convention(
         SPIKE_ORDER, "spike-of-ones", "A spike of order one from a readout of ones", "Mapping to spiked features",
         eq(s.spike_rate, sp.S.Zero),
         wrong={"vanishing": -_half, "of order d": sp.S.One},
         note="With a = 1_p and the network's 1/sqrt(p) a step eta of order d has a spike of order sqrt(d).",
     ),
     ALIGNMENT_ORDER,
-    printed(
+    convention(
         ALIGNMENT_ORDER, "gamma-of-order-d", "n, p and gamma of order d", "Mapping to spiked features",
         eq(s.alignment_rate, sp.S.One),
         wrong={"of order sqrt(d)": _half, "vanishing": -_half},
@@ -72,7 +72,7 @@ CONVENTION = claim(
 )
 _RATE = (
     CONVENTION,
-    printed(
+    convention(
         CONVENTION, "one-convention", "eta of order one harmless, eta of order d sufficient, in one convention",
         STEP_FRAME, eq(s.eta_rate, s.eta_rate_rescaled),
         wrong={"by one": s.eta_rate_rescaled + 1, "the other way": s.eta_rate_rescaled - _half},
@@ -111,7 +111,7 @@ _SHAPES = (
         note="u has p entries and v has d; r u v is printed for the outer product r u v^T.",
     ),
     ROWS,
-    printed(
+    convention(
         ROWS, "pattern-rows", "The matrices of the block-structured resolvent as K x K", "Main ideas",
         eq(s.pattern_rows, s.letter_count),
         wrong={"squared": s.letter_count**2, "one block": s.block_sizes[0]},
@@ -150,14 +150,14 @@ NOISE = claim(
     eq(s.shared_noise, sp.S.Zero),
     Domain((*(Range(c, 0.3, 1.0) for c in s.hermite_coefficients), Range(s.scaled_overlap, 0.5, 1.5))),
     ByDerivation(slides_orders.independent_noise),
-    ByNumbers("product rule at d = 10^8", numbers.pair_noise, tolerances.ASYMPTOTIC),
+    ByNumbers("product rule at d = 10^8", numbers.pair_noise, tolerances.ASYMPTOTIC, finite_size=True),
     kind=Kind.LIMIT,
     wrong={"all of it shared": s.mu2_constant**2, "the linear part shared": s.mu1_constant**2},
     uses=("hermite.covariance-series",),
 )
 _NOISE = (
     NOISE,
-    printed(
+    convention(
         NOISE, "one-noise-for-all", "One noise z_i per sample in the equivalent problem", "Gaussian equivalence",
         eq(s.shared_noise, s.mu2_constant**2),
         wrong={"half of it": s.mu2_constant**2 / 2, "not squared": s.mu2_constant},
@@ -211,14 +211,14 @@ LONG_ROWS = claim(
 )
 _SCALES = (
     SPHERE,
-    printed(
+    convention(
         SPHERE, "unit-sphere", "Inputs uniform on the unit sphere, with coefficients for standard normal arguments",
         "Limitations of random features", eq(s.spike_projection_variance, sp.S.One),
         wrong={"its root": 1 / sp.sqrt(s.d), "squared": 1 / s.d**2},
         note="The series in He_k(w.x) with E over N(0, 1) belongs to the sphere of radius sqrt(d).",
     ),
     LONG_ROWS,
-    printed(
+    convention(
         LONG_ROWS, "step-of-long-rows",
         "eta = p d^((l-1)/2) beside directions of norm sqrt(d) and inputs of variance 1/d", LEARN_FRAME,
         eq(s.step_rate, (s.leap - 1) / 2),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import sympy as sp
 
-from onestep.verify.protocol.claim import Claim, Role, Source
+from onestep.verify.protocol.claim import Claim, Kind, Role, Source
 from onestep.verify.protocol.statement import Wrong, slips
 
 
@@ -16,6 +16,13 @@ def printed(
     """The checks of ``right``, which corrects it, on the statement that the slides print on ``frame``."""
     own = as_printed(right, name, title, frame, note)
     return replace(own, statement=statement, uses=(), mutants=slips(statement, wrong or {}), correction=right)
+
+
+def convention(
+    right: Claim, name: str, title: str, frame: str, statement: sp.Basic, *, wrong: Wrong | None = None, note: str = ""
+) -> Claim:
+    """The same of a statement that is another convention or reading than that of ``right``, and no misprint."""
+    return replace(printed(right, name, title, frame, statement, wrong=wrong, note=note), kind=Kind.CONVENTION)
 
 
 def as_printed(right: Claim, name: str, title: str, frame: str, note: str = "") -> Claim:

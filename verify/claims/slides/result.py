@@ -16,7 +16,7 @@ from onestep.verify.checks.kinds import ByDerivation, ByNumbers, Point
 from onestep.verify.claims.saddle_point import result_3_3 as section_3_3
 from onestep.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, nu, ratio, x
 from onestep.verify.claims.slides import saddle_point as slides_saddle_point
-from onestep.verify.claims.slides.printed import as_printed, named, printed
+from onestep.verify.claims.slides.printed import as_printed, convention, named, printed
 from onestep.verify.claims.sources import paper
 from onestep.verify.protocol.claim import Claim, Domain, Range
 from onestep.verify.protocol.statement import Wrong, claim, eq
@@ -163,7 +163,7 @@ _LAW = (
         eq(s.V1, _third * sum((y * resolvent_of_modes(y) for y in s.singular), sp.S.Zero)),
         note="varrho multiplies V1^ in S: it is an eigenvalue of W W^T.",
     ),
-    printed(
+    convention(
         PROJECTIONS, "law-of-unit-projections", "The law nu with projections f.v of order d^(-1/2)", LAW_FRAME,
         eq(s.spike_resolvent, _along(list(s.spike_share)).subs(_three_halves)),
         note="With |v| = 1 on the frame before, the projections need a factor sqrt(d) to have a limit.",
@@ -193,12 +193,12 @@ ZETA = claim(
 )
 _ZETA = (
     ZETA,
-    printed(
+    convention(
         ZETA, "zeta-over-root-d", "zeta divided by sqrt(d p)", "Main result",
         eq(s.zeta, s.readout_spike / sp.sqrt(s.d * s.p)),
         note="That is for |v| = sqrt(d); v is a unit vector on the other frames and in Pi = 1 - v v^T.",
     ),
-    printed(
+    convention(
         ZETA, "output-without-root-p", "The output of the readout as a.sigma(W x), without 1/sqrt(p)", "Main result",
         eq(s.zeta, s.readout_spike),
         wrong={"per neuron": s.readout_spike / s.p},

@@ -17,7 +17,7 @@ from onestep.verify.claims.equivalence import result_3_2 as section_3_2
 from onestep.verify.claims.gradient_step import result_3_1 as section_3_1
 from onestep.verify.claims.gradient_step import setting as section_2
 from onestep.verify.claims.gradient_step import spike as appendix_a
-from onestep.verify.claims.slides.printed import printed
+from onestep.verify.claims.slides.printed import convention, printed
 from onestep.verify.protocol.claim import Claim
 from onestep.verify.protocol.statement import eq
 
@@ -34,13 +34,13 @@ CLAIMS: tuple[Claim, ...] = (
         wrong={"uphill": -section_2.GRADIENT.statement.rhs},
         note="The mean is over the batch of the gradient step, n0 samples, not over the n samples of the readout.",
     ),
-    printed(
+    convention(
         section_2.INITIAL_OUTPUT, "readout-of-ones", "The initial output with a readout of ones", _STEP_FRAME,
         eq(s.initial_output_square, s.h2),
         wrong={"h1^2": s.h1**2},
         note="With a = 1_p the output is of order one and may not be dropped; the derivation has a = 1_p/sqrt(p).",
     ),
-    printed(
+    convention(
         section_2.SLIDES_RIDGE, "same-ridge", "The penalty of the ridge objective taken for that of the saddle point",
         "Ridge readout", eq(s.ridge, s_free.slides_ridge),
         wrong={"without the 2": s_free.slides_ridge * s.n / s.p},

@@ -25,11 +25,12 @@ from onestep.verify.second_route.saddle_point.network_readout import Vocabulary,
 
 @dataclass(frozen=True)
 class Drawn:
-    """One real network: test and training error, and the sum of the readout by groups."""
+    """One real network: test and training error; by groups the sum of the readout, and its overlap with the norms."""
 
     test_error: float
     training_error: float
     m: tuple[float, ...]
+    chi: tuple[float, ...]
 
 
 @lru_cache(maxsize=2048)
@@ -59,7 +60,14 @@ def drawn(network: Vocabulary, d: int, seed: int) -> Drawn:
         float(gaps[n:] @ gaps[n:]) / 1000,
         float(gaps[:n] @ gaps[:n]) / n,
         tuple(float(readout[b].sum()) / math.sqrt(p) for b in blocks),
+        tuple(float(readout[b] @ norms_of(rows[b])) / math.sqrt(p) for b in blocks),
     )
+
+
+def norms_of(rows: Array) -> Array:
+    """|b|^2 less its mean over the rows of one letter, whose mean is the spike's part."""
+    squares = np.square(rows - rows.mean(axis=0)).sum(axis=1)
+    return np.asarray(squares - squares.mean())
 
 
 # At the first the network's own bulk moves m well beyond the noise of sixty networks, and more at large sizes.
@@ -152,17 +160,19 @@ def functions_at(point: Point) -> Mapping[str, Callable[[Array], Array]]:
 
 
 def readouts(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """Test error, training error, or m of the first letter, at a quarter of the profile's dimensions, many seeds.
+    """Test error, training error, m or chi of the first letter, at a quarter of the profile's dimensions, many seeds.
 
-    The ratios are those of the network at each of these dimensions: they are multiples of 50.
+    The ratios are those of the network at each of these dimensions: they are multiples of 50. What chi is of varies
+    most between networks, and is asked of four times as many.
     """
-    at = column(quantity, s.test_error, s.training_error, s_saddle.m_of[0])
+    at = column(quantity, s.test_error, s.training_error, s_saddle.m_of[0], s_saddle.chi_of[0])
+    seeds = (40 if quantity == s_saddle.chi_of[0] else 10) * profile.seeds
     network = NETWORKS[SIMULATED]
     values, functions = values_of(network), functions_of(network)
     measured = []
     for d in (dimension // 4 for dimension in profile.dimensions):
-        found = (drawn(network, d, k) for k in range(10 * profile.seeds))
-        samples = tuple((x.test_error, x.training_error, x.m[0])[at] for x in found)
+        found = (drawn(network, d, k) for k in range(seeds))
+        samples = tuple((x.test_error, x.training_error, x.m[0], x.chi[0])[at] for x in found)
         measured.append(Measured(d, samples, values, functions))
     return {SIMULATED: tuple(measured)}
 

@@ -102,6 +102,12 @@ DRAWINGS = {
     "two letters that step": Drawing(1.6, 0.4, (1.2, -0.8), 0.9, (2.0, 1.5), (1.1, -0.8, 0.8), (0.2, 0.3)),
     "a letter that is zero": Drawing(1.2, 0.5, (1.4, 0.0), 0.8, (1.6, 1.8), (0.9, -0.9, 1.3), (0.3, 0.1)),
 }
+# Overlaps of the norms with another letter are small where norms are mostly noise: here they follow the rows.
+TIED = {
+    "norms that follow the rows": Drawing(
+        2.0, 0.5, (1.0, -1.0), 1.0, (0.8, 0.35), (1.0, -0.95, 1.0), (0.3, 0.3)
+    )
+}  # fmt: skip
 
 
 def drawing_at(point: Point) -> Drawing:
@@ -210,15 +216,20 @@ COLUMNS = (
 )  # fmt: skip
 
 
+def spectrum_nodes(d: int) -> Array:
+    """Where d modes stand: the middles of equal shares."""
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri((np.arange(d) + 0.5) / d))
+
+
 @lru_cache(maxsize=8192)
 def dense(drawing: Drawing, d: int, seed: int) -> dict[str, float]:
     """Traces, forms, log-determinant, and the sizes of a readout without the spike, on one drawing of rows."""
-    from scipy.special import ndtri
-
     rng = np.random.default_rng(np.random.SeedSequence(83, spawn_key=(d, seed)))
     p = round(drawing.beta * d)
     group = (np.arange(p) >= round(drawing.share * p)).astype(int)
-    nodes = ndtri((np.arange(d) + 0.5) / d)
+    nodes = spectrum_nodes(d)
     spectrum = SPECTRAL["varrho"](nodes)
     forms = 1 + np.square(drawing.letters)[group, None] * drawing.weight * spectrum
     rows = rng.standard_normal((p, d)) * np.sqrt(forms / d)
@@ -259,13 +270,14 @@ def dense(drawing: Drawing, d: int, seed: int) -> dict[str, float]:
     return {symbol.name: float(value) for symbol, value in zip(COLUMNS, found, strict=True)}
 
 
-def drawn_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """One of COLUMNS at an eighth of the profile's dimensions and many seeds, for both drawings."""
+def drawn_rows(
+    drawings: Mapping[str, Drawing], quantity: sp.Basic, profile: Profile
+) -> Mapping[str, tuple[Measured, ...]]:
+    """One of COLUMNS at an eighth of the profile's dimensions and many seeds, for each drawing."""
     name = COLUMNS[column(quantity, *COLUMNS)].name
-    values = {title: by_pencil(drawing) | entropic_slopes(drawing) for title, drawing in DRAWINGS.items()}
 
-    def one(title: str, d: int) -> Measured:
-        samples = tuple(dense(DRAWINGS[title], d, k)[name] for k in range(24 * profile.seeds))
-        return Measured(d, samples, values[title], functions_of(DRAWINGS[title]))
+    def one(drawing: Drawing, d: int) -> Measured:
+        samples = tuple(dense(drawing, d, k)[name] for k in range(24 * profile.seeds))
+        return Measured(d, samples, by_pencil(drawing) | entropic_slopes(drawing), functions_of(drawing))
 
-    return at_sizes({title: title for title in DRAWINGS}, profile, one, 8)
+    return at_sizes(drawings, profile, one, 8)

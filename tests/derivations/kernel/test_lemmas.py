@@ -1,0 +1,89 @@
+"""Each lemma that theorems stand on holds for numbers, and what theorems stand on is little and public."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+import onestep.derivations
+from onestep.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.reports.text.ledger_files import committed
+from onestep.verify.claims.index import all_claims
+from tests.derivations.kernel.lemma_numbers import NUMBERS
+
+# Central differences with a step of 1e-4 of functions of order one, and limits at 1e7.
+TOLERANCE = 2e-6
+MOST_LEMMAS, MOST_HYPOTHESES = 40, 30
+
+
+def _stated(values: Iterable[Any]) -> Iterator[Assumption]:
+    """The assumptions among the values of a module, in theorems and collections too."""
+    for value in values:
+        if isinstance(value, Assumption):
+            yield value
+        elif isinstance(value, Theorem):
+            yield from value.assumptions
+        elif isinstance(value, tuple | list | frozenset):
+            yield from _stated(value)
+        elif isinstance(value, Mapping):
+            yield from _stated(value.values())
+
+
+def lemmas() -> dict[str, Assumption]:
+    """The lemmas that modules of derivations state, by name."""
+    found: dict[str, Assumption] = {}
+    for module in pkgutil.walk_packages(onestep.derivations.__path__, "onestep.derivations."):
+        for leaf in _stated(vars(importlib.import_module(module.name)).values()):
+            if leaf.ground is Ground.LEMMA:
+                assert found.setdefault(leaf.name, leaf) == leaf, f"two lemmas are called {leaf.name!r}"
+    return found
+
+
+LEMMAS = lemmas()
+
+
+@pytest.mark.parametrize("name", sorted(LEMMAS))
+def test_a_lemma_holds(name: str) -> None:
+    lemma, rng = LEMMAS[name], np.random.default_rng(7)
+    for _ in range(3):
+        left, right = NUMBERS[name](lemma, rng)
+        if isinstance(lemma.statement, AtLeast):
+            assert left > right
+            continue
+        assert left == pytest.approx(right, rel=TOLERANCE, abs=TOLERANCE)
+        if isinstance(lemma.statement, Equation) and abs(right) > TOLERANCE:
+            assert left != pytest.approx(27 / 25 * right, rel=TOLERANCE, abs=TOLERANCE)
+
+
+def test_every_lemma_has_numbers_and_there_are_few() -> None:
+    used = {leaf["names"][0] for leaf in recorded("lemma")}
+    assert sorted((set(LEMMAS) | used) - set(NUMBERS)) == []
+    assert sorted(set(NUMBERS) - set(LEMMAS)) == []
+    assert len(set(LEMMAS) | used) <= MOST_LEMMAS
+
+
+def recorded(kind: str) -> list[dict[str, Any]]:
+    """The leaves of the committed ledger."""
+    ledger = committed()
+    assert ledger is not None
+    return [leaf for leaf in ledger.get("leaves", ()) if leaf["kind"] == kind]
+
+
+def test_hypotheses_are_few_and_each_is_a_claim_or_a_sentence() -> None:
+    known, hypotheses = {claim.id for claim in all_claims()}, recorded("hypothesis")
+    assert len(hypotheses) <= MOST_HYPOTHESES
+    for leaf in hypotheses:
+        if leaf["claim"] is not None:
+            assert leaf["claim"] in known, leaf
+        else:
+            assert all(len(reference.split()) >= 5 for reference in leaf["references"]), leaf
+
+
+def test_a_lemma_says_where_it_is_from() -> None:
+    assert [name for name, lemma in LEMMAS.items() if len(lemma.reference.split()) < 3] == []
