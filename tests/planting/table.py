@@ -53,7 +53,7 @@ from onestep.derivations.saddle_point import network as network_readout
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import mu1_of
 from onestep.derivations.saddle_point.random_features import any_loss, convex, no_spike, plain_equivalence
-from onestep.derivations.spectrum import resolvent
+from onestep.derivations.spectrum import log_determinant, resolvent
 from onestep.verify.closed_forms import proof
 from tests.planting.errors import Plant
 
@@ -276,6 +276,7 @@ SPECTRUM = (
           ("appendix-f.free-entropy", "appendix-f.V1-hat", "appendix-f.stieltjes")),
     # A wrong sign on the sum of the replicas.
     Plant(replica_gaussians, "coupling", lambda _: lambda: s.mode_coupling, ("appendix-f.replicated-mode",)),
+    Plant(log_determinant, "potential_of_rows", lambda right: lambda: right() + s.V1_hat, ("appendix-f.log-determinant",)),
     Plant(resolvent, "shared_field", lambda right: lambda: 2 * right(), ("appendix-f.free-entropy",)),
     Plant(resolvent, "linear_output", lambda right: right.subs(s.zeta, -s.zeta),
           ("appendix-f.free-entropy", "appendix-f.m")),

@@ -368,8 +368,8 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
 }
 
 
-# In test_calculus, test_slopes and test_orders.
-ELSEWHERE = {"slope", "logarithm", "average_limit", "taylor", "limit_exponential"}
+# In test_calculus, test_slopes, test_orders and test_same_slope.
+ELSEWHERE = {"slope", "logarithm", "average_limit", "taylor", "limit_exponential", "same_slope"}
 
 
 def test_every_rule_has_its_attacks() -> None:
