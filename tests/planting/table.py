@@ -276,7 +276,8 @@ SPECTRUM = (
           ("appendix-f.free-entropy", "appendix-f.V1-hat", "appendix-f.stieltjes")),
     # A wrong sign on the sum of the replicas.
     Plant(replica_gaussians, "coupling", lambda _: lambda: s.mode_coupling, ("appendix-f.replicated-mode",)),
-    Plant(log_determinant, "potential_of_rows", lambda right: lambda: right() + s.V1_hat, ("appendix-f.log-determinant",)),
+    Plant(log_determinant, "potential_of_rows", lambda right: lambda: right() + s.V1_hat,
+          ("appendix-f.log-determinant",)),
     Plant(resolvent, "shared_field", lambda right: lambda: 2 * right(), ("appendix-f.free-entropy",)),
     Plant(resolvent, "linear_output", lambda right: right.subs(s.zeta, -s.zeta),
           ("appendix-f.free-entropy", "appendix-f.m")),
