@@ -219,11 +219,10 @@ SADDLE_POINT = (
 
 BOUNDS_AND_FEATURES = (
     Plant(heavy_ridge, "y0", lambda right: 2 * right, ("bounds.m-infinity", "bounds.error-infinity")),
-    Plant(equations, "prediction", lambda right: right + mu0, ("bounds.error-infinity", "bounds.upper")),
+    Plant(equations, "prediction", lambda right: right + mu0, ("bounds.error-infinity",)),
     Plant(bounds_leaves, "BASIS", lambda right: {**right, s_bounds.b2: mu1}, ("bounds.distance",)),
-    Plant(arcsines, "mean_of", lambda _: lambda activation: define(
-              mu0, Expectation(activation(2 * s.r * s.kappa + sp.sqrt(s.c) * s.z), s.z), "", s.kappa),
-          ("bounds.sign-norm", "bounds.sign-overlap", "bounds.erf-upper")),
+    Plant(arcsines, "arcsine", lambda right: lambda first, second, argument: right(2 * first, second, argument),
+          ("bounds.sign-norm", "bounds.erf-upper")),
     Plant(bounds_closed_form, "erf_product_mean", lambda right: lambda first, second: -right(first, second),
           ("bounds.erf-upper", "bounds.sign-norm", "bounds.sign-overlap", "bounds.sign-upper")),
     Plant(bounds_closed_form, "erf_mean",
@@ -282,7 +281,7 @@ SPECTRUM = (
     Plant(resolvent, "linear_output", lambda right: right.subs(s.zeta, -s.zeta),
           ("appendix-f.free-entropy", "appendix-f.m")),
     Plant(resolvent, "gain", lambda right: -right, ("appendix-f.zeta-vanishes",)),
-    Plant(resolvent, "projection", lambda right: -right, ("appendix-f.schur", "appendix-f.zeta-vanishes")),
+    Plant(resolvent, "projection", lambda right: -right, ("appendix-f.zeta-vanishes",)),
 )
 
 NETWORKS = (
