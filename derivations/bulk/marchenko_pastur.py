@@ -51,13 +51,14 @@ _PER_DIMENSION = sp.Function("(1/d)trW^TS^{-1}W", real=True)(*_FREE)
 _ones, _bulk = over_modes(1 / denominator), over_modes(varrho / denominator)
 _corner, _coupling = sp.symbols("A q", real=True)
 _entry = sp.Function("(S^{-1})_{ii}", real=True)
-# A diagonal entry of an inverse, by the diagonal entry A of the matrix and b.D^-1 b of the rest D and the row b.
+# A diagonal entry of an inverse, by the diagonal entry A of the matrix and b.D^-1 b of the rest D and the row b, times
+# the Schur complement, which is positive where the matrix is.
 SCHUR = assume(
     (),
     Assumption(
         Ground.LEMMA,
         "Schur complement",
-        Equation(_entry(_corner, _coupling), 1 / (_corner - _coupling)),
+        Equation(_entry(_corner, _coupling) * (_corner - _coupling), _ONE),
         "inversion of a matrix in two blocks",
         frozenset({_corner, _coupling}),
     ),
@@ -98,11 +99,11 @@ def schur_complement() -> tuple[Theorem, ...]:
     """
     corner, coupling = shift + s.V1_hat * _SQUARED_NORM, s.V1_hat**2 * _form(_SQUARED_NORM, *_FREE)
     alike = _trusted("rows are alike", _ones, _entry(corner, coupling))
-    entry = rewrite((alike, instantiate((SCHUR,), {_corner: corner, _coupling: coupling})))
+    entry = rewrite((instantiate((SCHUR,), {_corner: corner, _coupling: coupling}), alike), True)
     form = _trusted("isotropic row", _form(_size, *_FREE), _size * _PER_DIMENSION, _size)
     per_dimension = define(_PER_DIMENSION, s.beta * _bulk, "(1/d) tr[W^T S^-1 W], p modes among d dimensions", *_FREE)
     by_trace = rewritten(instantiate((form,), {_size: _SQUARED_NORM}), per_dimension)
-    return entry, by_trace, rewritten(entry, by_trace, NORM)
+    return entry, by_trace, rewrite((rewrite((entry, by_trace)), NORM))
 
 
 @functools.cache
@@ -119,8 +120,8 @@ def law_of_averages() -> Theorem:
     """The law for all conjugates and every ridge, in averages over the modes."""
     *_, inverse = schur_complement()
     gain = 1 + s.beta * s.c * s.V1_hat * _ones
-    complement, common = 1 / value(inverse), s.V1_hat * gain
-    return ring((inverse, trace_identity()), Equation(_bulk, s.c * _ones / gain), (-complement / common, 1 / common))
+    common = s.V1_hat * gain
+    return ring((inverse, trace_identity()), Equation(_bulk, s.c * _ones / gain), (-1 / common, 1 / common))
 
 
 def named(theorem: Theorem, *traces: Theorem) -> Theorem:
@@ -139,13 +140,13 @@ def cavity() -> Derivation:
     return Derivation(
         "one row against the rest",
         f"{PAPER}, Appendix C, (117)",
-        proved("A diagonal entry of an inverse is one over the Schur complement of the rest.", entry),
+        proved("A diagonal entry of an inverse times the Schur complement of the rest is one.", entry),
         proved(
             "Row i is independent of the inverse S_i of the rest, so the quadratic form is (c/d) tr[W^T S^-1 W] = "
             "beta c V1.",
             form,
         ),
-        proved("The entry is one over s0 + c V1^ - V1^^2 beta c V1.", named(inverse)),
+        proved("The complement is s0 + c V1^ - V1^^2 beta c V1.", named(inverse)),
         proved("The trace of S S^-1 = 1.", named(trace_identity())),
         proved("Subtract: V2 times the inverse of the second relation minus the third is linear in V1.", result),
         results={s.V1: value(result)},

@@ -1,16 +1,26 @@
-"""Rules of calculus: the logarithm of a product, the derivative of what is defined by way of a variable, and limits
-under an average.
+"""Rules of calculus: the logarithm of a product, the derivative of what is defined by way of a variable, limits under
+an average, and what has one slope and one value.
 """
 
 from __future__ import annotations
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
-from onestep.derivations.kernel.algebra import EXCHANGE
+from onestep.derivations.kernel.algebra import EXCHANGE, holds_for_all
 from onestep.derivations.kernel.limits import DOMINATED
 from onestep.derivations.kernel.rational import vanishing
 from onestep.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends, sides
-from onestep.derivations.kernel.terms import derivative, free, nonzero, positive
+from onestep.derivations.kernel.terms import (
+    REAL,
+    defined_where,
+    derivative,
+    free,
+    nonnegative,
+    nonzero,
+    positive,
+    substitute,
+)
 from onestep.derivations.kernel.theorem import Conclusion, Theorem, meanings_of, names, rule
 from onestep.derivations.language.expectation import Expectation
 
@@ -90,3 +100,32 @@ def average_limit(premises: tuple[Theorem, ...], variables: tuple[sp.Symbol, ...
         raise Refused(f"{', '.join(map(str, spoken & set(variables)))} is averaged over, and the limit speaks of it")
     statement = Tends(Expectation(limit.expression, *variables), Expectation(limit.value, *variables), limit.variable)
     return Conclusion(statement, frozenset({DOMINATED}), kept, instead=True)
+
+
+@rule
+def same_slope(
+    premises: tuple[Theorem, ...], left: sp.Expr, right: sp.Expr, x: sp.Symbol, start: sp.Expr
+) -> Conclusion:
+    """left = right, where their derivatives in x are equal for all values of x, and they are equal at ``start``.
+
+    Sound by the mean value theorem: the values of x, by its sign, and ``start`` make an interval on which both sides
+    are defined and continuous. No assumption or condition speaks of x, and functions without a formula do not see it.
+    """
+    rates, initial = premises
+    if rates.statement != Equation(derivative(left, x), derivative(right, x)):
+        raise Refused(f"{rates.statement} does not say that {left} and {right} have one slope")
+    if initial.statement != Equation(substitute(left, {x: start}), substitute(right, {x: start})):
+        raise Refused(f"{initial.statement} does not say that {left} and {right} are equal at {start}")
+    for theorem in premises:
+        holds_for_all(theorem, {x})
+    if x in free(start) or not (x.assumptions0 == REAL or (x.is_nonnegative and nonnegative(start))):
+        raise Refused(f"{x} has no interval of values from {start} on")
+    closed = sp.Dummy("x", nonnegative=True) if x.is_nonnegative else x
+    for side in (left, right):
+        inside = substitute(side, {x: closed})
+        if any(closed in free(condition.term) for condition in defined_where(inside)):
+            raise Refused(f"{side} is not defined for all values of {x}")
+        if any(closed in free(call) for call in inside.atoms(AppliedUndef)):
+            raise Refused(f"{side} may jump at an end of the values of {x}")
+    averaged = any(x in free(average) for side in (left, right) for average in side.atoms(Expectation))
+    return Conclusion(Equation(left, right), frozenset({EXCHANGE, DOMINATED}) if averaged else frozenset())

@@ -26,7 +26,7 @@ _NUMBERS = (sp.Integer, sp.Rational, *map(type, (sp.S.Zero, sp.S.One, sp.S.Negat
 _PLAIN = (*_NUMBERS, sp.Add, sp.Mul, Expectation)
 
 # A symbol is declared with nothing but a sign: by more (whole, negative) SymPy would simplify on its own account.
-_REAL, *_SIGNED = (
+REAL, *_SIGNED = (
     sp.Dummy(**sign).assumptions0
     for sign in (
         {"real": True},
@@ -44,8 +44,8 @@ def admit(term: sp.Expr) -> sp.Expr:
     fine = (
         type(term) in _PLAIN
         or (type(term) is sp.Pow and (term.exp.is_Rational or not term.base.is_number or positive(term.base)))
-        or (type(term) in (sp.Symbol, sp.Dummy) and term.assumptions0 in (_REAL, *_SIGNED))
-        or (isinstance(type(term), UndefinedFunction) and _declared(type(term)) in (_REAL, *_SIGNED))
+        or (type(term) in (sp.Symbol, sp.Dummy) and term.assumptions0 in (REAL, *_SIGNED))
+        or (isinstance(type(term), UndefinedFunction) and _declared(type(term)) in (REAL, *_SIGNED))
         or term.func in _REAL_FUNCTIONS
     )
     if not fine:
@@ -65,7 +65,7 @@ def _admit_average(term: Expectation) -> None:
     """An average is over symbols without a sign, of what is defined for all their values and grows exponentially at
     most: beyond that the integral may not exist.
     """
-    if not all(isinstance(v, sp.Symbol) and v.assumptions0 == _REAL for v in term.variables):
+    if not all(isinstance(v, sp.Symbol) and v.assumptions0 == REAL for v in term.variables):
         raise Refused(f"{term} is no average over normal variables")
     # Of a function that is not known a lemma or hypothesis says where it is positive.
     spoken = [c.term for c in defined_where(term.integrand) if free(c.term) & bound(term)]

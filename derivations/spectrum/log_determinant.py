@@ -12,14 +12,31 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.bulk import marchenko_pastur as bulk
+from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC
 from onestep.derivations.bulk.network import ROWS, SAMPLES, rows, width
-from onestep.derivations.free_energy.along_spike import V_of_kappa, mu1, mu2, over_kappa
+from onestep.derivations.free_energy.along_spike import (
+    V_of_kappa,
+    denominator,
+    mu1,
+    mu2,
+    over_kappa,
+    over_modes,
+    varrho,
+)
+from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from onestep.derivations.kernel.calculus import logarithm, same_slope
+from onestep.derivations.kernel.search import averages_expanded, define, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.terms import derivative, substitute
+from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.named_functions import g
 from onestep.derivations.saddle_point.equations import stationary
+from onestep.derivations.spectrum import resolvent
 from onestep.derivations.spectrum import symbols as s
-from onestep.derivations.spectrum.feature_covariance import HYPOTHESES
+from onestep.derivations.spectrum.feature_covariance import HYPOTHESES, z
 
 shift = s.ridge + s.V2_hat
 ratio = s.alpha / s.beta
@@ -30,9 +47,6 @@ conjugates = {
 # What every bulk shares: the potential of the rows stands beside it.
 samples = -s.V1_hat * s.V1 - s.V2_hat * s.V2 + ratio * over_kappa(sp.log(1 + V_of_kappa))
 diagonal = -sp.log(s.V2) + shift * s.V2 - 1
-
-isotropic_rows = sp.log(1 + s.c * s.beta * s.V1_hat * s.V2) / s.beta
-isotropic_trace = s.c * s.V2 / (1 + s.c * s.beta * s.V1_hat * s.V2)
 
 _y = g(s.z)
 labels = Expectation(sp.log(1 + _y**2 * s.leverage), s.z)
@@ -58,39 +72,71 @@ def _samples_steps() -> tuple[Step, ...]:
     )
 
 
+def potential_of_rows() -> sp.Expr:
+    """What the averages over modes of an isotropic bulk make of E ln S, by tau = E[1/S]."""
+    tau = over_modes(1 / denominator)
+    return -sp.log(tau) + shift * tau - 1 + sp.log(1 + s.beta * s.c * s.V1_hat * tau) / s.beta
+
+
+@functools.cache
+def log_of_modes() -> tuple[Theorem, ...]:
+    """E ln S over the modes of an isotropic bulk, for all conjugates and every ridge: the equality of the slopes in
+    V1^, that of the values at V1^ = 0, and what follows.
+    """
+    tau, T = over_modes(1 / denominator), over_modes(varrho / denominator)
+    slope = derivative(tau, s.V1_hat)
+    left, right = over_modes(sp.log(denominator)), potential_of_rows()
+    rates = ring(
+        (bulk.trace_identity(), bulk.law_of_averages()),
+        Equation(T, derivative(right, s.V1_hat)),
+        (-slope / tau, 1 + slope * s.V1_hat / tau),
+    )
+    inverse = logarithm((), 1 / shift, ((shift, sp.Integer(-1)),))
+    at_zero = Equation(sp.log(shift), substitute(right, {s.V1_hat: sp.Integer(0)}))
+    initial = ring((inverse,), at_zero, (sp.Integer(1),))
+    return rates, initial, same_slope((rates, initial), left, right, s.V1_hat, sp.Integer(0))
+
+
+ARGUMENT = assume(
+    (),
+    Assumption(
+        Ground.MODEL,
+        "argument of the resolvent",
+        Equation(z, -s.ridge),
+        "the resolvent of S + lambda is that of S at -lambda",
+    ),
+)
+
+
 @functools.cache
 def isotropic() -> Derivation:
     """The paper's bulk, one group."""
-    L = diagonal + isotropic_rows + samples
-    in_tau = sp.diff(diagonal + isotropic_rows, s.V2)
-    row = -1 / s.V2 + shift + s.V1_hat * s.c / (1 + s.c * s.beta * s.V1_hat * s.V2)
-    without = dict.fromkeys((s.alpha, s.V1, s.V1_hat, s.V2_hat), 0)
-    steps = (
-        *_samples_steps(),
-        Step(
-            "The log-determinant of S has V1 and V2 as its slopes in V1^ and V2^, and is stationary in V2 itself "
-            "where V2 solves its equation.",
-            eq(s.V1, isotropic_trace),
-            Vanishing("slope in V1^", sp.together(sp.diff(isotropic_rows, s.V1_hat) - isotropic_trace)),
-            Vanishing("slope in V2^", sp.diff(diagonal, s.V2_hat) - s.V2),
-            Vanishing("stationary in V2", sp.together(in_tau - row)),
-        ),
-        Step(
-            "Only the explicit lambda counts: the slope is V2, the Stieltjes transform at -lambda.",
-            eq(s.features_log_det, L),
-            Vanishing("slope in lambda", sp.diff(L, s.ridge) - s.V2),
-            Vanishing(
-                "without samples it is ln lambda",
-                expand_expectations(L.subs(without)).subs(s.V2, 1 / s.ridge) - sp.log(s.ridge),
-            ),
-        ),
+    rates, initial, of_modes = log_of_modes()
+    entropy = resolvent.free_entropy().theorem_of(s.free_entropy)
+    assert entropy is not None
+    meaning = define(
+        s.features_log_det,
+        -2 * s.free_entropy,
+        "ln det over p of S + lambda: -2/p times ln Z, a Gaussian integral over readouts without its (2 pi)^(1/2)",
     )
+    whole = averages_expanded(rewrite((meaning, entropy)), s.kappa, s.mode)
+    silent = rewritten(whole, *resolvent.silent())
+    at_argument = instantiate((of_modes,), {s.ridge: -z})
+    in_traces = rewrite((rewritten(silent, at_argument), resolvent.at_saddle(s.q2_hat)), True)
+    result = rewrite((in_traces, ARGUMENT))
     return Derivation(
         "log-determinant of the features",
         "Appendix F of arXiv 2402.04980, from (189)-(190)",
-        *steps,
-        results={s.features_log_det: L},
-        hypotheses=HYPOTHESES,
+        *resolvent.no_sizes().steps,
+        proved("The log-determinant is minus twice the free entropy.", whole),
+        proved("Where it is stationary m, zeta, q1, q2 and their conjugates vanish.", silent),
+        proved("E ln S has the slope E[varrho/S] in V1^, by the Marchenko-Pastur law,", rates),
+        proved("and is the logarithm of lambda + V2^ at V1^ = 0.", initial),
+        proved("So it is a function of tau = E[1/S].", of_modes),
+        proved("At the saddle point tau = V2.", in_traces),
+        proved("The argument of the resolvent is -lambda.", result),
+        results={s.features_log_det: value(result)},
+        hypotheses=(*HYPOTHESES, ISOTROPIC, resolvent.INDEPENDENT),
     )
 
 

@@ -361,6 +361,24 @@ def vanishing_overlaps() -> Derivation:
     )
 
 
+@functools.cache
+def acting() -> tuple[Theorem, ...]:
+    """zeta and m, which vanish, the force that is left of them, and the conjugates of V1 and V2 without them."""
+    none = tuple(t for x in (s.zeta, s.m) if (t := vanishing_overlaps().theorem_of(x)) is not None)
+    force = rewritten(averages_expanded(at_saddle(s.zeta), s.kappa), *none)
+    forces = (
+        both_expanded(rewritten(at_saddle(x), *none, at_saddle(q)), s.kappa) for x, q in ((s.V1, s.q1), (s.V2, s.q2))
+    )
+    return *none, force, *forces
+
+
+def silent() -> tuple[Theorem, ...]:
+    """All that vanishes where the free entropy is stationary: m, zeta, q1, q2 and their conjugates."""
+    zeta, m, force, *forces = acting()
+    sizes = tuple(t for q in (s.q1, s.q2) if (t := no_sizes().theorem_of(q)) is not None)
+    return zeta, m, force, *sizes, *(rewritten(conjugate, *sizes) for conjugate in forces)
+
+
 _independence = sp.Symbol("D", real=True, nonzero=True)
 INDEPENDENT = "the homogeneous equations of q1 and q2 are independent"
 
@@ -368,12 +386,7 @@ INDEPENDENT = "the homogeneous equations of q1 and q2 are independent"
 @functools.cache
 def no_sizes() -> Derivation:
     """q_k and q_k^ vanish with m and zeta: q^ is an average of q and q one of q^, homogeneous equations."""
-    silent = [t for x in (s.zeta, s.m) if (t := vanishing_overlaps().theorem_of(x)) is not None]
-    force = rewritten(averages_expanded(at_saddle(s.zeta), s.kappa), *silent)
-    forces = [
-        both_expanded(rewritten(at_saddle(x), *silent, at_saddle(q)), s.kappa)
-        for x, q in ((s.V1, s.q1), (s.V2, s.q2))
-    ]
+    _, _, force, *forces = acting()
     sizes = [
         rewritten(at_saddle(x), force, at_saddle(q), *forces) for x, q in ((s.V1_hat, s.q1_hat), (s.V2_hat, s.q2_hat))
     ]

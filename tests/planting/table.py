@@ -56,7 +56,7 @@ from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.bulk_of_letters import isotropic, orthogonal
 from onestep.derivations.saddle_point.letter_energy import mu1_of
 from onestep.derivations.saddle_point.random_features import any_loss, convex, no_spike, plain_equivalence
-from onestep.derivations.spectrum import resolvent
+from onestep.derivations.spectrum import log_determinant, resolvent
 from onestep.verify.closed_forms import proof
 from tests.planting.errors import Plant
 
@@ -218,11 +218,10 @@ SADDLE_POINT = (
 
 BOUNDS_AND_FEATURES = (
     Plant(heavy_ridge, "y0", lambda right: 2 * right, ("bounds.m-infinity", "bounds.error-infinity")),
-    Plant(equations, "prediction", lambda right: right + mu0, ("bounds.error-infinity", "bounds.upper")),
+    Plant(equations, "prediction", lambda right: right + mu0, ("bounds.error-infinity",)),
     Plant(bounds_leaves, "BASIS", lambda right: {**right, s_bounds.b2: mu1}, ("bounds.distance",)),
-    Plant(arcsines, "mean_of", lambda _: lambda activation: define(
-              mu0, Expectation(activation(2 * s.r * s.kappa + sp.sqrt(s.c) * s.z), s.z), "", s.kappa),
-          ("bounds.sign-norm", "bounds.sign-overlap", "bounds.erf-upper")),
+    Plant(arcsines, "arcsine", lambda right: lambda first, second, argument: right(2 * first, second, argument),
+          ("bounds.sign-norm", "bounds.erf-upper")),
     Plant(bounds_closed_form, "erf_product_mean", lambda right: lambda first, second: -right(first, second),
           ("bounds.erf-upper", "bounds.sign-norm", "bounds.sign-overlap", "bounds.sign-upper")),
     Plant(bounds_closed_form, "erf_mean",
@@ -273,11 +272,13 @@ SPECTRUM = (
           ("appendix-f.free-entropy", "appendix-f.V1-hat", "appendix-f.stieltjes")),
     # A wrong sign on the sum of the replicas.
     Plant(replica_gaussians, "coupling", lambda _: lambda: s.mode_coupling, ("appendix-f.replicated-mode",)),
+    Plant(log_determinant, "potential_of_rows", lambda right: lambda: right() + s.V1_hat,
+          ("appendix-f.log-determinant",)),
     Plant(resolvent, "shared_field", lambda right: lambda: 2 * right(), ("appendix-f.free-entropy",)),
     Plant(resolvent, "linear_output", lambda right: right.subs(s.zeta, -s.zeta),
           ("appendix-f.free-entropy", "appendix-f.m")),
     Plant(resolvent, "gain", lambda right: -right, ("appendix-f.zeta-vanishes",)),
-    Plant(resolvent, "projection", lambda right: -right, ("appendix-f.schur", "appendix-f.zeta-vanishes")),
+    Plant(resolvent, "projection", lambda right: -right, ("appendix-f.zeta-vanishes",)),
 )
 
 NETWORKS = (

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC, SCHUR, law, quadratic, second_moments
+from onestep.derivations.bulk.marchenko_pastur import ISOTROPIC, SCHUR, law, law_of_averages, quadratic, second_moments
 from onestep.derivations.kernel.search import follows, value
-from onestep.derivations.kernel.statements import Equation, Ground
+from onestep.derivations.kernel.statements import Equation, Ground, sides
 from onestep.derivations.kernel.theorem import replay
 from onestep.derivations.language import symbols as s
 
@@ -18,9 +18,15 @@ def test_the_schur_complement_is_that_of_matrices() -> None:
     whole = drawn @ drawn.T + np.eye(6)
     corner, row, rest = whole[0, 0], whole[0, 1:], whole[1:, 1:]
     form = row @ np.linalg.solve(rest, row)
-    predicted = float(value(SCHUR).subs(dict(zip(sp.symbols("A q", real=True), (corner, form), strict=True))))
+    (complement,) = (factor for factor in sides(SCHUR.statement)[0].args if isinstance(factor, sp.Add))
+    predicted = 1 / float(complement.subs(dict(zip(sp.symbols("A q", real=True), (corner, form), strict=True))))
+    assert value(SCHUR) == 1
     # Two inversions of a matrix of condition below 1e2: some 1e2 roundings.
     assert np.linalg.inv(whole)[0, 0] == pytest.approx(predicted, rel=1e-13)
+
+
+def test_the_law_holds_without_conditions() -> None:
+    assert not law_of_averages().conditions
 
 
 def test_the_law_rests_on_two_hypotheses() -> None:
