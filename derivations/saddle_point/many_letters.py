@@ -232,9 +232,9 @@ def taylor(order: int) -> Derivation:
             *(
                 Vanishing(
                     f"derivative {k}",
-                    sp.expand(sp.diff(average(polynomial(s.x + s.z), s.z), s.x, k).subs(s.x, 0) - value),
+                    sp.expand(sp.diff(average(polynomial(s.x + s.z), s.z), s.x, k).subs(s.x, 0) - moment),
                 )
-                for k, value in enumerate(moments.values())
+                for k, moment in enumerate(moments.values())
             ),
         ),
     )
@@ -288,10 +288,10 @@ def test_error() -> Derivation:
         define(met, over_kappa(y1 * signal), "what the readout's overlap with theta_perp meets of it"),
         define(fluctuation, over_kappa(q_of_kappa), "the readout's own fluctuation"),
     )
-    (average,) = value(base).atoms(Expectation)
+    (whole,) = value(base).atoms(Expectation)
     one = sp.Integer(1)
     parts = ((one, gap**2), (one, y2 - y0**2), (-s.noise, one), (-2 * one, y1 * signal), (one, q_of_kappa))
-    split = rewrite((rewrite((base, linear((), average, parts))), nothing))
+    split = rewrite((rewrite((base, linear((), whole, parts))), nothing))
     result = concluded(Equation(s.test_error, unexplained - 2 * met + fluctuation), split, *names)
     return Derivation(
         "test error of a density of letters",
