@@ -347,7 +347,8 @@ def entropic() -> Derivation:
 
 loss = sp.Function("loss", real=True)
 pair_output = s.output_overlap * s.z + sp.sqrt(s.output_square - s.output_overlap**2) * s.xi  # with theta.x = z
-_output, _across, _noise = sp.Function("f", real=True), *sp.symbols("z_1 z_2", real=True)
+_output = sp.Function("f", real=True)
+_across, _noise = sp.symbols("z_1 z_2", real=True)
 
 
 @functools.cache
