@@ -75,7 +75,8 @@ _at_size = sp.Symbol("d (Cov - mu_1^2 epsilon)", real=True)
 def covariance_gap() -> Derivation:
     """d (Cov[phi_k, phi_l] - mu1^2 epsilon) at overlap epsilon = tau/sqrt(d): what the equivalent map leaves out."""
     series = s.hermite_coefficients[1 : DEGREE + 1]
-    eps, first, second = sp.Symbol("epsilon_0", real=True), *sp.symbols("z_1 z_2", real=True)
+    eps = sp.Symbol("epsilon_0", real=True)
+    first, second = sp.symbols("z_1 z_2", real=True)
 
     def feature(argument: sp.Expr) -> sp.Expr:
         terms = (c * hermite(k, argument) / sp.sqrt(sp.factorial(k)) for k, c in enumerate(series, start=1))
