@@ -32,20 +32,22 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.bulk.blocks import LETTERS
 from onestep.derivations.equivalence.hermite_features import DEGREE, average, hermite, polynomial
 from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
+from onestep.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import linear
+from onestep.derivations.kernel.search import concluded, define, isolated, proved, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
-from onestep.derivations.language.expectation import expand_expectations
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import with_partials
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import (
-    mu1_of,
-    mu2_of,
     prediction,
     q_of_kappa,
     signal,
-    squared_residual,
 )
+from onestep.derivations.saddle_point.letters import test_error as groups_test_error
 
 SOURCE = "arXiv 2402.04980, Section 4.4"
 
@@ -123,34 +125,57 @@ def kernel_matrix() -> sp.Matrix:
     return functions * sp.diag(*penalties) * functions.T
 
 
+_cost = with_partials("\\mathcal{O}_m", 2)
+_means, _at = sp.symbols("m_1 m_2", real=True), sp.symbols("m_1' m_2'", real=True)
+
+
 @functools.cache
 def kernel_ridge() -> Derivation:
     """The means' part of the prediction is kernel ridge regression with the kernel of the letters."""
-    W, T, y = sp.diag(*weights), sp.diag(*penalties), sp.Matrix(targets)
-    gram = functions.T * W * functions + T.inv()
-    m = gram.inv() * functions.T * W * y
-    direct = functions * m
+    W, y = sp.diag(*weights), sp.Matrix(targets)
+    gaps = y - functions * sp.Matrix(_at)
+    cost = define(
+        _cost(*_at),
+        sum(w * gap**2 for w, gap in zip(weights, gaps, strict=True)) / 2
+        + sum(m**2 / (2 * penalty) for m, penalty in zip(_at, penalties, strict=True)),
+        "half the squared gaps with their weights, and the penalties of the means",
+        *_at,
+    )
+    here = dict(zip(_at, _means, strict=True))
+    balances = []
+    for a, place in enumerate(_at):
+        slope = instantiate((differentiate((cost,), place),), here)
+        least = Assumption(
+            Ground.MODEL,
+            f"least cost in mean {a + 1}",
+            Equation(sides(slope.statement)[0], sp.Integer(0)),
+            "the means are where the cost is stationary, which is its minimum",
+        )
+        balances.append(rewrite((assume((), least), slope)))
+    first = isolated(_means[0], balances[0])
+    hole = sp.Dummy("hole", real=True)
+    context = sides(balances[1].statement)[0].xreplace({_means[0]: hole})
+    second = isolated(_means[1], rewrite((balances[1], congruence((first,), context, hole)), False))
+    meaning = define(fitted, functions[0, 0] * _means[0] + functions[0, 1] * _means[1], "what the means fit at place 1")
     K = kernel_matrix()
-    system = K * W + sp.eye(2)
-    result = sp.together((K * W * system.inv() * y)[0])
-    steps = (
-        Step(
+    form = sp.together((K * W * (K * W + sp.eye(2)).inv() * y)[0])
+    result = concluded(Equation(fitted, form), meaning, first, second)
+    return Derivation(
+        "means as kernel ridge regression",
+        SOURCE,
+        proved(
             "At width p the means minimise sum_i w_i (y_i - M_i)^2 + sum_u m_u^2/t_u, with M_i = sum_u mu0_u(kappa_i) "
             "m_u, weights of the rule over 1 + V, y what the other functions leave of the target, and t_u = "
             "(alpha/beta) p tau_u. Two places and two letters are written out.",
-            eq(sp.Symbol("M"), sp.Symbol("F m")),
-            *(
-                Vanishing(f"stationarity in m_{u + 1}", sp.together((functions.T * W * (direct - y) + T.inv() * m)[u]))
-                for u in (0, 1)
-            ),
+            cost,
         ),
-        Step(
-            "With K = F T F^T, F T (F^T W (y - M)) = M reads M = K W (y - M): kernel ridge regression.",
-            eq(fitted, result),
-            Vanishing("both ways to M", sp.together(direct[0] - result)),
-        ),
+        *(proved("Its slope in a mean vanishes.", balance) for balance in balances),
+        proved("So the first mean is known by the second,", first),
+        proved("and the second.", second),
+        proved("What they fit.", meaning),
+        proved("With K = F T F^T, F T (F^T W (y - M)) = M reads M = K W (y - M): kernel ridge regression.", result),
+        results={fitted: value(result)},
     )
-    return Derivation("means as kernel ridge regression", SOURCE, *steps, results={fitted: result})
 
 
 coefficients = tuple(sp.Symbol(rf"[u^{n}]\mu_0^u(\kappa)", real=True) for n in range(DEGREE + 1))
@@ -207,9 +232,9 @@ def taylor(order: int) -> Derivation:
             *(
                 Vanishing(
                     f"derivative {k}",
-                    sp.expand(sp.diff(average(polynomial(s.x + s.z), s.z), s.x, k).subs(s.x, 0) - value),
+                    sp.expand(sp.diff(average(polynomial(s.x + s.z), s.z), s.x, k).subs(s.x, 0) - moment),
                 )
-                for k, value in enumerate(moments.values())
+                for k, moment in enumerate(moments.values())
             ),
         ),
     )
@@ -253,46 +278,34 @@ def mellin() -> Derivation:
 @functools.cache
 def test_error() -> Derivation:
     """e2 where yhat = y0, averaged; two letters are written out."""
+    base = groups_test_error().theorem_of(s.test_error)
+    assert base is not None
     gap = y0 - prediction
-    left = y2 - y0**2 - 2 * y1 * signal + q_of_kappa
-    named = {
-        unexplained: over_kappa(y2 - y0**2) - s.noise,
-        met: over_kappa(y1 * signal),
-        fluctuation: over_kappa(q_of_kappa),
-    }
-    result = over_kappa(left) - s.noise
-    by_letters = sum(s.psi_of[a] * over_kappa(y1 * mu1_of[a]) for a in LETTERS)
-    by_norms = sum(s.q2_of[a] * over_kappa(mu2_of[a] ** 2) for a in LETTERS) + sum(
-        s.q1_of[a][b] * over_kappa(mu1_of[a] * mu1_of[b]) for a in LETTERS for b in LETTERS
+    fits = assume((), Assumption(Ground.HYPOTHESIS, "yhat = y0", Equation(prediction, y0), YHAT, frozenset({s.kappa})))
+    nothing = ring((fits,), Equation(gap**2, sp.Integer(0)), (-gap,))
+    names = (
+        define(unexplained, over_kappa(y2 - y0**2) - s.noise, "what kappa does not tell of the label, less its noise"),
+        define(met, over_kappa(y1 * signal), "what the readout's overlap with theta_perp meets of it"),
+        define(fluctuation, over_kappa(q_of_kappa), "the readout's own fluctuation"),
     )
-    steps = (
-        Step(
-            "The squared residual at given kappa is the square of what the means leave of y0, and a rest that does not "
-            "know them. The means cost nothing at leading order; where they leave nothing, yhat = y0, the forces of "
-            "zeta vanish with y0 - yhat. The label noise is not counted.",
-            eq(s.test_error, result),
-            Vanishing("e2 less the square", sp.expand(squared_residual - gap**2 - left)),
-        ),
-        Step(
-            "What kappa does not tell of the label",
-            eq(unexplained, named[unexplained]),
-            Vanishing("nothing at gamma = 1", named[unexplained].subs(y2, y0**2 + s.noise).doit()),
-        ),
-        Step(
-            "is met by the readout's overlap with theta_perp,",
-            eq(met, named[met]),
-            Vanishing("letter by letter", expand_expectations(named[met] - by_letters)),
-        ),
-        Step(
-            "and the readout's own fluctuation is added.",
-            eq(fluctuation, named[fluctuation]),
-            Vanishing("overlap by overlap", expand_expectations(named[fluctuation] - by_norms)),
-        ),
-    )
+    (whole,) = value(base).atoms(Expectation)
+    one = sp.Integer(1)
+    parts = ((one, gap**2), (one, y2 - y0**2), (-s.noise, one), (-2 * one, y1 * signal), (one, q_of_kappa))
+    split = rewrite((rewrite((base, linear((), whole, parts))), nothing))
+    result = concluded(Equation(s.test_error, unexplained - 2 * met + fluctuation), split, *names)
     return Derivation(
         "test error of a density of letters",
         SOURCE,
-        *steps,
-        results={s.test_error: result, **named},
+        proved("The means cost nothing at leading order: where they leave nothing, yhat = y0.", fits),
+        proved(
+            "The squared residual at given kappa is the square of what the means leave of y0, and a rest that does not "
+            "know them; the forces of zeta vanish with y0 - yhat. The label noise is not counted.",
+            split,
+        ),
+        proved("What kappa does not tell of the label", names[0]),
+        proved("is met by the readout's overlap with theta_perp,", names[1]),
+        proved("and the readout's own fluctuation is added.", names[2]),
+        proved("So the error is their sum.", result),
+        results={s.test_error: value(result)},
         hypotheses=(SMOOTH_MEANS, YHAT, "the limit of many letters is taken after that of infinite width"),
     )

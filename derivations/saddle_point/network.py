@@ -13,12 +13,28 @@ import sympy as sp
 from onestep.derivations.bulk.blocks import IDENTITY, LETTERS, PAIRS, C, Theta, mixed_matrix, shift, theta, traces_of
 from onestep.derivations.bulk.letters import ROWS_OF_GROUPS, SOURCE, form, gain_of_tau, over_spectrum, traces
 from onestep.derivations.bulk.network import mean_slope
-from onestep.derivations.free_energy.along_spike import y0, y1, y2
-from onestep.derivations.kernel.search import proved, value
-from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq
+from onestep.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
+from onestep.derivations.free_energy.leaves import of_network, unfolded
+from onestep.derivations.free_energy.sample_energy import LABEL_NOISE, TEACHER, label, moments_named, square_loss
+from onestep.derivations.kernel.algebra import assume, differentiate, instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import linear
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    both_expanded,
+    concluded,
+    define,
+    isolated,
+    proved,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
+from onestep.derivations.language.named_functions import with_partials, with_slopes
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.letter_energy import mu0_of, mu1_of, mu2_of, q_of_kappa, signal
+from onestep.derivations.saddle_point.letter_energy import FIELDS, mu0_of, mu1_of, mu2_of, q_of_kappa, signal
 
 third_of = tuple(sp.Function(f"k2_{a + 1}", real=True)(s.kappa) for a in LETTERS)
 
@@ -122,6 +138,10 @@ def sizes() -> Derivation:
     return Derivation("sizes of a readout as slopes", SOURCE, *steps, results=results, hypotheses=(ROWS_OF_GROUPS,))
 
 
+_mean_of_norm = with_partials("mu_0^c", 2)
+_along, _norm = sp.Symbol("kappa_0", real=True), sp.Symbol("c_0", positive=True)
+
+
 @functools.cache
 def third_function() -> Derivation:
     """k2 of a group: d/dc of E sigma(r u kappa + b + sqrt(c) z)."""
@@ -152,117 +172,192 @@ def squared_residual(yhat: sp.Expr) -> sp.Expr:
 
 
 squared = squared_residual(prediction)
+_b, _omega = sp.symbols("b omega", real=True)
+_V = sp.Symbol("V_0", nonnegative=True)
+_fitted = sp.Function("fitted", real=True)
+_distance, _residual = (sp.Function(name, real=True)(s.kappa) for name in ("e_g", "e_t"))
 
 
 @functools.cache
 def errors() -> Derivation:
-    """Test and training error, and why the distance to the span bounds the first."""
-    noise = sp.Symbol("rest", nonnegative=True)
-    g = sp.symbols("g_11 g_12 g_22", real=True)
-    excess = {(0, 0): g[0] ** 2, (0, 1): g[0] * g[1], (1, 1): g[1] ** 2 + g[2] ** 2}
-    sizes_ = {s.q1_of[a][b]: s.psi_of[a] * s.psi_of[b] + excess[a, b] for a, b in PAIRS}
-    left = (squared - (y0 - prediction) ** 2).subs({y2: y0**2 + y1**2 + noise} | sizes_, simultaneous=True)
-    test = Expectation(squared, s.kappa) - s.noise
-    training = Expectation(squared_residual(fit) / (1 + variance) ** 2, s.kappa)
-    obligation = NonNegative(
-        "what the span of mu0, kappa mu1 and k2 of all groups leaves out is not negative",
-        sp.expand(left),
-        (
-            (noise, sp.S.One),
-            (sp.S.One, y1 - signal),
-            (sp.S.One, g[0] * mu1_of[0] + g[1] * mu1_of[1]),
-            (sp.S.One, g[2] * mu1_of[1]),
-            *((s.q2_of[a], mu2_of[a]) for a in LETTERS),
+    """Test and training error: the first from the output on a new input, the second from the fitted outputs."""
+    inner = (s.z, *FIELDS.normals)
+    gap = TEACHER - prediction - FIELDS.shared
+    on_new = define(
+        _distance, Expectation(gap**2, *inner), "mean squared distance from the noiseless label, given kappa", s.kappa
+    )
+    at_kappa = concluded(
+        Equation(_distance, squared - s.noise), moments_named(averages_expanded(on_new)), *FIELDS.names
+    )
+    test = define(s.test_error, of_network(over_kappa(_distance)), "the error on a new input")
+    minimiser = square_loss().results[s.local_field].xreplace({s.residual: _b, s.field_mean: _omega, s.V: _V})
+    fits = assume(
+        (),
+        Assumption(
+            Ground.HYPOTHESIS,
+            "fitted output",
+            Equation(_fitted(_b, _omega, _V), minimiser),
+            "result-3-3.moreau-minimiser",
+            frozenset({_b, _omega, _V}),
         ),
     )
-    steps = (
-        Step(
-            "The output at given kappa is yhat plus a local field of variance q(kappa) and covariance sum_u mu1_u "
-            "psi_u with the label's z: its squared distance from the label, without the label's own noise.",
-            eq(s.test_error, test),
-            obligation,
-        ),
-        Step("On the training set every residual shrinks by 1 + V.", eq(s.training_error, training), obligation),
+    label_ = label() - fit
+    at_sample = instantiate((fits,), {_b: label_, _omega: FIELDS.shared, _V: variance})
+    left, shrunk = label_ - _fitted(label_, FIELDS.shared, variance), (label_ - FIELDS.shared) / (1 + variance)
+    shrinks = ring((at_sample,), Equation(left, shrunk), (sp.Integer(-1),))
+    on_sample = define(
+        _residual, Expectation(left**2, *inner, LABEL_NOISE), "mean squared residual of a training sample", s.kappa
     )
-    results = {s.test_error: test, s.training_error: training}
+    shorter = rewrite((on_sample, shrinks))
+    weight = 1 / (1 + variance) ** 2
+    split = linear((), value(shorter), ((weight, (label_ - FIELDS.shared) ** 2),))
+    averaged = moments_named(averages_expanded(split))
+    of_sample = concluded(Equation(_residual, squared_residual(fit) * weight), shorter, averaged, *FIELDS.names)
+    training = define(s.training_error, of_network(over_kappa(_residual)), "the error on the training samples")
+    found = rewritten(unfolded(test), at_kappa), rewritten(unfolded(training), of_sample)
     return Derivation(
         "the errors of a network with a vocabulary",
         SOURCE,
-        *steps,
-        results=results,
+        proved(
+            "The output at given kappa is yhat plus a local field of variance q(kappa) and covariance sum_u mu1_u "
+            "psi_u with the label's z.",
+            on_new,
+        ),
+        proved("Its squared distance from the label, without the label's own noise.", at_kappa),
+        proved("The test error.", found[0]),
+        proved("On a training sample the fitted output minimises the sample's energy,", fits),
+        proved("so that every residual shrinks by 1 + V.", shrinks),
+        proved("Its square at given kappa.", of_sample),
+        proved("The training error.", found[1]),
+        results={s.test_error: value(found[0]), s.training_error: value(found[1])},
         hypotheses=(ROWS_OF_GROUPS, WITH_NORMS),
     )
+
+
+_cost_of_mean, _slope_of_mean, _ = with_slopes("cost of m")
+_m = sp.Symbol("m_0", real=True)
 
 
 @functools.cache
 def readout_mean() -> Derivation:
     """m of a group: the force along its constant vector vanishes."""
-    force, square, rest = (
-        Expectation(mu0_of[0] * part / (1 + variance), s.kappa)
-        for part in (y0 - prediction, mu0_of[0], y0 - prediction.subs(s.m_of[0], 0))
+    moved = squared.xreplace({s.m_of[0]: _m})
+    cost = define(
+        _cost_of_mean(_m),
+        over_kappa(moved / (2 * (1 + variance))),
+        "what a sample costs as a function of the mean of group 1's readout",
+        _m,
     )
-    steps = (
-        Step(
-            "A readout that is uniform on group 1 costs O(1/p): its force vanishes.",
-            eq(s.m_of[0], rest / square),
-            Vanishing("linear in m_1", expand_expectations(force - rest + s.m_of[0] * square)),
-        ),
+    slope = instantiate((differentiate((cost,), _m),), {_m: s.m_of[0]})
+    stationary = Assumption(
+        Ground.HYPOTHESIS,
+        "stationary saddle point",
+        Equation(_slope_of_mean(s.m_of[0]), sp.Integer(0)),
+        "a readout that is uniform on group 1 costs O(1/p), so that its force vanishes",
     )
+    balance = both_expanded(rewrite((assume((), stationary), slope)), s.kappa)
+    result = isolated(s.m_of[0], balance)
     return Derivation(
         "the mean of one letter's readout",
         SOURCE,
-        *steps,
-        results={s.m_of[0]: rest / square},
+        proved("The cost of a sample.", cost),
+        proved("Its slope in m: a readout that is uniform on group 1 costs O(1/p), so that it vanishes.", slope),
+        proved("Linear in m.", result),
+        results={s.m_of[0]: value(result)},
         hypotheses=(ROWS_OF_GROUPS, WITH_NORMS),
     )
 
 
+_spike, _target, _tied = (sp.symbols(f"{x}_1 {x}_2", real=True) for x in ("s", "t", r"\delta"))
+_resolvent, _readout = sp.symbols("G_11 G_12", real=True), sp.Symbol("a_1", real=True)
+_xi = sp.Symbol("xi_i", real=True)
+_pull = tuple(sp.Function(f"J_{b + 1}", real=True)(s.kappa) for b in LETTERS)
+
+
+@functools.cache
+def pulls() -> tuple[Theorem, ...]:
+    """What a sample pulls on a neuron of each group with: its feature times its residual, at given kappa."""
+    gap = y0 - fit + y1 * s.z
+    found = []
+    for b in LETTERS:
+        feature = mu0_of[b] + _tied[b] * third_of[b] + mu1_of[b] * (s.kappa * _spike[b] + _target[b] * s.z)
+        meaning = define(
+            _pull[b],
+            Expectation((feature + mu2_of[b] * _xi) * gap, s.z, _xi),
+            "the mean of a neuron's feature times the sample's residual, that of the output without the sample",
+            s.kappa,
+        )
+        found.append(averages_expanded(meaning))
+    return tuple(found)
+
+
 @functools.cache
 def norm_overlap() -> Derivation:
-    """chi of a group: the readout's equation, a sample left out, met by delta."""
+    """chi of a group: the readout's equation, a sample left out, met by delta; one neuron of each group is shown."""
     ratio = s.alpha / s.beta
-    # A feature, to be averaged over its sample's own variables.
-    tied, spike, target = sp.symbols(r"\delta_i s_i t_i", real=True)
-    noise = sp.Symbol("xi_i", real=True)
-    feature = mu0_of[0] + tied * third_of[0] + mu1_of[0] * (s.kappa * spike + target * s.z) + mu2_of[0] * noise
-    # Its gap from the label, with the mean y0 - yhat and the slope y1 along z that the target itself pulls with.
-    gap = y0 - fit + y1 * s.z
-    pulled = expand_expectations(Expectation(sp.expand(feature * gap), s.z, noise))
-    by_tie, by_spike, by_target = (sp.diff(pulled, x) for x in (tied, spike, target))
-    forces = [
-        [ratio * Expectation(force / (1 + variance), s.kappa) for force in row]
-        for row in (
-            [s.kappa * mu1_of[b] * (y0 - fit) for b in LETTERS],
-            [mu1_of[b] * y1 for b in LETTERS],
-            [third_of[b] * (y0 - fit) for b in LETTERS],
-        )
-    ]
-    rows = (s.norm_row_spike, s.norm_row_target, s.norm_row_norm)
-    result = sum(row[b] * force[b] for row, force in zip(rows, forces, strict=True) for b in LETTERS)
-    # S a = J with J made of vectors y_k and forces: a = G J, and delta.a is linear in the forces.
-    G = sp.Matrix(2, 2, sp.symbols("G_11 G_12 G_12 G_22", real=True))
-    y = sp.Matrix(2, 2, sp.symbols("y_11 y_12 y_21 y_22", real=True))
-    f, delta = sp.Matrix(sp.symbols("f_1 f_2", real=True)), sp.Matrix(sp.symbols("d_1 d_2", real=True))
-    linear = (delta.T * G * (y * f))[0] - sum((delta.T * G * y[:, k])[0] * f[k] for k in (0, 1))
-    steps = (
-        Step(
-            "A sample pulls on neuron i with its feature times its residual: the averages over its own variables are "
-            "the forces along W v, W theta_perp and delta, each over 1 + V.",
-            eq(sp.Symbol(r"\hat{\chi}"), forces[2][0]),
-            Vanishing("along delta", by_tie - third_of[0] * (y0 - fit)),
-            Vanishing("along W v", by_spike - s.kappa * mu1_of[0] * (y0 - fit)),
-            Vanishing("along W theta_perp", by_target - mu1_of[0] * y1),
-        ),
-        Step(
-            "The readout is G times these forces and noise that no delta meets: chi is linear in them.",
-            eq(s.chi_of[0], result),
-            Vanishing("two neurons, two vectors", sp.expand(linear)),
-        ),
+    forces = [ratio * over_kappa(pull / (1 + variance)) for pull in _pull]
+    readout = define(
+        _readout, sum(_resolvent[b] * forces[b] for b in LETTERS), "the readout of a neuron of group 1: G times forces"
     )
+    meaning = define(s.chi_of[0], _tied[0] * _readout, "a.delta/sqrt(p) over the neurons of group 1")
+    rows = (
+        (s.norm_row_spike, _spike, "W v"),
+        (s.norm_row_target, _target, "W theta_perp"),
+        (s.norm_row_norm, _tied, "delta"),
+    )
+    names = [
+        define(row[b], _tied[0] * _resolvent[b] * vector[b], f"delta_1.G {what} over the neurons")
+        for row, vector, what in rows
+        for b in LETTERS
+    ]
+    balanced = [
+        assume(
+            (),
+            Assumption(
+                Ground.HYPOTHESIS,
+                f"no force along the constant vector of group {b + 1}",
+                Equation(over_kappa(mu0_of[b] * (y0 - fit) / (1 + variance)), sp.Integer(0)),
+                "beyond.groups.readout-mean",
+            ),
+        )
+        for b in LETTERS
+    ]
+    shares = (
+        [s.kappa * mu1_of[b] * (y0 - fit) for b in LETTERS],
+        [mu1_of[b] * y1 for b in LETTERS],
+        [third_of[b] * (y0 - fit) for b in LETTERS],
+    )
+    split = []
+    for b, pull in enumerate(pulls()):
+        parts = (
+            (sp.Integer(1), mu0_of[b] * (y0 - fit) / (1 + variance)),
+            *((vector[b], share[b] / (1 + variance)) for (_, vector, _w), share in zip(rows, shares, strict=True)),
+        )
+        inserted = Expectation(value(pull) / (1 + variance), s.kappa)
+        split.append(rewritten(linear((), inserted, parts), balanced[b]))
+    inserted_all = rewritten(rewritten(meaning, readout), *pulls(), *split)
+    total = ratio * sum(
+        row[b] * over_kappa(share[b] / (1 + variance))
+        for (row, _, _w), share in zip(rows, shares, strict=True)
+        for b in LETTERS
+    )
+    result = concluded(Equation(s.chi_of[0], total), inserted_all, *names)
     return Derivation(
         "a readout's overlap with the norms",
         SOURCE,
-        *steps,
-        results={s.chi_of[0]: result},
+        *(
+            proved(
+                "A sample pulls on a neuron with its feature times its residual, averaged over its own variables: "
+                "forces along the constant vector, W v, W theta_perp and delta, each over 1 + V.",
+                pull,
+            )
+            for pull in pulls()
+        ),
+        *(proved("That along the constant vector vanishes.", theorem) for theorem in split),
+        proved("The readout is G times these forces, and noise that no delta meets.", readout),
+        proved("chi is linear in them.", meaning),
+        *(proved("A form between delta and one of these vectors.", name) for name in names),
+        proved("So it is a sum of forms times forces.", result),
+        results={s.chi_of[0]: value(result)},
         hypotheses=(ROWS_OF_GROUPS, WITH_NORMS),
     )

@@ -19,7 +19,8 @@ from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation
 from onestep.derivations.language.named_functions import with_slopes
 from onestep.derivations.saddle_point import symbols as s
-from onestep.derivations.saddle_point.letters import CONJUGATE, SOURCE, double_of, equation
+from onestep.derivations.saddle_point.letter_energy import SOURCE
+from onestep.derivations.saddle_point.letters import CONJUGATE, double_of, equation
 
 _ZERO = sp.Integer(0)
 

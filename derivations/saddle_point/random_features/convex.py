@@ -79,8 +79,6 @@ def over_spectrum(integrand: sp.Expr) -> sp.Expr:
     return Expectation(integrand, s.mode)
 
 
-# ---- the free energy ----
-
 energy = with_partials("E", 3)  # the average energy of a sample, a function of Q, M and V
 _force, _target = sp.symbols("Xi T", real=True)
 OVERLAPS = {
@@ -146,8 +144,6 @@ def stationary(variable: sp.Symbol, unknown: sp.Symbol) -> tuple[Theorem, Theore
     rate = slope((free_energy()[-1],), variable, name, f"the derivative of the free energy in {variable.name}")
     return rate, isolated(unknown, averages_expanded(rewrite((rate, saddle_point(name))), s.mode))
 
-
-# ---- the energetic part ----
 
 _Q, _V, _variance = sp.symbols("Q_0 V_0 rho_0", positive=True)
 _M, _y, _f = sp.symbols("M_0 y_0 f_0", real=True)
@@ -292,9 +288,6 @@ def energetic() -> Derivation:
     )
 
 
-# ---- the entropic part ----
-
-
 def traces() -> dict[sp.Symbol, sp.Expr]:
     """V_s, V_w, q_s, q_w, m_s as traces: |F^T a|^2 and |a|^2 of a Gaussian readout S^-1 J."""
     force = (s.q_s_hat + s.m_s_hat**2) * varrho + s.q_w_hat
@@ -352,11 +345,10 @@ def entropic() -> Derivation:
     )
 
 
-# ---- errors ----
-
 loss = sp.Function("loss", real=True)
 pair_output = s.output_overlap * s.z + sp.sqrt(s.output_square - s.output_overlap**2) * s.xi  # with theta.x = z
-_output, _across, _noise = sp.Function("f", real=True), *sp.symbols("z_1 z_2", real=True)
+_output = sp.Function("f", real=True)
+_across, _noise = sp.symbols("z_1 z_2", real=True)
 
 
 @functools.cache

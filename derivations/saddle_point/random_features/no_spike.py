@@ -14,7 +14,12 @@ import sympy as sp
 from onestep.derivations.bulk.marchenko_pastur import second_moments
 from onestep.derivations.free_energy.along_spike import PAPER, g, mu0, mu1, mu2, squared_residual, y0, y1, y2
 from onestep.derivations.free_energy.stationarity import solve_linear
-from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing, eq, ge
+from onestep.derivations.kernel.algebra import assume, rewrite, ring
+from onestep.derivations.kernel.limits import limit_rational, name_limit
+from onestep.derivations.kernel.search import isolated, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from onestep.derivations.kernel.theorem import Theorem
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge
 from onestep.derivations.language.expectation import Expectation, expand_expectations
 from onestep.derivations.language.inequalities import for_vectors
 from onestep.derivations.saddle_point import symbols as s
@@ -233,21 +238,50 @@ def floor() -> Derivation:
     )
 
 
+_t = sp.Symbol("1/r", positive=True)
+_rm, _zeta = sp.Function("r m", real=True)(_t), sp.Function("zeta", real=True)(_t)
+_CORRECTIONS = sp.symbols("A_1 B_1 D_1 F_1 H_1", real=True)
+
+
+@functools.cache
+def small_spike() -> tuple[Theorem, ...]:
+    """r m and zeta at a small spike, as functions of 1/r: their two equations, and what solves them.
+
+    Averages are divided by their power of r, with the corrections of order r^2 that mu0 = r mu1 kappa + O(r^3) leaves.
+    """
+    weight, along = k1**2 / (1 + s.V), k1 * s.gamma * s.h1_star / (1 + s.V)
+    A, B, D, F, H = (
+        leading + correction / _t**2
+        for leading, correction in zip((weight, weight, weight, along, along), _CORRECTIONS, strict=True)
+    )
+    cost = s.alpha * s.c * s.V2
+
+    def small(name: str, left: sp.Expr, right: sp.Expr, claim: str) -> Theorem:
+        statement = Equation(left, right)
+        return assume((), Assumption(Ground.HYPOTHESIS, f"small spike, {name}", statement, claim, frozenset({_t})))
+
+    of_m = small("m", A * _rm + B * _zeta, F, "result-3-3.saddle.m")
+    of_zeta = small("zeta", _zeta, cost * (H - B * _rm - D * _zeta), "result-3-3.saddle.zeta-hat")
+    by_zeta = isolated(_rm, of_m)
+    zeta = isolated(_zeta, rewrite((of_zeta, by_zeta)))
+    return of_m, of_zeta, zeta, rewritten(by_zeta, zeta)
+
+
+def at_no_spike(name: sp.Symbol, found: sp.Expr, theorem: Theorem, meaning: str) -> Theorem:
+    """``name`` for the limit of a quantity as the spike vanishes."""
+    left, right = sides(theorem.statement)
+    form = sp.cancel(sp.together(right))
+    known = ring((theorem,), Equation(left, form), (sp.Integer(1),))
+    limit = limit_rational((), form, found, _t)
+    return name_limit((rewrite((limit, known), True),), name, meaning)
+
+
 @functools.cache
 def vanishing_spike() -> Derivation:
     """r -> 0+ after the limit of large dimensions: m grows like 1/r and learns the spike direction at no cost."""
-    t = sp.Symbol("1/r", positive=True)
-    A1, B1, D1, F1, H1 = sp.symbols("A_1 B_1 D_1 F_1 H_1", real=True)
-    weight = 1 / (1 + s.V)
-    # Averages divided by their power of r, with the corrections of order r^2 that mu0 = r mu1 kappa + O(r^3) leaves.
-    A = k1**2 * weight + A1 / t**2
-    B = k1**2 * weight + B1 / t**2
-    D = k1**2 * weight + D1 / t**2
-    F = k1 * s.gamma * s.h1_star * weight + F1 / t**2
-    H = k1 * s.gamma * s.h1_star * weight + H1 / t**2
-    rm, zeta = sp.symbols("rm zeta", real=True)
-    cost = s.alpha * s.c * s.V2
-    solution = sp.solve([A * rm + B * zeta - F, zeta - cost * (H - B * rm - D * zeta)], [rm, zeta], dict=True)[0]
+    of_m, of_zeta, zeta, rm = small_spike()
+    m_limit = at_no_spike(s.m_no_spike, s.gamma * s.h1_star / k1, rm, "limit of r m as the spike vanishes")
+    zeta_limit = at_no_spike(s.zeta_no_spike, sp.Integer(0), zeta, "limit of zeta as the spike vanishes")
     along = s.gamma * s.h1_star
     e_limit = s.h2_star + s.noise - along**2 - 2 * k1 * sp.sqrt(s.rho) * s.h1_star * s.psi + k1**2 * s.q1 + k2**2 * s.q2
     e_any = without_spike(
@@ -255,17 +289,14 @@ def vanishing_spike() -> Derivation:
     )
     rotated = e_plain.subs({s.h1_star: sp.sqrt(s.rho) * s.h1_star, s.M: s.psi, s.Q1: s.q1}) - along**2
     steps = (
-        Step(
-            "mu0 = r mu1 kappa + O(r^3): with A = r^2 A', B = r B', F = r F' the equations for r m and zeta have "
-            "coefficients of order one, and r m tends to gamma h1*/mu1.",
-            eq(s.m_no_spike, along / k1),
-            RationalLimit("r m tends to gamma h1*/mu1", solution[rm], t, along / k1),
+        proved(
+            "mu0 = r mu1 kappa + O(r^3): with A = r^2 A', B = r B', F = r F' the equation for r m has coefficients of "
+            "order one,",
+            of_m,
         ),
-        Step(
-            "zeta vanishes.",
-            eq(s.zeta_no_spike, sp.S.Zero),
-            RationalLimit("zeta vanishes", solution[zeta], t, sp.S.Zero),
-        ),
+        proved("and so has that for zeta.", of_zeta),
+        proved("r m tends to gamma h1*/mu1.", m_limit),
+        proved("zeta vanishes.", zeta_limit),
         Step(
             "So mu0 m tends to gamma h1* kappa, the whole linear part along the spike: m carries no ridge cost at "
             "this order.",
@@ -283,6 +314,6 @@ def vanishing_spike() -> Derivation:
         "spike to zero",
         SOURCE,
         *steps,
-        results={s.m_no_spike: along / k1, s.zeta_no_spike: sp.S.Zero, s.error_no_spike: e_limit - s.noise},
+        results={s.m_no_spike: value(m_limit), s.zeta_no_spike: value(zeta_limit), s.error_no_spike: e_limit - s.noise},
         hypotheses=(ODD, "the limit r -> 0 is taken after d -> infinity, and exchanged with the averages over kappa"),
     )

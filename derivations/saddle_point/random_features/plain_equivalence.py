@@ -12,13 +12,26 @@ import functools
 
 import sympy as sp
 
-from onestep.derivations.equivalence.spike_coefficients import at_spike, mean_square, mu0_of, received
+from onestep.derivations.equivalence.spike_coefficients import at_spike, linear_of, mean_square, mu0_of
 from onestep.derivations.free_energy.along_spike import V_of_kappa, mu0, mu1, mu2, squared_residual, y0
-from onestep.derivations.gradient_step.hermite_tensors import average, hermite, z1, z2
-from onestep.derivations.gradient_step.leap_scaling import root_d
-from onestep.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing, eq, ge
+from onestep.derivations.gradient_step.hermite_tensors import hermite
+from onestep.derivations.gradient_step.leaves import H1, H2
+from onestep.derivations.kernel.algebra import differentiate, instantiate, rewrite
+from onestep.derivations.kernel.limits import name_limit
+from onestep.derivations.kernel.search import (
+    averages_expanded,
+    concluded,
+    define,
+    equal,
+    limit_of,
+    proved,
+    rewritten,
+    value,
+)
+from onestep.derivations.kernel.statements import Equation
+from onestep.derivations.language.derivation import Derivation, NonNegative, Step, Vanishing, eq, ge
 from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import sigma
+from onestep.derivations.language.named_functions import sigma, with_partials, with_slopes
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.equations import equation, isotropic
 from onestep.derivations.saddle_point.random_features.no_spike import target_moment_rules
@@ -37,93 +50,103 @@ def second_input(overlap: sp.Expr) -> sp.Expr:
 @functools.cache
 def input_covariance() -> Derivation:
     """Cov[phi_k, theta.x] = h1 epsilon, exactly: the covariance of the linear part alone."""
-    exact = expand_expectations(Expectation(sp.expand(sigma(s.z) * second_input(s.overlap)), s.z, s.xi))
-    names = {Expectation(s.z * sigma(s.z), s.z): s.h1}
-    found = exact.xreplace(names)
-    linear = expand_expectations(Expectation(sp.expand(s.h1 * s.z * second_input(s.overlap)), s.z, s.xi))
+    meaning = define(
+        s.input_covariance,
+        Expectation(sigma(s.z) * second_input(s.overlap), s.z, s.xi),
+        "covariance of a feature and theta.x",
+    )
+    exact = averages_expanded(meaning)
+    result = concluded(Equation(s.input_covariance, s.h1 * s.overlap), exact, H1)
     return Derivation(
         "a feature and a direction of the input",
         SOURCE,
-        Step(
-            "theta.x is epsilon z plus an independent part, which averages to zero.",
-            eq(s.input_covariance, found),
-            Vanishing("the linear part has the same covariance", found - linear),
-        ),
-        results={s.input_covariance: found},
+        proved("theta.x is epsilon z plus an independent part,", meaning),
+        proved("which averages to zero.", exact),
+        proved("The linear part has the same covariance.", result),
+        results={s.input_covariance: value(result)},
     )
+
+
+_covariance, _covariance_slope, _ = with_slopes("Cov")
+_at_size = sp.Symbol("d (Cov - mu_1^2 epsilon)", real=True)
 
 
 @functools.cache
 def covariance_gap() -> Derivation:
     """d (Cov[phi_k, phi_l] - mu1^2 epsilon) at overlap epsilon = tau/sqrt(d): what the equivalent map leaves out."""
     series = s.hermite_coefficients[1 : DEGREE + 1]
-    eps = s.overlap
+    eps = sp.Symbol("epsilon_0", real=True)
+    first, second = sp.symbols("z_1 z_2", real=True)
 
     def feature(argument: sp.Expr) -> sp.Expr:
         terms = (c * hermite(k, argument) / sp.sqrt(sp.factorial(k)) for k, c in enumerate(series, start=1))
-        return sp.expand(sum(terms, sp.S.Zero))
+        return sp.Add(*terms)
 
-    other = eps * z1 + sp.sqrt(1 - eps**2) * z2
-    covariance = average(sp.expand(feature(z1) * feature(other)), (z1, z2))
+    other = eps * first + sp.sqrt(1 - eps**2) * second
+    meaning = define(
+        _covariance(eps),
+        Expectation(feature(first) * feature(other), first, second),
+        "covariance of two features whose neurons overlap by epsilon",
+        eps,
+    )
     powers = sum((c**2 * eps**k for k, c in enumerate(series, start=1)), sp.S.Zero)
-    slope = sp.diff(covariance, eps).subs(eps, 0)
-    scaled = sp.expand((root_d**2 * (covariance - slope * eps)).subs(eps, s.scaled_overlap / root_d))
-    limit = series[1] ** 2 * s.scaled_overlap**2
+    curve = concluded(Equation(_covariance(eps), powers), averages_expanded(meaning))
+    at_zero = instantiate((differentiate((curve,), eps),), {eps: sp.S.Zero})
+    small = s.scaled_overlap / sp.sqrt(s.d)
+    here = instantiate((curve,), {eps: small})
+    left_out = define(
+        _at_size,
+        s.d * (_covariance(small) - _covariance_slope(sp.S.Zero) * small),
+        "d times the covariance less that of the equivalent map, which has its slope",
+    )
+    exact = rewritten(left_out, here, at_zero)
+    form = sp.expand(value(exact))
+    limit = name_limit((rewrite((limit_of(form, s.d), equal(exact, form)), True),), s.covariance_gap, "its limit")
     return Derivation(
         "two features of a plain random-feature map",
         SOURCE,
-        Step(
-            "The covariance is a power series in the overlap with the squared Hermite coefficients.",
-            eq(s.pair_covariance, powers),
-            Vanishing("moment by moment", covariance - powers),
-            Vanishing("its slope is mu1^2, that of the equivalent map", slope - series[0] ** 2),
-        ),
-        Step(
-            "Overlaps are of order d^(-1/2): what is left out is of order 1/d.",
-            eq(s.covariance_gap, limit),
-            RationalLimit("d times the difference", scaled, root_d, limit),
-        ),
-        results={s.covariance_gap: limit},
+        proved("The covariance of two features, as a function of the overlap of their neurons.", meaning),
+        proved("It is a power series in the overlap with the squared Hermite coefficients.", curve),
+        proved("Its slope is mu1^2, that of the equivalent map.", at_zero),
+        proved("Overlaps are of order d^(-1/2).", exact),
+        proved("What is left out is of order 1/d.", limit),
+        results={s.covariance_gap: value(limit)},
         hypotheses=(f"the activation is a polynomial of degree {DEGREE}",),
     )
+
+
+_r, _c = sp.Symbol("r_0", real=True), sp.Symbol("c_0", positive=True)
+_left = with_partials("mu_2^2", 2)
 
 
 @functools.cache
 def without_spike() -> Derivation:
     """The conditional map at r = 0, c = 1: its residual variance is mu*^2 = E sigma^2 - mu0^2 - mu1^2."""
-    plain = {s.r: sp.S.Zero, s.c: sp.S.One}
 
-    def at_zero(expression: sp.Expr) -> sp.Expr:
-        return at_spike(expression).xreplace(plain)
+    def at(expression: sp.Expr) -> sp.Expr:
+        return at_spike(expression).xreplace({s.r: _r, s.c: _c})
 
-    mean = at_zero(mu0_of())
-    linear = at_zero(Expectation(s.z * sigma(received(s.z)), s.z) / sp.sqrt(s.c))
-    square = at_zero(mean_square())
-    best = Expectation((sigma(s.z) - mean - linear * s.z) ** 2, s.z)
-    residual = square - mean**2 - linear**2
+    linear = at(linear_of())
+    meaning = define(
+        _left(_r, _c),
+        at(mean_square()) - at(mu0_of()) ** 2 - _c * linear**2,
+        "what mean and linear coefficient given kappa leave of the second moment",
+        _r,
+        _c,
+    )
+    here = instantiate((meaning,), {_r: sp.S.Zero, _c: sp.S.One})
+    square = define(s.mu2_square, _left(sp.S.Zero, sp.S.One), "at r = 0, c = 1")
+    mean = define(s.mu0_constant, Expectation(sigma(s.z), s.z), "the mean of the activation")
+    names = (H2, mean, H1)
+    result = concluded(Equation(s.mu2_square, s.h2 - s.mu0_constant**2 - s.h1**2), square, here, *names)
     return Derivation(
         "the conditional map without spike",
         SOURCE,
-        *(
-            Step(
-                f"At r = 0, c = 1 a neuron receives z alone: ${sp.latex(name)}$ is that of Section 3.1.",
-                eq(name, found),
-                Vanishing("a neuron receives z", at_zero(received(s.z)) - s.z),
-                Vanishing("its average", found - Expectation(plain_one, s.z)),
-            )
-            for name, found, plain_one in (
-                (s.h2, square, sigma(s.z) ** 2),
-                (s.mu0_constant, mean, sigma(s.z)),
-                (s.h1, linear, s.z * sigma(s.z)),
-            )
-        ),
-        Step(
-            "At r = 0, c = 1 the coefficients do not depend on kappa; the residual is that of the best linear fit.",
-            eq(s.mu2_square, residual),
-            Vanishing("mean square of the residual", expand_expectations(best) - residual),
-            Vanishing("mu0 does not depend on kappa", sp.diff(mean, s.kappa)),
-        ),
-        results={s.mu2_square: residual, s.h2: square, s.mu0_constant: mean, s.h1: linear},
+        proved("The residual variance given kappa, as a function of spike and bulk variance.", meaning),
+        proved("At r = 0, c = 1 a neuron receives z alone.", here),
+        *(proved("A constant of Section 3.1.", name) for name in names),
+        proved("The coefficients are those of Section 3.1, and do not depend on kappa.", result),
+        results={s.mu2_square: value(result)},
     )
 
 
