@@ -47,7 +47,7 @@ from onestep.derivations.free_energy.leaves import SHERMAN_MORRISON, updated_for
 from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import linear
 from onestep.derivations.kernel.search import define, equal, isolated, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
@@ -234,7 +234,7 @@ R = sp.Matrix(2, 2, lambda a, b: s.spike_forms[a][b])
 
 def _by_rank_one(*forms: sp.Expr) -> Theorem:
     """x.(A + w u u^T)^-1 y from the forms x.y, x.u, u.y, u.u of A^-1 and w."""
-    values = dict(zip(SHERMAN_MORRISON.statement.left.args, forms, strict=True))
+    values = dict(zip(sides(SHERMAN_MORRISON.statement)[0].args, forms, strict=True))
     return instantiate((assume((), SHERMAN_MORRISON),), values)
 
 
