@@ -44,9 +44,10 @@ from onestep.derivations.bulk.blocks import (
 )
 from onestep.derivations.bulk.network_rows import covariance, norm_covariance, norm_variance
 from onestep.derivations.free_energy.leaves import SHERMAN_MORRISON, updated_form
-from onestep.derivations.kernel.algebra import assume, instantiate, rewrite
-from onestep.derivations.kernel.search import define, equal, proved, rewritten, value
-from onestep.derivations.kernel.statements import Assumption, Equation, Ground
+from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from onestep.derivations.kernel.averages import linear
+from onestep.derivations.kernel.search import define, equal, isolated, proved, rewritten, value
+from onestep.derivations.kernel.statements import Assumption, Equation, Ground, sides
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
@@ -233,7 +234,7 @@ R = sp.Matrix(2, 2, lambda a, b: s.spike_forms[a][b])
 
 def _by_rank_one(*forms: sp.Expr) -> Theorem:
     """x.(A + w u u^T)^-1 y from the forms x.y, x.u, u.y, u.u of A^-1 and w."""
-    values = dict(zip(SHERMAN_MORRISON.statement.left.args, forms, strict=True))
+    values = dict(zip(sides(SHERMAN_MORRISON.statement)[0].args, forms, strict=True))
     return instantiate((assume((), SHERMAN_MORRISON),), values)
 
 
@@ -376,31 +377,48 @@ def isotropic() -> Derivation:
     )
 
 
+def _of_group(a: int) -> Theorem:
+    """pi_a/tau_a = s_a + int dnu (1 + u_a^2 omega x) M_aa(x), with M_aa by Cramer's rule."""
+    b = 1 - a
+    gains = [s.beta * s.V2_of[e] * form[e] for e in LETTERS]
+    opened = sp.expand((IDENTITY + C * Theta).det()).subs(dict(zip(theta, gains, strict=True)), simultaneous=True)
+    entry = (C[a, a] + gains[b] * (C[0, 0] * C[1, 1] - C[0, 1] ** 2)) / opened
+    row = Equation(s.fraction[a] / s.V2_of[a], shift[a] + Expectation(form[a] * entry, NU))
+    return assume((), Assumption(Ground.HYPOTHESIS, f"one row of group {a + 1}", row, "beyond.groups.V2"))
+
+
 @functools.cache
 def equal_groups() -> Derivation:
     """Groups that do not differ are one: tau summed satisfies the equation of one group."""
-    same = dict.fromkeys(C, s.V1_hat) | dict.fromkeys(s.letter, sp.S.One)
-    # g_a = beta pi_a tau, and g C of both groups together is the gain of one group.
-    same |= {s.row_gain[a]: s.fraction[a] * s.gain / s.V1_hat for a in LETTERS}
-    whole = {s.fraction[1]: 1 - s.fraction[0]}
+    same = dict.fromkeys(C, s.V1_hat) | dict.fromkeys(s.letter, sp.S.One) | dict.fromkeys(s.V2_hat_of, s.V2_hat)
+    alike = [
+        assume((), Assumption(Ground.MODEL, f"equal groups: {of}", Equation(of, one), "groups that do not differ"))
+        for of, one in same.items()
+    ]
+    whole = define(s.V2, sum(s.V2_of), "(1/p) tr S^-1 over the rows of all groups")
+    gain = isolated(s.V2, define(s.gain, s.beta * s.V1_hat * s.V2, "beta V1^ V2"))
+    shares = Equation(s.fraction[1], 1 - s.fraction[0])
+    rest = assume((), Assumption(Ground.MODEL, "shares of the neurons", shares, "they add up to one"))
     one = 1 + s.row_weight * varrho(NU)
-    gain = s.gain
-    entry = mixed_matrix()[0, 0].subs(theta_at, simultaneous=True).subs(same, simultaneous=True).subs(whole)
-    filtered = Expectation(1 / (1 + gain * one), NU)
-    result = 1 / (s.ridge + s.V2_hat + s.V1_hat * (1 - filtered) / gain)
-    steps = (
+    common = one * s.V1_hat / (1 + s.beta * s.V1_hat * sum(s.V2_of) * one)
+    filtered = one * s.V1_hat / (1 + s.gain * one)
+    weight = s.V1_hat / s.gain
+    split = linear((), Expectation(filtered, NU), ((weight, sp.S.One), (-weight, 1 / (1 + s.gain * one))))
+    groups = []
+    for a in LETTERS:
+        own = rewritten(_of_group(a), *alike)
+        (average,) = value(own).atoms(Expectation)
+        named = rewrite((rewrite((own, linear((), average, ((sp.S.One, common),)))), whole), True)
+        groups.append(rewrite((rewrite((named, gain)), split)))
+    own = s.ridge + s.V2_hat + value(split)
+    weights = tuple(-s.V2_of[a] / own for a in LETTERS)
+    result = ring((whole, *groups, rest), Equation(s.V2, 1 / own), (sp.S.One, *weights, 1 / own))
+    return Derivation(
+        "equal groups of a network",
+        SOURCE,
         *traces().steps,
-        Step(
-            "With C_ab = C, equal letters and tau_a = pi_a tau every entry of M is C/(1 + g B), g = beta C tau.",
-            eq(s.mixed[0][0], s.V1_hat / (1 + gain * one)),
-            Vanishing("entry 11 of M", entry * (1 + gain * one) - s.V1_hat),
-        ),
-        Step(
-            "B C/(1 + g B) is (C/g) (1 - 1/(1 + g B)): the equation of one group.",
-            eq(s.V2, result),
-            Vanishing(
-                "the average", Expectation(one * s.V1_hat / (1 + gain * one), NU) - s.V1_hat * (1 - filtered) / gain
-            ),
-        ),
+        *(proved("With C_ab = C and equal letters an entry of M is C/(1 + g B), g = beta C tau.", t) for t in groups),
+        proved("B C/(1 + g B) is (C/g) (1 - 1/(1 + g B)): the equation of one group.", result),
+        results={s.V2: value(result)},
+        hypotheses=(ROWS_OF_GROUPS,),
     )
-    return Derivation("equal groups of a network", SOURCE, *steps, results={s.V2: result}, hypotheses=(ROWS_OF_GROUPS,))
