@@ -32,7 +32,7 @@ from onestep.derivations.kernel.statements import Assumption, Equation, Ground
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from onestep.derivations.language.expectation import Expectation, expand_expectations
-from onestep.derivations.language.named_functions import with_partials, with_slopes
+from onestep.derivations.language.named_functions import with_slopes
 from onestep.derivations.saddle_point import symbols as s
 from onestep.derivations.saddle_point.letter_energy import FIELDS, mu0_of, mu1_of, mu2_of, q_of_kappa, signal
 
@@ -136,10 +136,6 @@ def sizes() -> Derivation:
         ),
     )
     return Derivation("sizes of a readout as slopes", SOURCE, *steps, results=results, hypotheses=(ROWS_OF_GROUPS,))
-
-
-_mean_of_norm = with_partials("mu_0^c", 2)
-_along, _norm = sp.Symbol("kappa_0", real=True), sp.Symbol("c_0", positive=True)
 
 
 @functools.cache

