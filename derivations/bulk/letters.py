@@ -149,18 +149,18 @@ def traces() -> Derivation:
         *(
             Step(
                 "The trace is the average over the spectrum, and d/p = 1/beta.",
-                eq(symbol, value),
+                eq(symbol, found),
                 Vanishing("what M takes from the share of tau t returns to the sum of C o T", total),
             )
-            for symbol, value in blocks.items()
+            for symbol, found in blocks.items()
         ),
         *(
             Step(
                 "Two directions of the input: t(x) weighed with the product of their components.",
-                eq(symbol, value),
+                eq(symbol, found),
                 *vanishing("t solves the relation", t - Theta + Theta * C * t),
             )
-            for symbol, value in forms.items()
+            for symbol, found in forms.items()
         ),
     )
     results: dict[sp.Basic, sp.Expr] = {s.V2_of[a]: tau[a] for a in LETTERS} | blocks | forms
@@ -198,10 +198,10 @@ def norms() -> Derivation:
         *(
             Step(
                 "Weighed with the components of the direction.",
-                eq(symbol, value),
+                eq(symbol, found),
                 *vanishing("g solves the relation", relation),
             )
-            for symbol, value in along.items()
+            for symbol, found in along.items()
         ),
         Step(
             "Met by delta_a: its variance, and what the left-out rows return through h_a, where C g is M times "
@@ -331,14 +331,14 @@ def rows() -> Derivation:
         *(
             Step(
                 reasons[symbol],
-                eq(symbol, of_letter(value)),
-                Vanishing("order by order in delta", sp.expand(of_letter(value) - gained(value))),
-                Vanishing("no other order", sp.expand(value - sum(orders(value).values()))),
+                eq(symbol, of_letter(found)),
+                Vanishing("order by order in delta", sp.expand(of_letter(found) - gained(found))),
+                Vanishing("no other order", sp.expand(found - sum(orders(found).values()))),
             )
-            for symbol, value in derived.items()
+            for symbol, found in derived.items()
         ),
     )
-    results = {symbol: of_letter(value) for symbol, value in derived.items()}
+    results = {symbol: of_letter(found) for symbol, found in derived.items()}
     hypotheses = tuple(dict.fromkeys((*norm_variance().hypotheses, INITIAL_OUTPUT)))
     return Derivation("the rows of one letter", SOURCE, *steps, results=results, hypotheses=hypotheses)
 

@@ -193,7 +193,7 @@ def overlaps() -> Derivation:
         s.overlap_pd: without_spike(pd, vp, vd, vv),
         s.overlap_dd: without_spike(dd, vd, vd, vv),
     }
-    results = {symbol: unit * value for symbol, value in found.items()}
+    results = {symbol: unit * shape for symbol, shape in found.items()}
     a, b, c, weight = sp.symbols("a b c w", positive=True)
     # S^-1 in the plane of Wv and another vector, perturbed by -w (Wv)(Wv)^T.
     form = sp.Matrix([[a, b], [b, c]])
@@ -222,8 +222,8 @@ def overlaps() -> Derivation:
             Vanishing("in a matrix of two blocks", block[0] - own * (entry - coupling / rest)),
         ),
         *(
-            Step("Sherman-Morrison for the spike direction that is taken out of the bulk.", eq(symbol, value))
-            for symbol, value in results.items()
+            Step("Sherman-Morrison for the spike direction that is taken out of the bulk.", eq(symbol, shape))
+            for symbol, shape in results.items()
         ),
         Step(
             "The formula used, in the plane of Wv and another vector.",

@@ -104,9 +104,9 @@ def strong_spike(statement: Relational) -> Theorem:
 level, ratio = s.level, s.central_ratio
 
 
-def next_ratio(value: sp.Expr) -> sp.Expr:
+def next_ratio(current: sp.Expr) -> sp.Expr:
     """b_{J+1} from b_J."""
-    return value * (2 * level + 1) / (2 * level + 2)
+    return current * (2 * level + 1) / (2 * level + 2)
 
 
 @functools.cache
@@ -114,9 +114,9 @@ def divergence(checked: int = 6) -> Derivation:
     """sum_{k=2}^{2J+1} k s_k^2 = (2/pi) ((2J + 1) b_J - 1) for sign, and b_J >= 1/(2 sqrt J): h1_check is infinite."""
 
     # s_k = E[He_k sign]/sqrt(k!) = 2 density(0) He_{k-1}(0)/sqrt(k!), since (He_{k-1} density)' = -He_k density.
-    def weighted_square(order: int) -> sp.Expr:
-        coefficient = 2 * DENSITY.subs(s.z, 0) * hermite(order - 1).subs(s.z, 0)
-        return order * coefficient**2 / sp.factorial(order)
+    def weighted_square(degree: int) -> sp.Expr:
+        coefficient = 2 * DENSITY.subs(s.z, 0) * hermite(degree - 1).subs(s.z, 0)
+        return degree * coefficient**2 / sp.factorial(degree)
 
     def central(index: int) -> sp.Expr:
         return sp.binomial(2 * index, index) / sp.Integer(4) ** index

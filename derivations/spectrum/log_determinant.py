@@ -151,8 +151,8 @@ def network() -> Derivation:
     in_l = expand_expectations(stationary(of_p, s.leverage)) - expand_expectations(filled)
     in_p = -1 / p + 1 + gain + s.alpha0 * slope_l * sp.diff(leverage, p)
     in_g = p + s.alpha0 * slope_l * sp.diff(leverage, gain)
-    bulk = 1 + s.row_weight * slope_l
-    trace = p * bulk
+    isotropic_bulk = 1 + s.row_weight * slope_l
+    trace = p * isotropic_bulk
     closed = {slope_l: ((1 - p) / (gain * p) - 1) / s.row_weight}
     L = diagonal + network_rows / s.beta + samples
     by_gain = {gain: s.beta * s.V1_hat * s.V2}

@@ -72,9 +72,9 @@ def test_weak_inequalities_pass_to_limits_and_what_lies_between_has_them() -> No
         said = AtLeast(left, right)
         return assume((), Assumption(Ground.HYPOTHESIS, f"{left}>={right}", said, "for a test", frozenset({N})))
 
-    upper, lower = limit_of(high + 1 / N, N), limit_of(high - 1 / N, N)
-    assert limit_order((taken(high + 1 / N, low), upper), N).statement == AtLeast(high, low)
-    between = squeeze((taken(high + 1 / N, x), taken(x, high - 1 / N), upper, lower))
+    from_above, from_below = limit_of(high + 1 / N, N), limit_of(high - 1 / N, N)
+    assert limit_order((taken(high + 1 / N, low), from_above), N).statement == AtLeast(high, low)
+    between = squeeze((taken(high + 1 / N, x), taken(x, high - 1 / N), from_above, from_below))
     replay(between)
     assert between.statement == Tends(x, high, N)
 

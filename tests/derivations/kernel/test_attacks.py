@@ -33,7 +33,7 @@ from onestep.derivations.kernel.statements import (
     Refused,
     Tends,
 )
-from onestep.derivations.kernel.theorem import RULES, Theorem, replay
+from onestep.derivations.kernel.theorem import RULES, Theorem
 from onestep.derivations.language.expectation import Expectation
 from onestep.derivations.language.named_functions import g, sigma, sigma_check, sigma_prime, sigma_second
 
@@ -434,20 +434,3 @@ def test_what_cancels_stays_a_condition() -> None:
     assert Condition(a) in tends(1 / (a * d + 1), ZERO).conditions
     assert Condition(a, Demand.NONNEGATIVE) in define(x, sp.log(a), "").conditions
     assert Condition(a) in ring((), Equation(sp.log(a) * (x + 1), x * sp.log(a) + sp.log(a))).conditions
-
-
-def test_moments_are_double_factorials() -> None:
-    values = [moment((), z, k).statement for k in range(1, 7)]
-    assert values == [Equation(Expectation(z**k, z), sp.Integer(v)) for k, v in enumerate((0, 1, 0, 3, 0, 15), 1)]
-
-
-def test_an_average_is_split_only_where_its_own_integrand_is_defined() -> None:
-    x = sp.Symbol("x", real=True)
-    f, h = (sp.Function(name, real=True)(x) for name in ("f", "h"))
-    one, whole = sp.Integer(1), Expectation((1 + f) / (1 + h), x)
-    split = linear((), whole, ((one, 1 / (1 + h)), (one, f / (1 + h))))
-    assert replay(split).statement == Equation(whole, sum(Expectation(k / (1 + h), x) for k in (one, f)))
-    with pytest.raises(Refused):  # 1/f may not exist where the whole does
-        linear((), whole, ((one, 1 / f), (one, (1 + f) / (1 + h) - 1 / f)))
-    with pytest.raises(Refused):
-        linear((), Expectation(f, x), ((one, f / (1 + h)), (one, f * h / (1 + h))))
