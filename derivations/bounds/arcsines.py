@@ -16,6 +16,7 @@ from onestep.derivations.bounds.heavy_ridge import heavy_ridge
 from onestep.derivations.bounds.leaves import aligned
 from onestep.derivations.free_energy.along_spike import g, mu0, over_kappa, y0
 from onestep.derivations.free_energy.sample_energy import LABEL_MOMENTS
+from onestep.derivations.gradient_step.signs import square_of_sign
 from onestep.derivations.kernel.algebra import assume, congruence, instantiate, rewrite, ring
 from onestep.derivations.kernel.averages import average
 from onestep.derivations.kernel.search import averages_expanded, define, rewritten, value
@@ -61,9 +62,7 @@ OF_SIGN = _lemma(
     _t,
     _s,
 )
-SIGN_SQUARED = _lemma(
-    "square of a sign", sgn(_x) ** 2, _ONE, "the sign is 1 or -1, at zero one of them, which no average sees", _x
-)
+
 
 
 OVERLAP = define(s.target_overlap, over_kappa(y0 * mu0), "the average of y0 mu0")
@@ -124,7 +123,7 @@ def sign_upper() -> tuple[Theorem, ...]:
     here = {_t: s.gamma * s.kappa, _s: s.rho}
     first = rewritten(target_at(target, LABEL_MOMENTS[0]), instantiate((OF_SIGN,), here))
     at = s.gamma * s.kappa + sp.sqrt(s.rho) * s.z
-    square = rewritten(target_at(target, LABEL_MOMENTS[2]), instantiate((SIGN_SQUARED,), {_x: at}))
+    square = rewritten(target_at(target, LABEL_MOMENTS[2]), square_of_sign(at))
     scale, teacher = s.r / sp.sqrt(2 * s.c), s.gamma / sp.sqrt(2 * s.rho)
     apart = assume(
         (), Assumption(Ground.MODEL, "alignment", Equation(s.rho, 1 - s.gamma**2), "rho is what gamma^2 leaves of one")

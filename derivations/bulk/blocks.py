@@ -16,6 +16,7 @@ import functools
 
 import sympy as sp
 
+from onestep.derivations.bulk.marchenko_pastur import SCHUR, corner_entry, coupling_form, inverse_entry
 from onestep.derivations.free_energy.along_spike import PAPER
 from onestep.derivations.gradient_step.leaves import repeated_is
 from onestep.derivations.kernel.algebra import assume, instantiate, rewrite, ring
@@ -80,23 +81,18 @@ def traces_of(C_and_theta: None = None) -> sp.Matrix:
 # What a row meets, w.W_b^T S_i^-1 W_b' w with the row left out, as functions of its squared norm.
 _forms = tuple(sp.Function(f"w.Q_{{{a + 1}{b + 1}}}w", real=True) for a, b in PAIRS)
 SQUARES = sp.symbols("|w_1|^2 |w_2|^2", real=True)
-_corner, _coupling, _own, _met, _size = sp.symbols("A q y u |w|^2", real=True)
-_entry, _column = (sp.Function(name, real=True) for name in ("(S^{-1})_{ii}", "y.S^{-1}e_i"))
-# A diagonal entry of an inverse, by the diagonal entry A of the matrix and q = b.D^-1 b of the rest D and the row b;
-# the form of its column in a vector y of own component y_i, by u = y.D^-1 b.
-SCHUR = Assumption(
-    Ground.LEMMA,
-    "Schur complement",
-    Equation(_entry(_corner, _coupling), 1 / (_corner - _coupling)),
-    "inversion of a matrix in two blocks",
-    frozenset({_corner, _coupling}),
-)
+_own, _met, _size = sp.symbols("y u |w|^2", real=True)
+_column = sp.Function("y.S^{-1}e_i", real=True)
+# A diagonal entry of an inverse as a quotient; the form of its column in a vector y of own component y_i, by
+# u = y.D^-1 b, D the rest of the matrix and b its row.
+_quotient = 1 / (corner_entry - coupling_form)
+ENTRY = ring((SCHUR,), Equation(inverse_entry(corner_entry, coupling_form), _quotient), (_quotient,))
 COLUMN = Assumption(
     Ground.LEMMA,
     "column of an inverse",
-    Equation(_column(_corner, _coupling, _own, _met), (_own - _met) / (_corner - _coupling)),
+    Equation(_column(corner_entry, coupling_form, _own, _met), (_own - _met) / (corner_entry - coupling_form)),
     "inversion of a matrix in two blocks",
-    frozenset({_corner, _coupling, _own, _met}),
+    frozenset({corner_entry, coupling_form, _own, _met}),
 )
 
 
@@ -148,9 +144,9 @@ def isotropic_rows() -> tuple[Theorem, ...]:
 def entry_of_group(a: int) -> tuple[Theorem, Theorem]:
     """tau_a by one row of the group against the rest, and with its forms by T."""
     name = sp.Symbol(f"g_{a + 1}", real=True)
-    row = define(name, _entry(corner(a), taken_off(a)), "the entry of S^-1 at a row of the group")
+    row = define(name, inverse_entry(corner(a), taken_off(a)), "the entry of S^-1 at a row of the group")
     meaning = define(s.V2_of[a], repeated(s.p * s.fraction[a], name) / s.p, "(1/p) tr S^-1 over the rows of the group")
-    schur = instantiate((assume((), SCHUR),), {_corner: corner(a), _coupling: taken_off(a)})
+    schur = instantiate((ENTRY,), {corner_entry: corner(a), coupling_form: taken_off(a)})
     counted = rewrite((meaning, repeated_is(repeated(s.p * s.fraction[a], name))))
     exact = rewritten(counted, row, schur)
     return exact, rewritten(exact, *isotropic_rows())
@@ -161,7 +157,7 @@ def trace_of_block(a: int, b: int) -> Theorem:
     """T_ab = (1/p) tr[P_a W W^T P_b S^-1] by one row of group a against the rest, in T and tau."""
     name = sp.Symbol(f"t_{{{a + 1}{b + 1}}}", real=True)
     own = SQUARES[a] if a == b else sp.Integer(0)
-    at = {_corner: corner(a), _coupling: taken_off(a), _own: own, _met: met_by(a, b)}
+    at = {corner_entry: corner(a), coupling_form: taken_off(a), _own: own, _met: met_by(a, b)}
     row = define(name, _column(*at.values()), "w_i.W_b^T S^-1 e_i at a row of the group")
     meaning = define(s.V1_of[a][b], repeated(s.p * s.fraction[a], name) / s.p, "(1/p) tr[W_b^T S^-1 W_a]")
     counted = rewrite((meaning, repeated_is(repeated(s.p * s.fraction[a], name))))

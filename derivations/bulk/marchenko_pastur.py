@@ -49,8 +49,8 @@ _SQUARED_NORM, _size = sp.symbols("|w_i|^2 |w|^2", real=True)
 _form = sp.Function("w.W^TS_i^{-1}Ww", real=True)
 _PER_DIMENSION = sp.Function("(1/d)trW^TS^{-1}W", real=True)(*_FREE)
 _ones, _bulk = over_modes(1 / denominator), over_modes(varrho / denominator)
-_corner, _coupling = sp.symbols("A q", real=True)
-_entry = sp.Function("(S^{-1})_{ii}", real=True)
+corner_entry, coupling_form = sp.symbols("A q", real=True)
+inverse_entry = sp.Function("(S^{-1})_{ii}", real=True)
 # A diagonal entry of an inverse, by the diagonal entry A of the matrix and b.D^-1 b of the rest D and the row b, times
 # the Schur complement, which is positive where the matrix is.
 SCHUR = assume(
@@ -58,9 +58,9 @@ SCHUR = assume(
     Assumption(
         Ground.LEMMA,
         "Schur complement",
-        Equation(_entry(_corner, _coupling) * (_corner - _coupling), _ONE),
+        Equation(inverse_entry(corner_entry, coupling_form) * (corner_entry - coupling_form), _ONE),
         "inversion of a matrix in two blocks",
-        frozenset({_corner, _coupling}),
+        frozenset({corner_entry, coupling_form}),
     ),
 )
 NORM = assume((), Assumption(Ground.MODEL, "rows of the bulk", Equation(_SQUARED_NORM, s.c), "|w_i|^2 = c"))
@@ -98,8 +98,8 @@ def schur_complement() -> tuple[Theorem, ...]:
     The last of these is V1^^2 c beta (1/p) tr[W Pi W^T S^-1].
     """
     corner, coupling = shift + s.V1_hat * _SQUARED_NORM, s.V1_hat**2 * _form(_SQUARED_NORM, *_FREE)
-    alike = _trusted("rows are alike", _ones, _entry(corner, coupling))
-    entry = rewrite((instantiate((SCHUR,), {_corner: corner, _coupling: coupling}), alike), True)
+    alike = _trusted("rows are alike", _ones, inverse_entry(corner, coupling))
+    entry = rewrite((instantiate((SCHUR,), {corner_entry: corner, coupling_form: coupling}), alike), True)
     form = _trusted("isotropic row", _form(_size, *_FREE), _size * _PER_DIMENSION, _size)
     per_dimension = define(_PER_DIMENSION, s.beta * _bulk, "(1/d) tr[W^T S^-1 W], p modes among d dimensions", *_FREE)
     by_trace = rewritten(instantiate((form,), {_size: _SQUARED_NORM}), per_dimension)

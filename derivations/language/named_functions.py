@@ -66,7 +66,8 @@ weight_envelope, weight_envelope_slope = (
 
 
 def _places(name: str, count: int) -> tuple[Any, ...]:
-    return tuple(sp.Function(f"{name}_{{,{place}}}", real=True) for place in range(1, count + 1))
+    head, _, index = name.partition("_")
+    return tuple(sp.Function(f"{head}_{{{index},{place}}}", real=True) for place in range(1, count + 1))
 
 
 # Forces that samples exert on a readout: along a direction as a function of the readout along it, on a neuron as a

@@ -6,13 +6,15 @@ Undefined functions of a lemma get the numbers of what they stand for: dense mat
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 
 import numpy as np
 import sympy as sp
 
 from onestep.derivations.kernel.statements import Assumption, Tends, sides
+from onestep.derivations.language.expectation import Expectation
+from onestep.derivations.language.named_functions import sgn
 from onestep.verify.checks.evaluate import evaluate
 
 Sides = tuple[float, float]
@@ -172,8 +174,45 @@ def envelope(lemma: Assumption, rng: np.random.Generator) -> Sides:
     return (ends[1] - ends[0]) / (2 * step), float(right.subs(call, force))
 
 
+def inverse(lemma: Assumption, rng: np.random.Generator) -> Sides:
+    """An entry and a column of a dense inverse: A, b.D^-1 b, own component y and u = y.D^-1 b of a vector."""
+    S, (y, *_) = matrix(rng)
+    rest, row, whole = S[1:, 1:], S[0, 1:], np.linalg.inv(S)
+    values = {"A": S[0, 0], "q": row @ np.linalg.solve(rest, row), "y": y[0], "u": y[1:] @ np.linalg.solve(rest, row)}
+    given = {"(S^{-1})_{ii}": number(float(whole[0, 0])), "y.S^{-1}e_i": number(float(y @ whole[:, 0]))}
+    return sides_at(lemma, {name: float(value) for name, value in values.items()}, given)
+
+
+def sign(lemma: Assumption, rng: np.random.Generator) -> Sides:
+    """Signs at a number below zero; an average of one by panels on both sides of its jump."""
+    symbols = frozenset().union(*(side.free_symbols for side in sides(lemma.statement)))
+    values = {symbol: float(rng.uniform(0.3, 1.2)) for symbol in symbols}
+    values |= {symbol: -value for symbol, value in values.items() if symbol.name in ("x", "a", "t")}
+    left, right = (side.xreplace(values).replace(sgn, sp.sign) for side in sides(lemma.statement))
+    return _by_panels(left) if isinstance(left, Expectation) else float(left), float(right)
+
+
+def _by_panels(average: Expectation) -> float:
+    (variable,) = average.variables
+    jumps = [float(sp.solve(call.args[0], variable)[0]) for call in average.integrand.atoms(sp.sign)]
+    ends, total = [-12.0, *jumps, 12.0], 0.0
+    nodes, weights = np.polynomial.legendre.leggauss(80)
+    function = sp.lambdify(variable, average.integrand, ["numpy"])
+    for low, high in pairwise(ends):
+        points = (high - low) / 2 * nodes + (high + low) / 2
+        density = np.exp(-(points**2) / 2) / np.sqrt(2 * np.pi)
+        total += float((high - low) / 2 * weights @ (function(points) * density))
+    return total
+
+
+def at_numbers(lemma: Assumption, rng: np.random.Generator) -> Sides:
+    """Both sides at numbers, averages by quadrature."""
+    names = frozenset().union(*(side.free_symbols for side in sides(lemma.statement)))
+    return sides_at(lemma, {symbol.name: float(rng.uniform(0.3, 1.2)) for symbol in names}, {})
+
+
 NUMBERS: Mapping[str, Numbers] = {
-    **dict.fromkeys(("linearity", "independence", "moments", "Stein", "rotation"), averages),
+    **dict.fromkeys(("linearity", "independence", "moments", "Stein", "rotation", "translation"), averages),
     "iterated averages": iterated,
     "equal integrands": same,
     "monotony": ordered,
@@ -185,4 +224,17 @@ NUMBERS: Mapping[str, Numbers] = {
     "independent factors": factors,
     "equal terms": terms,
     **dict.fromkeys(("envelope theorem in the centre", "envelope theorem in the variance"), envelope),
+    **dict.fromkeys(("Schur complement", "column of an inverse"), inverse),
+    **dict.fromkeys(
+        (
+            "a sign is one or minus one",
+            "sign of a multiple",
+            "modulus by sign",
+            "error function",
+            "Chebyshev",
+            "sign smoothed",
+        ),
+        sign,
+    ),
+    **dict.fromkeys(("arcsine law of erf", "characteristic function", "erf smoothed"), at_numbers),
 }
