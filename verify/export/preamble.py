@@ -112,7 +112,28 @@ with given :=
   | H : ?y <> 0 |- ?x <> 0 => let K := fresh in intro K; apply H; lra
   | H : 0 <= ?y |- 0 <= ?x => replace x with y by ring; exact H
   | H : 0 < ?x |- ?x <> 0 => apply Rgt_not_eq; exact H
-  | |- 0 <= _ => left; structure
+  | |- 0 <= _ => left; first [auto with signs nocore | structure]
   end.
-Ltac same := first [reflexivity | ring | field; sign].
+Ltac algebra := first [reflexivity | ring | field; sign].
+(* Roots of equal terms, and functions and averages of them, are one. *)
+Ltac twins := repeat match goal with
+  | |- context [?f ?a] => lazymatch type of a with R => idtac end;
+    match goal with |- context [f ?b] =>
+      lazymatch type of b with R => idtac end; tryif constr_eq a b then fail else
+      lazymatch f with
+      | sqrt => replace (sqrt a) with (sqrt b) by (f_equal; algebra)
+      | exp => replace (exp a) with (exp b) by (f_equal; algebra)
+      | _ => is_const f; replace (f a) with (f b) by (f_equal; algebra)
+      end
+    end
+  end.
+(* The square of a root is what it is the root of. *)
+Ltac rooted := match goal with |- context [sqrt ?a] =>
+    let H := fresh in assert (H : sqrt a * sqrt a = a) by (apply sqrt_def; sign);
+    first [ring [H] | field [H]; sign | match goal with |- context [sqrt ?b] =>
+      tryif constr_eq a b then fail else
+      let K := fresh in assert (K : sqrt b * sqrt b = b) by (apply sqrt_def; sign);
+      first [ring [H K] | field [H K]; sign] end]
+  end.
+Ltac same := first [algebra | rooted | progress twins; first [algebra | rooted]].
 """

@@ -15,7 +15,6 @@ from onestep.derivations.kernel.statements import AtLeast, Equation, Statement, 
 from onestep.derivations.kernel.terms import free, replace, substitute
 from onestep.derivations.kernel.theorem import Theorem
 from onestep.derivations.language.expectation import Expectation
-from onestep.verify.export.certificates import Certificate, certificate
 from onestep.verify.export.terms import Names, Scope, nested, statement_text, text
 
 _TRANSPORT = {Equation: "eq_equal", AtLeast: "ge_equal", Tends: "tends_equal"}
@@ -170,33 +169,21 @@ def _congruence(node: Theorem, premises: tuple[Premise, ...], names: Names) -> s
     return "; ".join([*tactics, f"exact (eq_equal _ _ _ _ A B {lifted})"])
 
 
-def _roots(found: Certificate, names: Names) -> tuple[list[str], list[tuple[str, str, str, str]]]:
-    """What is known of roots, and the terms of a combination that they make."""
-    known, terms = [], []
-    for k, (cofactor, base) in enumerate(found.roots):
-        inside = text(base, names)
-        known.append(f"assert (S{k} : sqrt {inside} ^ 2 = {inside}) by (apply root_square; sign)")
-        terms.append((text(cofactor, names), f"(sqrt {inside} ^ 2)", inside, f"S{k}"))
-    return known, terms
-
-
 def _ring(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
     goal, *rest = node.arguments
     cofactors = rest[0] if rest else ()
     equations = [premise.theorem.statement for premise in premises]
-    found = certificate(goal.left - goal.right, [(c, e.left, e.right) for c, e in zip(cofactors, equations, strict=True)])
-    known, terms = _roots(found, names)
     used = [
         (text(c, names), text(e.left, names), text(e.right, names), f"P{k}")
         for k, (c, e) in enumerate(zip(cofactors, equations, strict=True))
     ]
     total, proof = "0", "eq_refl"
-    for cofactor, left, right, label in reversed([*used, *terms]):
+    for cofactor, left, right, label in reversed(used):
         total = f"({cofactor} * ({left} - {right}) + {total})"
         proof = f"(plus_zero _ _ (zero_term _ _ _ {label}) {proof})"
     held = [premise.holds(f"P{k}", names) for k, premise in enumerate(premises)]
     last = f"apply Rminus_diag_uniq; transitivity {total}; [same | exact {proof}]"
-    return "; ".join([*held, *known, last])
+    return "; ".join([*held, last])
 
 
 def _order(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
