@@ -65,7 +65,7 @@ def report(profile: str, out: str | None, check: bool, as_json: bool, quiet: boo
     return built.ledger.exit_code
 
 
-def check_writable(directory: Path) -> None:
+def check_writable(directory: Path, option: str = "--out") -> None:
     """Raises InputProblem where the report could not be written: better before minutes of work than after them."""
     from tempfile import TemporaryFile
 
@@ -75,8 +75,8 @@ def check_writable(directory: Path) -> None:
             pass
     except OSError as error:
         raise InputProblem(
-            f"--out was given {str(directory)[:80]!a}, which cannot be written to ({error.strerror}); another "
-            "directory is accepted, for example --out build/report"
+            f"{option} was given {str(directory)[:80]!a}, which cannot be written to ({error.strerror}); another "
+            f"directory is accepted, for example {option} build/report"
         ) from None
 
 

@@ -51,7 +51,7 @@ class ByDerivation:
             raise TypeError(f"{claim.id}: a derivation proves an equation, not {statement}")
         derived = {s: e for s, e in derivation.results.items() if statement.has(s)}
         steps = tuple(_settled(derivation, claim.domain, paper.growing))
-        theorem = _concluded(derivation, statement)
+        theorem = concluded(derivation, statement)
         if not derived:
             final = Settled("the statement speaks of what was derived", Outcome.UNDECIDED, "no symbol in common")
         elif theorem is not None:
@@ -69,7 +69,7 @@ class ByDerivation:
         )
 
 
-def _concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None:
+def concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None:
     """The statement as a theorem of the kernel, made from those of the derivation and made again from its leaves; None
     where the derivation has not got them, or where the statement does not follow.
     """

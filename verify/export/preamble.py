@@ -1,7 +1,7 @@
 """What every exported file begins with: what is taken for granted of averages and limits, and the tactics."""
 
 # Names of the axioms on averages; Rocq's real numbers have axioms of their own.
-AVERAGE_AXIOMS = ("E_add", "E_scale", "E_one", "E_monotone", "E_strict")
+AVERAGE_AXIOMS = ("E_add", "E_scale", "E_one", "E_monotone", "E_strict", "E_reflect", "E_mean", "E_moment")
 REAL_AXIOMS = (
     "ClassicalDedekindReals.sig_forall_dec",
     "ClassicalDedekindReals.sig_not_dec",
@@ -9,9 +9,10 @@ REAL_AXIOMS = (
 )
 
 PREAMBLE = """\
-(* Theorems of the kernel, one lemma for each inference. Averages are a linear, positive functional E with E 1 = 1, one
-   for each variable. Of Tends e v x, "e tends to v as x grows", Rocq knows only that equal terms have equal limits:
-   what a rule of limits concludes is an axiom, and so are Stein's lemma, moments and rotations where they are used. *)
+(* Theorems of the kernel, one lemma for each inference. Averages are a linear, positive functional E with E 1 = 1,
+   symmetric and with normal moments, one for each variable. Of Tends e v x, "e tends to v as x grows", Rocq knows only
+   that equal terms have equal limits: what a rule of limits concludes is an axiom of its own, and so are Stein's lemma
+   and derivatives where they are used. *)
 Require Import Reals Lra FunctionalExtensionality.
 Open Scope R_scope.
 Set Warnings "-all".
@@ -25,6 +26,9 @@ Axiom E_scale : forall c f, E (fun z => c * f z) = c * E f.
 Axiom E_one : E (fun _ => 1) = 1.
 Axiom E_monotone : forall f, (forall z, 0 <= f z) -> 0 <= E f.
 Axiom E_strict : forall f, (forall z, 0 < f z) -> 0 < E f.
+Axiom E_reflect : forall f, E (fun z => f (- z)) = E f.
+Axiom E_mean : E (fun z => z) = 0.
+Axiom E_moment : forall k, E (fun z => z ^ S (S k)) = INR (S k) * E (fun z => z ^ k).
 
 Lemma E_ext f g : (forall z, f z = g z) -> E f = E g.
 Proof. intro H. f_equal. extensionality z. apply H. Qed.
@@ -34,6 +38,12 @@ Proof.
   - apply E_ext. intro z. rewrite H. ring.
   - rewrite (E_scale c (fun _ => 1)), E_one. ring.
 Qed.
+Lemma E_mirror f g : (forall z, f (- z) = g z) -> E f = E g.
+Proof. intro H. rewrite <- E_reflect. apply E_ext. exact H. Qed.
+Lemma E_zeroth : E (fun z => z ^ 0) = 1.
+Proof. apply E_drop. reflexivity. Qed.
+Lemma E_first : E (fun z => z ^ 1) = 0.
+Proof. transitivity (E (fun z => z)); [apply E_ext; intro z; ring | exact E_mean]. Qed.
 Lemma E_zero : E (fun _ => 0) = 0.
 Proof. apply E_drop. reflexivity. Qed.
 Lemma E_cons c f g : E (fun z => c * f z + g z) = c * E f + E g.

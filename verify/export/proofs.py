@@ -170,7 +170,7 @@ def _congruence(node: Theorem, premises: tuple[Premise, ...], names: Names) -> s
 
 
 def _ring(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
-    goal, *rest = node.arguments
+    rest = node.arguments[1:]
     cofactors = rest[0] if rest else ()
     equations = [premise.theorem.statement for premise in premises]
     used = [
@@ -187,7 +187,7 @@ def _ring(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
 
 
 def _order(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
-    goal, *rest = node.arguments
+    rest = node.arguments[1:]
     multipliers, squares = rest[0] if rest else (), rest[1] if len(rest) > 1 else ()
     total, proof = "0", "(Rle_refl 0)"
     terms = []
@@ -268,12 +268,22 @@ def _independent(node: Theorem, premises: tuple[Premise, ...], names: Names) -> 
         outer = "reflexivity" if inner[0] not in free(first) | free(second) else f"exact ({law} _ (fun {name} => _))"
         return f"transitivity (E (fun {name} => {pair})); [{step} | {outer}]"
 
-    product = f"{text(Expectation(first, *whole.variables), names)} * {text(Expectation(second, *whole.variables), names)}"
+    product = " * ".join(text(Expectation(f, *whole.variables), names) for f in (first, second))
     return f"transitivity ({product}); [{split(whole.variables, {})} | same]"
 
 
 def _renamed(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
-    return "first [reflexivity | repeat (apply E_ext; intro); same]"
+    matrix = node.arguments[2]
+    steps = [f"apply {'E_mirror' if row[k] == -1 else 'E_ext'}; intro" for k, row in enumerate(matrix)]
+    return "; ".join([*steps, "cbv beta", "same"])
+
+
+def _moment(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
+    _, power = node.arguments
+    if power == 1:
+        return "exact E_mean"
+    steps = [f"rewrite (E_moment {k})" for k in range(power - 2, -1, -2)]
+    return "; ".join([*steps, f"rewrite {'E_first' if power % 2 else 'E_zeroth'}", "simpl", "lra"])
 
 
 PROVERS: dict[str, Prover] = {
@@ -285,6 +295,7 @@ PROVERS: dict[str, Prover] = {
     "average": _average,
     "linear": _linear,
     "independent": _independent,
+    "moment": _moment,
     "rotate": _renamed,
 }
 
@@ -297,8 +308,8 @@ def prover(node: Theorem) -> Prover | None:
 
 
 def _renames(arguments: tuple[Any, ...]) -> bool:
-    """Whether a rotation gives variables other names and does nothing else."""
+    """Whether a rotation gives variables other names and signs, and does nothing else."""
     _, new, matrix = arguments
     return len(new) == len(matrix) and all(
-        entry == int(i == j) for i, row in enumerate(matrix) for j, entry in enumerate(row)
+        abs(entry) == int(i == j) for i, row in enumerate(matrix) for j, entry in enumerate(row)
     )

@@ -50,7 +50,8 @@ class Lemma:
     @property
     def script(self) -> str:
         """The tactic that proves it."""
-        return "; ".join([f"intros {' '.join(self.symbols)}", "intros", self.proof] if self.symbols else ["intros", self.proof])
+        named = f"intros {' '.join(self.symbols)}; " if self.symbols else ""
+        return f"{named}intros; {self.proof}"
 
 
 @dataclass(frozen=True)
@@ -163,8 +164,8 @@ def _lemma(
     axiom = f"{node.rule}_{name}"
     before = [known[id(p)] for p in node.premises]
     says = quantified(written, (*hypotheses, *(f"({p.type})" for p in before), lemma.says))
-    proof = f"apply {axiom}; first [{' | '.join(f'exact {p.name}' for p in before)} | sign]" if before else f"apply {axiom}; sign"
-    return replace(lemma, proof=proof, axiom=(axiom, says))
+    told = "".join(f"exact {p.name} | " for p in before)
+    return replace(lemma, proof=f"apply {axiom}; first [{told}sign]", axiom=(axiom, says))
 
 
 def _leaves(every: Iterable[Theorem]) -> dict[Assumption, str]:

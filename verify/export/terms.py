@@ -1,4 +1,4 @@
-"""Terms of the kernel as terms of Rocq over the reals: `E (fun z => ...)` is a Gaussian average, one for each variable."""
+"""Terms of the kernel as terms of Rocq over the reals; `E (fun z => ...)` averages over one Gaussian variable."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from onestep.derivations.kernel.statements import AtLeast, Condition, Demand, Eq
 from onestep.derivations.language.expectation import Expectation
 
 # What Rocq's library, the preamble of a file or the lemmas of a file call by a name that a symbol may have.
-RESERVED = frozenset(
-    "E R PI Rabs Rle Rlt Rinv Tends as at cos else end erf exists exp fix for forall fun if in ln let match mod nat"
-    " power return sin sqrt tanh then using where with root_square plus_zero zero_term sides sign same".split()
-)
+RESERVED = frozenset({
+    "E", "PI", "R", "Rabs", "Rinv", "Rle", "Rlt", "Tends", "as", "at", "cos", "else", "end", "erf", "exists",
+    "exp", "fix", "for", "forall", "fun", "if", "in", "let", "ln", "match", "mod", "nat", "plus_zero", "power",
+    "return", "root_square", "same", "sides", "sign", "sin", "sqrt", "tanh", "then", "using", "where", "with",
+    "zero_term",
+})  # fmt: skip
 # Functions that Rocq's library has, and those whose meaning it is not told.
 KNOWN = {sp.exp: "exp", sp.log: "ln", sp.Abs: "Rabs", sp.tanh: "tanh", sp.sin: "sin", sp.cos: "cos", sp.erf: "erf"}
 
