@@ -58,9 +58,9 @@ def check(directory: Path) -> dict[str, frozenset[str]]:
 
     Raises Differs where Rocq refuses a lemma, or a theorem rests on other axioms than expected.
     """
-    said = _asked(["coqc", "-q", FILE], directory)
+    said = _asked(["coqc", "-q", "-R", ".", "Proofs", FILE], directory)
     if shutil.which("coqchk") is not None:
-        _asked(["coqchk", "-silent", "-R", ".", "Top", FILE.removesuffix(".v")], directory)
+        _asked(["coqchk", "-silent", "-R", ".", "Proofs", f"Proofs.{FILE.removesuffix('.v')}"], directory)
     expected = json.loads((directory / EXPECTED).read_text(encoding="utf-8"))
     found = dict(zip(expected, assumptions(said), strict=False))
     compare(found, {name: frozenset(axioms) for name, axioms in expected.items()})
