@@ -2,11 +2,7 @@
 
 # Names of the axioms on averages; Rocq's real numbers have axioms of their own.
 AVERAGE_AXIOMS = ("E_add", "E_scale", "E_one", "E_monotone", "E_strict", "E_reflect", "E_mean", "E_moment")
-REAL_AXIOMS = (
-    "ClassicalDedekindReals.sig_forall_dec",
-    "ClassicalDedekindReals.sig_not_dec",
-    "FunctionalExtensionality.functional_extensionality_dep",
-)
+REAL_AXIOMS = ("sig_forall_dec", "sig_not_dec", "functional_extensionality_dep")
 
 PREAMBLE = """\
 (* Theorems of the kernel, one lemma for each inference. Averages are a linear, positive functional E with E 1 = 1,

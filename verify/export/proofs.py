@@ -194,9 +194,11 @@ def _order(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
     for k, (c, premise) in enumerate(zip(multipliers, premises, strict=True)):
         statement = premise.theorem.statement
         left, right = (text(side, names) for side in sides(statement))
-        law = "eq_term _ _ _" if isinstance(statement, Equation) else "ge_term _ _ _ ltac:(sign)"
+        law = "eq_term _ _ _" if isinstance(statement, Equation) else f"ge_term {text(c, names)} _ _ ltac:(sign)"
         terms.append((f"{text(c, names)} * ({left} - {right})", f"({law} P{k})"))
-    terms += [(f"{text(w, names)} * {text(b, names)} ^ 2", "(square_term _ _ ltac:(sign))") for w, b in squares]
+    for weight, base in squares:
+        w, b = text(weight, names), text(base, names)
+        terms.append((f"{w} * {b} ^ 2", f"(square_term {w} {b} ltac:(sign))"))
     for term, why in reversed(terms):
         total, proof = f"({term} + {total})", f"(Rplus_le_le_0_compat _ _ {why} {proof})"
     held = [premise.holds(f"P{k}", names) for k, premise in enumerate(premises)]
