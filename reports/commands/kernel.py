@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from onestep.derivations.kernel.theorem import Theorem
     from onestep.verify.protocol.claim import Claim
 
 
@@ -16,7 +17,7 @@ def export(claims: tuple[Claim, ...], directory: Path, quiet: bool) -> tuple[tup
     from onestep.verify.export.rocq import exported
     from onestep.verify.export.second_kernel import theorems, write
 
-    found = {}
+    found: dict[str, Theorem] = {}
     with Progress("exporting theorems", len(claims), quiet=quiet) as progress:
         for claim in claims:
             found |= theorems([claim])

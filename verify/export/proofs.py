@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import sympy as sp
@@ -118,10 +119,9 @@ def _transported(
     tactics = [agree(side, change, names, left, {}, known, f"{k}_") for k, side in enumerate((first, second))]
     law = _TRANSPORT[type(statement)]
     said = [f"{text(side, names, left)} = {text(change(side), names, {})}" for side in (first, second)]
-    return (
-        f"assert (A : {said[0]}) by ({tactics[0]}); assert (B : {said[1]}) by ({tactics[1]}); "
-        f"exact ({law} _ _ _ _ {'_ ' if isinstance(statement, Tends) else ''}A B {proof})"
-    )
+    asserted = [f"assert ({label} : {s}) by ({t})" for label, s, t in zip("AB", said, tactics, strict=True)]
+    variable = "_ " if isinstance(statement, Tends) else ""
+    return "; ".join([*asserted, f"exact ({law} _ _ _ _ {variable}A B {proof})"])
 
 
 def _nothing(term: sp.Expr, scope: Scope) -> str | None:
@@ -161,7 +161,7 @@ def _congruence(node: Theorem, premises: tuple[Premise, ...], names: Names) -> s
     tactics = [premise.holds("P0", names)]
     for label, value in zip("AB", pair, strict=True):
         scope = {hole: text(value, names)}
-        proof = agree(context, lambda t, v=value: substitute(t, {hole: v}), names, scope, {}, _nothing)
+        proof = agree(context, partial(substitute, values={hole: value}), names, scope, {}, _nothing)
         said = f"{text(context, names, scope)} = {text(substitute(context, {hole: value}), names)}"
         tactics.append(f"assert ({label} : {said}) by ({proof})")
     mark = names.symbols[hole]
@@ -174,7 +174,7 @@ def _ring(node: Theorem, premises: tuple[Premise, ...], names: Names) -> str:
     cofactors = rest[0] if rest else ()
     equations = [premise.theorem.statement for premise in premises]
     used = [
-        (text(c, names), text(e.left, names), text(e.right, names), f"P{k}")
+        (text(c, names), *(text(side, names) for side in sides(e)), f"P{k}")
         for k, (c, e) in enumerate(zip(cofactors, equations, strict=True))
     ]
     total, proof = "0", "eq_refl"
