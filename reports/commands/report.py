@@ -65,21 +65,6 @@ def report(profile: str, out: str | None, check: bool, as_json: bool, quiet: boo
     return built.ledger.exit_code
 
 
-def check_writable(directory: Path, option: str = "--out") -> None:
-    """Raises InputProblem where the report could not be written: better before minutes of work than after them."""
-    from tempfile import TemporaryFile
-
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=directory):  # what the rights allow a full or virtual file system may still refuse
-            pass
-    except OSError as error:
-        raise InputProblem(
-            f"{option} was given {str(directory)[:80]!a}, which cannot be written to ({error.strerror}); another "
-            f"directory is accepted, for example {option} build/report"
-        ) from None
-
-
 def shown(files: Sequence[Path]) -> list[str]:
     """The files by name, the pages by their first and their number."""
     pages = [path for path in files if path.suffix == ".html"]

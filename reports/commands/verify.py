@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onestep.reports.command_line.options import common_options
-from onestep.reports.command_line.problems import DONE
+from onestep.reports.command_line.problems import DONE, check_writable
 from onestep.reports.command_line.profiles import check_profile, profile_option
 
 if TYPE_CHECKING:
@@ -73,7 +73,6 @@ def export_proofs(claims: tuple[Claim, ...], directory: Path, as_json: bool, qui
 
     from onestep.reports.command_line.console import print_json
     from onestep.reports.commands.kernel import export
-    from onestep.reports.commands.report import check_writable
 
     check_writable(directory, "--export rocq")
     files, theorems, lemmas = export(claims, directory, quiet)

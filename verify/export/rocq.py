@@ -50,8 +50,8 @@ class Lemma:
     @property
     def script(self) -> str:
         """The tactic that proves it."""
-        named = f"intros {' '.join(self.symbols)}; " if self.symbols else ""
-        return f"{named}intros; {self.proof}"
+        begins = f"intros {' '.join(self.symbols)}; " if self.symbols else ""
+        return f"{begins}intros; {self.proof}"
 
 
 @dataclass(frozen=True)
