@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from onestep.reports.command_line.options import common_options
-from onestep.reports.command_line.problems import DONE, FAILED, InputProblem
+from onestep.reports.command_line.problems import DONE, FAILED, InputProblem, check_writable
 from onestep.reports.command_line.profiles import check_profile, profile_option
 
 HELP = """\b
