@@ -164,8 +164,9 @@ def _lemma(
     axiom = f"{node.rule}_{name}"
     before = [known[id(p)] for p in node.premises]
     says = quantified(written, (*hypotheses, *(f"({p.type})" for p in before), lemma.says))
-    told = "".join(f"exact {p.name} | " for p in before)
-    return replace(lemma, proof=f"apply {axiom}; first [{told}sign]", axiom=(axiom, says))
+    # Premises may say the same: each is given in its place.
+    given = [*written, *("ltac:(sign)" for _ in hypotheses), *(p.name for p in before)]
+    return replace(lemma, proof=f"exact ({' '.join([axiom, *given])})", axiom=(axiom, says))
 
 
 def _leaves(every: Iterable[Theorem]) -> dict[Assumption, str]:
